@@ -25,7 +25,7 @@ import { createControlPlane } from './control-plane.ts';
 import { checkOf } from './http/json-schema.ts';
 
 /**
- * The control plane over HTTP and real stores. Every answer is held against the contract and the route
+ * The control plane over HTTP and real stores. Every response is checked against the contract and the route
  * table.
  */
 export interface ApiUnderTest {
@@ -34,14 +34,17 @@ export interface ApiUnderTest {
   origin: string;
   /** Of its database. */
   url: string;
-  /** With the live secret key unless told. Paths from the root; a body that is no text is sent as JSON. */
+  /**
+   * Sends the live secret key by default. Paths start at the root; a body that is not a string is sent as
+   * JSON.
+   */
   call(method: string, path: string, options?: CallOptions): Promise<ApiResponse>;
-  /** The same by operation, with its types; the route's example unless a body is given. */
+  /** The same call by operation, with its types; the body is the route's example unless one is given. */
   ask<Id extends OperationId>(
     operationId: Id,
     input?: Partial<RequestedInput<Routes[Id]>> & Omit<CallOptions, 'body'>,
   ): Promise<Omit<ApiResponse, 'body'> & { body: Wire<Output<Routes[Id]>> }>;
-  /** A secret live key in the state that is given; it may do everything unless told. */
+  /** Creates a secret live key in the given state. It may do everything unless `scopes` says otherwise. */
   addKey(state: KeyState): Promise<string>;
   /** Another workspace of the same installation. */
   addWorkspace(): Promise<WorkspaceKeys>;
@@ -88,7 +91,7 @@ export interface UsageStores {
 
 const log = pino({ level: 'silent' });
 
-/** Over a database of its own. Without usage stores the log is empty and ClickHouse is away. */
+/** Over a database of its own. Without usage stores the log is empty and ClickHouse is unavailable. */
 export async function startApi(
   stores: UsageStores = { warehouse: AWAY, logReader: EMPTY_LOG },
   { clock = systemClock, ...options }: AppOptions & { clock?: Clock } = {},
@@ -154,13 +157,14 @@ export async function startApi(
   };
 }
 
-const away = () => Promise.reject(new Transient('warehouse_unavailable', 'ClickHouse is away.'));
+const unavailable = () =>
+  Promise.reject(new Transient('warehouse_unavailable', 'ClickHouse is unavailable.'));
 const nothing = async () => undefined;
 export const AWAY: Warehouse = {
-  migrate: away,
-  insertEvents: away,
-  accepts: away,
-  query: away,
+  migrate: unavailable,
+  insertEvents: unavailable,
+  accepts: unavailable,
+  query: unavailable,
   close: nothing,
 };
 export const EMPTY_LOG: EventLogReader = {
@@ -173,7 +177,7 @@ export const EMPTY_LOG: EventLogReader = {
   close: nothing,
 };
 
-/** What was answered is an error of this code, with its status and a whole error body. */
+/** Expects the response to be an error with this code, its status and a complete error body. */
 export function expectRejection(answer: ApiResponse, code: ErrorCode, param?: string): void {
   expect({ status: answer.status, code: answer.body?.error?.code, param: answer.body?.error?.param }).toEqual(
     {
@@ -246,7 +250,7 @@ function checkResponse(method: string, path: string, { status, headers, body }: 
   checkOf(hasTexts ? withTexts(route.response) : route.response)(body);
 }
 
-/** The schema of an answer with `numbers=text`: each decimal in it is a text, and nothing else differs. */
+/** The schema of a response with `numbers=text`: each decimal is a string, and nothing else differs. */
 function withTexts(response: TSchema): TSchema {
   const replaced = JSON.stringify(response, (_, node) => {
     if (node?.format !== 'decimal') return node;

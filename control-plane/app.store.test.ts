@@ -4,11 +4,9 @@ import { ROUTES } from '../schemas/routes.ts';
 import { type ApiUnderTest, expectRejection, startApi } from './api-under-test.ts';
 
 /*
- * The conventions of the contract (§1) over HTTP and a real Postgres.
- *
- * Breaks that turn it red: two checks in another order; a body that nobody asked for not looked at; the loops
- * of exact-json.ts written as recursion; a field's name put into the header as it is; the last of two values
- * of a parameter taken.
+ * The conventions of the contract (§1) over HTTP and a real Postgres. Mutants this suite catches: two checks
+ * in another order; an unexpected body that is not checked; the loops of exact-json.ts written as recursion;
+ * a field's name copied into the header unescaped; the last of two values of a parameter used.
  */
 const CUSTOMERS = '/api/v1/customers';
 const METERS = '/api/v1/meters';
@@ -68,7 +66,7 @@ describe('the order of checks', () => {
     const published = await api.call('POST', CUSTOMERS, { ...bad, key, headers });
     expectRejection(published, 'publishable_key_not_allowed');
     expectRejection(await api.call('POST', CUSTOMERS, { body: '{', headers }), 'unsupported_media_type');
-    // Not the same as none: the usage endpoints refuse it too.
+    // An empty value is not the same as no value: the usage endpoints reject it too.
     for (const type of [';', '; charset=utf-8']) {
       const empty = { body: '{', headers: { 'content-type': type } };
       expectRejection(await api.call('POST', CUSTOMERS, empty), 'unsupported_media_type');
@@ -105,14 +103,15 @@ describe('the order of checks', () => {
       expectRejection(await send({ a: 1 }, { prefer: 'handling=strict' }), 'invalid_request', 'a');
     }
     const path = `/api/v1/plans/${plan.id}/publish`;
-    // A form's media type is what some clients name of themselves, for nothing.
+    // Some clients send a form's media type by default.
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     expect((await api.call('POST', path, { body: '', headers })).status).toBe(200);
     expect((await api.call('POST', path)).status).toBe(200);
     expect((await api.call('POST', path, { body: { a: 1 } })).headers['x-ignored-fields']).toBe('a');
   });
 
-  // Red when the connection is closed with the answer: the data plane, still sending, is reset and says 503.
+  // Red when the connection is closed with the response: the data plane, still sending, is reset and returns
+  // 503.
   it('goes on on the connection of a body that was announced too long', async () => {
     const length = 2 ** 20 + 1;
     const head = `POST ${CUSTOMERS} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${api.keys.live.secret}\r\n`;
@@ -122,14 +121,14 @@ describe('the order of checks', () => {
     expect(responses).toContain('alive');
   });
 
-  it('refuses a body that grows beyond the limit without a length announced', async () => {
+  it('rejects a body that grows beyond the limit without a length announced', async () => {
     const chunks = ['POST /api/v1/customers HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n'];
     chunks.push(`Authorization: Bearer ${api.keys.live.secret}\r\n\r\n`);
     for (let chunk = 0; chunk < 17; chunk += 1) chunks.push(`10000\r\n${' '.repeat(65_536)}\r\n`);
     expect(await exchange(chunks.join(''))).toMatch(/^HTTP\/1.1 413 [\s\S]*"payload_too_large"/);
   });
 
-  it('answers 410 for the removed operation, after authentication and for any scope', async () => {
+  it('returns 410 for the removed operation, after authentication and for any scope', async () => {
     const path = '/api/v1/integrations/legacy-webhooks';
     expectRejection(await api.call('GET', path, { key: undefined }), 'unauthenticated');
     const response = await api.call('GET', path, { key: await api.addKey({ scopes: [] }) });
@@ -139,10 +138,10 @@ describe('the order of checks', () => {
   });
 });
 
-describe('a hostile body', () => {
+describe('a malformed body', () => {
   const bodyWith = (json: string) => ({ body: `{"name":"x","email":"x@example.com","more":${json}}` });
 
-  it('is refused for U+0000 and lone surrogates, wherever they stand', async () => {
+  it('is rejected for U+0000 and lone surrogates, wherever they are', async () => {
     for (const json of ['"\\u0000"', '"\\ud800"', '{"\\udc00":1}', '[[["a\\u0000b"]]]']) {
       expectRejection(await api.call('POST', CUSTOMERS, bodyWith(json)), 'invalid_request');
     }
@@ -159,7 +158,7 @@ describe('a hostile body', () => {
     );
   });
 
-  it('is answered 4xx when the client stops in the middle, and the next request is served', async () => {
+  it('gets a 4xx when the client stops in the middle, and the next request is served', async () => {
     const head = `POST ${CUSTOMERS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${api.keys.live.secret}\r\n`;
     await abandon(`${head}Content-Length: 100\r\n\r\n{"name":`);
     expect((await api.call('GET', METERS)).status).toBe(200);
@@ -169,7 +168,7 @@ describe('a hostile body', () => {
 describe('unknown fields', () => {
   const body = () => ({ ...newCustomer(), colour: 'red', 'a, b\r\nX: y': 1, __proto__x: 1 });
 
-  it('are ignored and named in a header that they cannot break', async () => {
+  it('are ignored and named in a header that they cannot corrupt', async () => {
     const response = await api.call('POST', CUSTOMERS, { body: body() });
     expect(response.status).toBe(201);
     expect(response.headers['x-ignored-fields']).toBe('colour, a%2C%20b%0D%0AX:%20y, __proto__x');
@@ -183,7 +182,7 @@ describe('unknown fields', () => {
     );
   });
 
-  it('are named inside a list, and refused there when the client prefers it', async () => {
+  it('are named inside a list, and rejected there when the client prefers it', async () => {
     const { body: feature } = await api.ask('features.create');
     const { body: plan } = await api.ask('createPlan');
     const entitlements = [{ featureKey: feature.key, value: 1, sofft: true }];
@@ -195,7 +194,7 @@ describe('unknown fields', () => {
     expect([status, notified['x-ignored-fields']]).toEqual([200, 'entitlements.0.sofft']);
   });
 
-  it('are refused when the client prefers it', async () => {
+  it('are rejected when the client prefers it', async () => {
     const headers = { prefer: 'respond-async, handling=strict' };
     const response = await api.call('POST', CUSTOMERS, { body: body(), headers });
     expectRejection(response, 'invalid_request', 'colour');
@@ -204,7 +203,7 @@ describe('unknown fields', () => {
 });
 
 describe('a parameter of the query', () => {
-  it('is refused when it is given twice: either value may be the one that is meant', async () => {
+  it('is rejected when it is given twice: either value may be the one that is meant', async () => {
     for (const query of ['page=1&page=2', 'page=1&p%61ge=1', 'page=1&page=x']) {
       expectRejection(await api.call('GET', `${METERS}?${query}`), 'invalid_request', 'page');
     }
@@ -215,8 +214,8 @@ describe('a parameter of the query', () => {
   });
 });
 
-describe('every answer', () => {
-  // Red when one of the ways of answering leaves them out.
+describe('every response', () => {
+  // Red when one of the ways to respond leaves them out.
   it('forbids caches and guesses of the type', async () => {
     const responses = [
       await api.call('GET', CUSTOMERS),
@@ -239,7 +238,7 @@ describe('every answer', () => {
     expect(await ask('x'.repeat(129))).toMatch(/^req_/);
   });
 
-  it('is 503 with Retry-After while ClickHouse is away, and tells nothing of the inside', async () => {
+  it('is 503 with Retry-After while ClickHouse is unavailable, without internal details', async () => {
     await api.call('POST', CUSTOMERS, { body: { name: 'a', email: 'a@b.cd', externalId: 'away' } });
     await api.call('POST', METERS, { body: { key: 'away', name: 'a', aggregation: 'sum' } });
     const response = await api.call('GET', '/api/v1/usage/away/away');
@@ -250,7 +249,7 @@ describe('every answer', () => {
 });
 
 describe('the pages of an operator', () => {
-  it('say alive, and not ready with the name of what is away', async () => {
+  it('say alive, and not ready with the name of what is unavailable', async () => {
     expect((await api.call('GET', '/healthz', { key: undefined })).body).toEqual({ status: 'alive' });
     const response = await api.call('GET', '/readyz', { key: undefined });
     expect(response.status).toBe(503);
@@ -261,7 +260,7 @@ describe('the pages of an operator', () => {
     });
   });
 
-  it('describe every operation, and count what was answered', async () => {
+  it('describe every operation, and count the responses', async () => {
     const { body } = await api.call('GET', '/openapi.json', { key: undefined });
     expect(body).toMatchObject({ openapi: '3.1.0', info: { version: '2026-03-15' } });
     const described = Object.values(body.paths).flatMap((path) =>
@@ -275,7 +274,7 @@ describe('the pages of an operator', () => {
   });
 });
 
-/** Sends bytes on a connection of their own and gives the whole answer. */
+/** Sends bytes on a separate connection and returns the whole response. */
 function exchange(bytes: string, until = 'requestId'): Promise<string> {
   return new Promise((resolve, reject) => {
     let response = '';
@@ -289,7 +288,7 @@ function exchange(bytes: string, until = 'requestId'): Promise<string> {
   });
 }
 
-/** Sends bytes and goes away. */
+/** Sends bytes and disconnects. */
 function abandon(bytes: string): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect(Number(new URL(api.origin).port), '127.0.0.1', () => {

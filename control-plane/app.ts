@@ -61,7 +61,7 @@ export interface AppDeps {
   lastUsed: LastUsedStamp;
   keys: KeyCache;
   memory: EntitlementMemory;
-  /** What this process notifies, the moment it has committed. */
+  /** Who must be notified when this process commits a change. */
   hear: (channel: string, payload: string) => void;
   jobWatch: JobWatch;
   secrets: DerivedSecrets;
@@ -73,13 +73,15 @@ export interface AppDeps {
 export interface AppOptions {
   lagLimits?: LagLimits;
   rateLimits?: RateLimits;
-  /** Who sees metrics and the details of readiness. Default: everybody. */
+  /** Which callers see metrics and the details of readiness. Default: all of them. */
   access?: OperatorAccess;
-  /** Where webhooks may go beside public addresses. Default: nowhere. */
+  /** Private addresses that webhooks may reach in addition to public ones. Default: none. */
   webhookTargets?: PrivateTargets;
 }
 
-/** The HTTP API but for what the data plane answers: a Koa app made from the route table, and a warm door. */
+/**
+ * The control plane's part of the HTTP API: a Koa app built from the route table, behind the check fast path.
+ */
 export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListener {
   const { lagLimits, rateLimits = {}, webhookTargets = 'none', access = OPEN_ACCESS } = options;
   const { pool, warehouse, freshness, logId, secrets, clock, log, metrics } = deps;
@@ -129,7 +131,7 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListe
   });
 
   const app = new Koa();
-  app.on('error', (err) => log.debug({ err }, 'an answer could not be delivered'));
+  app.on('error', (err) => log.debug({ err }, 'a response could not be delivered'));
   const httpMetrics = createHttpMetrics(metrics);
   app.use(respondAlways(log, httpMetrics));
   for (const middleware of mountRoutes(operations)) app.use(middleware);

@@ -34,15 +34,18 @@ type Inside = 'freshness' | 'logId' | 'firstCalls' | 'lastUsed' | 'keys' | 'memo
 
 export interface ControlPlaneDeps extends Omit<AppDeps, Inside> {
   logReader: EventLogReader;
-  /** Of a log that gives up what is old by itself: after how long, as it is set just now. */
+  /** For a log with a retention time: reads its present setting. */
   logKeepsMs?: (() => Promise<number | undefined>) | undefined;
-  /** Of a warehouse that is looked at for damage after its start: until then nobody knows. */
+  /**
+   * For a warehouse that checks for damage after its start: whether the check has ended. Until then the state
+   * is unknown.
+   */
   isLookedAt?: () => boolean;
 }
 
 export interface ControlPlane {
   listener: RequestListener;
-  /** To be heard by the listener of this process, in the form of its handlers. */
+  /** The handlers that the listener of this process calls for notifications. */
   notes: {
     channels: Record<string, (payload: string) => void>;
     onSession: () => void;
@@ -51,7 +54,7 @@ export interface ControlPlane {
   close(): Promise<void>;
 }
 
-/** The control plane with everything that runs beside its requests. */
+/** The control plane with its background jobs. */
 export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions = {}): ControlPlane {
   const { pool, logReader, clock, log } = deps;
   const progress = progressOf(logReader, pool);
@@ -95,7 +98,7 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
   };
 }
 
-/** What time does, and what changes leave to be done; the job watch tells which of it stands still. */
+/** Jobs driven by time and by changes; the job watch reports which of them is stuck. */
 function startJobs(deps: ControlPlaneDeps) {
   const { pool, clock, log } = deps;
   const sweep = startSweep(pool, log);
@@ -122,14 +125,14 @@ function startJobs(deps: ControlPlaneDeps) {
     jobWatch,
     wakeMatcher: () => processorMatcher.wake(),
     wakeNotifier: () => changeNotifier.wake(),
-    /** One after the other, the last to be started last. */
+    /** Closes one job after the other, in the order of their start. */
     async close() {
       for (const job of jobs) await job.close();
     },
   };
 }
 
-/** What an event of the processor may have waited for. */
+/** After a change that an event of the processor may have waited for. */
 function mayMap(payload: string): boolean {
   const { kind } = JSON.parse(payload) as ChangeNote;
   return kind === 'catalogue' || kind === 'customer';
@@ -147,7 +150,7 @@ function watchLog({ logKeepsMs: keepsMs, ...deps }: ControlPlaneDeps) {
   return keepsMs && startLogWatch({ ...deps, keepsMs, metrics: createLogWatchMetrics(deps.metrics) });
 }
 
-/** What answers go by without asking a store, and by which notes it forgets. */
+/** The caches that responses are made from without a store, and the notifications that invalidate them. */
 function createMemories(deps: ControlPlaneDeps, freshness: Freshness) {
   const { pool, secrets, clock } = deps;
   const load = (text: string) => findApiKey(pool, hashApiKey(text, secrets.keyPepper));
@@ -170,7 +173,7 @@ function createMemories(deps: ControlPlaneDeps, freshness: Freshness) {
   return { keys, memory, notes };
 }
 
-/** One partition is where its positions are; of several they are made one number. */
+/** One partition has positions; those of several partitions are combined into one number. */
 function progressOf(logReader: EventLogReader, pool: Pool) {
   const logId = Buffer.from(logReader.logId).toString('hex');
   if (logReader.partitions === 1) {

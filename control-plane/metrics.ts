@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { createQuickHistogram, type QuickHistogram } from './health/quick-histogram.ts';
 
-/** What the control plane counts. Plain functions, so that nothing else names a metric. */
+/** The control plane's metrics. Plain functions, so that no other file names a metric. */
 export interface HttpMetrics {
   responded(operation: string, status: number, ms: number): void;
 }
@@ -39,11 +39,11 @@ export function createHttpMetrics(registry: Registry): HttpMetrics {
   };
 }
 
-/** What the subscription clock does. */
+/** The metrics of the subscription clock. */
 export interface ClockMetrics {
   moved(): void;
   failed(): void;
-  /** Undefined: nothing is. */
+  /** Undefined: none is due. */
   nextDueAt(time: Date | undefined): void;
 }
 
@@ -64,7 +64,7 @@ export function createClockMetrics(registry: Registry, nowMs: () => number): Clo
     name: 'metergate_subscription_oldest_due_seconds',
     help: 'Age of the oldest due subscription change, in seconds; 0 if none is due.',
     registers,
-    // Computed when asked: it grows also while the clock stands still.
+    // Computed on each scrape: it also grows while the subscription clock is stuck.
     collect() {
       this.set(next ? Math.max(0, nowMs() - next.getTime()) / 1000 : 0);
     },
@@ -78,7 +78,7 @@ export function createClockMetrics(registry: Registry, nowMs: () => number): Clo
   };
 }
 
-/** What came of the payment processor's events about subscriptions. */
+/** Outcomes of the payment processor's events about subscriptions. */
 export interface ProcessorMetrics {
   took(taken: { status: string; givenUp: number }): void;
 }
@@ -128,11 +128,11 @@ export function createReadGauges(registry: Registry, gauges: ReadGauges): void {
   }
 }
 
-/** What the entitlement teller does. */
+/** The metrics of the change notifier. */
 export interface NotifierMetrics {
   notified(events: number): void;
   failed(): void;
-  /** Changes that touch many customers and were not gone through yet, and since when the oldest waits. */
+  /** Changes that touch many customers and are not finished, and since when the oldest waits. */
   waiting(jobs: number, oldestAt: Date | null): void;
 }
 
@@ -161,7 +161,7 @@ export function createNotifierMetrics(registry: Registry, nowMs: () => number): 
     name: 'metergate_entitlement_oldest_fanout_seconds',
     help: 'Age of the oldest incomplete change to many customers, in seconds; 0 if there is none.',
     registers,
-    // Computed when asked: it grows also while nobody works at it.
+    // Computed on each scrape: it also grows while no process works on it.
     collect() {
       const { oldestAt } = waiting;
       this.set(oldestAt ? Math.max(0, nowMs() - oldestAt.getTime()) / 1000 : 0);

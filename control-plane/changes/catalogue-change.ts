@@ -5,14 +5,14 @@ import { lockCatalogue } from '../store/lock-catalogue.ts';
 import { type Change, recordChange } from './record-change.ts';
 
 /**
- * Changes of one environment's plans, features and add-ons happen one after the other: they are rare, and
- * each may then read what it goes by before it writes. Readers and subscriptions wait for nothing here.
+ * Changes of one environment's plans, features and add-ons are serialized: they are rare, and each may then
+ * read what it depends on before it writes. Readers and subscriptions do not wait for this lock.
  */
 export async function beginCatalogueChange({ db, environment }: RequestContext): Promise<void> {
   await lockCatalogue(db, environment);
 }
 
-/** Records it, and tells every cache of the catalogue. */
+/** Records it, and notifies every cache of the catalogue. */
 export async function recordCatalogueChange(context: RequestContext, change: Change): Promise<void> {
   const { db, environment } = context;
   await recordChange(context, change);

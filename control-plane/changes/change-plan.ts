@@ -8,8 +8,8 @@ import { findPlan, isVersionPinned, lockPlan, type PlanRow, updatePlan } from '.
 import { beginCatalogueChange, recordCatalogueChange } from './catalogue-change.ts';
 
 /**
- * By id or key, while nobody else changes it or subscribes to it. The catalogue is locked first and the plan
- * after it; who subscribes takes the plan alone.
+ * By id or key, locked against other changes and against new subscriptions. The catalogue is locked first and
+ * the plan after it; a new subscription locks the plan alone.
  */
 export async function planToChange(context: RequestContext, name: string): Promise<PlanRow> {
   await beginCatalogueChange(context);
@@ -21,7 +21,7 @@ export async function nextVersion({ db, environment }: RequestContext, row: Plan
   return versionAfterChange({ ...row, isPinned: await isVersionPinned(db, environment, row) });
 }
 
-/** Writes what is new of a plan to change. */
+/** Writes the changed fields of a plan. */
 export async function writePlan(
   { db, environment, nowMs }: RequestContext,
   row: PlanRow,
@@ -32,7 +32,7 @@ export async function writePlan(
   return updated;
 }
 
-/** Records a change that is written, and tells of it. */
+/** Records a written change and notifies the caches. */
 export async function recordPlanChange(
   context: RequestContext,
   [row, updated]: [before: PlanRow, after: PlanRow],

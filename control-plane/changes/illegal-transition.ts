@@ -1,10 +1,10 @@
 import { Rejected } from '../../schemas/failures.ts';
 
-/** A status that cannot be left for the one that is asked for. */
+/** The error for a status change that the transition table does not allow. */
 export function illegalTransition(move: { from: string; to: string; legal: readonly string[] }): Rejected {
   const { from, to, legal } = move;
-  const ways = legal.length === 0 ? 'it stays so' : `it may become ${legal.join(' or ')}`;
-  return new Rejected('illegal_transition', `What is ${from} cannot become ${to}: ${ways}.`, {
+  const ways = legal.length === 0 ? 'this status is final' : `allowed: ${legal.join(' or ')}`;
+  return new Rejected('illegal_transition', `Cannot change the status from ${from} to ${to}; ${ways}.`, {
     details: { from, to, legal },
   });
 }

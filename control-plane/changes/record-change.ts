@@ -4,7 +4,7 @@ import type { ChangeEvent } from '../../schemas/events.ts';
 import { exactJson } from '../../schemas/primitives/exact-json.ts';
 import type { Database } from '../http/request-context.ts';
 
-/** Who changes something, and when. A request's context is one. */
+/** The actor and the time of a change. A request's context is one. */
 export interface ChangeContext {
   /** The transaction of the change. */
   db: Database;
@@ -15,20 +15,20 @@ export interface ChangeContext {
   operationId: string;
   requestId?: string;
   nowMs: number;
-  /** When it took effect, where that was earlier: the processor tells of a change after it was made. */
+  /** When the change took effect, if that was earlier: the processor reports a change after it was made. */
   since?: Date;
 }
 
-/** One object as it was and as it is. Both are shown to people: they hold no secret. */
+/** One object before and after the change. Users see both in the audit log: they contain no secret. */
 export interface Change {
   objectId: string;
   before?: object | undefined;
   after?: object | undefined;
-  /** Where one reports another object it names it. */
+  /** An event about another object names that object. */
   events?: Array<ChangeEvent & { objectId?: string }>;
 }
 
-/** Writes what a change has to leave behind, in its own transaction: the audit log and the outbox. */
+/** Writes the audit entry and the outbox events of a change, in the change's own transaction. */
 export async function recordChange(context: ChangeContext, change: Change): Promise<void> {
   const { db, environment, actor, operationId, requestId = null, nowMs } = context;
   const { objectId, before, after, events = [] } = change;

@@ -15,17 +15,15 @@ import { startClockRepair } from './clock-repair.ts';
 import { clockUnderTest } from './clock-under-test.ts';
 
 /*
- * What a clock that was 40 days ahead has left in the stores, once it is right again. The rows are written
- * as it would have left them.
- *
- * Red for its table where the statement of that table is left out.
+ * Rows as a clock that was 40 days ahead leaves them in the stores, after it was corrected. Each case is red
+ * when the statement of its table is left out.
  */
 const WAIT = { timeout: 20_000, interval: 20 };
 const DAY_MS = 86_400_000;
 const DAYS_40_MS = 40 * DAY_MS;
 const AHEAD = "now() + interval '40 days'";
 
-/** Looks at once, as at a start, until it has been through all tables. */
+/** Runs at once, as after a start, until it has processed all tables. */
 async function repair(pool: Pool): Promise<void> {
   const job = startClockRepair({ pool, clock: systemClock, log: pino({ level: 'silent' }) });
   onTestFinished(() => job.close());
@@ -41,7 +39,7 @@ async function environmentUnderTest() {
   return { pool, environment: `${keys.workspaceId}:live` };
 }
 
-/** How far ahead a moment of a row lies, in days. */
+/** How far in the future a time of a row is, in days. */
 async function daysAhead(pool: Pool, table: string, column: string, where = 'true'): Promise<number | null> {
   const { rows } = await pool.query<{ days: number | null }>(
     `SELECT round(extract(epoch FROM ${column} - now()) / 86400)::int AS days FROM ${table} WHERE ${where}`,
@@ -49,7 +47,7 @@ async function daysAhead(pool: Pool, table: string, column: string, where = 'tru
   return rows[0]?.days ?? null;
 }
 
-it('a customer that was told of a day to come is told of now, and of that day when it comes', async () => {
+it('a customer notified as of a future day is notified now, and on that day again', async () => {
   const { pool, environment } = await environmentUnderTest();
   const customerId = await catalogueUnderTest(pool, environment).customer();
   await pool.query(
@@ -62,7 +60,7 @@ it('a customer that was told of a day to come is told of now, and of that day wh
     const value = { enabled: true, amount: null, expiresAt, reason: null };
     const row = { id: newId('ovr'), customerId, featureId: 'sso', ...value, updatedAt: new Date() };
     await putOverride(db, environment, row);
-    // Where it is 40 days later this has expired.
+    // With a clock 40 days later this has expired.
     const nowMs = Date.now() + DAYS_40_MS;
     const context = { db, environment, actor: 'key', operationId: 'test', nowMs };
     await touchEntitlements(context, { customerIds: [customerId] });
@@ -76,7 +74,7 @@ it('a customer that was told of a day to come is told of now, and of that day wh
   expect(await daysAhead(pool, 'entitlements_told', 'next_turn')).toBe(10);
 });
 
-it('deliveries, circuits and endpoints go on; what the schedule put off keeps its moment', async () => {
+it('deliveries, circuits and endpoints go on; what the schedule postponed keeps its time', async () => {
   const { pool, environment } = await environmentUnderTest();
   await pool.query(
     `INSERT INTO webhook_endpoints (id, environment, url, events, secret, created_at, updated_at,
@@ -121,9 +119,9 @@ it('a repair of the warehouse that failed then is over with the audit that came 
   expect((await readRepairs(pool)).hasFailed).toBe(false);
 });
 
-it('rolls of periods, fan-outs, alarms, kept answers and stamps of keys are brought back, too', async () => {
+it('rolls of periods, fan-outs, alarms, stored responses and stamps of keys are reset, too', async () => {
   const { pool, environment, add } = await clockUnderTest();
-  // It rolled then, and an operator has put its period right since.
+  // It rolled with the wrong clock, and an operator has corrected its period since.
   const ahead = new Date(Date.now() + DAYS_40_MS);
   await add({ noRollBefore: ahead, localChangedAt: ahead });
   await pool.query(

@@ -18,13 +18,13 @@ export interface ClockRepairOptions {
 
 export const CLOCK_REPAIR = { job: 'clock-repair', everyMs: 600_000 };
 
-/** More than the clocks of hosts differ by, a lease of a delivery and a pause of a circuit. */
+/** More than the difference of hosts' clocks, the lease of a delivery and the pause of a circuit breaker. */
 const AHEAD_MS_MAX = 15 * 60_000;
 
 /**
- * A clock that was ahead and has been put right leaves moments behind that lie in the future: whatever waits
- * for one stands still until it comes. They are brought back at the start and every ten minutes. Leases of
- * jobs and partitions are cut down by those who ask for them (domain/store/lease-terms.ts).
+ * A clock that ran ahead and was corrected leaves times in the future behind, and whatever waits for one of
+ * them is stuck until it comes. The repair resets them at the start and every ten minutes. Leases of jobs and
+ * partitions are shortened by the processes that request them (domain/store/lease-terms.ts).
  */
 export function startClockRepair(deps: ClockRepairDeps, options: ClockRepairOptions = {}): LeasedJob {
   const { pool, clock, log } = deps;
@@ -41,7 +41,8 @@ export function startClockRepair(deps: ClockRepairDeps, options: ClockRepairOpti
         latestAttempt: new Date(nowMs + ATTEMPT_DELAY_MS_MAX + AHEAD_MS_MAX),
       };
       const rows = await inJobTransaction({ pool, job, epoch }, (db) => bringBack(db, table, ahead));
-      if (rows > 0) log.warn({ table, rows }, 'moments of a clock that was ahead were brought back to now');
+      if (rows > 0)
+        log.warn({ table, rows }, 'times in the future, left by a clock that ran ahead, were reset to now');
     }
   }
 

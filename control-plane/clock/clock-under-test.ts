@@ -12,13 +12,13 @@ import { fieldsOfTerm, type TermFields } from '../subscriptions/subscription-fie
 import { catalogueUnderTest, emittedEvents } from '../subscriptions/subscriptions-under-test.ts';
 import { startSubscriptionClock } from './subscription-clock.ts';
 
-/** When the clock of a test stands still. */
+/** The time of a test's clock, which does not advance. */
 export const START = new Date('2026-01-31T00:00:00.000Z');
 export const DAY_MS = 86_400_000;
 const CUSTOMERS = 16;
 const log = pino({ level: 'silent' });
 
-/** An installation of its own, where it is the last of January, 2026. */
+/** A separate installation whose time is the last day of January 2026. */
 export async function clockUnderTest() {
   const database = await createTestDatabase();
   const pool = createPool({ url: database.url, name: 'test', log });
@@ -27,7 +27,7 @@ export async function clockUnderTest() {
   const environment = `${keys.workspaceId}:live`;
   const catalogue = catalogueUnderTest(pool, environment);
   const planId = await catalogue.plan();
-  // A few: moves of one customer wait for each other, and each reads all that it holds.
+  // A small number: moves of one customer wait for each other, and each reads all grants.
   const customerIds = await Promise.all(Array.from({ length: CUSTOMERS }, () => catalogue.customer()));
   let added = 0;
   const clock = standingClock();
@@ -44,7 +44,7 @@ export async function clockUnderTest() {
     environment,
     clock,
     metrics,
-    /** Of its metrics by this name. */
+    /** The value of its metric with this name. */
     async metric(name: string) {
       return (await registry.getSingleMetric(`metergate_subscription_${name}`)?.get())?.values[0]?.value;
     },
@@ -116,7 +116,7 @@ function standingClock(): Clock & { now: Date; requested: number; aheadMs: numbe
   const clock = {
     now: START,
     requested: 0,
-    /** Of the time that never goes back. */
+    /** Of the monotonic clock. */
     aheadMs: 0,
     nowMs: () => {
       clock.requested += 1;
@@ -127,7 +127,7 @@ function standingClock(): Clock & { now: Date; requested: number; aheadMs: numbe
   return clock;
 }
 
-/** Periods of this length, from the start on, as a row of an earlier release may have them. */
+/** Periods of this length, from the start on, as a row of an earlier release may store them. */
 export function lasting(legacyIntervalMs: number): TermFields {
   const cycle = { anchorMs: START.getTime(), interval: 'day', intervalCount: 1, legacyIntervalMs } as const;
   return fieldsOfTerm({ cycle, period: { fromMs: cycle.anchorMs, toMs: cycle.anchorMs + legacyIntervalMs } });

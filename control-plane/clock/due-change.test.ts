@@ -6,20 +6,20 @@ import { fieldsOfTerm } from '../subscriptions/subscription-fields.ts';
 import { dueChange } from './due-change.ts';
 
 /*
- * What time does to a subscription, against a simulation that takes one thing after the other.
+ * What time does to a subscription, against a simulation that applies one change after the other.
  *
- * Breaks that turn it red: the end of the trial or the period before the cancellation; a period rolled of a
- * subscription with a processor; a canceled one rolled up to now; the moment of noticing taken for that of
- * the move; a roll before its pause is over, or none put after it; a plan that waits taken before the end of
- * the period, kept beyond it, or beyond the end of its subscription; the processor's grace left out, or given
- * to a cancellation that was set here; the time of a test clock taken for ours.
+ * Mutants this suite catches: the end of the trial or the period before the cancellation; a period rolled of
+ * a subscription with a processor; a canceled one rolled up to now; the time of detection used as the time of
+ * the change; a roll before its pause is over, or no pause after it; a pending plan applied before the end of
+ * the period, or kept after it or after the end of its subscription; the processor's grace ignored, or
+ * applied to a cancellation that was requested through the API; the time of a test clock used as ours.
  */
 const START_MS = Date.UTC(2026, 0, 31);
 const DAY_MS = 86_400_000;
 
 const at = (days: number) => new Date(START_MS + days * DAY_MS);
 
-/** Days from the start; a grid, so that things fall on one moment. */
+/** Days from the start, on a grid, so that several changes are due at the same time. */
 const day = fc.integer({ min: 0, max: 200 });
 const row = fc
   .record({
@@ -71,7 +71,7 @@ describe('what is due', () => {
     );
   });
 
-  it('at one moment is the cancellation, then the end of the trial, then that of the period', () => {
+  it('at the same time is the cancellation, then the end of the trial, then that of the period', () => {
     const period = everyDays(7);
     const trial = rowOf({ ...period, status: 'trialing', trialEnd: at(7) });
     const canceled = dueChange({ ...trial, cancelAt: at(7) }, at(20).getTime());
@@ -107,7 +107,7 @@ describe('what is due', () => {
     expect(dueChange(trial, START_MS + 25_001)?.action).toBe('subscriptions.endTrial');
   });
 
-  it('of a trial of 14 days is a month from its end on, and no moment of the trial is in it', () => {
+  it('of a trial of 14 days is a month from its end on, and no part of the trial is in it', () => {
     const length = { interval: 'month', intervalCount: 1 } as const;
     const trial = rowOf({ ...beginning(length, at(14)), status: 'trialing', trialEnd: at(14) });
     expect(dueChange(trial, at(14).getTime())?.fields).toMatchObject({
@@ -136,7 +136,7 @@ describe('what is due', () => {
   });
 });
 
-/** The naive way: the next thing that is due, until nothing is. */
+/** The naive simulation: applies the next due change until none is left. */
 function simulate(of: SubscriptionRow, now: Date): SubscriptionRow {
   let state = of;
   for (;;) {
@@ -163,13 +163,16 @@ function simulate(of: SubscriptionRow, now: Date): SubscriptionRow {
   }
 }
 
-/** Three days after what the processor says; what a test clock says, never. */
+/** Three days after a time that the processor reports; never for the time of a test clock. */
 function noticed({ processorSimulated }: SubscriptionRow, time: Date, isTheirs: boolean): Date {
   if (!isTheirs) return time;
   return processorSimulated ? at(1_000_000) : new Date(time.getTime() + 3 * DAY_MS);
 }
 
-/** What only rolled waits for its pause to end, and whatever rolled begins one, but for what was canceled. */
+/**
+ * A roll alone waits for its pause to end, and every roll begins a pause, except where the subscription is
+ * canceled.
+ */
 function withPause(of: SubscriptionRow, state: SubscriptionRow, now: Date): SubscriptionRow {
   const isRolled = of.currentPeriodEnd.getTime() !== state.currentPeriodEnd.getTime();
   if (!isRolled || state.status === 'canceled') return state;
@@ -189,7 +192,7 @@ function isSame(a: SubscriptionRow, b: SubscriptionRow): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** The first period ends then, be it one interval long or not. */
+/** The first period ends then, whether or not it is one interval long. */
 function beginning(length: PeriodLength, end = new Date(later(length, START_MS, 1))) {
   const period = { fromMs: START_MS, toMs: end.getTime() };
   return fieldsOfTerm({ cycle: cycleOf(period, length), period });

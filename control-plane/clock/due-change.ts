@@ -5,27 +5,28 @@ import { PROCESSOR_GRACE_MS } from './processor-grace.ts';
 
 /** What time does to a subscription. */
 export interface DueChange {
-  /** The weightiest of what happened, as the audit log names it. */
+  /** The most important action of the change, as the audit log names it. */
   action: 'subscriptions.cancel' | 'subscriptions.endTrial' | 'subscriptions.rollPeriod';
   fields: Partial<SubscriptionFields>;
   /** When it took effect, however late it is noticed. */
   since: Date;
 }
 
-/** A period may be a millisecond long, and each roll tells its tenant and writes an audit entry. */
+/** A period may be a millisecond long, and each roll notifies its tenant and writes an audit entry. */
 const ROLL_PAUSE_MS = 10_000;
 
 /**
- * All that is due of it by now as one change, however late it is noticed; undefined: nothing. Of what is due
- * at one moment the cancellation comes first, then the end of the trial, then that of the period: who
- * cancels at the end of a trial or period is never seen active, or in another period, after it. Each takes
- * effect at its own moment. Of a subscription with a processor it is the processor that says when a period
- * ends; its end of a trial and its cancellation are noticed only once it has been silent for the grace. Once
- * in 10 s it rolls at most, over as many periods as have passed.
+ * Everything due of a subscription by now as one change, however late it is noticed; undefined when nothing
+ * is due. Of changes due at the same time the cancellation comes first, then the end of the trial, then the
+ * end of the period: a subscription canceled at the end of a trial or period is never active, or in another
+ * period, after it. Each change takes effect at its own time. For a subscription with a processor, the
+ * processor decides when a period ends; its end of a trial and its cancellation are applied here only after
+ * the processor was silent for the grace period. A subscription rolls at most once in 10 s, over as many
+ * periods as have passed.
  */
 export function dueChange(row: SubscriptionRow, nowMs: number): DueChange | undefined {
   if (hasEnded(row.status)) return undefined;
-  // Of a cancellation that was set here the processor may know nothing.
+  // The processor may not know a cancellation that was requested through the API.
   const isCancelProcessors = row.cancelAt?.getTime() === row.processorCancelAt?.getTime();
   if (row.cancelAt && hasCome(row, row.cancelAt, { isProcessors: isCancelProcessors, nowMs }))
     return cancellation(row, row.cancelAt);
@@ -40,7 +41,7 @@ export function dueChange(row: SubscriptionRow, nowMs: number): DueChange | unde
   return { action: 'subscriptions.rollPeriod', fields: roll, since: row.currentPeriodEnd };
 }
 
-/** Of what the processor says itself it has the first word. */
+/** What the processor reports itself is its decision first. */
 function hasCome(row: SubscriptionRow, time: Date, { isProcessors, nowMs }: Look): boolean {
   if (!isProcessors) return time.getTime() <= nowMs;
   return !row.processorSimulated && time.getTime() + PROCESSOR_GRACE_MS <= nowMs;
@@ -52,8 +53,8 @@ interface Look {
 }
 
 /**
- * Not before the status that it had. Its last period is the one that ran when it was canceled, or that ended
- * then.
+ * Not before the time of its present status. Its last period is the one that ran when it was canceled, or
+ * that ended then.
  */
 function cancellation(row: SubscriptionRow, cancelAt: Date): DueChange {
   const at = cancelAt < row.statusSince ? row.statusSince : cancelAt;
@@ -61,7 +62,7 @@ function cancellation(row: SubscriptionRow, cancelAt: Date): DueChange {
   return { action: 'subscriptions.cancel', fields, since: at };
 }
 
-/** Into the period of that moment. */
+/** Into the period that contains this time. */
 function rolled(row: SubscriptionRow, atMs: number): Partial<SubscriptionFields> | undefined {
   return row.processorSubscriptionId === null ? rolledTo(row, atMs) : undefined;
 }

@@ -22,26 +22,27 @@ export interface DueLook extends JobTurn {
   nowMs: () => number;
 }
 
-/** Far less than a lease's worth: a few hundred moves a second. */
+/** Takes far less time than the lease: a few hundred moves per second. */
 const CHUNK = 100;
-/** Of the pool's ten connections. */
+/** Out of the pool's ten connections. */
 const AT_ONCE = 4;
 
 /**
- * Passes once over all that is due. Before each chunk of rolls come the cancellations and ends of trials that
- * are due by then: those are as many as were asked for, while periods of a millisecond keep coming. What took
- * too long comes last, until it does so again: a pass would have no end. False when some of it is left:
- * another process has the lease, or a subscription could not be moved, which holds up no other. Throws
- * Transient while Postgres is away.
+ * Passes once over everything due. Each chunk of rolls is preceded by the cancellations and ends of trials
+ * that are due by then: their number is limited by what was requested, while periods of a millisecond keep
+ * coming due. Subscriptions that took too long are processed last in the next pass, or a pass would not end.
+ * Returns false when some are left: another process has the lease, or one subscription could not be moved,
+ * which delays no other. Throws Transient while Postgres is unavailable.
  */
 export async function moveDue(look: DueLook): Promise<boolean> {
   const { pool, slow, nowMs } = look;
-  // No later, so that the pass comes to its end: what is rolled in it is due again in ten seconds.
+  // Fixed at the start, so that the pass ends: what rolls in it is due again in ten seconds.
   const rollsUntil = new Date(nowMs());
   let isAllDone = true;
   let [lastEnd, lastRoll] = [FROM_THE_START, FROM_THE_START];
   while (!look.signal.aborted) {
-    // Between two chunks, when no move is under way: each keeps others from the lease until it is done.
+    // Between two chunks, when no move is in progress: each move blocks other processes from the lease until
+    // it is done.
     const epoch = await look.hold();
     if (epoch === undefined) return false;
     const ends = await findDueEnds(
@@ -63,7 +64,7 @@ export async function moveDue(look: DueLook): Promise<boolean> {
   return isAllDone;
 }
 
-/** False when one of them could not be moved. */
+/** False when at least one of them could not be moved. */
 async function moveChunk(look: DueLook, epoch: number, chunk: DueSubscription[]): Promise<boolean> {
   const { pool, log, metrics, slow, job, nowMs, signal } = look;
   const rest = chunk.values();

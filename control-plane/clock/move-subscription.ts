@@ -10,9 +10,9 @@ export interface ClockTurn extends JobEpoch {
 }
 
 /**
- * Does what is due of one subscription, in one transaction with what it tells. What has changed since it was
- * found due is read again under its lock: false when nothing is due any more. Throws Transient `lease_lost`
- * once another owner has begun.
+ * Applies what is due of one subscription, with its events, in one transaction. It reads the subscription
+ * again under its lock, because it may have changed since it was found due: returns false when nothing is due
+ * any more. Throws Transient `lease_lost` once another owner has begun.
  */
 export function moveSubscription(
   { nowMs, ...turn }: ClockTurn,

@@ -4,8 +4,8 @@ import { clockUnderTest, daysLater } from './clock-under-test.ts';
 const WAIT = { timeout: 30_000, interval: 20 };
 
 /*
- * Red when the grace is left out of a statement or of the rule, when a cancellation that was set here gets
- * it too, or when a subscription in the time of a test clock is moved by ours.
+ * Red when the grace is left out of a statement or of the rule, when a cancellation requested through the API
+ * gets it too, or when a subscription with a test clock is moved by ours.
  */
 it('the clock leaves to the processor what it says itself, for three days', async () => {
   const { add, clock, run, row } = await clockUnderTest();

@@ -10,10 +10,10 @@ import { moveDue } from './move-due.ts';
 import { SUBSCRIPTION_CLOCK } from './subscription-clock.ts';
 
 /*
- * Subscriptions that take too long to be moved, over a real Postgres, by a clock that stands still.
+ * Subscriptions that take too long to move, over a real Postgres, with a clock that does not advance.
  *
- * Breaks that turn it red: a look that ends with one that takes too long; one that is tried first in each
- * look, or no more, or again and again; a look that goes on without its connection.
+ * Mutants this suite catches: a pass that ends at a slow subscription; a slow one that is tried first in each
+ * pass, never again, or again and again; a pass that continues without its connection.
  */
 const WAIT = { timeout: 10_000, interval: 20 };
 
@@ -22,7 +22,7 @@ it.each(['57014', '25P03', '55P03'])(
   async (code) => {
     const { add, clock, run, row, pool, metric } = await clockUnderTest();
     const slow: string[] = [];
-    // More of them than moves at once.
+    // More subscriptions than concurrent moves.
     for (let n = 0; n < 8; n += 1) slow.push(await add({ cancelAt: daysLater(1), metadata: '{"bad":true}' }));
     const period = lasting(2 * DAY_MS);
     const [end, roll] = [await add({ cancelAt: daysLater(2) }), await add(period)];
@@ -69,7 +69,7 @@ it('a pass ends with the first that takes too long again', async () => {
     holds += 1;
     return holds < 10 ? holdJob(pool, SUBSCRIPTION_CLOCK, 'owner', 60_000) : undefined;
   };
-  // Whenever it is looked at, its time has come.
+  // Its time has come whenever a pass checks it.
   const monotonicMs = () => {
     clock.aheadMs += 30_000;
     return clock.aheadMs;
@@ -82,7 +82,7 @@ it('a pass ends with the first that takes too long again', async () => {
   expect(await tries()).toBe(2);
 });
 
-/** From now on those marked as bad are not moved. */
+/** From now on the subscriptions marked as bad cannot be moved. */
 function reject(pool: Pool, how: string) {
   return rejectRows(pool, { write: 'UPDATE ON subscriptions', when: `new.metadata ? 'bad'`, how });
 }

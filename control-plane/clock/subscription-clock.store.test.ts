@@ -13,16 +13,16 @@ import { moveSubscription } from './move-subscription.ts';
 import { SUBSCRIPTION_CLOCK } from './subscription-clock.ts';
 
 /*
- * The subscription clock over a real Postgres, by a clock that stands still.
+ * The subscription clock over a real Postgres, with a clock that does not advance.
  *
- * Breaks that turn it red:
- * - the lease ignored (who does not get it goes on under its epoch): 'does nothing while another process';
- * - the epoch not asked for in the move: 'a former owner';
+ * Mutants this suite catches:
+ * - the lease ignored (a process without it continues under its epoch): 'does nothing while another process';
+ * - the epoch not checked in the move: 'a former owner';
  * - the row not checked again under its lock (found in place of locked): 'what was found due several times';
  * - one period rolled at a time: 'a downtime of months';
  * - a roll due by the end of its period alone, in the rule or in the query: 'a period of a millisecond';
- * - rolls before cancellations, or cancellations looked for once in a pass: 'a cancellation waits';
- * - a move that may sit idle: 'an owner that hangs'.
+ * - rolls before cancellations, or cancellations searched once in a pass: 'a cancellation waits';
+ * - a move that may stay idle: 'an owner that hangs'.
  */
 const WAIT = { timeout: 30_000, interval: 20 };
 
@@ -65,7 +65,7 @@ it('ends trials, cancels and rolls periods, each with its event and entry', asyn
   ]);
 });
 
-it('a downtime of months is caught up with at once, and told once', async () => {
+it('a downtime of months is caught up with at once, and notified once', async () => {
   const { add, clock, run, row, notified } = await clockUnderTest();
   const id = await add({});
   clock.now = new Date('2026-06-30T12:00:00.000Z');
@@ -110,7 +110,7 @@ it('a cancellation waits for a chunk of rolls, not for all that are due', async 
   let held = 0;
   const hold = async () => {
     held += 1;
-    // Due only when the first chunk of rolls has been made.
+    // It becomes due only when the first chunk of rolls has been made.
     if (held === 3) clock.now = daysLater(2);
     return epoch;
   };
@@ -229,17 +229,17 @@ it('what was found due several times is moved once, and what is due no more not 
   expect(await notified(kept.id)).toEqual([]);
 });
 
-// Red when a failure ends the look: there are more of them than moves at once.
+// Red when a failure ends the pass: there are more failures than concurrent moves.
 it('subscriptions that cannot be moved hold up no other', async () => {
   const { add, clock, run, pool, metric } = await clockUnderTest();
   for (let n = 0; n < 8; n += 1) await add({ cancelAt: daysLater(1), metadata: '{"bad":true}' });
   for (let n = 0; n < 5; n += 1) await add({ cancelAt: daysLater(2) });
   await pool.query(
-    `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no'; END $$`,
+    `CREATE FUNCTION reject() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no'; END $$`,
   );
   await pool.query(
-    `CREATE TRIGGER refuse BEFORE UPDATE ON subscriptions FOR EACH ROW WHEN (new.metadata ? 'bad')
-     EXECUTE FUNCTION refuse()`,
+    `CREATE TRIGGER reject BEFORE UPDATE ON subscriptions FOR EACH ROW WHEN (new.metadata ? 'bad')
+     EXECUTE FUNCTION reject()`,
   );
   clock.now = daysLater(3);
   run();

@@ -16,18 +16,18 @@ export interface SubscriptionClockDeps {
 }
 
 export interface SubscriptionClockOptions {
-  /** One process's own at any time. */
+  /** The name of this process, unique at any time. */
   owner?: string;
   leaseMs?: number;
-  /** At most so long between two looks; sooner where something is due sooner. */
+  /** The longest time between two passes; shorter where something is due sooner. */
   everyMs?: number;
 }
 
 export const SUBSCRIPTION_CLOCK = 'subscription-clock';
 
 /**
- * Moves subscriptions by time: ends trials, cancels, rolls periods. Of all processes one at a time does it,
- * under a lease; what was missed while none did is caught up with.
+ * Moves subscriptions by time: ends trials, cancels, rolls periods. One process at a time does it, under a
+ * lease; the next one catches up with what was missed while no process did.
  */
 export function startSubscriptionClock(
   { pool, clock, log, metrics }: SubscriptionClockDeps,
@@ -35,7 +35,7 @@ export function startSubscriptionClock(
 ): LeasedJob {
   const slow = createBackoffQueue<DueSubscription>(clock, ({ id }) => id);
 
-  /** Then how long there is nothing to do, at most; undefined where something is left. */
+  /** Returns for how long there is nothing to do, at most; undefined where something is left. */
   async function look(turn: JobTurn): Promise<number | undefined> {
     const isAllDone = await moveDue({ ...turn, pool, log, metrics, slow, nowMs: clock.nowMs });
     const nextAt = await nextDueAt(pool, PROCESSOR_GRACE_MS);

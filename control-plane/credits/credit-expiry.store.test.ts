@@ -7,11 +7,12 @@ import { rejectRows } from '../http/rejection-under-test.ts';
 import { CREDIT_EXPIRY, startCreditExpiry } from './credit-expiry.ts';
 
 /*
- * The job that takes out what has expired, over a real Postgres, by a clock that stands still.
+ * The job that takes expired credits out of wallets, over a real Postgres, with a clock that does not
+ * advance.
  *
- * Breaks that turn it red: who does not get the lease goes on; a look that ends with the wallet that fails;
- * grants that expired at once taken out one process each; the next moment not looked at; a look that ends
- * with the wallet that takes too long, or tries it first; one that goes on without its connection.
+ * Mutants this suite catches: a process that continues without the lease; a pass that ends with the wallet
+ * that fails; grants that expired together taken out one process each; the next time not checked; a pass that
+ * ends with the wallet that takes too long, or tries it first; one that continues without its connection.
  */
 const WAIT = { timeout: 10_000, interval: 20 };
 const log = pino({ level: 'silent' });
@@ -33,7 +34,7 @@ async function expiryUnderTest() {
       onTestFinished(() => job.close());
       return job;
     },
-    /** From now on the wallet of this customer is not written. */
+    /** From now on writes of this customer's wallet fail. */
     reject: (id: string | undefined, how: string) =>
       rejectRows(under.pool, { write: 'UPDATE ON credit_wallets', when: `new.customer_id = '${id}'`, how }),
     async expiries(): Promise<number> {
@@ -43,7 +44,7 @@ async function expiryUnderTest() {
   };
 }
 
-it('takes out what has expired, with its entries, and tells who has nothing left', async () => {
+it('takes out what has expired, with its entries, and notifies customers with nothing left', async () => {
   const { customers, grant, run, clock, wallets, notified, pool, expiries } = await expiryUnderTest();
   const [id = '', other = ''] = await customers(2);
   const spent = await grant(id, { amount: '5', expiresAtMs: START_MS + 1_000 });
@@ -113,7 +114,7 @@ it.each(['57014', '25P03', '55P03'])(
     clock.ms = START_MS + 2_000;
     run('one');
     await vi.waitFor(async () => expect(await expiries()).toBe(11), WAIT);
-    // With all the others, and alone.
+    // With all the others, and by itself.
     await vi.waitFor(async () => expect(await tries()).toBe(2), WAIT);
     await fill(await customers(2), { amount: '1', expiresAtMs: START_MS + 2_000 });
     await vi.waitFor(async () => expect(await expiries()).toBe(13), WAIT);

@@ -23,26 +23,26 @@ export interface CreditExpiryDeps {
 
 export interface CreditExpiryOptions {
   owner?: string;
-  /** At most so long between two looks; sooner where something expires sooner. */
+  /** The longest time between two passes; shorter where something expires sooner. */
   everyMs?: number;
 }
 
 export const CREDIT_EXPIRY = 'credit-expiry';
 
-/** Far less than a lease's worth. */
+/** Takes far less time than the lease. */
 const CHUNK = 200;
-/** In one look: with so many something is wrong that concerns all. */
+/** Failures per pass: so many have one common cause. */
 const FAILURES_MAX = 100;
 
 /**
- * Takes out of wallets what has expired. It is burned no more from its very moment on, whoever comes first;
- * here it gets its entries, and the customer is told, within 10 s.
+ * Takes expired credits out of wallets. Expired credits are never burned after their expiry, whether or not
+ * this job has run; the job writes the ledger entries and notifies the customer, within 10 s.
  */
 export function startCreditExpiry(deps: CreditExpiryDeps, options: CreditExpiryOptions = {}): LeasedJob {
   const { pool, clock } = deps;
   const slow = createBackoffQueue<WalletPlace>(clock, ({ customerId }) => customerId);
 
-  /** Then how long there is nothing to do, at most. */
+  /** Returns for how long there is nothing to do, at most. */
   async function look(turn: JobTurn): Promise<number | undefined> {
     if (!(await expireDue({ ...deps, ...turn, slow }))) return undefined;
     const nextAt = await nextExpiryAt(pool);
@@ -57,7 +57,7 @@ interface ExpiryLook extends CreditExpiryDeps, JobTurn {
   slow: BackoffQueue<WalletPlace>;
 }
 
-/** False when some is left: another process has the lease, or a wallet failed, which holds up no other. */
+/** False when some are left: another process has the lease, or a wallet failed, which delays no other. */
 async function expireDue(look: ExpiryLook): Promise<boolean> {
   const { pool, clock, signal, slow } = look;
   const failed: WalletPlace[] = [];
@@ -77,7 +77,7 @@ async function expireDue(look: ExpiryLook): Promise<boolean> {
   return failed.length + slow.all().length === 0;
 }
 
-/** All at once; where that fails one after the other. Gives those that failed. */
+/** All at once, or one after the other if that fails. Returns the wallets that failed. */
 async function expireChunk(
   turn: ExpiryLook & JobEpoch & { nowMs: number },
   places: readonly WalletPlace[],
@@ -97,7 +97,7 @@ async function expireChunk(
   const failed: WalletPlace[] = [];
   for (const place of places) {
     if (turn.signal.aborted) break;
-    // What timed out took longer than the lease.
+    // A statement that timed out took longer than the lease.
     await turn.hold();
     failed.push(...(await expireChunk(turn, [place])));
   }

@@ -2,10 +2,10 @@ import { expect } from 'vitest';
 import type { OperationId } from '../../schemas/routes.ts';
 import type { ApiResponse, ApiUnderTest } from '../api-under-test.ts';
 
-/** What a feature is worth in a plan or an add-on; as JSON text where a double would round it. */
+/** The value of a feature in a plan or an add-on; as JSON text where a double would round it. */
 export type Given = Record<string, unknown>;
 
-/** Customers with plans and add-ons, all made through the API. */
+/** Customers with plans and add-ons, all created through the API. */
 export function customerGrantsUnderTest(api: ApiUnderTest) {
   let made = 0;
 
@@ -37,7 +37,7 @@ export function customerGrantsUnderTest(api: ApiUnderTest) {
     },
     giveInstead: (planId: string, given: Given) =>
       done('plans.replaceEntitlements', { params: { planId }, body: setOf(given) }),
-    /** To a plan of its own that gives this, unless `fields` name one. */
+    /** To a new plan that gives this, unless `fields` name one. */
     async subscribe(customerId: string, given: Given, fields: object = {}): Promise<string> {
       const planId = 'planId' in fields ? fields.planId : await plan(given);
       return (await done('subscriptions.create', { body: { customerId, planId, ...fields } })).id;
@@ -57,7 +57,7 @@ export function customerGrantsUnderTest(api: ApiUnderTest) {
   };
 }
 
-/** `{value, soft}` says that it is soft. */
+/** `{value, soft}` makes it soft. */
 function setOf(given: Given) {
   const entitlements = Object.entries(given).map(([featureKey, value]) =>
     typeof value === 'object' && value !== null ? { featureKey, ...value } : { featureKey, value },

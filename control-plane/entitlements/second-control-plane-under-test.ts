@@ -15,12 +15,17 @@ import type { ApiUnderTest, UsageStores, Wire } from '../api-under-test.ts';
 import type { AppOptions } from '../app.ts';
 import { createControlPlane } from '../control-plane.ts';
 
-/** Another control plane of the same installation, as in another process, that says what its requests ask. */
+/**
+ * A second control plane of the same installation, as in another process, that records its requests'
+ * statements.
+ */
 export interface SecondControlPlane {
   port: number;
   check(customerId: string, featureKey: string, query?: string): Promise<CheckResponse>;
   ask(path: string, options?: AskOptions): Promise<PlaneResponse>;
-  /** What requests asked of the stores since the last time, but for keys: those are looked up every 5 s. */
+  /**
+   * Statements of requests since the previous call, without those for keys, which are read again every 5 s.
+   */
   statements(): string[];
   close(): Promise<void>;
 }
@@ -42,7 +47,7 @@ export interface CheckResponse extends PlaneResponse {
 }
 
 export interface BesideOptions extends AppOptions {
-  /** False: it hears no notification. */
+  /** False: it receives no notification. */
   hears?: boolean;
 }
 
@@ -54,7 +59,7 @@ export async function startSecondControlPlane(
   { hears = true, ...options }: BesideOptions = {},
 ): Promise<SecondControlPlane> {
   const requested = watchStatements();
-  const pool = requested.watchPool(createPool({ url: api.url, name: 'beside', log }));
+  const pool = requested.watchPool(createPool({ url: api.url, name: 'second', log }));
   const secrets = deriveSecrets(Buffer.alloc(32, 7));
   const stores = { pool, warehouse: requested.watchWarehouse(warehouse), logReader, secrets };
   const plane = createControlPlane({ ...stores, clock: systemClock, log, metrics: new Registry() }, options);
@@ -92,7 +97,7 @@ export async function startSecondControlPlane(
   };
 }
 
-/** What is asked in the course of a request, and not behind it on a timer. */
+/** What is read in the course of a request, not by a timer in the background. */
 function watchStatements() {
   const requests = new AsyncLocalStorage<true>();
   let seen: string[] = [];
@@ -114,7 +119,7 @@ function watchStatements() {
         return Reflect.apply(query, pool, args);
       }) as Pool['query'];
       pool.connect = ((...args: unknown[]) => {
-        // With a callback the pool itself asks, for a statement that is noted above.
+        // With a callback the pool itself connects, for a statement that is recorded above.
         if (args.length === 0) note('a transaction');
         return Reflect.apply(connect, pool, args);
       }) as Pool['connect'];

@@ -4,10 +4,10 @@ import { expect, it } from 'vitest';
 import { createQuickHistogram } from './quick-histogram.ts';
 
 /*
- * Against prom-client's own histogram, by the text that is scraped.
+ * Compared with prom-client's own histogram by the scraped text.
  *
- * Breaks that turn it red: a value at a bound in the next bucket; buckets that do not hold those below them;
- * one set of labels counted under another; no default labels.
+ * Mutants this suite catches: a value at a bound in the next bucket; buckets that do not include those below
+ * them; one set of labels counted under another; no default labels.
  */
 it('is scraped like any other', async () => {
   const options = {

@@ -14,15 +14,15 @@ export interface QuickHistogramOptions<Label extends string> {
 
 interface Counts extends QuickHistogram {
   labels: Record<string, string>;
-  /** Of each bucket alone; the last is what is beyond all. */
+  /** For each bucket alone; the last counts values beyond all bounds. */
   perBucket: number[];
   sum: number;
 }
 
 /**
- * A histogram that is scraped like any of prom-client's, of which each observation makes the labels into a
- * text and looks them up: more than a warm check costs otherwise. Made once for each set of labels, which
- * have to be few.
+ * A histogram with the same scraped text as prom-client's. In prom-client every observation prints the labels
+ * and looks them up, which costs more than a cached check does otherwise. Here that is done once for each set
+ * of labels; there must be few.
  */
 export function createQuickHistogram<Label extends string>(
   registry: Registry,
@@ -40,7 +40,7 @@ export function createQuickHistogram<Label extends string>(
       values: valuesOf(name, buckets, made),
     }),
   };
-  // Whoever writes the page asks for no more than that.
+  // The metrics page needs no more than that.
   registry.registerMetric(metric as unknown as Metric);
   return (labels) => {
     const key = JSON.stringify(labelNames.map((label) => labels[label]));
@@ -65,7 +65,7 @@ function newCounts(labels: Record<string, string>, buckets: readonly number[]): 
   return counts;
 }
 
-/** Each bucket with all below it, as Prometheus reads them. */
+/** Each bucket includes all below it, as Prometheus expects. */
 function valuesOf(name: string, buckets: readonly number[], made: ReadonlyMap<string, Counts>) {
   return [...made.values()].flatMap(({ labels, perBucket, sum }) => {
     let count = 0;

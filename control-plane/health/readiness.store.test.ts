@@ -4,7 +4,7 @@ import { EMPTY_LOG, startApi } from '../api-under-test.ts';
 it('readyz names partition alarms, lines set aside, what an audit found and a standing outbox', async () => {
   const api = await startApi();
   onTestFinished(() => api.close());
-  // Of the other log nobody here loads anything. Red when readyz knows no log.
+  // Nothing here loads the other log. Red when readyz does not distinguish logs.
   await api.pool.query(
     `INSERT INTO partition_alarms
      VALUES ('ab', 1, 'frame_damaged', 'old'), ($1, 0, 'frame_damaged', 'position 7')`,
@@ -24,8 +24,8 @@ it('readyz names partition alarms, lines set aside, what an audit found and a st
   expect(body.checks.audit.detail).toContain('2 differences');
 });
 
-// Red when it is forgotten with the audit after it, which found its work half done.
-it('readyz says that strong reads are refused since a repair failed', async () => {
+// Red when the failed repair is forgotten after the next audit, which found its work half done.
+it('readyz says that strong reads are rejected since a repair failed', async () => {
   const api = await startApi();
   onTestFinished(() => api.close());
   await api.pool.query(
@@ -34,12 +34,12 @@ it('readyz says that strong reads are refused since a repair failed', async () =
   );
   const { status, body } = await api.call('GET', '/readyz', { key: undefined });
   expect(status).toBe(503);
-  expect(body.checks.audit.detail).toMatch(/^a repair has failed, and strong reads are refused/);
+  expect(body.checks.audit.detail).toMatch(/^a repair has failed; strong reads are rejected/);
   await api.pool.query(
     `INSERT INTO audit_runs (id, repair, state, finished_at)
      VALUES ('3', true, 'done', now() + interval '2 seconds')`,
   );
-  // What was found is kept for a second.
+  // The result is cached for a second.
   const isWell = async () => (await api.call('GET', '/readyz', { key: undefined })).body.checks.audit.ok;
   await expect.poll(isWell, { timeout: 30_000, interval: 100 }).toBe(true);
 });

@@ -20,13 +20,13 @@ export interface ReadinessDeps {
   pool: Pool;
   warehouse: Warehouse;
   freshness: Freshness;
-  /** Hex. Alarms of another are none of ours. */
+  /** Hex. Alarms of another log are ignored. */
   logId: string;
   jobWatch: JobWatch;
   limits?: LagLimits;
 }
 
-/** Beyond either the counters are called late. */
+/** Beyond either limit the counters are reported as late. */
 export interface LagLimits {
   bytesMax: number;
   secondsMax: number;
@@ -36,10 +36,10 @@ export interface LagLimits {
 const LAG_LIMITS: LagLimits = { bytesMax: 4 * 1024 ** 3, secondsMax: 60 };
 const WAREHOUSE_TIMEOUT_MS = 2_000;
 const ALARMS_SHOWN = 20;
-/** Deliveries are made of an event within milliseconds; how soon they arrive is up to their receivers. */
+/** Deliveries of an event are created within milliseconds; when they arrive depends on their receivers. */
 const PENDING_MS_MAX = 60_000;
 
-/** Checks all that this process needs, once for all concurrent requests (platform/shared-outcome.ts). */
+/** Checks all dependencies of this process, once for all concurrent requests (platform/shared-outcome.ts). */
 export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
   const { pool, warehouse, freshness, logId, jobWatch, limits = LAG_LIMITS } = deps;
   const checks: Record<ControlCheck, Check> = {
@@ -78,11 +78,11 @@ function tooLate(freshness: Freshness, { bytesMax, secondsMax }: LagLimits): str
   return `${left} of the log are not counted yet, the oldest for ${Math.round(seconds)} s`;
 }
 
-/** Nobody repeats one that a person asked for. */
+/** A repair that a person requested is not retried automatically. */
 async function failedRepair(pool: Pool): Promise<string | undefined> {
   const { hasFailed } = await readRepairs(pool);
   return hasFailed
-    ? 'a repair has failed, and strong reads are refused until one comes through: npm run audit -- --repair'
+    ? 'a repair has failed; strong reads are rejected until a repair succeeds: npm run audit -- --repair'
     : undefined;
 }
 

@@ -20,7 +20,7 @@ describe('null for an optional member', () => {
       { entitlements: [{ value: null, soft: null }] },
       { entitlements: [{ value: null }] },
     ],
-    // Red where what has a default counts as required: it is filled in before it is checked.
+    // Red where a member with a default counts as required: it is filled in before the check.
     ['subscriptions.cancel', { at: null }, {}],
     ['meters.update', { creditRate: null, unit: null }, { creditRate: null, unit: null }],
   ])('of %s takes %j for absent where it says nothing else', (operationId, sent, taken) => {
@@ -38,7 +38,7 @@ describe('null for an optional member', () => {
     }
   });
 
-  /** Red for a schema whose null this rule does not see: either its example or its nulls are refused. */
+  /** Red for a schema whose null this rule misses: its example or its nulls are rejected. */
   it('leaves the body of every operation one that is taken', () => {
     for (const [operationId, { body: schema, example }] of Object.entries<Route>(ROUTES)) {
       const properties = (schema as { properties?: object } | undefined)?.properties;

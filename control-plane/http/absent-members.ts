@@ -12,8 +12,9 @@ interface Shape {
 }
 
 /**
- * Takes out of a body what is null, may be left out, and is not taken as null: Go, Java and others write null
- * for what they do not set. True when there was any. Of metadata a value that is null goes too.
+ * Removes members that are null from a body, where the schema lets them be absent and does not accept null:
+ * clients in Go, Java and others write null for unset fields. Returns true when there were any. Null values
+ * in metadata are removed, too.
  */
 export function dropNulls(schema: TSchema, body: unknown): boolean {
   const { properties = {}, patternProperties = {}, required = [], items, anyOf } = schema as Shape;
@@ -26,7 +27,7 @@ export function dropNulls(schema: TSchema, body: unknown): boolean {
   }
   const members = body as Record<string, unknown>;
   const [named] = Object.values(patternProperties);
-  // What has a default is required once it has been filled in.
+  // A member with a default is required once the default was filled in.
   const mayBeLeftOut = (name: string, below: TSchema) =>
     !required.includes(name) || Object.hasOwn(below, 'default');
   for (const [name, value] of Object.entries(members)) {

@@ -9,7 +9,7 @@ import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.
 /*
  * Keys and scopes (contract, §2) over HTTP and a real Postgres.
  *
- * Breaks that turn it red: revoked_at or expires_at not looked at; the scope not looked at for one access.
+ * Mutants this suite catches: revoked_at or expires_at not checked; the scope not checked for one access.
  */
 const METERS = '/api/v1/meters';
 
@@ -36,7 +36,7 @@ describe('a key', () => {
     );
   });
 
-  it('is refused when it is unknown, revoked or expired', async () => {
+  it('is rejected when it is unknown, revoked or expired', async () => {
     const past = new Date(Date.now() - 1000);
     expectRejection(await api.call('GET', METERS, { key: newApiKey('secret', 'live') }), 'unauthenticated');
     expectRejection(
@@ -81,14 +81,14 @@ describe('a key', () => {
 });
 
 /*
- * Red when the other mode is not looked at; when it is looked at in every workspace; when a name that nobody
- * has is told as there.
+ * Red when the other mode is not searched; when it is searched in every workspace; when an unknown name is
+ * reported as existing.
  */
 describe('an object that is not found', () => {
   const existsIn = (response: { body: { error: { details?: { existsIn?: string } } } }) =>
     response.body.error.details?.existsIn;
 
-  it('is told to exist in the other mode of the same workspace, by whichever name', async () => {
+  it('is reported as existing in the other mode of the same workspace, by any of its names', async () => {
     const { live, test } = await api.addWorkspace();
     const body = { name: 'Ada', email: 'ada@example.com', externalId: 'ada' };
     const customer = (await api.ask('customers.create', { key: live.secret, body })).body;

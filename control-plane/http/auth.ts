@@ -17,8 +17,9 @@ export interface AuthDeps {
 }
 
 /**
- * Throws Rejected: first who it is (401), then what it may do (403). `params` are those of the path. At once
- * for a key that was used lately; throws Transient while another cannot be looked up.
+ * Throws Rejected: first for an unknown caller (401), then for a missing permission (403). `params` are those
+ * of the path. Synchronous for a key that was used recently; throws Transient while another key cannot be
+ * read.
  */
 export type Authorise = (
   ctx: Context,
@@ -55,12 +56,12 @@ function keyTextOf(ctx: Context, access: Route['access']): string {
   return text;
 }
 
-/** Of an environment that may not exist: nothing is known before the operation has verified the signature. */
+/** The environment may not exist: that is unknown until the operation has verified the signature. */
 function signedCaller({ workspaceId = '', mode = '' }: Record<string, string>): Caller {
   return { environment: `${workspaceId}:${mode}`, actor: 'processor', scopes: [] };
 }
 
-/** Of a beacon, which cannot set headers. Throws Rejected for a secret key: addresses end in logs. */
+/** For a beacon, which cannot set headers. Throws Rejected for a secret key: addresses end up in logs. */
 function keyInQuery(ctx: Context): string | undefined {
   const text = new URLSearchParams(ctx.querystring).get('key');
   if (text === null || !text.startsWith('sk_')) return text ?? undefined;

@@ -3,7 +3,7 @@ import { type Route, readsBody } from '../../schemas/route.ts';
 import { ROUTES } from '../../schemas/routes.ts';
 import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
 
-/** What clients in the field send and ask for, over HTTP and a real Postgres (contract, §1). */
+/** What clients in the field send and request, over HTTP and a real Postgres (contract, §1). */
 const CUSTOMERS = '/api/v1/customers';
 const METERS = '/api/v1/meters';
 const SUBSCRIPTIONS = '/api/v1/subscriptions';
@@ -20,12 +20,12 @@ afterAll(() => api?.close());
 describe('a query parameter that is not known', () => {
   const exempt = (route: Route) => route.fromBrowser || route.deprecated || route.path.startsWith('/docs');
 
-  /** Red when an operation reads its query in a way of its own, or not at all. */
+  /** Red when an operation reads its query differently, or not at all. */
   it.each(
     Object.entries<Route>(ROUTES).filter(
       ([, route]) => route.plane === 'control' && route.access !== 'signature',
     ),
-  )('is refused by %s, which lists those that it knows', async (_, route) => {
+  )('is rejected by %s, which lists those that it knows', async (_, route) => {
     const path = route.path.replace(/\{\w+\}/g, 'nothing');
     const sent = readsBody(route) ? { body: route.example ?? {} } : {};
     const response = await api.call(route.method, `${path}?utm_source=x&frm=2026-11-01`, sent);
@@ -35,14 +35,14 @@ describe('a query parameter that is not known', () => {
     expect(response.body.error.message).toContain(known.length === 0 ? 'takes none' : known.join(', '));
   });
 
-  it('is told by its right name', async () => {
+  it('gets a hint with its right name', async () => {
     const { body } = await api.call('GET', `${METERS}?pagesize=5`);
     expect(body.error.message).toContain('Did you mean `pageSize`?');
   });
 });
 
 describe('a body', () => {
-  it('that is no JSON is refused with its byte offset, behind a byte order mark too', async () => {
+  it('that is no JSON is rejected with its byte offset, behind a byte order mark too', async () => {
     for (const mark of ['', '\ufeff']) {
       const text = `${mark}{"name":"Zoë","email":"z@example.com","metadata":{"n":NaN}}`;
       const response = await api.call('POST', CUSTOMERS, { body: text });
@@ -59,7 +59,7 @@ describe('a body', () => {
     const headers = { 'idempotency-key': 'marked' };
     const made = await api.call('POST', CUSTOMERS, { body: `\ufeff${sent}`, headers });
     expect([made.status, made.body.metadata, made.body.externalId]).toEqual([201, { n: 0.1 }, undefined]);
-    // The same said in another way is the same request.
+    // The same content in another form is the same request.
     const again = await api.call('POST', CUSTOMERS, {
       body: { name: 'Ada', email: 'a@example.com', metadata: { n: 0.1 } },
       headers,
@@ -67,13 +67,13 @@ describe('a body', () => {
     expect([again.headers['idempotent-replayed'], again.body]).toEqual(['true', made.body]);
   });
 
-  it('says of a misspelt field what was meant, where it is missing and where it is refused', async () => {
+  it('says of a misspelt field what was meant, where it is missing and where it is rejected', async () => {
     const missing = await api.call('POST', SUBSCRIPTIONS, { body: { customer_id: 'a', planId: 'b' } });
     expectRejection(missing, 'invalid_request', 'customerId');
     expect(missing.body.error.message).toBe(
       '`customerId` is required. The field `customer_id` is not known. Did you mean `customerId`?',
     );
-    // Also for other reasons than the field that is missing.
+    // Also when the cause is not the missing field.
     expect(missing.headers['x-ignored-fields']).toBe('customer_id');
     const named = await api.call('POST', CUSTOMERS, { body: { full_name: 'Ada', email: 'a@example.com' } });
     expectRejection(named, 'invalid_request', 'name');
@@ -108,7 +108,7 @@ describe('a timestamp', () => {
     expect([status, body.from]).toEqual([200, '2026-11-01T00:00:00.000Z']);
   });
 
-  it('that is none is refused with what is wrong with it, and the right form', async () => {
+  it('that is none is rejected with what is wrong with it, and the right form', async () => {
     for (const [from, fault] of [
       ['2026-11-01', 'has no time of day'],
       ['2026-11-01T00:00:00', 'has no offset from UTC'],
@@ -130,9 +130,9 @@ describe('a timestamp', () => {
   });
 });
 
-/** Each answer is held against its schema, with every decimal of it a text (api-under-test.ts). */
+/** Each response is checked against its schema, with every decimal as a string (api-under-test.ts). */
 describe('Prefer: numbers=text', () => {
-  it('answers every decimal as a text, and a replay in the form that it asks for', async () => {
+  it('returns every decimal as a string, and a replay in the requested form', async () => {
     const meter = { key: 'texts', name: 'Texts', aggregation: 'sum', creditRate: 0.000000000001 };
     const rated = { ...meter, creditRates: { property: 'p', rates: { eu: 123456789 } } };
     const body = JSON.stringify(rated).replace('123456789', '123456789.000000000001');
@@ -152,7 +152,7 @@ describe('Prefer: numbers=text', () => {
     expect([again.headers['idempotent-replayed'], again.body]).toEqual(['true', made.body]);
   });
 
-  it('is read beside other preferences, from one header or several', async () => {
+  it('is read along with other preferences, from one header or several', async () => {
     const body = { ...ROUTES['meters.create'].example, key: 'several', colour: 1 };
     const both = { prefer: 'handling=strict, numbers=text' };
     const rejected = await api.call('POST', METERS, { body, headers: both });

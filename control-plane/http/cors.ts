@@ -1,9 +1,9 @@
 import type { Context } from 'koa';
 
 /**
- * Lets pages of any origin read the answer (the Fetch standard, CORS). The origin is named, since a beacon
- * comes with credentials, for which `*` does not count; there are none that we look at, the key is the only
- * one who asks.
+ * Lets pages of any origin read the response (the Fetch standard, CORS). The origin is named, since a beacon
+ * is sent with credentials, for which `*` does not count; the server reads no credentials: only the key
+ * identifies the caller.
  */
 export function allowAnyOrigin(ctx: Context): void {
   const origin = ctx.get('origin');
@@ -13,7 +13,7 @@ export function allowAnyOrigin(ctx: Context): void {
   ctx.set('Access-Control-Expose-Headers', READABLE);
 }
 
-/** What a browser asks before a request that a form could not have sent. */
+/** The preflight that a browser sends before a request that a form could not have sent. */
 export function respondToPreflight(ctx: Context, methods: string[]): void {
   ctx.status = 204;
   ctx.set('Access-Control-Allow-Methods', methods.join(', '));

@@ -3,15 +3,15 @@ import { Rejected } from '../../schemas/failures.ts';
 import { exactJson } from '../../schemas/primitives/exact-json.ts';
 import type { RequestContext } from './request-context.ts';
 
-/** Strong, since it is made of the answer's own bytes. */
+/** A strong ETag, since it is made of the response's own bytes. */
 export function etagOf(body: string): string {
   return `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
 }
 
 /**
- * Refuses a change of what is no longer as the caller saw it (`If-Match`, RFC 9110 §13.1.1). `current` is the
- * object as it would be shown now, read under a lock of its row; undefined where there is none. Throws
- * Rejected `precondition_failed`.
+ * Rejects a change of an object that is no longer as the caller saw it (`If-Match`, RFC 9110 §13.1.1).
+ * `current` is the object as it would be shown now, read under a lock of its row; undefined where there is
+ * none. Throws Rejected `precondition_failed`.
  */
 export function requireMatch({ headers }: RequestContext, current: object | undefined): void {
   const wanted = headers['if-match'];
@@ -20,6 +20,6 @@ export function requireMatch({ headers }: RequestContext, current: object | unde
   if (current && (tags.includes('*') || tags.includes(etagOf(exactJson(current))))) return;
   throw new Rejected(
     'precondition_failed',
-    'It was changed since you read it: read it again, and send the ETag of that answer in If-Match.',
+    'The object has changed since you read it. Read it again and send its new ETag in If-Match.',
   );
 }

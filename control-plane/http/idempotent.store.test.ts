@@ -8,9 +8,9 @@ import { createRunChange } from './idempotent.ts';
 /*
  * Idempotent POSTs (contract, §1).
  *
- * Breaks that turn it red: no lock before the look-up; JSON.parse in place of parseExact; the environment
- * or the path left out of the key; the body stored as it is; an answer kept outside the transaction of its
- * change.
+ * Mutants this suite catches: no lock before the read; JSON.parse in place of parseExact; the environment or
+ * the path left out of the key; the body stored in the clear; a response stored outside the transaction of
+ * its change.
  */
 const CUSTOMERS = '/api/v1/customers';
 const METERS = '/api/v1/meters';
@@ -36,7 +36,7 @@ describe('an idempotent POST', () => {
     return { 'idempotency-key': `key ${used}, again`, ...more };
   }
 
-  it('is answered again as it was, and changes nothing twice', async () => {
+  it('gets the same response again, and changes nothing twice', async () => {
     const headers = keyed();
     const { name, email, externalId } = newCustomer();
     const first = await api.call('POST', CUSTOMERS, { body: { name, email, externalId }, headers });
@@ -47,7 +47,7 @@ describe('an idempotent POST', () => {
     expect(first.headers).not.toHaveProperty('idempotent-replayed');
   });
 
-  it('with another body is refused, also when a double could not tell them apart', async () => {
+  it('with another body is rejected, also when a double could not tell them apart', async () => {
     const headers = keyed();
     const meter = (rate: string) =>
       `{"key":"rate-${used}","name":"r","aggregation":"sum","creditRate":${rate}}`;
@@ -57,7 +57,7 @@ describe('an idempotent POST', () => {
     expectRejection(other, 'idempotency_key_reused');
   });
 
-  it('may be repaired under the same key after a refusal', async () => {
+  it('may be repaired under the same key after a rejection', async () => {
     const headers = keyed();
     const { email } = newCustomer();
     expectRejection(
@@ -116,20 +116,20 @@ describe('an idempotent POST', () => {
     expect(rows[0].body.includes('Sealed')).toBe(false);
   });
 
-  it('changes nothing when its answer cannot be kept', async () => {
+  it('changes nothing when its response cannot be stored', async () => {
     await api.pool.query(`
-      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''refused''; END';
-      CREATE TRIGGER refuse BEFORE INSERT ON idempotent_answers
-        FOR EACH ROW WHEN (new.key = 'unkept') EXECUTE FUNCTION refuse()`);
+      CREATE FUNCTION reject() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''rejected''; END';
+      CREATE TRIGGER reject BEFORE INSERT ON idempotent_answers
+        FOR EACH ROW WHEN (new.key = 'unkept') EXECUTE FUNCTION reject()`);
     const body = { name: 'Unkept', email: 'unkept@example.com' };
     const response = await api.call('POST', CUSTOMERS, { body, headers: { 'idempotency-key': 'unkept' } });
     expectRejection(response, 'internal');
-    expect(response.text).not.toContain('refused');
+    expect(response.text).not.toContain('rejected');
     const { rows } = await api.pool.query(`SELECT FROM customers WHERE name = 'Unkept'`);
     expect(rows).toEqual([]);
   });
 
-  it('is told that its key is in use when a rival takes too long', async () => {
+  it('is rejected with its key in use when a rival takes too long', async () => {
     const runChange = createRunChange(api.pool, Buffer.alloc(32), 50);
     const request = { environment: 'e', method: 'POST', path: '/', key: 'slow', bodyText: '{}' };
     let finish = (): void => undefined;
@@ -151,8 +151,8 @@ describe('an idempotent POST', () => {
       .toMatchObject({ body: 'first', replayed: true });
   });
 
-  // Break it catches: everybody waits, each with a connection that others need.
-  it('is waited for by ten of an environment at most; who comes then is told at once', async () => {
+  // Mutant it catches: every rival waits, each with a connection that others need.
+  it('has at most ten rivals waiting per environment; further ones are rejected at once', async () => {
     const runChange = createRunChange(api.pool, Buffer.alloc(32));
     const request = { environment: 'e', method: 'POST', path: '/', key: 'crowded', bodyText: '{}' };
     const response = async () => ({ status: 201, body: 'done' });
@@ -165,10 +165,10 @@ describe('an idempotent POST', () => {
       const rejected: unknown[] = [];
       const reject = (error: unknown) => {
         rejected.push(error);
-        return { body: 'refused' };
+        return { body: 'rejected' };
       };
       const requested = Array.from({ length: 12 }, () => crowd(request, response).catch(reject));
-      // Before the lock is free: who has no connection yet would find room.
+      // Before the lock is free: a rival that has no connection yet would find room.
       await expect.poll(() => rejected.length, { timeout: 20_000 }).toBe(2);
       const inUse = { rejection: { code: 'idempotency_key_in_use' } };
       expect(rejected).toMatchObject([inUse, inUse]);
@@ -203,8 +203,9 @@ describe('an idempotent POST', () => {
     expect(later.body.id).not.toBe(first.body.id);
   });
 
-  // Red when any character is taken: Latin-1 and UTF-8 of a header are read as one, and a key with them.
-  it('refuses a key that is empty, too long, or none that everyone reads alike', async () => {
+  // Red when any character is accepted: the same header bytes can be read as Latin-1 or UTF-8, and so could a
+  // key.
+  it('rejects a key that is empty, too long, or ambiguous', async () => {
     const body = { name: 'n', email: 'n@example.com' };
     for (const key of ['', 'x'.repeat(256), 'a\u00e9', '\u00e9a', 'a\u00ffb', 'a\tb']) {
       const response = await api.call('POST', CUSTOMERS, { body, headers: { 'idempotency-key': key } });

@@ -17,7 +17,7 @@ import { createTenantSemaphore, type SemaphoreLimits } from './tenant-semaphore.
 export interface Response {
   status: number;
   body: string;
-  /** True when it was given before: `Idempotent-Replayed: true`. */
+  /** True for a replayed response: `Idempotent-Replayed: true`. */
   replayed: boolean;
 }
 
@@ -28,33 +28,34 @@ export interface ChangeRequest {
   /** The `Idempotency-Key` header, where there is one. */
   key: string | undefined;
   bodyText: string;
-  /** In whose name it takes its turn. Default: its environment. */
+  /** The name for its share of the semaphore. Default: its environment. */
   share?: string;
-  /** What has to be the same beside the body for the answer to be given again. */
+  /** What must be the same, in addition to the body, for the response to be replayed. */
   boundTo?: string[];
 }
 
-/** Makes the change and its answer in this transaction. */
+/** Makes the change and its response in this transaction. */
 export type Change = (client: PoolClient) => Promise<{ status: number; body: string }>;
 
 /**
- * Runs a change in one transaction. With a key, its answer is kept 24 hours in the same transaction,
- * sealed, since it may hold a secret: the same request again gets the same answer and changes nothing. A
- * refusal undoes everything and is not kept, so a repaired request may use the key again.
+ * Runs a change in one transaction. With a key, its response is stored for 24 hours in the same transaction,
+ * sealed, since it may contain a secret: the same request again gets the same response and changes nothing. A
+ * rejection rolls everything back and is not stored, so a corrected request may use the key again.
  */
 export type RunChange = (request: ChangeRequest, change: Change) => Promise<Response>;
 
-/** A rival with the same key is waited for this long. */
+/** How long a request waits for a rival with the same key. */
 const RIVAL_WAIT_MS = 5_000;
 /**
- * Each that waits holds one of the pool's 20 connections: ten of one environment, which may have 12. Beyond
- * it a rival is told at once.
+ * Each waiting request holds one of the pool's 20 connections: at most ten of one environment wait, which may
+ * have 12. Further rivals are rejected at once.
  */
 const WAITING_MAX = 20;
 
 /**
- * A transaction holds one of the pool's 20 connections, and may wait in it for a lock that another of its
- * environment holds: whoever changes one catalogue a hundred times at once leaves the others 8.
+ * A transaction holds one of the pool's 20 connections, and may wait in it for a lock that another one of its
+ * environment holds: an environment that changes one catalogue a hundred times at once leaves 8 to the
+ * others.
  */
 const CHANGES: SemaphoreLimits = {
   underWayMax: 16,
@@ -100,7 +101,9 @@ export function createRunChange(pool: Pool, sealingKey: Buffer, rivalWaitMs = RI
     );
 }
 
-/** As on the data plane: other bytes of a header are read in more than one way, and two keys would be one. */
+/**
+ * As on the data plane: other bytes of a header can be decoded in several ways, and two keys would be one.
+ */
 const ACCEPTABLE_KEY = /^[\x20-\x7e]{1,255}$/;
 
 function placeOf({ environment, method, path, key }: ChangeRequest): RequestKey | undefined {
@@ -116,7 +119,7 @@ function placeOf({ environment, method, path, key }: ChangeRequest): RequestKey 
 
 function hashOf({ bodyText, boundTo = [] }: ChangeRequest): Buffer {
   const bound = boundTo.length === 0 ? '' : `\n${JSON.stringify(boundTo)}`;
-  // Where a body may be left out, none is an empty one.
+  // Where a body is optional, none equals an empty one.
   const body = canonicalJson(bodyText === '' ? '{}' : bodyText);
   return createHash('sha256')
     .update(body + bound)
@@ -126,13 +129,13 @@ function hashOf({ bodyText, boundTo = [] }: ChangeRequest): Buffer {
 function reused(): Rejected {
   return new Rejected(
     'idempotency_key_reused',
-    'This Idempotency-Key was used with another body, or by a key with other scopes: take a new one.',
+    'This Idempotency-Key was used with another body, or by an API key with other scopes. Use a new one.',
   );
 }
 
 function inUse(): Rejected {
   return new Rejected(
     'idempotency_key_in_use',
-    'A request with this Idempotency-Key is under way: send it again in a moment.',
+    'A request with this Idempotency-Key is in progress. Retry the request.',
   );
 }

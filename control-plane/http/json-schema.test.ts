@@ -6,10 +6,10 @@ import { type OperationId, ROUTES } from '../../schemas/routes.ts';
 import { type Check, checkOf, textCheckOf } from './json-schema.ts';
 
 /*
- * What a refusal tells people. Red when the validator's own words come through: `must match pattern …` for
- * an id, `must be string` where numbers are taken too.
+ * The messages of rejections. Red when the validator's own words come through: `must match pattern …` for an
+ * id, `must be string` where numbers are accepted too.
  */
-describe('a refused body', () => {
+describe('a rejected body', () => {
   const customer = { name: 'Ada', email: 'ada@example.com' };
 
   it.each([
@@ -65,7 +65,7 @@ describe('a refused body', () => {
     }
   });
 
-  it('has words of our own for every pattern that a request may break', () => {
+  it('has words of our own for every pattern that a request may violate', () => {
     const wordless: string[] = [];
     for (const [operationId, { params, query, body, plane }] of Object.entries<Route>(ROUTES)) {
       if (plane !== 'control') continue;
@@ -77,7 +77,7 @@ describe('a refused body', () => {
     expect(wordless).toEqual([]);
   });
 
-  it('is said in our own words for every keyword that a request may break', () => {
+  it('uses our own words for every keyword that a request may violate', () => {
     const keywords = new Set<string>();
     for (const { params, query, body } of Object.values<Route>(ROUTES)) {
       eachSchema([params, query, body], (schema) => {
@@ -93,7 +93,7 @@ describe('a refused body', () => {
 });
 
 describe('the checks of every operation', () => {
-  /** They are compiled at their first request, which is late to find that one cannot be. */
+  /** Schemas are compiled with their first request, which is late to find a schema that does not compile. */
   it('can be compiled', () => {
     for (const { params, query, body = Type.Object({}) } of Object.values<Route>(ROUTES)) {
       for (const check of [textCheckOf(params), textCheckOf(query), checkOf(body)]) {
@@ -107,7 +107,7 @@ describe('the checks of every operation', () => {
   });
 });
 
-describe('a refused parameter', () => {
+describe('a rejected parameter', () => {
   it.each<[OperationId, Record<string, string>, string, string]>([
     ['plans.list', { page: '0' }, 'page', '`page` must be a whole number from 1 to 2147483647.'],
     ['plans.list', { page: 'x' }, 'page', '`page` must be a whole number.'],
@@ -119,7 +119,7 @@ describe('a refused parameter', () => {
   });
 });
 
-/** A schema and what breaks it, by keyword. */
+/** By keyword, a schema and a value that violates it. */
 const BROKEN: Record<string, [TSchema, unknown]> = {
   type: [Type.String(), 1],
   enum: [Type.Enum(['a', 'b']), 'c'],
@@ -153,7 +153,7 @@ function rejection(check: Check, value: unknown): { message: string; param?: str
     const { message, param } = error.rejection;
     return { message, ...(param === undefined ? {} : { param }) };
   }
-  throw new Error('it is not refused');
+  throw new Error('it is not rejected');
 }
 
 function eachSchema(node: unknown, see: (schema: Record<string, unknown>) => void): void {

@@ -7,38 +7,38 @@ import { rejectionHint, rejectionReason } from './rejection-reason.ts';
 /** Throws Rejected `invalid_request` with the field at fault. May put defaults and integers into `value`. */
 export type Check = (value: unknown) => void;
 
-/** For bodies: nothing is converted. */
+/** For bodies: values are not converted. */
 export function checkOf(schema: TSchema): Check {
   return compile(bodies, schema);
 }
 
-/** For parameters of path and query, which are all text: integers are read, defaults filled in. */
+/** For parameters of path and query, which are all strings: integers are parsed, defaults filled in. */
 export function textCheckOf(schema: TSchema): Check {
   return compile(texts, schema);
 }
 
-/** Moments that usage can have; beyond them the warehouse's dates would wrap around. */
+/** The times that usage can have; beyond them the warehouse's dates would wrap around. */
 const TIME_MS = { min: 0, end: Date.UTC(2100, 0, 1) };
 
-/** Nothing in front of the @ that breaks a mail header. */
+/** The part before the @ contains nothing that corrupts a mail header. */
 const EMAIL_NAME = String.raw`[^\s@"(),:;<>[\\\]\p{Cc}]{1,64}`;
 /** Letters and digits of any script. */
 const EMAIL_LABEL = String.raw`[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?`;
 
 const formats = {
   'date-time': isTime,
-  // Its digits are judged by who reads them.
+  // The reading code checks its digits.
   decimal: { type: 'number' as const, validate: () => true },
   email: new RegExp(`^${EMAIL_NAME}@${EMAIL_LABEL}(?:\\.${EMAIL_LABEL})+$`, 'u'),
 };
 
-// An infinite number (1e400) is a number that is too large, which the handler says better.
+// An infinite number (1e400) is a number that is too large, for which the handler has the better message.
 const options = {
   strict: true,
   strictNumbers: false,
   strictTypes: false,
   useDefaults: true,
-  // Errors carry the schema they come from: the reasons need it.
+  // Errors contain their schema: the reasons need it.
   verbose: true,
   keywords: ['x-pattern-rule'],
   formats,
@@ -46,7 +46,7 @@ const options = {
 const bodies = new Ajv2020(options);
 const texts = new Ajv2020({ ...options, coerceTypes: true });
 
-/** When it is first asked: to compile the checks of all operations would be a quarter of a start. */
+/** Compiled on first use: to compile the checks of all operations would take a quarter of a start. */
 function compile(ajv: Ajv2020, schema: TSchema): Check {
   let validate: ValidateFunction | undefined;
   return (value) => {
@@ -56,8 +56,8 @@ function compile(ajv: Ajv2020, schema: TSchema): Check {
 }
 
 /**
- * Of a union, which comes last, after what each branch had against the value: what the branch found that
- * takes a value of this type, else that none does.
+ * For a union, whose own error comes last, after those of its branches: the error of the branch that accepts
+ * a value of this type, else that no branch does.
  */
 function notifyingError(errors: ErrorObject[]): ErrorObject | undefined {
   const last = errors.at(-1);

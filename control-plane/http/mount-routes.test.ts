@@ -11,7 +11,7 @@ import { respondAlways } from './respond.ts';
 
 let url: string;
 
-/** Says which operation it is, with its parameters and the path that later checks see. */
+/** Returns the operation, with its parameters and the path that later checks see. */
 const say =
   (operationId: string): Serve =>
   async (ctx, params) => {
@@ -34,7 +34,7 @@ beforeAll(async () => {
   return () => void server.close();
 });
 
-// Red when the router alone is asked: 404 for what many clients send.
+// Red when the router alone decides: 404 for what many clients send.
 it.each([
   ['GET', '/api/v1/plans/', 'plans.list', {}],
   ['GET', '/api/v1/plans/?page=2', 'plans.list', {}],
@@ -54,12 +54,13 @@ it.each(['/', '//', '/api/v1/plans//', '/api/v1/nothing/'])('%s is nothing', asy
   expect((await fetch(url + path)).status).toBe(404);
 });
 
-it('another version is told with a trailing slash too', async () => {
+it('another version is reported with a trailing slash too', async () => {
   const response = await fetch(`${url}/api/v2/plans/`);
   expect(await response.text()).toContain('unsupported_api_version');
 });
 
-// Red when a slash behind it is passed over: a proxy that keeps the exact path to itself gives it away.
+// Red when a trailing slash is ignored: a proxy that restricts the exact path would let the other one
+// through.
 it('a page of an operator is at its exact path alone', async () => {
   const statusOf = async (path: string) => (await fetch(url + path)).status;
   expect(await statusOf('/metrics')).toBe(200);

@@ -7,7 +7,7 @@ import { allowAnyOrigin, respondToPreflight } from './cors.ts';
 import { createPathTree } from './path-tree.ts';
 import { reject } from './respond.ts';
 
-/** Answers one operation. `params` are decoded. */
+/** Serves one operation. `params` are decoded. */
 export type Serve = (ctx: Context, params: Record<string, string>) => Promise<void>;
 
 /** An operation to be mounted. */
@@ -18,9 +18,9 @@ export interface Mounted {
 }
 
 /**
- * The first checks of every request, in the contract's order: version, path, method. What is left is the
- * operation's own. Of a concrete and a templated path that both match, the concrete one is meant, whatever
- * the method: GET /usage/events/batch is not customer `events`.
+ * The first checks of every request, in the contract's order: version, path, method. The operation makes the
+ * others. Where a concrete and a templated path both match, the concrete one wins, for any method: GET
+ * /usage/events/batch is not customer `events`.
  */
 export function mountRoutes(operations: Mounted[]): Middleware[] {
   const router = new Router({ sensitive: true, strict: true });
@@ -38,7 +38,7 @@ export function mountRoutes(operations: Mounted[]): Middleware[] {
   ];
 }
 
-/** The router tries one pattern after the other, 25 µs for the last: it is asked where this finds nothing. */
+/** The fallback: the router tries one pattern after the other, 25 µs for the last. */
 function plainPaths(mounted: ReadonlyArray<readonly [path: string, here: Mounted[]]>): Middleware {
   const tree = createPathTree(mounted);
   return (ctx, next) => {
@@ -48,8 +48,8 @@ function plainPaths(mounted: ReadonlyArray<readonly [path: string, here: Mounted
 }
 
 /**
- * One is taken, as many clients put it there; from here on the path, also as part of a key, is the other. Not
- * of an operator's page, which a proxy keeps back by its name.
+ * One trailing slash is accepted, since many clients add it; from here on the path, also as part of a key, is
+ * without it. Not for an operator's page, which a proxy restricts by its exact path.
  */
 const withoutTrailingSlash: Middleware = (ctx, next) => {
   const shorter = ctx.path.length > 1 && ctx.path.endsWith('/') ? ctx.path.slice(0, -1) : undefined;
@@ -94,7 +94,7 @@ function allowed(here: Mounted[]): string[] {
   return isFromBrowser(here) ? [...methods, 'OPTIONS'] : methods;
 }
 
-/** By segments: text before a parameter. */
+/** By segments: a literal before a parameter. */
 function concreteFirst(a: string, b: string): number {
   return sortable(a) < sortable(b) ? -1 : 1;
 }

@@ -2,10 +2,10 @@ import type { TSchema } from 'typebox';
 import { exactJson, numberText, parseExact } from '../../schemas/primitives/exact-json.ts';
 
 /**
- * An answer with every decimal of its schema as a JSON string (`Prefer: numbers=text`). Of the printed text,
- * so that what was kept for an Idempotency-Key or stands printed in memory takes the same way. Whole numbers
- * such as `total` of a list stay, and so does what clients wrote themselves: properties, metadata, recorded
- * bodies.
+ * A response with every decimal of its schema as a JSON string (`Prefer: numbers=text`). It works on the
+ * printed text, so that stored idempotent responses and printed cache entries take the same path. Whole
+ * numbers such as `total` of a list stay, and so does what clients wrote themselves: properties, metadata,
+ * recorded bodies.
  */
 export function numbersAsText(schema: TSchema, json: string): string {
   return exactJson(textIn(schema, parseExact(json)));
@@ -19,7 +19,7 @@ interface Shape {
   anyOf?: TSchema[];
 }
 
-/** As deep as the schema goes. */
+/** Only as deep as the schema. */
 function textIn(schema: TSchema, value: unknown): unknown {
   const { format, properties = {}, patternProperties = {}, items, anyOf } = schema as Shape;
   const number = numberText(value);

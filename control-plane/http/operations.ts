@@ -30,7 +30,7 @@ export interface OperationDeps {
   clock: Clock;
 }
 
-/** Every row of the route table with what answers it. */
+/** Every row of the route table with the function that serves it. */
 export function createOperations(deps: OperationDeps): Mounted[] {
   return Object.entries<Route>(ROUTES).map(([operationId, route]) => ({
     operationId,
@@ -43,14 +43,14 @@ function serveOf(operationId: OperationId, route: Route, deps: OperationDeps): S
   const page = Object.hasOwn(deps.pages, operationId) && deps.pages[operationId as keyof PublicPages];
   if (page) return servePage(page, route);
   const handler = Object.hasOwn(deps.handlers, operationId) && deps.handlers[operationId as keyof Handlers];
-  // The table ties each handler to its own route; here they are all one.
+  // The table ties each handler to its own route; here they all have one type.
   return handler
     ? serveKeyed(operationId, route, handler as unknown as Handler<Route>, deps)
     : serveElsewhere;
 }
 
 function servePage(page: PublicPages[keyof PublicPages], route: Route): Serve {
-  // Its pages keep what is looked at in their address.
+  // The documentation page keeps its own parameters in its address.
   const isDocs = /^\/docs\b/.test(route.path);
   return async (ctx, params) => {
     const search = searchOf(ctx);
@@ -65,9 +65,9 @@ function servePage(page: PublicPages[keyof PublicPages], route: Route): Serve {
   };
 }
 
-/** The data plane answers it on the public port before anything comes here. */
+/** The data plane serves it on the public port before the request reaches this app. */
 const serveElsewhere: Serve = () => {
-  throw new Rejected('not_found', 'This operation is answered by the data plane, on the public port.');
+  throw new Rejected('not_found', 'The data plane serves this operation on the public port.');
 };
 
 function serveKeyed(operationId: string, route: Route, handler: Handler<Route>, deps: OperationDeps): Serve {
@@ -96,15 +96,13 @@ function serveKeyed(operationId: string, route: Route, handler: Handler<Route>, 
       if (replayed) ctx.set('Idempotent-Replayed', 'true');
       respond(ctx, route, preferences, responded);
     } catch (error) {
-      // Here, where no transaction is open any more.
+      // Runs outside of any transaction.
       throw await withOtherMode(deps.pool, caller, error, input);
     }
   }
 }
 
-/**
- * What will be done of what the request prefers; where nothing is read there is nothing to be strict about.
- */
+/** Which of the request's preferences apply; without an input there is nothing to handle strictly. */
 function applyPreferences(ctx: Context, route: Route): Preferences {
   const { isStrict, numbersAsText } = readPreferences(ctx.headers.prefer as string | undefined);
   const preferences = { isStrict: isStrict && readsBody(route), numbersAsText };
@@ -133,7 +131,7 @@ function respond(
 ): void {
   ctx.status = status;
   if (status === NO_CONTENT) return;
-  // Of the object, whatever form its numbers take: it goes back in If-Match.
+  // The ETag of the object, independent of its number format: clients send it back in If-Match.
   if (route.etag) ctx.set('ETag', etagOf(body));
   if (route.etag && ctx.fresh) {
     ctx.status = NOT_MODIFIED;
@@ -143,13 +141,14 @@ function respond(
   ctx.body = preferences.numbersAsText ? numbersAsText(route.response, body) : body;
 }
 
-/** A signed call is not repeated under a key: it would be answered before its signature is looked at. */
+/** A signed call is not replayed by a key: it would get a response before its signature is checked. */
 function changeOf(ctx: Context, route: Route, caller: Caller, { bodyText }: HandlerInput<Route>) {
   const { method, path } = ctx;
   const { environment, kind, scopes } = caller;
-  // Joined by what no key may hold: two of them are refused, and not taken for one with a comma.
+  // Joined by a character that no key may contain: two keys are rejected, and not read as one with a comma.
   const key = kind === undefined ? undefined : ctx.req.headersDistinct['idempotency-key']?.join('\n');
-  // A kept key may do what its maker might: it is shown again only to who might make it.
+  // The response with a key contains its scopes' power: it is replayed only to a caller that could create the
+  // key.
   const boundTo = route.access === 'keys:manage' ? [...scopes].sort() : [];
   return { environment, method, path, key, bodyText, boundTo, share: shareOf(caller) };
 }

@@ -13,7 +13,7 @@ import { findEndpoint } from '../store/webhook-endpoints.ts';
 import { findEvent } from '../store/webhook-events.ts';
 import type { Caller, Database } from './request-context.ts';
 
-/** What a request says, where the name of an object may stand. */
+/** The parts of a request in which the name of an object may be. */
 export interface NamedIn {
   params: object;
   query: object;
@@ -21,9 +21,9 @@ export interface NamedIn {
 }
 
 /**
- * A refusal that does not know an object, and says so where the same workspace has it in its other mode: a
- * test key asks for a live object more often than anybody asks for what there never was. Of other workspaces
- * nothing is looked at, and status and code stay.
+ * For an error about an unknown object: adds that the same workspace has it in its other mode. A test key
+ * that requests a live object is more common than a request for an object that never existed. Other
+ * workspaces are not searched, and status and code stay.
  */
 export async function withOtherMode(
   db: Database,
@@ -55,7 +55,10 @@ const BY_CODE: Partial<Record<ErrorCode, Find>> = {
   endpoint_not_found: findEndpoint,
 };
 
-/** Objects without a code of their own. The code also says what is not attached: so by their ids alone. */
+/**
+ * Objects without a code of their own. The code is also used for what is not attached, so they are found by
+ * id alone.
+ */
 const BY_PARAM: Record<string, Find> = {
   addonId: findAddon,
   deliveryId: findDelivery,
@@ -70,7 +73,7 @@ function findOf(code: ErrorCode, param = '', name = ''): Find | undefined {
 
 const ID = /^[a-z]+_[a-z2-7]{26}$/;
 
-/** What stands at `addons.0.addonId` of the body, or under this name in the path or the query. */
+/** The value at `addons.0.addonId` of the body, or under this name in the path or the query. */
 function textAt({ params, query, body }: NamedIn, param: string): string | undefined {
   const places: unknown[] = [params, query, body];
   const texts = places.map((place) => param.split('.').reduce<unknown>(memberOf, place));

@@ -10,7 +10,7 @@ export interface Page<Item> {
   hasPrev: boolean;
 }
 
-/** Past the last page `data` is empty and the totals are true. */
+/** After the last page `data` is empty and the totals are still correct. */
 export function pageOf<Item>(data: Item[], total: number, { page, pageSize }: PageQuery): Page<Item> {
   const totalPages = Math.ceil(total / pageSize);
   return { data, total, page, pageSize, totalPages, hasNext: page < totalPages, hasPrev: page > 1 };

@@ -6,12 +6,12 @@ import { ROUTES } from '../../schemas/routes.ts';
 import { createPathTree } from './path-tree.ts';
 
 /*
- * Breaks that turn it red: a parameter before a concrete segment; no way back from one that leads nowhere; an
- * empty segment taken for a parameter; names in another order; an encoded path looked at.
+ * Mutants this suite catches: a parameter before a concrete segment; no backtracking from a dead end; an
+ * empty segment used as a parameter; names in another order; an encoded path matched.
  */
 const templates = [...new Set(Object.values<Route>(ROUTES).map(({ path }) => path))];
 
-/** What the router would say, of all the templates in the order in which they are mounted. */
+/** The router's result, with all templates in the order in which they are mounted. */
 function createOracle(paths: string[]) {
   const router = new Router({ sensitive: true, strict: true });
   const sortable = (path: string) => path.replaceAll('{', '\uffff');
@@ -61,7 +61,7 @@ describe('the tree of paths', () => {
     expect(tree.find('/a/b')).toBeUndefined();
   });
 
-  it('leaves a path with an encoded character to whoever decodes', () => {
+  it('leaves a path with an encoded character to the decoding router', () => {
     expect(treeOf(['/a/{x}']).find('/a/b%20c')).toBeUndefined();
   });
 });

@@ -1,26 +1,26 @@
-/** Templates of paths, each with what stands for it. */
+/** Templates of paths, each with its value. */
 export interface PathTree<Value> {
-  /** Nothing of a path with an encoded character in it: who decodes may find more. */
+  /** Matches no path with an encoded character: the decoding router may match it. */
   find(path: string): FoundPath<Value> | undefined;
 }
 
 export interface FoundPath<Value> {
   value: Value;
-  /** As they stand in the path. */
+  /** As they are in the path. */
   params: Record<string, string>;
 }
 
 interface Branch<Value> {
   concrete: Map<string, Branch<Value>>;
-  /** For any segment but an empty one. */
+  /** Matches any segment except an empty one. */
   parameter: Branch<Value> | undefined;
-  /** Of a template that ends here, with the names of its parameters in their order. */
+  /** The template that ends here, with the names of its parameters in their order. */
   end: { value: Value; names: string[] } | undefined;
 }
 
 /**
- * By segments: one look-up each, where a list of patterns takes as many tries as there are patterns. Where a
- * concrete segment and a parameter both lead to an end, the concrete one is meant.
+ * By segments: one map read each, where a list of patterns takes as many tries as there are patterns. Where a
+ * concrete segment and a parameter both match, the concrete one wins.
  */
 export function createPathTree<Value>(
   entries: Iterable<readonly [template: string, value: Value]>,
@@ -65,7 +65,7 @@ function parameterBranch<Value>(branch: Branch<Value>): Branch<Value> {
   return branch.parameter;
 }
 
-/** What was taken for a parameter on a way that led nowhere is taken back. No deeper than a template. */
+/** Backtracking drops the parameters of a dead end. The depth is bounded by the longest template. */
 function climb<Value>(
   branch: Branch<Value>,
   segments: string[],

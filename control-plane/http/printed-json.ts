@@ -1,4 +1,4 @@
-/** An answer of a handler that is JSON already. */
+/** A handler's response that is JSON already. */
 export class PrintedJson {
   readonly text: string;
 

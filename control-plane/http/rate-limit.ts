@@ -11,10 +11,12 @@ export interface RateLimits {
   publishable?: RateLimit | undefined;
 }
 
-/** Takes one request of this key: 0, or how many milliseconds it has to wait for the next, taking nothing. */
+/**
+ * Takes one request of this key and returns 0, or takes nothing and returns the milliseconds until the next.
+ */
 export type TakeRequest = (caller: Pick<Caller, 'kind' | 'actor'>) => number;
 
-/** Everybody can read a publishable key off a page: there is always a limit to what it may write. */
+/** Anybody can read a publishable key from a page, so its writes are always limited. */
 const PUBLISHABLE: RateLimit = { perSecond: 50, burst: 200 };
 
 /** Of this process. */
@@ -34,5 +36,5 @@ export function rejectTooMany(ctx: Context, waitMs: number): void {
   if (waitMs === 0) return;
   const seconds = Math.ceil(waitMs / 1000);
   ctx.set('Retry-After', String(seconds));
-  throw new Rejected('rate_limited', `This key asks too often: go on in ${seconds} s.`);
+  throw new Rejected('rate_limited', `Too many requests with this API key. Retry in ${seconds} s.`);
 }

@@ -3,21 +3,21 @@ import type { Context } from 'koa';
 import { Rejected } from '../../schemas/failures.ts';
 import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
 
-/** Over the whole body. A client that takes longer is refused and cut off. */
+/** For the whole body. A slower client is rejected and disconnected. */
 const BODY_TIMEOUT_MS = 30_000;
 
-/** What a page's `sendBeacon` sends of itself; anything else would cost it a preflight. */
+/** What a page's `sendBeacon` sends by default; any other type would cost it a preflight. */
 const BEACON_TYPE = 'text/plain';
 
 export interface BodyOptions {
-  /** The same JSON may come as `text/plain`. */
+  /** Clients may send the same JSON as `text/plain`. */
   fromBrowser?: boolean | undefined;
-  /** No body at all is fine, whatever media type is named for it: `curl -d ''` names that of a form. */
+  /** An empty body is accepted with any media type: `curl -d ''` names that of a form. */
   isOptional?: boolean;
   timeoutMs?: number;
 }
 
-/** The text of a JSON body, whatever it says. Throws Rejected: media type (415), size (413), UTF-8 (400). */
+/** The text of a JSON body, not parsed. Throws Rejected: media type (415), size (413), UTF-8 (400). */
 export async function readBodyText(
   ctx: Context,
   { fromBrowser = false, isOptional = false, timeoutMs = BODY_TIMEOUT_MS }: BodyOptions = {},
@@ -54,7 +54,7 @@ function checkMediaType(ctx: Context, accepted: string[]): void {
 
 const readBefore = new WeakMap<IncomingMessage, Buffer>();
 
-/** For who reads the body of this request later: it was read already. */
+/** For later readers of this request's body: it was read already. */
 export function keepBody(request: IncomingMessage, body: Buffer): void {
   readBefore.set(request, body);
 }
@@ -78,7 +78,7 @@ async function collect(ctx: Context, bytesMax: number, timeoutMs: number): Promi
   }
 }
 
-/** Not by `for await`: leaving that early would destroy the connection before the refusal is answered. */
+/** Not by `for await`: leaving that early would destroy the connection before the rejection is sent. */
 function boundedBytes(request: IncomingMessage, bytesMax: number, onTooMany: () => Error): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -99,8 +99,8 @@ function boundedBytes(request: IncomingMessage, bytesMax: number, onTooMany: () 
 }
 
 /**
- * What is left of the body is thrown away as it comes: closed with the answer, the connection would be reset
- * under whoever still sends, and the answer lost.
+ * Discards the rest of the body as it arrives. If the server closed the connection with the response, a
+ * client that still sends would see a reset, and lose the response.
  */
 function tooLarge(bytesMax: number): Rejected {
   return new Rejected('payload_too_large', `A body has at most ${bytesMax} bytes.`);

@@ -15,13 +15,13 @@ import { readBodyText } from './read-body.ts';
 import type { HandlerInput } from './request-context.ts';
 import { namesBeside, unknownFields } from './unknown-fields.ts';
 
-/** Reads and checks what a request says. Throws Rejected: media type, size, JSON, then fields. */
+/** Reads and checks the input of a request. Throws Rejected: media type, size, JSON, then fields. */
 export type ReadInput = (
   ctx: Context,
   params: Record<string, string>,
 ) => HandlerInput<Route> | Promise<HandlerInput<Route>>;
 
-/** Once per operation, when the app is made; its checks are compiled with the first request. */
+/** Once per operation, when the app is created; its checks are compiled with the first request. */
 export function createReadInput(route: Route): ReadInput {
   const checkParams = textCheckOf(route.params);
   const checkQuery = textCheckOf(route.query);
@@ -57,12 +57,12 @@ export function createReadInput(route: Route): ReadInput {
   };
 }
 
-/** For a body of whom anybody may send one. It comes at once, or somebody holds a place with it. */
+/** The limit for a body without authentication. It must arrive quickly, or any client could occupy a slot. */
 const STRANGER_MS = 5_000;
 
 const NO_FIELDS = Type.Object({});
 
-/** What is checked here: a signed body is for the handler to read, once the signature holds. */
+/** The handler reads a signed body itself, after it has verified the signature. */
 function bodySchemaOf(route: Route): TSchema | undefined {
   if (route.access === 'signature' || !readsBody(route)) return undefined;
   return route.body ?? NO_FIELDS;
@@ -70,9 +70,7 @@ function bodySchemaOf(route: Route): TSchema | undefined {
 
 const BYTE_ORDER_MARK = '\ufeff';
 
-/**
- * The body, and its text for numbers that a double would round: without what is null and stands for absent.
- */
+/** The body, and its text for numbers that a double would round, without members whose null means absent. */
 function readJson(schema: TSchema, sent: string, isOptional: boolean): { body: unknown; bodyText: string } {
   const text = sent.startsWith(BYTE_ORDER_MARK) ? sent.slice(BYTE_ORDER_MARK.length) : sent;
   const body = parseJson(text === '' && isOptional ? '{}' : text, sent);
@@ -101,7 +99,8 @@ export function rejectUnknown(search: URLSearchParams, { query }: Route): void {
 }
 
 /**
- * Pages and their campaigns put what they like into an address; who asks for what is gone is told just that.
+ * Web pages and their campaigns add arbitrary parameters to an address; a request for a removed operation
+ * gets only that error.
  */
 function checkNames(route: Route, search: URLSearchParams): void {
   if (!route.fromBrowser && !route.deprecated) rejectUnknown(search, route);
@@ -118,7 +117,7 @@ function restorePlus({ query: { properties } }: Route, query: Record<string, unk
 
 const SPACED_OFFSET = /(:\d\d(?:\.\d+)?) (\d\d:?\d\d)$/;
 
-/** Neither Postgres nor ClickHouse can keep such a text, and NUL marks our own exact numbers. */
+/** Neither Postgres nor ClickHouse can store such a string, and NUL marks our own exact numbers. */
 function checkTexts(texts: unknown): void {
   if (faultyText(texts) === undefined) return;
   throw new Rejected('invalid_request', 'A text holds U+0000 or half of a surrogate pair.');
@@ -137,7 +136,7 @@ function takeBody(
   { schema, check, body }: { schema: TSchema; check: Check; body: unknown },
 ): void {
   const unknown = unknownFields(schema, body);
-  // Before the check: of a refusal, too, they are named.
+  // Before the check: a rejection names them, too.
   if (unknown.length > 0) ctx.set('X-Ignored-Fields', ignoredFieldsHeader(unknown));
   check(body);
   if (unknown.length === 0) return;

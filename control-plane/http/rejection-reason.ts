@@ -2,7 +2,7 @@ import type { ErrorObject } from 'ajv';
 import { misspelling, notKnown } from '../../schemas/primitives/similar-name.ts';
 import { timestampFault } from '../../schemas/primitives/timestamp-fault.ts';
 
-/** What a value must be, as the end of "`name` …": the validator's own words speak of its keywords. */
+/** What a value must be, as the end of "`name` …": the validator's own messages are about its keywords. */
 export function rejectionReason(error: ErrorObject): string {
   return REASONS[error.keyword]?.(error) ?? 'is not valid';
 }
@@ -34,7 +34,7 @@ const FORMATS: Record<string, (text: string) => string> = {
   email: () => 'must be an email address, like ada@example.com',
 };
 
-/** A sentence more, where a member is missing: under which name it was probably sent. */
+/** For a missing member an additional sentence: the name under which it was probably sent. */
 export function rejectionHint({ keyword, params, parentSchema, data }: ErrorObject): string {
   if (keyword !== 'required') return '';
   const known: object = parentSchema?.properties ?? {};

@@ -9,19 +9,19 @@ interface RejectedRows {
   how: string;
 }
 
-/** From now on writes of these rows fail, in the middle of whatever writes them. */
+/** From now on every write of these rows fails, also in the middle of a transaction. */
 export async function rejectRows(pool: Pool, { write, when, how }: RejectedRows) {
   await pool.query('CREATE SEQUENCE tries');
   await pool.query(
-    `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+    `CREATE FUNCTION reject() RETURNS trigger LANGUAGE plpgsql AS $$
      BEGIN PERFORM nextval('tries'); ${how}; RETURN new; END $$`,
   );
   await pool.query(
-    `CREATE TRIGGER refuse BEFORE ${write} FOR EACH ROW WHEN (${when}) EXECUTE FUNCTION refuse()`,
+    `CREATE TRIGGER reject BEFORE ${write} FOR EACH ROW WHEN (${when}) EXECUTE FUNCTION reject()`,
   );
   return {
-    allow: () => pool.query('DROP FUNCTION refuse CASCADE'),
-    /** How often; no transaction that is undone takes a number back. */
+    allow: () => pool.query('DROP FUNCTION reject CASCADE'),
+    /** How many attempts: a rollback does not undo a sequence. */
     tries: async () => (await pool.query('SELECT last_value FROM tries')).rows[0].last_value,
   };
 }

@@ -8,21 +8,21 @@ export type Database = Pool | PoolClient;
 
 /** Who asks. */
 export interface Caller {
-  /** Every statement names it. */
+  /** Every statement uses it. */
   environment: string;
   /** The id of the key, or `processor`. */
   actor: string;
   /** Of the key. */
   scopes: readonly string[];
-  /** Of the key; absent where somebody signed. */
+  /** The key's; absent for a signed call. */
   kind?: 'secret' | 'publishable';
 }
 
-/** What a handler knows of the request beside its input. */
+/** What a handler knows of the request in addition to its input. */
 export interface RequestContext extends Caller {
   operationId: string;
   requestId: string;
-  /** When it came: the time of whatever it makes. */
+  /** When the request arrived: the time of everything that it creates. */
   nowMs: number;
   headers: IncomingHttpHeaders;
   /** For an operation that changes something this is its transaction, committed when the handler returns. */
@@ -34,7 +34,7 @@ export interface HandlerInput<R extends Route> extends Input<R> {
   bodyText: string;
 }
 
-/** Refuses by throwing Rejected; whatever it changed is then undone. */
+/** Rejects by throwing Rejected, which rolls back its changes. */
 export type Handler<R extends Route> = (
   context: RequestContext,
   input: HandlerInput<R>,

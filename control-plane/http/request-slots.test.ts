@@ -9,7 +9,7 @@ const secret = (environment: string): Caller => ({
   scopes: ['*'],
 });
 
-/** Red without shares: who fills all places with reads that wait has everybody told 503. */
+/** Red without shares: a caller that fills all slots with waiting reads causes 503 for every other caller. */
 it('an environment that takes all places it can get leaves places to others', async () => {
   const inPlace = createRequestPlaces(8);
   const ends: Array<() => void> = [];
@@ -32,6 +32,6 @@ it('what strangers can send takes nothing from the share of secret keys', () => 
   const environment = 'ws_1:live';
   const shares = [{ environment, kind: 'secret' }, { environment, kind: 'publishable' }, { environment }];
   expect(new Set(shares.map((caller) => shareOf(caller as Caller))).size).toBe(3);
-  // Whatever workspace a path names: who signed it is not known yet.
+  // Whatever workspace a path names: the signature is not verified yet.
   expect(shareOf({ environment: 'ws_2:live' })).toBe(shareOf({ environment }));
 });

@@ -2,12 +2,12 @@ import { createFairShares } from '../../infra/platform/fair-shares.ts';
 import { Rejected } from '../../schemas/failures.ts';
 import type { Caller } from './request-context.ts';
 
-/** Serves a request of this caller. Throws Rejected `overloaded` while its share is under way already. */
+/** Serves a request of this caller. Throws Rejected `overloaded` while its share is in use already. */
 export type InPlace = <T>(caller: Caller, serve: () => Promise<T>) => Promise<T>;
 
 /**
- * As many as an ingest process forwards at once. One environment that sends only what takes its time, such as
- * strong reads that wait, gets half of them, and every other one is served.
+ * As many as an ingest process forwards at once. An environment that sends only slow requests, such as strong
+ * reads that wait, gets half of them, and every other environment is served.
  */
 const UNDER_WAY_MAX = 512;
 
@@ -25,8 +25,9 @@ export function createRequestPlaces(underWayMax = UNDER_WAY_MAX): InPlace {
 }
 
 /**
- * In whose name a caller takes from what is shared. What a stranger can send, with the publishable key off a
- * page or to a path that names a workspace, takes nothing from the secret keys of that workspace.
+ * The name under which a caller takes shared slots. Requests that anybody can send, with the publishable key
+ * from a page or to a path that names a workspace, take nothing from the share of that workspace's secret
+ * keys.
  */
 export function shareOf({ environment, kind }: Pick<Caller, 'environment' | 'kind'>): string {
   if (kind === undefined) return 'signed';
@@ -34,5 +35,5 @@ export function shareOf({ environment, kind }: Pick<Caller, 'environment' | 'kin
 }
 
 function overloaded(): Rejected {
-  return new Rejected('overloaded', 'Too many of your requests are under way. Send it again in a moment.');
+  return new Rejected('overloaded', 'Too many of your requests are in progress. Retry the request.');
 }

@@ -8,8 +8,8 @@ import { Rejected } from '../../schemas/failures.ts';
 import { createHttpMetrics } from '../metrics.ts';
 import { respondAlways } from './respond.ts';
 
-/** Red when refusals are answered and nothing of them is logged: nobody could look up the id in a report. */
-it('a refused request is found in the log by its requestId, and one that is served is not told', async () => {
+/** Red when rejections are sent but not logged: the id in a report could not be found in the log. */
+it('a rejected request is found in the log by its requestId, and a served one is not logged', async () => {
   const lines: Array<Record<string, unknown>> = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const app = new Koa();

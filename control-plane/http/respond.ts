@@ -10,7 +10,7 @@ import { RESPONSE_GUARDS } from '../../schemas/http/response-guards.ts';
 import { API_VERSION } from '../../schemas/route.ts';
 import type { HttpMetrics } from '../metrics.ts';
 
-/** Around everything: the headers that every answer carries, the error body, the count. */
+/** Wraps everything: the headers that every response has, the error body, the count. */
 export function respondAlways(log: Logger, metrics: HttpMetrics): Middleware {
   const requestIds = createRequestIds();
   const rejections = createRejectionLog(log);
@@ -21,12 +21,12 @@ export function respondAlways(log: Logger, metrics: HttpMetrics): Middleware {
     ctx.state.requestId = requestId;
     ctx.set('X-Request-Id', requestId);
     ctx.set('X-API-Version', API_VERSION);
-    // A page may say otherwise of caches.
+    // A page may set its own caching.
     ctx.set(RESPONSE_GUARDS);
     try {
       await next();
     } catch (error) {
-      if (ctx.req.destroyed && !ctx.req.complete) return; // the client went away: nobody reads an answer
+      if (ctx.req.destroyed && !ctx.req.complete) return; // the client disconnected: nobody reads a response
       reject(
         ctx,
         rejectionFor(error, (err) => log.error({ err, requestId }, 'a request failed')),
@@ -45,7 +45,7 @@ function reportRejection(ctx: Context, rejections: RejectionLog): void {
   if (code !== undefined) rejections.rejected(status, () => ({ requestId, method: method(), path, code }));
 }
 
-/** Answers with the error body. */
+/** Responds with the error body. */
 export function reject(ctx: Context, rejection: Rejection): void {
   ctx.state.rejectedCode = rejection.code;
   ctx.status = ERROR_STATUS[rejection.code];
@@ -57,8 +57,8 @@ export function reject(ctx: Context, rejection: Rejection): void {
 function rejectionFor(error: unknown, onUnexpected: (error: unknown) => void): Rejection {
   if (error instanceof Rejected) return error.rejection;
   if (asTransient(error) instanceof Transient) {
-    return { code: 'unavailable', message: 'A store is away or slow. Send the request again in a moment.' };
+    return { code: 'unavailable', message: 'A dependency is temporarily unavailable. Retry the request.' };
   }
   onUnexpected(error);
-  return { code: 'internal', message: 'Something went wrong here. Tell us the requestId.' };
+  return { code: 'internal', message: 'An internal error occurred. Report its requestId.' };
 }

@@ -3,12 +3,12 @@ import { Rejected } from '../../schemas/failures.ts';
 import { createTenantSemaphore } from './tenant-semaphore.ts';
 
 /*
- * Breaks that turn it red: no share of one environment; a waiter that is not counted once it is admitted; a
- * slot that a failure keeps; no bound on those that wait, or none on those of one environment.
+ * Mutants this suite catches: no share of one environment; a waiter that is not counted once it is admitted;
+ * a slot that a failure keeps; no bound on waiters, or none on those of one environment.
  */
 const LIMITS = { underWayMax: 3, shareMax: 2, waitingMax: 3, waitingShareMax: 2, waitMs: 5_000 };
 
-/** Work that says when it has begun and is ended by hand. */
+/** Work that reports its start and is ended by the test. */
 function manual() {
   const begun: string[] = [];
   const ends = new Map<string, (error?: Error) => void>();
@@ -59,7 +59,7 @@ it('lets no more wait than its bounds, of all and of one', async () => {
   expect(await Promise.all(all)).toEqual(['1', '2', '3', '4', '6', '7']);
 });
 
-it('tells who waited too long, and nothing of it is left', async () => {
+it('rejects what waited too long, and nothing of it is left', async () => {
   const gate = createTenantSemaphore({ ...LIMITS, shareMax: 1, waitMs: 20 }, 'tests');
   const { begun, work, end } = manual();
   const first = gate.run('a', work('first'));

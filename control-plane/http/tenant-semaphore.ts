@@ -1,8 +1,8 @@
 import { Rejected } from '../../schemas/failures.ts';
 
-/** Work of many environments, so much at a time, and of each no more than its share. */
+/** Runs a limited amount of work of many environments, and of each no more than its share. */
 export interface TenantSemaphore {
-  /** Waits its turn. Throws Rejected `overloaded` when too many wait, or when it waited too long. */
+  /** Waits for a free slot. Throws Rejected `overloaded` when too many wait, or when it waited too long. */
   run<T>(environment: string, work: () => Promise<T>): Promise<T>;
   /** Throws Rejected `overloaded` when it would have to wait. */
   runAtOnce<T>(environment: string, work: () => Promise<T>): Promise<T>;
@@ -10,14 +10,14 @@ export interface TenantSemaphore {
 
 export interface SemaphoreLimits {
   underWayMax: number;
-  /** Of these, those of one environment. */
+  /** The share of one environment of these. */
   shareMax: number;
   waitingMax: number;
   waitingShareMax: number;
   waitMs: number;
 }
 
-/** `what` is under way here, for the message of a refusal. */
+/** `what` names the running work, for the message of a rejection. */
 export function createTenantSemaphore(limits: SemaphoreLimits, what: string): TenantSemaphore {
   const underWay = createTally();
   const lines = createLines(limits.waitMs);
@@ -30,13 +30,12 @@ export function createTenantSemaphore(limits: SemaphoreLimits, what: string): Te
       return await work();
     } finally {
       underWay.remove(environment);
-      // Taken for it here: it runs only a turn later.
+      // The slot is taken here, since the work runs only a microtask later.
       lines.admitNext(hasRoom, underWay.add);
     }
   }
 
-  const overloaded = () =>
-    new Rejected('overloaded', `Too many ${what} are under way. Send the request again in a moment.`);
+  const overloaded = () => new Rejected('overloaded', `Too many ${what} are in progress. Retry the request.`);
 
   return {
     async run(environment, work) {
@@ -57,12 +56,15 @@ export function createTenantSemaphore(limits: SemaphoreLimits, what: string): Te
   };
 }
 
-/** Of one environment, first come, first served: is it admitted? */
+/** The waiters of one environment, first come, first served, with whether each is admitted. */
 type Line = Set<(isAdmitted: boolean) => void>;
 
-/** Those that wait. Environments take turns: one that has a hundred waiting delays another by one at most. */
+/**
+ * Waiters of all environments, round robin: a hundred of one environment delay another one by one slot at
+ * most.
+ */
 function createLines(waitMs: number) {
-  /** The one that was admitted last stands last. */
+  /** The one that was admitted last is at the end. */
   const lines = new Map<string, Line>();
   let waiting = 0;
 

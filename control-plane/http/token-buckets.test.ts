@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import { createTokenBuckets } from './token-buckets.ts';
 
 /*
- * Breaks that turn it red: a refused request takes a part of a token; the bucket fills beyond its burst; the
- * rest of a token is dropped when it is looked at; keys share a bucket; the last key in goes first.
+ * Mutants this suite catches: a rejected request takes a part of a token; the bucket fills beyond its burst;
+ * the rest of a token is dropped on a read; keys share a bucket; the last key in goes first.
  */
 function bucketsAt(perSecond: number, burst: number, keysMax?: number) {
   const clock = { nowMs: 0, monotonicMs: () => clock.nowMs };
@@ -24,7 +24,7 @@ it('a key gets its burst at once, then one request as often as the rate says, an
   expect([requested('a'), requested('a'), requested('a'), requested('a')]).toEqual([0, 0, 0, 500]);
 });
 
-it('in any span no more are taken than burst and rate allow, and who waits as told is served', () => {
+it('in any span burst and rate bound what is taken, and a caller that waits is served', () => {
   const span = fc.record({
     perSecond: fc.integer({ min: 1, max: 50 }),
     burst: fc.integer({ min: 1, max: 20 }),
@@ -53,7 +53,7 @@ it('in any span no more are taken than burst and rate allow, and who waits as to
   );
 });
 
-it('beyond its bound the key that asked longest ago is forgotten, and no other', () => {
+it('beyond its bound the least recently used key is forgotten, and no other', () => {
   const { buckets } = bucketsAt(0.001, 1, 3);
   for (const key of ['a', 'b', 'c', 'a', 'd']) buckets.take(key);
   expect(buckets.take('b')).toBe(0);

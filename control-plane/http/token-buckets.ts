@@ -2,27 +2,27 @@ import type { Clock } from '../../infra/ports/clock.ts';
 
 export interface RateLimit {
   perSecond: number;
-  /** So many at once after a pause, at least 1. */
+  /** The number of requests at once after a pause, at least 1. */
   burst: number;
 }
 
 export interface TokenBuckets {
-  /** Milliseconds until the next token of this key, above 0; 0 when one was there and is taken. */
+  /** Takes a token of this key and returns 0, or returns the milliseconds until its next token. */
   take(key: string): number;
 }
 
-/** Beyond it the key that asked longest ago is forgotten: it would begin with a full bucket again. */
+/** Beyond it the least recently used key is dropped: it would begin with a full bucket again. */
 const KEYS_MAX = 10_000;
-/** Less what doubles lose: who waited as long as it was told is served. */
+/** Absorbs the rounding of doubles: a caller that waited as long as requested is served. */
 const A_TOKEN = 1 - 1e-9;
 
-/** One bucket per key, full at first. A refused request takes nothing. */
+/** One bucket per key, full at first. A rejected request takes nothing. */
 export function createTokenBuckets(
   { perSecond, burst }: RateLimit,
   clock: Pick<Clock, 'monotonicMs'>,
   keysMax = KEYS_MAX,
 ): TokenBuckets {
-  /** In the order in which they asked. */
+  /** In the order of their last request. */
   const buckets = new Map<string, { tokens: number; atMs: number }>();
 
   return {

@@ -5,8 +5,8 @@ import { ROUTES } from '../../schemas/routes.ts';
 import { unknownFields } from './unknown-fields.ts';
 
 /*
- * Red when lists, or unions with null, are not looked into: a misspelt `soft` of an entitlement would be
- * swallowed, also from a client that asked to be told.
+ * Red when lists, or unions with null, are not searched: a misspelt `soft` of an entitlement would be
+ * ignored, also for a client that requested errors.
  */
 interface Schema {
   type?: unknown;
@@ -56,7 +56,7 @@ function objectsIn({ properties, items, anyOf = [] }: Schema, path: string[] = [
   ];
 }
 
-/** Under whatever keyword. */
+/** Under any keyword. */
 function countObjects(node: unknown): number {
   if (typeof node !== 'object' || node === null) return 0;
   const { type, properties } = node as Schema;

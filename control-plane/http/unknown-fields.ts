@@ -1,13 +1,13 @@
 import type { TSchema } from 'typebox';
 
 /**
- * Fields of a body that its schema does not name, as dotted paths: `entitlements.0.sofft`. Looks into
- * objects whose fields are listed, and into lists of them. Each value of the body is looked at once at most.
+ * Fields of a body that its schema does not name, as dotted paths: `entitlements.0.sofft`. Descends into
+ * objects whose fields are listed, and into lists of them. Visits each value of the body at most once.
  */
 export function unknownFields(schema: TSchema, body: unknown): string[] {
   const { properties, items, anyOf } = schema as Shape;
   if (typeof body !== 'object' || body === null) return [];
-  // No union of ours has two objects: whichever branch lists fields is the one that took it.
+  // No union of ours has two objects: the branch that lists fields is the matching one.
   if (anyOf) return anyOf.flatMap((branch) => unknownFields(branch, body));
   if (!properties && !items) return [];
   if (Array.isArray(body) !== (items !== undefined)) return [];
@@ -17,7 +17,7 @@ export function unknownFields(schema: TSchema, body: unknown): string[] {
   });
 }
 
-/** Names that are known where this unknown field stands, for a hint. */
+/** Names that are known at the place of this unknown field, for a hint. */
 export function namesBeside(schema: TSchema, path: string): string[] {
   const [name, ...below] = path.split('.');
   const { properties = {}, items, anyOf } = schema as Shape;

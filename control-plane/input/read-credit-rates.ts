@@ -6,8 +6,8 @@ import { readDecimal } from './read-decimal.ts';
 type Rates = Pick<MeterRow, 'creditRate' | 'creditRates'>;
 
 /**
- * The rates of a checked body, from its own text: a double would round 123456789.000000000001. What the body
- * leaves out is left out here; null is null. Throws Rejected `value_invalid`.
+ * The rates of a checked body, from its own text: a double would round 123456789.000000000001. Members that
+ * the body leaves out are left out; null is null. Throws Rejected `value_invalid`.
  */
 export function readCreditRates(bodyText: string): Partial<Rates> {
   const { creditRate, creditRates } = parseExact(bodyText) as {

@@ -3,7 +3,7 @@ import { canonicalDecimal } from '../../schemas/primitives/decimal.ts';
 import { numberText } from '../../schemas/primitives/exact-json.ts';
 
 /**
- * The canonical text of a number out of `parseExact`. Throws Rejected `value_invalid`, which names the field,
+ * The canonical text of a number from `parseExact`. Throws Rejected `value_invalid`, which names the field,
  * beyond 15 integer or 12 fraction digits.
  */
 export function readDecimal(number: unknown, param: string): string {

@@ -6,7 +6,7 @@ import type { EntitlementValueRow } from '../store/entitlement-values.ts';
 import { type FeatureRow, findFeatures } from '../store/features.ts';
 import { readDecimal } from './read-decimal.ts';
 
-/** What one place of the checked body says, with its number as marked text. */
+/** One entry of the checked body, with its number as marked text. */
 interface Given {
   featureKey: string;
   value: unknown;
@@ -35,7 +35,7 @@ export async function readEntitlementValues(
   });
 }
 
-/** As they are shown: one order for each set, so that two can be compared. */
+/** In the order of the response: one order for each set, so that two can be compared. */
 export function shownEntitlements(rows: readonly EntitlementValueRow[]): GivenEntitlements {
   const inOrder = rows.toSorted((a, b) => (a.featureKey < b.featureKey ? -1 : 1));
   return inOrder.map(({ featureKey, type, enabled, amount, soft }) => ({
@@ -46,7 +46,7 @@ export function shownEntitlements(rows: readonly EntitlementValueRow[]): GivenEn
   }));
 }
 
-/** What a feature is worth, out of `parseExact`. Throws Rejected, which names the field. */
+/** The value of a feature from `parseExact`. Throws Rejected, which names the field. */
 export function readFeatureValue(
   { key, type }: Pick<FeatureRow, 'key' | 'type'>,
   value: unknown,

@@ -17,7 +17,7 @@ export function readMetadata(bodyText: string): string | undefined {
   return exactJson(new Map(entries as Array<[string, unknown]>));
 }
 
-/** Of a row, as it is shown: jsonb keeps every digit, and its text is read without a double. */
+/** The metadata of a row for a response: jsonb keeps every digit, and its text is parsed without a double. */
 export function shownMetadata(json: string | null): { metadata?: Static<typeof PlainValues> } {
   return json === null ? {} : { metadata: parseExact(json) as Static<typeof PlainValues> };
 }

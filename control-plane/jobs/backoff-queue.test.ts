@@ -2,15 +2,15 @@ import { expect, it } from 'vitest';
 import { createBackoffQueue } from './backoff-queue.ts';
 
 /**
- * Breaks that turn it red: no bound; the newest taken first; one put off again that keeps its first time; the
- * same wait each time; half a minute the first time.
+ * Mutants this suite catches: no bound; the newest taken first; one queued again that keeps its first time;
+ * the same wait each time; half a minute the first time.
  */
 function putOffsUnderTest() {
   const clock = { ms: 5_000, monotonicMs: () => clock.ms };
   return { clock, putOffs: createBackoffQueue<{ id: string }>(clock, ({ id }) => id) };
 }
 
-it('what is put off is taken once its time has come, the longest first, and once', () => {
+it('a queued piece is taken once its time has come, the longest waiting first, and once', () => {
   const { clock, putOffs } = putOffsUnderTest();
   putOffs.add({ id: 'a' });
   clock.ms += 10;
@@ -36,7 +36,7 @@ it('what fails again waits twice as long, up to half a minute', () => {
   }
 });
 
-it('what is put off again waits behind the others', () => {
+it('a piece that is queued again waits behind the others', () => {
   const { clock, putOffs } = putOffsUnderTest();
   for (const id of ['a', 'b']) putOffs.add({ id });
   putOffs.add({ id: 'a' });
@@ -54,7 +54,7 @@ it('what was done meanwhile waits as for the first time', () => {
   expect(putOffs.take()).toEqual({ id: 'a' });
 });
 
-it('beyond a thousand what waits longest is put off no more', () => {
+it('beyond a thousand pieces the longest waiting leaves the queue', () => {
   const { putOffs } = putOffsUnderTest();
   for (let n = 0; n <= 1_000; n += 1) putOffs.add({ id: String(n) });
   expect(putOffs.all()).toHaveLength(1_000);

@@ -1,20 +1,20 @@
 import type { Clock } from '../../infra/ports/clock.ts';
 
-/** Pieces of a job that fail or take too long, so that it does the others first. */
+/** Pieces of a job that fail or take too long, so that the job does the others first. */
 export interface BackoffQueue<Piece> {
-  /** From now on, for longer each time that it comes back from {@link PutOffs.take}. */
+  /** Starts the wait now; it is longer each time the piece comes back from {@link BackoffQueue.take}. */
   add(piece: Piece): void;
   has(piece: Piece): boolean;
   all(): Piece[];
-  /** For when nothing else is to be done: what has waited longest of those whose time has come. */
+  /** For when there is nothing else to do: the longest waiting of those whose time has come. */
   take(): Piece | undefined;
 }
 
-/** A store that stood still for a moment made good pieces slow, too: they are not to wait long for that. */
+/** A short pause of a store makes good pieces slow, too: they must not wait long for that. */
 const FIRST_MS = 2_000;
-/** One that times out has taken ten seconds of its job each time. */
+/** A piece that times out takes ten seconds of its job each time. */
 const MS_MAX = 30_000;
-/** Then what waits longest is tried with the others. */
+/** Beyond it the longest waiting is tried with the others. */
 const COUNT_MAX = 1_000;
 
 interface PutOff<Piece> {
@@ -23,14 +23,14 @@ interface PutOff<Piece> {
   untilMs: number;
 }
 
-/** In memory: nothing is written of a piece that somebody else may have done or changed meanwhile. */
+/** In memory only: another process may have done or changed a piece meanwhile, so nothing is written. */
 export function createBackoffQueue<Piece>(
   { monotonicMs }: Pick<Clock, 'monotonicMs'>,
   idOf: (piece: Piece) => string,
 ): BackoffQueue<Piece> {
   /** Longest first. */
   const waiting = new Map<string, PutOff<Piece>>();
-  /** What was taken last: put off again, it has failed again. */
+  /** The last piece taken: if it is added again, it has failed again. */
   let tried: PutOff<Piece> | undefined;
 
   function nextWaitMs(id: string): number {

@@ -13,7 +13,7 @@ const KEEPS_MS = 10 * HOUR_MS;
 const SOON = { timeout: 20_000, interval: 50 };
 const TOPIC_CONFIG = 2;
 
-// Red when the age is not that of the first frame of ours behind what is loaded, or is never looked at again.
+// Red when the age is not that of our first frame after the loaded position, or is never measured again.
 it('events that wait for half of what a topic keeps raise an alarm until they are loaded', async () => {
   const { pool, kafka, watch, alarms, write, load } = await watched();
   await write(0, 6 * HOUR_MS);
@@ -27,7 +27,7 @@ it('events that wait for half of what a topic keeps raise an alarm until they ar
   ]);
   await vi.waitFor(() => expect(Math.round((seen.at(-1)?.oldestMs ?? 0) / HOUR_MS)).toBe(6), SOON);
   expect(seen.at(-1)?.keepsMs).toBe(KEEPS_MS);
-  // Behind the mark stands the first of them, behind it the second.
+  // The mark is followed by the first of them, then by the second.
   await load(pool, Buffer.from(kafka.logId).toString('hex'), 2);
   await vi.waitFor(async () => expect(await alarms()).toEqual([]), SOON);
 });
@@ -62,7 +62,7 @@ async function watched() {
     pool,
     kafka,
     keep,
-    /** Gives what the metrics were told. */
+    /** Returns what the metrics received. */
     watch() {
       const seen: Array<{ oldestMs: number; keepsMs: number }> = [];
       const metrics = {
@@ -89,7 +89,7 @@ async function watched() {
   };
 }
 
-/** What an aggregator leaves behind when it has loaded a partition so far. */
+/** The rows of an aggregator that has loaded a partition up to here. */
 async function load(pool: Pool, logId: string, hi: number): Promise<void> {
   await pool.query("INSERT INTO partition_leases VALUES ($1, 0, 'one', 1, now())", [logId]);
   await pool.query(

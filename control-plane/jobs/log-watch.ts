@@ -11,7 +11,7 @@ import { clearLogAlarms, raiseLogAlarm } from '../store/log-alarms.ts';
 export interface LogWatchDeps {
   pool: Pool;
   logReader: EventLogReader;
-  /** How long the log keeps what is on it, whoever has read it; undefined: for ever. */
+  /** How long the log keeps its records, read or not; undefined: forever. */
   keepsMs: () => Promise<number | undefined>;
   clock: Clock;
   log: Logger;
@@ -19,7 +19,7 @@ export interface LogWatchDeps {
 }
 
 export interface LogWatchMetrics {
-  /** Of the oldest event that is not loaded, and what the log keeps. */
+  /** The age of the oldest event that is not loaded, and the log's retention time. */
   watched(ages: { oldestMs: number; keepsMs: number }): undefined;
 }
 
@@ -30,20 +30,20 @@ export interface LogWatchOptions {
 
 export const LOG_WATCH = { job: 'log-watch', everyMs: 30_000 };
 
-/** Longer than between two looks: the one who watches goes on watching. */
+/** Longer than the interval between two checks, so that the owner keeps the lease. */
 const LEASE_MS = 60_000;
-/** Of what it keeps. Whoever is told has as long again. */
+/** The part of the retention after which the watch warns; the operator has as long again. */
 const PART_NOTIFIED = 0.5;
 const HOUR_MS = 3_600_000;
-/** One frame comes whatever its size. */
+/** A read returns one frame of any size. */
 const READ_BYTES = 1;
-/** Records of others that stand before the first of ours. */
+/** Foreign records before the first of ours. */
 const PASSED_MAX = 100;
 
 /**
- * A log that gives up its oldest records by itself does so whether they were loaded or not. Here it is told
- * in time, also where no aggregator is left to tell anything: `partitions` of readyz names it, until it has
- * passed.
+ * A log with a retention time deletes its oldest records whether they were loaded or not. The watch warns in
+ * time, also when no aggregator is running that could: `partitions` of readyz names the alarm until it is
+ * over.
  */
 export function startLogWatch(deps: LogWatchDeps, options: LogWatchOptions = {}): LeasedJob {
   const { pool, logReader, keepsMs: ask, metrics } = deps;
@@ -93,13 +93,13 @@ async function agesOf({ pool, logReader, clock }: LogWatchDeps, logId: string): 
   return ages;
 }
 
-/** When the first frame of a stretch was written; undefined where there is none. */
+/** When the first frame of a range was written; undefined where there is none. */
 async function committedAt(
   reader: EventLogReader,
   partition: number,
   { from, to }: { from: number; to: number },
 ): Promise<number | undefined> {
-  // What is gone already is told by the load, which stands still before it.
+  // Records that are already deleted are reported by the load, which pauses before them.
   let at = Math.max(from, await reader.start(partition));
   for (let passed = 0; at < to && passed < PASSED_MAX; passed++) {
     const [frame] = await reader.read(partition, at, READ_BYTES);

@@ -19,7 +19,7 @@ interface Kind {
   young: string;
 }
 
-/* Red for its kind when an age is another one, or when the sweep leaves the kind out. */
+/* Red for its kind when its age changes, or when the sweep leaves the kind out. */
 const KINDS: Kind[] = [
   {
     table: 'idempotent_answers',

@@ -6,14 +6,14 @@ import { forgetFunnelEvents } from '../store/funnel-events.ts';
 import { forgetProcessorEvents } from '../store/processor-events.ts';
 
 export const OLD_ROWS_SWEEP = { job: 'old-rows-sweep', everyMs: 600_000 };
-/** A statement's worth, milliseconds; the next comes at once while there are so many. */
+/** Rows per statement, which takes milliseconds; the next one follows at once while there are more. */
 const ROWS_MAX = 1_000;
 
 const KINDS = { responses: forgetOldResponses, processor: forgetProcessorEvents, funnel: forgetFunnelEvents };
 
 /**
- * Removes what is too old to be of use, from the start on: kept answers of POSTs (nothing sealed stays longer
- * than needed), events of the processor that can come back no more, funnel events.
+ * Removes rows that are too old to be of use, beginning at the start: stored responses of POSTs (no sealed
+ * row is kept longer than needed), events of the processor that can no longer be sent again, funnel events.
  */
 export function startSweep(pool: Pool, log: Logger): LeasedJob {
   async function look({ hold, signal }: JobTurn): Promise<undefined> {

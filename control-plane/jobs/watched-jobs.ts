@@ -8,7 +8,7 @@ import { EVERY_MS as MATCHER_EVERY_MS, PROCESSOR_MATCHER } from '../processor/pr
 import { LOG_WATCH } from './log-watch.ts';
 import { OLD_ROWS_SWEEP } from './old-rows-sweep.ts';
 
-/** The leased jobs that each control plane is ready to do, and what stands still without them. */
+/** The leased jobs that every control plane can run, and what stops without them. */
 export function watchedJobs({ watchesLog }: { watchesLog: boolean }): WatchedJob[] {
   return [
     {
@@ -23,7 +23,7 @@ export function watchedJobs({ watchesLog }: { watchesLog: boolean }): WatchedJob
     },
     {
       ...CHANGE_NOTIFIER,
-      stops: 'nobody is told of entitlements that a plan or time has changed',
+      stops: 'customers are not notified of entitlements changed by a plan or by time',
     },
     {
       job: PROCESSOR_MATCHER,
@@ -31,9 +31,9 @@ export function watchedJobs({ watchesLog }: { watchesLog: boolean }): WatchedJob
       stops: 'processor events that waited for a mapping are not applied',
     },
     ...(watchesLog
-      ? [{ ...LOG_WATCH, stops: 'nobody looks whether Kafka gives up what is not loaded' }]
+      ? [{ ...LOG_WATCH, stops: 'no warning is given before Kafka deletes events that are not loaded' }]
       : []),
-    { ...CLOCK_REPAIR, stops: 'moments of a clock that was ahead are not brought back' },
-    { ...OLD_ROWS_SWEEP, stops: 'old answers, processor events and funnel events are not removed' },
+    { ...CLOCK_REPAIR, stops: 'times in the future, left by a clock that ran ahead, are not reset' },
+    { ...OLD_ROWS_SWEEP, stops: 'old responses, processor events and funnel events are not removed' },
   ];
 }

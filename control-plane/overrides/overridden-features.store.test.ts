@@ -7,16 +7,16 @@ import { auditEntries } from '../subscriptions/subscriptions-under-test.ts';
 import { overridesUnderTest } from './overrides-under-test.ts';
 
 /*
- * What overrides do to what a customer holds, over HTTP and a real Postgres; of metered features:
+ * How overrides change the entitlements of a customer, over HTTP and a real Postgres; metered features are in
  * usage/metered-credits.store.test.ts.
  *
- * Breaks that turn it red: an override added to what subscriptions give; one that has expired still counted;
- * the feature's row not held; the customer's neither.
+ * Mutants this suite catches: an override added to what subscriptions give; one that has expired still
+ * counted; the feature's row not locked; the customer's row not locked.
  */
 let api: ApiUnderTest;
 let made: ReturnType<typeof customerGrantsUnderTest>;
 let overrides: ReturnType<typeof overridesUnderTest>;
-/** What the control plane takes for now; its machine's own clock where nothing is set. */
+/** The control plane's current time; the machine's clock unless it is set. */
 let frozenMs: number | undefined;
 
 beforeAll(async () => {
@@ -115,7 +115,7 @@ describe('what a customer holds by an override', () => {
     expect(await auditEntries(api.pool, body.id)).toHaveLength(1);
   });
 
-  it('waits for who deletes its feature, and is refused then', async () => {
+  it('waits for the deletion of its feature, and is rejected then', async () => {
     const customerId = await made.customer();
     await made.feature('contested', 'boolean');
     let response: ReturnType<typeof overrides.put> | undefined;

@@ -3,7 +3,7 @@ import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import type { Override } from '../../schemas/resources/overrides.ts';
 import type { OverrideRow } from '../store/overrides.ts';
 
-/** As answers and the audit log show it. */
+/** As responses and the audit log show it. */
 export function shownOverride({ enabled, amount, expiresAt, reason, ...row }: OverrideRow): Override {
   const { id, customerId, featureKey, type, createdAt, updatedAt } = row;
   return {

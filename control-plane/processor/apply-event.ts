@@ -21,9 +21,9 @@ export interface Applied {
 }
 
 /**
- * Moves a locked subscription to where the processor says that it is, also where our own table knows no such
- * transition, with the plan and the add-ons that its items are mapped to. An older event changes nothing. One
- * of which a price is not mapped does the rest at once, and waits with its items.
+ * Moves a locked subscription to the status that the processor reports, even where our own table has no such
+ * transition, with the plan and the add-ons that its items map to. An older event changes nothing. If a price
+ * has no mapping, the rest is applied at once, and the event waits for its items.
  */
 export async function applyEvent(
   context: ChangeContext,
@@ -45,8 +45,8 @@ export async function applyEvent(
 }
 
 /**
- * Than what the processor told last, or than what was changed here since. The times of a test clock cannot
- * be compared with ours: there it counts when the event came.
+ * Older than the processor's last change, or than a change made here since. The times of a test clock cannot
+ * be compared with ours: for them the time of receipt counts.
  */
 function isOlder(row: SubscriptionRow, { event, receivedAt }: KeptEvent): boolean {
   const { processorChangedAt, localChangedAt, status } = row;
@@ -56,20 +56,21 @@ function isOlder(row: SubscriptionRow, { event, receivedAt }: KeptEvent): boolea
   return event.changedAtMs < localOrderMs(localChangedAt, status);
 }
 
-/** The processor names times by whole seconds: what it says took effect within the one that it names. */
+/** The processor's times have whole seconds: a change took effect within the second that it names. */
 const SECOND_MS = 1_000;
 
 interface Taking {
   row: SubscriptionRow;
-  /** That it takes from the event. */
+  /** The fields that the event sets. */
   fields: Partial<SubscriptionFields>;
 }
 
 /**
- * From when on it counts for usage. One that is applied when it comes: since it took effect there, a next
- * period at its start, a plan that waited for it with the end of the one before. Not before the subscription
- * was made, nor before the end of the second that it names: usage in it went by what held here. One that
- * waited here, for a mapping or its link, from now on: until now everything went by what held here.
+ * From when the event counts for usage. An event applied on arrival: since it took effect at the processor; a
+ * next period since its start, and a pending plan since the end of the period before. Never before the
+ * subscription was created, nor before the end of the second that the event names: usage in that second used
+ * the terms known here. An event that waited here, for a mapping or its link: from now on, since until now
+ * everything used the terms known here.
  */
 function sinceOf({ row, fields }: Taking, { event, receivedAt }: KeptEvent, nowMs: number): Date {
   if (event.isSimulated || receivedAt.getTime() !== nowMs) return new Date(nowMs);
@@ -83,7 +84,7 @@ function sinceOf({ row, fields }: Taking, { event, receivedAt }: KeptEvent, nowM
 
 const NO_ITEMS: MappedItems = { put: [], removed: [], missingPrices: [], reasons: [] };
 
-/** Of one that has ended nothing is held any more. */
+/** An ended subscription grants nothing any more. */
 async function mappedItems(
   { db }: ChangeContext,
   { row, mapping }: { row: SubscriptionRow; mapping: Mapping },

@@ -23,8 +23,8 @@ import { firstFields } from './reported-fields.ts';
 import type { SubscriptionEvent } from './subscription-event.ts';
 
 /**
- * Makes the subscription that the processor made there, where its customer is known and a price is mapped to
- * a plan; else it says what is missing.
+ * Creates the subscription that was created at the processor, if its customer is known and a price is mapped
+ * to a plan; else it reports what is missing.
  */
 export async function createFromEvent(
   context: ChangeContext,
@@ -46,9 +46,9 @@ export async function createFromEvent(
   return { row, outcome: reasons.length > 0 ? unmatched(reasons, { missingPrices }) : APPLIED };
 }
 
-/** Whose an event's subscription is. */
+/** The customer of an event's subscription. */
 export interface FoundCustomer {
-  /** Undefined where it cannot be subscribed. */
+  /** Undefined if the customer cannot subscribe to it. */
   id?: string;
   reasons: ProcessorEventReason[];
   missingCustomer: string | null;
@@ -61,7 +61,7 @@ export const NOBODY: FoundCustomer = {
   missingName: null,
 };
 
-/** By the processor's id of it, else by the name that its metadata gives. It is locked. */
+/** The customer, locked: by the processor's id, else by the name in the subscription's metadata. */
 export async function findEventCustomer(
   { db, environment }: ChangeContext,
   { processorCustomerId, customerName }: SubscriptionEvent,

@@ -5,12 +5,15 @@ const NOTHING_MISSING = { missingPrices: [], missingCustomer: null, missingName:
 
 export const APPLIED: EventOutcome = { ...NOTHING_MISSING, status: 'applied', reasons: [] };
 
-/** By another event or a change here. Of one that was applied but for its items they are not any more. */
+/**
+ * Superseded by another event or a change here. An event that was applied without its items counts as
+ * applied: only its items are superseded.
+ */
 export function outdated({ appliedAt }: { appliedAt: Date | null }): EventOutcome {
   return { ...NOTHING_MISSING, status: appliedAt ? 'applied' : 'ignored', reasons: ['older'] };
 }
 
-/** It waits: until what is missing is there it is tried again, else when somebody asks for it. */
+/** The event waits: it is retried when what is missing is there, and when a user requests it. */
 export function unmatched(
   reasons: ProcessorEventReason[],
   missing: Partial<Pick<EventOutcome, 'missingPrices' | 'missingCustomer' | 'missingName'>> = {},

@@ -7,7 +7,7 @@
 import { type Static, Type } from 'typebox';
 import { INTERVALS, SUBSCRIPTION_STATUSES } from '../../schemas/value-sets.ts';
 
-/** Unix time, up to the end of what our own timestamps may be. */
+/** Unix time, up to the latest time of our own timestamps. */
 const Seconds = Type.Integer({ minimum: 0, maximum: Date.UTC(2100, 0, 1) / 1000 - 1 });
 const Id = Type.String({ pattern: '^[\\x21-\\x7e]{1,255}$' });
 
@@ -33,7 +33,7 @@ const Recurring = Type.Object({
 const Item = Type.Object({
   ...Period.properties,
   price: maybe(Type.Union([Id, Type.Object({ id: Id, recurring: maybe(Recurring) })])),
-  /** Before there were prices, and beside them until 2025. */
+  /** From before there were prices, and in addition to them until 2025. */
   plan: maybe(Reference),
   quantity: maybe(Quantity),
   deleted: maybe(Type.Boolean()),

@@ -6,13 +6,13 @@ import type { SubscriptionEvent } from './subscription-event.ts';
 export interface KeptEvent {
   event: SubscriptionEvent;
   receivedAt: Date;
-  /** Null where nothing of it was applied: else only its items wait for a mapping. */
+  /** Null where no part of it was applied; otherwise only its items wait for a mapping. */
   appliedAt: Date | null;
 }
 
 /**
- * A shared account of the processor may send what is never matched. Each event shows the whole subscription:
- * of many the newest say all. What is given up is counted, and shown with its reason.
+ * A shared processor account may send events that never match. Each event shows the whole subscription, so
+ * the newest of many are sufficient. Dropped events are counted, and shown with their reason.
  */
 export const WAITING_BOUNDS: WaitingBounds = {
   ofSubscription: 20,

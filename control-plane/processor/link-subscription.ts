@@ -3,8 +3,8 @@ import type { SubscriptionRow } from '../store/subscriptions.ts';
 import { applyWaiting, holdWaiting } from './match-subscription.ts';
 
 /**
- * Makes a change that may link a subscription to one of the processor's, and applies what the processor told
- * of it before, in the same transaction.
+ * Makes a change that may link a subscription to one of the processor's, and applies the processor's earlier
+ * events of it, in the same transaction.
  */
 export async function linkSubscription(
   context: RequestContext,

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { type HeldItems, mapItems } from './mapped-items.ts';
 
 /*
- * Breaks that turn it red: the last of two quantities taken; a plan guessed of two; an add-on that was
- * attached here taken away; one taken away while not all items are shown; no bound on quantity or number.
+ * Mutants this suite catches: the last of two quantities used; one of two plans guessed; an add-on that was
+ * attached here removed; one removed while not all items are shown; no bound on quantity or number.
  */
 const MAPPED = [
   { priceId: 'pro', planId: 'plan_pro', addonId: null },
@@ -88,7 +88,7 @@ describe('items', () => {
     });
   });
 
-  it('once they are as they say ask for nothing more', () => {
+  it('request nothing more once they match', () => {
     const one = fc.record({
       priceId: fc.constantFrom('pro', 'team', 'seats', 'support', 'x'),
       quantity: fc.integer({ min: 0, max: 9 }),

@@ -6,30 +6,30 @@ import type { SubscriptionEvent } from './subscription-event.ts';
 
 type Attached = SubscriptionRow['addons'][number];
 
-/** What the items of an event come to here, as far as their prices are mapped. */
+/** What the items of an event map to here, as far as their prices are mapped. */
 export interface MappedItems {
-  /** Absent where no price is that of a plan which it may have; of two plans only that of now is taken. */
+  /** Absent where no price belongs to a plan that it may have; of two plans only the present one is used. */
   planId?: string;
-  /** To be attached, or to have this quantity. */
+  /** Add-ons to attach, or to set to this quantity. */
   put: Attached[];
-  /** To be taken away. */
+  /** To be removed. */
   removed: string[];
   missingPrices: string[];
   reasons: ProcessorEventReason[];
 }
 
-/** What is there now; of a subscription that is still to be made, nothing. */
+/** The present state; empty for a subscription that is still to be created. */
 export interface HeldItems {
   planId?: string;
   addons: readonly Attached[];
-  /** Of these the ones that the processor attached. */
+  /** The add-ons among these that the processor attached. */
   processorAddonIds: readonly string[];
 }
 
 /**
- * Pure. A price of a plan makes it that plan; a price of an add-on makes the quantity of its items the
- * add-on's. An add-on that the processor attached goes with its last item; one that was attached here stays.
- * An archived plan takes nobody, and keeps whom it has.
+ * Pure. A price of a plan selects that plan; a price of an add-on sets the add-on's quantity to that of its
+ * items. An add-on that the processor attached is removed with its last item; one that was attached here
+ * stays. An archived plan takes no new subscriptions, and keeps those it has.
  */
 export function mapItems(
   { items = [], hasMoreItems }: Pick<SubscriptionEvent, 'items' | 'hasMoreItems'>,
@@ -63,7 +63,7 @@ export function mapItems(
 type Items = NonNullable<SubscriptionEvent['items']>;
 type ByPrice = ReadonlyMap<string, Mapping[number]>;
 
-/** By add-on; none is as if the item were not there. */
+/** By add-on; quantity 0 is as if the item were absent. */
 function quantities(items: Items, byPrice: ByPrice): Map<string, number> {
   const wanted = new Map<string, number>();
   for (const { priceId, quantity } of items) {
@@ -73,7 +73,7 @@ function quantities(items: Items, byPrice: ByPrice): Map<string, number> {
   return wanted;
 }
 
-/** Of two plans nobody can tell which is meant, unless it is on one of them. */
+/** With two plans it is ambiguous which one is meant, unless the subscription is on one of them. */
 function planAmong(
   items: Items,
   byPrice: ByPrice,

@@ -9,12 +9,12 @@ import { type Mapping, readMapping } from './read-mapping.ts';
 
 /**
  * Applies the events that wait for one subscription of the processor, in the order in which they happened
- * there, to the subscription that is linked to it; where none is, one may be created. What still cannot be
- * applied keeps waiting with its reasons. So this may be called at any time, and repeatedly. Returns the
+ * there, to the linked subscription; if none is linked, it may create one. Events that still cannot be
+ * applied keep waiting with their reasons. So this may be called at any time, and repeatedly. Returns the
  * subscription.
  *
- * Locks come in one order: the events, the plans of their prices, the subscription or the customer; then what
- * telling a change takes.
+ * Locks are taken in one order: the events, the plans of their prices, the subscription or the customer; then
+ * the locks of notifications.
  */
 export async function matchSubscription(
   context: ChangeContext,
@@ -24,13 +24,13 @@ export async function matchSubscription(
   return applyWaiting(context, processorSubscriptionId, waiting);
 }
 
-/** What waits for one subscription of the processor, and what its prices stand for. */
+/** The waiting events of one subscription of the processor, and what its prices map to. */
 export interface Waiting {
   events: Array<KeptEvent & { id: string }>;
   mapping: Mapping;
 }
 
-/** No other transaction takes, applies or links any of it until this one ends. */
+/** No other transaction reads, applies or links any of these events until this one ends. */
 export async function holdWaiting(
   context: Pick<ChangeContext, 'db' | 'environment'>,
   processorSubscriptionId: string,
@@ -48,7 +48,7 @@ export async function holdWaiting(
   };
 }
 
-/** The second half of {@link matchSubscription}: a change that links may come in between. */
+/** The second half of {@link matchSubscription}: a change that links runs between the two. */
 export async function applyWaiting(
   context: ChangeContext,
   processorSubscriptionId: string,
@@ -74,7 +74,7 @@ export async function applyWaiting(
 
 type Settled = Parameters<typeof settleProcessorEvent>[2] & { changedAtMs: number };
 
-/** What an event waits for is no longer so once a newer one was applied. */
+/** An event's missing objects are out of date once a newer one was applied. */
 function lastOutcome(one: Settled, row: SubscriptionRow | undefined): Settled {
   const appliedMs = row?.processorChangedAt?.getTime() ?? 0;
   return one.status === 'unmatched' && one.changedAtMs < appliedMs ? { ...one, ...outdated(one) } : one;

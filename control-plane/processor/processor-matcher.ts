@@ -19,7 +19,7 @@ export interface ProcessorMatcherDeps {
 }
 
 export interface ProcessorMatcherOptions {
-  /** One process's own at any time. */
+  /** The name of this process, unique at any time. */
   owner?: string;
   everyMs?: number;
 }
@@ -31,9 +31,9 @@ const CHUNK = 100;
 const FROM_THE_START: MatchableSubscription = { environment: '', processorSubscriptionId: '' };
 
 /**
- * Applies what waited for a mapping once there is one. It goes by what is missing and what there is, so that
- * nothing has to be told to it: a mapping may be made in the moment in which an event comes. To be woken is
- * only sooner.
+ * Applies events that waited for a mapping once the mapping exists. It compares what is missing with what
+ * exists, so it does not depend on notifications: a mapping may be created at the same time as an event
+ * arrives. A wake-up only makes it sooner.
  */
 export function startProcessorMatcher(
   deps: ProcessorMatcherDeps,
@@ -54,7 +54,7 @@ export function startProcessorMatcher(
   return startLeasedJob(deps, { ...options, everyMs, job: PROCESSOR_MATCHER, look });
 }
 
-/** One that fails holds up no other; it is tried again with the next look. */
+/** One that fails delays no other; it is tried again in the next pass. */
 async function match(
   { pool, clock, log }: ProcessorMatcherDeps,
   { job, epoch, signal }: JobTurn & { epoch: number },

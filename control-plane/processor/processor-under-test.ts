@@ -9,24 +9,24 @@ export const NOW_MS = Date.UTC(2026, 5, 2);
 export interface ProcessorUnderTest {
   api: ApiUnderTest;
   clock: { ms: number };
-  /** Seconds, as the processor counts: so many from now. */
+  /** Seconds from now, in the processor's unit. */
   at(seconds: number): number;
   customer(fields?: object): Promise<string>;
   plan(fields?: object): Promise<string>;
   addon(fields?: object): Promise<string>;
-  /** Of the plan and customer that are made at first, unless told. */
+  /** For the plan and customer that are created first, unless `fields` says otherwise. */
   subscribe(fields?: object): Promise<Shown>;
   read(subscriptionId: string): Promise<Shown>;
   patch(subscriptionId: string, body: object): Promise<Shown>;
   cancel(subscriptionId: string): Promise<Shown>;
-  /** Those here that are linked to this one there. */
+  /** The subscriptions here that are linked to this one of the processor. */
   linkedTo(processorSubscriptionId: string): Promise<Shown[]>;
-  /** To the path of the event's own mode, unless told. */
+  /** To the path of the event's own mode by default. */
   send(notified: EmittedEvent, mode?: 'live' | 'test'): ReturnType<ApiUnderTest['call']>;
-  /** The same, and it was taken. */
+  /** The same, and expects success. */
   notify(notified: EmittedEvent): Promise<void>;
   events(query?: Record<string, string | number>): Promise<ShownEvent[]>;
-  /** Of one subscription there: what came of its events, oldest first. */
+  /** Of one subscription of the processor: the outcomes of its events, oldest first. */
   outcomes(processorSubscriptionId: string): Promise<string[]>;
   apply(processorEventId: string): Promise<ShownEvent>;
 }

@@ -3,12 +3,12 @@ import { findMappedPrices, type MappedPrice } from '../store/processor-prices.ts
 import { sharePlan } from '../store/subscribed.ts';
 import type { SubscriptionEvent } from './subscription-event.ts';
 
-/** Of the prices in some events: what they stand for here, and whether their plan takes nobody any more. */
+/** What the prices in some events map to here, and whether their plan takes no new subscriptions. */
 export type Mapping = ReadonlyArray<MappedPrice & { isPlanArchived: boolean }>;
 
 /**
- * Nobody archives or changes one of these plans for the rest of the transaction. They are locked before
- * anything is told of a change: who changes a plan holds it while waiting for those that tell.
+ * None of these plans is archived or changed for the rest of the transaction. They are locked before anything
+ * is notified: a change of a plan holds its lock while it waits for the notifying transactions.
  */
 export async function readMapping(
   { db, environment }: Pick<ChangeContext, 'db' | 'environment'>,

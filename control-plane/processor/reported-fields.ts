@@ -1,11 +1,11 @@
-/** What an event says, as fields of a subscription here. */
+/** The content of an event, as fields of a subscription here. */
 import { cycleOf, later, type PeriodLength } from '../../domain/rules/subscription-period.ts';
 import type { SubscriptionFields, SubscriptionRow } from '../store/subscriptions.ts';
 import { fieldsOfTerm, inPeriod, movedTo, pendingPlan } from '../subscriptions/subscription-fields.ts';
 import type { KeptEvent } from './kept-event.ts';
 import type { SubscriptionEvent } from './subscription-event.ts';
 
-/** Of a subscription that there is, without its plan. */
+/** For an existing subscription, without its plan. */
 export function reportedFields(
   row: SubscriptionRow,
   kept: KeptEvent,
@@ -17,7 +17,7 @@ export function reportedFields(
   return {
     ...movedTo(row, status, sinceOf(kept)),
     ...(period ? { ...inPeriod(row, period), ...otherLength(row, { ...event, period }) } : {}),
-    // What the processor tells of has begun, also where its clock is ahead of ours.
+    // A change reported by the processor has begun, also where its clock is ahead of ours.
     startsAt: new Date(Math.min(row.startsAt.getTime(), nowMs)),
     ...(cancelAtMs === undefined ? {} : cancelFields(cancelAtMs, endMs)),
     ...(trialEndMs === undefined ? {} : { trialEnd: timeOf(trialEndMs) }),
@@ -26,8 +26,8 @@ export function reportedFields(
 }
 
 /**
- * The plan of its items, where they have one: that is what is paid for. Else the plan that waits for the next
- * period is taken with it.
+ * The plan of its items, if they have one: that is what the customer pays for. Otherwise the pending plan is
+ * applied with the next period.
  */
 export function reportedPlan(
   row: SubscriptionRow,
@@ -43,7 +43,7 @@ export function reportedPlan(
   };
 }
 
-/** Of one that is made: all but its customer, its plan and its add-ons. */
+/** The fields of a new subscription, without its customer, its plan and its add-ons. */
 export function firstFields(
   kept: KeptEvent,
   nowMs: number,
@@ -69,12 +69,12 @@ export function firstFields(
 
 const MONTHLY: PeriodLength = { interval: 'month', intervalCount: 1 };
 
-/** By our own time where it is a test clock's: how long a payment may be overdue is counted from it. */
+/** By our own time for a test clock: the grace of an overdue payment is counted from it. */
 function sinceOf({ event, receivedAt }: KeptEvent): Date {
   return event.isSimulated ? receivedAt : new Date(event.statusSinceMs);
 }
 
-/** A period of another length than the row knows begins a lattice of its own. */
+/** A period of another length than the row's begins a new series of periods. */
 function otherLength(
   row: SubscriptionRow,
   { length, period }: SubscriptionEvent & { period: NonNullable<SubscriptionEvent['period']> },

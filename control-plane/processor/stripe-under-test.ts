@@ -1,14 +1,14 @@
 import { Stripe } from 'stripe';
 
 /**
- * Events as the processor's API versions print them, made by hand after its published reference of each: no
- * more than a few of the fields that are not read here, to show that they are not.
- * Source: https://docs.stripe.com/api/subscriptions/object and https://docs.stripe.com/changelog
+ * Events as the processor's API versions print them, written by hand from the published reference of each:
+ * with only a few of the fields that are not read here, to show that they are not. Source:
+ * https://docs.stripe.com/api/subscriptions/object and https://docs.stripe.com/changelog/
  */
 export const API_VERSIONS = ['2022-11-15', '2024-06-20', '2025-03-31.basil', '2025-09-30.clover'] as const;
 export type ApiVersion = (typeof API_VERSIONS)[number];
 
-/** Of a subscription, in no version's words. Times in seconds. */
+/** A subscription independent of any version's format. Times in seconds. */
 export interface ReportedSubscription {
   id: string;
   status?: string;
@@ -119,11 +119,12 @@ function pricesOf({ price: id, quantity = 1 }: Item, version: ApiVersion) {
   const price = { id, object: 'price', active: true, currency: 'eur', recurring, unit_amount: 900 };
   const plan = { id, object: 'plan', active: true, amount: 900, interval: 'month', interval_count: 1 };
   const counted = quantity === null ? {} : { quantity };
-  // The older object stands beside the price in all four; the last version is read without it.
+  // In all four versions the older object exists in addition to the price; the last version is read without
+  // it.
   return { price, ...(version === '2025-09-30.clover' ? {} : { plan }), ...counted };
 }
 
-/** Of a subscription with one item also its own. */
+/** With one item also the subscription's own. */
 function legacyPlan(items: Item[]) {
   const [only, ...others] = items;
   return only && others.length === 0
@@ -131,7 +132,7 @@ function legacyPlan(items: Item[]) {
     : { plan: null, quantity: null };
 }
 
-/** As the processor signs it. */
+/** Signed like the processor. */
 export function signatureOf(payload: string, { secret, atMs }: { secret: string; atMs: number }): string {
   const timestamp = Math.floor(atMs / 1000);
   return Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp });

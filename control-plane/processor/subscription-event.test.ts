@@ -6,9 +6,8 @@ import { SUBSCRIPTION_STATUSES } from '../../schemas/value-sets.ts';
 import { readSubscriptionEvent } from './subscription-event.ts';
 
 /*
- * Breaks that turn it red: the items' period not read; seconds taken for milliseconds; the deletion's own
- * status believed; rank left out of the order; null read as not said; any
- * time ahead taken.
+ * Mutants this suite catches: the items' period not read; seconds used as milliseconds; the deletion's own
+ * status used; rank left out of the order; null read as absent; any future time accepted.
  */
 const CREATED = 1_767_225_600;
 /** As far behind as the processor's clock may be ahead. */
@@ -25,7 +24,7 @@ const TEST = { mode: 'test', nowMs: NOW_MS } as const;
 const read = (object: object, type?: string) => readSubscriptionEvent(event(object, type), LIVE);
 
 describe('an event of the processor', () => {
-  it('tells status, its moment, period, cancelAt and trialEnd', () => {
+  it('reads status, its time, period, cancelAt and trialEnd', () => {
     const notified = read({
       current_period_start: FROM,
       current_period_end: TO,
@@ -74,7 +73,7 @@ describe('an event of the processor', () => {
     expect(read({ cancel_at: FROM, cancel_at_period_end: true })?.cancelAtMs).toBe(FROM * 1000);
   });
 
-  it('has ended when it is deleted, at the moment that it names', () => {
+  it('has ended when it is deleted, at the time that it names', () => {
     const type = 'customer.subscription.deleted';
     expect(read({ ended_at: CREATED - 5 }, type)).toMatchObject({
       status: 'canceled',
@@ -151,11 +150,11 @@ describe('an event of the processor', () => {
     ['created', event({}, undefined, { created: CREATED + 1 })],
     ['type', event({}, undefined, { type: null })],
   ];
-  it.each(rejected)('is refused for %s', (param, text) => {
+  it.each(rejected)('is rejected for %s', (param, text) => {
     expect(rejectionOf(text)).toMatchObject({ code: 'invalid_request', param });
   });
 
-  it('is refused and breaks nothing, whatever JSON it is', () => {
+  it('is rejected without a crash, whatever JSON it is', () => {
     expect(rejectionOf('{"id":')).toMatchObject({ code: 'invalid_json' });
     fc.assert(
       fc.property(fc.json(), (text) => {

@@ -14,38 +14,38 @@ import {
 import { type EventItem, itemsOf, lengthOf, referencesOf } from './subscription-items.ts';
 import { TOLERANCE_SECONDS } from './verify-signature.ts';
 
-/** What the processor says of a subscription, and when it said so. Kept as JSON while it waits. */
+/** What the processor reports of a subscription, and when. Stored as JSON while it waits. */
 export interface SubscriptionEvent {
   id: string;
   type: string;
   processorSubscriptionId: string;
   /** Milliseconds; a later one is newer, see {@link orderedMs}. */
   changedAtMs: number;
-  /** Its times are those of a test clock, and say nothing of ours. */
+  /** Its times are those of a test clock, and unrelated to ours. */
   isSimulated: boolean;
   status: SubscriptionStatus;
   /** When it got there. */
   statusSinceMs: number;
-  /** Absent, like what follows, where the event does not say. */
+  /** Absent, like the following fields, if the event does not contain it. */
   period?: Span;
-  /** Of the periods that follow. */
+  /** The length of the following periods. */
   length?: PeriodLength;
   cancelAtMs?: number | null;
   trialEndMs?: number | null;
   items?: EventItem[];
-  /** It has items beside these. */
+  /** It has items in addition to these. */
   hasMoreItems?: true;
   processorCustomerId?: string;
   /** Our own id of the customer or its externalId: `metadata.customerId`. */
   customerName?: string;
-  /** Of the pricing funnel: `metadata.sessionId`. */
+  /** The session of the pricing funnel: `metadata.sessionId`. */
   sessionId?: string;
 }
 
 /**
- * Reads an event of the processor; undefined where it is of no subscription. Throws Rejected `invalid_json`,
- * and `invalid_request` for one of the other mode and for a subscription that cannot be understood: the
- * processor shows that to its owner.
+ * Reads an event of the processor; undefined if it is not about a subscription. Throws Rejected
+ * `invalid_json`, and `invalid_request` for an event of the other mode and for a subscription that cannot be
+ * read: the processor shows that to its owner.
  */
 export function readSubscriptionEvent(
   text: string,
@@ -93,7 +93,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Throws Rejected. An event that does not say is of the mode whose secret signed it. */
+/** Throws Rejected. An event without a mode has the mode whose secret signed it. */
 function requireMode(livemode: boolean | null | undefined, mode: Mode): void {
   if (livemode == null || livemode === (mode === 'live')) return;
   const other = livemode ? 'live' : 'test';
@@ -105,25 +105,27 @@ function requireMode(livemode: boolean | null | undefined, mode: Mode): void {
   );
 }
 
-/** Throws Rejected: beside one that lies ahead everything else would be older, and count for nothing. */
+/** Throws Rejected: compared with an event from the future everything else would be older, and ignored. */
 function requireHappened(created: number, nowMs: number): void {
   if (created * 1000 <= nowMs + TOLERANCE_SECONDS * 1000) return;
-  throw new Rejected('invalid_request', '`created` lies more than 5 minutes ahead.', { param: 'created' });
+  throw new Rejected('invalid_request', '`created` is more than 5 minutes in the future.', {
+    param: 'created',
+  });
 }
 
-/** Where payments are not collected the processor's own status stays what it was. */
+/** While payment collection is paused, the processor's own status stays what it was. */
 function statusOf(object: StripeSubscription, type: string): SubscriptionStatus {
   const { status, pause_collection: pause } = object;
   if (type === DELETED && !hasEnded(status)) return 'canceled';
   return pause && PAUSED_FROM.includes(status) ? 'paused' : status;
 }
 
-/** The others give nothing, and say why. */
+/** Other types return nothing and say why. */
 const PAUSED_FROM: SubscriptionStatus[] = ['trialing', 'active', 'past_due'];
 
 /**
- * The processor's time has whole seconds, and a checkout makes several events in one. Within a second the
- * creation comes first and the end last, which is what the milliseconds say; of the rest the one that came
+ * The processor's times have whole seconds, and a checkout creates several events in one. Within a second the
+ * creation comes first and the end last, which the milliseconds express; of the others the one that arrived
  * later counts.
  */
 function orderedMs(created: number, type: string, status: SubscriptionStatus): number {
@@ -132,14 +134,14 @@ function orderedMs(created: number, type: string, status: SubscriptionStatus): n
 }
 
 /**
- * A change of ours in that order: among what the processor did in the same second it counts like an event of
- * its own that came when the change was made.
+ * The position of a change made here in that order: among the processor's events of the same second it counts
+ * like an event that arrived when the change was made.
  */
 export function localOrderMs(changedAt: Date, status: SubscriptionStatus): number {
   return Math.floor(changedAt.getTime() / 1000) * 1000 + (hasEnded(status) ? 2 : 1);
 }
 
-/** The subscription's own, else that of its item which ends first. An empty one says nothing. */
+/** The subscription's own period, else that of the item which ends first. An empty period is ignored. */
 function periodOf({ items, ...own }: StripeSubscription): Span | undefined {
   const spans = (items?.data ?? []).flatMap(spanOf);
   return spanOf(own)[0] ?? spans.sort((a, b) => a.toMs - b.toMs)[0];

@@ -1,4 +1,4 @@
-/** What a subscription of the processor is made of, and whose it is. */
+/** The items of a subscription of the processor, and its customer. */
 
 import type { PeriodLength } from '../../domain/rules/subscription-period.ts';
 import { faultyText } from '../../schemas/primitives/exact-json.ts';
@@ -7,7 +7,7 @@ import type { StripeItem, StripeSubscription } from './event-shapes.ts';
 
 export interface EventItem {
   priceId: string;
-  /** 1 where the processor counts none, as of a metered price. */
+  /** 1 if the processor counts none, as for a metered price. */
   quantity: number;
 }
 
@@ -16,7 +16,7 @@ interface Items {
   hasMoreItems?: true;
 }
 
-/** Absent where the event does not say. */
+/** Absent if the event does not contain it. */
 export function itemsOf({ items, plan, quantity }: StripeSubscription): Items {
   const own: StripeItem | undefined = plan ? { plan, quantity: quantity ?? null } : undefined;
   const data = items?.data ?? (own && [own]);
@@ -29,7 +29,10 @@ function itemOf({ price, plan, quantity, deleted }: StripeItem): EventItem[] {
   return reference && !deleted ? [{ priceId: idOf(reference), quantity: quantity ?? 1 }] : [];
 }
 
-/** Of the first item whose price recurs: all of a subscription recur alike, unless their periods differ. */
+/**
+ * Of the first item with a recurring price: all items of a subscription recur alike, unless their periods
+ * differ.
+ */
 export function lengthOf({ items }: StripeSubscription): { length?: PeriodLength } {
   for (const { price } of items?.data ?? []) {
     const recurring = typeof price === 'object' ? price?.recurring : undefined;
@@ -47,7 +50,7 @@ interface References {
   sessionId?: string;
 }
 
-/** The subscription's own metadata, else that of its customer where the event holds it. */
+/** The subscription's own metadata, else that of its customer if the event contains it. */
 export function referencesOf({ customer, metadata }: StripeSubscription): References {
   const ofCustomer = typeof customer === 'object' ? customer?.metadata : undefined;
   const customerName = nameIn(metadata, 'customerId') ?? nameIn(ofCustomer, 'customerId');
@@ -59,7 +62,7 @@ export function referencesOf({ customer, metadata }: StripeSubscription): Refere
   };
 }
 
-/** As long as our ids and names of sessions may be. */
+/** The longest of our ids and session names. */
 const NAME_CHARS_MAX = 128;
 
 function nameIn(metadata: Record<string, unknown> | null | undefined, name: string): string | undefined {

@@ -10,13 +10,13 @@ import { keptText, WAITING_BOUNDS } from './kept-event.ts';
 import { matchSubscription } from './match-subscription.ts';
 import type { SubscriptionEvent } from './subscription-event.ts';
 
-/** What came of an event that was sent, and how many that waited were given up for it. */
+/** The outcome of an event, and how many waiting events were dropped for it. */
 export interface Taken {
   status: ProcessorEventStatus;
   givenUp: number;
 }
 
-/** Keeps an event and applies it where it can be. A replay of one that was applied changes nothing. */
+/** Keeps an event and applies it if possible. A replay of one that was applied changes nothing. */
 export async function takeEvent(context: ChangeContext, event: SubscriptionEvent): Promise<Taken> {
   const { db, environment, nowMs } = context;
   const { id, type, processorSubscriptionId, changedAtMs } = event;

@@ -1,5 +1,5 @@
 export interface SignedCall {
-  /** As it came: another spelling of the same JSON has another signature. */
+  /** The body as received: another spelling of the same JSON has another signature. */
   body: string;
   /** `Stripe-Signature`. */
   header: string;
@@ -7,15 +7,15 @@ export interface SignedCall {
   nowMs: number;
 }
 
-/** How far the processor's clock may be from ours, and for how long a call that was overheard is good. */
+/** How far the processor's clock may be from ours, and for how long an intercepted call can be replayed. */
 export const TOLERANCE_SECONDS = 300;
 
-/** Whether this secret signed this body, not long ago. */
+/** Whether this secret signed this body recently. */
 export async function isSignedBy({ body, header, secret, nowMs }: SignedCall): Promise<boolean> {
   const signedAt = signedAtSeconds(header);
-  // The package takes any time that is ahead: a signature from the future would never grow stale.
+  // The package accepts any future time: a signature from the future would never expire.
   if (signedAt === undefined || signedAt * 1000 > nowMs + TOLERANCE_SECONDS * 1000) return false;
-  // A tenth of the work of a start: only for those who have a processor.
+  // It takes a tenth of the time of a start: loaded only where a processor is connected.
   const { Stripe } = await import('stripe');
   try {
     const { signature } = Stripe.webhooks;
@@ -26,7 +26,7 @@ export async function isSignedBy({ body, header, secret, nowMs }: SignedCall): P
   }
 }
 
-/** Of the one `t` that the header holds: of two the package would take the last. */
+/** The header must have exactly one `t`: of two the package would use the last. */
 function signedAtSeconds(header: string): number | undefined {
   const stamps = header.split(',').filter((item) => item.split('=')[0] === 't');
   const digits = stamps.length === 1 ? /^t=(\d{1,12})$/.exec(stamps[0] ?? '')?.[1] : undefined;

@@ -2,7 +2,7 @@ import { unseal } from '../../domain/secrets.ts';
 import type { Database } from '../http/request-context.ts';
 import { findConnection } from '../store/processor-connections.ts';
 
-/** With which the processor signs for this environment; undefined where there is none, or no environment. */
+/** The processor's signing secret for this environment; undefined if there is none, or no environment. */
 export async function readWebhookSecret(
   db: Database,
   environment: string,
@@ -12,7 +12,7 @@ export async function readWebhookSecret(
   return sealed ? unseal(sealed, sealingKey, webhookSecretContext(environment)).toString() : undefined;
 }
 
-/** What a secret is sealed for: it opens in no other environment and as nothing else. */
+/** The context that a secret is sealed for: it opens in no other environment and for no other use. */
 export function webhookSecretContext(environment: string): string {
   return `${environment}/processor-webhook-secret`;
 }

@@ -3,9 +3,10 @@ import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.
 import { auditEntries } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
- * Add-ons and what they give, over HTTP; how the values are checked is shown with those of plans.
+ * Add-ons and what they give, over HTTP; the tests of plans show how the values are checked.
  *
- * Breaks that turn it red: an add-on's statement without its environment; the old set left beside the new.
+ * Mutants this suite catches: an add-on's statement without its environment; the old set kept along with the
+ * new one.
  */
 let api: ApiUnderTest;
 
@@ -73,12 +74,12 @@ describe('an add-on', () => {
     { key: undefined },
     { name: '' },
     { name: undefined },
-  ])('is refused with %o', async (fields) => {
-    const body = { key: 'refused', name: 'x', ...fields };
+  ])('is rejected with %o', async (fields) => {
+    const body = { key: 'rejected', name: 'x', ...fields };
     expectRejection(await api.ask('addons.create', { body }), 'invalid_request', Object.keys(fields)[0]);
   });
 
-  it('gives what it is told to give, replaced as a whole', async () => {
+  it('gives what it was set to give, replaced as a whole', async () => {
     const { id, createdAt } = await newAddon();
     const first = await put(id, [
       { featureKey: 'sso', value: true },

@@ -5,9 +5,9 @@ import type { AuditEntry } from '../../schemas/resources/audit-log.ts';
 import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
 
 /*
- * Keys over HTTP: made, rotated, revoked, never with more than their maker holds.
+ * Keys over HTTP: created, rotated, revoked, never with more scopes than their creator has.
  *
- * Seen red with the breaks key-of-any-environment, grant-not-checked, replayed-to-any-key and whole-key-kept
+ * Seen red with the mutants key-of-any-environment, grant-not-checked, replayed-to-any-key and whole-key-kept
  * (tests/mutants/tenancy-mutants.ts), and with the end of the old key left out of a rotation.
  */
 let api: ApiUnderTest;
@@ -82,9 +82,9 @@ describe('a new key', () => {
     ['an unknown kind', { kind: 'root', scopes: ['*'] }, 'kind'],
     ['an empty name', { kind: 'publishable', name: '' }, 'name'],
     ['a past end', { kind: 'publishable', expiresAt: '2020-01-01T00:00:00Z' }, 'expiresAt'],
-    ['an end that is no moment', { kind: 'publishable', expiresAt: 'tomorrow' }, 'expiresAt'],
+    ['an end that is not a time', { kind: 'publishable', expiresAt: 'tomorrow' }, 'expiresAt'],
   ];
-  it.each(wrong)('is refused with %s', async (_, body, param) => {
+  it.each(wrong)('is rejected with %s', async (_, body, param) => {
     const before = (await api.ask('apiKeys.list')).body.total;
     expectRejection(await api.ask('apiKeys.create', { body }), 'invalid_request', param);
     expect((await api.ask('apiKeys.list')).body.total).toBe(before);
@@ -170,7 +170,7 @@ describe('a rotation', () => {
     expect(await works(next.body.key)).toBe('works');
   });
 
-  it('is refused to a key that holds less, for what has ended, and a second time', async () => {
+  it('is denied to a key with fewer scopes, for what has ended, and a second time', async () => {
     const params = { keyId: (await make()).id };
     const { key } = await make({ kind: 'secret', scopes: ['keys:manage'] });
     expectRejection(await api.ask('apiKeys.rotate', { key, params }), 'insufficient_scope', 'scopes');

@@ -63,7 +63,7 @@ export function createApiKeyHandlers({ keyPepper }: { keyPepper: Buffer }): Pick
   };
 }
 
-/** Tells every cache of keys. */
+/** Notifies every cache of keys. */
 async function end(context: RequestContext, row: ApiKeyRow, how: KeyEnd): Promise<void> {
   const { db, environment, nowMs } = context;
   const ended = await endApiKey(db, row, how);
@@ -75,7 +75,7 @@ async function end(context: RequestContext, row: ApiKeyRow, how: KeyEnd): Promis
 
 const OVERLAP_SECONDS = 86_400;
 
-/** Without an overlap it is revoked, so that no clock of another machine has a say in it. */
+/** Without an overlap it is revoked, so that the clock of another machine does not matter. */
 function endAfter(
   { expiresAt, revokedAt }: ApiKeyRow,
   nowMs: number,
@@ -96,7 +96,7 @@ function wantedScopes({ kind, scopes = [] }: NewApiKey): string[] {
   return scopes;
 }
 
-/** Also for a rotation: it shows its caller a key with these scopes. */
+/** Also for a rotation: its response shows a key with these scopes. */
 function checkGrant({ scopes: held }: RequestContext, wanted: string[]): void {
   const missing = wanted.filter((scope) => !held.includes(scope));
   if (missing.length === 0 || held.includes(EVERY_SCOPE)) return;

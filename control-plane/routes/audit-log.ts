@@ -29,7 +29,7 @@ function shownAuditEntry(row: AuditEntryRow): AuditEntry {
   };
 }
 
-/** jsonb keeps every digit, and its text is read without a double. */
+/** jsonb keeps every digit, and its text is parsed without a double. */
 function snapshot(json: string): Record<string, unknown> {
   return parseExact(json) as Record<string, unknown>;
 }

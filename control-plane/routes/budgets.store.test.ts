@@ -5,9 +5,9 @@ import { auditEntries } from '../subscriptions/subscriptions-under-test.ts';
 /*
  * Budgets, and what a change of rates leaves behind, over HTTP and a real Postgres.
  *
- * Breaks that turn it red: a statement without its environment; the ETag not compared; a change to the same
- * value recorded; a mark outside the change, or none; a double on the way; a change of a meter's name that
- * begins a version.
+ * Mutants this suite catches: a statement without its environment; the ETag not compared; a change to the
+ * same value recorded; a mark outside the change, or none; a double on the way; a change of a meter's name
+ * that begins a version.
  */
 let api: ApiUnderTest;
 let environment: string;
@@ -72,7 +72,7 @@ describe('a budget', () => {
     expect((await read()).body).toMatchObject({ hard: 11 });
   });
 
-  it('is refused, and nothing changes, where it makes no sense', async () => {
+  it('is rejected, and nothing changes, where it makes no sense', async () => {
     await put({ hard: 10 });
     expectRejection(await put({}), 'invalid_request', 'hard');
     expectRejection(await put({ soft: 11, hard: 10.9 }), 'invalid_request', 'soft');

@@ -74,7 +74,7 @@ async function budgetToChange(
   return { customer, meter, row };
 }
 
-/** What was used of the running period may have reached the new thresholds already. */
+/** Usage of the running period may have reached the new thresholds already. */
 async function put(
   context: RequestContext,
   place: BudgetPlace,
@@ -90,7 +90,7 @@ async function put(
   return after;
 }
 
-/** From the body's own text: a double would round them. Throws Rejected. */
+/** From the body's own text: a double would round the numbers. Throws Rejected. */
 function readThresholds(bodyText: string): BudgetFields {
   const { soft, hard } = parseExact(bodyText) as { soft?: unknown; hard?: unknown };
   const fields = {

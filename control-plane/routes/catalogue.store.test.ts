@@ -4,7 +4,7 @@ import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.
 /*
  * Customers, and how every list pages.
  *
- * Breaks that turn it red: the environment left out of a statement; JSON.stringify in place of exactJson.
+ * Mutants this suite catches: the environment left out of a statement; JSON.stringify in place of exactJson.
  */
 const CUSTOMERS = '/api/v1/customers';
 const METERS = '/api/v1/meters';
@@ -62,7 +62,7 @@ describe('a customer', () => {
       'metadata',
     ],
   ];
-  it.each(rejected)('is refused with %s', async (_, fields, param) => {
+  it.each(rejected)('is rejected with %s', async (_, fields, param) => {
     expectRejection(
       await api.call('POST', CUSTOMERS, { body: { ...newCustomer(), ...fields } }),
       'invalid_request',
@@ -133,7 +133,7 @@ describe('a list', () => {
     'page=99999999999999999999',
     'pageSize=0',
     'pageSize=101',
-  ])('refuses %s', async (query) => {
+  ])('rejects %s', async (query) => {
     expectRejection(await api.call('GET', `${METERS}?${query}`), 'invalid_request', query.split('=')[0]);
   });
 });

@@ -11,10 +11,11 @@ import {
 } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
- * Credits over HTTP; how they move is shown with domain/credits.
+ * Credits over HTTP; the tests of domain/credits show how they move.
  *
- * Breaks that turn it red: a statement without its environment; the amount read as a double; an expired grant
- * shown; the ledger oldest first; a grant made again under its Idempotency-Key; no event, or no entry, of it.
+ * Mutants this suite catches: a statement without its environment; the amount read as a double; an expired
+ * grant shown; the ledger oldest first; a grant made again under its Idempotency-Key; no event, or no audit
+ * entry, for it.
  */
 let api: ApiUnderTest;
 let environment: string;
@@ -42,7 +43,7 @@ function burn(customerId: string, amount: string, meterKey = 'calls'): Promise<v
   return inTransaction(api.pool, (db) => burnCredits(db, { nowMs: Date.now(), burns: [what] }));
 }
 
-it('a grant is made, shown, told and recorded', async () => {
+it('a grant is made, shown, notified and recorded', async () => {
   const customerId = await newCustomer();
   expect(await credits(customerId)).toEqual({ customerId, balance: 0, unpaid: 0, grants: [] });
   const expiresAt = inMinutes(60);
@@ -135,7 +136,7 @@ it('grants are shown in the order in which they are burned', async () => {
   expect(await names()).toEqual([]);
 });
 
-it('what has expired is no part of the balance from its moment on', async () => {
+it('what has expired is no part of the balance from its expiry on', async () => {
   const customerId = await newCustomer();
   const soonMs = Date.now() + 3_000;
   const expiresAt = new Date(soonMs).toISOString();
@@ -178,7 +179,7 @@ describe('a grant', () => {
     { expiresAt: '2020-01-01T00:00:00Z' },
     { expiresAt: 'tomorrow' },
     { expiresAt: 1_900_000_000 },
-  ])('is refused with %o', async (fields) => {
+  ])('is rejected with %o', async (fields) => {
     const customerId = await newCustomer();
     const rejected = await grant(customerId, { ...body, ...fields });
     expectRejection(rejected, 'invalid_request', Object.keys(fields)[0]);
@@ -229,7 +230,7 @@ describe('a grant', () => {
     }
   });
 
-  it('is one too many beside five hundred that have something left', async () => {
+  it('is one too many when five hundred have something left', async () => {
     const customerId = await newCustomer();
     await grant(customerId, body);
     await api.pool.query(

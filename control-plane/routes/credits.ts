@@ -61,8 +61,8 @@ export const creditHandlers: Pick<Handlers, CreditOperation> = {
 };
 
 /**
- * Locked, so that rivals count each other's grants. Throws Rejected: `customer_not_found`,
- * `customer_archived`, or when it has as many grants as it may have.
+ * Locked, so that concurrent requests count each other's grants. Throws Rejected: `customer_not_found`,
+ * `customer_archived`, or when it has the maximum number of grants.
  */
 async function creditedCustomer({ db, environment, nowMs }: RequestContext, name: string): Promise<string> {
   const customer = await lockSubscriber(db, environment, name);

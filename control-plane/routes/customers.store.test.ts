@@ -4,12 +4,12 @@ import { updateCustomer } from '../store/customers.ts';
 import { auditEntries, emittedEvents } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
- * Customers over HTTP: reading, changing, archiving, searching. What creating refuses:
+ * Customers over HTTP: reading, changing, archiving, searching. What creation rejects:
  * catalogue.store.test.ts.
  *
- * Breaks that turn it red: the environment left out of findCustomer, lockCustomer, updateCustomer or
+ * Mutants this suite catches: the environment left out of findCustomer, lockCustomer, updateCustomer or
  * listCustomers; the unique violation not caught; `%` and `_` not escaped in the search; pages of the second
- * half not turned around; an event for a change to what it is; requireMatch left out.
+ * half not reversed; an event for a change to the same value; requireMatch left out.
  */
 let api: ApiUnderTest;
 
@@ -98,7 +98,7 @@ describe('a customer', () => {
 });
 
 describe('a change of a customer', () => {
-  it('touches what it names, and tells which fields those were', async () => {
+  it('touches what it names, and reports which fields those were', async () => {
     const customer = await newCustomer({ metadata: { a: 1, b: 'x' } });
     const change = { name: 'Ada King', metadata: { b: 'x' }, externalId: 'ada' };
     const response = await patch(customer.id, change);
@@ -139,7 +139,7 @@ describe('a change of a customer', () => {
     ['metadata that is a list', { metadata: [1] }, 'metadata'],
     ['a list', [], undefined],
   ];
-  it.each(rejected)('to %s is refused', async (_, body, param) => {
+  it.each(rejected)('to %s is rejected', async (_, body, param) => {
     const customer = await newCustomer();
     expectRejection(await patch(customer.id, body), 'invalid_request', param);
     expect((await retrieve(customer.id)).body).toEqual(customer);
@@ -197,7 +197,7 @@ describe('a change of a customer', () => {
 });
 
 describe('archiving a customer', () => {
-  it('happens once, is told, and leaves it readable and changeable', async () => {
+  it('happens once, is notified, and leaves it readable and changeable', async () => {
     const customer = await newCustomer();
     for (let times = 0; times < 2; times += 1) {
       expect((await archive(customer.id)).body).toEqual({ ...customer, status: 'archived' });

@@ -88,7 +88,7 @@ async function lockedCustomer(context: RequestContext, name: string): Promise<Cu
   return row;
 }
 
-/** To the value it has: nothing is written and nothing told. */
+/** To the same value: nothing is written and no event is emitted. */
 async function change(context: RequestContext, row: CustomerRow, fields: CustomerFields): Promise<Customer> {
   const { db, environment } = context;
   const updated = await updateCustomer(db, environment, { ...fields, id: row.id }).catch(whenTaken(idTaken));

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiResponse, type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
 
 /*
- * The page that shows the description, as a browser sees it.
+ * The page that shows the API description, as a browser sees it.
  *
- * Breaks that turn it red: an asset from another origin; `validatorUrl` left out; a directive of the policy
- * with `*`; the asset read from its folder by the name in the path.
+ * Mutants this suite catches: an asset from another origin; `validatorUrl` left out; a directive of the
+ * policy with `*`; the asset read from its folder by the name in the path.
  */
 let api: ApiUnderTest;
 let page: ApiResponse;
@@ -26,7 +26,7 @@ function isNamed(name: string) {
 }
 
 describe('the page', () => {
-  it('is HTML without a key, and asks for files of our own origin only', async () => {
+  it('is HTML without a key, and loads files of our own origin only', async () => {
     expect(page).toMatchObject({ status: 200, headers: { 'content-type': 'text/html; charset=utf-8' } });
     expect(assetPaths()).toHaveLength(6);
     for (const path of assetPaths())
@@ -115,7 +115,7 @@ describe('a file of the page', () => {
     expectRejection(nested, 'not_found');
   });
 
-  it('is asked for with GET and HEAD alone', async () => {
+  it('takes GET and HEAD alone', async () => {
     const path = assetPaths()[0] ?? '';
     expectRejection(await api.call('POST', path, { key: undefined }), 'method_not_allowed');
     const head = await api.call('HEAD', path, { key: undefined });
@@ -123,7 +123,7 @@ describe('a file of the page', () => {
   });
 });
 
-/** What a style sheet loads by itself; in a program, what its own start names. */
+/** The other origins that a style sheet loads, or that the script which starts the page names. */
 function otherOrigins(path: string, text: string): string[] {
   if (path.endsWith('.css')) {
     const named = [...text.matchAll(/url\(\s*["']?([^"')]{0,40})|@import\s+(\S+)/g)];

@@ -1,17 +1,19 @@
 import { newId } from '../../schemas/primitives/ids.ts';
 import type { ApiUnderTest } from '../api-under-test.ts';
 
-/** One enabled endpoint of a workspace of its own, and what delivery would have written of it. */
+/**
+ * One enabled endpoint of a separate workspace, with the rows that the delivery service would have written.
+ */
 export interface EndpointUnderTest {
   key: string;
   environment: string;
   endpointId: string;
   newEndpoint(events?: string[]): Promise<string>;
-  /** An event of that second after {@link at}(0), and what came of it. */
+  /** An event of that second after {@link at}(0), and its outcome. */
   notified(seconds: number, state: string, more?: Notified): Promise<{ id: string; eventId: string }>;
-  /** As many events that happened a millisecond after the other, with a delivery each. */
+  /** So many events, a millisecond apart, with a delivery each. */
   notifiedMany(count: number, state: 'failed' | 'pending'): Promise<void>;
-  /** The events of what is due now, in their order. */
+  /** The events that are due now, in their order. */
   dueNow(): Promise<string[]>;
   disable(): Promise<unknown>;
 }
@@ -61,14 +63,14 @@ export async function startEndpoint(api: ApiUnderTest): Promise<EndpointUnderTes
 
     async notifiedMany(count, state) {
       await api.pool.query(
-        `WITH told AS (
+        `WITH inserted AS (
            INSERT INTO webhook_events (id, environment, type, object_id, body, created_at, fanned_out)
            SELECT 'evt_' || $1 || n, $1, 'plan.created', 'plan_x', '{}',
                   $2::timestamptz + n * interval '1 ms', true
              FROM generate_series(1, $5) AS n RETURNING id, created_at
          )
          INSERT INTO webhook_deliveries (id, environment, endpoint_id, event_id, state, created_at)
-         SELECT 'dlv_' || id, $1, $3, id, $4, created_at FROM told`,
+         SELECT 'dlv_' || id, $1, $3, id, $4, created_at FROM inserted`,
         [environment, at(0), endpointId, state, count],
       );
       await queuePending(api, environment);

@@ -3,10 +3,10 @@ import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.
 import { customerGrantsUnderTest } from '../entitlements/customer-grants-under-test.ts';
 
 /*
- * Entitlements over HTTP and a real Postgres; ClickHouse is away. Of metered ones:
+ * Entitlements over HTTP and a real Postgres; ClickHouse is unavailable. Metered ones:
  * usage/metered.store.test.ts.
  *
- * Breaks that turn it red: the environment left out of any part of the statement; the current version read
+ * Mutants this suite catches: the environment left out of any part of the statement; the current version read
  * for one that is pinned; ended subscriptions read; quantity left out; the workspace's grace as a fixed
  * number.
  */
@@ -127,7 +127,7 @@ describe('a check', () => {
         `UPDATE subscriptions SET status_since = now() - $2 * interval '1 day' + $3::interval WHERE id = $1`,
         [id, days, aside],
       );
-      // Behind the back of what memory holds: nobody was told.
+      // Written without a notification, so that the cache does not notice.
       return (await made.check(customerId, 'sso', { consistency: 'strong' })).reasonCode;
     };
     expect(await since(14, '30 s')).toBe('granted_grace_period');
@@ -183,7 +183,7 @@ describe('a check', () => {
     }
   });
 
-  it('compares a limit with the number asked for', async () => {
+  it('compares a limit with the requested number', async () => {
     const customerId = await made.customer();
     await made.subscribe(customerId, { seats: 5, storage: { value: 5, soft: true } });
     const codes = async (feature: string, ...numbers: Array<string | number>) => {
@@ -214,7 +214,7 @@ describe('a check', () => {
     ['9'.repeat(65), 'invalid_request'],
     ['9'.repeat(16), 'value_invalid'],
     ['0.0000000000001', 'value_invalid'],
-  ] as const)('of %s more is refused', async (requested, code) => {
+  ] as const)('of %s more is rejected', async (requested, code) => {
     const params = { customerId: 'nobody', featureKey: 'seats' };
     expectRejection(await api.ask('entitlements.check', { params, query: { requested } }), code, 'requested');
   });
@@ -234,7 +234,7 @@ describe('a check of several features', () => {
   const ask = (body: unknown, headers: Record<string, string> = {}) =>
     api.ask('entitlements.checkMany', { body, headers });
 
-  it('answers each as if it was asked alone, in order', async () => {
+  it('decides each as if it was requested alone, in order', async () => {
     const customerId = await made.customer();
     await made.subscribe(customerId, { seats: 5, sso: true });
     const features = [
@@ -256,7 +256,7 @@ describe('a check of several features', () => {
     );
   });
 
-  it('takes 1 to 100 of them, and names what it refuses', async () => {
+  it('takes 1 to 100 of them, and names what it rejects', async () => {
     const customerId = await made.customer();
     const some = (count: number) => Array.from({ length: count }, () => ({ featureKey: 'sso' }));
     expect((await ask({ customerId, features: some(100) })).body.data).toHaveLength(100);
@@ -289,7 +289,7 @@ describe('a check of several features', () => {
   });
 });
 
-/** By the ways that the transition table knows. */
+/** By the transitions that the table allows. */
 async function setStatus(subscriptionId: string, status: string): Promise<void> {
   if (status === 'active') return;
   if (status === 'incomplete' || status === 'trialing') {

@@ -38,7 +38,7 @@ export function createEntitlementHandlers({
       const { consistency } = query;
       const features = [{ featureKey, requested }];
       const [decision] = await checks.decide(context, { customer, features, consistency });
-      if (decision === undefined) throw new Defect('a question was not answered');
+      if (decision === undefined) throw new Defect('a check has no decision');
       return new PrintedJson(decision);
     },
 
@@ -68,7 +68,7 @@ function listed(decisions: string[]): string {
   return `{"data":[${decisions.join(',')}]}`;
 }
 
-/** Of what memory holds; whatever is wrong with a question the handlers say. */
+/** From the cache; the handlers report what is wrong with a question. */
 export function warmEntitlementResponses({ now, allNow }: RememberedChecks): WarmResponses {
   const check = checkOf(EntitlementChecks);
 

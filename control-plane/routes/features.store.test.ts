@@ -5,8 +5,8 @@ import { auditEntries, emittedEvents } from '../subscriptions/subscriptions-unde
 /*
  * Features and add-ons over HTTP.
  *
- * Breaks that turn it red: a feature's statement without its environment; the catalogue's lock left out (a
- * deletion against sets that name the feature); meterKey taken on any type; key or type taken from a patch.
+ * Mutants this suite catches: a feature's statement without its environment; the catalogue's lock left out (a
+ * deletion against sets that name the feature); meterKey accepted on any type; key or type read from a patch.
  */
 let api: ApiUnderTest;
 
@@ -72,10 +72,10 @@ describe('a feature', () => {
     [{ type: 'metered', meterKey: 'none' }, 'meter_not_found', 'meterKey'],
     [{ type: 'metered', meterKey: 'old' }, 'meter_archived', 'meterKey'],
   ];
-  it.each(rejected)('is refused with %o', async (fields, code, param) => {
-    const body = { key: 'refused', name: 'x', type: 'limit', ...fields };
+  it.each(rejected)('is rejected with %o', async (fields, code, param) => {
+    const body = { key: 'rejected', name: 'x', type: 'limit', ...fields };
     expectRejection(await api.ask('features.create', { body }), code, param);
-    const absent = await api.ask('features.retrieve', { params: { featureKey: 'refused' } });
+    const absent = await api.ask('features.retrieve', { params: { featureKey: 'rejected' } });
     expectRejection(absent, 'feature_not_found', 'featureKey');
   });
 
@@ -106,7 +106,7 @@ describe('a feature', () => {
 });
 
 describe('a change of a feature', () => {
-  it('is its name and its meter, and is told', async () => {
+  it('is its name and its meter, and is notified', async () => {
     const feature = await metered();
     const params = { featureKey: feature.key };
     const body = { name: 'New', meterKey: 'tokens', key: feature.key, type: 'metered' };
@@ -136,7 +136,7 @@ describe('a change of a feature', () => {
     [{ meterKey: 'none' }, 'meter_not_found', 'meterKey'],
     [{ meterKey: 'old' }, 'meter_archived', 'meterKey'],
   ];
-  it.each(rejected)('is refused with %o', async (patch, code, param) => {
+  it.each(rejected)('is rejected with %o', async (patch, code, param) => {
     const feature = await metered();
     const params = { featureKey: feature.key };
     expectRejection(await api.ask('features.update', { params, body: { name: 'x', ...patch } }), code, param);
@@ -161,7 +161,7 @@ describe('a change of a feature', () => {
     expect(response.body).toMatchObject(body);
   });
 
-  it('is refused to who saw an older one', async () => {
+  it('is rejected with an older ETag', async () => {
     const { key } = await newFeature();
     const params = { featureKey: key };
     const { headers } = await api.ask('features.retrieve', { params });
@@ -174,7 +174,7 @@ describe('a change of a feature', () => {
 });
 
 describe('a deleted feature', () => {
-  it('is gone from every plan, version and add-on, and is told', async () => {
+  it('is gone from every plan, version and add-on, and is notified', async () => {
     const { id, key } = await newFeature();
     const other = await newFeature();
     const entitlements = [key, other.key].map((featureKey) => ({ featureKey, value: 1 }));
@@ -204,8 +204,8 @@ describe('a deleted feature', () => {
     expectRejection(again, 'feature_not_found', 'featureKey');
   });
 
-  // Red without the catalogue's lock: a set that was read with the feature breaks on its foreign key: 500.
-  it('leaves every set that names it at the same moment either without it or refused', async () => {
+  // Red without the catalogue's lock: a set that was read with the feature violates its foreign key: 500.
+  it('leaves every set that names it at the same time either without it or rejected', async () => {
     const params = await Promise.all(
       Array.from({ length: 8 }, async (_, at) => {
         const { body } = await api.ask('createPlan', { body: { productId: 'p', name: `Rival ${at}` } });

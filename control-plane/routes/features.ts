@@ -83,7 +83,7 @@ function shownFeature({ id, key, name, type, meterKey, createdAt, updatedAt }: F
   };
 }
 
-/** As its caller saw it; nobody else changes it in this transaction. */
+/** As its caller saw it; locked against other changes in this transaction. */
 async function featureToChange(context: RequestContext, name: string): Promise<FeatureRow> {
   await beginCatalogueChange(context);
   const row = (await findFeature(context.db, context.environment, name)) ?? notFound(name);
@@ -130,12 +130,12 @@ function checkMeterKey({ type, meterKey }: NewFeature): void {
   });
 }
 
-/** Its own meter may be named again although it is archived meanwhile. */
+/** The present meter may be named again although it was archived meanwhile. */
 async function otherMeter(context: RequestContext, row: FeatureRow, name: string): Promise<string | null> {
   return name === row.meterKey ? row.meterKey : usableMeter(context, name);
 }
 
-/** The key of a meter that counts. */
+/** The key of an active meter. */
 async function usableMeter({ db, environment }: RequestContext, name: string): Promise<string> {
   const meter = await findMeter(db, environment, name);
   if (!meter) throw new Rejected('meter_not_found', `There is no meter ${name}.`, { param: 'meterKey' });

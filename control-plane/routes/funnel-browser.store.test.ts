@@ -11,8 +11,8 @@ import {
 /*
  * What a browser needs of the funnel (contract, §9): CORS, beacons, the key in the address, a limit.
  *
- * Breaks that turn it red: CORS headers set when the handler is done; the key in the address taken for every
- * operation, or a secret one; text/plain taken for every operation; one bucket for all keys.
+ * Mutants this suite catches: CORS headers set when the handler is done; the key in the address accepted for
+ * every operation, or a secret one; text/plain accepted for every operation; one bucket for all keys.
  */
 const PATH = `${API_BASE}/events/funnel`;
 const ORIGIN = 'https://shop.example';
@@ -50,7 +50,7 @@ function expectReadable({ headers }: ApiResponse): void {
 }
 
 describe('a page of another origin', () => {
-  it('gets its preflight answered, without a key', async () => {
+  it('gets a preflight response, without a key', async () => {
     const requested = 'authorization,content-type,idempotency-key,x-api-key,x-request-id';
     const response = await api.call('OPTIONS', PATH, {
       key: undefined,
@@ -68,7 +68,7 @@ describe('a page of another origin', () => {
     expect(response.headers['access-control-max-age']).toBe('86400');
   });
 
-  it('may read every answer: success, and each refusal', async () => {
+  it('may read every response: success, and each rejection', async () => {
     const key = api.keys.live.publishable;
     const responses: Array<[number, ApiResponse]> = [
       [201, await post({ key })],
@@ -86,7 +86,7 @@ describe('a page of another origin', () => {
     }
   });
 
-  it('is told any origin where it names none that a header can hold', async () => {
+  it('gets any origin where it names none that a header can hold', async () => {
     const key = api.keys.live.publishable;
     for (const [origin, notified] of [
       ['null', 'null'],
@@ -124,7 +124,7 @@ describe('a beacon', () => {
     expect(rows).toEqual([{ environment: `${api.keys.workspaceId}:live` }]);
   });
 
-  it('never carries a secret key in its address, even beside a header', async () => {
+  it('never carries a secret key in its address, even with a header', async () => {
     const { secret, publishable } = api.keys.live;
     expectRejection(await post({}, `?key=${secret}`), 'unauthenticated');
     expectRejection(await post({ key: publishable }, `?key=%73k${secret.slice(2)}`), 'unauthenticated');

@@ -6,8 +6,8 @@ import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.
 /*
  * The funnel (contract, §9) over HTTP and a real Postgres.
  *
- * Breaks that turn it red: events counted in place of sessions; a subscription before its checkout counted;
- * the plan not looked at in one of the three stages; one WHERE environment dropped; `to` included.
+ * Mutants this suite catches: events counted in place of sessions; a subscription before its checkout
+ * counted; the plan ignored in one of the three stages; one WHERE environment dropped; `to` included.
  */
 const START_MS = Date.UTC(2026, 2, 1);
 const clock = { at: START_MS, nowMs: () => clock.at, monotonicMs: () => 0 };
@@ -130,7 +130,7 @@ describe('the funnel', () => {
     }
   });
 
-  it('is of what happened from `from` up to `to`, of the last 30 days unless told', async () => {
+  it('is of what happened from `from` up to `to`, of the last 30 days by default', async () => {
     const site = await newSite();
     clock.at += 1000;
     const t0 = clock.at;
@@ -166,7 +166,7 @@ describe('the funnel', () => {
     [{ from: '2026-02-01T00:00:00Z', to: '2026-02-01T00:00:00Z' }, 'to'],
     [{ from: '2098-02-01T00:00:00Z' }, 'from'],
     [{ planId: '' }, 'planId'],
-  ])('is refused for %j', async (query, param) => {
+  ])('is rejected for %j', async (query, param) => {
     const response = await api.ask('funnel.retrieve', { query: query as Record<string, string> });
     expectRejection(response, 'invalid_request', param);
   });
@@ -182,7 +182,7 @@ describe('a funnel event', () => {
     ['a session that is no text', { event: 'widget_view', sessionId: 1 }, 'sessionId'],
     ['a plan that is no text', { event: 'widget_view', sessionId: 's', planId: 7 }, 'planId'],
   ];
-  it.each(rejected)('is refused with %s, and nothing is written', async (_, body, param) => {
+  it.each(rejected)('is rejected with %s, and nothing is written', async (_, body, param) => {
     const count = async () => (await api.pool.query('SELECT count(*) FROM funnel_events')).rows[0].count;
     const before = await count();
     expectRejection(await api.ask('funnel.record', { body }), 'invalid_request', param);

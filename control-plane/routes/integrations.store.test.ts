@@ -4,8 +4,8 @@ import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.
 /*
  * Connecting the payment processor (contract, §9) over HTTP and a real Postgres.
  *
- * Breaks that turn it red: a key stored as it is; `connect` forgets the webhook secret; a context of `seal`
- * that names no environment; the audit entry written for nothing.
+ * Mutants this suite catches: a key stored in the clear; `connect` forgets the webhook secret; a context of
+ * `seal` that names no environment; an audit entry written for no change.
  */
 const API_KEY = 'sk_processor_canary_1234';
 const SECRET = 'whsec_canary_5678';
@@ -58,7 +58,7 @@ describe('the processor', () => {
     expect(await shown()).toMatchObject({ connected: true });
   });
 
-  it('keeps nothing in the clear: neither in its row nor in the audit log nor in a kept answer', async () => {
+  it('keeps nothing in the clear, not in its row, the audit log or a stored response', async () => {
     const headers = { 'idempotency-key': 'connect' };
     const body = { action: 'connect', apiKey: API_KEY, secret: SECRET };
     await api.ask('connectProcessor', { body, headers });

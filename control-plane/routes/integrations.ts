@@ -56,7 +56,7 @@ function missing(param: string, action: string): Rejected {
   return new Rejected('invalid_request', `\`${param}\` is required for ${action}.`, { param });
 }
 
-/** What the action changes; sealed for this environment alone. */
+/** The fields that the action changes; sealed for this environment alone. */
 function connectionAfter(
   { action, apiKey, secret }: ProcessorAction,
   { environment, sealingKey }: { environment: string; sealingKey: Buffer },
@@ -83,7 +83,7 @@ function shown({ apiKey, apiKeyLast4, webhookSecret }: ProcessorConnectionRow): 
   };
 }
 
-/** `action` is told too: a secret that is replaced by another looks the same before and after. */
+/** The audit entry includes `action`: a secret replaced by another looks the same before and after. */
 async function recordAction(
   context: RequestContext,
   { action, before, after }: { action: string; before: ProcessorConnection; after: ProcessorConnection },

@@ -7,8 +7,8 @@ import { auditEntries } from '../subscriptions/subscriptions-under-test.ts';
 /*
  * Meters over HTTP.
  *
- * Breaks that turn it red: the environment left out of a statement; rates from JSON.parse; null in a patch
- * read as left out; a rate on a max meter; a change that the data plane's caches do not hear.
+ * Mutants this suite catches: the environment left out of a statement; rates from JSON.parse; null in a patch
+ * read as left out; a rate on a max meter; a change that does not invalidate the data plane's caches.
  */
 const METERS = '/api/v1/meters';
 
@@ -54,13 +54,13 @@ describe('a meter', () => {
     ['a negative rate', { creditRate: -1 }, 'creditRate'],
     ['rates without a property', { creditRates: { rates: { b: 1 } } }, 'creditRates.property'],
   ];
-  it.each(rejected)('is refused with %s', async (_, fields, param) => {
-    const body = { key: 'refused', name: 'r', aggregation: 'sum', ...fields };
+  it.each(rejected)('is rejected with %s', async (_, fields, param) => {
+    const body = { key: 'rejected', name: 'r', aggregation: 'sum', ...fields };
     expectRejection(await api.call('POST', METERS, { body }), 'invalid_request', param);
   });
 
   it.each(['1e-13', '1000000000000000', '1e400', '0.1234567890123'])(
-    'is refused with a rate of %s',
+    'is rejected with a rate of %s',
     async (rate) => {
       const body = `{"key":"wide","name":"w","aggregation":"sum","creditRate":${rate}}`;
       expectRejection(await api.call('POST', METERS, { body }), 'value_invalid', 'creditRate');
@@ -74,7 +74,7 @@ describe('a meter', () => {
   });
 });
 
-describe('a meter that stands', () => {
+describe('an existing meter', () => {
   it('is read by key and by id, and is nobody else’s', async () => {
     const meter = await newMeter();
     const key = api.keys.test.secret;
@@ -132,14 +132,14 @@ describe('a meter that stands', () => {
     [{ creditRates: { property: 'a', rates: { b: 1 } } }, 'invalid_request', 'creditRates'],
     [{ creditRates: { property: 'a', rates: {} } }, 'invalid_request', 'creditRates.rates'],
   ];
-  it.each(rejected)('is refused the change %o', async (patch, code, param) => {
+  it.each(rejected)('rejects the change %o', async (patch, code, param) => {
     const meter = await newMeter({ aggregation: 'max' });
     const params = { meterId: meter.key };
     expectRejection(await api.ask('meters.update', { params, body: { name: 'x', ...patch } }), code, param);
     expect((await api.ask('meters.retrieve', { params })).body).toEqual(meter);
   });
 
-  it('is refused a rate of too many digits', async () => {
+  it('rejects a rate of too many digits', async () => {
     const { key } = await newMeter();
     const params = { meterId: key };
     const wide = await api.ask('meters.update', { params, body: '{"creditRate":0.1234567890123}' });
@@ -162,7 +162,7 @@ describe('a meter that stands', () => {
     expectRejection(await api.ask('meters.archive', { params, headers: seen }), 'precondition_failed');
   });
 
-  it('is archived once, and every change is heard by who keeps meters in memory', async () => {
+  it('is archived once, and every change is notified to processes that cache meters', async () => {
     const heard: string[] = [];
     const listener = new Client({ connectionString: api.url });
     await listener.connect();
@@ -174,7 +174,7 @@ describe('a meter that stands', () => {
     const archived = await api.ask('meters.archive', { params });
     expect(archived.body).toMatchObject({ name: 'New', status: 'archived' });
     expect((await api.ask('meters.archive', { params })).body).toEqual(archived.body);
-    await listener.query('SELECT 1'); // what was notified before is with its answer
+    await listener.query('SELECT 1'); // earlier notifications arrive with its response
     await listener.end();
     const note = JSON.stringify({ kind: 'meter', environment: `${api.keys.workspaceId}:live`, id: meter.id });
     expect(heard).toEqual([note, note, note]);

@@ -68,7 +68,10 @@ export const meterHandlers: Pick<Handlers, MeterOperation> = {
   },
 };
 
-/** What occurred before the meter was made came late: it costs what the meter costs. */
+/**
+ * When a meter's first rates begin: usage from before its creation arrived late, and costs what the meter
+ * costs.
+ */
 const BEFORE_ALL_USAGE = new Date(0);
 
 function shownMeter({ property, unit, creditRate, creditRates, ...row }: MeterRow): Meter {
@@ -89,7 +92,7 @@ async function lockedMeter(context: RequestContext, name: string): Promise<Meter
   return row;
 }
 
-/** To the values it has: nothing is written and nothing told. */
+/** To the same values: nothing is written and no event is emitted. */
 async function change(context: RequestContext, row: MeterRow, fields: MeterFields): Promise<Meter> {
   const { db, environment, nowMs } = context;
   const before = shownMeter(row);
@@ -106,7 +109,10 @@ async function change(context: RequestContext, row: MeterRow, fields: MeterField
   return after;
 }
 
-/** What occurs from its `updatedAt` on was settled at the old rates only where it was ahead of its time. */
+/**
+ * Events at or after its `updatedAt` were settled at the old rates only if their timestamps were in the
+ * future.
+ */
 async function changeRates(context: RequestContext, meter: MeterRow): Promise<void> {
   const { db, environment } = context;
   const { key: meterKey, creditRate, creditRates, updatedAt: startedAt } = meter;
@@ -114,7 +120,7 @@ async function changeRates(context: RequestContext, meter: MeterRow): Promise<vo
   await markForSettlement(db, environment, { meterKey, from });
 }
 
-/** The data plane keeps meters in memory. */
+/** The data plane caches meters. */
 async function record(context: RequestContext, entry: Change): Promise<void> {
   const { db, environment } = context;
   await recordChange(context, entry);

@@ -8,8 +8,8 @@ import { auditEntries } from '../subscriptions/subscriptions-under-test.ts';
 /*
  * Overrides over HTTP and a real Postgres. What they do: ../overrides/overridden-features.store.test.ts.
  *
- * Breaks that turn it red: a statement without its environment; its type not looked at; a change to the same
- * value recorded; the ETag not compared, or `*` taken where there is none.
+ * Mutants this suite catches: a statement without its environment; its type not checked; a change to the same
+ * value recorded; the ETag not compared, or `*` accepted where there is none.
  */
 let api: ApiUnderTest;
 let made: ReturnType<typeof customerGrantsUnderTest>;
@@ -117,7 +117,7 @@ describe('an override', () => {
     ['seats', '{"value":1,"reason":""}', 'invalid_request', 'reason'],
     ['seats', `{"value":1,"reason":"${'x'.repeat(501)}"}`, 'invalid_request', 'reason'],
     ['gone', '{"value":1}', 'feature_not_found', 'featureKey'],
-  ] as const)('of %s as %s is refused, and changes nothing', async (feature, body, code, param) => {
+  ] as const)('of %s as %s is rejected, and changes nothing', async (feature, body, code, param) => {
     const customerId = await made.customer();
     expectRejection(await overrides.put(customerId, feature, body), code, param);
     expect((await overrides.list(customerId)).body.total).toBe(0);

@@ -64,14 +64,14 @@ export const overrideHandlers: Pick<Handlers, OverrideOperation> = {
   },
 };
 
-/** What there is of an override, with what it is of. */
+/** The existing override, with its customer and feature. */
 interface Overridden {
   customer: CustomerRow;
   feature: FeatureRow;
   row: OverrideRow | undefined;
 }
 
-/** As its caller saw it; the customer is locked, and the feature is not deleted meanwhile. */
+/** As its caller saw it; the customer is locked, and the feature is locked against deletion. */
 async function overrideToChange(
   context: RequestContext,
   names: { customerId: string; featureKey: string },
@@ -86,7 +86,7 @@ async function overrideToChange(
   return { customer, feature, row };
 }
 
-/** To the value it has: nothing is written and nothing told. */
+/** To the same value: nothing is written and no event is emitted. */
 async function put(
   context: RequestContext,
   { customer, feature, row }: Overridden,
@@ -103,7 +103,7 @@ async function put(
     ...fields,
     updatedAt: new Date(nowMs),
   });
-  if (!written) throw new Defect('an override stands in another environment than its customer');
+  if (!written) throw new Defect('an override is in another environment than its customer');
   const after = shownOverride(written);
   await record(context, customer, { objectId: written.id, before, after });
   return after;

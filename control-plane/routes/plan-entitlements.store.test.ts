@@ -9,8 +9,8 @@ import {
 /*
  * What plans give, over HTTP.
  *
- * Breaks that turn it red: the entitlements of a published plan replaced in place; a new version without a
- * copy of them; numbers from JSON.parse; the same set told as a change; a feature looked up without its
+ * Mutants this suite catches: the entitlements of a published plan replaced in place; a new version without a
+ * copy of them; numbers from JSON.parse; the same set notified as a change; a feature read without its
  * environment.
  */
 let api: ApiUnderTest;
@@ -79,7 +79,7 @@ describe('the entitlements of a plan', () => {
     expect(entries.at(-1)).toMatchObject({ before: first.body, after: second.body });
   });
 
-  // Red when the plan is not locked before its pins are looked for: the change is made in place.
+  // Red when the plan is not locked before its pins are read: the change is made in place.
   it('of a draft that is being subscribed to wait, and leave the version that was pinned', async () => {
     const made = subscriptionsUnderTest(api);
     const params = await newPlan();

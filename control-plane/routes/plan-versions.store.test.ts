@@ -6,8 +6,8 @@ import { emittedEvents, subscriptionsUnderTest } from '../subscriptions/subscrip
 /*
  * Every version of a plan, along any way of changing it, against a model that keeps them all.
  *
- * Breaks that turn it red: a published plan, or a draft with something pinned to it, replaced in place;
- * a new version without a copy; the same set or name counted as a change; an archived plan changed in place.
+ * Mutants this suite catches: a published plan, or a draft with something pinned to it, replaced in place; a
+ * new version without a copy; the same set or name counted as a change; an archived plan changed in place.
  */
 let api: ApiUnderTest;
 let customerId: string;
@@ -34,7 +34,7 @@ type Step =
   | { does: 'archive' };
 
 const limit = fc.option(fc.integer({ min: 0, max: 3 }), { nil: null });
-/** Few enough that the same set comes twice in a row now and then. */
+/** Few enough that the same set occurs twice in a row sometimes. */
 const limits = fc.oneof(
   fc.constantFrom<Limits>({}, { a: 1 }),
   fc.record({ a: limit, b: limit, c: limit }, { requiredKeys: [] }).map((given) => ({ ...given }) as Limits),
@@ -50,7 +50,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ does: 'archive' as const }) },
 );
 
-it('each version gives for ever what it gave when the next one came', async () => {
+it('each version gives forever what it gave when the next one came', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(steps, { minLength: 1, maxLength: 12 }), async (way) => {
       const { body } = await api.ask('createPlan', { body: { productId: 'p', name: 'x' } });
@@ -76,10 +76,10 @@ it('each version gives for ever what it gave when the next one came', async () =
 });
 
 async function take(params: { planId: string }, step: Step, planVersion: number): Promise<void> {
-  // Refused of an archived plan.
+  // Rejected for an archived plan.
   if (step.does === 'pin') {
     const { body } = await api.ask('subscriptions.create', { body: { customerId, ...params, planVersion } });
-    // It counts also when it has ended, and leaves room for the next.
+    // It counts also when it has ended, and then leaves room for the next.
     await api.ask('subscriptions.cancel', { params: { subscriptionId: String(body.id) } });
   }
   if (step.does === 'rename') await api.ask('plans.update', { params, body: { name: step.name } });

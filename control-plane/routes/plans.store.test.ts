@@ -8,9 +8,9 @@ import { auditEntries, emittedEvents } from '../subscriptions/subscriptions-unde
 /*
  * Products and plans over HTTP.
  *
- * Breaks that turn it red: a plan's statement without its environment; the catalogue's lock left out; a
- * change told although nothing changed; a transition taken without the rule; the version of a published plan
- * left as it is; If-Match not looked at.
+ * Mutants this suite catches: a plan's statement without its environment; the catalogue's lock left out; an
+ * event although nothing changed; a transition made without the rule; the version of a published plan left as
+ * it is; If-Match not checked.
  */
 let api: ApiUnderTest;
 
@@ -55,16 +55,16 @@ describe('a product', () => {
   });
 
   it.each([{ id: '' }, { id: 'x'.repeat(129) }, { name: '' }, { name: undefined }])(
-    'is refused with %o',
+    'is rejected with %o',
     async (fields) => {
-      const body = { id: 'refused', name: 'x', ...fields };
+      const body = { id: 'rejected', name: 'x', ...fields };
       expectRejection(await api.ask('products.create', { body }), 'invalid_request', Object.keys(fields)[0]);
     },
   );
 });
 
 describe('a new plan', () => {
-  it('is a draft of version 1 with a key made of its name, and is told of', async () => {
+  it('is a draft of version 1 with a key made of its name, and is notified', async () => {
     const body = { productId: 'team', name: 'Team Plan', description: 'For teams' };
     const response = await api.ask('createPlan', { body });
     expect(response.body).toEqual({
@@ -132,10 +132,10 @@ describe('a new plan', () => {
     ['description', 'x'.repeat(2001)],
     ['description', 7],
   ];
-  it.each(rejected)('is refused with the %s %j', async (field, value) => {
-    const body = { productId: 'refused', name: 'Refused', [field]: value };
+  it.each(rejected)('is rejected with the %s %j', async (field, value) => {
+    const body = { productId: 'rejected', name: 'Rejected', [field]: value };
     expectRejection(await api.ask('createPlan', { body }), 'invalid_request', field);
-    const { rows } = await api.pool.query(`SELECT FROM products WHERE id = 'refused'`);
+    const { rows } = await api.pool.query(`SELECT FROM products WHERE id = 'rejected'`);
     expect(rows).toEqual([]);
   });
 });
@@ -180,7 +180,7 @@ describe('a plan', () => {
     });
   });
 
-  it('to the values it has: nothing is changed, told or recorded', async () => {
+  it('to the values it has: nothing is changed, notified or recorded', async () => {
     const plan = await publishedPlan();
     const params = { planId: plan.id };
     const { name, productId } = plan;
@@ -222,7 +222,7 @@ describe('a plan', () => {
     expect(versions).toEqual(expect.arrayContaining(counted));
   });
 
-  it('moves as the rule says, and is refused anything else, along any way', async () => {
+  it('moves only as the rule says, along any way', async () => {
     const moves = { published: 'plans.publish', archived: 'plans.archive' } as const;
     const ways = fc.array(fc.constantFrom('published', 'archived'), { minLength: 1, maxLength: 5 });
     await fc.assert(

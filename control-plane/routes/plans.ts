@@ -58,7 +58,7 @@ export const planHandlers: Pick<Handlers, PlanOperation> = {
     if (isSame && !isMapped) return shownPlan(row);
     if (isMapped) await mapPrices(context, { planId: row.id }, processorPriceIds);
     if (productId !== row.productId) await registerProduct(context, productId);
-    // What it is sold for elsewhere is no part of what it offers.
+    // Prices of the processor are not part of what a version offers: they make no new version.
     const version = isSame ? row.version : await nextVersion(context, row);
     if (version !== row.version) {
       await copyPlanEntitlements(context.db, row.id, { from: row.version, to: version });
@@ -80,7 +80,7 @@ async function matchingPlan(context: RequestContext, name: string): Promise<Plan
   return row;
 }
 
-/** To the status it has: nothing is written and nothing told. */
+/** To the same status: nothing is written and no event is emitted. */
 async function move(
   context: RequestContext,
   name: string,

@@ -43,7 +43,7 @@ function shownEvent(row: ProcessorEventRow): ProcessorEvent {
     ...(subscriptionId === null ? {} : { subscriptionId }),
     ...readFrom(row),
     missingPriceIds: row.missingPrices,
-    // Its order within its second is our own.
+    // Its order within its second is internal.
     ...(changedAt === null
       ? {}
       : { occurredAt: timestampText(Math.floor(changedAt.getTime() / 1000) * 1000) }),

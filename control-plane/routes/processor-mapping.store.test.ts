@@ -7,11 +7,11 @@ import { giveUpEvents } from '../store/processor-events.ts';
 import { auditEntries, emittedEvents } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
- * Prices, quantities and customers of the processor, and what of them stands for what here (contract, §9).
+ * Prices, quantities and customers of the processor, and which objects here they map to (contract, §9).
  *
- * Breaks that turn it red: a mapping read without its environment, or by the price alone; the quantity not
- * read; an unmatched event forgotten, or applied twice; a mapping that tells nobody; a local change undone by
- * an event that is tried again; the bounds left out.
+ * Mutants this suite catches: a mapping read without its environment, or by the price alone; the quantity not
+ * read; an unmatched event forgotten, or applied twice; a mapping without a notification; a local change
+ * undone by a retried event; the bounds left out.
  */
 const WAIT = { timeout: 30_000, interval: 50 };
 

@@ -5,11 +5,11 @@ import { API_VERSIONS, type ReportedSubscription } from '../processor/stripe-und
 import { auditEntries, emittedEvents } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
- * What the processor tells and what is changed here, in whatever order the two come (contract, §9).
+ * Events of the processor and changes made here, in any order (contract, §9).
  *
- * Breaks that turn it red: an event before its link not kept, or applied by arrival; a local change not
- * stamped, or stamped for nothing; `pause_collection` not read; the mode not looked at; the times of a test
- * clock refused, or compared with ours; the order of one clock's times left out.
+ * Mutants this suite catches: an event before its link not kept, or applied by arrival; a local change not
+ * stamped, or stamped for nothing; `pause_collection` not read; the mode not checked; the times of a test
+ * clock rejected, or compared with ours; the order of one clock's times left out.
  */
 let made: ProcessorUnderTest;
 
@@ -54,7 +54,7 @@ describe.each(API_VERSIONS)('with payloads of %s', (version) => {
   });
 });
 
-describe('what the processor tells before the link', () => {
+describe('what the processor reports before the link', () => {
   it.each(['POST', 'PATCH'])('is applied by the %s that links, in its own order, at once', async (method) => {
     const id = newId();
     await notified(-10, { id, status: 'past_due' });
@@ -78,7 +78,7 @@ describe('what the processor tells before the link', () => {
     expect((await made.read(ours)).status).toBe('past_due');
   });
 
-  it('is answered by the POST that links', async () => {
+  it('is in the response of the POST that links', async () => {
     const id = newId();
     await notified(-10, { id, status: 'canceled' }, { type: 'deleted' });
     expect(await made.subscribe({ processorSubscriptionId: id })).toMatchObject({ status: 'canceled' });
@@ -198,7 +198,7 @@ describe('a change that is made here', () => {
 });
 
 describe('an event of the other mode', () => {
-  it('is refused with a word on where it belongs, and nothing of it is kept', async () => {
+  it('is rejected with a hint where it belongs, and nothing of it is kept', async () => {
     const id = newId();
     const subscription = { id };
     for (const [livemode, mode] of [
@@ -256,7 +256,7 @@ describe('a test clock', () => {
     },
   );
 
-  it.each([YEARS, -YEARS])('that stands %d seconds from now goes on after a change here', async (far) => {
+  it.each([YEARS, -YEARS])('that is %d seconds from now goes on after a change here', async (far) => {
     const one = await simulated();
     await one.notify(far, 'active');
     made.clock.ms += 1_000;
@@ -278,7 +278,7 @@ describe('a test clock', () => {
 });
 
 describe('what is taken', () => {
-  it('tells each change once, with its event', async () => {
+  it('notifies each change once, with its event', async () => {
     const id = newId();
     const { id: ours } = await made.subscribe({ processorSubscriptionId: id });
     for (const at of [-3, -2, -1])

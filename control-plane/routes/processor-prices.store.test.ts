@@ -4,8 +4,8 @@ import { type ProcessorUnderTest, startProcessor } from '../processor/processor-
 import { auditEntries } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
- * Breaks that turn it red: a price of another environment taken for ours; a version made for a mapping; the
- * prices that were there left beside the new ones; one of the two ids of a customer named for the other.
+ * Mutants this suite catches: a price of another environment used as ours; a version made for a mapping; the
+ * previous prices kept along with the new ones; one of the two ids of a customer named for the other.
  */
 let made: ProcessorUnderTest;
 

@@ -6,13 +6,13 @@ import { type ApiResponse, type ApiUnderTest, expectRejection, startApi } from '
  * Events of the payment processor (contract, §9) over HTTP and a real Postgres, signed by the official
  * package.
  *
- * Breaks that turn it red: the signature not looked at; the body, or an Idempotency-Key, read before it; an
- * older event applied; a replay applied; the second's own order left out; the status judged by our own
- * transition table; another environment's subscription looked at.
+ * Mutants this suite catches: the signature not checked; the body, or an Idempotency-Key, read before it; an
+ * older event applied; a replay applied; the second's own order left out; the status checked by our own
+ * transition table; another environment's subscription read.
  */
 const SECRET = 'whsec_processor';
 const T0 = Math.floor(Date.UTC(2026, 5, 1) / 1000);
-/** Beyond the subscription clock's reach. */
+/** Far enough in the future that the subscription clock does not move it. */
 const FAR = Math.floor(Date.UTC(2090, 0, 1) / 1000);
 const clock = { nowMs: () => Date.UTC(2026, 5, 2), monotonicMs: () => 0 };
 
@@ -83,7 +83,7 @@ const read = async (subscriptionId: string) =>
 
 const iso = (seconds: number) => new Date(seconds * 1000).toISOString();
 
-/** Types of what was told of it, sorted. */
+/** Types of the events emitted for it, sorted. */
 async function eventsOf(subscriptionId: string): Promise<string[]> {
   const sql = `SELECT type FROM webhook_events WHERE body LIKE '%' || $1 || '%' ORDER BY created_at, id`;
   return (await api.pool.query(sql, [subscriptionId])).rows.map(({ type }) => type).sort();
@@ -106,7 +106,7 @@ describe('a signed call', () => {
     ['repeated under a key', () => ({ secret: 'x', headers: { 'idempotency-key': 'repeated' } })],
   ];
 
-  it.each(rejectedAlike)('%s is refused in the same words, whatever its body', async (_, sending) => {
+  it.each(rejectedAlike)('%s is rejected in the same words, whatever its body', async (_, sending) => {
     const { id, theirs } = await subscribe();
     await send(eventText({ at: T0, object: { id: theirs } }), { headers: { 'idempotency-key': 'repeated' } });
     const bodies = [eventText({ at: T0 + 1, object: { id: theirs, status: 'unpaid' } }), '{"id":', '[]', ' '];
@@ -124,7 +124,7 @@ describe('a signed call', () => {
     expectRejection(await send(strange), 'invalid_request', 'data.object.status');
   });
 
-  it('is answered and not kept where it is of another type', async () => {
+  it('gets a response and is not kept where it is of another type', async () => {
     const rows = async () => (await api.pool.query('SELECT count(*) FROM processor_events')).rows[0].count;
     const before = await rows();
     const invoice = JSON.stringify({ id: 'evt_i', type: 'invoice.paid', created: T0, data: { object: {} } });
@@ -173,7 +173,7 @@ describe('a subscription', () => {
     expect(await read(id)).not.toHaveProperty('cancelAt');
   });
 
-  it('takes a period as it is told, and a plan that waits with the next one', async () => {
+  it('takes a period as reported, and a plan that waits with the next one', async () => {
     const later = (await api.ask('createPlan', { body: { productId: 'p', name: 'Later' } })).body.id;
     const ahead = { currentPeriodStart: iso(T0 + 9 * 86_400), currentPeriodEnd: iso(T0 + 40 * 86_400) };
     const { id, theirs } = await subscribe({ interval: 'year', ...ahead });
@@ -186,7 +186,7 @@ describe('a subscription', () => {
     await notifying(at, T0 + 9 * 86_400, end);
     const shown = { interval: 'year', intervalCount: 1, billingAnchor: iso(end) };
     expect(await read(id)).toMatchObject({ ...shown, planId, pendingPlanId: later });
-    // Its clock is ahead of ours: what it tells of has begun.
+    // Its clock is ahead of ours: a change that it reports has begun.
     await notifying(at + 1, end, end + 365 * 86_400);
     expect(await read(id)).toMatchObject({ ...shown, planId: later, currentPeriodStart: iso(end) });
     expect(await read(id)).not.toHaveProperty('pendingPlanId');
@@ -194,7 +194,7 @@ describe('a subscription', () => {
     expect(rows[0].starts_at.getTime()).toBeLessThanOrEqual(clock.nowMs());
   });
 
-  it('is canceled when the processor deletes it, at the moment that it names', async () => {
+  it('is canceled when the processor deletes it, at the time that it names', async () => {
     const { id, theirs } = await subscribe();
     await notify({ type: 'deleted', at: T0, object: { id: theirs, status: 'active', ended_at: T0 - 7 } });
     const canceledAt = new Date((T0 - 7) * 1000).toISOString();
@@ -215,7 +215,7 @@ describe('a subscription', () => {
     expect((await read(id)).status).toBe('incomplete');
   });
 
-  it('keeps what it has where the processor says the same or nothing, and tells nobody', async () => {
+  it('keeps what it has where the processor says the same or nothing, and notifies nobody', async () => {
     const { id, theirs } = await subscribe();
     const before = await read(id);
     await notify({ at: T0, object: { id: theirs } });
@@ -224,7 +224,7 @@ describe('a subscription', () => {
     expect(await eventsOf(id)).toEqual(['subscription.created']);
   });
 
-  it('stands by the newest event, in whatever order events come and however often', async () => {
+  it('follows the newest event, in whatever order events come and however often', async () => {
     const { id, theirs } = await subscribe();
     const notified = ['past_due', 'unpaid', 'active', 'paused'].map((status, at) =>
       eventText({ id: `evt_order_${at}`, at: T0 + at, object: { id: theirs, status } }),
@@ -261,7 +261,7 @@ describe('a subscription', () => {
     expect((await read(id)).status).toBe('active');
   });
 
-  it('is not frozen by an event from the future, which is refused', async () => {
+  it('is not frozen by an event from the future, which is rejected', async () => {
     const { id, theirs } = await subscribe();
     const ahead = Math.floor(clock.nowMs() / 1000) + 301;
     const rejected = await send(eventText({ at: ahead, object: { id: theirs, status: 'paused' } }));
@@ -270,7 +270,7 @@ describe('a subscription', () => {
     expect((await read(id)).status).toBe('past_due');
   });
 
-  it('is moved once by copies of one event that come at the same moment', async () => {
+  it('is moved once by copies of one event that come at the same time', async () => {
     const { id, theirs } = await subscribe();
     const text = eventText({ at: T0, object: { id: theirs, status: 'unpaid' } });
     const responses = await Promise.all(Array.from({ length: 8 }, () => send(text)));

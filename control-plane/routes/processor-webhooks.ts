@@ -19,11 +19,11 @@ export function createProcessorWebhookHandlers({
     'processor.receiveEvent': async (context, { params, bodyText: body }) => {
       const { db, environment, headers, nowMs } = context;
       const known = await readWebhookSecret(db, environment, sealingKey);
-      // Where there is none one is made up: whoever asks learns nothing from how long the answer takes.
+      // Without a secret a random one is used: the response time reveals nothing to the caller.
       const secret = known ?? randomBytes(32).toString('base64');
       const header = String(headers['stripe-signature'] ?? '');
       if (!(await isSignedBy({ body, header, secret, nowMs }))) throw badSignature();
-      // What has a secret is an environment.
+      // Only an existing environment has a secret.
       const event = readSubscriptionEvent(body, { mode: params.mode as Mode, nowMs });
       if (event) metrics.took(await takeEvent(context, event));
       return { received: true };
@@ -31,7 +31,7 @@ export function createProcessorWebhookHandlers({
   };
 }
 
-/** In the same words whatever is wrong: a workspace, its mode, a secret, the signature or its time. */
+/** The same message for every cause: a workspace, its mode, a secret, the signature or its time. */
 function badSignature(): Rejected {
   return new Rejected(
     'signature_invalid',

@@ -9,7 +9,7 @@ import { openApi } from '../openapi/openapi.ts';
 
 /** A page without a key. */
 export interface PublicPage {
-  /** 200 unless told. */
+  /** 200 by default. */
   status?: number;
   mediaType: string;
   headers?: Record<string, string>;
@@ -61,7 +61,7 @@ export function createServicePages({ readiness, metrics, access }: ServiceDeps):
 }
 
 const GUARDED = { 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' };
-/** A year: another content has another name. */
+/** A year: changed content gets another name. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
 function docsAsset({ assets }: DocsPage, name: string): PublicPage {

@@ -6,9 +6,9 @@ import { inMinutes, subscriptionsUnderTest } from '../subscriptions/subscription
 /*
  * Canceling subscriptions, and their add-ons, over HTTP.
  *
- * Breaks that turn it red: canceled twice told twice; the end of the stored period taken where it has lapsed,
- * or where a cancellation comes sooner; an add-on put to the quantity it has told again; the
- * room for add-ons not looked at.
+ * Mutants this suite catches: two cancellations that notify twice; the end of the stored period used where it
+ * has lapsed, or where a cancellation comes sooner; an add-on set to its present quantity that notifies
+ * again; the bound on add-ons not checked.
  */
 let api: ApiUnderTest;
 let made: ReturnType<typeof subscriptionsUnderTest>;
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => api?.close());
 
 describe('canceling', () => {
-  it('happens now unless told otherwise, and a second time changes nothing', async () => {
+  it('happens now by default, and a second time changes nothing', async () => {
     for (const body of [{ at: 'now' }, {}, undefined]) {
       const { body: subscription } = await made.subscribe();
       const response = await made.cancel(subscription.id, body);
@@ -32,7 +32,7 @@ describe('canceling', () => {
     }
   });
 
-  it('at the end of the period sets the moment, and PATCH takes it away', async () => {
+  it('at the end of the period sets the time, and PATCH takes it away', async () => {
     const { body } = await made.subscribe();
     const response = await made.cancel(body.id, { at: 'period_end' });
     expect(response.body).toEqual({ ...body, cancelAt: body.currentPeriodEnd });
@@ -60,7 +60,7 @@ describe('canceling', () => {
     expect(Date.parse(cancelAt)).toBe(addMonths(Date.parse(body.currentPeriodEnd), 1));
   });
 
-  it('of what expired is refused', async () => {
+  it('of what expired is rejected', async () => {
     const { id } = await made.subscribed('incomplete_expired');
     for (const at of ['now', 'period_end'])
       expectRejection(await made.cancel(id, { at }), 'illegal_transition');
@@ -68,7 +68,7 @@ describe('canceling', () => {
 });
 
 describe('an add-on', () => {
-  it('is attached, counted anew and taken away, each told once', async () => {
+  it('is attached, counted again and removed, each notified once', async () => {
     const { body } = await made.subscribe();
     const addonId = await made.addon();
     await api.pool.query(`UPDATE addons SET key = 'seats' WHERE id = $1`, [addonId]);
@@ -90,7 +90,7 @@ describe('an add-on', () => {
     expectRejection(await api.ask('subscriptions.removeAddon', { params }), 'not_found', 'addonId');
   });
 
-  it('is refused when unknown, too many, or on what has ended', async () => {
+  it('is rejected when unknown, too many, or on what has ended', async () => {
     const { id: subscriptionId } = await made.subscribed('canceled');
     const ended = { subscriptionId, addonId: await made.addon() };
     expectRejection(await api.ask('subscriptions.setAddon', { params: ended }), 'illegal_transition');
@@ -108,7 +108,7 @@ describe('an add-on', () => {
     }
   });
 
-  it('finds room beside nineteen others and not beside twenty', async () => {
+  it('finds room with nineteen others and not with twenty', async () => {
     const { body } = await made.subscribe();
     const ids = await Promise.all(Array.from({ length: 21 }, () => made.addon()));
     const put = (addonId = '') =>

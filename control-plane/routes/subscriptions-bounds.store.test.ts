@@ -3,13 +3,13 @@ import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.
 import { subscriptionsUnderTest } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
- * How much one customer may hold.
+ * How much one customer may have.
  *
- * Breaks that turn it red: FOR SHARE in place of FOR NO KEY UPDATE in lockSubscriber (rivals pass together);
- * ended ones counted; `<=` in place of `<`; the customer left out of the count; another bound than these;
- * no look at the add-ons there are where one is attached.
+ * Mutants this suite catches: FOR SHARE in place of FOR NO KEY UPDATE in lockSubscriber (rivals pass
+ * together); ended ones counted; `<=` in place of `<`; the customer left out of the count; another bound than
+ * these; existing add-ons not counted where one is attached.
  */
-/** Numbers of their own: with the code's constants a bound that moved would go unseen. */
+/** Written as numbers: with the code's constants a changed bound would go unnoticed. */
 const SUBSCRIPTIONS_MAX = 100;
 const ADDONS_MAX = 20;
 

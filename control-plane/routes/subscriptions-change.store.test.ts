@@ -8,8 +8,8 @@ import { inMinutes, subscriptionsUnderTest } from '../subscriptions/subscription
 /*
  * Changes of subscriptions over HTTP.
  *
- * Breaks that turn it red: requireTransition left out; `canceled` told as updated too; an event for a change
- * to the value it has; the pin kept on another plan; If-Match not asked for.
+ * Mutants this suite catches: requireTransition left out; `canceled` notified as updated too; an event for a
+ * change to the same value; the pin kept on another plan; If-Match not checked.
  */
 let api: ApiUnderTest;
 let made: ReturnType<typeof subscriptionsUnderTest>;
@@ -26,7 +26,7 @@ describe('a status', () => {
     SUBSCRIPTION_STATUSES.map((to) => [from, to] as const),
   );
 
-  it.each(pairs)('from %s to %s is legal or refused, as the table says', async (from, to) => {
+  it.each(pairs)('from %s to %s is legal or rejected, as the table says', async (from, to) => {
     const { id, customerId } = await made.subscribed(from);
     const response = await made.patch(id, { status: to });
     const legal = nextStatuses(from);
@@ -46,7 +46,7 @@ describe('a status', () => {
     expect((await made.recorded(id)).length).toBe(from === to ? 1 : 2);
   });
 
-  it('walks any way through the table, and each step is told once', async () => {
+  it('walks any way through the table, and each step is notified once', async () => {
     const status = fc.constantFrom(...SUBSCRIPTION_STATUSES);
     await fc.assert(
       fc.asyncProperty(fc.array(status, { minLength: 1, maxLength: 8 }), async (steps) => {
@@ -66,7 +66,7 @@ describe('a status', () => {
     );
   }, 240_000);
 
-  it('says when it reached canceled, the same in answer and event', async () => {
+  it('says when it reached canceled, the same in response and event', async () => {
     const { body } = await made.subscribe();
     const response = await made.patch(body.id, { status: 'canceled' });
     expect(response.body.canceledAt).toMatch(/Z$/);
@@ -90,7 +90,7 @@ describe('a status', () => {
 });
 
 describe('a change', () => {
-  it('to what it is tells and records nothing, and keeps its ETag', async () => {
+  it('to what it is notifies and records nothing, and keeps its ETag', async () => {
     const planId = await made.plan({ version: 2 });
     const fields = { planId, planVersion: 2, cancelAt: inMinutes(60), metadata: { a: 1.5 } };
     const { body, headers } = await made.subscribe(fields);
@@ -106,7 +106,7 @@ describe('a change', () => {
     expect(await made.recorded(body.id)).toHaveLength(1);
   });
 
-  it('of the plan takes the pin away, and is told of the customer too', async () => {
+  it('of the plan takes the pin away, and notifies of the customer too', async () => {
     const planId = await made.plan({ version: 5 });
     const { body } = await made.subscribe({ planId, planVersion: 4 });
     const other = await made.plan({ version: 2 });
@@ -125,7 +125,7 @@ describe('a change', () => {
     expect(await made.planChanges(body.customerId)).toBe(2);
   });
 
-  it('to an unknown or archived plan or version is refused; to stay on an archived one is not', async () => {
+  it('to an unknown or archived plan or version is rejected; to stay on an archived one is not', async () => {
     const { body } = await made.subscribe();
     expectRejection(await made.patch(body.id, { planId: 'nothing' }), 'plan_not_found', 'planId');
     const archived = await made.plan({ status: 'archived' });
@@ -135,7 +135,7 @@ describe('a change', () => {
     expect((await made.patch(body.id, { planId: body.planId, planVersion: 1 })).body.planVersion).toBe(1);
   });
 
-  it('of the metadata alone is recorded and told to nobody', async () => {
+  it('of the metadata alone is recorded and notified to nobody', async () => {
     const { body } = await made.subscribe({ metadata: { a: 1 } });
     expect((await made.patch(body.id, { metadata: { b: true } })).body.metadata).toEqual({ b: true });
     expect(await made.notifiedSince(body.id)).toEqual([]);
@@ -153,12 +153,12 @@ describe('a change', () => {
     expect((await made.patch(taken.id, { processorSubscriptionId: 'si_taken' })).status).toBe(200);
   });
 
-  it('of what has ended is refused, but for the metadata', async () => {
+  it('of what has ended is rejected, but for the metadata', async () => {
     const { id } = await made.subscribed('canceled');
     for (const body of [{ planId: await made.plan() }, { cancelAt: inMinutes(5) }, { trialEnd: null }]) {
       const rejected = await made.patch(id, body);
       expectRejection(rejected, 'illegal_transition');
-      // No status was asked for.
+      // No status was requested.
       expect(rejected.body).toMatchObject({ error: { details: { from: 'canceled', legal: [] } } });
       expect(rejected.text).not.toContain('"to"');
     }
@@ -183,7 +183,7 @@ describe('a change', () => {
     expect((await api.ask('subscriptions.retrieve', read)).status).toBe(304);
   });
 
-  it('of what belongs to another mode or to nobody is refused', async () => {
+  it('of what belongs to another mode or to nobody is rejected', async () => {
     const { body } = await made.subscribe();
     const key = api.keys.test.secret;
     for (const [subscriptionId, with_] of [

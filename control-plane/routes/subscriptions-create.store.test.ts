@@ -5,9 +5,9 @@ import { inMinutes, subscriptionsUnderTest } from '../subscriptions/subscription
 /*
  * Subscriptions: creating, reading and listing them.
  *
- * Breaks that turn it red: the customer or the plan read without its lock (a rival archives it meanwhile);
- * the environment left out of a statement; an event written twice or not at all; the add-on named twice
- * taken.
+ * Mutants this suite catches: the customer or the plan read without its lock (a rival archives it meanwhile);
+ * the environment left out of a statement; an event written twice or not at all; an add-on that is named
+ * twice accepted.
  */
 let api: ApiUnderTest;
 let made: ReturnType<typeof subscriptionsUnderTest>;
@@ -22,7 +22,7 @@ afterAll(() => api?.close());
 const WAIT = { timeout: 10_000, interval: 20 };
 
 describe('a new subscription', () => {
-  it('is active for a month from now on, and is told with the change of the plan', async () => {
+  it('is active for a month from now on, and is notified with the change of the plan', async () => {
     const [customerId, planId] = [await made.customer(), await made.plan()];
     const before = Date.now();
     const { body, headers } = await made.subscribe({ customerId, planId });
@@ -119,8 +119,8 @@ describe('a new subscription', () => {
       'currentPeriodEnd',
     ],
     ['a period beyond our calendar', { currentPeriodStart: '2099-12-31T00:00:00Z' }, 'currentPeriodEnd'],
-    ['a moment that is none', { cancelAt: '2026-02-30T00:00:00Z' }, 'cancelAt'],
-    ['a moment without an offset', { trialEnd: '2026-02-20T00:00:00' }, 'trialEnd'],
+    ['a time that is none', { cancelAt: '2026-02-30T00:00:00Z' }, 'cancelAt'],
+    ['a time without an offset', { trialEnd: '2026-02-20T00:00:00' }, 'trialEnd'],
     ['version 0', { planVersion: 0 }, 'planVersion'],
     ['a version that is not there yet', { planVersion: 2 }, 'planVersion'],
     ['a version beyond integers', { planVersion: 2 ** 31 }, 'planVersion'],
@@ -129,13 +129,13 @@ describe('a new subscription', () => {
     ['no add-on', { addons: [{ addonId: 'x', quantity: 0 }] }, 'addons.0.quantity'],
     ['metadata that is nested', { metadata: { a: [] } }, 'metadata.a'],
   ];
-  it.each(rejected)('is refused with %s, and nothing is left of it', async (_, fields, param) => {
+  it.each(rejected)('is rejected with %s, and nothing is left of it', async (_, fields, param) => {
     const customerId = await made.customer();
     expectRejection(await made.subscribe({ customerId, ...fields }), 'invalid_request', param);
     expect(await made.notified(customerId)).toEqual([]);
   });
 
-  it('is refused for what is unknown or archived', async () => {
+  it('is rejected for what is unknown or archived', async () => {
     const expectRejected = async (
       fields: object,
       ...[code, param]: [Parameters<typeof expectRejection>[1], string]
@@ -183,12 +183,12 @@ describe('a new subscription', () => {
     }
   });
 
-  // Red without FOR SHARE in store/subscribed.ts: it is created of what is archived.
+  // Red without FOR SHARE in store/subscribed.ts: it is created for an archived plan or customer.
   it.each([
     ['customers', 'customer_archived', 'customerId'],
     ['plans', 'plan_archived', 'planId'],
   ] as const)(
-    'waits for one of the %s that is being archived, and is refused',
+    'waits for one of the %s that is being archived, and is rejected',
     async (table, code, param) => {
       const named = { customerId: await made.customer(), planId: await made.plan() };
       const rival = await api.pool.connect();

@@ -6,9 +6,9 @@ import { inMinutes, subscriptionsUnderTest } from '../subscriptions/subscription
 /*
  * The periods of subscriptions over HTTP: their lengths, trials, and what moves with them.
  *
- * Breaks that turn it red: the interval guessed from the first period; the first paid period anchored at the
- * start of the trial; a cancellation at the end that stays where the end was; one of its own moment that
- * moves; another interval applied to the running period; a plan that waits taken at once, or for ever.
+ * Mutants this suite catches: the interval guessed from the first period; the first paid period anchored at
+ * the start of the trial; a cancellation at the end that stays where the end was; one with its own time that
+ * moves; another interval applied to the running period; a pending plan applied at once, or never.
  */
 let api: ApiUnderTest;
 let made: ReturnType<typeof subscriptionsUnderTest>;
@@ -77,7 +77,7 @@ describe('the first period', () => {
       { trialEnd: date('2098-01-02'), billingAnchor: date('2098-01-01') },
       'billingAnchor',
     ],
-  ])('is refused with %s', async (_, fields, param) => {
+  ])('is rejected with %s', async (_, fields, param) => {
     expectRejection(await made.subscribe(fields), 'invalid_request', param);
   });
 });
@@ -190,13 +190,13 @@ describe('a trial', () => {
 });
 
 describe('a cancellation at the end', () => {
-  it('of the period moves with it, and one of its own moment does not', async () => {
+  it('of the period moves with it, and one with its own time does not', async () => {
     const { body } = await made.subscribe(span('2026-01-01', '2098-01-01'));
     await made.cancel(body.id, { at: 'period_end' });
     const cancelAt = async (fields: object) => (await made.patch(body.id, fields)).body.cancelAt;
     expect(await cancelAt({ currentPeriodEnd: date('2098-01-06') })).toBe(date('2098-01-06'));
     expect(await cancelAt({ metadata: { a: 1 } })).toBe(date('2098-01-06'));
-    // What is sent back as it was read is no moment of its own.
+    // A value sent back as it was read is not a time of its own.
     expect(await cancelAt({ cancelAt: date('2098-01-06') })).toBe(date('2098-01-06'));
     expect(await cancelAt(span('2098-01-06', '2098-02-06'))).toBe(date('2098-02-06'));
     expect(await cancelAt({ cancelAt: date('2098-02-01') })).toBe(date('2098-02-01'));
@@ -225,7 +225,7 @@ describe('a cancellation at the end', () => {
 describe('a change of the plan that waits', () => {
   const atEnd = (id: string, planId: string | null) => made.patch(id, { planId, at: 'period_end' });
 
-  it('is shown until it is taken back, and told as a change each time', async () => {
+  it('is shown until it is taken back, and notified as a change each time', async () => {
     const { body } = await made.subscribe();
     const planId = await made.plan();
     await api.pool.query(`UPDATE plans SET key = 'later-1' WHERE id = $1`, [planId]);
@@ -257,7 +257,7 @@ describe('a change of the plan that waits', () => {
     expectRejection(await atEnd(body.id, waiting), 'illegal_transition');
   });
 
-  it('is refused for what is unknown, archived or half said', async () => {
+  it('is rejected for what is unknown, archived or half said', async () => {
     const { body } = await made.subscribe();
     const planId = await made.plan({ status: 'archived' });
     expectRejection(await atEnd(body.id, 'nothing'), 'plan_not_found', 'planId');

@@ -80,14 +80,14 @@ async function lockedSubscription(context: RequestContext, id: string): Promise<
   return row;
 }
 
-/** Of the trial or period that runs now; what is to end sooner still does. */
+/** At the end of the running trial or period; an earlier cancellation stays. */
 function cancellationAtEnd(row: SubscriptionRow, now: Date): Partial<SubscriptionFields> {
   const end = runningEnd(row, now);
   const isSooner = row.cancelAt !== null && row.cancelAt < end && !row.cancelsAtPeriodEnd;
   return isSooner ? {} : { cancelAt: end, cancelsAtPeriodEnd: true };
 }
 
-/** Be its period stored already or not. */
+/** Whether or not its period is stored already. */
 function runningEnd(row: SubscriptionRow, now: Date): Date {
   const end = endOfTerm(row);
   return end > now ? end : new Date(termPeriodAt(termOfRow(row), now.getTime()).toMs);

@@ -92,7 +92,10 @@ export function createUsageHandlers({ warehouse, freshness }: UsageDeps): UsageH
   };
 }
 
-/** A long read takes nothing of the time of its request: its own, and its wait for its turn, are bounded. */
+/**
+ * A long read does not count against its request's time: its own time and its wait for the semaphore are
+ * bounded.
+ */
 function createReadLong() {
   const longReads = createLongReads();
   return <T>(time: ReadTime, environment: string, read: () => Promise<T>) =>
@@ -121,7 +124,7 @@ function createUsageList({ warehouse, freshness }: UsageDeps): UsageHandlers['us
   };
 }
 
-/** Its form was checked with the query. */
+/** Its format was checked with the query. */
 function timeOf(at: string | undefined, nowMs: number): number {
   return (at === undefined ? undefined : timestampMs(at)) ?? nowMs;
 }

@@ -3,10 +3,10 @@ import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.
 import { at, type EndpointUnderTest, startEndpoint } from './endpoint-under-test.ts';
 
 /*
- * The log of deliveries, and what sends one of them again (contract, §8), over HTTP and a real Postgres;
- * nothing is sent here.
+ * The log of deliveries, and sending one of them again (contract, §8), over HTTP and a real Postgres; nothing
+ * is sent here.
  *
- * Breaks that turn it red: an event that is on its way sent twice; the row of the endpoint not locked; one
+ * Mutants this suite catches: an event that is on its way sent twice; the row of the endpoint not locked; one
  * WHERE environment dropped.
  */
 let api: ApiUnderTest;
@@ -114,7 +114,7 @@ describe('the log of deliveries', () => {
 });
 
 describe('a delivery that is replayed', () => {
-  it.each(['failed', 'held', 'succeeded'])('having %s is made anew, for the same event', async (state) => {
+  it.each(['failed', 'held', 'succeeded'])('having %s is made again, for the same event', async (state) => {
     const { id, eventId } = await one.notified(1, state);
     const { status, body } = await replayOne(id);
     expect([status, body.id === id]).toEqual([200, false]);

@@ -89,19 +89,19 @@ interface EndpointSpan extends Span {
   endpointId: string;
 }
 
-/** How many were sent again, and where to go on if there are more. */
+/** How many were sent again, and where to continue if there are more. */
 interface Progress {
   count: number;
   nextFromMs?: number | undefined;
 }
 
-/** What waits for its next attempt. */
+/** The deliveries that wait for their next attempt. */
 async function hurry(context: RequestContext, { endpointId, fromMs, toMs }: EndpointSpan): Promise<Progress> {
   const { db, environment, nowMs } = context;
   const [from, to, now] = [new Date(fromMs), new Date(toMs), new Date(nowMs)];
   const times = await hurryDeliveries(db, environment, { endpointId, from, to, limit: REPLAYED_MAX, now });
   const isCutOff = times.length === REPLAYED_MAX;
-  // Others may have the same time as the last: they are still to come, and this one is due already.
+  // Other events may have the same time as the last one: they are still to come, and this one is due already.
   return { count: times.length, nextFromMs: isCutOff ? times.at(-1)?.getTime() : undefined };
 }
 
@@ -118,7 +118,7 @@ async function replaySpan(
   return { count: eventIds.length, nextFromMs: found[REPLAYED_MAX]?.createdAt.getTime() };
 }
 
-/** Makes a delivery of each event, due at once. Returns their ids. */
+/** Creates a delivery of each event, due at once. Returns their ids. */
 async function deliver(
   { db, environment, nowMs }: RequestContext,
   endpointId: string,
@@ -129,7 +129,7 @@ async function deliver(
   return rows.map(({ id }) => id);
 }
 
-/** Locked: a rival that sends the same again comes after, and finds it on its way. */
+/** Locked: a concurrent request to send the same again comes after, and finds it on its way. */
 async function enabledEndpoint(context: RequestContext, id: string): Promise<WebhookEndpointRow> {
   const row = await lockedEndpoint(context, id);
   if (row.status === 'enabled') return row;

@@ -5,10 +5,10 @@ import type { WebhookEndpoint } from '../../schemas/resources/webhooks.ts';
 import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
 
 /*
- * What is done with an endpoint after it was made (contract, §8), over HTTP and a real Postgres.
+ * Operations on an existing endpoint (contract, §8), over HTTP and a real Postgres.
  *
- * Breaks that turn it red: the url of a PATCH not checked; the failures kept when it is enabled; the old
- * secret kept beyond a rotation without overlap; If-Match not looked at; an audit entry with a secret.
+ * Mutants this suite catches: the url of a PATCH not checked; the failures kept when it is enabled; the old
+ * secret kept beyond a rotation without overlap; If-Match not checked; an audit entry with a secret.
  */
 const { sealingKey } = deriveSecrets(Buffer.alloc(32, 7));
 const HOOKS = 'https://receiver.example/hooks';
@@ -51,7 +51,7 @@ async function audited(id: string): Promise<Array<{ action: string; before: obje
   return (await api.pool.query(sql, [id])).rows;
 }
 
-/** As delivery leaves one that failed for days. */
+/** As the delivery service leaves an endpoint that failed for days. */
 async function failFor(id: string): Promise<void> {
   await api.pool.query(
     `UPDATE webhook_endpoints SET failures = 40, failing_since = now(), circuit_until = now(),
@@ -84,7 +84,7 @@ describe('a webhook endpoint that is read', () => {
 });
 
 describe('a webhook endpoint that is changed', () => {
-  it('is changed in what is said, once, and the audit log tells of it', async () => {
+  it('is changed in what is said, once, and the audit log shows it', async () => {
     const { secret, ...made } = await make();
     const url = 'https://receiver.example/other';
     const first = await patch(made.id, { url, events: ['*', 'plan.created', '*'], status: 'disabled' });
@@ -115,7 +115,7 @@ describe('a webhook endpoint that is changed', () => {
     expect(await audited(id)).toHaveLength(3);
   });
 
-  it('begins anew at another url, and nowhere else', async () => {
+  it('starts again at another url, and nowhere else', async () => {
     const { id } = await make();
     await api.pool.query('UPDATE webhook_endpoints SET failures = 11, circuit_until = now() WHERE id = $1', [
       id,
@@ -142,7 +142,7 @@ describe('a webhook endpoint that is changed', () => {
     ['an unknown event', { events: ['plan.deleted'] }, 'events.0'],
     ['an unknown status', { status: 'gone' }, 'status'],
   ];
-  it.each(rejected)('is refused with %s, and stays as it is', async (_, body, param) => {
+  it.each(rejected)('is rejected with %s, and stays as it is', async (_, body, param) => {
     const { id } = await make();
     const before = await stored(id);
     expectRejection(await patch(id, { events: ['*'], ...body }), 'invalid_request', param);
@@ -167,7 +167,7 @@ describe('a signing secret that is replaced', () => {
     return [open(row.secret), open(row.previous_secret)];
   };
 
-  it('signs beside the new one for a day, or as long as is said', async () => {
+  it('signs along with the new one for a day, or as long as is said', async () => {
     const { id, secret: first } = await make();
     const second = await rotate(id);
     expect(second.body.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
@@ -233,7 +233,7 @@ describe('a webhook endpoint that is deleted', () => {
 
   it('makes room for another', async () => {
     const made: Array<Awaited<ReturnType<typeof make>>> = [];
-    // They wait for each other: a hundred at once wait longer than they may on a busy machine.
+    // Rotations wait for each other: a hundred at once exceed their time on a busy machine.
     for (let tens = 0; tens < 10; tens += 1) {
       made.push(...(await Promise.all(Array.from({ length: 10 }, () => make()))));
     }

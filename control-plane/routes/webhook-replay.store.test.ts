@@ -5,11 +5,11 @@ import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.
 import { at, type EndpointUnderTest, startEndpoint } from './endpoint-under-test.ts';
 
 /*
- * What sends an endpoint the events of a time again, or one that did not happen (contract, §8).
+ * Sending an endpoint the events of a time range again, or a test event (contract, §8).
  *
- * Breaks that turn it red: one that arrived replayed as a failure; the end of the span part of it; an event
- * that is on its way doubled; no bound to one call; an event looked up by its environment; a test told to
- * everybody.
+ * Mutants this suite catches: one that arrived replayed as a failure; the end of the range included; an event
+ * that is on its way doubled; no bound to one call; an event read by its environment; a test sent to every
+ * endpoint.
  */
 let api: ApiUnderTest;
 let one: EndpointUnderTest;
@@ -41,7 +41,7 @@ describe('a time that is replayed', () => {
     expect(await one.dueNow()).toEqual(events.slice(1, 3));
   });
 
-  it('leaves out what arrived where only failures are asked for', async () => {
+  it('leaves out what arrived where only failures are requested', async () => {
     const failed = await one.notified(1, 'failed');
     const held = await one.notified(2, 'held');
     await one.notified(3, 'succeeded');
@@ -79,7 +79,7 @@ describe('a time that is replayed', () => {
     expect((await replay(span(0, 9))).body).toEqual({ replayed: 0, hurried: 0 });
   });
 
-  it('of more than 10,000 events goes on where the answer says', async () => {
+  it('of more than 10,000 events continues where the response says', async () => {
     await one.notifiedMany(10_050, 'failed');
     const passedMs = startStopwatch();
     const first = (await replay({ ...span(0, 99), onlyFailed: true })).body;
@@ -153,7 +153,7 @@ describe('an endpoint that is tried', () => {
     expect((await listOf({}, other)).total).toBe(0);
   });
 
-  it('is sent what it selected, unless told', async () => {
+  it('is sent what it selected by default', async () => {
     const typeOf = async (events: string[]) => (await test({}, await one.newEndpoint(events))).body.eventType;
     expect(await typeOf(['plan.archived', 'plan.created'])).toBe('plan.created');
     expect(await typeOf(['*'])).toBe('customer.created');

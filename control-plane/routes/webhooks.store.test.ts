@@ -7,8 +7,8 @@ import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.
 /*
  * Webhook endpoints and events (contract, §8) over HTTP and a real Postgres.
  *
- * Breaks that turn it red: the secret stored as it is; the count of endpoints taken without its lock; events
- * printed from JSON.parse; one WHERE environment dropped.
+ * Mutants this suite catches: the secret stored in the clear; the count of endpoints read without its lock;
+ * events printed from JSON.parse; one WHERE environment dropped.
  */
 const { sealingKey } = deriveSecrets(Buffer.alloc(32, 7));
 
@@ -53,7 +53,7 @@ describe('a webhook endpoint', () => {
     expect((await create()).body.secret).not.toBe(first.body.secret);
   });
 
-  it('may be told of each type of event', async () => {
+  it('may subscribe to each type of event', async () => {
     expect((await create({ events: EVENT_TYPES })).body.events).toEqual([...EVENT_TYPES]);
   });
 
@@ -77,7 +77,7 @@ describe('a webhook endpoint', () => {
     ['a part of a type', { events: ['plan.*'] }, 'events.0'],
     ['a text for a list', { events: '*' }, 'events'],
   ];
-  it.each(rejected)('is refused with %s', async (_, fields, param) => {
+  it.each(rejected)('is rejected with %s', async (_, fields, param) => {
     expectRejection(await create(fields), 'invalid_request', param);
   });
 
@@ -103,7 +103,7 @@ describe('a webhook endpoint', () => {
     }
   });
 
-  // Red when the mode of the key is not looked at, and when a change is judged by other rules.
+  // Red when the mode of the key is not checked, and when a change is checked by other rules.
   it('may be http and loopback in test mode alone, where the server allows that', async () => {
     const open = await startApi(undefined, { webhookTargets: 'loopback' });
     try {

@@ -29,7 +29,7 @@ import { checkWebhookUrl } from '../webhooks/webhook-url.ts';
 
 export interface WebhookDeps {
   sealingKey: Buffer;
-  /** What may be registered beside public addresses. */
+  /** Private addresses that may be registered in addition to public ones. */
   privateTargets: PrivateTargets;
 }
 
@@ -127,13 +127,13 @@ const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
 const OVERLAP_SECONDS = 86_400;
 
-/** Its text, and as it is stored. */
+/** The secret for the response, and sealed as it is stored. */
 function newSecret(owner: SecretOwner, sealingKey: Buffer): { secret: string; sealed: Buffer } {
   const secret = `${SECRET_PREFIX}${randomBytes(SECRET_BYTES).toString('base64')}`;
   return { secret, sealed: sealWebhookSecret(secret, owner, sealingKey) };
 }
 
-/** To the values it has: nothing is told of it, though its failures may be forgotten. */
+/** To the same values: no event is emitted, though the failures may be reset. */
 async function change(
   context: RequestContext,
   row: WebhookEndpointRow,
@@ -152,7 +152,7 @@ async function change(
   return after;
 }
 
-/** Locked, for whatever is done with it. Throws Rejected `endpoint_not_found`. */
+/** Locked, for any further use. Throws Rejected `endpoint_not_found`. */
 export async function lockedEndpoint(
   { db, environment }: RequestContext,
   id: string,

@@ -6,7 +6,7 @@ import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.
  * The workspace and the audit log.
  *
  * Seen red with: the entry of the other mode left out; the environment left out of listAuditEntries; an entry
- * written for a change to the value it has.
+ * written for a change to the same value.
  */
 const SOON = { timeout: 20_000 };
 let api: ApiUnderTest;
@@ -47,10 +47,10 @@ describe('the workspace', () => {
     expect({ ...live2, mode: 'test' }).toEqual(after);
   });
 
-  it('is refused as changed since, and takes the ETag of what it is', async () => {
+  it('is rejected as changed since, and takes the ETag of what it is', async () => {
     const key = (await api.addWorkspace()).live.secret;
     const tag = async () => String((await api.ask('workspace.retrieve', { key })).headers.etag);
-    // The first call stamps the workspace behind the answer.
+    // The first call stamps the workspace after the response.
     await expect
       .poll(async () => (await api.ask('workspace.retrieve', { key })).body.firstApiCallAt, SOON)
       .toBeDefined();
@@ -69,14 +69,14 @@ describe('the workspace', () => {
     ['pastDueGraceDays', 366],
     ['pastDueGraceDays', 1.5],
   ];
-  it.each(wrong)('is refused with %s %s', async (field, value) => {
+  it.each(wrong)('is rejected with %s %s', async (field, value) => {
     const body = { [field]: value };
     expectRejection(await api.ask('workspace.update', { body }), 'invalid_request', field);
   });
 });
 
 describe('the audit log', () => {
-  it('tells of a change of the workspace in both modes, once, and of none that changes nothing', async () => {
+  it('notifies a change of the workspace in both modes, once, and none that changes nothing', async () => {
     const { live, test, workspaceId } = await api.addWorkspace();
     const body = { pastDueGraceDays: 30 };
     await api.ask('workspace.update', { key: live.secret, body, headers: { 'x-request-id': 'audit-1' } });

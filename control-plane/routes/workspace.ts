@@ -30,7 +30,7 @@ export const workspaceHandlers: Pick<Handlers, WorkspaceOperation> = {
     const updated = existing(await updateWorkspace(db, row.id, { name, strictMeters, pastDueGraceDays }));
     const after = shownWorkspace(updated, environment);
     if (changedFields(before, after).length === 0) return after;
-    // One workspace, two environments: whoever reads the log of either has to see it.
+    // One workspace has two environments: the audit log of each must show the change.
     for (const mode of ['live', 'test'] as const) {
       const each = environmentOf(row.id, mode);
       const [was, is] = [shownWorkspace(row, each), shownWorkspace(updated, each)];

@@ -8,7 +8,7 @@ export interface AddonRow {
   id: string;
   key: string;
   name: string;
-  /** Of the payment processor, by id; rows of a table of their own. */
+  /** Ids of the payment processor; rows of a separate table. */
   processorPriceIds: string[];
   createdAt: Date;
   updatedAt: Date;

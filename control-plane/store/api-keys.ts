@@ -12,7 +12,7 @@ export async function findKey(db: Database, environment: string, id: string): Pr
   return rows[0];
 }
 
-/** As {@link findKey}; nobody else changes it for the rest of the transaction. */
+/** As {@link findKey}, locked against changes for the rest of the transaction. */
 export async function lockKey(db: Database, environment: string, id: string): Promise<ApiKeyRow | undefined> {
   const { rows } = await db.query<ApiKeyRow>(
     `SELECT ${API_KEY_COLUMNS} FROM api_keys WHERE environment = $1 AND id = $2 FOR NO KEY UPDATE`,
@@ -24,7 +24,7 @@ export async function lockKey(db: Database, environment: string, id: string): Pr
 export interface KeyFilter {
   kind?: ApiKey['kind'] | undefined;
   status?: ApiKey['status'] | undefined;
-  /** At which a key has its status. */
+  /** The time for which the key's status is computed. */
   now: Date;
 }
 

@@ -9,19 +9,19 @@ export interface BudgetRow extends BudgetFields {
   updatedAt: Date;
 }
 
-/** Decimal texts; at least one of them. */
+/** Decimal strings; at least one of them. */
 export interface BudgetFields {
   soft: string | null;
   hard: string | null;
 }
 
-/** Which one: a customer has at most one of a meter. */
+/** The budget's key: a customer has at most one for a meter. */
 export type BudgetPlace = Pick<BudgetRow, 'customerId' | 'meterKey'>;
 
 const COLUMNS = `customer_id AS "customerId", meter_key AS "meterKey", soft, hard,
   created_at AS "createdAt", updated_at AS "updatedAt"`;
 
-/** In place of the one that there is. The customer is locked. */
+/** Replaces the existing one. The customer is locked. */
 export async function putBudget(
   db: Database,
   environment: string,
@@ -62,7 +62,7 @@ export async function deleteBudget(
   ]);
 }
 
-/** Of those of one moment the keys say the order. */
+/** Budgets with equal times are ordered by key. */
 export function listBudgets(
   db: Database,
   environment: string,

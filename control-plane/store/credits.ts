@@ -4,13 +4,13 @@ import type { PageQuery } from '../../schemas/resources/fields.ts';
 import type { Database } from '../http/request-context.ts';
 import { readPage } from './read-page.ts';
 
-/** A customer with one of its open grants; one without any has a row in which what is not there is null. */
+/** A customer with one of its open grants; a customer without any has one row with nulls. */
 export type CreditsRow = { customerId: string; unpaid: string | null } & (
   | GrantRow
   | { [Name in keyof Omit<GrantRow, 'customerId'>]: null }
 );
 
-/** In one statement, so that all of it is of one moment: what has something left, as it is burned. */
+/** One statement, hence one snapshot: the grants that have something left, in the order they are burned. */
 export async function readCredits(
   db: Database,
   environment: string,
@@ -30,7 +30,7 @@ export async function readCredits(
   return rows;
 }
 
-/** Of a locked customer; what has expired by now counts no more. */
+/** Of a locked customer; grants that have expired by now do not count. */
 export async function countOpenGrants(
   db: Database,
   environment: string,

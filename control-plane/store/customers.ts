@@ -60,7 +60,7 @@ export async function findCustomer(
   return rows[0];
 }
 
-/** As {@link findCustomer}; nobody else changes it for the rest of the transaction. */
+/** As {@link findCustomer}, locked against changes for the rest of the transaction. */
 export async function lockCustomer(
   db: Database,
   environment: string,

@@ -1,21 +1,21 @@
 import type { Database } from '../http/request-context.ts';
 
-/** Something is due of it at that moment: the end of its trial or period, or its cancellation. */
+/** A subscription with something due at that time: the end of its trial or period, or its cancellation. */
 export interface DueSubscription {
   environment: string;
   id: string;
   dueAt: Date;
 }
 
-/** A place in the order of the moments. */
+/** A position in the order of due times. */
 export type DuePlace = Pick<DueSubscription, 'id' | 'dueAt'>;
 
-/** Before every subscription. */
+/** The position before every subscription. */
 export const FROM_THE_START: DuePlace = { id: '', dueAt: new Date(0) };
 
 /**
- * Cancellations and ends of trials, of all environments: the longest due first, behind a given place. What
- * the processor says itself is due after its grace.
+ * Cancellations and ends of trials, of all environments: the longest due first, after a given position. What
+ * the processor reports itself is due after its grace.
  */
 export async function findDueEnds(
   db: Database,
@@ -55,13 +55,13 @@ export async function findDueEnds(
   return rows;
 }
 
-/** What is due by now, and how long the processor has to say it itself. */
+/** The time up to which changes are due, and the grace of the processor. */
 export interface EndsUntil {
   now: Date;
   graceMs: number;
 }
 
-/** Periods to be rolled, as above. */
+/** Periods to be rolled, ordered as above. */
 export async function findDueRolls(
   db: Database,
   now: Date,
@@ -78,7 +78,7 @@ export async function findDueRolls(
   return rows;
 }
 
-/** When something is due next, in any environment. */
+/** When the next change is due, in any environment. */
 export async function nextDueAt(db: Database, graceMs: number): Promise<Date | undefined> {
   const { rows } = await db.query<{ dueAt: Date | null }>(
     `SELECT least(

@@ -1,18 +1,18 @@
 import type { FeatureType } from '../../schemas/resources/entitlement-values.ts';
 
-/** What a plan's version or an add-on gives of one feature. */
+/** What a version of a plan, or an add-on, gives of one feature. */
 export interface EntitlementValueRow {
   featureId: string;
   featureKey: string;
   type: FeatureType;
-  /** Of a boolean feature, else null. */
+  /** Of a boolean feature; otherwise null. */
   enabled: boolean | null;
-  /** Decimal text; null is unlimited, but for a boolean feature. */
+  /** Decimal string; null is unlimited, except for a boolean feature. */
   amount: string | null;
   soft: boolean;
 }
 
-/** Of `given`, the entitlements of a plan or an add-on, joined to its `feature`. */
+/** From `given`, the entitlements of a plan or an add-on, joined to its `feature`. */
 export const ENTITLEMENT_VALUE_COLUMNS = `feature.id AS "featureId", feature.key AS "featureKey",
   feature.type, given.enabled, given.amount, given.soft`;
 

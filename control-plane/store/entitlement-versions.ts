@@ -1,4 +1,4 @@
-/** By these a memory of what customers hold is checked, should a notification have been lost. */
+/** Versions by which a cache of entitlements is checked, in case a notification was lost. */
 import type { Database } from '../http/request-context.ts';
 
 /** Once for each change of the catalogue, or of the workspace's settings. */

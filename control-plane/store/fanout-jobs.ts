@@ -1,18 +1,18 @@
-/** Changes that touch many customers, one row each until all of them were gone through. */
+/** Changes that touch many customers, one row each until all of them are processed. */
 import type { Database } from '../http/request-context.ts';
 
 export interface FanoutJob {
   environment: string;
   scope: FanoutScope;
-  /** Id of the plan or add-on; of a feature that is gone or moved its key, a blank and its former meter. */
+  /** Id of the plan or add-on; for a deleted or moved feature its key, a blank and its former meter. */
   target: string;
-  /** All up to here were gone through. */
+  /** All customers up to this position are processed. */
   position: string;
-  /** What is gone through once more from the start up to here; '' is nothing. */
+  /** The customers from the start up to here are processed a second time; '' is none. */
   roundTo: string;
-  /** One is on this second way. */
+  /** The second pass is running. */
   isRound: boolean;
-  /** Another one: the target has changed again. */
+  /** Raised when the target has changed again. */
   revision: number;
   /** When it changed last. */
   changedAt: Date;
@@ -21,8 +21,8 @@ export interface FanoutJob {
 export type FanoutScope = 'plan' | 'addon' | 'feature' | 'past_due';
 
 /**
- * Of a target that is being gone through already, those that were reached are gone through again after the
- * others: so however often it changes, everybody's turn comes.
+ * If a job for the target is running already, the customers it has processed are processed again after the
+ * others: so every customer is reached, however often the target changes.
  */
 export async function askForFanout(
   db: Database,
@@ -38,7 +38,7 @@ export async function askForFanout(
   );
 }
 
-/** Of all environments, the one that was not worked at for longest. */
+/** The job, of any environment, that was worked on longest ago. */
 export async function nextFanout(db: Database): Promise<FanoutJob | undefined> {
   const { rows } = await db.query<FanoutJob>(
     `SELECT environment, scope, target, position, round_to AS "roundTo", is_round AS "isRound", revision,
@@ -49,8 +49,8 @@ export async function nextFanout(db: Database): Promise<FanoutJob | undefined> {
 }
 
 /**
- * Up to this place. Where the target has changed since the job was read, nobody says whether those just gone
- * through were seen before it or after it: they are gone through again.
+ * Records the position. If the target has changed since the job was read, it is unknown whether the last
+ * customers were processed before or after that change: they are processed again.
  */
 export async function advanceFanout(
   db: Database,
@@ -67,7 +67,7 @@ export async function advanceFanout(
   );
 }
 
-/** From the start once more: up to `round_to`, or all of them where the target has changed since. */
+/** Starts the second pass: up to `round_to`, or over all where the target has changed since. */
 export async function beginRound(
   db: Database,
   { environment, scope, target, revision }: FanoutJob,
@@ -93,7 +93,7 @@ export async function endFanout(
   return rowCount === 1;
 }
 
-/** After the others, as it is. */
+/** Moves the job behind the others, unchanged. */
 export async function putFanoutLast(
   db: Database,
   { environment, scope, target }: FanoutJob,
@@ -105,7 +105,7 @@ export async function putFanoutLast(
   );
 }
 
-/** How many there are, and when the oldest was asked for. */
+/** How many there are, and when the oldest was requested. */
 export async function countFanouts(db: Database): Promise<{ jobs: number; oldestAt: Date | null }> {
   const { rows } = await db.query<{ jobs: number; oldestAt: Date | null }>(
     'SELECT count(*) AS jobs, min(asked_at) AS "oldestAt" FROM fanout_jobs',

@@ -1,20 +1,20 @@
 /**
- * Whom a change that touches many customers touches, in an order that a later look can go on with. Somebody
- * may come twice, by two subscriptions. Whoever joins after the change has seen it anyway.
+ * The customers that a change of many affects, in an order that a later pass can continue. A customer may
+ * come twice, by two subscriptions. A customer that joins after the change has seen it anyway.
  */
 import { rowsBy } from '../../domain/store/rows-by.ts';
 import type { Database } from '../http/request-context.ts';
 import type { FanoutJob, FanoutScope } from './fanout-jobs.ts';
 
 export interface FanoutMember {
-  /** Grows from one to the next. */
+  /** Increases from one member to the next. */
   place: string;
   customerId: string;
 }
 
 type MembersOf = (db: Database, job: FanoutJob, limit: number) => Promise<FanoutMember[]>;
 
-/** Behind the job's position, and on its second way no further than that goes. */
+/** After the job's position, and in its second pass up to the end of that pass. */
 export const FANOUT_MEMBERS: Record<FanoutScope, MembersOf> = {
   plan: membersOfPlan,
   addon: membersOfAddon,
@@ -22,7 +22,7 @@ export const FANOUT_MEMBERS: Record<FanoutScope, MembersOf> = {
   past_due: pastDueMembers,
 };
 
-/** Whoever is pinned to a version of the plan stays with that. */
+/** A subscription pinned to a version of the plan stays with that. */
 async function membersOfPlan(db: Database, job: FanoutJob, limit: number): Promise<FanoutMember[]> {
   const { rows } = await db.query<FanoutMember>(
     `SELECT DISTINCT customer_id AS place, customer_id AS "customerId" FROM subscriptions
@@ -50,7 +50,7 @@ async function membersOfAddon(db: Database, job: FanoutJob, limit: number): Prom
 /** A metered feature with the meter that it counted before the change. */
 export interface ChangedFeature {
   featureKey: string;
-  /** Null where it is not metered. */
+  /** Null if it is not metered. */
   meterKey: string | null;
 }
 
@@ -60,8 +60,8 @@ export function featureTarget({ featureKey, meterKey }: ChangedFeature): string 
 }
 
 /**
- * Whoever holds the feature or held it, whatever its value is: first by customer, then, behind a place of
- * another kind, by subscription with an add-on that gives it.
+ * Every customer that has the feature or had it, whatever its value: first by customer, then, after a
+ * position of another kind, by subscription with an add-on that gives it.
  */
 async function membersOfFeature(db: Database, job: FanoutJob, limit: number): Promise<FanoutMember[]> {
   const [after, upTo] = placesOf(job);
@@ -72,12 +72,12 @@ async function membersOfFeature(db: Database, job: FanoutJob, limit: number): Pr
   return [...customers, ...(await addonHoldersOf(db, job, left))];
 }
 
-/** Before the id of a subscription: no customer's id begins so. */
+/** A prefix for the id of a subscription: no customer's id begins so. */
 const BY_ADDON = 'addon ';
 
 /**
- * What a feature that is gone was given by is forgotten: who had a value of it was told so, and of everybody
- * who held a metered one, also of nothing, the history of its meter says so.
+ * What gave a deleted feature is forgotten. Customers with a value of it are found by their last
+ * notification, and customers of a metered feature, even without a value, by the history of its meter.
  */
 async function customersOfFeature(db: Database, job: FanoutJob, limit: number): Promise<FanoutMember[]> {
   const [after, upTo] = placesOf(job);

@@ -48,7 +48,7 @@ export async function findFeature(
   return rows[0];
 }
 
-/** As {@link findFeature}; nobody deletes it for the rest of the transaction. */
+/** As {@link findFeature}, locked against deletion for the rest of the transaction. */
 export async function shareFeature(
   db: Database,
   environment: string,
@@ -61,7 +61,7 @@ export async function shareFeature(
   return rows[0];
 }
 
-/** Those of the names, each a key or an id, that there are. */
+/** The existing ones among the names, each a key or an id. */
 export async function findFeatures(
   db: Database,
   environment: string,
@@ -87,7 +87,7 @@ export async function updateFeature(
   return rows[0];
 }
 
-/** With what plans, add-ons and overrides give of it. */
+/** With everything that plans, add-ons and overrides give of it. */
 export async function deleteFeature(db: Database, environment: string, id: string): Promise<void> {
   await db.query('DELETE FROM features WHERE environment = $1 AND id = $2', [environment, id]);
 }

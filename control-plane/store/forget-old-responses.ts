@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 
-/** Deletes answers that are too old to be replayed, at most `rowsMax` at a time. Returns how many went. */
+/** Deletes responses that are too old to be replayed, at most `rowsMax` at a time. Returns how many. */
 export async function forgetOldResponses(pool: Pool, rowsMax: number): Promise<number> {
   const { rowCount } = await pool.query(
     `DELETE FROM idempotent_answers WHERE ctid IN (

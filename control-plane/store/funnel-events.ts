@@ -28,9 +28,9 @@ export interface FunnelSessions {
 }
 
 /**
- * Different sessions per stage; a view without a plan is one of every plan. Plans go by id or key. All that
- * happened is gone through once: with a search for each session's subscription, those of the environment were
- * read for each where statistics knew little of them.
+ * Different sessions per stage; a view without a plan counts for every plan. Plans match by id or key. The
+ * statement reads all events once: with a search for each session's subscription, Postgres read those of the
+ * whole environment for each session where it had few statistics.
  */
 export async function countFunnelSessions(
   db: Database,
@@ -38,13 +38,13 @@ export async function countFunnelSessions(
   { from, to, planId }: { from: Date; to: Date; planId: string | null },
 ): Promise<FunnelSessions> {
   const { rows } = await db.query<FunnelSessions>(
-    `WITH asked AS (
+    `WITH requested AS (
        SELECT id, key FROM plans WHERE environment = $1 AND (id = $4 OR key = $4)),
      happened AS (
        SELECT event, session_id, created_at FROM funnel_events
         WHERE environment = $1 AND created_at >= $2 AND created_at < $3
           AND ($4::text IS NULL OR plan_id = $4 OR (plan_id IS NULL AND event = 'widget_view')
-               OR EXISTS (SELECT FROM asked WHERE plan_id IN (asked.id, asked.key)))),
+               OR EXISTS (SELECT FROM requested WHERE plan_id IN (requested.id, requested.key)))),
      sessions AS (
        SELECT bool_or(event = 'widget_view') AS viewed,
               min(created_at) FILTER (WHERE event = 'checkout_started') AS started_at,
@@ -55,7 +55,7 @@ export async function countFunnelSessions(
                 WHERE environment = $1 AND created_at >= $2 AND created_at < $3
                   AND metadata ? 'sessionId'
                   AND EXISTS (SELECT FROM happened WHERE event = 'checkout_started')
-                  AND ($4::text IS NULL OR plan_id IN (SELECT id FROM asked))) AS seen
+                  AND ($4::text IS NULL OR plan_id IN (SELECT id FROM requested))) AS seen
         GROUP BY session_id)
      SELECT count(*) FILTER (WHERE viewed) AS viewed, count(started_at) AS started,
             count(*) FILTER (WHERE subscribed_at >= started_at) AS activated
@@ -65,7 +65,7 @@ export async function countFunnelSessions(
   return rows[0] ?? { viewed: 0, started: 0, activated: 0 };
 }
 
-/** Deletes at most `rowsMax` that are older than 400 days. Returns how many went. */
+/** Deletes at most `rowsMax` that are older than 400 days. Returns how many were deleted. */
 export async function forgetFunnelEvents(pool: Pool, rowsMax: number): Promise<number> {
   const { rowCount } = await pool.query(
     `DELETE FROM funnel_events WHERE ctid IN (

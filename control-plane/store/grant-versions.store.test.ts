@@ -6,8 +6,8 @@ import { readMarks, readSizedMark } from './grant-versions.ts';
 import { lockNotified } from './notified-entitlements.ts';
 
 /*
- * The mark is the net under lost notes: every kind of change has to show in it. Breaks that turn it red: any
- * part of the mark left out; another environment's customer found; the bound not kept.
+ * The mark is the fallback for lost notifications: every kind of change must change it. Mutants this suite
+ * catches: any part of the mark left out; another environment's customer found; the bound not kept.
  */
 let api: ApiUnderTest;
 let made: ReturnType<typeof customerGrantsUnderTest>;
@@ -84,7 +84,7 @@ describe("a customer's mark", () => {
     await expect.poll(jobs, { interval: 20, timeout: 20_000 }).toBe(0);
     expect(await markOf(customerId)).not.toBe(before);
     const mark = await markOf(customerId);
-    // Of one whose turn changes nothing it stays, but for the catalogue's own version.
+    // Where the change that was due changes nothing the mark stays, except for the catalogue's own version.
     await made.giveInstead(planId, { seats: 1, calls: 5 });
     await expect.poll(jobs, { interval: 20, timeout: 20_000 }).toBe(0);
     expect(await markOf(customerId)).toBe(mark);

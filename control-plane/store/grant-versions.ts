@@ -1,19 +1,22 @@
-/** By these a memory of what customers hold is told whether it still holds. */
+/** A cache of customer grants compares these marks to find out whether its entries are still valid. */
 import { rowsBy } from '../../domain/store/rows-by.ts';
 import type { Database } from '../http/request-context.ts';
 
-/** Another text after whatever changed a customer's row, what it holds, the catalogue or its credits. */
+/** A text that changes with a customer's row, its grants, the catalogue or its credits. */
 export interface CustomerGrantsMark {
   customerId: string;
   mark: string;
 }
 
-/** A row is another one when another transaction wrote it last: xmin, which nobody can forget to raise. */
-const MARK = `concat_ws(' ', c.xmin, coalesce(told.version, 0), coalesce(catalogue.version, 0),
+/**
+ * A row has changed when another transaction wrote it last: every write sets xmin, so no statement can forget
+ * it.
+ */
+const MARK = `concat_ws(' ', c.xmin, coalesce(notified.version, 0), coalesce(catalogue.version, 0),
   coalesce(wallet.xmin::text, '-'), held_by.subscriptions)`;
 
 const OF_CUSTOMER = `
-  LEFT JOIN entitlements_told told ON told.environment = c.environment AND told.customer_id = c.id
+  LEFT JOIN entitlements_told notified ON notified.environment = c.environment AND notified.customer_id = c.id
   LEFT JOIN catalogue_versions catalogue ON catalogue.environment = c.environment
   LEFT JOIN credit_wallets wallet ON wallet.environment = c.environment AND wallet.customer_id = c.id
   LEFT JOIN LATERAL (
@@ -23,7 +26,7 @@ const OF_CUSTOMER = `
   ) held_by ON true`;
 
 export interface SizedMark extends CustomerGrantsMark {
-  /** How much it holds: subscriptions, grants and overrides. Counted up to the bound that was given. */
+  /** How many subscriptions, grants and overrides it has, counted up to the given bound. */
   held: number;
 }
 
@@ -60,15 +63,15 @@ export async function readSizedMark(
   return rows[0];
 }
 
-/** Of those of these customers that there are. */
+/** For the existing ones of these customers. */
 export async function readMarks(
   db: Database,
   places: ReadonlyArray<{ environment: string; customerId: string }>,
 ): Promise<CustomerGrantsMark[]> {
   const { rows } = await db.query<CustomerGrantsMark>(
     `SELECT c.id AS "customerId", ${MARK} AS mark
-       FROM unnest($1::text[], $2::text[]) AS asked (environment, customer_id)
-       JOIN customers c ON c.environment = asked.environment AND c.id = asked.customer_id ${OF_CUSTOMER}`,
+       FROM unnest($1::text[], $2::text[]) AS wanted (environment, customer_id)
+       JOIN customers c ON c.environment = wanted.environment AND c.id = wanted.customer_id ${OF_CUSTOMER}`,
     [places.map(({ environment }) => environment), places.map(({ customerId }) => customerId)],
   );
   return rows;

@@ -8,11 +8,11 @@ export interface HeldFeatureRow {
   type: FeatureType;
   /** Of a boolean feature: whether any gives it. */
   enabled: boolean | null;
-  /** Of the others: their sum as decimal text; null is unlimited. */
+  /** For other types: their sum as a decimal string; null is unlimited. */
   amount: string | null;
-  /** In the order of the subscriptions, each plan before the add-ons. One may stand here twice. */
+  /** In the order of the subscriptions, each plan before the add-ons. A source may occur twice. */
   sources: string[];
-  /** What each of them gives: `true` or `false`, decimal text, or null for unlimited. */
+  /** The value of each source: `true` or `false`, a decimal string, or null for unlimited. */
   values: Array<string | null>;
   /** How often. */
   quantities: number[];
@@ -20,8 +20,8 @@ export interface HeldFeatureRow {
 
 /**
  * Of the subscriptions with these ids, oldest first. The rules are those of
- * domain/rules/resolve-entitlements.ts, kept here once more: a hundred subscriptions with 20 add-ons of 500
- * are a million grants, that the server adds up in less time than it takes to send them. What several
+ * domain/rules/resolve-entitlements.ts, written a second time: a hundred subscriptions with 20 add-ons of 500
+ * are a million grants, and Postgres adds them up in less time than it takes to send them. What several
  * subscriptions have in common is read once.
  */
 export async function readHeldFeatures(

@@ -2,7 +2,7 @@ import type { NotifiedValues } from '../../domain/rules/entitlement-changes.ts';
 import { rowsBy } from '../../domain/store/rows-by.ts';
 import type { Database } from '../http/request-context.ts';
 
-/** What one customer has at its moment, as it is told. */
+/** The entitlements of one customer at its time, as they are notified. */
 export interface HeldValues {
   customerId: string;
   held: NotifiedValues;
@@ -10,24 +10,24 @@ export interface HeldValues {
   nextTurn: Date | null;
 }
 
-/** `$2` and `$3` name the customers, each with its moment. */
-const HELD = `WITH asked AS (
+/** `$2` and `$3` name the customers, each with its time. */
+const HELD = `WITH requested AS (
      SELECT c.id, named.at, w.past_due_grace_days * interval '24 hours' AS grace
        FROM unnest($2::text[], $3::timestamptz[]) AS named (id, at)
        JOIN ${rowsBy('customers', 'id', 'named.id')} c ON c.environment = $1 AND c.status = 'active'
        JOIN environments e ON e.id = c.environment
        JOIN workspaces w ON w.id = e.workspace_id),
    living AS (
-     SELECT asked.id AS customer_id, s.id, s.plan_id, s.plan_version, s.starts_at, asked.at,
-            CASE s.status WHEN 'past_due' THEN s.status_since + asked.grace END AS ends
-       FROM asked
-       JOIN ${rowsBy('subscriptions', 'customer_id', 'asked.id')} s
+     SELECT requested.id AS customer_id, s.id, s.plan_id, s.plan_version, s.starts_at, requested.at,
+            CASE s.status WHEN 'past_due' THEN s.status_since + requested.grace END AS ends
+       FROM requested
+       JOIN ${rowsBy('subscriptions', 'customer_id', 'requested.id')} s
          ON s.environment = $1 AND s.status IN ('trialing', 'active', 'past_due')),
    counted AS (SELECT * FROM living WHERE starts_at <= at AND (ends IS NULL OR at < ends)),
    in_force AS (
-     SELECT asked.id AS customer_id, o.feature_id, o.enabled, o.amount, o.expires_at AS ends
-       FROM asked JOIN ${rowsBy('overrides', 'customer_id', 'asked.id')} o ON o.environment = $1
-      WHERE o.expires_at IS NULL OR asked.at < o.expires_at),
+     SELECT requested.id AS customer_id, o.feature_id, o.enabled, o.amount, o.expires_at AS ends
+       FROM requested JOIN ${rowsBy('overrides', 'customer_id', 'requested.id')} o ON o.environment = $1
+      WHERE o.expires_at IS NULL OR requested.at < o.expires_at),
    given AS (
      SELECT p.customer_id, pe.feature_id, pe.enabled, pe.amount, pe.soft, p.times
        FROM (SELECT counted.customer_id, plans.id, coalesce(counted.plan_version, plans.version) AS version,
@@ -51,7 +51,7 @@ const HELD = `WITH asked AS (
       GROUP BY customer_id, feature_id
      UNION ALL
      SELECT customer_id, feature_id, enabled, false, amount FROM in_force),
-   told AS (
+   notified AS (
      SELECT r.customer_id,
             jsonb_object_agg(f.key, CASE f.type WHEN 'boolean' THEN to_jsonb(true)
                                                 ELSE to_jsonb(trim_scale(r.amount)::text) END) AS held
@@ -65,16 +65,16 @@ const HELD = `WITH asked AS (
              UNION ALL SELECT customer_id, starts_at FROM living WHERE at < starts_at)
             AS turning (customer_id, turn)
       GROUP BY customer_id)
-   SELECT asked.id AS "customerId", coalesce(told.held, '{}') AS held, turns.next_turn AS "nextTurn"
-     FROM asked
-     LEFT JOIN told ON told.customer_id = asked.id
-     LEFT JOIN turns ON turns.customer_id = asked.id`;
+   SELECT requested.id AS "customerId", coalesce(notified.held, '{}') AS held, turns.next_turn AS "nextTurn"
+     FROM requested
+     LEFT JOIN notified ON notified.customer_id = requested.id
+     LEFT JOIN turns ON turns.customer_id = requested.id`;
 
 /**
- * Of customers, each at a moment of its own; none of those that are archived. The rules are those of
- * domain/rules/resolve-entitlements.ts and told-entitlements.ts, kept here once more: a customer may hold a
- * million grants, that the server adds up in less time than it takes to send them. What the subscriptions of
- * a customer have in common is read once.
+ * For customers, each at its own time; archived ones are left out. The rules are those of
+ * domain/rules/resolve-entitlements.ts and entitlement-changes.ts, written a second time: a customer may have
+ * a million grants, and Postgres adds them up in less time than it takes to send them. What the subscriptions
+ * of a customer have in common is read once.
  */
 export async function readHeldValues(
   db: Database,

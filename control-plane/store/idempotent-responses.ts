@@ -15,7 +15,7 @@ export interface KeptResponse {
   body: Buffer;
 }
 
-/** Takes the lock of this key for the rest of the transaction, if nobody has it. */
+/** Takes the lock of this key for the rest of the transaction, unless another transaction has it. */
 export async function tryRequestKey(client: PoolClient, request: RequestKey): Promise<boolean> {
   const { rows } = await client.query<{ taken: boolean }>(
     'SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS taken',
@@ -24,7 +24,9 @@ export async function tryRequestKey(client: PoolClient, request: RequestKey): Pr
   return rows[0]?.taken ?? false;
 }
 
-/** As {@link tryRequestKey}; a rival is waited for at most `waitMs`. A false ends the transaction. */
+/**
+ * As {@link tryRequestKey}, but waits for a rival, at most `waitMs`. After false the transaction has failed.
+ */
 export async function lockRequestKey(
   client: PoolClient,
   request: RequestKey,
@@ -48,7 +50,7 @@ function lockName({ environment, method, path, key }: RequestKey): string {
   return JSON.stringify(['idempotent', environment, method, path, key]);
 }
 
-/** The answer that was kept, unless it is older than 24 hours. */
+/** The stored response, unless it is older than 24 hours. */
 export async function findResponse(
   client: PoolClient,
   request: RequestKey,
@@ -62,7 +64,7 @@ export async function findResponse(
   return rows[0];
 }
 
-/** Keeps an answer; one that stands there has expired. */
+/** Stores a response; an existing one has expired. */
 export async function keepAnswer(
   client: PoolClient,
   request: RequestKey,

@@ -14,7 +14,7 @@ export async function readLoadedPosition(pool: Pool, logId: string): Promise<Loa
   return rows[0];
 }
 
-/** The same of each partition that was ever loaded. */
+/** The same for each partition that was ever loaded. */
 export async function readLoadedPartitions(pool: Pool, logId: string): Promise<LoadedPartition[]> {
   const { rows } = await pool.query<LoadedPartition>(
     `SELECT partition, hi FROM partition_leases AS leases CROSS JOIN LATERAL (
@@ -28,7 +28,7 @@ export async function readLoadedPartitions(pool: Pool, logId: string): Promise<L
   return rows;
 }
 
-/** Tells the aggregator that somebody waits for what is on the log. */
+/** Notifies the aggregator that a reader waits for events on the log. */
 export async function notifyReaderWaits(pool: Pool): Promise<void> {
   await pool.query('SELECT pg_notify($1, $2)', [CHANNELS.readerWaits, '']);
 }

@@ -1,11 +1,14 @@
 import type { Database } from '../http/request-context.ts';
 
-/** Until the transaction ends nobody locks the environment's as below; any number may do this at once. */
+/**
+ * A shared lock until the end of the transaction: it excludes the exclusive lock below, not other shared
+ * ones.
+ */
 export async function shareEntitlements(db: Database, environment: string): Promise<void> {
   await db.query('SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0))', [keyOf(environment)]);
 }
 
-/** Waits for the transactions that share them, and keeps others from it until this one ends. */
+/** Waits for the transactions with a shared lock, and excludes others until this one ends. */
 export async function lockEntitlements(db: Database, environment: string): Promise<void> {
   await db.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [keyOf(environment)]);
 }

@@ -7,7 +7,7 @@ export interface LogAlarm {
   message: string;
 }
 
-/** For readyz. Again with one code: the words are renewed. True when it did not stand there. */
+/** For readyz. An existing alarm with the same code gets the new message. True when the alarm is new. */
 export async function raiseLogAlarm(
   pool: Pool,
   { logId, partition, code, message }: LogAlarm,
@@ -21,7 +21,7 @@ export async function raiseLogAlarm(
   return rows[0]?.isNew === true;
 }
 
-/** Of all partitions but those. */
+/** For all partitions except those. */
 export async function clearLogAlarms(
   pool: Pool,
   { logId, code, except }: { logId: string; code: string; except: number[] },

@@ -3,7 +3,7 @@ import { type SourceRow, sourceOf } from '../../domain/store/metered-terms.ts';
 import { rowsBy } from '../../domain/store/rows-by.ts';
 import type { Database } from '../http/request-context.ts';
 
-/** What a customer's subscriptions and overrides say of its meters from a moment on. */
+/** What a customer's subscriptions and overrides say of its meters from a time on. */
 export interface TimeFacts {
   customerId: string;
   at: Date;
@@ -15,23 +15,23 @@ export interface FoundFacts extends MeteredFacts {
   source: (MeteredSource & { createdAtMs: number }) | undefined;
 }
 
-/** The first moment that is answered is this one, or a later one: see {@link readMeteredFacts}. */
+/** The first time in the result is this one, or a later one: see {@link readMeteredFacts}. */
 export interface FactsQuestion {
   customerId: string;
   since: Date;
 }
 
-/** Moments ahead at which time alone changes what holds. What comes later is read when these have come. */
+/** How many future changes by time alone are read. Later ones are read when these have come. */
 const TIMES_MAX = 16;
 
-/** Of a grant's subscription, so that the two are joined once. */
+/** The subscription's columns, included with each grant so that the two are joined once. */
 const LIVING = `living.id, living.customer_id, living.is_archived, living.status, living.starts_at,
             living.created_at, living.grace_ends`;
 
 /**
- * `$2` and `$3` name the customers, each with the moment of the change; `$4` is now. A subscription that has
- * begun by now counts at earlier moments too: its period may have rolled since. What a change of many has
- * changed is in these tables before the entitlement teller has come to a customer (`waiting`).
+ * `$2` and `$3` name the customers, each with the time of the change; `$4` is now. A subscription that has
+ * begun by now counts at earlier times too: its period may have rolled since. A change of many is in these
+ * tables before the change notifier has reached a customer (`waiting`).
  */
 const FACTS = `WITH named AS (
      SELECT c.id, named.since, c.status = 'archived' AS is_archived,
@@ -91,7 +91,7 @@ const FACTS = `WITH named AS (
      SELECT customer_id, starts_at AS at FROM living
      UNION SELECT customer_id, grace_ends FROM living
      UNION SELECT customer_id, expires_at FROM replaced),
-   moments AS (
+   times AS (
      SELECT id AS customer_id, since AS at FROM begun
      UNION ALL
      SELECT begun.id, ahead.at
@@ -102,11 +102,11 @@ const FACTS = `WITH named AS (
      SELECT m.customer_id, m.at, g.id, g.created_at, g.feature_id, g.meter_key, g.amount,
             NOT g.is_archived AND (g.status IN ('trialing', 'active')
                                    OR coalesce(m.at < g.grace_ends, false)) AS counts
-       FROM moments m
+       FROM times m
        JOIN given g ON g.customer_id = m.customer_id AND g.starts_at <= greatest(m.at, $4)),
    in_force AS (
      SELECT m.customer_id, m.at, r.feature_id, r.meter_key, r.amount
-       FROM moments m
+       FROM times m
        JOIN replaced r ON r.customer_id = m.customer_id
         AND (r.expires_at IS NULL OR m.at < r.expires_at)),
    resolved AS (
@@ -130,13 +130,13 @@ const FACTS = `WITH named AS (
           l.id AS "subscriptionId", l.current_period_start AS "sourceStart",
           l.current_period_end AS "sourceEnd", l.anchor, l.interval, l.interval_count AS "intervalCount",
           l.legacy_interval_ms AS "legacyIntervalMs", l.created_at AS "createdAt"
-     FROM moments m
+     FROM times m
      LEFT JOIN (SELECT * FROM limited FULL JOIN sourced USING (customer_id, at, meter_key)) metered
        ON metered.customer_id = m.customer_id AND metered.at = m.at
      LEFT JOIN living l ON l.id = metered.id
     ORDER BY m.customer_id, m.at`;
 
-/** A subscription that gives a meter its periods, with when it was made. */
+/** A subscription that gives a meter its periods, with its creation time. */
 interface FactsRow extends SourceRow {
   customerId: string;
   at: Date;
@@ -147,10 +147,10 @@ interface FactsRow extends SourceRow {
 }
 
 /**
- * Of customers, at the moment of the change and at the next moments at which time changes something: by
- * customer, in the order of time. Where a later change of many is not recorded of a customer yet, what held
- * before it is not known any more: the first moment is then that of this change. The rules are those of
- * domain/rules/resolve-entitlements.ts, kept here once more: a customer may hold a million grants.
+ * For customers, at the time of the change and at the next times at which time alone changes something: by
+ * customer, in the order of time. Where a later change of many is not yet recorded for a customer, the values
+ * before it are no longer known: the first time is then that of this change. The rules are those of
+ * domain/rules/resolve-entitlements.ts, written a second time: a customer may have a million grants.
  */
 export async function readMeteredFacts(
   db: Database,

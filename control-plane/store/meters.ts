@@ -4,7 +4,7 @@ import type { Database } from '../http/request-context.ts';
 import { readPage } from './read-page.ts';
 
 /**
- * A meter as it is stored; rates are decimal texts, also those inside the JSON: jsonb's numbers leave as
+ * A meter as it is stored; rates are decimal strings, also those inside the JSON: jsonb's numbers are read as
  * doubles.
  */
 export interface MeterRow {
@@ -70,7 +70,7 @@ export async function findMeter(
   return rows[0];
 }
 
-/** As {@link findMeter}; nobody else changes it for the rest of the transaction. */
+/** As {@link findMeter}, locked against changes for the rest of the transaction. */
 export async function lockMeter(
   db: Database,
   environment: string,

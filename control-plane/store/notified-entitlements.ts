@@ -1,11 +1,13 @@
 import type { NotifiedValues } from '../../domain/rules/entitlement-changes.ts';
 import type { Database } from '../http/request-context.ts';
 
-/** What a customer was told last, locked: nobody else tells it anything before the transaction has ended. */
+/**
+ * The last notification of a customer, locked: no other transaction notifies it before this one has ended.
+ */
 export interface NotifiedRow {
   customerId: string;
   notified: NotifiedValues;
-  /** The moment that was told of. Nothing is told of an earlier one: time does not run backwards. */
+  /** The time of the notified values. Nothing earlier is notified later: time does not run backwards. */
   resolvedAt: Date;
   /** When time alone may change it next. */
   nextTurn: Date | null;
@@ -14,7 +16,7 @@ export interface NotifiedRow {
 const ROW = `customer_id AS "customerId", told AS notified, resolved_at AS "resolvedAt",
   next_turn AS "nextTurn"`;
 
-/** Locks those of customers whose holdings were changed, and raises their versions. */
+/** Locks the rows of customers whose grants were changed, and raises their versions. */
 export async function touchNotified(
   db: Database,
   environment: string,
@@ -31,7 +33,7 @@ export async function touchNotified(
   return rows;
 }
 
-/** A row for each that has none; one that another makes at this moment is waited for. */
+/** A row for each that has none; waits for a row that another transaction is inserting. */
 export async function addNotified(
   db: Database,
   environment: string,
@@ -45,7 +47,7 @@ export async function addNotified(
   );
 }
 
-/** In one order everywhere, so that two that lock several wait for each other and not in a circle. */
+/** Always in one order, so that transactions that lock several rows cannot deadlock. */
 export async function lockNotified(
   db: Database,
   environment: string,
@@ -84,13 +86,13 @@ export async function writeNotified(
 export interface TurnedCustomer {
   environment: string;
   customerId: string;
-  /** Its moment, as Postgres writes it: to the microsecond. */
+  /** The time of its change, as Postgres prints it: to the microsecond. */
   turn: string;
 }
 
 /**
- * Of all environments, whose values time may have changed: the longest due first. But for some, each as long
- * as its moment is the one it had.
+ * The customers of all environments whose values time may have changed, the longest due first. Leaves out
+ * `except`, each as long as its time is the same.
  */
 export async function findTurned(
   db: Database,

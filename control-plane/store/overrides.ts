@@ -16,15 +16,15 @@ export interface OverrideRow extends OverrideFields {
 }
 
 export interface OverrideFields {
-  /** Of a boolean feature, else null. */
+  /** Of a boolean feature; otherwise null. */
   enabled: boolean | null;
-  /** Decimal text; null is unlimited, but for a boolean feature. */
+  /** Decimal string; null is unlimited, except for a boolean feature. */
   amount: string | null;
   expiresAt: Date | null;
   reason: string | null;
 }
 
-/** Which one: a customer has at most one of a feature. */
+/** The override's key: a customer has at most one for a feature. */
 export type OverridePlace = Pick<OverrideRow, 'customerId' | 'featureId'>;
 
 const COLUMNS = `id, customer_id AS "customerId", feature_id AS "featureId",
@@ -32,7 +32,7 @@ const COLUMNS = `id, customer_id AS "customerId", feature_id AS "featureId",
   (SELECT type FROM features WHERE features.id = feature_id) AS type,
   enabled, amount, expires_at AS "expiresAt", reason, created_at AS "createdAt", updated_at AS "updatedAt"`;
 
-/** In place of the one that there is, which keeps its id. The customer and the feature are locked. */
+/** Replaces the existing one, which keeps its id. The customer and the feature are locked. */
 export async function putOverride(
   db: Database,
   environment: string,
@@ -104,7 +104,7 @@ export function listOverrides(
   return readPage<OverrideRow>(db, { columns: COLUMNS, from: 'overrides', where, values }, page);
 }
 
-/** Of customers, each within a span of its own: those that expired after its start, up to its end. */
+/** For customers, each with a time range: the overrides that expired after its start, up to its end. */
 export async function findExpired(
   db: Database,
   environment: string,
@@ -127,7 +127,7 @@ export async function findExpired(
   return rows;
 }
 
-/** All of a customer, as the rules take them. */
+/** All overrides of a customer, in the form that the rules take. */
 export async function readHeldOverrides(
   db: Database,
   environment: string,

@@ -1,7 +1,7 @@
 import type { Database } from '../http/request-context.ts';
 import { ENTITLEMENT_VALUE_COLUMNS, type EntitlementValueRow, valueArrays } from './entitlement-values.ts';
 
-/** One version of a plan. It is written once, but for that of a draft to which nothing is pinned. */
+/** One version of a plan. It is written once, except that of a draft to which nothing is pinned. */
 export interface PlanVersion {
   planId: string;
   version: number;

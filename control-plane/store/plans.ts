@@ -13,7 +13,7 @@ export interface PlanRow {
   productId: string;
   status: PlanStatus;
   version: number;
-  /** Of the payment processor, by id; rows of a table of their own. */
+  /** Ids of the payment processor; rows of a separate table. */
   processorPriceIds: string[];
   createdAt: Date;
   updatedAt: Date;
@@ -53,7 +53,7 @@ export async function findPlan(
   return rows[0];
 }
 
-/** As {@link findPlan}; nobody else changes it, or subscribes to it, for the rest of the transaction. */
+/** As {@link findPlan}, locked against changes and new subscriptions for the rest of the transaction. */
 export async function lockPlan(
   db: Database,
   environment: string,
@@ -66,7 +66,7 @@ export async function lockPlan(
   return rows[0];
 }
 
-/** Whether some subscription, be it one that has ended, is pinned to this version. */
+/** Whether a subscription, including one that has ended, is pinned to this version. */
 export async function isVersionPinned(
   db: Database,
   environment: string,

@@ -20,7 +20,7 @@ export async function findConnection(
   return rows[0];
 }
 
-/** The row of this environment, made where there is none; nobody else changes it in this transaction. */
+/** The row of this environment, inserted if missing and locked against changes in this transaction. */
 export async function lockConnection(
   db: Database,
   environment: string,

@@ -4,13 +4,13 @@ import type { ProcessorEventReason, ProcessorEventStatus } from '../../schemas/r
 import type { Database } from '../http/request-context.ts';
 import { readPage } from './read-page.ts';
 
-/** One that waits for its subscription, or for a mapping. */
+/** An event that waits for its subscription, or for a mapping. */
 export interface WaitingEventRow {
   id: string;
   /** JSON, see processor/kept-event.ts. */
   reading: string;
   receivedAt: Date;
-  /** Null where nothing of it was applied yet. */
+  /** Null where no part of it was applied yet. */
   appliedAt: Date | null;
 }
 
@@ -18,13 +18,13 @@ export interface NewProcessorEvent {
   id: string;
   type: string;
   processorSubscriptionId: string;
-  /** The processor's own time, in its order. */
+  /** The processor's own time, in the processor's order. */
   changedAt: Date;
   receivedAt: Date;
   reading: string;
 }
 
-/** It then waits, also one that was given up before. False when it is kept already. */
+/** The event then waits, also one that was dropped before. False when it is stored already. */
 export async function keepProcessorEvent(
   db: Database,
   environment: string,
@@ -44,7 +44,7 @@ export async function keepProcessorEvent(
   return rowCount === 1;
 }
 
-/** No other transaction takes or applies an event of this subscription, or links it, until this one ends. */
+/** No other transaction reads or applies an event of this subscription, or links it, until this one ends. */
 export async function lockProcessorEvents(
   db: Database,
   environment: string,
@@ -55,7 +55,7 @@ export async function lockProcessorEvents(
   ]);
 }
 
-/** Those of a subscription, in the order in which they happened there. */
+/** The events of a subscription, in the order in which they happened there. */
 export async function findWaitingEvents(
   db: Database,
   environment: string,
@@ -70,7 +70,7 @@ export async function findWaitingEvents(
   return rows;
 }
 
-/** What came of an event; the mappings that it still misses, where it waits. */
+/** The outcome of an event; with the mappings that are still missing, if it waits. */
 export interface EventOutcome {
   status: ProcessorEventStatus;
   reasons: ProcessorEventReason[];
@@ -79,7 +79,7 @@ export interface EventOutcome {
   missingName: string | null;
 }
 
-/** Of one that waits no longer the reading goes. */
+/** The parsed event is deleted when it no longer waits. */
 export async function settleProcessorEvent(
   db: Database,
   environment: string,
@@ -106,8 +106,9 @@ export interface WaitingBounds {
 }
 
 /**
- * Gives up the oldest beyond the bounds, by the processor's time of one subscription, else by ours. Rows that
- * another transaction has locked are left to the next call: it may be waiting for rows that are locked here.
+ * Drops the oldest beyond the bounds, by the processor's time within a subscription, otherwise by ours. Rows
+ * that another transaction has locked are left to the next call: it may be waiting for rows that are locked
+ * here.
  */
 export async function giveUpEvents(
   db: Database,
@@ -147,7 +148,7 @@ export async function giveUpEvents(
 
 export interface ProcessorEventRow {
   id: string;
-  /** Null, like what follows, of one that was taken by an earlier release. */
+  /** Null, like the following fields, for an event stored by an earlier release. */
   type: string | null;
   status: ProcessorEventStatus;
   reasons: ProcessorEventReason[];
@@ -198,13 +199,13 @@ export async function findProcessorEvent(
   return rows[0];
 }
 
-/** A subscription of the processor of which an event waits for a mapping that there is by now. */
+/** A subscription of the processor with an event that waits for a mapping which exists by now. */
 export interface MatchableSubscription {
   environment: string;
   processorSubscriptionId: string;
 }
 
-/** Of all environments, behind a given one. */
+/** Of all environments, after a given one. */
 export async function findMatchable(
   db: Database,
   after: MatchableSubscription,
@@ -230,8 +231,8 @@ export async function findMatchable(
 }
 
 /**
- * Deletes at most `rowsMax` that are too old to come back: Stripe sends an event again for 3 days by itself,
- * and for 30 days when somebody asks for it. Returns how many went.
+ * Deletes at most `rowsMax` that are too old to be sent again: Stripe resends an event for 3 days by itself,
+ * and for 30 days on request. Returns how many were deleted.
  */
 export async function forgetProcessorEvents(pool: Pool, rowsMax: number): Promise<number> {
   const { rowCount } = await pool.query(

@@ -1,6 +1,6 @@
 import type { Database } from '../http/request-context.ts';
 
-/** What a price of the processor stands for here: a plan, an add-on, or both. */
+/** What a price of the processor maps to here: a plan, an add-on, or both. */
 export interface MappedPrice {
   priceId: string;
   planId: string | null;
@@ -29,7 +29,7 @@ function pricesOf(condition: string): string {
     AS "processorPriceIds"`;
 }
 
-/** Whose prices these are: one row of its table, read under its environment in this transaction. */
+/** The owner of these prices: one row of its table, read under its environment in this transaction. */
 export type PriceOwner = { planId: string } | { addonId: string };
 
 /** Raises a unique violation when another plan, or another add-on, has one of them. */

@@ -23,7 +23,7 @@ export interface BreakdownGroup {
   label: string;
   total: string;
   count: number;
-  /** Where the meter has rates, or had: the usage under each of them. */
+  /** If the meter has or had rates: the usage under each of them. */
   rated: RatedUsage[];
 }
 
@@ -32,15 +32,14 @@ export interface BreakdownResponse {
   all: BreakdownGroup;
   /** Largest total first, then by label. */
   groups: BreakdownGroup[];
-  /** Everything beyond the limit in one. */
+  /** The sum of everything beyond the limit. */
   other: BreakdownGroup | undefined;
 }
 
 const TIMEOUT_MS = 15_000;
 
 /**
- * Groups of one pair's events, everything in one statement, so that all of it is of one moment. Throws
- * Transient.
+ * Groups of the events of one customer and meter, in one statement and so in one snapshot. Throws Transient.
  */
 export async function readBreakdown(
   warehouse: Warehouse,
@@ -71,7 +70,7 @@ export async function readBreakdown(
   };
 }
 
-/** A map: a client's property may be called like something that every object has. */
+/** A map: a client's property may have the name of a member that every object has. */
 const TIME_LABELS = new Map(
   Object.entries({
     $hour: `formatDateTime(toStartOfHour(occurred_at), '%Y-%m-%dT%H:00:00.000Z', 'UTC')`,
@@ -80,11 +79,11 @@ const TIME_LABELS = new Map(
   }),
 );
 
-/** The newest version that had begun when an event occurred; 0 before the first. */
+/** The newest version that had begun when an event occurred; 0 is before the first. */
 const VERSION = `arrayLastIndex(
   start -> toInt64(start) <= toUnixTimestamp64Milli(occurred_at), {starts:Array(String)})`;
 
-/** The version and the label of a rate, as {@link rateParams} lists those of all values that have one. */
+/** The version and the label of a rate, as {@link rateParams} lists them for all values with a rate. */
 const RATE = `arrayFirst(rate -> has({rates:Array(String)}, rate),
   [concat(toString(${VERSION}), '=', ${labelOf(`{properties:Array(String)}[${VERSION}]`)})])`;
 
@@ -148,7 +147,7 @@ function groupOf(row: Omit<Row, 'slot'> | undefined): BreakdownGroup {
   };
 }
 
-/** `2=eu`, or `2` where the value has no rate of its own. */
+/** `2=eu`, or `2` if the value has no rate of its own. */
 function ratedUsage(name: string, amount: string): RatedUsage {
   const end = name.indexOf('=');
   const version = Number(end < 0 ? name : name.slice(0, end));

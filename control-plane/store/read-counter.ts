@@ -5,7 +5,7 @@ import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';
 import type { CustomerMeter } from '../usage/customer-meter.ts';
 
-/** Of who brings no time of its own. */
+/** For callers without a time of their own. */
 const TIMEOUT_MS = 5_000;
 
 /**
@@ -31,7 +31,7 @@ export interface CounterQuestion {
 }
 
 /**
- * Several meters of one customer, each asked for once, in one statement. By meter key; as {@link
+ * Several meters of one customer, each requested once, in one statement. By meter key; as {@link
  * readCounter}.
  */
 export async function readCounters(
@@ -53,7 +53,7 @@ export async function readCounters(
   return new Map([...questions.map(({ meterKey }) => [meterKey, '0'] as const), ...counted]);
 }
 
-/** Meters that are aggregated in one way over one span: one part of the statement. */
+/** Meters with one aggregation and one span: one part of the statement. */
 interface CounterGroup {
   aggregation: Aggregation;
   span: Span;
@@ -71,7 +71,7 @@ function groupsOf(questions: readonly CounterQuestion[]): CounterGroup[] {
   return [...groups.values()];
 }
 
-/** Names of its parameters end in its place: {@link paramsOf}. */
+/** The names of its parameters end in its number: {@link paramsOf}. */
 function groupSql({ aggregation, span }: CounterGroup, at: number): string {
   const { head, tail } = splitByHours(span);
   const { ofEvents, ofHours, merged } = AGGREGATE_SQL[aggregation];

@@ -11,9 +11,9 @@ import { readCounter } from './read-counter.ts';
 import { readManyCounters } from './read-many-counters.ts';
 
 /*
- * Many counters in one statement, against the statement of one (which usage/counter.store.test.ts holds
- * against an oracle). Breaks that turn it red: one customer's bounds for all; an edge's second hour left out;
- * another environment's or meter's events.
+ * Many counters in one statement, compared with the statement of one (which usage/counter.store.test.ts
+ * compares with an oracle). Mutants this suite catches: one customer's bounds for all; an edge's second hour
+ * left out; another environment's or meter's events.
  */
 const HOUR_MS = 3_600_000;
 const CUSTOMERS = 20;
@@ -50,7 +50,9 @@ afterAll(async () => {
 
 const customerOf = (at: number) => `cus_${String(at).padStart(26, 'b')}`;
 
-/** From spans within an hour, over two hours without a whole one, to days; on bounds of hours and beside. */
+/**
+ * From spans within an hour, over two hours without a whole one, to days; on bounds of hours and off them.
+ */
 function ownersOf(seed: number) {
   return Array.from({ length: CUSTOMERS }, (_, at) => {
     const hour = Math.floor(nowMs / HOUR_MS) * HOUR_MS - ((at * 7 + seed * 3) % 60) * HOUR_MS;

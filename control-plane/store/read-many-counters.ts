@@ -6,7 +6,7 @@ import type { Aggregation } from '../../schemas/usage-limits.ts';
 
 const TIMEOUT_MS = 5_000;
 
-/** One meter of many customers, of each over a span of its own. */
+/** One meter of many customers, each with its own span. */
 export interface ManyCounters {
   environment: string;
   meterKey: string;
@@ -16,9 +16,9 @@ export interface ManyCounters {
 }
 
 /**
- * By customer, as canonical decimal text, in one statement: periods begin when a customer came, so that
- * hardly two have the same bounds. Exact at any millisecond, like store/read-counter.ts: 100 customers take
- * 70 ms, and 15 ms each one by one. Throws Transient.
+ * By customer, as canonical decimal text, in one statement: periods begin when a customer was created, so
+ * that hardly two have the same bounds. Exact at any millisecond, like store/read-counter.ts: 100 customers
+ * take 70 ms together, and 15 ms each one by one. Throws Transient.
  */
 export async function readManyCounters(
   warehouse: Warehouse,
@@ -37,9 +37,9 @@ export async function readManyCounters(
 const BOUNDS = ['headFrom', 'headTo', 'hoursFrom', 'hoursTo', 'tailFrom', 'tailTo'] as const;
 
 /**
- * Each bound is looked up by the row's customer. The hours of the edges stand in a set beside it: the sort
- * key finds them, where a comparison of bounds would read every event of these customers. A head without any
- * whole hour behind it may lie in two.
+ * Each bound is read by the row's customer. The hours of the edges are in a separate set: the sort key finds
+ * them, where a comparison of bounds would read every event of these customers. A head that no whole hour
+ * follows may span two.
  */
 function statementOf(aggregation: Aggregation): string {
   const { ofEvents, ofHours, merged } = AGGREGATE_SQL[aggregation];

@@ -2,11 +2,11 @@ import type { QueryResultRow } from 'pg';
 import type { PageQuery } from '../../schemas/resources/fields.ts';
 import type { Database } from '../http/request-context.ts';
 
-/** Rows of one environment, as pieces of a statement. All of it is our own text; values are parameters. */
+/** Rows of one environment, as parts of a statement. All of it is our own text; values are parameters. */
 export interface List {
   columns: string;
   from: string;
-  /** Names its values $1, $2, … */
+  /** Its values are named $1, $2, … */
   where: string;
   values: unknown[];
 }

@@ -14,7 +14,7 @@ export interface StoredEvent {
   properties: Array<[string, string]>;
 }
 
-/** Of the last event that was seen. */
+/** Of the last event of the previous page. */
 export interface EventPlace {
   occurredAtMs: number;
   id: string;
@@ -30,11 +30,11 @@ export interface EventsQuestion {
 const TIMEOUT_MS = 10_000;
 
 /**
- * Events of one pair, oldest first, ties by id. Throws Transient.
+ * Events of one customer and meter, oldest first, ties by id. Throws Transient.
  *
  * The order begins like the table's sort key, so that ClickHouse reads the hours one after the other and
- * stops at the limit: a page costs the same wherever it stands. Newest first it would read and sort all of
- * them, since FINAL cannot be read backwards.
+ * stops at the limit: every page costs the same. Newest first it would read and sort all of them, since FINAL
+ * cannot be read backwards.
  */
 export async function readUsageEvents(
   warehouse: Warehouse,

@@ -4,7 +4,7 @@ export async function ping(pool: Pool): Promise<void> {
   await pool.query('SELECT 1');
 }
 
-/** What stands in the way of this log's partitions, the oldest first: of another nobody here loads any. */
+/** The blockers of this log's partitions, the oldest first. Nothing here loads another log. */
 export async function listPartitionAlarms(
   pool: Pool,
   logId: string,
@@ -24,7 +24,7 @@ export interface PartitionAlarm {
   message: string;
 }
 
-/** Lines set aside that nobody has dealt with. */
+/** Quarantined lines that are not resolved. */
 export async function countQuarantined(pool: Pool): Promise<number> {
   const { rows } = await pool.query<{ count: number }>(
     'SELECT count(*) FROM quarantine WHERE resolved_at IS NULL',
@@ -34,11 +34,11 @@ export async function countQuarantined(pool: Pool): Promise<number> {
 
 export interface AuditOutcome {
   finishedAt: Date;
-  /** That stand: after a repair what is left. */
+  /** The open differences: after a repair those that are left. */
   differences: number;
 }
 
-/** The last audit that came to its end; undefined when there was none. */
+/** The last completed audit; undefined when there was none. */
 export async function readLastAudit(pool: Pool): Promise<AuditOutcome | undefined> {
   const { rows } = await pool.query<AuditOutcome>(
     `SELECT finished_at AS "finishedAt",
@@ -49,7 +49,7 @@ export async function readLastAudit(pool: Pool): Promise<AuditOutcome | undefine
   return rows[0];
 }
 
-/** Since when the oldest event has waited for its deliveries to be made; null: none does. */
+/** Since when the oldest event has waited for the creation of its deliveries; null: none waits. */
 export async function readPendingSince(pool: Pool): Promise<Date | null> {
   const { rows } = await pool.query<{ since: Date | null }>(
     'SELECT min(created_at) AS since FROM webhook_events WHERE NOT fanned_out',

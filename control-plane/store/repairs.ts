@@ -2,13 +2,13 @@ import type { Pool } from 'pg';
 
 export interface Repairs {
   /**
-   * The warehouse is being repaired, or is about to be, or a repair has failed: an hour may then say too
-   * little, and events may be gone.
+   * A repair of the warehouse is running or requested, or has failed: an hour may then show too little, and
+   * events may be missing.
    */
   isOpen: boolean;
-  /** One has failed, and no audit has found everything as it should be since. */
+  /** A repair has failed, and no audit since then was clean. */
   hasFailed: boolean;
-  /** Changes with every repair that ends, whatever the clock says; null before the first. */
+  /** Changes with every repair that ends, independent of the clock; null before the first. */
   ended: string | null;
 }
 

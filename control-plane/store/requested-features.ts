@@ -7,7 +7,7 @@ export interface RequestedFeatureRow extends MeterRates {
   id: string;
   key: string;
   type: FeatureType;
-  /** Of its meter, as the rates are; null unless it is metered. */
+  /** Of its meter, like the rates; null unless it is metered. */
   meterKey: string | null;
   aggregation: Aggregation | null;
 }
@@ -16,7 +16,7 @@ const COLUMNS = `f.id, f.key, f.type, f.meter_key AS "meterKey", m.aggregation,
   m.credit_rate AS "creditRate", m.credit_rates AS "creditRates"`;
 const ITS_METER = 'LEFT JOIN meters m ON m.environment = f.environment AND m.key = f.meter_key';
 
-/** Those of the names, each a key or an id, that there are. */
+/** The existing ones among the names, each a key or an id. */
 export async function findRequestedFeatures(
   db: Database,
   environment: string,
@@ -31,7 +31,7 @@ export async function findRequestedFeatures(
   return rows;
 }
 
-/** Those of the same ids that there still are. */
+/** The ones of the same ids that still exist. */
 export async function readFeaturesAgain(
   db: Database,
   places: ReadonlyArray<{ environment: string; id: string }>,

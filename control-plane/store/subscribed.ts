@@ -1,4 +1,4 @@
-/** What a subscription stands on, held for the transaction: nobody archives it meanwhile. */
+/** What a subscription refers to, locked for the transaction: it cannot be archived meanwhile. */
 import type { Database } from '../http/request-context.ts';
 
 export interface SubscribedCustomer {
@@ -7,7 +7,7 @@ export interface SubscribedCustomer {
 }
 
 /**
- * By id or external id. Not even another subscription is made for it meanwhile, so that rivals count each
+ * By id or external id. Also locked against further subscriptions, so that concurrent requests count each
  * other.
  */
 export async function lockSubscriber(
@@ -23,7 +23,7 @@ export async function lockSubscriber(
   return rows[0];
 }
 
-/** As above, by the processor's id. */
+/** The same by the processor's id. */
 export async function lockProcessorSubscriber(
   db: Database,
   environment: string,
@@ -37,7 +37,7 @@ export async function lockProcessorSubscriber(
   return rows[0];
 }
 
-/** Those of a customer that have not ended. */
+/** The customer's subscriptions that have not ended. */
 export async function countLivingSubscriptions(
   db: Database,
   environment: string,
@@ -54,7 +54,7 @@ export async function countLivingSubscriptions(
 export interface SubscribedPlan {
   id: string;
   status: 'draft' | 'published' | 'archived';
-  /** The newest; those before it exist from 1 on. */
+  /** The newest version; all from 1 to it exist. */
   version: number;
 }
 

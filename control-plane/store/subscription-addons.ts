@@ -1,6 +1,6 @@
 import type { Database } from '../http/request-context.ts';
 
-/** How many of an add-on; it may be attached already. The subscription is locked. */
+/** Sets the quantity of an add-on, attached already or not. The subscription is locked. */
 export async function putSubscriptionAddon(
   db: Database,
   subscriptionId: string,
@@ -13,7 +13,7 @@ export async function putSubscriptionAddon(
   );
 }
 
-/** As above, for the processor, which may then take it away again. */
+/** The same for the processor, which may then remove it again. */
 export async function putProcessorAddon(
   db: Database,
   subscriptionId: string,
@@ -28,7 +28,7 @@ export async function putProcessorAddon(
   );
 }
 
-/** Ids of those that the processor attached. The subscription is locked. */
+/** Ids of the add-ons that the processor attached. The subscription is locked. */
 export async function findProcessorAddons(db: Database, subscriptionId: string): Promise<string[]> {
   const { rows } = await db.query<{ addonId: string }>(
     `SELECT addon_id AS "addonId" FROM subscription_addons WHERE subscription_id = $1 AND from_processor`,

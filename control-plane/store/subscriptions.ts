@@ -4,7 +4,7 @@ import type { Interval, SubscriptionStatus } from '../../schemas/value-sets.ts';
 import type { Database } from '../http/request-context.ts';
 import { readPage } from './read-page.ts';
 
-/** What changes in the life of a subscription. */
+/** The fields that change in the life of a subscription. */
 export interface SubscriptionFields {
   planId: string;
   /** Where it is pinned. */
@@ -15,12 +15,12 @@ export interface SubscriptionFields {
   currentPeriodEnd: Date;
   /** From when on it counts. */
   startsAt: Date;
-  /** The lattice of its periods, see domain/rules/subscription-period.ts. */
+  /** The series of its periods, see domain/rules/subscription-period.ts. */
   anchor: Date;
   interval: Interval;
   intervalCount: number;
   legacyIntervalMs: number | null;
-  /** Null where it was never rolled. */
+  /** Null if it was never rolled. */
   noRollBefore: Date | null;
   cancelAt: Date | null;
   /** `cancelAt` is the end of the period, or of the trial, and moves with it. */
@@ -30,13 +30,13 @@ export interface SubscriptionFields {
   canceledAt: Date | null;
   trialEnd: Date | null;
   processorSubscriptionId: string | null;
-  /** The processor's own time of what it told last. */
+  /** The processor's own time of its last change. */
   processorChangedAt: Date | null;
-  /** When somebody last changed here what the processor may change too. */
+  /** When the API last changed something here that the processor may change too. */
   localChangedAt: Date | null;
-  /** What the processor last said of `cancelAt`. */
+  /** The processor's last value of `cancelAt`. */
   processorCancelAt: Date | null;
-  /** It lives in the time of a test clock of the processor. */
+  /** Its times are those of a test clock of the processor. */
   processorSimulated: boolean;
   /** JSON. */
   metadata: string | null;
@@ -45,7 +45,7 @@ export interface SubscriptionFields {
 export interface SubscriptionRow extends SubscriptionFields {
   id: string;
   customerId: string;
-  /** Of the plan as it is now. */
+  /** The plan's present name. */
   planName: string;
   /** By id of the add-on. */
   addons: Array<{ addonId: string; quantity: number }>;
@@ -67,7 +67,7 @@ const COLUMNS = `id, customer_id AS "customerId", plan_id AS "planId",
             json_agg(json_build_object('addonId', addon_id, 'quantity', quantity) ORDER BY addon_id), '[]')
      FROM subscription_addons WHERE subscription_id = subscriptions.id) AS addons`;
 
-/** As they stand in both statements that write. */
+/** As they are in both statements that write. */
 const FIELDS = `plan_id, plan_version, status, status_since, current_period_start, current_period_end,
   starts_at, anchor, interval, interval_count, legacy_interval_ms, no_roll_before, cancel_at,
   cancels_at_period_end, pending_plan_id, canceled_at, trial_end, processor_subscription_id,
@@ -103,7 +103,7 @@ export async function findSubscription(
   return rows[0];
 }
 
-/** As {@link findSubscription}; nobody else changes it or its add-ons for the rest of the transaction. */
+/** As {@link findSubscription}, locked with its add-ons against changes for the rest of the transaction. */
 export async function lockSubscription(
   db: Database,
   environment: string,
@@ -113,7 +113,7 @@ export async function lockSubscription(
     environment,
     id,
   ]);
-  // A second statement: the add-ons are read as they are once the lock is held, not as they were before.
+  // A second statement: it reads the add-ons as they are once the lock is held, not as they were before.
   return findSubscription(db, environment, id);
 }
 
@@ -146,7 +146,7 @@ export async function updateSubscription(
   return rows[0];
 }
 
-/** Of a locked one: of its add-ons, which are rows of their own, something was changed here. */
+/** For a locked one: records that its add-ons, which are separate rows, were changed through the API. */
 export async function stampLocalChange(
   db: Database,
   environment: string,

@@ -1,8 +1,8 @@
 import { DatabaseError } from 'pg';
 
 /**
- * For `catch`: what is taken is the caller's fault, and said so; the transaction is over either way. The
- * refusal may tell by the name of the index what it is.
+ * For `catch`: the caller chose a value that is in use, and the error says so; the transaction is over either
+ * way. The error may be chosen by the name of the index.
  */
 export function whenTaken(rejection: (index: string) => Error): (error: unknown) => never {
   return (error) => {

@@ -65,7 +65,7 @@ export interface WebhookAttemptRow {
   responseBody: string | null;
 }
 
-/** In their order. There are ten at most. */
+/** In their order. There are at most ten. */
 export async function listAttempts(
   db: Database,
   environment: string,
@@ -81,13 +81,13 @@ export async function listAttempts(
   return rows;
 }
 
-/** A delivery to be made: it is due at once. */
+/** A delivery to create: it is due at once. */
 export interface NewDelivery {
   id: string;
   eventId: string;
 }
 
-/** Of whole milliseconds, since attempts are found by the same moment. */
+/** In whole milliseconds, since attempts are found by the same time. */
 export async function insertDueDeliveries(
   db: Database,
   environment: string,
@@ -110,15 +110,15 @@ export interface ReplayFilter {
   /** from ≤ time of the event < to. */
   from: Date;
   to: Date;
-  /** Those of which no delivery has succeeded. */
+  /** Only events without a successful delivery. */
   onlyFailed: boolean;
   limit: number;
 }
 
 /**
- * The event with this id as `e`, looked up by it alone: by its time or environment as well, every event of
- * the span or the environment was read for each where statistics knew little of them (10,000 took longer than
- * a statement may). So whoever asks compares `e.environment` itself.
+ * The event with this id as `e`, read by its id alone: with its time or environment in the condition,
+ * Postgres read every event of the span or the environment for each row where it had few statistics (10,000
+ * took longer than a statement may). So the caller compares `e.environment` itself.
  */
 const eventOf = (id: string) => `LATERAL (
   SELECT environment, created_at, object_id FROM webhook_events WHERE id = ${id} OFFSET 0) AS e`;
@@ -129,8 +129,8 @@ export interface ReplayableEvent {
 }
 
 /**
- * Events that the endpoint was to be told, oldest first, but for tests and for those that are on their way. A
- * delivery is made after its event; by the clock of another host it may be some time before.
+ * Events addressed to the endpoint, oldest first, without tests and those that are on their way. A delivery
+ * is made after its event; by the clock of another host it may be some time before.
  */
 export async function findReplayable(
   db: Database,
@@ -138,21 +138,21 @@ export async function findReplayable(
   { endpointId, from, to, onlyFailed, limit }: ReplayFilter,
 ): Promise<ReplayableEvent[]> {
   const { rows } = await db.query<ReplayableEvent>(
-    `SELECT told.id, e.created_at AS "createdAt"
+    `SELECT addressed.id, e.created_at AS "createdAt"
        FROM (SELECT event_id AS id FROM webhook_deliveries
               WHERE environment = $1 AND endpoint_id = $2
                 AND created_at >= $3::timestamptz - interval '1 hour'
               GROUP BY event_id
-             HAVING NOT bool_or(state = 'pending' OR $5 AND state = 'succeeded')) AS told,
-            ${eventOf('told.id')}
+             HAVING NOT bool_or(state = 'pending' OR $5 AND state = 'succeeded')) AS addressed,
+            ${eventOf('addressed.id')}
       WHERE e.environment = $1 AND e.created_at >= $3 AND e.created_at < $4 AND e.object_id <> $2
-      ORDER BY e.created_at, told.id LIMIT $6`,
+      ORDER BY e.created_at, addressed.id LIMIT $6`,
     [environment, endpointId, from, to, onlyFailed, limit],
   );
   return rows;
 }
 
-/** One delivery that waits for its next attempt is due at once; not one that is being tried just now. */
+/** Makes a delivery that waits for its next attempt due at once; not one whose attempt is running. */
 export async function hurryDelivery(
   db: Database,
   environment: string,
@@ -167,7 +167,10 @@ export async function hurryDelivery(
   return rows[0]?.id;
 }
 
-/** The same for an endpoint's whose event lies in a span, oldest first. Returns the times of their events. */
+/**
+ * The same for the deliveries of an endpoint whose events are in a time range, oldest first. Returns their
+ * events' times.
+ */
 export async function hurryDeliveries(
   db: Database,
   environment: string,

@@ -6,7 +6,7 @@ export interface WebhookEndpointRow {
   url: string;
   events: string[];
   status: WebhookEndpoint['status'];
-  /** Of an endpoint that delivery disabled. */
+  /** For an endpoint that the delivery service disabled. */
   disabledReason: NonNullable<WebhookEndpoint['disabledReason']> | null;
   createdAt: Date;
 }
@@ -34,7 +34,7 @@ export async function findEndpoint(
   return rows[0];
 }
 
-/** Nobody else changes it in this transaction, delivery neither. */
+/** Locked against changes in this transaction, including those of the delivery service. */
 export async function lockEndpoint(
   db: Database,
   environment: string,
@@ -47,7 +47,7 @@ export async function lockEndpoint(
   return rows[0];
 }
 
-/** Nobody else adds one in this transaction. Returns how many there are. */
+/** Locked against new endpoints in this transaction. Returns how many there are. */
 export async function countEndpointsLocked(db: Database, environment: string): Promise<number> {
   await db.query('SELECT FROM environments WHERE id = $1 FOR NO KEY UPDATE', [environment]);
   const { rows } = await db.query<{ count: number }>(
@@ -82,7 +82,7 @@ export type EndpointFields = Pick<
   'id' | 'url' | 'events' | 'status' | 'disabledReason'
 > & {
   updatedAt: Date;
-  /** What it failed until now is forgotten, and its circuit closed. */
+  /** Resets its failures and closes its circuit breaker. */
   isForgiven: boolean;
 };
 
@@ -105,8 +105,8 @@ export async function updateEndpoint(
 }
 
 /**
- * `secret` is sealed. The one before signs beside it up to `previousUntil`; one from an earlier rotation no
- * more.
+ * `secret` is sealed. The previous secret also signs up to `previousUntil`; one from an earlier rotation does
+ * not.
  */
 export async function replaceSecret(
   db: Database,
@@ -122,7 +122,7 @@ export async function replaceSecret(
   );
 }
 
-/** Its deliveries stay in the log, and are ended by whoever delivers. */
+/** Its deliveries stay in the log; the delivery service ends them. */
 export async function deleteEndpoint(db: Database, environment: string, id: string): Promise<void> {
   await db.query('DELETE FROM webhook_endpoints WHERE environment = $1 AND id = $2', [environment, id]);
 }

@@ -4,7 +4,7 @@ import type { PageQuery } from '../../schemas/resources/fields.ts';
 import type { Database } from '../http/request-context.ts';
 import { readPage } from './read-page.ts';
 
-/** The envelope of one; undefined where the environment has none of this id. */
+/** The envelope of one event; undefined if the environment has none with this id. */
 export async function findEvent(db: Database, environment: string, id: string): Promise<string | undefined> {
   const { rows } = await db.query<{ body: string }>(
     'SELECT body FROM webhook_events WHERE environment = $1 AND id = $2',
@@ -21,7 +21,7 @@ export interface EventFilter {
 }
 
 /**
- * Into the outbox, and told to nobody by itself: what tries an endpoint did not happen, and reports that
+ * Into the outbox, addressed to no endpoint by itself: a test event did not happen, and goes only to its
  * endpoint.
  */
 export async function insertTestEvent(
@@ -36,7 +36,7 @@ export async function insertTestEvent(
   );
 }
 
-/** Envelopes, as they are sent; without tests. */
+/** Envelopes, as they are sent; without test events. */
 export function listEvents(
   db: Database,
   environment: string,

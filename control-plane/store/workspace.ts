@@ -23,7 +23,7 @@ export async function findWorkspace(db: Database, environment: string): Promise<
   return rows[0];
 }
 
-/** As {@link findWorkspace}; nobody else changes it for the rest of the transaction. */
+/** As {@link findWorkspace}, locked against changes for the rest of the transaction. */
 export async function lockWorkspace(db: Database, environment: string): Promise<WorkspaceRow | undefined> {
   const { rows } = await db.query<WorkspaceRow>(
     `SELECT ${COLUMNS} FROM workspaces w JOIN environments e ON e.workspace_id = w.id WHERE e.id = $1

@@ -11,11 +11,12 @@ import { readHeldValues } from './granted-values.ts';
 import { findExpired } from './overrides.ts';
 
 /*
- * An environment that was filled since statistics were taken, by which it has no rows: after an import, until
- * Postgres looks again. Statements that look up many rows of it read no more than they do anywhere.
+ * An environment that was filled since statistics were taken, so that by them it has no rows: after an
+ * import, until the next ANALYZE. Statements that read many rows by key read no more rows than with fresh
+ * statistics.
  *
- * Breaks that turn it red: a customer, its subscriptions or its overrides looked up by their environment as
- * well, for what is told, for marks or for members; its add-ons by theirs; a search for the subscription of
+ * Mutants this suite catches: a customer, its subscriptions or its overrides read by their environment as
+ * well, for notifications, for marks or for members; its add-ons by theirs; a search for the subscription of
  * each session.
  */
 const MANY = 10_000;
@@ -43,7 +44,7 @@ describe('where statistics do not know the environment', () => {
     rowsRead(api.pool, table, reading);
 
   it.each(['customers', 'subscriptions', 'overrides'])(
-    'of %s are read those that are told',
+    'of %s are read those that are notified',
     async (table) => {
       const requested = customers.map((customerId) => ({ customerId, at: LATER }));
       const read = await rowsOf(table, async (db) => {
@@ -140,7 +141,7 @@ function expectAFew(read: number, rows: number): void {
   expect(read).toBeLessThanOrEqual(5 * rows);
 }
 
-/** In a database of its own. */
+/** In a separate database. */
 async function placeUnderTest() {
   const { keys, pool, close } = await startApi();
   onTestFinished(close);
@@ -154,7 +155,7 @@ async function placeUnderTest() {
   };
 }
 
-/** How many rows of a table, or entries of its indexes, something reads. */
+/** How many rows of a table, or entries of its indexes, a function reads. */
 function rowsRead(pool: Pool, table: string, reading: (db: PoolClient) => Promise<void>): Promise<number> {
   return inTransaction(pool, async (db) => {
     const before = await rowsReadLately(db, table);
@@ -182,7 +183,7 @@ async function customerIdsOf(pool: Pool, environment: string, limit: number): Pr
   return rows.map(({ id }) => id);
 }
 
-/** Customers of one plan and add-on, each by a session of the funnel and with an override that expires. */
+/** Customers of one plan and add-on, each with a session of the funnel and an override that expires. */
 async function crowd(pool: Pool, environment: string, many: number): Promise<void> {
   await pool.query(
     `WITH ids AS (SELECT md5($1 || n) AS id, $2::timestamptz + n * interval '1 s' AS born

@@ -7,7 +7,7 @@ import { shownSubscription } from './shown-subscription.ts';
 
 /**
  * As {@link changeSubscription}, for a change that an API client requests: an earlier event of the processor
- * will not undo it. A change by the subscription clock is none of these: it only anticipates the processor.
+ * will not undo it. A change by the subscription clock does not count: it only anticipates the processor.
  */
 export function changeLocally(
   context: ChangeContext,
@@ -19,7 +19,7 @@ export function changeLocally(
   return changeSubscription(context, row, { ...fields, ...stamp });
 }
 
-/** The same for its add-ons, which are written already. */
+/** The same for its add-ons, which the caller has written already. */
 export async function stampAddonChange(
   { db, environment, nowMs }: ChangeContext,
   before: SubscriptionRow,
@@ -28,7 +28,7 @@ export async function stampAddonChange(
   if (isOther(before, after)) await stampLocalChange(db, environment, { id: after.id, at: new Date(nowMs) });
 }
 
-/** Of the rest the processor says nothing. */
+/** The processor reports none of the other fields. */
 function isOther(before: SubscriptionRow, after: SubscriptionRow): boolean {
   const [old, now] = [before, after].map((row) => {
     const { metadata: _, processorSubscriptionId: __, ...notified } = shownSubscription(row);

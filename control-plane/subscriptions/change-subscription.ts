@@ -12,8 +12,8 @@ import { shownSubscription } from './shown-subscription.ts';
 import { termOfRow } from './subscription-fields.ts';
 
 /**
- * Writes a change of a locked subscription and tells it. Whether it may change so is the caller's to judge.
- * Throws Rejected `already_exists` where another subscription has the processor's id.
+ * Writes a change of a locked subscription and emits its events. The caller decides whether the change is
+ * allowed. Throws Rejected `already_exists` where another subscription has the processor's id.
  */
 export async function changeSubscription(
   context: ChangeContext,
@@ -29,7 +29,10 @@ export async function changeSubscription(
   return updated;
 }
 
-/** What a new subscription, or a change of one, leaves behind. To what it was: nothing. */
+/**
+ * The events and audit entry of a new subscription, or of a change of one. A change to the same values has
+ * none.
+ */
 export async function recordSubscription(
   context: ChangeContext,
   before: SubscriptionRow | undefined,
@@ -52,7 +55,7 @@ function tookEffectAt(before: SubscriptionRow, after: SubscriptionRow): Date | u
   return isOtherPlan && after.currentPeriodStart >= currentPeriodEnd ? currentPeriodEnd : undefined;
 }
 
-/** Whether its customer's entitlements, and the periods of its meters, go on as they would have. */
+/** Whether the customer's entitlements, and the periods of its meters, continue as they would have. */
 function isHeldAlike(before: SubscriptionRow, after: SubscriptionRow): boolean {
   return (
     changedFields(customerGrantsOf(before), customerGrantsOf(after)).length === 0 &&
@@ -80,7 +83,7 @@ function eventsOfNew({ id, customerId, planId }: Subscription): EmittedEvent[] {
   ];
 }
 
-/** `canceled` is told by its own event alone; metadata is the caller's own and told to nobody. */
+/** `canceled` has its own event alone; metadata is the caller's own and causes no event. */
 function eventsOf(before: Subscription, after: Subscription): EmittedEvent[] {
   const notified = changedFields({ ...before, metadata: undefined }, { ...after, metadata: undefined });
   const events: EmittedEvent[] = [];

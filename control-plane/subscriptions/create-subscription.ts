@@ -16,7 +16,7 @@ import { givenTime, requireTrialAhead } from './read-times.ts';
 import { attachedAddon, requireVersion, subscribedPlan, subscribingCustomer } from './subscribed-objects.ts';
 import { fieldsOfTerm } from './subscription-fields.ts';
 
-/** Throws Rejected: first for the fields, then for what they name. */
+/** Throws Rejected: first for the fields, then for the objects that they name. */
 export async function createSubscription(
   context: RequestContext,
   { body, bodyText }: { body: NewSubscription; bodyText: string },
@@ -68,7 +68,7 @@ function termOf(body: NewSubscription, nowMs: number): Omit<SubscriptionFields, 
 
 type Attached = SubscriptionRow['addons'][number];
 
-/** Throws Rejected for one that is unknown, or named twice, be it by id and by key. */
+/** Throws Rejected for an add-on that is unknown, or named twice, also once by id and once by key. */
 async function namedAddons(context: RequestContext, given: Attached[]): Promise<Attached[]> {
   const named = new Map<string, Attached>();
   for (const [at, { addonId: name, quantity }] of given.entries()) {

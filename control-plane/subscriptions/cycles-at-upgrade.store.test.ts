@@ -14,7 +14,7 @@ import { termOfRow } from './subscription-fields.ts';
 const BEFORE = 8;
 const DAY_MS = 86_400_000;
 
-/** What the release before could store, and as what it is shown from now on. */
+/** What the previous release could store, and how it is shown from now on. */
 const CYCLES: Array<[id: string, anchor: string, months: number | null, ms: number | null, shown: object]> = [
   ['month', '2026-01-31T10:00:00.5Z', 1, null, { interval: 'month', intervalCount: 1 }],
   ['quarter', '2026-01-31Z', 3, null, { interval: 'month', intervalCount: 3 }],
@@ -29,11 +29,11 @@ const CYCLES: Array<[id: string, anchor: string, months: number | null, ms: numb
 ];
 
 /*
- * Red when a count or an anchor is another one, when a year is not twelve months, when a length that is no
- * whole number of days is rounded, when a subscription that counts today counts no more, when `rolls_at`, the
- * pause or a period is touched, or when a process of the release before reads another length.
+ * Red when a count or an anchor differs, when a year is not twelve months, when a length that is not a whole
+ * number of days is rounded, when a subscription that counts today no longer counts, when `rolls_at`, the
+ * pause or a period is changed, or when a process of the previous release reads another length.
  */
-it('no period of an earlier release begins or ends at another moment after the upgrade', async () => {
+it('no period of an earlier release begins or ends at another time after the upgrade', async () => {
   const { pool, url, environment } = await databaseOfBefore();
   for (const [id, anchor, months, ms] of CYCLES) {
     await insertOld(pool, environment, { id, anchor, months, ms });

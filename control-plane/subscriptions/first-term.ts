@@ -11,10 +11,10 @@ import type { NewSubscription } from '../../schemas/resources/subscriptions.ts';
 import { firstLength } from './period-length.ts';
 import { givenTime, requirePeriod } from './read-times.ts';
 
-/** What decides on the first period beside the body. */
+/** What determines the first period, in addition to the body. */
 interface Beginning {
   nowMs: number;
-  /** Of a subscription that is trialing. */
+  /** For a trialing subscription. */
   trialEnd: Date | null;
 }
 

@@ -14,7 +14,7 @@ import { givenTime, requireTrialAhead } from './read-times.ts';
 import { shownSubscription } from './shown-subscription.ts';
 import { movedTo, rolledTo } from './subscription-fields.ts';
 
-/** Throws Rejected: first for the fields, then for what they name. The row is locked. */
+/** Throws Rejected: first for the fields, then for the objects that they name. The row is locked. */
 export async function patchSubscription(
   context: RequestContext,
   locked: SubscriptionRow,
@@ -24,7 +24,7 @@ export async function patchSubscription(
   const row = withRunningPeriod(locked, body, nowMs);
   const { status = row.status } = body;
   const metadata = readMetadata(bodyText) ?? row.metadata;
-  // Before its moments are looked at: what can never be trialing again is not asked for the end of a trial.
+  // Before the times are checked: a subscription that can never trial again needs no end of a trial.
   requireTransition(row, status);
   const trialEnd = patchedTrialEnd(row, body, nowMs);
   const term = patchedTerm(row, body, { status, trialEnd, nowMs });
@@ -35,7 +35,10 @@ export async function patchSubscription(
   return changeLocally(context, locked, { ...fields, metadata });
 }
 
-/** What is to change with the next period means the one after now, though the clock may not have come yet. */
+/**
+ * A change for the next period applies to the period after the present one, even if the clock job has not
+ * rolled yet.
+ */
 function withRunningPeriod(row: SubscriptionRow, body: SubscriptionPatch, nowMs: number): SubscriptionRow {
   const isOfNext =
     body.at === 'period_end' || body.interval !== undefined || body.intervalCount !== undefined;
@@ -43,7 +46,7 @@ function withRunningPeriod(row: SubscriptionRow, body: SubscriptionPatch, nowMs:
   return isOfNext && isOurs ? { ...row, ...rolledTo(row, nowMs) } : row;
 }
 
-/** Throws Rejected `illegal_transition`. To the status it has it may always go. */
+/** Throws Rejected `illegal_transition`. A change to the present status is always allowed. */
 export function requireTransition({ status: from }: SubscriptionRow, to: SubscriptionStatus): void {
   const legal = nextStatuses(from);
   if (to !== from && !legal.includes(to)) throw illegalTransition({ from, to, legal });
@@ -70,7 +73,7 @@ function patchedProcessorId(row: SubscriptionRow, body: SubscriptionPatch): stri
   });
 }
 
-/** Throws Rejected `illegal_transition`: nothing comes after the end. */
+/** Throws Rejected `illegal_transition`: an ended subscription does not change any more. */
 function requireOnlyMetadata(row: SubscriptionRow, fields: Partial<SubscriptionFields>): void {
   const changes = changedFields(shownSubscription(row), shownSubscription({ ...row, ...fields }));
   if (changes.length > 0) throw ended(row);
@@ -79,7 +82,7 @@ function requireOnlyMetadata(row: SubscriptionRow, fields: Partial<SubscriptionF
 export function ended({ status }: SubscriptionRow): Rejected {
   return new Rejected(
     'illegal_transition',
-    `What is ${status} can no longer be changed, but for its metadata.`,
+    `A subscription that is ${status} can no longer be changed, except for its metadata.`,
     { details: { from: status, legal: [] } },
   );
 }

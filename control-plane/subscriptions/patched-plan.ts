@@ -6,7 +6,7 @@ import { requireVersion, subscribedPlan } from './subscribed-objects.ts';
 
 type PlanFields = Pick<SubscriptionFields, 'planId' | 'planVersion' | 'pendingPlanId'>;
 
-/** Throws Rejected. It may stay on a plan that was archived since. */
+/** Throws Rejected. A subscription may stay on a plan that was archived since. */
 export async function patchedPlan(
   context: RequestContext,
   row: SubscriptionRow,
@@ -22,13 +22,13 @@ export async function patchedPlan(
   if (planId === undefined && planVersion === undefined) return { ...kept, pendingPlanId: waiting };
   const plan = await subscribedPlan(context, planId ?? row.planId, row.planId);
   if (typeof planVersion === 'number') requireVersion(plan, planVersion);
-  // Another plan begins with no version pinned.
+  // A new plan starts without a pinned version.
   const keptVersion = plan.id === row.planId ? row.planVersion : null;
   const version = planVersion === undefined ? keptVersion : planVersion;
   return { planId: plan.id, planVersion: version, pendingPlanId: waiting };
 }
 
-/** To the plan that it has nothing has to wait. */
+/** A change to the present plan needs no pending plan. */
 async function waitingPlan(
   context: RequestContext,
   row: SubscriptionRow,

@@ -17,7 +17,7 @@ import { otherLength } from './period-length.ts';
 import { givenTime, requirePeriod } from './read-times.ts';
 import { fieldsOfTerm, startMoved, type TermFields, termOfRow } from './subscription-fields.ts';
 
-/** Where a change leads beside its period. */
+/** The result of a change, apart from its period. */
 interface Destination {
   status: SubscriptionStatus;
   trialEnd: Date | null;
@@ -28,8 +28,8 @@ type PatchedTerm = TermFields &
   Pick<SubscriptionFields, 'startsAt' | 'trialEnd' | 'cancelAt' | 'cancelsAtPeriodEnd'>;
 
 /**
- * The period after a change, and what moves with it: its lattice, and a cancellation at its end. Another
- * interval begins with the period after the running one. Throws Rejected.
+ * The period after a change, and what moves with it: its series of periods, and a cancellation at its end.
+ * Another interval begins with the period after the running one. Throws Rejected.
  */
 export function patchedTerm(row: SubscriptionRow, body: SubscriptionPatch, to: Destination): PatchedTerm {
   const before = termOfRow(row);
@@ -46,8 +46,8 @@ export function patchedTerm(row: SubscriptionRow, body: SubscriptionPatch, to: D
 }
 
 /**
- * Before its end, to be paid for: the first paid period begins now. Not where it is told when that begins, by
- * the caller or the processor, or where the trial was not a period of its own.
+ * Whether the change ends the trial early, so that the first paid period begins now. Not if the caller or the
+ * processor says when that begins, or if the trial was not a period of its own.
  */
 function leavesTrial(row: SubscriptionRow, body: SubscriptionPatch, { status, nowMs }: Destination): boolean {
   if (row.status !== 'trialing' || (status !== 'active' && status !== 'past_due')) return false;
@@ -57,7 +57,7 @@ function leavesTrial(row: SubscriptionRow, body: SubscriptionPatch, { status, no
   return isOwnPeriod && isRunning && row.processorSubscriptionId === null;
 }
 
-/** A trial that begins, or is moved, takes the end of its period along. Throws Rejected. */
+/** A trial that begins, or is moved, moves the end of its period. Throws Rejected. */
 function givenPeriod(row: SubscriptionRow, body: SubscriptionPatch, to: Destination): Span {
   const isOtherTrial = to.status !== row.status || to.trialEnd?.getTime() !== row.trialEnd?.getTime();
   const trialEnd = to.status === 'trialing' && isOtherTrial ? to.trialEnd : undefined;
@@ -71,7 +71,9 @@ function givenPeriod(row: SubscriptionRow, body: SubscriptionPatch, to: Destinat
   return period;
 }
 
-/** On the old lattice where the period still ends there. The first period after a trial begins at its end. */
+/**
+ * On the old series if the period still ends on it. The first period after a trial begins at the trial's end.
+ */
 function cycleOfPatched(
   before: SubscriptionTerm,
   period: Span,
@@ -87,7 +89,9 @@ function cycleOfPatched(
   return isWhole ? cycleOf(period, length) : cycleAfter({ cycle, period }, length);
 }
 
-/** One at the end of the period, or of the trial, goes where that goes. One of its own moment stays. */
+/**
+ * A cancellation at the end of the period or of the trial moves with that end. One with its own time stays.
+ */
 function patchedCancellation(
   row: SubscriptionRow,
   body: SubscriptionPatch,

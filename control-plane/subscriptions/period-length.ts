@@ -3,7 +3,7 @@ import { Rejected } from '../../schemas/failures.ts';
 import { INTERVAL_COUNT_MAX } from '../../schemas/resources/subscriptions.ts';
 import type { Interval } from '../../schemas/value-sets.ts';
 
-/** What a body says of it. */
+/** The length in a request body. */
 export interface GivenLength {
   interval?: Interval;
   intervalCount?: number;
@@ -11,15 +11,15 @@ export interface GivenLength {
 
 const DEFAULT: PeriodLength = { interval: 'month', intervalCount: 1 };
 
-/** Of a new subscription. Throws Rejected. */
+/** For a new subscription. Throws Rejected. */
 export function firstLength({ interval = DEFAULT.interval, intervalCount = 1 }: GivenLength): PeriodLength {
   return requireCount({ interval, intervalCount });
 }
 
-/** Undefined where it stays as it is. Another interval begins with the count 1. Throws Rejected. */
+/** Undefined if it stays the same. Another interval begins with the count 1. Throws Rejected. */
 export function otherLength(now: PeriodLength, given: GivenLength): PeriodLength | undefined {
   if (given.interval === undefined && given.intervalCount === undefined) return undefined;
-  // One of an earlier release shows no interval.
+  // A subscription of an earlier release shows no interval.
   const shown = now.legacyIntervalMs === undefined ? now : undefined;
   const interval = given.interval ?? shown?.interval ?? DEFAULT.interval;
   const kept = interval === shown?.interval ? shown.intervalCount : 1;

@@ -1,9 +1,9 @@
-/** Moments that a body may name. The schema has checked that each is one. */
+/** Times in a request body. The schema has checked that each is valid. */
 import { Defect, Rejected } from '../../schemas/failures.ts';
 import type { Span } from '../../schemas/primitives/calendar.ts';
 import { timestampMs } from '../../schemas/primitives/timestamp.ts';
 
-/** Undefined: nothing is said; null: there is to be none. */
+/** Undefined: left out; null: to be removed. */
 export function givenTime<None extends null | undefined>(text: string | None): Date | None {
   return typeof text === 'string' ? timeOf(text) : text;
 }
@@ -14,7 +14,7 @@ function timeOf(text: string): Date {
   return new Date(ms);
 }
 
-/** Throws Rejected: a trial without an end ahead would be over before it began. */
+/** Throws Rejected: a trial without an end in the future would be over before it began. */
 export function requireTrialAhead(trialEnd: Date | null, nowMs: number): void {
   if (trialEnd !== null && trialEnd.getTime() > nowMs) return;
   throw new Rejected('invalid_request', 'A trialing subscription needs a `trialEnd` that lies ahead.', {
@@ -22,10 +22,10 @@ export function requireTrialAhead(trialEnd: Date | null, nowMs: number): void {
   });
 }
 
-/** No moment of ours lies beyond; see the timestamps that are taken. */
+/** The latest time that the API accepts; see the accepted timestamps. */
 const END_MAX_MS = Date.UTC(2100, 0, 1);
 
-/** Throws Rejected, naming what gives the end. */
+/** Throws Rejected, with the parameter that sets the end. */
 export function requirePeriod({ fromMs, toMs }: Span, param: 'currentPeriodEnd' | 'trialEnd'): void {
   const rule =
     toMs <= fromMs ? 'lies after `currentPeriodStart`' : toMs >= END_MAX_MS ? 'lies before 2100' : undefined;

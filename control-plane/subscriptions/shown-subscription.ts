@@ -3,7 +3,7 @@ import type { Subscription } from '../../schemas/resources/subscriptions.ts';
 import { shownMetadata } from '../input/read-metadata.ts';
 import type { SubscriptionRow } from '../store/subscriptions.ts';
 
-/** As answers, the audit log and its ETag show it. */
+/** As responses, the audit log and its ETag show it. */
 export function shownSubscription(row: SubscriptionRow): Subscription {
   const { processorSubscriptionId, planVersion, pendingPlanId } = row;
   return {
@@ -28,7 +28,7 @@ export function shownSubscription(row: SubscriptionRow): Subscription {
   };
 }
 
-/** One of an earlier release may have periods of a length that no interval says. */
+/** A subscription of an earlier release may have periods of a length that no interval describes. */
 function shownLength({ interval, intervalCount, legacyIntervalMs }: SubscriptionRow) {
   return legacyIntervalMs === null ? { interval, intervalCount } : {};
 }

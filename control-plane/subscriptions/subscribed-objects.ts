@@ -1,5 +1,6 @@
 /**
- * What a body names, found and held for the transaction, in one order everywhere: customer, plan, add-ons.
+ * The objects that a body names, found and locked for the transaction, always in one order: customer, plan,
+ * add-ons.
  */
 import { Rejected } from '../../schemas/failures.ts';
 import {
@@ -16,7 +17,10 @@ import {
 import { findAddonId } from '../store/subscription-addons.ts';
 import type { SubscriptionRow } from '../store/subscriptions.ts';
 
-/** Throws Rejected: `customer_not_found`, `customer_archived`, or when it has as many as it may have. */
+/**
+ * Throws Rejected: `customer_not_found`, `customer_archived`, or when it has the maximum number of
+ * subscriptions.
+ */
 export async function subscribingCustomer(
   { db, environment }: RequestContext,
   name: string,
@@ -48,7 +52,7 @@ export async function subscribedPlan(
   throw new Rejected('plan_archived', 'An archived plan takes no new subscriptions.', { param });
 }
 
-/** Throws Rejected: every version from the first to the newest stays as it was offered. */
+/** Throws Rejected: every version from the first to the newest exists. */
 export function requireVersion({ version: newest }: SubscribedPlan, version: number): void {
   if (version <= newest) return;
   throw new Rejected('invalid_request', `The newest version of this plan is ${newest}.`, {

@@ -16,8 +16,8 @@ type StatusFields = Pick<SubscriptionFields, 'status' | 'statusSince' | 'cancele
 type PlanFields = Pick<SubscriptionFields, 'planId' | 'planVersion' | 'pendingPlanId'>;
 
 /**
- * In this status since that moment; nothing changes where it is in it already. Nothing waits for what has
- * ended.
+ * In this status since that time; no change if it is in it already. A subscription that has ended has no
+ * pending plan.
  */
 export function movedTo(
   { status: from, statusSince, canceledAt }: StatusFields,
@@ -30,9 +30,9 @@ export function movedTo(
 }
 
 /**
- * In the period of this moment, over as many as it takes, on the plan that it was to have from the next one
- * on; undefined where its period has not ended by then. A plan that was archived meanwhile is taken: the
- * change was made while it was offered.
+ * In the period that contains this time, however many periods later, on the pending plan if there is one;
+ * undefined if its period has not ended by then. A plan that was archived meanwhile is applied: the change
+ * was made while the plan was offered.
  */
 export function rolledTo(
   row: TermFields & PlanFields,
@@ -42,15 +42,15 @@ export function rolledTo(
   return { ...inPeriod(row, termPeriodAt(termOfRow(row), atMs)), ...pendingPlan(row) };
 }
 
-/** Another plan begins with no version pinned. */
+/** A new plan starts without a pinned version. */
 export function pendingPlan({ pendingPlanId }: PlanFields): Partial<PlanFields> {
   return pendingPlanId === null ? {} : { planId: pendingPlanId, planVersion: null, pendingPlanId: null };
 }
 
 /**
- * From when on it counts, once its period begins at another moment. One that is moved ahead counts from then
- * on, also where it counted before, unless the next period follows the running one without a gap: a renewal
- * that is recorded early takes nothing away.
+ * From when on it counts, once its period begins at another time. A subscription that is moved into the
+ * future counts from then on, even if it counted before, unless the next period follows the running one
+ * without a gap: a renewal that is recorded early takes nothing away.
  */
 export function startMoved(
   { startsAt, currentPeriodStart, currentPeriodEnd }: TermFields & Pick<SubscriptionFields, 'startsAt'>,
@@ -65,7 +65,7 @@ export function startMoved(
   return { startsAt: new Date(fromMs) };
 }
 
-/** In this period; the lattice of the row goes on where the period ends on it. */
+/** In this period; the row's series of periods continues where the period ends on it. */
 export function inPeriod(row: CycleFields, period: Span): TermFields {
   return fieldsOfTerm({ cycle: cycleThrough(cycleOfRow(row), period), period });
 }

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { newId } from '../../schemas/primitives/ids.ts';
 import type { ApiUnderTest } from '../api-under-test.ts';
 
-/** What subscriptions stand on, put straight into the tables of one environment. */
+/** What subscriptions refer to, inserted directly into the tables of one environment. */
 interface CatalogueUnderTest {
   customer(): Promise<string>;
   plan(fields?: { status?: string; version?: number }): Promise<string>;
@@ -47,17 +47,17 @@ export function catalogueUnderTest(pool: Pool, environment: string): CatalogueUn
   };
 }
 
-/** As a timestamp; of the past where it is negative. */
+/** Minutes from now as a timestamp; negative numbers are in the past. */
 export function inMinutes(minutes: number): string {
   return new Date(Date.now() + minutes * 60_000).toISOString();
 }
 
-/** Subscriptions of the live environment over HTTP, and what was told and recorded of them. */
+/** Subscriptions of the live environment over HTTP, and the events and audit entries of them. */
 export function subscriptionsUnderTest(api: ApiUnderTest) {
   const catalogue = catalogueUnderTest(api.pool, `${api.keys.workspaceId}:live`);
   const notified = (objectId: string) => emittedEvents(api.pool, objectId);
 
-  /** With these fields, of a customer and plan of its own unless they are given. */
+  /** With these fields, and a separate customer and plan unless they are given. */
   async function subscribe(fields: Record<string, unknown> = {}) {
     const customerId = fields.customerId ?? (await catalogue.customer());
     const planId = fields.planId ?? (await catalogue.plan());
@@ -67,7 +67,7 @@ export function subscriptionsUnderTest(api: ApiUnderTest) {
   return {
     ...catalogue,
     subscribe,
-    /** In any status, also those that it may not be created with. */
+    /** In any status, also one that the API does not create. */
     async subscribed(status: string) {
       const { body } = await subscribe();
       await api.pool.query(
@@ -82,10 +82,10 @@ export function subscriptionsUnderTest(api: ApiUnderTest) {
     cancel: (subscriptionId: string, body?: object, headers: Record<string, string> = {}) =>
       api.ask('subscriptions.cancel', { params: { subscriptionId }, body, headers }),
     notified,
-    /** Types of what was told of a subscription after its creation. */
+    /** Types of a subscription's events after its creation. */
     notifiedSince: async (id: string) =>
       (await notified(id)).map(({ type }) => type).filter((type) => type !== 'subscription.created'),
-    /** How often a customer was told that its plan changed, after its first subscription. */
+    /** How many events say that a customer's plan changed, after its first subscription. */
     planChanges: async (customerId: string) => (await notified(customerId)).length - 1,
     recorded: (objectId: string) => auditEntries(api.pool, objectId),
   };

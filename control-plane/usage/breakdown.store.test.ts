@@ -18,8 +18,8 @@ import { isoText, numberIn, startUsage, type UsageUnderTest } from './usage-unde
 /*
  * Breakdowns and lists of events over HTTP from a real Postgres and ClickHouse.
  *
- * Breaks that turn it red: FINAL left out; tags left on labels; groups sorted by label only; `other` summed
- * for a max; the default rate for a value that has its own; `>=` in the cursor's comparison.
+ * Mutants this suite catches: FINAL left out; tags left on labels; groups sorted by label only; `other`
+ * summed for a max; the default rate for a value that has its own; `>=` in the cursor's comparison.
  */
 const log = pino({ level: 'silent' });
 
@@ -85,7 +85,7 @@ describe('a breakdown', () => {
     }
   });
 
-  it('covers the window that is asked for', async () => {
+  it('covers the requested window', async () => {
     const spans: Array<[query: string, window: string, span: Span]> = [
       ['', 'current_period', calendarSpan('month', nowMs)],
       ['&window=month', 'month', calendarSpan('month', nowMs)],
@@ -104,7 +104,7 @@ describe('a breakdown', () => {
     }
   });
 
-  // Red when the built-in dimensions are looked up in a plain object: 500, and a function's text in the SQL.
+  // Red when the built-in dimensions are found in a plain object: 500, and a function's text in the SQL.
   it.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])(
     'takes %s for a property',
     async (name) => {
@@ -147,8 +147,8 @@ describe('a breakdown', () => {
     }
   });
 
-  // Red when the newest rates are taken for all of it, or the moment of the change belongs to the old ones.
-  it('costs what the rates of its moment said, where they have changed', async () => {
+  // Red when the newest rates are used for all of it, or the time of the change belongs to the old ones.
+  it('costs what the rates of its time said, where they have changed', async () => {
     const meter = { key: 'changed', name: 'c', aggregation: 'count', creditRate: 2 };
     expect((await usage.api.call('POST', '/api/v1/meters', { body: meter })).status).toBe(201);
     const body = { creditRate: 5, creditRates: { property: 'region', rates: { eu: 7 } } };
@@ -170,7 +170,7 @@ describe('a breakdown', () => {
     });
   });
 
-  it('counts an event once that stands in the table twice, and lists it once', async () => {
+  it('counts an event once that is in the table twice, and lists it once', async () => {
     await usage.makeMeter('doubled', 'count');
     const one = usage.logged(happenings[0] as Happening, 'doubled');
     await loadNow([one]);
@@ -183,7 +183,7 @@ describe('a breakdown', () => {
     ]);
   });
 
-  it('refuses what cannot be answered', async () => {
+  it('rejects what cannot be computed', async () => {
     const ask = (query: string) => usage.read(`sum/breakdown?${query}`);
     const from = '2026-01-01T00:00:00Z';
     expectRejection(await ask(''), 'invalid_request', 'dimension');
@@ -246,7 +246,7 @@ describe('the list of events', () => {
     expect(values.sort(byUnits)).toEqual(expected.sort(byUnits));
   });
 
-  it('refuses a cursor that it did not give', async () => {
+  it('rejects a cursor that it did not give', async () => {
     for (const cursor of ['x', 'W10', 'WzEsMl0', Buffer.from('[1e300,"a"]').toString('base64url')]) {
       expectRejection(await usage.read(`sum/events?cursor=${cursor}`), 'invalid_request', 'cursor');
     }

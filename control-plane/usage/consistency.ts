@@ -10,8 +10,9 @@ export interface ReadWish {
 }
 
 /**
- * Reads what is counted once it is as the reader wishes it. A strong read is refused where hours may have
- * been made anew under it: a look before it alone would miss a repair that begins while it waits its turn.
+ * Reads the counted usage with the consistency that the reader requested. A strong read is rejected if a
+ * repair may have rewritten hours during it: a check before the read alone would miss a repair that begins
+ * while the read waits.
  */
 export async function readConsistently<Response>(
   freshness: Freshness,
@@ -28,8 +29,8 @@ export async function readConsistently<Response>(
 }
 
 /**
- * Waits as the reader wishes, a strong one for all the time it has (the contract, §3); then the moment up to
- * which everything is counted, in milliseconds since 1970.
+ * Waits as the reader requested, a strong read for all the time it has (the contract, §3); then returns the
+ * time up to which everything is counted, in milliseconds since 1970.
  */
 export async function awaitConsistency(
   freshness: Freshness,
@@ -57,5 +58,5 @@ async function endedRepairs(freshness: Freshness, time: ReadTime): Promise<strin
 }
 
 function notNow(why: string): Rejected {
-  return new Rejected('unavailable', `${why} Ask again in a moment.`);
+  return new Rejected('unavailable', `${why} Retry the request.`);
 }

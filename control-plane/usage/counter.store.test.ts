@@ -23,8 +23,8 @@ import { isoText, numberIn, startUsage, type UsageUnderTest } from './usage-unde
 /*
  * Counters over HTTP from a real log, Postgres and ClickHouse; this file plays the aggregator.
  *
- * Breaks that turn it red: an edge with <= in place of <; max of an empty edge as 0; toFloat64 in a sum; the
- * environment left out; no wait; asOf as the time of the answer; a load not asked for.
+ * Mutants this suite catches: an edge with <= in place of <; max of an empty edge as 0; toFloat64 in a sum;
+ * the environment left out; no wait; asOf as the time of the response; a load not requested.
  */
 const log = pino({ level: 'silent' });
 
@@ -90,7 +90,7 @@ describe('a counter', () => {
     }
   });
 
-  /** Each answer is held against its schema with texts in the place of decimals. */
+  /** Each response is checked against its schema with decimals as strings. */
   it('and all else that is read of usage may be had as text, digit by digit', async () => {
     const headers = { prefer: 'numbers=text' };
     const plain = await usage.read(`sum?at=${isoText(nowMs)}`);
@@ -190,7 +190,7 @@ describe('a read behind the log', () => {
     return { id, units: 10n ** 12n, occurredAtMs: nowMs, createdAtMs: nowMs, properties: {} };
   };
 
-  it('asks for a load, waits for it, and counts what was acknowledged before', async () => {
+  it('requests a load, waits for it, and counts what was acknowledged before', async () => {
     await usage.makeMeter('waited', 'sum');
     let heard = () => undefined as unknown;
     const requested = new Promise((resolve) => {
@@ -208,7 +208,7 @@ describe('a read behind the log', () => {
     const stop = await listening;
     const appended = await usage.append([usage.logged(one('late 1'), 'waited')]);
     const durableAtMs = Date.now();
-    // The strong one waits for longer than a load takes on a busy machine.
+    // The strong read waits for longer than a load takes on a busy machine.
     for (const consistency of ['?consistency=strong', '']) {
       const response = usage.read(`waited${consistency}`);
       if (consistency !== '') {
@@ -222,7 +222,7 @@ describe('a read behind the log', () => {
     await stop();
   });
 
-  it('answers after a second without what is not loaded yet, and says so by its asOf', async () => {
+  it('responds after a second without what is not loaded yet, and says so by its asOf', async () => {
     const before = (await usage.read('waited')).body;
     const appended = await usage.append([usage.logged(one('late 2'), 'waited')]);
     const durableAtMs = Date.now();
@@ -240,7 +240,7 @@ describe('a read behind the log', () => {
     expect((await usage.read('waited?consistency=strong')).body.current).toBe(2);
   });
 
-  // Red when an audit with repair is not asked for: an hour says too little while it is made anew.
+  // Red when an audit with repair is ignored: an hour shows too little while it is rewritten.
   it.each<[string, boolean]>([
     ["(true, 'asked', NULL)", true],
     ["(true, 'running', NULL)", true],
@@ -249,7 +249,7 @@ describe('a read behind the log', () => {
     ["(true, 'failed', NULL), (false, 'done', '[]')", false],
     ["(true, 'failed', NULL), (true, 'done', '[1]')", false],
     ["(true, 'done', '[]'), (false, 'failed', NULL)", false],
-  ])('gives no strong answer while a repair is open: %s', async (runs, isOpen) => {
+  ])('rejects strong reads while a repair is open: %s', async (runs, isOpen) => {
     const { pool } = usage.api;
     await pool.query(`INSERT INTO audit_runs (id, repair, state, differences, finished_at)
       SELECT number, repair, state, differences::jsonb, now() + number * interval '1 second'

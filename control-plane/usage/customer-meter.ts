@@ -5,20 +5,20 @@ import { findCustomerId } from '../store/find-customer-id.ts';
 import { findMeter, type MeterRow } from '../store/meters.ts';
 import { type Metering, meteringOf } from './metering.ts';
 
-/** Whose usage of what: how the warehouse's tables are keyed. */
+/** The customer and the meter: the key of the warehouse's tables. */
 export interface CustomerMeter {
   environment: string;
   customerId: string;
   meter: MeterRow;
 }
 
-/** As they stand in the path. */
+/** As they are in the path. */
 interface PairNames {
   customerId: string;
   meterId: string;
 }
 
-/** By the names in the path. Throws Rejected when one of them is nothing in this environment. */
+/** By the names in the path. Throws Rejected when one of them does not exist in this environment. */
 export async function findCustomerMeter(context: RequestContext, names: PairNames): Promise<CustomerMeter> {
   const { db, environment } = context;
   const customerId = await findCustomer(context, names.customerId);
@@ -27,7 +27,7 @@ export async function findCustomerMeter(context: RequestContext, names: PairName
   return { environment, customerId, meter };
 }
 
-/** The same with the period and the limit of the meter at a moment. */
+/** The same with the period and the limit of the meter at a time. */
 export async function findMeteredCustomerMeter(
   context: RequestContext,
   { atMs, ...names }: PairNames & { atMs: number },
@@ -37,7 +37,7 @@ export async function findMeteredCustomerMeter(
   return { pair, metering: await readMetering(context, { customerId, meterKeys: [meter.key], atMs }) };
 }
 
-/** How meters of a customer are to be read at a moment. */
+/** How meters of a customer are to be read at a time. */
 export async function readMetering(
   { db, environment }: Pick<RequestContext, 'db' | 'environment'>,
   { customerId, meterKeys, atMs }: { customerId: string; meterKeys: string[]; atMs: number },

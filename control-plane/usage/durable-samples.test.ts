@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createDurableSamples } from './durable-samples.ts';
 
-// Breaks that turn it red: the bound left out; two close samples merged into the earlier; `<` for `<=` in
+// Mutants this suite catches: the bound left out; two close samples merged into the earlier; `<` for `<=` in
 // loaded.
 describe('durable samples', () => {
   it('say no more than one that keeps every sample, and little less', () => {
@@ -32,7 +32,7 @@ describe('durable samples', () => {
     const samples = createDurableSamples();
     for (let at = 1; at <= 10_000; at += 1) samples.add({ atMs: at * 100, end: at });
     samples.loaded(5_000);
-    expect(samples.latestLoadedMs()).toBeUndefined(); // forgotten: the range's own time has to do
+    expect(samples.latestLoadedMs()).toBeUndefined(); // dropped: the range's own time is used
     samples.loaded(9_000);
     expect(samples.latestLoadedMs()).toBe(900_000);
   });

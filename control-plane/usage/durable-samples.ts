@@ -1,4 +1,7 @@
-/** At this time the log's durable end was there: what was acknowledged before is before it. */
+/**
+ * At this time the log's durable end was `end`: everything acknowledged before the time is before that
+ * position.
+ */
 export interface DurableSample {
   /** Taken before the end was read, milliseconds since 1970. */
   atMs: number;
@@ -9,17 +12,17 @@ export interface DurableSamples {
   add(sample: DurableSample): void;
   /** Everything before this position is counted. */
   loaded(position: number): void;
-  /** The clock was, and nothing that is known is of a later moment than this. */
+  /** The clock was set back: no sample may be of a later time than this. */
   setBack(toMs: number): void;
   /** Time of the latest sample whose end is loaded; undefined when there is none. */
   latestLoadedMs(): number | undefined;
 }
 
-/** With samples 20 ms apart this is a lag of more than a minute; beyond it the oldest are forgotten. */
+/** With samples 20 ms apart this is a lag of more than a minute; beyond it the oldest are dropped. */
 const SAMPLES_MAX = 4_096;
 const APART_MS = 20;
 
-/** A bounded row of samples in the order of time. Of those already loaded only the latest is kept. */
+/** A bounded list of samples in the order of time. Of the loaded ones only the latest is kept. */
 export function createDurableSamples(): DurableSamples {
   let waiting: DurableSample[] = [];
   let latestMs: number | undefined;
@@ -33,10 +36,10 @@ export function createDurableSamples(): DurableSamples {
       }
       const last = waiting.at(-1);
       const before = waiting.at(-2);
-      // Looks that overlap may come back in another order; the later one has said more.
+      // Concurrent reads may finish in another order; the later one is more accurate.
       if (last && (sample.atMs <= last.atMs || sample.end < last.end)) return;
       const isClose = before && last && last.atMs - before.atMs < APART_MS;
-      // The same end seen later says more than seen earlier, and of two close ones the later is enough.
+      // A later sample of the same end is more accurate, and of two close ones the later is sufficient.
       if (last?.end === sample.end || isClose) waiting.pop();
       else if (waiting.length >= SAMPLES_MAX) waiting.shift();
       waiting.push(sample);

@@ -9,7 +9,7 @@ import type { CustomerMeter } from './customer-meter.ts';
 
 type UsageEvent = UsageEventList['data'][number];
 
-/** `events` holds one more than `limit` where another page follows. */
+/** `events` has one more entry than `limit` if another page follows. */
 export function eventPage(
   events: StoredEvent[],
   limit: number,
@@ -23,7 +23,7 @@ export function eventPage(
   };
 }
 
-/** A stored event as the answer of its own request showed it. */
+/** A stored event as the response of its own request showed it. */
 function shownEvent(event: StoredEvent, { customerId, meter }: CustomerMeter): UsageEvent {
   return {
     id: event.id,
@@ -38,7 +38,7 @@ function shownEvent(event: StoredEvent, { customerId, meter }: CustomerMeter): U
   };
 }
 
-/** A Map keeps the order of the names; an object would put those that look like numbers first. */
+/** A Map keeps the order of the names; an object would put names that look like numbers first. */
 function shownProperties(properties: StoredEvent['properties']): NonNullable<UsageEvent['properties']> {
   const shown = properties.map(([name, stored]): [string, string | boolean] => [name, shownProperty(stored)]);
   return new Map(shown) as unknown as NonNullable<UsageEvent['properties']>;
@@ -50,21 +50,21 @@ function shownProperty(stored: string): string | boolean {
   return stored.startsWith(BOOLEAN_TAG) ? json === 'true' : exactNumber(json);
 }
 
-/** Opaque to clients: where the last page ended. */
+/** Opaque to clients: the end of the previous page. */
 function cursorAfter({ occurredAtMs, id }: EventPlace): string {
   return Buffer.from(JSON.stringify([occurredAtMs, id])).toString('base64url');
 }
 
-/** Far beyond any usage, and within what the warehouse's DateTime64 holds. */
+/** Far beyond any usage, and within the range of the warehouse's DateTime64. */
 const DATE_MS_MAX = Date.UTC(2200, 0, 1);
 
-/** Throws Rejected for anything that is no cursor of ours. */
+/** The position in a cursor. Throws Rejected for any other text. */
 export function placeOf(cursor: string): EventPlace {
   const [occurredAtMs, id] = parsed(Buffer.from(cursor, 'base64url').toString());
   const isTime = Number.isInteger(occurredAtMs) && Math.abs(Number(occurredAtMs)) <= DATE_MS_MAX;
   if (isTime && typeof id === 'string' && id.isWellFormed())
     return { occurredAtMs: Number(occurredAtMs), id };
-  throw new Rejected('invalid_request', '`cursor` is not one that was answered.', { param: 'cursor' });
+  throw new Rejected('invalid_request', 'Invalid `cursor`.', { param: 'cursor' });
 }
 
 function parsed(json: string): unknown[] {

@@ -10,9 +10,9 @@ import type { Loaded } from './progress.ts';
 import { beginReadTime } from './read-time.ts';
 
 /*
- * Time stands still but for `vi.advanceTimersByTimeAsync`. Breaks that turn it red: a sample's time taken
- * after its end; asOf of the latest sample whether loaded or not; no poll; a note of another log believed;
- * waiters woken by any note; no bound on waiters.
+ * Time advances only by `vi.advanceTimersByTimeAsync`. Mutants this suite catches: a sample's time taken
+ * after its end; asOf of the latest sample whether loaded or not; no poll; a notification of another log
+ * believed; waiters woken by any notification; no bound on waiters.
  */
 const START_MS = Date.UTC(2026, 0, 1);
 
@@ -20,7 +20,7 @@ let end: number;
 let stored: Loaded | undefined;
 let requested: number;
 let postgresAway: boolean;
-/** How long a look at the log takes. */
+/** How long a read of the log's end takes. */
 let lookMs: number;
 let repairs: Repairs;
 let freshness: Freshness;
@@ -37,7 +37,7 @@ beforeEach(() => {
       return seen;
     },
     readLoaded: async () => {
-      if (postgresAway) throw new Transient('database_unavailable', 'away');
+      if (postgresAway) throw new Transient('database_unavailable', 'Postgres is unavailable');
       return stored;
     },
     repairs: async () => repairs,
@@ -83,7 +83,7 @@ describe('freshness', () => {
     expect(asOf()).toBe(1_000);
   });
 
-  it('is the latest moment whose end is loaded', async () => {
+  it('is the latest time whose end is loaded', async () => {
     await freshness.arrive();
     for (end = 100; end <= 500; end += 100) await pass(100);
     end = 500;
@@ -113,7 +113,7 @@ describe('freshness', () => {
     lookMs = 50;
     const arrived = freshness.arrive();
     await pass(10);
-    end = 100; // durable while the look is under way: it may be seen or not
+    end = 100; // durable while the read is in progress: it may be seen or not
     await pass(50);
     await arrived;
     expect(asOf()).toBe(0);
@@ -170,8 +170,8 @@ describe('a waiting read', () => {
     expect(await freshness.reached(100, waitOf(0))).toBe(true);
   });
 
-  // Red with one bound for all: a thousand of one environment have every other refused.
-  it('is refused when five hundred of its environment wait, and not for those of others', async () => {
+  // Red with one bound for all: a thousand of one environment cause every other to be rejected.
+  it('is rejected when five hundred of its environment wait, and not for those of others', async () => {
     await freshness.arrive();
     const waiting = Array.from({ length: 500 }, () => freshness.reached(100, waitOf(1_000)));
     const rejected = freshness.reached(100, waitOf(1_000));
@@ -182,7 +182,7 @@ describe('a waiting read', () => {
     expect(await Promise.all([freshness.reached(0, waitOf(0)), freshness.arrive()])).toEqual([true, 0]);
   });
 
-  it('fails while Postgres was never asked, and goes on from notes once it was', async () => {
+  it('fails until the first read of Postgres, and continues from notifications after it', async () => {
     postgresAway = true;
     await expect(freshness.arrive()).rejects.toMatchObject({ code: 'database_unavailable' });
     postgresAway = false;
@@ -196,7 +196,7 @@ describe('a waiting read', () => {
 });
 
 describe('consistency', () => {
-  it('waits a second by default and then answers with an earlier asOf', async () => {
+  it('waits a second by default and then responds with an earlier asOf', async () => {
     await freshness.arrive();
     end = 100;
     const read = awaitConsistency(freshness, wishOf(undefined));
@@ -204,7 +204,7 @@ describe('consistency', () => {
     expect((await read) - START_MS).toBe(0);
   });
 
-  it('waits five seconds when strong, and refuses then', async () => {
+  it('waits five seconds when strong, and rejects then', async () => {
     await freshness.arrive();
     end = 100;
     const read = awaitConsistency(freshness, wishOf('strong'));
@@ -220,11 +220,11 @@ describe('consistency', () => {
     expect(requested).toBe(0);
   });
 
-  // Red when only what is open before the read is looked at: it may have waited for its turn meanwhile.
+  // Red when repairs are checked only before the read: it may have waited for the semaphore meanwhile.
   it.each<[string, Partial<Repairs>]>([
     ['begins', { isOpen: true, ended: null }],
     ['begins and ends', { isOpen: false, ended: 'another' }],
-  ])('gives no strong answer where a repair %s under the read', async (_, meanwhile) => {
+  ])('rejects a strong read where a repair %s under the read', async (_, meanwhile) => {
     const read = (consistency: Consistency) =>
       readConsistently(freshness, wishOf(consistency), async () => {
         repairs = { ...repairs, ...meanwhile };

@@ -11,38 +11,38 @@ import { createWaitingReads, type Wait } from './waiting-reads.ts';
  * position (everything before it is in the warehouse). A read that must see what was acknowledged before it
  * takes the durable end at its arrival and waits until the loaded position has reached it.
  *
- * `asOf` is a moment, and true of it is: everything acknowledged before it is counted. It comes from samples
- * "at this time the durable end was there": the latest sample whose end is loaded.
+ * `asOf` is a time for which this is true: everything acknowledged before it is counted. It comes from
+ * samples "at this time this was the durable end": the latest sample whose end is loaded.
  *
- * The loaded position comes by NOTIFY; a poll is the net (a note may be lost with its session).
+ * The loaded position comes by NOTIFY; a poll is the fallback (a notification may be lost with its session).
  */
 export interface Freshness {
-  /** The durable end now. Throws Transient while neither log nor Postgres can be asked for the first time. */
+  /** The durable end now. Throws Transient until the log and Postgres were read for the first time. */
   arrive(): Promise<number>;
   /**
-   * True once everything before `end` is counted, false when `withinMs` is over. Asks for a load meanwhile.
+   * True once everything before `end` is counted, false when `withinMs` is over. Requests a load meanwhile.
    * Throws Rejected `overloaded` when too many of its environment wait.
    */
   reached(end: number, wait: Wait): Promise<boolean>;
-  /** While one is open what is counted may not be what was: an answer would be wrong without saying so. */
+  /** While a repair is open the counts may be incomplete: a response would be wrong without saying so. */
   repairs(): Promise<Repairs>;
-  /** Milliseconds since 1970. Ask for it before the warehouse, never after. */
+  /** Milliseconds since 1970. Call it before the warehouse is read, never after. */
   asOfMs(): number;
-  /** Everything before this position is counted; undefined before anybody asked. */
+  /** Everything before this position is counted; undefined before the first read. */
   loadedTo(): number | undefined;
   heard(note: LoadedNote): void;
-  /** Notes may have been missed. */
+  /** Notifications may have been missed. */
   newSession(): void;
   lag(): Lag;
   close(): void;
 }
 
 export interface FreshnessDeps extends ProgressDeps {
-  /** Hex, as in LoadedNote: notes of another log are none of ours. */
+  /** Hex, as in LoadedNote: notifications of another log are ignored. */
   logId: string;
   /** The last range that is loaded; undefined before the first. */
   readLoaded(): Promise<Loaded | undefined>;
-  /** What a note of this log says of it; left out where the log has one partition. */
+  /** What a notification of this log says of it; left out where the log has one partition. */
   loadedBy?(note: LoadedNote): Loaded;
   /** Wakes the aggregator. */
   askForLoad(): Promise<void>;
@@ -50,7 +50,7 @@ export interface FreshnessDeps extends ProgressDeps {
   log: Logger;
 }
 
-/** How often the log is looked at, and Postgres: less often while nobody waits. */
+/** How often the log's end and Postgres are read: Postgres less often while no read waits. */
 const LOOK_EVERY_MS = 100;
 const POLL_EVERY_MS = 1_000;
 const POLL_WHILE_WAITING_MS = 200;
@@ -79,7 +79,9 @@ export function createFreshness(deps: FreshnessDeps): Freshness {
     if (!reads.isEmpty()) requests.ask();
   }
 
-  const stopLooking = repeat(look, (err) => log.debug({ err }, 'cannot see how far counting has come'));
+  const stopLooking = repeat(look, (err) =>
+    log.debug({ err }, 'cannot read the durable end or the loaded position'),
+  );
   return {
     async arrive() {
       if (progress.loadedTo() === undefined) await poll();
@@ -110,7 +112,7 @@ export function createFreshness(deps: FreshnessDeps): Freshness {
   };
 }
 
-/** Wake-ups of many readers at once become one. */
+/** Combines the wake-ups of many readers into one. */
 const ASK_EVERY_MS = 5;
 
 function createLoadRequests({ askForLoad, log }: Pick<FreshnessDeps, 'askForLoad' | 'log'>) {
@@ -119,14 +121,14 @@ function createLoadRequests({ askForLoad, log }: Pick<FreshnessDeps, 'askForLoad
     ask() {
       timer ??= setTimeout(() => {
         timer = undefined;
-        askForLoad().catch((err: unknown) => log.debug({ err }, 'cannot ask for a load'));
+        askForLoad().catch((err: unknown) => log.debug({ err }, 'cannot request a load'));
       }, ASK_EVERY_MS);
     },
     close: () => clearTimeout(timer),
   };
 }
 
-/** One at a time. Returns how to stop it. */
+/** One run at a time. Returns a function that stops it. */
 function repeat(look: () => Promise<void>, onFailure: (error: unknown) => void): () => void {
   let isLooking = false;
   const timer = setInterval(() => {

@@ -2,10 +2,10 @@ import { expect, it } from 'vitest';
 import { createLongReads } from './long-reads.ts';
 
 /*
- * Breaks that turn it red: one bound for all environments, as it was (40 breakdowns of one workspace, and the
- * next of another was answered 503); first come, first served among all, so that it waits for 30 of them.
+ * Mutants this suite catches: one bound for all environments, as it was (40 breakdowns of one workspace, and
+ * the next of another got 503); first come, first served among all, so that it waits for 30 of them.
  */
-it('40 long reads of one environment delay one of another by no more than what is under way', async () => {
+it('40 long reads of one environment delay one of another by no more than the running ones', async () => {
   const longReads = createLongReads();
   const begun: string[] = [];
   const ends: Array<() => void> = [];

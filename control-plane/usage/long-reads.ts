@@ -1,12 +1,12 @@
 import { createTenantSemaphore, type SemaphoreLimits } from '../http/tenant-semaphore.ts';
 
-/** Runs a long read when its environment's turn comes. Throws Rejected `overloaded` when too many wait. */
+/** Runs a long read when its environment's slot is free. Throws Rejected `overloaded` when too many wait. */
 export type LongReads = <T>(environment: string, read: () => Promise<T>) => Promise<T>;
 
 /**
- * An embedded warehouse does one after the other, a server four at once. More in its line than that would
- * stand there in the order in which they came: environments take turns here before they get into it. One that
- * has to wait longer would be answered after its caller has given up.
+ * An embedded warehouse runs one long read at a time, a server four. Its own queue would run further ones in
+ * the order of arrival, so this semaphore alternates between environments before that. A read that has to
+ * wait longer is rejected: its caller would give up before the response.
  */
 const LIMITS: SemaphoreLimits = {
   underWayMax: 4,

@@ -16,8 +16,8 @@ import { startUsage, type UsageUnderTest } from './usage-under-test.ts';
  * Decisions on a metered feature by counter, override and credits, over HTTP from a real log, Postgres and
  * ClickHouse. Nothing is settled here: what a check says of credits is what the wallet holds.
  *
- * Breaks that turn it red: the rate of another meter; an expired grant counted; an override that leaves the
- * plan's limit in force; the unpaid rest left out.
+ * Mutants this suite catches: the rate of another meter; an expired grant counted; an override that leaves
+ * the plan's limit in force; the unpaid rest left out.
  */
 const log = pino({ level: 'silent' });
 
@@ -151,7 +151,7 @@ describe('a metered feature beyond its limit', () => {
   });
 });
 
-/** What was written past the API is told as the API tells it. */
+/** A write past the API is notified as the API notifies it. */
 async function notifyOfCredits(): Promise<void> {
   const note = JSON.stringify({ customerIds: [usage.customerId] });
   await usage.api.pool.query('SELECT pg_notify($1, $2)', [CHANNELS.credits, note]);

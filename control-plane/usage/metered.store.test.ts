@@ -20,9 +20,9 @@ import { isoText, numberIn, startUsage, type UsageUnderTest } from './usage-unde
  * Counters by billing period, and decisions by them, over HTTP from a real log, Postgres and ClickHouse. The
  * customer's periods last ten days and a bit, so that no bound of one is a bound of a month, day or hour.
  *
- * Breaks that turn it red: the calendar month for everybody; one span for all meters of a statement; the
- * meter left out of a group; the end of the period as its start; no wait for `strong`; the page's meters in
- * any order.
+ * Mutants this suite catches: the calendar month for every customer; one span for all meters of a statement;
+ * the meter left out of a group; the end of the period as its start; no wait for `strong`; the page's meters
+ * in any order.
  */
 const log = pino({ level: 'silent' });
 const DAY_MS = 86_400_000;
@@ -168,7 +168,7 @@ describe('a counter of a subscriber', () => {
     expect(await period(endedMs)).not.toHaveProperty('limit');
   });
 
-  // Red when periods are computed from what holds now: 127, 107 and 10 for 20, 7 and 3.
+  // Red when periods are computed from the current terms: 127, 107 and 10 for 20, 7 and 3.
   it('has no event in two periods, whatever its subscriptions become', async () => {
     const customerId = await made.customer();
     await usage.makeMeter('chained', 'sum');
@@ -235,7 +235,7 @@ describe('a check of what is metered', () => {
     });
   });
 
-  it('of several asks for their counters together, and says the same', async () => {
+  it('of several reads their counters together, and says the same', async () => {
     const body = { customerId: usage.customerId, features };
     const together = (await usage.api.ask('entitlements.checkMany', { body })).body.data;
     const alone = features.map(({ featureKey }) => made.check(usage.customerId, featureKey));
@@ -261,7 +261,7 @@ describe('a check of what is metered', () => {
     ).toEqual(expect.objectContaining({ current: 7.000000000001, limit: 10, periodEnd: rejected.resetsAt }));
   });
 
-  // Red when a check reads the grants of the asked feature alone.
+  // Red when a check reads the grants of the requested feature alone.
   it('goes by the period that another feature gives its meter', async () => {
     const customerId = await made.customer();
     await made.feature('sum-other', 'metered', 'sum');

@@ -1,11 +1,11 @@
 import { allowanceOf, type MeteredTerm, meteredPeriod, termAt } from '../../domain/rules/metered-terms.ts';
 import type { Span } from '../../schemas/primitives/calendar.ts';
 
-/** How a customer's meters are to be read at a moment: by meter key. */
+/** How a customer's meters are to be read at a time: by meter key. */
 export interface Metering {
-  /** The billing period of the moment. */
+  /** The billing period that contains the time. */
   periodOf(meterKey: string): Span;
-  /** As it was then, as canonical decimal text; undefined where there is none or no end. */
+  /** The limit at that time, as canonical decimal text; undefined if there is none or it is unlimited. */
   limitOf(meterKey: string): string | undefined;
 }
 

@@ -8,16 +8,16 @@ export interface LoadedPartition {
 }
 
 /**
- * Positions of a log of several partitions as single numbers. A look at all durable ends at once is a cut;
+ * Positions of a log of several partitions as single numbers. A read of all durable ends together is a cut;
  * cuts are numbered, and the loaded position is the number of the latest cut before which everything is
- * loaded. Positions never go back, so neither do the numbers. They mean something in this process alone.
+ * loaded. Positions never go back, so neither do the numbers. They are valid in this process only.
  */
 export interface PartitionCuts {
   /** The number of a cut that was taken after this call. */
   durableEnd(): Promise<number>;
   heard(note: LoadedNote): Loaded;
   loaded(partitions: readonly LoadedPartition[]): Loaded;
-  /** Of all partitions together, when they were last looked at. */
+  /** Of all partitions together, as of their last read. */
   recordsLeft(): number;
 }
 
@@ -26,7 +26,7 @@ interface Cut {
   ends: readonly number[];
 }
 
-/** Beyond it the oldest are forgotten, and who waits for one of them waits for the next. */
+/** Beyond it the oldest are dropped, and a reader that waits for one of them waits for the next. */
 const CUTS_MAX = 4_096;
 
 export function createPartitionCuts(durableEnds: () => Promise<number[]>): PartitionCuts {
@@ -46,7 +46,7 @@ export function createPartitionCuts(durableEnds: () => Promise<number[]>): Parti
     const done = still < 0 ? waiting : waiting.slice(0, still);
     waiting = still < 0 ? [] : waiting.slice(still);
     reached = done.at(-1)?.number ?? reached;
-    // Moments of frames are of several machines' clocks: what is counted is told by cuts alone.
+    // Times in frames come from the clocks of several machines: only cuts say what is counted.
     return { hi: reached, throughMs: 0 };
   }
 

@@ -3,9 +3,9 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { createProgress, type Progress } from './progress.ts';
 
 /*
- * Breaks that turn it red: moments left as they are when the clock is set back; moved to where it is found
- * and not to where it may have been; a look that was under way kept; moments of frames believed from when the
- * clock stood ahead, also once it is there again.
+ * Mutants this suite catches: times left as they are when the clock is set back; moved to where it is found
+ * and not to where it may have been; a read that was in progress kept; times of frames believed from when the
+ * clock was ahead, also once it is there again.
  */
 const START_MS = Date.UTC(2026, 0, 1);
 const HOUR_MS = 3_600_000;
@@ -36,7 +36,7 @@ function pass(ms: number): void {
   passedMs += ms;
 }
 
-/** As ingest does it: its moments do not go back. */
+/** Like ingest: its times do not go back. */
 function acknowledge(): void {
   const committedAtMs = Math.max(wallMs, frames.at(-1)?.committedAtMs ?? 0);
   frames.push({ committedAtMs, acknowledgedAtMs: wallMs });
@@ -83,7 +83,7 @@ describe('asOf when the clock is set back', () => {
     expect(asOf()).toBe(2 * HOUR_MS);
   });
 
-  it('is not what a look says that was under way', async () => {
+  it('is not taken from a read that was in progress', async () => {
     const looked = progress.look();
     wallMs -= HOUR_MS;
     progress.asOfMs();
@@ -98,7 +98,7 @@ describe('asOf when the clock is set back', () => {
   });
 });
 
-/** What goes on between two readings of the clock. It is set once in between at most. */
+/** Runs between two readings of the clock, which is set at most once in between. */
 const turn = fc.record({
   beforeMs: fc.nat(60),
   setByMs: fc.oneof(

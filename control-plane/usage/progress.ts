@@ -9,21 +9,21 @@ export interface Loaded {
 }
 
 export interface Lag {
-  /** 0 where it is counted in records. */
+  /** 0 if it is counted in records. */
   bytes: number;
   records?: number;
   seconds: number;
 }
 
 /**
- * What is known of the log's durable end and of the position up to which it is loaded. Neither goes back;
- * `asOfMs` goes back with the clock alone: what is acknowledged then is not counted yet.
+ * The known durable end of the log, and the position up to which it is loaded. Neither goes back; `asOfMs`
+ * goes back with the clock only: what is acknowledged then is not counted yet.
  */
 export interface Progress {
-  /** Looks at the durable end. */
+  /** Reads the durable end. */
   look(): Promise<number>;
   advance(to: Loaded): void;
-  /** Undefined until it was told for the first time. */
+  /** Undefined until the first `advance`. */
   loadedTo(): number | undefined;
   asOfMs(): number;
   lag(): Lag;
@@ -32,7 +32,7 @@ export interface Progress {
 export interface ProgressDeps {
   durableEnd(): Promise<number>;
   clock: Clock;
-  /** How many records are not loaded, of a log whose positions are no bytes. */
+  /** How many records are not loaded, for a log whose positions are not bytes. */
   recordsLeft?(): number;
 }
 
@@ -40,7 +40,7 @@ export function createProgress({ durableEnd, clock, recordsLeft }: ProgressDeps)
   const samples = createDurableSamples();
   let loaded: Loaded | undefined;
   let durable = 0;
-  /** Until then the clock has stood later than it did afterwards: moments of frames may be of that time. */
+  /** Before the clock was set back it had reached this time: times of frames may be from then. */
   let aheadMs = 0;
   let setBacks = 0;
 
@@ -58,7 +58,8 @@ export function createProgress({ durableEnd, clock, recordsLeft }: ProgressDeps)
 
   return {
     async look() {
-      // Before the look: an acknowledgement earlier than this cannot be beyond the end that is then seen.
+      // Taken before the read: what was acknowledged earlier than this is before the end that the read
+      // returns.
       const atMs = nowMs();
       const before = setBacks;
       const end = await durableEnd();

@@ -4,8 +4,8 @@ import { startStopwatch } from '../../tests/support/stopwatch.ts';
 import { type ApiUnderTest, AWAY, EMPTY_LOG, expectRejection, startApi } from '../api-under-test.ts';
 
 /*
- * Red when a wait for Postgres is left to its connection (10 s here, 12 s where the server hangs as a whole),
- * or when what it took is not taken off the warehouse's time.
+ * Red when a wait for Postgres is bounded only by its connection (10 s here, 12 s where the server hangs
+ * completely), or when that time is not subtracted from the warehouse's time.
  */
 const READ_MS = 5_000;
 const SLACK_MS = 1_500;
@@ -31,7 +31,7 @@ beforeAll(async () => {
 
 afterAll(() => api?.close());
 
-/** Every look-up of a meter waits until it is released. */
+/** Every read of a meter waits until it is released. */
 async function lockOut(): Promise<() => Promise<void>> {
   const rival = await api.pool.connect();
   await rival.query('BEGIN');
@@ -42,7 +42,7 @@ async function lockOut(): Promise<() => Promise<void>> {
   };
 }
 
-it('every read of usage is refused within five seconds while Postgres hangs', async () => {
+it('every read of usage is rejected within five seconds while Postgres hangs', async () => {
   const release = await lockOut();
   const passedMs = startStopwatch();
   try {
@@ -59,7 +59,7 @@ it('every read of usage is refused within five seconds while Postgres hangs', as
   }
 });
 
-it('what the look-ups took is taken off the time of the warehouse', async () => {
+it('the time of the reads in Postgres is taken off that of the warehouse', async () => {
   const release = await lockOut();
   const read = api.call('GET', `${usage}/calls?consistency=eventual`);
   const waiting = async () => {

@@ -1,22 +1,22 @@
 import { inTime } from '../../infra/platform/circuit-breaker.ts';
 import type { Consistency } from '../../schemas/resources/usage.ts';
 
-/** What one read of usage may still take, whichever store it waits for. */
+/** The time that one read of usage has left, for any store. */
 export interface ReadTime {
   /** Whole milliseconds, one at least. */
   leftMs(): number;
-  /** For a wait for Postgres. Rejects with Transient once the time is over; what was begun goes on. */
+  /** For a wait for Postgres. Rejects with Transient once the time is over; the started work continues. */
   within<T>(begun: Promise<T>): Promise<T>;
-  /** For what has a bound of its own: while it runs the time of the read stands still. */
+  /** For work with a bound of its own: the time of the read does not count while it runs. */
   beside<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /**
- * For all waits of a read together: one after the other, a Postgres that hangs costs the 12 s of its
- * connection, and then the warehouse may hang too.
+ * For all waits of a read together: separately, a Postgres that hangs costs the 12 s of its connection, and
+ * then the warehouse may hang too.
  */
 const READ_MS = 5_000;
-/** For what was acknowledged before the read, unless it says how consistent it is to be. */
+/** How long a read that names no consistency waits for what was acknowledged before it. */
 export const USUAL_WAIT_MS = 1_000;
 
 /** Begins now. */

@@ -1,6 +1,6 @@
 /**
- * Events of a test, and what every read must say of them, summed here in bigints of 10^-12. Shares no
- * arithmetic with the product: a fault there cannot hide here.
+ * Events of a test, and the expected results of every read, summed here in bigints of 10^-12. It shares no
+ * arithmetic with the product, so that no fault of the product can hide here.
  */
 import { createHash } from 'node:crypto';
 import type { Span } from '../../schemas/primitives/calendar.ts';
@@ -20,8 +20,8 @@ const ONE = 10n ** 12n;
 const DAY_MS = 86_400_000;
 
 /**
- * The same for the same seed: over 70 days before `nowMs`, some on the very bounds of hours, some at one
- * instant.
+ * The same for the same seed: over 70 days before `nowMs`, some exactly on the bounds of hours, some at the
+ * same time.
  */
 export function makeHappenings(count: number, nowMs: number, seed = 1): Happening[] {
   const random = generator(seed);
@@ -48,7 +48,7 @@ export function within(happenings: Happening[], { fromMs, toMs }: Span): Happeni
   return happenings.filter(({ occurredAtMs }) => fromMs <= occurredAtMs && occurredAtMs < toMs);
 }
 
-/** The id under which a meter's copy of it is stored. */
+/** The id under which a meter's copy of the event is stored. */
 export function storedId({ id }: Happening, meterKey: string): string {
   return `use_${base32(createHash('md5').update(`${id} ${meterKey}`).digest())}`;
 }

@@ -22,7 +22,7 @@ export interface UsageUnderTest {
   /** `/api/v1/usage/<the customer by its external id>/…` */
   read(rest: string, options?: CallOptions): Promise<ApiResponse>;
   makeMeter(key: string, aggregation: Aggregation): Promise<void>;
-  /** As the ingest tier writes it. */
+  /** As ingest writes it. */
   logged(happening: Happening, meterKey: string): TestEvent;
   append(events: TestEvent[]): Promise<Appended>;
   /** Plays the aggregator: inserts, marks, announces. */
@@ -85,16 +85,16 @@ export async function startUsage({ warehouse, writer, reader }: UsageDoors): Pro
   return usage;
 }
 
-interface LoadDoors {
+interface LoadTarget {
   api: ApiUnderTest;
   warehouse: Warehouse;
   logId: string;
 }
 
-async function load({ lo, hi, events }: Appended, { api, warehouse, logId }: LoadDoors): Promise<void> {
+async function load({ lo, hi, events }: Appended, { api, warehouse, logId }: LoadTarget): Promise<void> {
   const lines = Buffer.concat(linesOf(events));
   await warehouse.insertEvents({ token: `${lo}-${hi}`, lines, timeoutMs: 10_000 });
-  const throughMs = 1; // so early that only samples can make an asOf
+  const throughMs = 1; // so early that only samples can determine asOf
   await api.pool.query(`INSERT INTO log_ranges VALUES ($1, 0, $2, $3, 1, 'loaded', $4, '{}', 0, $5)`, [
     logId,
     lo,
@@ -136,7 +136,7 @@ function loggedAs(happening: Happening, meterKey: string): TestEvent {
   };
 }
 
-/** A number of the answer by its own text. */
+/** A number of the response by its own text. */
 export function numberIn(text: string, name: string): string {
   return new RegExp(`"${name}":(-?[\\d.]+)`).exec(text)?.[1] ?? 'missing';
 }

@@ -45,7 +45,8 @@ export function createWaitingReads(waitingMax = WAITING_MAX): WaitingReads {
 
   return {
     async wait(position, { environment, withinMs }) {
-      if (!shares.take(environment, 1)) throw new Rejected('overloaded', 'Too many reads wait; ask again.');
+      if (!shares.take(environment, 1))
+        throw new Rejected('overloaded', 'Too many reads are waiting. Retry.');
       const isReached = await wait(position, withinMs);
       shares.give(environment, 1);
       return isReached;

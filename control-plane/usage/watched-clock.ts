@@ -2,15 +2,15 @@ import type { Clock } from '../../infra/ports/clock.ts';
 
 /** Between two readings the clock was set back. Milliseconds since 1970. */
 export interface SetBack {
-  /** Later than this it did not stand before. */
+  /** Before it was set back, the clock was at no later time than this. */
   fromMs: number;
-  /** Earlier than this it did not stand since. */
+  /** Since then it was at no earlier time than this. */
   toMs: number;
 }
 
-/** Reads the clock, and tells first when it was set back since the last time. */
+/** Reads the clock, and first reports whether it was set back since the last time. */
 export function watchClock(clock: Clock, setBack: (how: SetBack) => void): () => number {
-  // Others may run between two readings, for as long as they like.
+  // Any time may pass between two readings.
   const read = () => ({ sinceMs: clock.monotonicMs(), nowMs: clock.nowMs(), untilMs: clock.monotonicMs() });
   let last = read();
   return () => {
@@ -18,7 +18,7 @@ export function watchClock(clock: Clock, setBack: (how: SetBack) => void): () =>
     const passedMs = { least: now.sinceMs - last.untilMs, most: now.untilMs - last.sinceMs };
     const toMs = Math.floor(now.nowMs - passedMs.most);
     const fromMs = Math.ceil(last.nowMs + passedMs.most);
-    // Whole milliseconds against parts of them: a clock that was left alone seems to lose less than one.
+    // Whole milliseconds are compared with fractions: an unchanged clock seems to lose less than one.
     const isSetBack = now.nowMs - last.nowMs < passedMs.least - 1;
     last = now;
     if (isSetBack) setBack({ fromMs, toMs });

@@ -3,7 +3,7 @@ import { breakdownSpan } from './window.ts';
 
 const NOW_MS = Date.parse('2026-11-21T12:00:00.000Z');
 
-test('a window of the calendar is the one in which the moment lies', () => {
+test('a window of the calendar is the one that contains the time', () => {
   const november = { fromMs: Date.UTC(2026, 10, 1), toMs: Date.UTC(2026, 11, 1) };
   expect(breakdownSpan({ window: 'month' }, NOW_MS)).toEqual({ window: 'month', span: november });
 });

@@ -10,8 +10,8 @@ export interface WindowQuery {
 }
 
 /**
- * The span that a breakdown asks for; undefined: all there is, and for `current_period` what the customer's
- * subscriptions say. Throws Rejected when the query contradicts itself.
+ * The requested span of a breakdown; undefined: everything there is, and for `current_period` the customer's
+ * billing period. Throws Rejected when the query contradicts itself.
  */
 export function breakdownSpan(
   query: WindowQuery,
@@ -33,7 +33,7 @@ export function breakdownSpan(
 /** No usage occurs outside. */
 const EVER: Span = { fromMs: 0, toMs: Date.UTC(2100, 0, 1) };
 
-/** From ≤ t < to, either end may be left open. Throws Rejected when nothing lies between. */
+/** From ≤ t < to, either end may be open. Throws Rejected when the span is empty. */
 export function openSpan({ from, to }: { from?: string; to?: string }): Span {
   const fromMs = from === undefined ? EVER.fromMs : timestampMs(from);
   const toMs = to === undefined ? EVER.toMs : timestampMs(to);

@@ -4,7 +4,7 @@ import { Rejected } from '../../schemas/failures.ts';
 import { checkWebhookUrl } from './webhook-url.ts';
 
 /*
- * Breaks that turn it red: the names of loopback left out; the brackets left on; credentials looked at in
+ * Mutants this suite catches: the names of loopback left out; the brackets left on; credentials checked in
  * `username` alone.
  */
 function isTaken(url: string, targets: PrivateTargets): boolean {
@@ -116,7 +116,7 @@ describe('what is no such url', () => {
     'https://:@example.com/',
     'https://example.com:0/',
     'https://256.256.256.256/',
-  ])('is refused: %j', (url) => {
+  ])('is rejected: %j', (url) => {
     expect(takenWith(url)).toEqual([false, false, false]);
   });
 });

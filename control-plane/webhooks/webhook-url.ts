@@ -8,8 +8,8 @@ import {
 import { Rejected } from '../../schemas/failures.ts';
 
 /**
- * Refuses a url to which no event is ever sent. Names are not resolved: what they point to is looked at with
- * each delivery. WHATWG parsing has read 0x7f.1, 2130706433 and 0177.0.0.1 as the addresses that they are.
+ * Rejects a url to which no event is ever sent. Names are not resolved: each delivery checks the address that
+ * they point to. WHATWG parsing has read 0x7f.1, 2130706433 and 0177.0.0.1 as the addresses that they are.
  */
 export function checkWebhookUrl(text: string, targets: PrivateTargets): void {
   if (!PLAIN.test(text) || !URL.canParse(text)) throw rejected('must be an absolute URL');
@@ -38,12 +38,12 @@ function isHostTaken(host: string, targets: PrivateTargets): boolean {
 }
 
 /**
- * The parser would drop blanks and control characters without a word, and reads other slashes, fewer or more
- * of them, as the two that it wants: what other parsers read otherwise has no place in a registration.
+ * The parser silently drops blanks and control characters, and reads other slashes, more or fewer, as two. A
+ * url that other parsers read differently is not accepted.
  */
 const PLAIN = /^[a-z]+:\/\/[^/\\\s\p{Cc}][^\\\s\p{Cc}]*$/iu;
 
-/** Also empty ones, of which the parser tells nothing. */
+/** Also empty ones, which the parser does not report. */
 const CREDENTIALS = /^[a-z]+:\/\/[^/?#]*@/i;
 
 function rejected(reason: string): Rejected {

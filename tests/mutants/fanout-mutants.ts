@@ -17,7 +17,10 @@ export const FANOUT_MUTANTS: readonly Mutant[] = [
       await db.query('BEGIN');
       const events = await notifyCustomers(db, { environment, nowMs, sinceMs }, rows);`,
     provedBy: [
-      { test: NOTIFIER_TEST, title: 'is told to each of them once, whichever tellers are cut off within it' },
+      {
+        test: NOTIFIER_TEST,
+        title: 'is notified to each of them once, whichever notifiers are cut off within it',
+      },
     ],
     shownBy: { promise: 22, rounds: 4 },
   },
@@ -31,7 +34,7 @@ export const FANOUT_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: NOTIFIER_TEST,
-        title: 'once more while nobody tells of it is told to those who were told already, too',
+        title: 'once more while no notifier runs is notified to those already notified, too',
       },
     ],
   },
@@ -45,7 +48,7 @@ export const FANOUT_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: NOTIFIER_TEST,
-        title: 'a plan that changes waits for whoever subscribes to it meanwhile, who saw it as it was',
+        title: 'a plan change waits for a customer that subscribes meanwhile, with the old plan in view',
       },
     ],
   },

@@ -89,7 +89,7 @@ export const MONEY_MUTANTS: readonly Mutant[] = [
     find: 'greatest(named.since, max(w.changed_at))',
     replace: 'named.since',
     provedBy: [
-      { test: LATE_TEST, title: 'and before the teller has come to the customer, leaves it as well' },
+      { test: LATE_TEST, title: 'and before the notifier has reached the customer, leaves it as well' },
     ],
   },
   {

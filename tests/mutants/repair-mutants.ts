@@ -99,7 +99,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: 'control-plane/usage/counter.store.test.ts',
-        title: "gives no strong answer while a repair is open: (true, 'running', NULL)",
+        title: "rejects strong reads while a repair is open: (true, 'running', NULL)",
       },
     ],
   },
@@ -113,7 +113,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: 'control-plane/usage/freshness.test.ts',
-        title: 'gives no strong answer where a repair begins and ends under the read',
+        title: 'rejects a strong read where a repair begins and ends under the read',
       },
     ],
   },

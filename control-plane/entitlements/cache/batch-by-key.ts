@@ -1,10 +1,10 @@
 /**
- * Work by name, of each name one at a time: what joins while it is under way is done together afterwards.
- * Resolves or rejects with the work that the thing was part of.
+ * Batches work by key, one batch per key at a time: items that arrive while a batch runs form the next one.
+ * Resolves or rejects with the batch that the item was part of.
  */
 export type Gathering<T> = (name: string, thing: T) => Promise<void>;
 
-/** Holds no more than what is waited for. */
+/** Keeps only keys with waiting items. */
 export function createBatchByKey<T>(work: (things: T[]) => Promise<void>): Gathering<T> {
   const open = new Map<string, { things: T[]; done: Promise<void> }>();
   const underWay = new Map<string, Promise<void>>();

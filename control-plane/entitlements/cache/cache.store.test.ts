@@ -5,12 +5,12 @@ import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
 import { type SecondControlPlane, startSecondControlPlane } from '../second-control-plane-under-test.ts';
 
 /*
- * Decisions from memory, on three control planes over one Postgres: the one that makes every change, one that
- * hears of it, and one that hears nothing. ClickHouse is away. Of what is metered:
- * metered-memory.store.test.ts.
+ * Decisions from the cache, on three control planes over one Postgres: one makes every change, one receives
+ * notifications, and one receives none. ClickHouse is unavailable. Metered features:
+ * metered-cache.store.test.ts.
  *
- * Breaks that turn it red: memory that never forgets, or only what it is told of; a change that its own
- * process learns by NOTIFY only; a key that is never looked up again.
+ * Mutants this suite catches: a cache that never expires, or that forgets only what notifications name; a
+ * change that its own process learns by NOTIFY only; a key that is never read again.
  */
 let api: ApiUnderTest;
 let made: ReturnType<typeof customerGrantsUnderTest>;
@@ -18,7 +18,7 @@ let hearing: SecondControlPlane;
 let deaf: SecondControlPlane;
 
 const SOON = { timeout: 20_000 };
-/** By then it is seen also by whoever was not told of it. */
+/** By then a process without notifications sees it too. */
 const LOOKED_AGAIN_MS = 5_000;
 const stores = { warehouse: AWAY, logReader: EMPTY_LOG };
 
@@ -39,7 +39,7 @@ afterAll(async () => {
 });
 
 describe('a warm check', () => {
-  it('asks no store, of one feature or of several, whatever the answer', async () => {
+  it('reads no store, of one feature or of several, whatever the result', async () => {
     const customerId = await made.customer();
     await made.subscribe(customerId, { sso: true, seats: 5 });
     const features = ['sso', 'seats', 'audit'].map((featureKey) => ({ featureKey }));
@@ -58,7 +58,7 @@ describe('a warm check', () => {
       for (let round = 0; round < 50; round += 1) for (const one of await ask()) statuses.add(one);
       return hearing.statements();
     };
-    // What the subscription did is heard at any moment, and looked up.
+    // The notification of the subscription may arrive at any time and causes a read.
     await expect.poll(askOften, SOON).toEqual([]);
     expect([...statuses]).toEqual([200]);
   });
@@ -72,7 +72,7 @@ describe('a warm check', () => {
       await Promise.all(Array.from({ length: 20 }, () => hearing.check(customerId, 'sso')));
       return hearing.statements();
     };
-    // Where the subscription is heard of while it is read, it is read again.
+    // A notification that arrives while the subscription is read causes another read.
     await expect.poll(askAtOnce, SOON).toEqual(['a transaction']);
   });
 
@@ -100,7 +100,7 @@ describe('a warm check', () => {
   });
 });
 
-/** One change of what a customer holds, and what a check of it says before and afterwards. */
+/** One change of a customer's entitlements, and the result of a check before and after it. */
 interface SeenChange {
   customer: string;
   feature: string;
@@ -201,7 +201,7 @@ describe('a change', () => {
       const first = await seenElsewhereMs(await make());
       expect(first).toBeLessThan(LOOKED_AGAIN_MS);
       if (first < 1_000) return;
-      // One may be held up by a machine that is busy elsewhere, in Postgres or on the way.
+      // A request may be delayed by a busy machine, in Postgres or on the way.
       await usualGrace();
       expect(await seenElsewhereMs(await make())).toBeLessThan(1_000);
     },
@@ -243,7 +243,7 @@ describe('a key that is revoked', () => {
     return status;
   };
 
-  it('is refused here at once, where it is heard within a second, elsewhere within 10', async () => {
+  it('is rejected here at once, within a second where notified, elsewhere within 10', async () => {
     const { body } = await api.ask('apiKeys.create', {
       body: { mode: 'live', kind: 'secret', scopes: ['entitlements:read'] },
     });

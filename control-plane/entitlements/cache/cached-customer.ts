@@ -10,34 +10,34 @@ import type { WalletState } from '../../../domain/store/credit-wallets.ts';
 import type { RequestedFeatureRow } from '../../store/requested-features.ts';
 import type { CounterPlace, RememberedCounter } from './counter-store.ts';
 
-/** A customer as it was read: all that it holds, of one moment. */
+/** A customer as it was read: all its grants, in one snapshot. */
 export interface ReadCustomer {
   environment: string;
   holder: CustomerWithGrants;
-  /** The history of its meters, as far as it says something of now and later. */
+  /** The history of its meters, as far as it matters now or later. */
   terms: ReadonlyMap<string, readonly MeteredTerm[]>;
   credits: Pick<WalletState, 'balance' | 'unpaid' | 'nextExpiryAt'>;
-  /** Another one once it has changed: store/holding-marks.ts. */
+  /** Changes when the customer changes: store/grant-versions.ts. */
   mark: string;
 }
 
-/** A customer in memory. */
+/** A cached customer. */
 export interface RememberedCustomer extends ReadCustomer {
-  /** None where it is archived. */
+  /** Empty for an archived customer. */
   customerGrants: CustomerGrants;
   viewAt(nowMs: number): EntitlementView;
-  /** What was decided lately, by feature. */
+  /** The latest decisions, by feature. */
   prepared: Map<RequestedFeatureRow, Prepared>;
 }
 
-/** What a decision on one feature of a customer takes, worked out once for as long as it stays the same. */
+/** The prepared data of a decision on one feature of a customer, kept while it stays valid. */
 export interface Prepared {
   view: EntitlementView;
-  /** Of what is metered and held: the counter of the period that ends then. */
+  /** For a metered feature that the customer has: the counter of the current period. */
   place: CounterPlace | undefined;
   untilMs: number;
   counter: RememberedCounter | undefined;
-  /** The part of the answer that stays the same whatever is requested or counted, once it was printed. */
+  /** The printed part of the response that does not depend on what is requested or counted. */
   contributions: string | undefined;
   last: PrintedDecision | undefined;
 }
@@ -46,9 +46,9 @@ export interface Prepared {
 export interface PrintedDecision {
   requested: string | undefined;
   current: string | undefined;
-  /** Of one with an `asOf` up to that: all else stays the same from one moment to the next. */
+  /** The printed response with an `asOf`, up to its value: everything else stays the same. */
   text: string;
-  /** With the last `asOf`, which stands for half a second. */
+  /** The same with the last `asOf`, which is reused for half a second. */
   whole: string;
   asOfMs: number | undefined;
 }
@@ -70,7 +70,7 @@ export function rememberedCustomer(read: ReadCustomer): RememberedCustomer {
   };
 }
 
-/** Bytes of one of each, and what its last decision on each feature takes beside it. */
+/** Bytes of one customer and one feature, and of the last decision kept for each feature. */
 const BYTES = { customer: 2_000, subscription: 400, grant: 1_900, override: 1_800, term: 400 };
 
 /** About. */

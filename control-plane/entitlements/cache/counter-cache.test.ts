@@ -7,13 +7,14 @@ import { type CounterMemory, createCounterMemory } from './counter-cache.ts';
 import type { CounterPlace } from './counter-store.ts';
 
 /*
- * Time stands still but for `vi.advanceTimersByTimeAsync`; the warehouse says what it is told to and counts.
+ * Time advances only by `vi.advanceTimersByTimeAsync`; the warehouse returns what the test sets, and counts
+ * reads.
  *
- * Breaks that turn it red: every counter read at every turn; none read again when something was loaded;
- * `asOf` that moves on while ClickHouse is away, that stays ahead of the clock, or that is taken after the
- * read; a counter that nobody asks for read on and on; two first questions that read twice; one statement for
- * each counter, be it asked for first or read again; a first question that waits for that of another meter;
- * no bound.
+ * Mutants this suite catches: every counter read in every cycle; none read again after a load; `asOf` that
+ * advances while ClickHouse is unavailable, that stays ahead of the clock, or that is taken after the read; a
+ * counter that nobody requests but that is refreshed forever; two first requests that read twice; one
+ * statement per counter, on the first read or on a refresh; a first request that waits for that of another
+ * meter; no bound.
  */
 const START_MS = Date.UTC(2026, 10, 22);
 const DAY_MS = 86_400_000;
@@ -51,7 +52,7 @@ const warehouse = {
         release = resolve;
       });
     }
-    if (isAway) throw new Transient('warehouse_unavailable', 'away');
+    if (isAway) throw new Transient('warehouse_unavailable', 'ClickHouse is unavailable');
     const { customers = [], meters0 = [] } = (statement.params ?? {}) as Record<string, string[]>;
     const current = String(stored);
     return [
@@ -91,14 +92,14 @@ describe('the memory of counters', () => {
     expect(statements).toHaveLength(2);
   });
 
-  it('moves its moment on without reading while nothing is loaded', async () => {
+  it('advances its asOf without reading while nothing is loaded', async () => {
     await memory.read([placeOf()]);
     await pass(4_000);
     expect(asOf()).toBeGreaterThanOrEqual(3_000);
     expect(statements).toHaveLength(1);
   });
 
-  it('looks again now and then, for what no load tells', async () => {
+  it('reads again now and then, for changes without a load', async () => {
     await memory.read([placeOf()]);
     stored = 6;
     for (let second = 0; second < 15; second += 1) {
@@ -121,7 +122,7 @@ describe('the memory of counters', () => {
     expect(statements).toHaveLength(4);
   });
 
-  it('reads what many ask for first in few statements, whoever fails among them', async () => {
+  it('reads first requests of many in few statements, whichever of them fail', async () => {
     const requested = Array.from({ length: 150 }, (_, at) => memory.read([placeOf(`cus_${at}`)]));
     const late = pass(0).then(() => memory.read([placeOf('cus_late')]));
     expect((await Promise.all([...requested, late])).flat()).toHaveLength(151);
@@ -134,7 +135,7 @@ describe('the memory of counters', () => {
     expect(await memory.read([placeOf('cus_b')])).toMatchObject([{ current: '7' }]);
   });
 
-  it('reads another meter beside one that hangs', async () => {
+  it('reads another meter while one hangs', async () => {
     const hanging = memory.read([placeOf()]);
     isHanging = true;
     await pass(0);
@@ -144,7 +145,7 @@ describe('the memory of counters', () => {
     expect(await hanging).toMatchObject([{ current: '7' }]);
   });
 
-  it('forgets to look after what nobody asked for within a minute', async () => {
+  it('stops refreshing what was not requested for a minute', async () => {
     await memory.read([placeOf()]);
     await pass(65_000);
     const before = statements.length;
@@ -155,7 +156,7 @@ describe('the memory of counters', () => {
     expect(await memory.read([placeOf()])).toMatchObject([{ current: '8' }]);
   });
 
-  it('goes on with what it knows while ClickHouse is away, and its moment stands', async () => {
+  it('keeps its values while ClickHouse is unavailable, and its asOf does not advance', async () => {
     await memory.read([placeOf()]);
     [isAway, loadedTo, stored] = [true, 20, 8];
     await pass(30_000);
@@ -169,7 +170,7 @@ describe('the memory of counters', () => {
     expect(current()).toBe('8');
   });
 
-  it('sees that ClickHouse is away also while nothing is loaded', async () => {
+  it('notices that ClickHouse is unavailable also while nothing is loaded', async () => {
     await memory.read([placeOf()]);
     isAway = true;
     for (let second = 0; second < 20; second += 1) {
@@ -181,7 +182,7 @@ describe('the memory of counters', () => {
     expect(asOf()).toBe(stood);
   });
 
-  it('goes back with the clock also while ClickHouse is away', async () => {
+  it('goes back with the clock also while ClickHouse is unavailable', async () => {
     await memory.read([placeOf()]);
     [isAway, loadedTo] = [true, 20];
     await pass(1_000);

@@ -18,16 +18,16 @@ import {
 import { everySoOften } from './repeat.ts';
 
 /**
- * Counters that decisions go by. Those asked for within the last minute are kept fresh behind the answers:
- * every half second, where something was loaded meanwhile, many in one statement. Where nothing was, they
- * stand as they stood and only `asOf` moves on. While ClickHouse is away neither moves.
+ * Counters for decisions. Counters requested within the last minute are refreshed in the background, every
+ * half second, many in one statement, and only where something was loaded meanwhile. Where nothing was loaded
+ * the values stay and only `asOf` advances. While ClickHouse is unavailable neither changes.
  */
 export interface CounterMemory {
   find(place: CounterPlace): RememberedCounter;
   /**
-   * Of one customer: resolves with the readings in the order of the places. What is being read already is
-   * waited for, and of one meter many customers' are read in one statement. Throws Transient where one cannot
-   * be read that never was.
+   * For one customer: resolves with the readings in the order of the places. It joins reads in progress, and
+   * one statement reads one meter for many customers. Throws Transient for a counter that cannot be read and
+   * never was.
    */
   read(places: readonly CounterPlace[]): Promise<CounterReading[]>;
   close(): void;
@@ -40,9 +40,9 @@ export interface CounterMemoryDeps {
 }
 
 const PAUSE_MS = 500;
-/** A second of ClickHouse; the others come next. */
+/** About one second of ClickHouse; the rest is read in the next cycle. */
 const A_TURN_MAX = 1_500;
-/** In one statement, of 70 ms: who reads another counter waits for it. */
+/** Per statement, of 70 ms: a read of another counter waits for it. */
 const TOGETHER_MAX = 100;
 
 export function createCounterMemory({ warehouse, freshness, log }: CounterMemoryDeps): CounterMemory {
@@ -50,7 +50,7 @@ export function createCounterMemory({ warehouse, freshness, log }: CounterMemory
 
   const { readTogether, readFirst } = createCounterReads({ warehouse, freshness }, cache);
 
-  /** What was read before goes on while it cannot be read. */
+  /** While it cannot be read, the last reading is used. */
   async function readingOf(one: KeptCounter): Promise<CounterReading> {
     try {
       await one.underWay;
@@ -87,7 +87,7 @@ export function createCounterMemory({ warehouse, freshness, log }: CounterMemory
 
 type CounterReadDeps = Pick<CounterMemoryDeps, 'warehouse' | 'freshness'>;
 
-/** What they read they put on the shelf. All throw Transient. */
+/** These write what they read into the cache. All throw Transient. */
 function createCounterReads({ warehouse, freshness }: CounterReadDeps, cache: CounterCache) {
   async function time(): Promise<CountedTime> {
     await beginReadTime('eventual').within(freshness.arrive());
@@ -111,15 +111,15 @@ function createCounterReads({ warehouse, freshness }: CounterReadDeps, cache: Co
   }
 
   /**
-   * After a start all are asked for at once: one by one they would wait until their time is over. Several
-   * statements run side by side, so that nobody waits longer than for one before its own.
+   * After a start all counters are requested at once: read one by one they would time out. Several statements
+   * run concurrently, so that each request waits for at most one statement before its own.
    */
   const readInTurn = createBatchByKey<KeptCounter>(async (counters) => {
     const statements = statementsOf(counters);
     await Promise.all(statements.map((some) => (some.length === 1 ? readNow(some) : readTogether(some))));
   });
 
-  /** Several of one customer are one statement anyway. */
+  /** Several counters of one customer are one statement anyway. */
   function readFirst(counters: readonly KeptCounter[]): Promise<void> {
     const [first] = counters;
     return first && counters.length === 1 ? readInTurn(meterOf(first), first) : readNow(counters);
@@ -136,7 +136,7 @@ function meterOf({ place: { environment, meterKey, aggregation } }: KeptCounter)
   return `${environment} ${meterKey} ${aggregation}`;
 }
 
-/** Each of one meter of one environment, of no customer twice, and not too many. */
+/** Batches of one meter of one environment, each customer at most once, with a bound. */
 function statementsOf(counters: readonly KeptCounter[]): KeptCounter[][] {
   const open = new Map<string, { counters: KeptCounter[]; customers: Set<string> }>();
   const statements: KeptCounter[][] = [];

@@ -10,21 +10,23 @@ export interface CounterPlace {
   span: Span;
 }
 
-/** Where a counter stood, and up to when everything was counted then. */
+/** The value of a counter, and up to when everything was counted in it. */
 export interface CounterReading {
   /** Canonical decimal text. */
   current: string;
   asOfMs: number;
 }
 
-/** A counter in memory. */
+/** A cached counter. */
 export interface RememberedCounter {
   readonly place: CounterPlace;
-  /** At once, of one that was asked for within the last minute. Undefined: it has to be read first. */
+  /**
+   * Returns the value at once if it was requested within the last minute. Undefined: it has to be read first.
+   */
   now(): CounterReading | undefined;
 }
 
-/** Up to when everything is counted, and the loaded position. Asked before ClickHouse is. */
+/** The time up to which everything is counted, and the loaded position. Taken before ClickHouse is read. */
 export interface CountedTime {
   asOfMs: number;
   loadedTo: number | undefined;
@@ -32,7 +34,7 @@ export interface CountedTime {
 
 export interface KeptCounter extends RememberedCounter {
   reading: CounterReading | undefined;
-  /** The loaded position and the turn of that reading. */
+  /** The loaded position and the cycle of that reading. */
   loadedTo: number | undefined;
   readTurn: number;
   requestedTurn: number;
@@ -41,25 +43,25 @@ export interface KeptCounter extends RememberedCounter {
   isForgotten: boolean;
 }
 
-/** The counters that are remembered, and which of them have to be read again; in turns. */
+/** The cached counters, and which of them have to be read again, in cycles. */
 export interface CounterCache {
   find(place: CounterPlace): KeptCounter;
-  /** Somebody wants to know. */
+  /** A request needs this counter. */
   ask(counter: KeptCounter): void;
   learn(counter: KeptCounter, current: string, time: CountedTime): void;
-  /** ClickHouse does not answer: what is known stands, also of those that nobody asked for lately. */
+  /** ClickHouse is unavailable: keeps all values, also those that were not requested lately. */
   cannotRead(): void;
-  /** Begins the next turn: those that have to be read, oldest first. Of the others the moment moves on. */
+  /** Begins the next cycle: returns the counters to read, oldest first. The `asOf` of the others advances. */
   due(time: CountedTime): KeptCounter[];
 }
 
-/** A minute of turns that take no time. */
+/** A minute of cycles, if a cycle took no time. */
 const WATCHED_TURNS = 120;
-/** What is repaired, or given up with its age, is no load that anybody would hear of. */
+/** Repairs, and events that age out, change counts without a load that would notify this process. */
 const REREAD_TURNS = 20;
-/** Where nobody asks it is forgotten, but not so soon that a ClickHouse that is away would be felt. */
+/** Counters nobody requests are dropped, but late enough that a short ClickHouse outage is not noticed. */
 const KEPT_TURNS = 1_200;
-/** 0.5 KB each. Beyond it the one that came first is forgotten: its next question reads it again. */
+/** 0.5 KB each. Beyond it the oldest entry is evicted: its next request reads it again. */
 const COUNTERS_MAX = 20_000;
 
 export function createCounterCache(): CounterCache {
@@ -110,7 +112,7 @@ export function createCounterCache(): CounterCache {
   };
 }
 
-/** A reading from before the clock was set back holds nothing of what is acknowledged since. */
+/** A reading from before the clock was set back does not include what was acknowledged since. */
 function notAhead(one: KeptCounter, asOfMs: number): void {
   if (one.reading && one.reading.asOfMs > asOfMs) one.reading = { current: one.reading.current, asOfMs };
 }

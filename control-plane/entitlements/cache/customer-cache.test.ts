@@ -4,8 +4,8 @@ import type { ReadCustomer } from './cached-customer.ts';
 import { type CustomerMemory, createCustomerMemory } from './customer-cache.ts';
 
 /*
- * Breaks that turn it red: no bound on the count or on the bytes; who was used last goes first; one of two
- * names left behind; a view that stands beyond its turn; credits remembered beyond an expiry.
+ * Mutants this suite catches: no bound on the count or on the bytes; the most recently used evicted first;
+ * one of two names left behind; a view that outlives its next change; credits cached beyond an expiry.
  */
 const ENV = 'ws_a:live';
 const NOW_MS = Date.UTC(2026, 10, 22);
@@ -29,7 +29,7 @@ const isThere = (memory: CustomerMemory, name: string, nowMs = NOW_MS) =>
   memory.find(ENV, name, nowMs) !== undefined;
 
 describe('the memory of customers', () => {
-  it('finds one by every name it was asked by, and forgets them all at once', async () => {
+  it('finds a customer by every name it was requested by, and forgets them all at once', async () => {
     const memory = createCustomerMemory();
     await keep(memory, 'cus_a', { name: 'ext-1' });
     expect([isThere(memory, 'ext-1'), isThere(memory, 'cus_a')]).toEqual([true, true]);
@@ -49,7 +49,7 @@ describe('the memory of customers', () => {
     expect(memory.find('other', 'cus_b', NOW_MS)).toBeUndefined();
   });
 
-  it('is bounded by count: who was asked for longest ago goes first', async () => {
+  it('is bounded by count: the least recently requested goes first', async () => {
     const memory = createCustomerMemory({ countMax: 2, bytesMax: 2 ** 20 });
     await keep(memory, 'cus_a');
     await keep(memory, 'cus_b');
@@ -79,7 +79,7 @@ describe('the memory of customers', () => {
     expect(reads).toBe(2);
   });
 
-  it('lets go who was not asked for since a minute, and who is too large at every look', async () => {
+  it('drops a customer not requested for a minute, and one that is too large on every check', async () => {
     const memory = createCustomerMemory();
     await keep(memory, 'cus_a');
     await memory.fill(ENV, 'cus_l', async () => ({ environment: ENV, customerId: 'cus_l', isLarge: true }));
@@ -97,7 +97,7 @@ describe('the memory of customers', () => {
     expect(isThere(memory, 'cus_a', NOW_MS + 1_000)).toBe(false);
   });
 
-  it('resolves anew when time alone has changed what holds', async () => {
+  it('resolves again when time alone has changed the entitlements', async () => {
     const memory = createCustomerMemory();
     const holder = customerOf('cus_a').holder;
     const expiresAtMs = NOW_MS + 5_000;

@@ -7,7 +7,7 @@ import {
 import { type CacheBounds, type Cached, createBoundedCache } from './lru-cache.ts';
 import { createSingleFlight } from './single-flight.ts';
 
-/** Of whom memory holds no more than that: it holds too much. */
+/** The cache's entry for a customer with too many grants, which are not cached. */
 export interface LargeCustomer {
   environment: string;
   customerId: string;
@@ -16,10 +16,15 @@ export interface LargeCustomer {
 
 export type FoundCustomer = RememberedCustomer | LargeCustomer;
 
-/** What customers hold, bounded by count and by size: those that were asked for longest ago go first. */
+/**
+ * Customers and their grants, bounded by count and by size: the least recently requested are evicted first.
+ */
 export interface CustomerMemory {
   find(environment: string, name: string, nowMs: number): FoundCustomer | undefined;
-  /** By id or external id, as `read` finds it; who asks meanwhile waits for the same. Undefined: nobody. */
+  /**
+   * By id or external id, as `read` finds it; concurrent requests share one read. Undefined: there is no such
+   * customer.
+   */
   fill(
     environment: string,
     name: string,
@@ -28,9 +33,9 @@ export interface CustomerMemory {
   forget(customerIds: readonly string[]): void;
   forgetEnvironment(environment: string): void;
   clear(): void;
-  /** Those to be looked at again. Who was not asked for since the last minute is forgotten instead. */
+  /** The customers to check again. Those not requested within the last minute are dropped instead. */
   nextRound(): RememberedCustomer[];
-  /** Forgets it, unless it was read anew meanwhile. */
+  /** Drops it, unless it was read again meanwhile. */
   drop(customer: RememberedCustomer): void;
 }
 
@@ -41,7 +46,7 @@ const ROUNDS_KEPT = 12;
 interface Entry extends Cached {
   environment: string;
   found: FoundCustomer;
-  /** A grant of its credits expires: its balance is another one then. */
+  /** The time when a grant of its credits expires and its balance changes. */
   untilMs: number;
 }
 

@@ -5,8 +5,8 @@ import { createTenantSemaphore, type SemaphoreLimits } from '../../http/tenant-s
 import { limitStatements, readOneTime } from '../../store/grants-transaction.ts';
 
 /**
- * Runs reads of what a customer holds: all that one reads is of one moment. Throws Rejected `overloaded` when
- * too many are under way, and Transient when one takes longer than its limit.
+ * Runs reads of customer grants, each in one snapshot. Throws Rejected `overloaded` when too many are
+ * running, and Transient when one takes longer than its limit.
  */
 export type CustomerGrantsReads = <T>(
   context: Pick<RequestContext, 'db' | 'environment'>,
@@ -14,8 +14,8 @@ export type CustomerGrantsReads = <T>(
 ) => Promise<T>;
 
 /**
- * The pool has 20 connections: environments with heavy customers leave 8 of them to everything else, and each
- * leaves 8 of these to the others. A usual check is under way for a millisecond or two.
+ * The pool has 20 connections. Environments with heavy customers leave 8 of them to everything else, and each
+ * leaves 8 of the other 12 to the other environments. A usual check takes a millisecond or two.
  */
 const GATE: SemaphoreLimits = {
   underWayMax: 12,
@@ -38,7 +38,7 @@ export function createCustomerGrantsReads(limits: SemaphoreLimits = GATE): Custo
         }),
       );
     }
-    // In a transaction there is no waiting: it would hold one of the pool's connections.
+    // A read inside a transaction does not wait: it would keep one of the pool's connections.
     return gate.runAtOnce(environment, async () => {
       await limitStatements(db, STATEMENT_MS);
       return read(db);

@@ -9,14 +9,14 @@ import { type CustomerMemory, createCustomerMemory } from './customer-cache.ts';
 import { createFeatureMemory, type FeatureMemory } from './feature-cache.ts';
 import { everySoOften } from './repeat.ts';
 
-/** What decisions on entitlements are made of, in memory. */
+/** The caches that entitlement decisions are made from. */
 export interface EntitlementMemory {
   customers: CustomerMemory;
   features: FeatureMemory;
   counters: CounterMemory;
   heard(note: ChangeNote): void;
   heardOfCredits(note: CreditsNote): void;
-  /** Notes may have been missed. */
+  /** Notifications may have been missed. */
   newSession(): void;
   close(): void;
 }
@@ -26,10 +26,12 @@ export interface EntitlementMemoryDeps extends CounterMemoryDeps {
   clock: Pick<Clock, 'monotonicMs'>;
 }
 
-/** A note may be lost with its session, or wait in one that hangs. */
+/** A notification may be lost with its session, or delayed by one that hangs. */
 const LOOK_AGAIN_EVERY_MS = 5_000;
 const TOGETHER_MAX = 1_000;
-/** While Postgres is away nobody changes anything through it; a process that is cut off goes on this long. */
+/**
+ * While Postgres is unavailable nothing can change through it; a process that is cut off continues this long.
+ */
 const AWAY_MS_MAX = 600_000;
 
 export function createEntitlementMemory(deps: EntitlementMemoryDeps): EntitlementMemory {
@@ -53,7 +55,7 @@ export function createEntitlementMemory(deps: EntitlementMemoryDeps): Entitlemen
   }
 
   const stop = everySoOften(LOOK_AGAIN_EVERY_MS, lookAgain, (err) => {
-    log.debug({ err }, 'cannot see whether what is remembered of entitlements still holds');
+    log.debug({ err }, 'cannot check whether cached entitlements are still valid');
   });
   return {
     customers,
@@ -89,7 +91,7 @@ function placeOf({ environment, holder }: RememberedCustomer) {
   return { environment, customerId: holder.customerId };
 }
 
-/** An environment with one that is another now, or is gone, is forgotten: such changes are rare. */
+/** If a feature has changed or is gone, its whole environment is invalidated: such changes are rare. */
 async function lookAtFeatures(pool: Pool, features: FeatureMemory): Promise<void> {
   const all = features.all();
   for (let at = 0; at < all.length; at += TOGETHER_MAX) {

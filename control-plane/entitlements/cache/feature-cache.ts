@@ -1,9 +1,9 @@
 import type { RequestedFeatureRow } from '../../store/requested-features.ts';
 
-/** Features that were asked for, by key and by id. */
+/** Requested features, by key and by id. */
 export interface FeatureMemory {
   find(environment: string, name: string): RequestedFeatureRow | undefined;
-  /** What `read` finds of these names is kept, unless something was forgotten meanwhile. */
+  /** Caches what `read` finds for these names, unless there was an invalidation meanwhile. */
   fill(
     environment: string,
     names: readonly string[],
@@ -11,11 +11,14 @@ export interface FeatureMemory {
   ): Promise<Map<string, RequestedFeatureRow>>;
   forgetEnvironment(environment: string): void;
   clear(): void;
-  /** All that it holds, to be looked at again. */
+  /** All cached features, to be checked again. */
   all(): Array<{ environment: string; feature: RequestedFeatureRow }>;
 }
 
-/** Each stands here under two names, 0.3 KB. When it is full it starts anew: rarely are so many asked for. */
+/**
+ * Each entry is stored under two names, 0.3 KB. A full cache is emptied: so many features are rarely
+ * requested.
+ */
 const NAMES_MAX = 40_000;
 
 export function createFeatureMemory(namesMax = NAMES_MAX): FeatureMemory {

@@ -2,8 +2,8 @@ import { gatherNotes, type Note } from '../../../domain/store/send-invalidations
 import type { RunChange } from '../../http/idempotent.ts';
 
 /**
- * A change is heard by the memory of its own process before it is answered, so that whoever made it sees it
- * in what it asks next. To every other process it comes by NOTIFY.
+ * The process that makes a change invalidates its own caches before it responds, so that the caller sees the
+ * change in its next request. All other processes receive the invalidation by NOTIFY.
  */
 export function withLocalInvalidation(
   runChange: RunChange,
@@ -14,7 +14,8 @@ export function withLocalInvalidation(
     try {
       return await runChange(request, (client) => gatherNotes(client, notes, () => change(client)));
     } finally {
-      // Also where it failed: nobody knows of every commit that failed. To forget too much does no harm.
+      // Also after a failure: a failed commit may have been made all the same. Too many invalidations do no
+      // harm.
       for (const { channel, payload } of notes) hear(channel, payload);
     }
   };

@@ -1,23 +1,25 @@
-/** Things under an id and other names, bounded by count and size: what was used longest ago goes first. */
+/**
+ * Entries under an id and other names, bounded by count and size: the least recently used is evicted first.
+ */
 export interface BoundedCache<Thing extends Cached> {
   find(name: string): Thing | undefined;
-  /** In place of another one with its id. */
+  /** Replaces an entry with the same id. */
   put(thing: Thing): void;
   remove(id: string): void;
   removeWhere(isMeant: (thing: Thing) => boolean): void;
-  /** From now on whatever is used counts as used later than anything before. */
+  /** Everything used from now on counts as more recent than everything before. */
   nextRound(): void;
-  /** How many rounds ago it was used last. */
+  /** How many rounds ago the entry was used last. */
   idleRounds(thing: Thing): number;
   all(): Iterable<Thing>;
 }
 
 export interface Cached {
   id: string;
-  /** Its id among them, if it is to be found by that. */
+  /** Includes its id, if it is to be found by that. */
   names: readonly string[];
   bytes: number;
-  /** Kept by the shelf. */
+  /** Set by the cache. */
   usedRound: number;
 }
 
@@ -26,7 +28,7 @@ export interface CacheBounds {
   bytesMax: number;
 }
 
-/** Order is kept by rounds and not by each use, which would cost more than the finding itself. */
+/** The order is kept by rounds and not by each use, which would cost more than the read itself. */
 export function createBoundedCache<Thing extends Cached>(bounds: CacheBounds): BoundedCache<Thing> {
   const byName = new Map<string, Thing>();
   const byId = new Map<string, Thing>();

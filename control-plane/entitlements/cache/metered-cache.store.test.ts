@@ -18,11 +18,10 @@ import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
 import { type SecondControlPlane, startSecondControlPlane } from '../second-control-plane-under-test.ts';
 
 /*
- * Metered decisions from memory over a real log, Postgres and ClickHouse, on a control plane beside the one
- * that makes every change.
- *
- * Breaks that turn it red: a counter that is read once and for all; `asOf` that moves on without ClickHouse,
- * or that promises what is not counted; the credits of a moment ago; anything left out of what stores say.
+ * Metered decisions from the cache over a real log, Postgres and ClickHouse, on a second control plane next
+ * to the one that makes every change. Mutants this suite catches: a counter that is read only once; `asOf`
+ * that advances without ClickHouse, or includes what is not counted; credits of an earlier read; any part of
+ * what the stores say left out.
  */
 const log = pino({ level: 'silent' });
 const DAY_MS = 86_400_000;
@@ -49,7 +48,7 @@ beforeAll(async () => {
     ...warehouse,
     query: (statement) =>
       isAway
-        ? Promise.reject(new Transient('warehouse_unavailable', 'ClickHouse is away.'))
+        ? Promise.reject(new Transient('warehouse_unavailable', 'ClickHouse is unavailable.'))
         : warehouse.query(statement),
   };
   plane = await startSecondControlPlane(usage.api, { warehouse: mayBeAway, logReader: reader });
@@ -91,7 +90,7 @@ describe('a warm check of what is metered', () => {
     await made.subscribe(customerId, { 'sum-feature': 3 });
     const contributions = [{ source: expect.stringMatching(/^plan:/), value: 3 }];
     expect(await decide(customerId)).toMatchObject({ allowed: true, current: 0, contributions });
-    // What the subscription did is heard at any moment, and looked up.
+    // The notification of the subscription may arrive at any time and causes a read.
     const askOften = async () => {
       plane.statements();
       for (let round = 0; round < 50; round += 1) await decide(customerId);
@@ -132,7 +131,7 @@ describe('a warm check of what is metered', () => {
     }
   });
 
-  it('goes on while ClickHouse is away, and its asOf stands; cold ones are unavailable', async () => {
+  it('continues while ClickHouse is unavailable, and asOf does not advance; uncached ones fail', async () => {
     const customerId = await made.customer();
     await made.subscribe(customerId, { 'sum-feature': 3 });
     await decide(customerId);
@@ -163,7 +162,7 @@ describe('a warm check of what is metered', () => {
     await expect.poll(code, { interval: 20, timeout: 4_000 }).toBe('limit_reached');
   });
 
-  // Red where only what entitles is a change of what is held, and not the periods of its meters.
+  // Red where only a change of entitlements invalidates, and not one of the periods of meters.
   it('goes by a period that was extended since', async () => {
     const customerId = await made.customer();
     const id = await made.subscribe(customerId, { 'sum-feature': 1 });
@@ -176,8 +175,9 @@ describe('a warm check of what is metered', () => {
     expect(plain.resetsAt).toBe(currentPeriodEnd);
   });
 
-  // Red where a fan-out that reaches a customer after the catalogue's note tells its memory nothing.
-  it('goes by the period that a plan gives it, though it was asked before its turn came', async () => {
+  // Red when a fan-out that reaches a customer after the catalogue's notification does not invalidate its
+  // cache.
+  it('uses the period that a plan gives it, though it was requested before the fan-out came', async () => {
     const { pool } = usage.api;
     const [customerId, planId] = [await made.customer(), await made.plan()];
     const currentPeriodEnd = isoText(Date.now() + 3 * DAY_MS);
@@ -227,7 +227,7 @@ const customerGrants = fc.record({
 });
 
 describe('what memory says of any customer', () => {
-  it('is what the stores say, first and again, by either door', { timeout: 120_000 }, async () => {
+  it('is what the stores say, first and again, on both paths', { timeout: 120_000 }, async () => {
     await made.feature('sso', 'boolean');
     await made.feature('seats', 'limit');
     await fc.assert(
@@ -255,7 +255,7 @@ describe('what memory says of any customer', () => {
 });
 
 describe('a check while what is counted is being repaired', () => {
-  it('is refused where it is to be strong, and is answered from memory', async () => {
+  it('is rejected where it must be strong, and is served from the cache otherwise', async () => {
     const customerId = await holderOf({
       subscriptions: [],
       override: ['sum-feature', 7],

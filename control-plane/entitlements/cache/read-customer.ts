@@ -7,12 +7,12 @@ import type { ReadCustomer } from './cached-customer.ts';
 import type { LargeCustomer } from './customer-cache.ts';
 import type { CustomerGrantsReads } from './customer-grants-reads.ts';
 
-/** Who holds more than that, a million grants perhaps, is not remembered. */
+/** Customers with more grants than that, a million perhaps, are not cached. */
 const HELD_MAX = 1_000;
 
 const NO_CREDITS = { balance: '0', unpaid: '0', nextExpiryAt: null };
 
-/** All that a customer holds, by id or external id, with the mark by which a change of it is seen. */
+/** All grants of a customer, by id or external id, with the mark that changes with them. */
 export function readCustomer(
   { context, customerGrantsReads }: { context: RequestContext; customerGrantsReads: CustomerGrantsReads },
   customer: string,

@@ -1,7 +1,7 @@
-/** Work that is done again and again, one at a time. Returns how to stop it. */
+/** Repeats work, one run at a time. Returns a function that stops it. */
 export type StopRepeating = () => void;
 
-/** The pause begins when the work is over: however long it takes, there is one in between. */
+/** The pause begins when a run ends: even after a long run there is one. */
 export function everySoOften(
   pauseMs: number,
   work: () => Promise<void>,

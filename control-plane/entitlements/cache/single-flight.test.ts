@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { createSingleFlight } from './single-flight.ts';
 
 /*
- * Breaks that turn it red: a fill that is joined after its id was doubted; a doubted one that is kept; one id
- * that makes all others doubtful.
+ * Mutants this suite catches: a fill that is joined after its id was invalidated; an invalidated fill whose
+ * result is cached; an invalidated id that invalidates all others.
  */
 const PLACE = { name: 'env ada', environment: 'env' };
 
-/** A fill that ends when the test says so, and then says whether what it read may be kept. */
+/** A fill that the test ends, and that then returns whether its result may be cached. */
 function createFill(id = 'cus_a') {
   const seen: { begun: number; kept: boolean | undefined } = { begun: 0, kept: undefined };
   let end = (): void => undefined;
@@ -26,7 +26,7 @@ function createFill(id = 'cus_a') {
   };
 }
 
-describe('fills under way', () => {
+describe('single-flight fills', () => {
   it('are one for all who ask meanwhile', async () => {
     const fills = createSingleFlight<string>();
     const one = createFill();
@@ -69,7 +69,7 @@ describe('fills under way', () => {
     expect(one.seen.kept).toBe(true);
   });
 
-  it('are over when they fail: the next one begins anew', async () => {
+  it('are over when they fail: the next one starts again', async () => {
     const fills = createSingleFlight<string>();
     await expect(fills.join(PLACE, () => Promise.reject(new TypeError('broken')))).rejects.toThrow('broken');
     const next = createFill();

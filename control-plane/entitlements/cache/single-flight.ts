@@ -1,11 +1,11 @@
-/** What is being read into a memory just now. */
+/** Reads in progress that fill a cache. */
 export interface SingleFlight<Found> {
   /**
-   * Waits for the fill of this name that is under way, else begins one. `isStillTrue` says, at its end,
-   * whether what was read of this id may be kept: nothing was said of it meanwhile.
+   * Joins the running fill of this name, or starts one. At the end of the fill `isStillTrue` says whether
+   * what was read of this id may be cached: it may unless the id was invalidated meanwhile.
    */
   join(place: FillPlace, fill: Fill<Found>): Promise<Found | undefined>;
-  /** These have changed: what is read of them just now may be of before. Who asks from now on reads anew. */
+  /** Invalidates ids: running reads of them may be stale. Requests from now on start a new read. */
   doubt(ids: readonly string[]): void;
   doubtEnvironment(environment: string): void;
   doubtAll(): void;
@@ -20,14 +20,14 @@ type Fill<Found> = (isStillTrue: (id: string) => boolean) => Promise<Found | und
 
 interface UnderWay<Found> extends FillPlace {
   found: Promise<Found | undefined>;
-  /** Ids that were said to have changed since it began. Few are under way, each for milliseconds. */
+  /** Ids that were invalidated since it began. Few fills run at a time, each for milliseconds. */
   doubted: Set<string>;
   isDoubted: boolean;
 }
 
 export function createSingleFlight<Found>(): SingleFlight<Found> {
   const all = new Set<UnderWay<Found>>();
-  /** Those that may still be joined. */
+  /** The fills that may still be joined. */
   const byName = new Map<string, UnderWay<Found>>();
 
   function begin(place: FillPlace, fill: Fill<Found>): UnderWay<Found> {

@@ -12,16 +12,17 @@ import { freshPool, type NotifierOptions, notifierUnderTest } from './notifier-u
 import { touchEntitlements } from './touch-entitlements.ts';
 
 /*
- * Customers who cannot be told of a moment when it comes.
+ * Customers that cannot be notified when their time comes.
  *
- * Breaks that turn it red: the moment of one that is put off written over; one put off at whatever moment it
- * is due; one put off for a connection that broke; one that is put off tried with the others, or no more.
+ * Mutants this suite catches: the time of a customer in the backoff queue overwritten; a customer that stays
+ * in the queue whatever time is due; one queued because a connection broke; one in the queue that is tried
+ * with the others, or never again.
  */
 const SOON = { timeout: 20_000, interval: 1 };
-/** Less than the time for which one is put off. */
+/** Less than the first wait in the backoff queue. */
 const NOT_PUT_OFF = { timeout: 20_000, interval: 20 };
 
-it('an override that has expired is recorded by a change while its customer is put off', async () => {
+it('an expired override is recorded by a change while its customer is in the backoff queue', async () => {
   const { customer, override, reject, notifier, entries } = await placeUnderTest();
   const customerId = await customer();
   await override(customerId, { expiresAt: ago(1_000), nowMs: Date.now() - 5_000 });
@@ -34,14 +35,14 @@ it('an override that has expired is recorded by a change while its customer is p
   expect(await entries(customerId)).toEqual(['overrides.expire']);
 });
 
-it('the moment that a change sets is told when it comes, though one before could not be told', async () => {
+it('the time that a change sets is notified when it comes, though an earlier one could not be', async () => {
   const { customer, override, notifier, notified, pool } = await placeUnderTest();
   const customerId = await customer();
   await override(customerId, { expiresAt: ago(1_000), nowMs: Date.now() - 5_000 });
   const next = new Date(Date.now() + 2_000);
   await inTransaction(pool, async (db) => {
     await override(customerId, { expiresAt: next, db });
-    // Its row is locked, for longer than the teller waits.
+    // Its row is locked for longer than the notifier waits.
     const { failures } = notifier({ statementTimeoutMs: 500 });
     await vi.waitFor(() => expect(failures()).toBeGreaterThan(0), SOON);
   });
@@ -52,7 +53,7 @@ it('the moment that a change sets is told when it comes, though one before could
   }, NOT_PUT_OFF);
 });
 
-it('a connection that breaks puts nobody off', async () => {
+it('a connection that breaks puts no customer into the backoff queue', async () => {
   const { customer, override, reject, notifier, notified } = await placeUnderTest();
   const customerId = await customer();
   await override(customerId, { expiresAt: ago(1_000), nowMs: Date.now() - 5_000 });
@@ -64,7 +65,7 @@ it('a connection that breaks puts nobody off', async () => {
 });
 
 it.each(['P0001', '57014'])(
-  'one that fails with %s waits behind the others, and is told later',
+  'one that fails with %s waits behind the others, and is notified later',
   async (code) => {
     const { customer, override, reject, notifier, notified } = await placeUnderTest();
     const [bad, good, late] = [await customer(), await customer(), await customer()];
@@ -96,7 +97,7 @@ interface GivenOverride {
   db?: Database;
 }
 
-/** One environment whose customers hold overrides, that are put as the API does it, in one transaction. */
+/** One environment whose customers have overrides, written as the API does it, in one transaction. */
 async function placeUnderTest() {
   const pool = await freshPool();
   const keys = newWorkspaceKeys();

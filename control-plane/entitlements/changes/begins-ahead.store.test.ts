@@ -5,12 +5,12 @@ import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
 import { notifiedUnderTest } from './changes-under-test.ts';
 
 /*
- * What a subscription is to be later: one that begins ahead, and a plan that waits for the period's end, with
- * checks from memory and the events of both.
+ * What a subscription will be later: one that begins in the future, and a plan that waits for the end of the
+ * period, with checks from the cache and the events of both.
  *
- * Breaks that turn it red: the start not looked at in resolve-entitlements.ts or in store/held-values.ts; a
- * start ahead left out of what time turns, in memory (nextTurnMs) or of what was told (`next_turn`); a plan
- * that waits dropped with the roll, taken before it, or not told.
+ * Mutants this suite catches: the start ignored in resolve-entitlements.ts or in store/granted-values.ts; a
+ * future start left out of the next change, in the cache (nextTurnMs) or in what was notified (`next_turn`);
+ * a pending plan dropped with the roll, applied before it, or not notified.
  */
 const DAY_MS = 86_400_000;
 const clock = { aheadMs: 0, nowMs: () => Date.now() + clock.aheadMs, monotonicMs: () => performance.now() };
@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => api?.close());
 
 describe('a subscription that begins in 40 days', () => {
-  it('entitles from then on and not before, and is told of then', async () => {
+  it('entitles from then on and not before, and is notified of then', async () => {
     const customerId = await made.customer();
     const id = await made.subscribe(customerId, { sso: true }, { currentPeriodStart: inDays(40) });
     const allowed = () => check(customerId);
@@ -41,7 +41,7 @@ describe('a subscription that begins in 40 days', () => {
     await notified.quiet();
     expect(await notified.heard(customerId)).toEqual([]);
     pass(60_001);
-    // Memory sees it by the time alone, whenever the event is written.
+    // The cache changes with time alone, whenever the event is written.
     expect(await allowed()).toEqual([true, 'granted']);
     expect(await heardLater(customerId)).toEqual([changed('sso', true, customerId)]);
     expect(await typesOf(id)).toEqual(['subscription.created']);
@@ -110,7 +110,7 @@ describe('a period that is moved ahead', () => {
 });
 
 describe('a plan that waits for the end of the period', () => {
-  it('is taken with the roll, as one change, and told as any other', async () => {
+  it('is taken with the roll, as one change, and notified like any other', async () => {
     const customerId = await made.customer();
     const id = await made.subscribe(customerId, { sso: true, seats: 5 }, { currentPeriodEnd: inDays(3) });
     const planId = await made.plan({ seats: 9 });
@@ -181,12 +181,12 @@ describe('a plan that waits for the end of the period', () => {
   });
 });
 
-it('whatever was told is what is held, of everybody', async () => {
+it('what was notified equals what is granted, for every customer', async () => {
   await notified.quiet();
   expect(await notified.untrue(clock.nowMs())).toEqual([]);
 });
 
-/** Time goes by. */
+/** Time passes. */
 function pass(ms: number): void {
   clock.aheadMs += ms;
 }
@@ -209,7 +209,7 @@ async function typesOf(objectId: string, only?: string): Promise<string[]> {
   return types.filter((type) => only === undefined || type === only).sort();
 }
 
-/** What a job notices by itself: it looks every second or two. */
+/** A job notices this by polling, every second or two. */
 async function heardLater(customerId: string) {
   const all: Awaited<ReturnType<typeof notified.heard>> = [];
   await expect

@@ -8,18 +8,19 @@ import { notifiedUnderTest } from './changes-under-test.ts';
 import { freshPool, type NotifierOptions, notifierUnderTest } from './notifier-under-test.ts';
 import { touchEntitlements } from './touch-entitlements.ts';
 
-/** Looked at often: what is asked next is about a job in the middle of its work. */
+/** A short interval: the next assertions are about a job in the middle of its work. */
 const SOON = { timeout: 20_000, interval: 1 };
 
 /*
- * Changes that touch many customers, gone through by tellers that come and go.
+ * Changes that touch many customers, processed by notifiers that start and stop.
  *
- * Breaks that turn it red: the job outside the transaction of its change; a chunk's position written before
- * its events, or in a transaction of its own; what was told not written; a teller that is cut off told from;
- * a change that comes meanwhile forgotten (`round_to` left as it was), or begun from the start each time.
+ * Mutants this suite catches: the job outside the transaction of its change; a chunk's position written
+ * before its events, or in a transaction of its own; what was notified not written; notifications by a
+ * notifier that is cut off; a change that arrives meanwhile forgotten (`round_to` left as it was), or
+ * restarted from the beginning each time.
  */
 describe('a plan with many subscribers that changes', () => {
-  it('is told to each of them once, whichever tellers are cut off within it', async () => {
+  it('is notified to each of them once, whichever notifiers are cut off within it', async () => {
     const place = await placeUnderTest();
     const { notified } = place;
     const customers = await place.subscribers(2_000);
@@ -28,10 +29,10 @@ describe('a plan with many subscribers that changes', () => {
       const before = await place.eventCount();
       const notifier = place.notifier({ leaseMs: 100, chunkMax: 25 });
       await vi.waitFor(async () => expect(await place.eventCount()).toBeGreaterThan(before), SOON);
-      // In the midst of a chunk, where it is about to write its events.
+      // In the middle of a chunk, before it writes its events.
       await place.withNoEventWritten(notifier.cutOff);
     }
-    // They were cut off within it, not after it.
+    // They were cut off inside the job, not after it.
     expect(await place.eventCount()).toBeLessThan(2 * customers);
     place.notifier({ leaseMs: 100 });
     await notified.quiet(60_000);
@@ -40,24 +41,24 @@ describe('a plan with many subscribers that changes', () => {
     expect(await notified.untrue()).toEqual([]);
   }, 240_000);
 
-  it('again and again is told in the end as it is, to all', async () => {
+  it('again and again is notified in the end as it is, to all', async () => {
     const place = await placeUnderTest();
     await place.subscribers(400);
     place.notifier({ chunkMax: 20 });
     for (let seats = 1; seats <= 25; seats += 1) {
       const before = await place.eventCount();
       await place.give({ seats: String(seats) });
-      // Each change finds the last one under way.
+      // Each change finds the previous one in progress.
       await vi.waitFor(async () => expect(await place.eventCount()).toBeGreaterThan(before), SOON);
     }
-    // Who would begin anew with each change had told nobody at the end of the list until now.
+    // A job that restarts with each change would not have reached the end of the list until now.
     expect(await place.customersHeard()).toBeGreaterThan(200);
     await place.notified.quiet();
     expect(await place.notified.untrue()).toEqual([]);
     expect(await place.customersHeard()).toBe(400);
   });
 
-  it('once more while nobody tells of it is told to those who were told already, too', async () => {
+  it('once more while no notifier runs is notified to those already notified, too', async () => {
     const place = await placeUnderTest();
     await place.subscribers(200);
     await place.give({ seats: '1' });
@@ -72,7 +73,7 @@ describe('a plan with many subscribers that changes', () => {
     expect(await place.customersHeard()).toBe(200);
   });
 
-  it('to what it was before anybody was told is told to nobody', async () => {
+  it('back to what it was before the notifier ran is notified to nobody', async () => {
     const place = await placeUnderTest();
     await place.subscribers(10);
     await place.give({ seats: '5' });
@@ -82,7 +83,7 @@ describe('a plan with many subscribers that changes', () => {
     expect(await place.eventCount()).toBe(0);
   });
 
-  it('is told beside a change of another environment that takes longer', async () => {
+  it('is notified while a change of another environment takes longer', async () => {
     const place = await placeUnderTest();
     const other = await placeUnderTest(place.pool);
     await other.subscribers(500);
@@ -97,7 +98,7 @@ describe('a plan with many subscribers that changes', () => {
   });
 });
 
-it('a plan that changes waits for whoever subscribes to it meanwhile, who saw it as it was', async () => {
+it('a plan change waits for a customer that subscribes meanwhile, with the old plan in view', async () => {
   const place = await placeUnderTest();
   const customerId = await place.customer();
   place.notifier();
@@ -111,7 +112,7 @@ it('a plan that changes waits for whoever subscribes to it meanwhile, who saw it
     hasResponse = true;
   });
   await vi.waitFor(async () => expect(hasResponse || (await place.isAnybodyLockedOut())).toBe(true), SOON);
-  // Had it not waited, its job would be through by now, and nobody would have found this customer.
+  // Without the wait its job would be finished by now, without this customer.
   if (hasResponse) await place.notified.quiet();
   await open.query('COMMIT');
   await given;
@@ -120,7 +121,7 @@ it('a plan that changes waits for whoever subscribes to it meanwhile, who saw it
   expect(await place.eventCount()).toBe(1);
 });
 
-it('two tellers at once tell everything once', async () => {
+it('two notifiers at once notify everything once', async () => {
   const place = await placeUnderTest();
   await place.subscribers(500);
   await place.give({ seats: '5' });
@@ -130,7 +131,7 @@ it('two tellers at once tell everything once', async () => {
   expect(await place.eventsOf('seats')).toEqual({ events: 500, customers: 500 });
 });
 
-it('a change of the plan and one of a customer at once leave it told of what both have left', async () => {
+it('a change of the plan and one of a customer at once leave it notified of the result of both', async () => {
   const place = await placeUnderTest();
   await place.subscribers(40);
   place.notifier({ chunkMax: 5 });
@@ -146,7 +147,7 @@ it('a change of the plan and one of a customer at once leave it told of what bot
 
 type Worth = Record<string, boolean | string>;
 
-/** One environment with a plan, whose entitlements are changed as the API does it, in one transaction. */
+/** One environment with a plan, whose entitlements change as through the API, in one transaction. */
 async function placeUnderTest(shared?: Pool) {
   const pool = shared ?? (await freshPool());
   const keys = newWorkspaceKeys();
@@ -200,7 +201,7 @@ function databaseOf(pool: Pool, { environment, planId }: { environment: string; 
     const { rows } = await pool.query<{ n: number }>(sql, [environment, ...values]);
     return rows[0]?.n ?? 0;
   }
-  /** Whoever has no subscription. */
+  /** A customer without a subscription. */
   async function subscribe(db: Database): Promise<void> {
     await db.query(
       `INSERT INTO subscriptions (id, environment, customer_id, plan_id, status, status_since, anchor,
@@ -233,7 +234,7 @@ function databaseOf(pool: Pool, { environment, planId }: { environment: string; 
       (await count(`SELECT count(*) AS n FROM pg_locks, (SELECT $1) AS _
                      WHERE locktype = 'advisory' AND NOT granted
                        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`)) > 0,
-    /** Acts while somebody waits to write an event, and cannot. */
+    /** Runs `act` while every write of an event is blocked. */
     async withNoEventWritten(act: () => Promise<void>): Promise<void> {
       await inTransaction(pool, async (db) => {
         await db.query('LOCK TABLE webhook_events IN SHARE MODE');

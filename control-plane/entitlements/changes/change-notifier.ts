@@ -26,23 +26,23 @@ export interface ChangeNotifierDeps {
 }
 
 export interface ChangeNotifierOptions {
-  /** One process's own at any time. */
+  /** The name of this process, unique at any time. */
   owner?: string;
   leaseMs?: number;
-  /** At most so long between two looks; sooner when it is woken. */
+  /** The longest time between two passes; shorter when it is woken. */
   everyMs?: number;
-  /** Customers of one transaction, at most. */
+  /** The largest number of customers in one transaction. */
   chunkMax?: number;
 }
 
-/** `everyMs`: the net under the notification of a job, and how late a moment in time is noticed. */
+/** `everyMs`: the fallback poll in case the notification of a job is lost, and how late a time is noticed. */
 export const CHANGE_NOTIFIER = { job: 'entitlement-teller', everyMs: 1_000 };
 
 const CHUNK_MAX = 500;
 
 /**
- * Tells `entitlement.changed` where a change touches many customers, or where time has changed a value. Of
- * all processes one at a time does it, under a lease, so that no piece of it overlaps another.
+ * Emits `entitlement.changed` where a change touches many customers, or where time has changed a value. One
+ * process at a time does it, under a lease, so that no two chunks overlap.
  */
 export function startChangeNotifier(
   { pool, clock, log, metrics }: ChangeNotifierDeps,
@@ -65,7 +65,10 @@ export function startChangeNotifier(
     metrics.waiting(jobs, oldestAt);
   }
 
-  /** Of moments and of changes in turns, so that neither waits for the other. False: of none. */
+  /**
+   * Alternates between times and changes, so that neither delays the other. False: there is nothing left of
+   * either.
+   */
   async function notifyChunks(place: JobEpoch): Promise<boolean> {
     const turned = await nextTurned({ pool, clock, putOffs }, chunk.size());
     if (turned.length > 0) {
@@ -80,7 +83,7 @@ export function startChangeNotifier(
     return true;
   }
 
-  /** What fails is tried again, in smaller chunks and after what else waits. */
+  /** A failed chunk is tried again, in smaller chunks and after the other work. */
   async function notifyOne(
     place: JobEpoch,
     notify: (db: Database) => Promise<Notified>,
@@ -106,7 +109,7 @@ interface PuttingOff extends ChangeNotifierDeps {
   putOffs: BackoffQueue<TurnedCustomer>;
 }
 
-/** Where there is nobody else, the one that was put off longest ago. */
+/** If no other customer is due, the one that has been in the backoff queue longest. */
 async function nextTurned(
   { pool, clock, putOffs }: Pick<PuttingOff, 'pool' | 'clock' | 'putOffs'>,
   limit: number,
@@ -116,7 +119,7 @@ async function nextTurned(
   return late ? [late] : turned;
 }
 
-/** Of several one may be in the way of the others: they are tried in smaller chunks first. */
+/** One customer of a chunk may fail the others: they are tried in smaller chunks first. */
 function putOff(
   { log, putOffs }: Pick<PuttingOff, 'log' | 'putOffs'>,
   turned: readonly TurnedCustomer[],
@@ -124,6 +127,6 @@ function putOff(
 ): void {
   const [only] = turned;
   if (!only || turned.length > 1 || endsLook(err)) return;
-  log.error(only, 'a customer could not be told what time has changed');
+  log.error(only, 'a customer could not be notified of a change that became due');
   putOffs.add(only);
 }

@@ -7,14 +7,14 @@ import { createTestDatabase } from '../../../tests/support/test-database.ts';
 import { notifiedUnderTest } from './changes-under-test.ts';
 import { touchEntitlements } from './touch-entitlements.ts';
 
-/** Of the release that told nothing of entitlements. */
+/** Of the release that emitted no entitlement events. */
 const BEFORE = 3;
 
 /*
  * Red when the migration leaves out a status, the grace, a pinned version, an add-on's quantity, archived
- * customers, or everything: then the first change of a customer tells it of all that it holds.
+ * customers, or everything: then the first change of a customer notifies it of all its entitlements.
  */
-it('what customers hold at the upgrade counts as told: the first event is of the first change', async () => {
+it('entitlements at the upgrade count as notified: the first event is of the first change', async () => {
   const database = await createTestDatabase({ migrated: false });
   const pool = createPool({ url: database.url, name: 'test', log: pino({ level: 'silent' }) });
   onTestFinished(async () => {
@@ -54,7 +54,7 @@ it('what customers hold at the upgrade counts as told: the first event is of the
   for (const id of ['active', 'twice']) expect(await notified.heard(id)).toEqual([]);
 });
 
-/** Everything an earlier release could hold; `seats` are given once more by the add-on. */
+/** Every kind of entitlement of an earlier release; the add-on gives `seats` a second time. */
 const CUSTOMER_GRANTS = `
   INSERT INTO products (environment, id, name, created_at) VALUES (:environment, 'p', 'p', now());
   INSERT INTO features (id, environment, key, name, type, created_at, updated_at)

@@ -12,14 +12,14 @@ export interface HeardChange {
   effectiveValue: boolean | number | null;
 }
 
-/** What was told of one customer and what it holds, by the rules alone. */
+/** What was notified to one customer and what it is granted, by the rules alone. */
 export function notifiedUnderTest(pool: Pool, environment: string) {
   return {
-    /** Resolves when no change and no moment waits for the teller any more. */
+    /** Resolves when no change and no due time waits for the notifier any more. */
     quiet: (timeoutMs = 10_000) =>
       vi.waitFor(async () => expect(await waiting(pool)).toBe(0), { timeout: timeoutMs, interval: 20 }),
 
-    /** Of all customers, those that were told something else than they hold now, with both. */
+    /** All customers whose last notification differs from what they are granted now, with both. */
     async untrue(nowMs = Date.now()): Promise<object[]> {
       const notified = await notifiedOf(pool, environment);
       const question = { environment, atMs: nowMs, featureIds: 'all' as const, meterKeys: [] };
@@ -31,7 +31,7 @@ export function notifiedUnderTest(pool: Pool, environment: string) {
       });
     },
 
-    /** What was told of one customer since it was asked last, or ever; by feature. */
+    /** What was notified to one customer since the previous call, or ever; by feature. */
     heard: hearing(pool),
   };
 }

@@ -6,14 +6,14 @@ import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
 import { type HeardChange, notifiedUnderTest } from './changes-under-test.ts';
 
 /*
- * Changes of every kind, drawn at random: one after the other, and by many at once. What was told is held
- * against the rules themselves, which the teller does not compute with.
+ * Changes of every kind, drawn at random: sequential, and many concurrently. What was notified is compared
+ * with the rules themselves, which the notifier does not compute with.
  *
- * Breaks that turn it red: in store/held-values.ts the quantity or the number of subscriptions left out, a
- * sum where one is unlimited, the newest version for a pinned one, an override that has expired, or that of
- * an archived customer. In touch-entitlements.ts the environment's lock left out, or always shared: a job
- * then does not find who joined while it was asked for. In tell-customers.ts what is held read before the
- * lock.
+ * Mutants this suite catches: in store/granted-values.ts the quantity or the number of subscriptions left
+ * out, a sum where one is unlimited, the newest version for a pinned one, an override that has expired, or
+ * that of an archived customer. In touch-entitlements.ts the environment's lock left out, or always shared: a
+ * job then misses a customer that joined while it was created. In notify-customers.ts the grants read before
+ * the lock.
  */
 const SEED = Date.now() % 1_000_000;
 
@@ -31,7 +31,7 @@ beforeAll(async () => {
 
 afterAll(() => api?.close());
 
-it(`each change tells the values that it has changed, and no other (seed ${SEED})`, async () => {
+it(`each change notifies the values that it has changed, and no other (seed ${SEED})`, async () => {
   const random = randomOf(SEED);
   const kept = new Map(place.customers.map((id) => [id, new Map<string, unknown>()]));
   for (let step = 0; step < 60; step += 1) {
@@ -45,7 +45,7 @@ it(`each change tells the values that it has changed, and no other (seed ${SEED}
     for (const id of place.customers) {
       const values = kept.get(id) as Map<string, unknown>;
       const changes = await notified.heard(id);
-      // Nobody is told what it was told already.
+      // No customer is notified of a value twice in a row.
       expect(
         changes.filter(({ featureKey, effectiveValue }) => values.get(featureKey) === effectiveValue),
       ).toEqual([]);
@@ -55,13 +55,13 @@ it(`each change tells the values that it has changed, and no other (seed ${SEED}
   }
 }, 240_000);
 
-it(`many changes at once leave everybody told of what is held in the end (seed ${SEED})`, async () => {
+it(`many changes at once notify every customer of its final entitlements (seed ${SEED})`, async () => {
   const lanes = Array.from({ length: 8 }, async (_, lane) => {
     const random = randomOf(SEED + lane + 1);
     for (let step = 0; step < 30; step += 1) await drawn(random, place, { isLasting: false }).run();
   });
   await Promise.all(lanes);
-  // Some of the overrides still have their moment to come.
+  // Some of the overrides have not expired yet.
   await vi.waitFor(async () => expect(await notified.untrue()).toEqual([]), {
     timeout: 20_000,
     interval: 100,
@@ -72,7 +72,7 @@ it(`many changes at once leave everybody told of what is held in the end (seed $
       if (typeof effectiveValue === 'boolean')
         flags.set(featureKey, (flags.get(featureKey) ?? 0) + (allowed ? 1 : -1));
     }
-    // Of a flag true and false take turns: each was told once.
+    // The values true and false of a flag alternate: each was notified once.
     const values = await notifiedTo(id);
     for (const [key, balance] of flags) expect([key, balance]).toEqual([key, key in values ? 1 : 0]);
   }
@@ -126,13 +126,13 @@ function drawn(random: Random, of: Place, { isLasting }: { isLasting: boolean })
     name: String(changes[at]),
     async run() {
       const { status } = (await changes[at]?.()) ?? { status: 0 };
-      // What another lane has taken away meanwhile, or a status that cannot be gone to.
+      // Another worker has removed it meanwhile, or the status change is not allowed.
       expect([200, 201, 204, 400, 404, 409]).toContain(status);
     },
   };
 }
 
-/** Few of everything, so that changes meet. */
+/** Few objects of each kind, so that changes overlap. */
 async function placeOfWorkload(of: ApiUnderTest) {
   const made = customerGrantsUnderTest(of);
   for (const [key, type] of Object.entries({

@@ -1,17 +1,19 @@
-/** How many customers one transaction takes, by how long the ones before took. */
+/** How many customers one transaction processes, adapted to the time of the previous ones. */
 export interface ChunkSize {
   size(): number;
   took(ms: number, customers: number): void;
   failed(): void;
 }
 
-/** While one is under way a change of one of its customers waits for it. */
+/** While a chunk runs, a change of one of its customers waits for it. */
 const SLOW_MS = 500;
 const QUICK_MS = 250;
-/** Where fewer take as long it is the machine that is slow: smaller chunks would take longer in all. */
+/** If fewer customers take as long, the machine is slow: smaller chunks would take longer in all. */
 const WORTHWHILE = 50;
 
-/** Customers may hold a boolean each, or a million grants: only a failure makes it as small as it takes. */
+/**
+ * Customers may hold a boolean each, or a million grants: only failures shrink a chunk down to one customer.
+ */
 export function createChunkSize(max: number): ChunkSize {
   let size = max;
   return {

@@ -4,15 +4,15 @@ import { FANOUT_MEMBERS, type FanoutMember } from '../../store/fanout-members.ts
 import { addNotified, lockNotified, type NotifiedRow } from '../../store/notified-entitlements.ts';
 import { notifyCustomers } from './notify-customers.ts';
 
-/** What one piece of work was. */
+/** The result of one chunk. */
 export interface Notified {
   customers: number;
   events: number;
 }
 
 /**
- * Goes through the next customers of a change that touches many, and notes in the same transaction how far it
- * is: killed at any point it has told them all or none.
+ * Processes the next customers of a change that touches many, and records its position in the same
+ * transaction: a process killed at any point has notified all of them or none.
  */
 export async function fanOut(
   db: Database,
@@ -23,14 +23,14 @@ export async function fanOut(
   const members = await FANOUT_MEMBERS[job.scope](db, job, chunk);
   const customerIds = [...new Set(members.map(({ customerId }) => customerId))];
   const rows = await lockAll(db, environment, { customerIds, at: new Date(nowMs) });
-  // A customer that was told since then was told of the change as well.
+  // A customer notified since then was notified of this change as well.
   const sinceMs = ({ resolvedAt }: NotifiedRow) => Math.max(job.changedAt.getTime(), resolvedAt.getTime());
   const events = await notifyCustomers(db, { environment, nowMs, sinceMs }, rows);
   await noteProgress(db, job, { last: members.length < chunk ? undefined : members.at(-1), nowMs });
   return { customers: customerIds.length, events };
 }
 
-/** Those who were told nothing yet have no row. */
+/** Customers that were never notified have no row. */
 async function lockAll(
   db: Database,
   environment: string,
@@ -44,7 +44,7 @@ async function lockAll(
   return [...rows, ...(await lockNotified(db, environment, others))];
 }
 
-/** Without a last one the way has come to its end. */
+/** Without `last` the pass has reached its end. */
 async function noteProgress(
   db: Database,
   job: FanoutJob,

@@ -6,11 +6,11 @@ import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
 import { notifiedUnderTest } from './changes-under-test.ts';
 
 /*
- * A change of a metered feature reaches the metered history of every customer that holds it, whatever the
- * value is and whatever gives it, over HTTP and a real Postgres.
+ * A change of a metered feature reaches the metered history of every customer that has it, whatever the value
+ * is and whatever grants it, over HTTP and a real Postgres.
  *
- * Breaks that turn it red: touchEntitlements left out of a change of the meter; any one of the ways to hold a
- * feature left out of store/fanout-members.ts; customers found by what they were told alone.
+ * Mutants this suite catches: touchEntitlements left out of a change of the meter; any one of the ways to
+ * have a feature left out of store/fanout-members.ts; customers found only by what they were notified of.
  */
 const DAY_MS = 86_400_000;
 const clock = { atMs: Date.now(), nowMs: () => clock.atMs, monotonicMs: () => performance.now() };
@@ -21,7 +21,7 @@ let notified: ReturnType<typeof notifiedUnderTest>;
 let number = 0;
 let featureKey: string;
 let meters: [before: string, after: string];
-/** By what gives it the feature. */
+/** By what grants the feature. */
 let holders: Record<string, string>;
 
 beforeAll(async () => {
@@ -69,7 +69,7 @@ it('a feature that counts another meter limits that one from then on, and the fo
     const [startsMs] = terms[0] ?? [];
     if (how !== 'ahead') expect([how, startsMs]).toEqual([how, changedMs]);
   }
-  // What was used of either is settled again.
+  // The usage of both meters is settled again.
   const { rows } = await api.pool.query('SELECT DISTINCT meter_key AS key FROM settlement_marks');
   expect(rows.map(({ key }) => key)).toEqual(expect.arrayContaining([...meters]));
 });
@@ -108,7 +108,7 @@ it('a feature that counts a third meter and is deleted leaves no limit on any of
   }
 });
 
-it('a walk finds every holder, whatever its chunk is, by what gives it or by its history', async () => {
+it('a walk finds every customer with the feature, by grant or by history, for any chunk size', async () => {
   const everybody = Object.values(holders).sort();
   for (const limit of [1, 2, 5, 100]) {
     const met = (await found({ target: featureKey }, limit)).sort();
@@ -121,7 +121,7 @@ it('a walk finds every holder, whatever its chunk is, by what gives it or by its
   expect(await found({ target: `gone ${meters[1]}` }, 3)).toEqual([]);
 });
 
-/** All members of a job, so many at once. */
+/** All members of a job, read in chunks of this size. */
 async function found(job: Partial<FanoutJob>, limit: number): Promise<string[]> {
   const all: string[] = [];
   for (let position = ''; ; ) {
@@ -137,7 +137,7 @@ function jobOf(job: Partial<FanoutJob>): FanoutJob {
   return { environment: `${api.keys.workspaceId}:live`, scope: 'feature', ...rest, ...job };
 }
 
-/** One for each way to hold the feature, among them those whose value is 0 or that hold nothing yet. */
+/** One customer for each way to have the feature, including values of 0 and customers without a grant yet. */
 async function holdersOf(given: Record<string, number>): Promise<Record<string, string>> {
   const planId = await made.plan(given);
   await api.ask('plans.publish', { params: { planId } });
@@ -189,7 +189,7 @@ async function termsOf(customerId: string, meterKey: string): Promise<Terms> {
   return rows.map(({ at, limits }) => [at.getTime(), limits]);
 }
 
-/** Gives the time that it is then. */
+/** Returns the time after it. */
 function pass(ms: number): number {
   clock.atMs += ms;
   return clock.atMs;

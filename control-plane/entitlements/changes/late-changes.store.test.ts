@@ -7,12 +7,12 @@ import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
 import { CHANGE_NOTIFIER } from './change-notifier.ts';
 
 /*
- * A change that is told later than it took effect, by the processor or by a clock, over HTTP and a real
- * Postgres: what was recorded of a meter since then stays as it was recorded.
+ * A change that is reported later than it took effect, by the processor or by a clock, over HTTP and a real
+ * Postgres: what was recorded for a meter since then stays as it was recorded.
  *
- * Breaks that turn it red: the time of the change taken as it is told (record-metered-terms.ts), what waits
- * for the entitlement teller left out of that, or an event that waited taken as one that was applied when it
- * came (apply-event.ts).
+ * Mutants this suite catches: the reported time of the change used as it is (record-metered-terms.ts),
+ * changes that wait for the change notifier left out of that, or an event that waited treated as one that was
+ * applied on arrival (apply-event.ts).
  */
 const WAIT = { timeout: 30_000, interval: 20 };
 const HOUR_MS = 3_600_000;
@@ -72,7 +72,7 @@ describe('an event of the processor that comes late', () => {
     expect(await limits(customerId)).toEqual({ 0: '100', 15: '10' });
   });
 
-  it('and before the teller has come to the customer, leaves it as well', async () => {
+  it('and before the notifier has reached the customer, leaves it as well', async () => {
     const { customerId, planId, atMs } = await holder();
     await whileNotifierWaits(async () => {
       await held.giveInstead(planId, { calls: 10 });
@@ -169,13 +169,13 @@ describe('an event of the processor that waited', () => {
   });
 });
 
-/** Gives the time that it is then. */
+/** Returns the time after it. */
 function pass(ms: number): number {
   made.clock.ms += ms;
   return made.clock.ms;
 }
 
-/** Since `startMs`, where 5 s later the processor changes something, and 15 s later it is now. */
+/** Since `startMs`: the processor changes something 5 s later, and now is 15 s later. */
 async function holder(fields: object = { processorSubscriptionId: theirs }) {
   const [customerId, planId] = [await held.customer(), await held.plan({ calls: 100 })];
   const id = await held.subscribe(customerId, {}, { planId, ...fields });
@@ -205,7 +205,7 @@ async function fanouts(): Promise<number> {
   return (await made.api.pool.query('SELECT count(*) FROM fanout_jobs')).rows[0].count;
 }
 
-/** In a transaction that keeps the entitlement teller from going on, in whatever process. */
+/** In a transaction that blocks the change notifier, in whichever process it runs. */
 function whileNotifierWaits(todo: () => Promise<void>): Promise<void> {
   return inTransaction(made.api.pool, async (db) => {
     await db.query('SELECT FROM job_leases WHERE job = $1 FOR UPDATE', [CHANGE_NOTIFIER.job]);
@@ -213,7 +213,7 @@ function whileNotifierWaits(todo: () => Promise<void>): Promise<void> {
   });
 }
 
-/** What was recorded until now: the limits, by the seconds since `startMs` from which on they hold. */
+/** The terms recorded until now: the limits, by the seconds since `startMs` from which on they apply. */
 async function limits(customerId: string): Promise<Record<number, string>> {
   const { rows } = await made.api.pool.query<{ at: Date; limits: string[] }>(
     `SELECT starts_at AS at, ARRAY (SELECT trim_scale(amount)::text FROM unnest(limits) AS amount) AS limits

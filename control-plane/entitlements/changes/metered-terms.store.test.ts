@@ -9,11 +9,12 @@ import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
 import { notifiedUnderTest } from './changes-under-test.ts';
 
 /*
- * What each kind of change records of a customer's meter, and from when on, over HTTP and a real Postgres.
+ * What each kind of change records for a customer's meter, and from which time on, over HTTP and a real
+ * Postgres.
  *
- * Breaks that turn it red: a change of many that holds from its customer's turn on; nothing written ahead; a
- * period that begins anew where its subscription goes on, or goes by one that is paused; rows written where
- * nothing has changed.
+ * Mutants this suite catches: a change of many that takes effect when the notifier reaches the customer;
+ * nothing written ahead; a period that starts again where its subscription continues, or follows a paused
+ * one; rows written where nothing has changed.
  */
 const DAY_MS = 86_400_000;
 const clock = { atMs: Date.now(), nowMs: () => clock.atMs, monotonicMs: () => performance.now() };
@@ -207,7 +208,7 @@ describe('a change of many', () => {
   });
 });
 
-/** Gives the time that it is then. */
+/** Returns the time after it. */
 function pass(ms: number): number {
   clock.atMs += ms;
   return clock.atMs;
@@ -254,7 +255,7 @@ async function written(customerId: string) {
   return (await api.pool.query(sql, [customerId])).rows;
 }
 
-/** From when on its usage is settled again, by marks that are new. */
+/** From when on its usage is settled again, according to the new marks. */
 async function marks(customerId: string): Promise<number[]> {
   const { rows } = await api.pool.query<{ from: Date }>(
     'DELETE FROM settlement_marks WHERE customer_id = $1 RETURNING from_at AS "from"',
@@ -263,12 +264,12 @@ async function marks(customerId: string): Promise<number[]> {
   return [...new Set(rows.map(({ from }) => from.getTime()))].sort((a, b) => a - b);
 }
 
-/** Whose usage the change may have divided into other periods. */
+/** The customers whose usage the change may have divided into other periods. */
 function monthOf(atMs: number): number {
   return calendarSpan('month', atMs).fromMs;
 }
 
-/** The teller has told the customer of the moment that has come. */
+/** The notifier has processed the time that has come for the customer. */
 async function turned(customerId: string): Promise<void> {
   const sql = 'SELECT count(*) AS left FROM entitlements_told WHERE customer_id = $1 AND next_turn <= $2';
   const left = async () => (await api.pool.query(sql, [customerId, new Date(clock.atMs)])).rows[0].left;

@@ -18,7 +18,7 @@ export interface NotifierOptions {
   clock?: Clock;
 }
 
-/** As in a process of its own, with connections of its own. */
+/** As in a separate process, with its own connections. */
 export function notifierUnderTest(main: Pool, { leaseMs = 1_000, chunkMax = 200, ...more }: NotifierOptions) {
   const { clock = systemClock, ...timeouts } = more;
   const name = randomUUID();
@@ -40,9 +40,9 @@ export function notifierUnderTest(main: Pool, { leaseMs = 1_000, chunkMax = 200,
     /** Of chunks. */
     failures: () => failures,
     close: notifier.close,
-    /** In the midst of what it does, and without a word: its lease runs out. */
+    /** In the middle of its work and without a shutdown: its lease runs out. */
     async cutOff(): Promise<void> {
-      // It gets no other connections; how long it takes to see that is not waited for.
+      // It gets no new connections; the test does not wait until it notices.
       void end();
       await main.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1', [
         `metergate-${name}`,

@@ -8,10 +8,11 @@ import { recordExpired } from './record-expired.ts';
 import { recordMeteredTerms } from './record-metered-terms.ts';
 
 /**
- * Tells customers, whose rows are locked, of each feature whose value is another one than they were told, and
- * remembers it in the same transaction, with what expired meanwhile. Gives how many events that were. What a
- * change did is seen here once the lock is held: two changes at once are told one after the other, the last
- * one of what both have left. What it means for metered usage is recorded from the time of the change on.
+ * Notifies customers, whose rows are locked, of each feature whose value differs from the last notification,
+ * and records the new values, and what expired meanwhile, in the same transaction. Returns the number of
+ * events. It reads the grants once it holds the lock: two concurrent changes are notified one after the
+ * other, the last one with the result of both. What it means for metered usage is recorded from the time of
+ * the change on.
  */
 export async function notifyCustomers(
   db: Database,
@@ -41,7 +42,7 @@ export async function notifyCustomers(
     written.push({ customerId, notified: now, resolvedAt: later(resolvedAt, nowMs), nextTurn });
   }
   await emitEvents(db, { environment, nowMs, events });
-  // A limit that is another one has another threshold, and leaves another part of usage to be paid.
+  // Another limit has another threshold, and another part of usage to be paid.
   if (changed.length > 0) await markFeatures(db, environment, { held: changed, from: new Date(nowMs) });
   if (written.length > 0) await writeNotified(db, environment, written);
   return events.length;
@@ -50,14 +51,14 @@ export async function notifyCustomers(
 export interface NotifyContext {
   environment: string;
   nowMs: number;
-  /** When what is told became so; left out: now. */
+  /** When the values took effect; left out: now. */
   sinceMs?: (row: NotifiedRow) => number;
 }
 
 /** Of one that is archived. */
 const NOTHING: NotifiedValues = {};
 
-/** A clock that is behind that of another process takes nothing back. */
+/** A clock that is behind that of another process reverts nothing. */
 function later(resolvedAt: Date, nowMs: number): Date {
   return new Date(Math.max(resolvedAt.getTime(), nowMs));
 }

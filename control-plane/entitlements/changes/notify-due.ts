@@ -3,7 +3,7 @@ import { lockNotified, type NotifiedRow, type TurnedCustomer } from '../../store
 import type { Notified } from './fan-out.ts';
 import { notifyCustomers } from './notify-customers.ts';
 
-/** Tells customers of what time has changed: an override has expired, a grace has ended. */
+/** Notifies customers of what time has changed: an override has expired, a grace has ended. */
 export async function notifyDue(
   db: Database,
   turned: readonly TurnedCustomer[],

@@ -6,8 +6,9 @@ import type { NotifiedRow } from '../../store/notified-entitlements.ts';
 import { findExpired } from '../../store/overrides.ts';
 
 /**
- * Leaves an entry in the audit log of each override that has expired since its customer was told last. Once:
- * whoever tells a customer of a later moment has its row locked, and moves its next turn beyond it.
+ * Writes an audit entry for each override that has expired since its customer was last notified. Each is
+ * written once: the process that notifies a customer of a later time has locked its row, and moves
+ * `next_turn` beyond that time.
  */
 export async function recordExpired(
   db: Database,
@@ -17,8 +18,8 @@ export async function recordExpired(
   const spans = rows.flatMap(({ customerId, nextTurn, resolvedAt }) => {
     const upTo = now > resolvedAt ? now : resolvedAt;
     if (nextTurn === null || nextTurn > upTo) return [];
-    // Of one that was touched `resolvedAt` is now already; of one that an earlier release put off
-    // `nextTurn` is late.
+    // For a customer that was touched, `resolvedAt` is already now; for one that an earlier release
+    // postponed, `nextTurn` is late.
     const after = new Date(Math.min(resolvedAt.getTime(), nextTurn.getTime() - 1));
     return [{ customerId, after, upTo }];
   });

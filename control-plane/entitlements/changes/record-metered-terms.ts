@@ -15,19 +15,19 @@ import { markMeters } from '../../../domain/store/settlement-marks.ts';
 import type { Database } from '../../http/request-context.ts';
 import { type FoundFacts, readMeteredFacts, type TimeFacts } from '../../store/metered-facts.ts';
 
-/** A customer that something has changed for, and from when on. */
+/** A customer that a change affects, and from when on. */
 export interface ChangedCustomer {
   customerId: string;
   sinceMs: number;
 }
 
 /**
- * Records what holds of the meters of customers from the time of a change on, with what time alone will
- * change next, in the change's transaction; and marks what is to be settled again. Their rows in
+ * Records the metered terms of customers from the time of a change on, with the changes that time alone will
+ * bring, in the change's transaction; and marks what has to be settled again. The customers' rows in
  * `entitlements_told` are locked: two changes of one customer are recorded one after the other.
  *
- * What was recorded stays: what the tables say is known to hold since the last change that was recorded, and
- * not before it. A change that is told later than that one holds from that one on.
+ * Recorded terms stay: the tables describe the time since the last recorded change, and nothing before it. A
+ * change that is reported late takes effect from that last change on.
  */
 export async function recordMeteredTerms(
   db: Database,
@@ -51,7 +51,7 @@ export async function recordMeteredTerms(
     });
   });
   if (changes.length === 0) return;
-  // Most changes replace nothing: what was recorded holds from earlier times on.
+  // Most changes replace nothing: the recorded terms apply from earlier times on.
   const replacing = changes.filter(({ isReplacing }) => isReplacing);
   const replaced = replacing.map(({ place, fromMs }) => ({ ...place, from: new Date(fromMs) }));
   const terms = changes.flatMap(({ place, terms: own }) => own.map((term) => ({ ...term, ...place })));
@@ -64,7 +64,7 @@ export async function recordMeteredTerms(
   );
 }
 
-/** When the last term of any meter began that has begun by now. */
+/** The start of the latest term of any meter that has begun by now. */
 function lastRecordedMs(terms: readonly TermOfCustomer[], nowMs: number): number | undefined {
   return terms.reduce<number | undefined>(
     (lastMs, { startsMs }) => (startsMs > nowMs ? lastMs : Math.max(lastMs ?? startsMs, startsMs)),
@@ -82,7 +82,7 @@ function byCustomer<One extends { customerId: string }>(all: readonly One[]): Ma
   return lists;
 }
 
-/** Of one customer: those that it holds, and those that it held. */
+/** The metered features of one customer: those that it has, and those that it had. */
 function metersOf(recorded: readonly TermOfCustomer[], times: readonly TimeFacts[]): string[] {
   const held = times.flatMap(({ facts }) => [...facts.keys()]);
   return [...new Set([...recorded.map(({ meterKey }) => meterKey), ...held])];
@@ -90,21 +90,21 @@ function metersOf(recorded: readonly TermOfCustomer[], times: readonly TimeFacts
 
 interface Changing {
   before: readonly TermOfCustomer[];
-  /** That of the change, and those that time brings after it. */
+  /** The terms of the change, and those that time will bring after it. */
   times: readonly TimeFacts[];
 }
 
 interface TermsChange {
   place: MeterOfCustomer;
-  /** What was recorded from then on is replaced, where there is any. */
+  /** Replaces recorded terms from that time on, if there are any. */
   fromMs: number;
   isReplacing: boolean;
   terms: MeteredTerm[];
-  /** Usage from then on may cost something else. */
+  /** Usage from then on may have another cost. */
   settleFromMs: number;
 }
 
-/** Undefined where all stays as it was recorded. */
+/** Undefined if all recorded terms stay. */
 function changeOf(place: MeterOfCustomer, { before, times }: Changing): TermsChange | undefined {
   const factsAt = ({ facts }: TimeFacts) => facts.get(place.meterKey) ?? UNMETERED;
   const [first] = times;
@@ -131,8 +131,8 @@ function changeOf(place: MeterOfCustomer, { before, times }: Changing): TermsCha
 }
 
 /**
- * A subscription that is made with a period that has begun already, as one that is imported, holds from that
- * period's start on, where nothing else held until now.
+ * A subscription created with a period that has already begun, for example an imported one, applies from the
+ * start of that period, if no other terms applied until now.
  */
 function backdated(last: MeteredTerm | undefined, first: FoundFacts | undefined, sinceMs: number): number {
   const { source } = first ?? {};

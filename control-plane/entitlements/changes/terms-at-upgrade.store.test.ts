@@ -8,13 +8,13 @@ import { createTestDatabase } from '../../../tests/support/test-database.ts';
 import { lockNotified } from '../../store/notified-entitlements.ts';
 import { notifyCustomers } from './notify-customers.ts';
 
-/** The last migration of the release that settled usage by the limits of now. */
+/** The last migration of the release that settled usage by the current limits. */
 const BEFORE = 8;
 
 /*
- * Red when the history of the upgrade leaves out one that has ended, the grace, an add-on's quantity, a
- * pinned version, a plan without limit or an override with its end; when a grant that has expired counts as
- * burned; when a wallet is touched; or when the first change after it records once more what holds already.
+ * Red when the history of the upgrade leaves out an ended subscription, the grace, an add-on's quantity, a
+ * pinned version, a plan without limit or an override with its end; when an expired grant counts as burned;
+ * when a wallet is changed; or when the first change after the upgrade records the same terms again.
  */
 it('a history begins with what held at the upgrade, and what burned keeps its grants', async () => {
   const { pool, url, environment } = await databaseOfBefore();

@@ -7,12 +7,12 @@ import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
 import { notifiedUnderTest } from './changes-under-test.ts';
 
 /*
- * `entitlement.changed` (contract, §8) over HTTP and a real Postgres: one for each feature whose value is
- * another one, none where it stays, whatever it was that changed it.
+ * `entitlement.changed` (contract, §8) over HTTP and a real Postgres: one event for each feature whose value
+ * differs, none where it stays, whatever caused the change.
  *
- * Breaks that turn it red: any one call of touchEntitlements left out; an event for each feature that is held
- * in place of each that has changed; what was told not written; `next_turn` not kept, or not looked at;
- * an override that expired recorded by the teller alone, or each time.
+ * Mutants this suite catches: any one call of touchEntitlements left out; an event for each granted feature
+ * in place of each changed one; what was notified not written; `next_turn` not kept, or not checked; an
+ * expired override recorded by the notifier alone, or each time.
  */
 const DAY_MS = 86_400_000;
 const clock = { aheadMs: 0, nowMs: () => Date.now() + clock.aheadMs, monotonicMs: () => performance.now() };
@@ -42,14 +42,14 @@ beforeAll(async () => {
 
 afterAll(() => api?.close());
 
-/** Of a customer of the plan `pro` that was told so. */
+/** Of a customer of the plan `pro` that was notified of it. */
 beforeEach(async () => {
   customerId = await made.customer();
   subscriptionId = await made.subscribe(customerId, {}, { planId: pro });
   expect(await heard()).toEqual([changed('seats', 5), changed('sso', true)]);
 });
 
-describe('a change of a subscription is told', () => {
+describe('a change of a subscription is notified', () => {
   it('of its plan, where values are others', async () => {
     await made.change(subscriptionId, { planId: team });
     expect(await heard()).toEqual([changed('seats', 10), gone('sso', false), changed('storage', null)]);
@@ -111,7 +111,7 @@ describe('a change of a subscription is told', () => {
     expect(await heard()).toEqual([gone('seats'), gone('sso', false)]);
   });
 
-  it('of another one beside it, by what both give together', async () => {
+  it('of a second one, by the sum of what both give', async () => {
     await made.subscribe(customerId, {}, { planId: team });
     expect(await heard()).toEqual([changed('seats', 15), changed('storage', null)]);
   });
@@ -129,7 +129,7 @@ describe('a change of a subscription is told', () => {
   });
 });
 
-describe('a change of the catalogue is told', () => {
+describe('a change of the catalogue is notified', () => {
   it('of a plan, to its subscribers alone', async () => {
     const [planId, other] = [await made.plan({ seats: 1 }), await made.customer()];
     await made.subscribe(other, {}, { planId });
@@ -163,7 +163,7 @@ describe('a change of the catalogue is told', () => {
   });
 });
 
-describe('a change of the customer is told', () => {
+describe('a change of the customer is notified', () => {
   it('of its overrides, that stand in place of what its subscriptions give', async () => {
     await override(customerId, 'seats', { value: 50 });
     await override(customerId, 'storage', { value: null });
@@ -187,7 +187,7 @@ describe('a change of the customer is told', () => {
   });
 });
 
-describe('time is told', () => {
+describe('a change by time is notified', () => {
   it('of an override that expires, which is recorded', async () => {
     const { body: before } = await override(customerId, 'seats', { value: 50, expiresAt: at(DAY_MS) });
     expect(await heard()).toEqual([changed('seats', 50)]);
@@ -244,7 +244,7 @@ describe('time is told', () => {
   });
 });
 
-it('whatever was told is what is held, of everybody', async () => {
+it('what was notified equals what is granted, for every customer', async () => {
   await notified.quiet();
   expect(await notified.untrue(clock.nowMs())).toEqual([]);
 });
@@ -254,7 +254,7 @@ async function heard(of = customerId) {
   return notified.heard(of);
 }
 
-/** What a job notices by itself: it looks every second or two. */
+/** A job notices this by polling, every second or two. */
 async function heardLater(of = customerId) {
   const all: Awaited<ReturnType<typeof notified.heard>> = [];
   await expect

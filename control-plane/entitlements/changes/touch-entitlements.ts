@@ -7,25 +7,25 @@ import { touchNotified } from '../../store/notified-entitlements.ts';
 import { notifyFanout } from '../../store/notify-fanout.ts';
 import { notifyCustomers } from './notify-customers.ts';
 
-/** Whose entitlements a change may have changed: few customers by name, many by what they have in common. */
+/** The customers whose entitlements a change may affect: few by name, many by what they have in common. */
 export type TouchedScope =
   | { customerIds: string[] }
   /** On its newest version. */
   | { planId: string }
   | { addonId: string }
-  /** One that is deleted, or counts another meter: with the one that it counted before. */
+  /** A feature that is deleted, or counts another meter: with its former meter. */
   | ChangedFeature
-  /** Whose payment is overdue. */
+  /** Customers with an overdue payment. */
   | 'past_due';
 
 /**
- * The last thing that a change of what customers hold does, in its own transaction. Of few customers it tells
- * what has become another value at once (`entitlement.changed`); for many it leaves a job to the entitlement
- * teller. Every memory of what these customers hold is told to forget it; of a catalogue's change that is the
- * caller's to do. The change holds from `since` on: a clock notices late what time does.
+ * The last step of a change of customer grants, in the change's own transaction. For few customers it emits
+ * `entitlement.changed` at once for each value that differs; for many it leaves a job to the change notifier.
+ * It invalidates every cached copy of these customers; after a change of the catalogue the caller does that.
+ * The change is in effect from `since` on: a clock notices late what time does.
  *
- * The locks are taken in one order: that of the environment, then the customers' own. Whoever told something
- * of the state before a change of many has committed before it does, so that the job finds it.
+ * The locks are taken in one order: the environment's lock, then the customers' own. A notification of the
+ * state before a change of many commits before that change does, so that the job finds the customer.
  */
 export async function touchEntitlements(
   context: ChangeContext,

@@ -23,13 +23,13 @@ export interface RememberedChecksDeps {
 
 /** The decisions of check-entitlements.ts as JSON. */
 export interface RememberedChecks {
-  /** One decision, where memory holds all that it takes. */
+  /** One decision, if the cache holds everything it needs. */
   now(asked: Requested, question: RequestedFeature & { customer: string }): string | undefined;
-  /** One per question, in their order, where memory holds all that they take. */
+  /** One per question, in their order, if the cache holds everything they need. */
   allNow(asked: Requested, checks: Omit<EntitlementChecks, 'consistency'>): string[] | undefined;
   /**
-   * The same: what memory lacks is read and remembered. Of a customer that holds too much, with `strong`
-   * consistency, and in a transaction they come from the stores.
+   * The same; entries missing from the cache are read and cached. For a customer with too many grants, with
+   * `strong` consistency, and in a transaction the decisions come from the stores.
    */
   decide(context: RequestContext, checks: EntitlementChecks): string[] | Promise<string[]>;
 }
@@ -111,7 +111,7 @@ async function readFirst(
       );
 }
 
-/** By the names that were asked for. */
+/** By the requested names. */
 async function knownFeatures(
   { features }: RememberedChecksDeps,
   { db, environment }: RequestContext,

@@ -25,7 +25,7 @@ export interface EntitlementDeps {
   customerGrantsReads: CustomerGrantsReads;
 }
 
-/** What is asked about one customer. */
+/** The questions about one customer. */
 export interface EntitlementChecks {
   /** Its id or external id. */
   customer: string;
@@ -86,7 +86,7 @@ export function createCheckEntitlements(deps: EntitlementDeps): CheckEntitlement
   };
 }
 
-/** With those of other features on their meters. */
+/** Together with other features on the same meters. */
 function grantsOf(rows: RequestedFeatureRow[]): RequestedGrants {
   const meterKeys = new Set(rows.flatMap(({ meterKey }) => (meterKey === null ? [] : [meterKey])));
   return { featureIds: rows.map(({ id }) => id), meterKeys: [...meterKeys] };
@@ -102,7 +102,7 @@ function termsRequested(
 
 const NOTHING: CustomerGrants = { graceMs: 0, subscriptions: [], overrides: [] };
 
-/** The counters that decide: each meter once, where the customer holds a feature on it. */
+/** The counters that decide: each meter once, where the customer has a feature on it. */
 function questionsOf(
   rows: RequestedFeatureRow[],
   { terms, view, nowMs }: { terms: Map<string, MeteredTerm[]>; view: EntitlementView; nowMs: number },
@@ -122,7 +122,7 @@ interface MetersQuestion {
   consistency: EntitlementChecks['consistency'];
 }
 
-/** By meter key. Without questions nothing is asked of the warehouse. */
+/** By meter key. Without questions the warehouse is not read. */
 async function readMeters(
   { warehouse, freshness }: EntitlementDeps,
   { owner, questions, consistency }: MetersQuestion,
@@ -144,7 +144,7 @@ async function readMeters(
   );
 }
 
-/** By key: of those whose meter has a rate, what the customer's credits can pay. */
+/** By key, for features whose meter has a rate: what the customer's credits can pay. */
 async function readCredits(
   { db, environment, nowMs }: RequestContext,
   customerId: string,

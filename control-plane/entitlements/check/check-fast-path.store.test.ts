@@ -6,10 +6,10 @@ import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
 import { type SecondControlPlane, startSecondControlPlane } from '../second-control-plane-under-test.ts';
 
 /*
- * The warm door against the app behind it, over HTTP and a real Postgres.
+ * The check fast path against the app behind it, over HTTP and a real Postgres.
  *
- * Breaks that turn it red: the door without the key's scope, kind, state or environment; a header that it
- * leaves out; a query, a body or a preference that it passes over; no rate limit.
+ * Mutants this suite catches: the fast path without the key's scope, kind, state or environment; a header
+ * that it leaves out; a query, a body or a preference that it ignores; no rate limit.
  */
 let api: ApiUnderTest;
 let made: ReturnType<typeof customerGrantsUnderTest>;
@@ -31,11 +31,11 @@ afterAll(async () => {
   await api?.close();
 });
 
-describe('the warm door', () => {
-  /** The public port puts them on every answer that lacks them: http-front-headers.ts. */
+describe('the check fast path', () => {
+  /** The public port adds them to every response that lacks them: http-front-headers.ts. */
   const guards = Object.keys(RESPONSE_GUARDS).map((name) => name.toLowerCase());
 
-  /** By the query the same request goes through the other door. */
+  /** The query makes the same request take the path through the app. */
   const both = async (options: Parameters<SecondControlPlane['ask']>[1], path: string) => {
     const warm = await hearing.ask(path, options);
     const other = await hearing.ask(`${path}?consistency=eventual`, options);
@@ -53,7 +53,7 @@ describe('the warm door', () => {
     });
   };
 
-  it('answers as the app does, and leaves every refusal to it', async () => {
+  it('responds as the app does, and leaves every rejection to it', async () => {
     const customerId = await made.customer();
     await made.subscribe(customerId, { sso: true, seats: 5 });
     const limited = await api.addKey({ scopes: ['usage:read'] });
@@ -82,7 +82,7 @@ describe('the warm door', () => {
     }
   });
 
-  it('answers a body as the app does, and leaves every other one to it', async () => {
+  it('responds to a body as the app does, and leaves every other one to it', async () => {
     const customerId = await made.customer();
     await made.subscribe(customerId, { sso: true, seats: 5 });
     const type = { 'content-type': 'application/json' };
@@ -118,7 +118,7 @@ describe('the warm door', () => {
     }
   });
 
-  it('answers requests that come in one piece in their order, and goes when it is told', async () => {
+  it('responds to pipelined requests in their order, and closes when requested', async () => {
     const customerId = await made.customer();
     await made.subscribe(customerId, { sso: true, seats: 5 });
     const names = ['sso', 'seats', 'audit', 'sso'];
@@ -142,7 +142,7 @@ describe('the warm door', () => {
     expect((await hearing.ask(path, { headers })).headers['x-request-id']).toBe('mine-1');
   });
 
-  it('counts what it answers against the limit of the key', async () => {
+  it('counts its responses against the limit of the key', async () => {
     const plane = await startSecondControlPlane(api, stores, {
       rateLimits: { secret: { perSecond: 0.01, burst: 3 } },
     });

@@ -12,13 +12,13 @@ import type { TakeRequest } from '../../http/rate-limit.ts';
 import { keepBody } from '../../http/read-body.ts';
 import type { HttpMetrics } from '../../metrics.ts';
 
-/** The answer of an operation as JSON, where memory holds all that it takes; else undefined. */
+/** The response of an operation as JSON, if the cache holds everything it needs; else undefined. */
 export type WarmResponse = (
   requested: { environment: string; nowMs: number },
   input: WarmInput,
 ) => string | undefined;
 
-/** Nothing of it was checked. */
+/** Unchecked input. */
 export interface WarmInput {
   params: Record<string, string>;
   /** '' of a GET. */
@@ -38,10 +38,10 @@ export interface CheckFastPathDeps {
 }
 
 /**
- * Before the app: answers what can be answered at once and in one way only. A plain request without a query,
- * its body whole in the first piece, with a key that was looked up in the last seconds and may ask, of what
- * memory holds. Everything else goes to `next` as it came, and nothing was counted of it: refusals of any
- * kind are made there alone. Both doors give the same answer; this one takes half as long.
+ * In front of the app: responds to requests that need no store and have one possible response. Such a request
+ * has no query, its body arrived complete in the first chunk, its key was read within the last seconds and
+ * has the scope, and the cache holds its data. Every other request goes to `next` unchanged and uncounted:
+ * only the app rejects requests. Both paths give the same response; the fast path takes half as long.
  */
 export function createCheckFastPath(deps: CheckFastPathDeps, next: RequestListener): RequestListener {
   const { metrics } = deps;
@@ -65,11 +65,11 @@ export function createCheckFastPath(deps: CheckFastPathDeps, next: RequestListen
   return (request, response) => {
     const warm = findWarm(operations, request);
     if (!warm) return next(request, response);
-    // Numbers in another form, or whatever else is preferred, are made there.
+    // The app serves requests for other number formats and other preferences.
     if (request.headers.prefer !== undefined) return next(request, response);
     if (request.method === 'GET') return answer(request, response, warm);
     if (!hasPlainBody(request)) return next(request, response);
-    // By then a body that came in one piece with its head is there.
+    // By then a body that was sent together with its head has arrived.
     setImmediate(answer, request, response, warm);
   };
 }
@@ -79,7 +79,7 @@ const OK = 200;
 interface WarmOperation {
   operationId: string;
   route: Route;
-  /** Of a path with nothing encoded in it, and without a query. */
+  /** A path without percent-encoding and without a query. */
   path: RegExp;
   names: string[];
   response: WarmResponse;
@@ -99,7 +99,7 @@ function operationsOf(responses: WarmResponses): WarmOperation[] {
   });
 }
 
-/** Two or three operations: one pattern after the other is quicker than by segments. */
+/** For two or three operations a list of patterns is quicker than a tree of segments. */
 function findWarm(operations: WarmOperation[], { method, url = '' }: IncomingMessage): FoundWarm | undefined {
   for (const value of operations) {
     const match = value.route.method === method ? value.path.exec(url) : null;
@@ -134,7 +134,10 @@ function createResponseOf({ keys, takeRequest, firstCalls, lastUsed, clock }: Ch
 
 const BEARER = 'Bearer ';
 
-/** In the usual header, and looked up so lately that nothing is to be asked or refused. */
+/**
+ * The key is in the usual header and was read recently enough that no store is needed and no rejection is
+ * due.
+ */
 function keyOf({ headers }: IncomingMessage, keys: KeyCache): StoredKey | undefined {
   const { authorization } = headers;
   if (!authorization?.startsWith(BEARER) || headers['x-api-key'] !== undefined) return undefined;
@@ -147,7 +150,7 @@ function mayAsk({ kind, scopes }: StoredKey, { access }: Route): boolean {
 
 const BODY_BYTES_MAX = 16_384;
 
-/** JSON and no more: not to be repeated under a key, inflated or judged strictly. */
+/** Plain JSON: no Idempotency-Key, no Content-Encoding, no strict handling. */
 function hasPlainBody({ headers }: IncomingMessage): boolean {
   const { 'content-type': type, 'content-length': length = '0', 'transfer-encoding': transfer } = headers;
   const { 'idempotency-key': key, 'content-encoding': encoding } = headers;
@@ -155,7 +158,9 @@ function hasPlainBody({ headers }: IncomingMessage): boolean {
   return key === undefined && encoding === undefined;
 }
 
-/** Without the guards (schemas/http/response-guards.ts), which the public port adds to what carries none. */
+/**
+ * Without the guards (schemas/http/response-guards.ts), which the public port adds where they are missing.
+ */
 function send(response: ServerResponse, requestId: string, text: string): void {
   const bytes = Buffer.byteLength(text);
   response.writeHead(OK, [
@@ -168,7 +173,7 @@ function send(response: ServerResponse, requestId: string, text: string): void {
     'Content-Length',
     String(bytes),
   ]);
-  // As many bytes as characters: ASCII, which nobody has to encode.
+  // ASCII has as many bytes as characters, so it needs no encoding.
   response.write(text, bytes === text.length ? 'latin1' : 'utf8');
   // `end` with the text would send an empty piece behind it, and two pieces take a dearer call than one: a
   // fourteenth of all that a check costs.

@@ -3,11 +3,11 @@ import { type ApiUnderTest, startApi } from '../../api-under-test.ts';
 import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
 
 /*
- * What each source contributes to a value, over HTTP and a real Postgres: in the list, and in checks from
- * memory and from the stores. The rule itself: domain/rules/resolve-entitlements.test.ts.
+ * What each source contributes to a value, over HTTP and a real Postgres: in the list, and in checks from the
+ * cache and from the stores. The rule itself: domain/rules/resolve-entitlements.test.ts.
  *
- * Breaks that turn it red: contributions left out of the list, of a check from memory or of one from the
- * stores; those of before a change remembered.
+ * Mutants this suite catches: contributions left out of the list, of a check from the cache or of one from
+ * the stores; contributions cached across a change.
  */
 let api: ApiUnderTest;
 let made: ReturnType<typeof customerGrantsUnderTest>;

@@ -11,15 +11,15 @@ import { createCustomerGrantsReads } from '../cache/customer-grants-reads.ts';
 import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
 
 /*
- * The list is added up by the server; here it is held against the rules that checks go by. And what slow
- * reads of holdings leave to everybody else.
+ * Postgres adds up the list; here it is compared with the rules that checks use. Also how slow reads of
+ * customer grants affect other customers.
  *
- * Breaks that turn it red: in store/held-features.ts the quantity or the number of subscriptions left out, a
- * sum where one is unlimited, sources by name, all sources of a boolean, the newest version for a pinned one;
- * all subscriptions in place of those that count; an override that has expired, or is added to the rest;
- * contributions without how often, or of what an unlimited value does not come from. In holding-reads.ts each
- * statement of its own moment, no gate, no limit of a statement, or a turn that is waited for in a
- * transaction.
+ * Mutants this suite catches: in store/granted-features.ts the quantity or the number of subscriptions left
+ * out, a sum where one is unlimited, sources by name, all sources of a boolean, the newest version for a
+ * pinned one; all subscriptions in place of those that count; an override that has expired, or is added to
+ * the rest; contributions without their count, or of what an unlimited value does not come from. In
+ * customer-grants-reads.ts a snapshot per statement, no semaphore, no limit of a statement, or a wait for the
+ * semaphore inside a transaction.
  */
 let api: ApiUnderTest;
 let made: ReturnType<typeof customerGrantsUnderTest>;
@@ -144,12 +144,12 @@ describe('the list of what a customer holds', () => {
   });
 });
 
-/** Every number of it as the marked text that it is read as. */
+/** Every number in it as a marked string. */
 function marked(contributions: unknown): unknown {
   return parseExact(exactJson(contributions));
 }
 
-it('reads all of one moment, whatever is committed meanwhile', async () => {
+it('reads all from one snapshot, whatever is committed meanwhile', async () => {
   const environment = `${api.keys.workspaceId}:live`;
   const counts = await createCustomerGrantsReads()({ db: api.pool, environment }, async (db) => {
     const before = await customers(db);
@@ -165,7 +165,7 @@ async function customers(db: Database): Promise<number> {
   return rows[0]?.made ?? 0;
 }
 
-describe('slow reads of holdings', () => {
+describe('slow reads of customer grants', () => {
   it('are given up after their limit, and leave the pool to everybody else', async () => {
     const customerId = await made.customer();
     await made.subscribe(customerId, { sso: true });
@@ -196,7 +196,7 @@ describe('slow reads of holdings', () => {
   });
 });
 
-/** Every read of what plans give waits until it is released. */
+/** Every read of plan entitlements waits until it is released. */
 async function lockOut(): Promise<() => Promise<void>> {
   const rival = await api.pool.connect();
   await rival.query('BEGIN');
@@ -207,7 +207,7 @@ async function lockOut(): Promise<() => Promise<void>> {
   };
 }
 
-/** Whoever tells of one reads what plans give, too. */
+/** A read of one override also reads what plans give. */
 async function changesToNotify(): Promise<number> {
   const { rows } = await api.pool.query<{ jobs: number }>('SELECT count(*) AS jobs FROM fanout_jobs');
   return rows[0]?.jobs ?? 0;

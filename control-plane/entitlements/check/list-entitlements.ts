@@ -12,7 +12,7 @@ import { type HeldFeatureRow, readHeldFeatures } from '../../store/granted-featu
 import { readHeldOverrides } from '../../store/overrides.ts';
 import type { CustomerGrantsReads } from '../cache/customer-grants-reads.ts';
 
-/** One feature that a customer holds. */
+/** One feature of a customer. */
 export interface ListedEntitlement
   extends Pick<EffectiveEntitlement, 'type' | 'value' | 'sources' | 'contributions'> {
   featureKey: string;

@@ -9,10 +9,10 @@ import type { RequestedFeatureRow } from '../../store/requested-features.ts';
 import type { Prepared, PrintedDecision, RememberedCustomer } from '../cache/cached-customer.ts';
 import type { CounterPlace, CounterReading } from '../cache/counter-store.ts';
 
-/** Of one customer's features; beyond it all are worked out anew. */
+/** Of one customer's features; beyond that number all are computed again. */
 const PREPARED_MAX = 256;
 
-/** As it is at this moment. */
+/** The prepared decision at this time. */
 export function preparedOf(
   customer: RememberedCustomer,
   feature: RequestedFeatureRow,
@@ -39,7 +39,7 @@ function placeOf(
   return { environment, customerId: holder.customerId, meterKey, aggregation, span };
 }
 
-/** The decision as JSON; printed anew where something else is asked or counted than the last time. */
+/** The decision as JSON; printed again only when the requested amount or the count has changed. */
 export function printDecision(
   customer: RememberedCustomer,
   feature: RequestedFeatureRow,
@@ -59,7 +59,7 @@ export function printDecision(
 export interface PrintQuestion {
   prepared: Prepared;
   requested: string | undefined;
-  /** Of the place that was prepared. */
+  /** For the prepared place. */
   reading: CounterReading | undefined;
 }
 
@@ -73,7 +73,7 @@ function remember(
     question,
     factsOf(customer, feature, { prepared, reading }),
   );
-  // There may be a hundred of them, and they are those of the view.
+  // There may be a hundred contributions, and they depend on the view alone.
   prepared.contributions ??= contributions ? `,"contributions":${exactJson(contributions)}` : '';
   const json = `${exactJson(decision).slice(0, -1)}${prepared.contributions}`;
   const text = asOf === undefined ? `${json}}` : `${json},"asOf":`;
@@ -96,7 +96,7 @@ function factsOf(
   };
 }
 
-/** Nothing is known of the customer, or of the feature. */
+/** The customer or the feature is unknown. */
 export function printUnknown(
   question: { customer: string; featureKey: string },
   customer: RememberedCustomer | undefined,
