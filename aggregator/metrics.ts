@@ -18,7 +18,7 @@ export interface AggregatorMetrics extends SettleMetrics {
   quarantined(lines: number): void;
   /** Records that were none of ours. */
   setAside(records: number): void;
-  /** The partition stands still for this reason; retried. */
+  /** The load of a partition failed for this reason, and is retried. */
   failed(code: string): void;
 }
 

@@ -26,9 +26,9 @@ export interface AggregatorDeps {
   disk: { isLow(): boolean };
   /** Of a log that others write as well, and whose partitions several aggregators share. */
   shared?: DistributedLoad;
-  /** Stored events are kept so long; left out: for ever. */
+  /** How long stored events are kept; left out: forever. */
   eventsRetentionDays: number | undefined;
-  /** An event may lie so far ahead of the moment at which it was stored. */
+  /** The most by which an event's time may be ahead of the time at which it was stored. */
   eventAheadMsMax: number;
   auditLimits?: Partial<AuditLimits>;
 }
@@ -42,10 +42,10 @@ export interface Aggregator {
   close(): Promise<void>;
 }
 
-/** What it has to hear. */
+/** The notifications it listens to. */
 export const AGGREGATOR_CHANNELS = [CHANNELS.readerWaits, CHANNELS.auditRequested] as const;
 
-/** Brings everything that is durable on the log into the warehouse, once, and answers audits in between. */
+/** Brings every durable event of the log into the warehouse, once, and runs requested audits. */
 export function startAggregator(
   deps: AggregatorDeps,
   options: Pick<AggregatorOptions, 'owner'> & Partial<AggregatorOptions>,

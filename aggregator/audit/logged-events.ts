@@ -68,8 +68,8 @@ function eventsOf(
 }
 
 /**
- * Frames come in order; the numbers of dropped lines count from the beginning of their range. Told where a
- * frame begins and how many lines it has, gives which of them are dropped.
+ * For frames in log order, returns which lines of each are dropped. The numbers of dropped lines count from
+ * the beginning of their range. The argument is where a frame begins and how many lines it has.
  */
 function createDropCheck(drops: LogSpan['drops']) {
   let at = 0;

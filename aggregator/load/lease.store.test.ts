@@ -11,7 +11,7 @@ import { type Lease, takeLease } from './lease.ts';
 const WAIT = { timeout: 20_000, interval: 20 };
 const PLACE = { logId: 'aa', partition: 0 };
 
-// Red when the clock is not asked: an insert could be sent after another owner began.
+// Red when the clock is not checked: an insert could be sent after another owner began.
 test('a lease is worth what is left of it, by the clock that never goes back', async () => {
   const { take, clock } = await partition();
   const lease = await take('a');
@@ -68,7 +68,7 @@ test('members and leases of a clock that was ahead no longer count after their l
 });
 
 // Red when the wait ends with what other statements may take, as if Postgres were away.
-test('who settles waits for the others for longer than a statement may take, and not for ever', async () => {
+test('a settlement waits for the others longer than a statement may take, and not forever', async () => {
   const { take, pool } = await partition({ statementTimeoutMs: 300 });
   const epoch = (await take('a'))?.epoch ?? 0;
   const share = (waitMaxMs: number) =>

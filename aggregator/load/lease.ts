@@ -17,9 +17,7 @@ export interface Lease extends Place {
 }
 
 export interface LeaseOptions {
-  /**
-   * Two processes with one name are told apart by nothing: the name has to be one process's own at any time.
-   */
+  /** Nothing else distinguishes two processes: at any time only one process may use the name. */
   owner: string;
   leaseMs: number;
 }

@@ -23,7 +23,7 @@ export interface LoadDeps {
   clock: Clock;
   log: Logger;
   metrics: AggregatorMetrics;
-  /** Of a log whose partitions are loaded beside each other. */
+  /** Set for a log whose partitions are loaded concurrently by several processes. */
   shared?: DistributedLoad;
 }
 
@@ -95,7 +95,7 @@ async function insertRange(deps: LoadDeps, sending: Sending, block: Block): Prom
     await insertPieces(deps, sending, piecesOf(block, range.dropped));
   } catch (error) {
     if (!(error instanceof Poison)) throw error;
-    // Pieces that are stored already hold none of the lines that are refused: they stay as they are.
+    // Pieces that are already stored contain none of the rejected lines: they stay as they are.
     const dropped = await quarantine(deps, range, block, error);
     await insertPieces(deps, sending, piecesOf(block, dropped));
   }
@@ -157,7 +157,7 @@ async function quarantine(
   );
   const rejected = indexes.flatMap((index) => left[index] ?? []);
   if (rejected.length === 0) {
-    throw new Transient('block_refused', 'ClickHouse refuses a block, but none of its lines.', { cause });
+    throw new Transient('block_refused', 'ClickHouse rejects a block, but none of its lines.', { cause });
   }
   const dropped = [...range.dropped, ...rejected.map(({ line }) => line)].sort((a, b) => a - b);
   await inTransaction(pool, async (client) => {

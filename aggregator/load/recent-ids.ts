@@ -2,9 +2,9 @@ import { RECORD_BYTES } from '../../schemas/stored/frame.ts';
 import type { Block } from './block.ts';
 
 /**
- * The ids seen lately, all 128 bits of each, to find an event that stands on the log twice. Two generations:
- * when the younger one is full the older is forgotten, so at least `generationMax` ids are known, at most
- * twice that. It knows of itself up to when it has forgotten.
+ * The recent ids, all 128 bits of each, to find an event that is on the log twice. There are two generations:
+ * when the younger one is full, the older is forgotten. So at least `generationMax` ids are known, and at
+ * most twice as many. It tracks up to which time it has forgotten.
  */
 export interface RecentIds {
   /**
@@ -13,9 +13,10 @@ export interface RecentIds {
    */
   filter(block: Block, nowMs: number): number[];
   /**
-   * Whether what was committed at this moment may stand a second time among what is forgotten. Of two that
-   * are one event the second writer claimed it after the first one's lease; or, where keys were lost, at most
-   * 5 s before the first one wrote. So what he wrote was not committed long before this moment.
+   * Whether an event that was committed at this time may have a duplicate among the forgotten ids. Of two
+   * records of one event, the second writer claimed the key after the first writer's lease ended; or, where
+   * keys were lost, at most 5 s before the first one wrote. So the second record was not committed much
+   * earlier than the first.
    */
   mayHaveForgotten(committedAtMs: number): boolean;
 }

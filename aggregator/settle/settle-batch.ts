@@ -30,9 +30,9 @@ export interface BatchDeps {
   pool: Pool;
   warehouse: Warehouse;
   clock: Clock;
-  /** Usage that occurred before this moment is not kept. */
+  /** Usage that occurred before this time is deleted. */
   keptFromMs: () => number;
-  /** Nobody settles beside another: of one process, they wait for each other here. */
+  /** Only one settlement runs at a time: those of one process wait for each other here. */
   shared?: { settling?: Mutex };
 }
 

@@ -44,7 +44,7 @@ export interface SettlingTime {
 
 export interface InputsOfCustomerMeters {
   facts: SettlementInputs[];
-  /** Pairs with the moments that are left: of more periods than are settled at once. */
+  /** Customer meters with the times that are left, where they have more periods than are settled at once. */
   rest: TouchedCustomerMeter[];
 }
 

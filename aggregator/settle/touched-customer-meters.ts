@@ -3,9 +3,9 @@ import type { Queryable } from '../store/queryable.ts';
 import { findWatchedMeters, type MeterPlace } from '../store/watched-meters.ts';
 
 /**
- * Of the pairs that frames have touched those that may have something to settle, each once, with the span of
- * all its moments. Where no meter has a rate, a budget or a limit this costs one question about as many
- * meters as were touched.
+ * The customer meters in these frames that may have something to settle, each once, with the span of all its
+ * event times. Where no meter has a rate, a budget or a limit, this costs one query for as many meters as
+ * were used.
  */
 export async function watchedCustomerMeters(
   db: Queryable,

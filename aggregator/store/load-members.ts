@@ -17,7 +17,7 @@ export interface Member {
   leaseMs: number;
 }
 
-/** Says that `owner` lives, and tells who else does. */
+/** Records that `owner` is alive, and returns which others are. */
 export async function renewMember(
   db: Queryable,
   { logId, owner, livesMs, leaseMs }: Member,

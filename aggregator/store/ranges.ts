@@ -12,7 +12,7 @@ export interface Range extends Place {
   dropped: number[];
   /** Of all the range's bytes, the dropped ones included. */
   checksum: number;
-  /** Everything acknowledged before this moment stands before `hi`. Milliseconds. */
+  /** Everything acknowledged before this time is before `hi`. Milliseconds. */
   throughMs: number;
 }
 
@@ -87,7 +87,7 @@ export async function dropLines(db: Queryable, range: Range, dropped: number[]):
   return rowCount === 1;
 }
 
-/** Marks and tells it, both or neither. False when the range is no longer this epoch's. */
+/** Marks and notifies, both or neither. False when the range is no longer this epoch's. */
 export async function markLoaded(db: Queryable, range: Range): Promise<boolean> {
   const { rowCount } = await db.query(
     `WITH marked AS (
@@ -135,7 +135,7 @@ export async function pruneRanges(
   return rowCount ?? 0;
 }
 
-/** So many of the latest ranges tell what was loaded last. */
+/** How many of the latest ranges are read to find what was loaded last. */
 export const LATEST_RANGES = 1_000;
 
 /** What was loaded last, the newest first. */

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { keepMending } from '../../aggregator/audit/repair-damage.ts';
+import { keepRepairing } from '../../aggregator/audit/repair-damage.ts';
 import { createKnownWarehouse, keepStamping } from '../../aggregator/known-warehouse.ts';
 import type { DistributedLoad } from '../../aggregator/load/load-range.ts';
 import { createMutex } from '../../aggregator/load/mutex.ts';
@@ -66,8 +66,8 @@ export function openLoad(context: RoleContext, deps: LoadDeps): Load {
       const onLook = () => {
         isLookedAt = true;
       };
-      const mending = keepMending(deps.relational.pool, deps.warehouse, { log, onLook });
-      context.closer.add('mending', { drain: () => mending.close() });
+      const repairing = keepRepairing(deps.relational.pool, deps.warehouse, { log, onLook });
+      context.closer.add('repairing', { drain: () => repairing.close() });
     },
     isLookedAt: () => isKnown && isLookedAt,
   };
@@ -88,7 +88,7 @@ async function openKnown(context: RoleContext, deps: LoadDeps): Promise<void> {
   const atPause = createPause({ ...load, ...sharing(context, deps) }, { owner });
   const rejection = await retryUntilAvailable('ClickHouse', known.rejectOther, log).catch(
     (error: unknown) => {
-      if (config.warehouseRebuild && isMended(error)) return error;
+      if (config.warehouseRebuild && isRepaired(error)) return error;
       throw error;
     },
   );
@@ -107,7 +107,7 @@ async function openKnown(context: RoleContext, deps: LoadDeps): Promise<void> {
 }
 
 /** The others are of two installations, or of two times, and what is put there would be mixed with that. */
-function isMended(error: unknown): error is Fatal {
+function isRepaired(error: unknown): error is Fatal {
   return error instanceof Fatal && (error.code === 'warehouse_missing' || error.code === 'warehouse_older');
 }
 

@@ -106,8 +106,8 @@ function judgeAmount(
   { counter, credit }: Pick<EntitlementFacts, 'counter' | 'credit'>,
 ): Verdict {
   if (held.type === 'metered' && !counter) throw new TypeError('a metered feature is decided by its counter');
-  const asked = requested ?? (counter ? '1' : '0');
-  const usage = `${counter ? `${counter.current} used and ` : ''}${asked} requested`;
+  const amount = requested ?? (counter ? '1' : '0');
+  const usage = `${counter ? `${counter.current} used and ` : ''}${amount} requested`;
   const cause = held.isOverride ? ' by an override' : '';
   if (held.value === null) {
     return granted(held, 'granted_unlimited', `${usage}, and ${featureKey} is unlimited${cause}`);
@@ -115,7 +115,7 @@ function judgeAmount(
   const limit = String(held.value);
   const ofLimit = `limit of ${limit} for ${featureKey}${cause}`;
   const used = decimalUnits(counter?.current ?? '0');
-  const wanted = used + decimalUnits(asked);
+  const wanted = used + decimalUnits(amount);
   if (wanted <= decimalUnits(limit)) return granted(held, 'granted', `${usage}, within the ${ofLimit}`);
   if (held.soft) {
     return granted(held, 'granted_soft_limit_exceeded', `${usage}, beyond the soft ${ofLimit}`);

@@ -47,9 +47,8 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     promises: [1, 4],
     why: 'what the comparison found on the log is given up before it is put back, and nobody misses it',
     module: 'aggregator/audit/auditor',
-    find: 'whileLogIsHeld(deps, standings, run.id, () => comparePlaces(deps, hold));',
-    replace:
-      'comparePlaces(deps, hold); await whileLogIsHeld(deps, standings, run.id, async () => undefined);',
+    find: 'whileLogIsHeld(deps, paused, run.id, () => comparePlaces(deps, hold));',
+    replace: 'comparePlaces(deps, hold); await whileLogIsHeld(deps, paused, run.id, async () => undefined);',
     provedBy: [{ test: RETENTION_TEST, title: 'gives up nothing of the log that a repair has looked at' }],
   },
   {

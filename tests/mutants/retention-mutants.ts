@@ -112,8 +112,8 @@ export const RETENTION_MUTANTS: readonly Mutant[] = [
     promises: [1],
     why: 'a repair that is cut off has deleted events, and the segments that still have them go',
     module: 'aggregator/audit/auditor',
-    find: 'if (await holdLog(pool, standing.lease, runId)) fresh.push(standing);',
-    replace: 'void [holdLog, runId, standing];',
+    find: 'if (await holdLog(pool, partition.lease, runId)) fresh.push(partition);',
+    replace: 'void [holdLog, runId, partition];',
     provedBy: [
       {
         test: 'aggregator/audit/audit-retention.store.test.ts',

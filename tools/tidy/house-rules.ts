@@ -46,7 +46,7 @@ const NAMES_THE_RULES = /^(tools\/tidy\/(house-rules|tidy\.test)\.ts|CONTRIBUTIN
 type Rule = [rule: RegExp, what: string];
 
 /** Drivers throw bare errors when a connection is lost. */
-function responsesRequests(path: string): boolean {
+function servesRequests(path: string): boolean {
   return path.startsWith('control-plane/') && !isTest(path);
 }
 
@@ -84,9 +84,7 @@ function textBreaches({ path, text }: TreeFile): string[] {
     [REGISTRY_HOST, 'names a package registry'],
     [UNFINISHED, 'is marked unfinished'],
     [MODULE_MOCK, 'replaces a module in a test'],
-    ...(responsesRequests(path)
-      ? [[BARE_ERROR, 'throws what is taken for a store that is away'] as Rule]
-      : []),
+    ...(servesRequests(path) ? [[BARE_ERROR, 'throws what is taken for a store that is away'] as Rule] : []),
   ];
   return text.split('\n').flatMap((line, at) => {
     return rules.filter(([rule]) => rule.test(line)).map(([, what]) => `${path}:${at + 1}: ${what}`);
