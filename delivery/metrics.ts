@@ -35,7 +35,7 @@ export function createDeliveryMetrics(registry: Registry, nowMs: () => number): 
     name: 'metergate_webhook_oldest_due_seconds',
     help: 'For how long the delivery that has waited longest has been due, but for open circuits.',
     registers,
-    // Computed when asked: it grows also while nothing is read.
+    // Computed when it is read: it grows also between two reads.
     collect() {
       this.set(oldestDueAt ? Math.max(0, nowMs() - oldestDueAt.getTime()) / 1000 : 0);
     },

@@ -40,7 +40,7 @@ export async function afterVerdicts(
     failed: endpointsOf(verdicts.filter((one) => !isSuccess(one))),
     succeeded: endpointsOf(verdicts.filter(isSuccess)),
   });
-  // Behind the locks: a COMMIT that is still under way holds them, and is waited for.
+  // After taking the locks: a COMMIT that is still running holds them, and this waits for it.
   const recorded = circuits.length > 0 ? await findRecorded(db, verdicts) : new Set<Verdict>();
   const fresh = verdicts.filter((one) => !recorded.has(one));
   const putOff: string[] = [];
@@ -73,7 +73,7 @@ function endpointsOf(verdicts: readonly Verdict[]): string[] {
   return [...new Set(verdicts.map(({ delivery }) => delivery.endpointId))];
 }
 
-/** As the audit log names whoever did it. */
+/** The actor in the audit log. */
 const ACTOR = 'delivery';
 const ACTION = 'webhookEndpoints.disable';
 

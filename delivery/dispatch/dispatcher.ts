@@ -60,14 +60,14 @@ export function createDispatcher(
   const { pool, clock, log, sealingKey } = deps;
   const wakeup = createWakeup();
   const recorder = createRecorder({ ...deps, owner, onRecorded });
-  const lanes = new EndpointQueues<Job>({
+  const queues = new EndpointQueues<Job>({
     ...LIMITS,
     run,
     mayBegin: () => recorder.pending() < UNRECORDED_MAX,
     onRoom: wakeup.wake,
     onShut: (jobs) => void release(taking, jobs),
   });
-  const taking = { pool, owner, sealingKey, lanes, held: new Set<string>(), heldMax: LIMITS.heldMax };
+  const taking = { pool, owner, sealingKey, queues, held: new Set<string>(), heldMax: LIMITS.heldMax };
   const closing = new AbortController();
   let isCutOff = false;
 
@@ -81,13 +81,13 @@ export function createDispatcher(
   function onRecorded(verdicts: readonly Verdict[], putOff: readonly string[]): void {
     for (const { delivery } of verdicts) {
       taking.held.delete(delivery.id);
-      lanes.recorded(delivery.endpointId);
+      queues.recorded(delivery.endpointId);
     }
     void release(
       taking,
-      putOff.flatMap((id) => lanes.clear(id)),
+      putOff.flatMap((id) => queues.clear(id)),
     );
-    lanes.go();
+    queues.go();
   }
 
   const kept = keepTaking(taking, { clock, wakeup, pollMs, signal: closing.signal, log });
@@ -96,8 +96,8 @@ export function createDispatcher(
     async close() {
       closing.abort();
       await kept;
-      await release(taking, lanes.close());
-      await poll(() => lanes.running === 0 || undefined, { timeoutMs: ATTEMPTS_END_WITHIN_MS, everyMs: 10 });
+      await release(taking, queues.close());
+      await poll(() => queues.running === 0 || undefined, { timeoutMs: ATTEMPTS_END_WITHIN_MS, everyMs: 10 });
       // What is broken off from now on did not fail by its receiver.
       isCutOff = true;
       await recorder.close(recordWithinMs);

@@ -23,7 +23,7 @@ export interface RecorderDeps {
   metrics: DeliveryMetrics;
   random: () => number;
   owner: string;
-  /** They are written; `putOff`: endpoints that are not to be sent to any more for now. */
+  /** They are recorded. `putOff`: endpoints to which nothing is sent for now. */
   onRecorded: (verdicts: readonly Verdict[], putOff: readonly string[]) => void;
 }
 
@@ -33,8 +33,9 @@ const PAUSE_MS = 50;
 const RETRY_MS = 500;
 
 /**
- * One batch after the other. While Postgres is away what was not written waits here, and the dispatch begins
- * nothing more when it is too much; nothing is given up but with the process: then it is sent again.
+ * Records one batch after the other. While Postgres is unavailable, outcomes wait here, and the dispatcher
+ * begins no attempts when too many wait. Outcomes are lost only with the process: then the attempts are sent
+ * again.
  */
 export function createRecorder(deps: RecorderDeps): Recorder {
   const { log, onRecorded } = deps;

@@ -1,4 +1,4 @@
-/** Addresses that are none of the public internet, as resolvers tell them. */
+/** Addresses outside the public internet, as resolvers return them. */
 export const INTERNAL_ADDRESSES = [
   '0.0.0.0',
   '10.0.0.8',

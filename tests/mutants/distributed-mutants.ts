@@ -196,7 +196,7 @@ export const DISTRIBUTED_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: LOAD_TEST,
-        title: 'a topic that was made anew is told from the one that was loaded, whatever stands there',
+        title: 'a topic that was created again is detected, whatever records it has',
       },
     ],
   },

@@ -84,7 +84,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: 'aggregator/audit/repair-damage.store.test.ts',
-        title: 'a repair of damaged parts is asked for until it is done, and again by the next start only',
+        title: 'a repair of damaged parts is requested until it is done, and again only by the next start',
       },
     ],
   },
@@ -126,7 +126,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: 'aggregator/audit/repair-damage.store.test.ts',
-        title: 'a repair of damaged parts is asked for until it is done, and again by the next start only',
+        title: 'a repair of damaged parts is requested until it is done, and again only by the next start',
       },
     ],
   },
