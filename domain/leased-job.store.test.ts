@@ -6,10 +6,10 @@ import { inJobTransaction, type JobTurn, startLeasedJob } from './leased-job.ts'
 import { holdJob, readJobRuns } from './store/job-leases.ts';
 
 /*
- * Looks of a job, over a real Postgres; leases are shown with the subscription clock.
+ * Runs of a job, over a real Postgres; leases are shown with the subscription clock.
  *
- * Breaks that turn it red: a wake during a look that is forgotten; a look that fails ends the job; the pause
- * at the time of the wake slept out; the epoch not asked for.
+ * Mutants that turn it red: a wake-up during a run is forgotten; a run that fails ends the job; the pause at
+ * the time of the wake-up is slept to its end; the epoch is not checked.
  */
 const WAIT = { timeout: 20_000, interval: 10 };
 const log = pino({ level: 'silent' });

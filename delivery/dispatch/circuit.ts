@@ -27,7 +27,7 @@ const DISABLED_AFTER_MS = 5 * 86_400_000;
 
 /**
  * A circuit opens after ten failures in a row, so that an endpoint that is down costs an occasional probe
- * and no delivery uses up its attempts on it. The pause doubles with each failed probe, from 5 s to 5 min; one
+ * and no delivery uses up attempts on it. The pause doubles with each failed probe, from 5 s to 5 min; one
  * success closes the circuit. Attempts that were running when it opened count, and do not extend the pause.
  */
 export function afterAttempt(circuit: Circuit, ended: EndedAttempt, random: () => number): Circuit {

@@ -8,13 +8,13 @@ import { type SeenWallet, START_MS, walletsUnderTest } from './wallets-under-tes
 /*
  * Credits in a real Postgres.
  *
- * Breaks that turn it red:
+ * Mutants that turn it red:
  * - wallets read without their lock: 'eight connections';
  * - wallets made or locked in the order in which they are named: 'in one order';
  * - a statement for each customer: 'a handful of statements';
- * - what has expired burned until somebody takes it out: 'is not burned';
+ * - what has expired burned until its expiry is recorded: 'is not burned';
  * - a double between the burn and the wallet: 'twenty-four fraction digits';
- * - `credit.depleted` told of an empty wallet: 'told once'.
+ * - `credit.depleted` emitted for an empty wallet: 'emitted once'.
  */
 it('a burn stops at zero, the rest is remembered, and the next grant pays it first', async () => {
   const { customers, grant, burn, wallets, pool, notified } = await walletsUnderTest();
@@ -42,7 +42,7 @@ it('a burn stops at zero, the rest is remembered, and the next grant pays it fir
   expect(await notified(id)).toEqual(['credit.depleted']);
 });
 
-it('every depletion is told once, however much is burned of the empty wallet', async () => {
+it('every depletion is emitted once, however much is burned of the empty wallet', async () => {
   const { customers, grant, burn, wallets } = await walletsUnderTest();
   const [id = ''] = await customers(1);
   const depletions = async () => (await wallets([id])).get(id)?.depletions;

@@ -14,8 +14,8 @@ const SLUG_CHARS_MAX = 64;
 const NAMELESS = 'plan';
 
 /**
- * Lower-case ASCII words joined by `-`, so that it stands in paths, headers and source code as it is. Letters
- * lose their accents; those of other scripts are left out.
+ * Lower-case ASCII words joined by `-`, usable unchanged in paths, headers and source code. Letters lose
+ * their accents; letters of other scripts are left out.
  */
 function slugOf(name: string): string {
   const plain = name

@@ -41,7 +41,7 @@ export interface CellPeriod extends Span {
   unread: UnreadPart[];
 }
 
-/** The moments that are settled. */
+/** The times that are settled. */
 export type TouchedSpan = { firstMs: number; lastMs: number };
 
 /** The cells of a period, in order; where there is none nothing was used. `stored` are rows that meet it. */

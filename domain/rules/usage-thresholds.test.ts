@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ThresholdKind } from '../../schemas/value-sets.ts';
 import { reachedThresholds, usageThresholds } from './usage-thresholds.ts';
 
-// Breaks that turn it red: a double for the 80 %; `<` for `<=`; one value of a budget and a limit twice.
+// Mutants that turn it red: a double for the 80 %; `<` for `<=`; one value of a budget and a limit twice.
 describe('thresholds of usage', () => {
   const shown = (...given: Parameters<typeof usageThresholds>) =>
     usageThresholds(...given).map(({ value, kind }) => `${value} ${kind}`);

@@ -49,7 +49,7 @@ export async function updateWallets(db: Pool | PoolClient, wallets: readonly Wal
   );
 }
 
-/** What a customer can burn at a moment, and what it owes. Decimal texts. */
+/** What a customer can burn at a given time, and what it owes. Decimal texts. */
 export interface WalletState extends WalletPlace {
   balance: string;
   unpaid: string;

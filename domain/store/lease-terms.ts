@@ -15,9 +15,9 @@ export function hasRunOut(expiresAt: string): string {
 }
 
 /**
- * It ends later than one of this length that was taken just now: it was written by a clock that was ahead and
- * has been put right since. The dead would hold it until that clock's time comes. Whoever meets one cuts it
- * down to {@link leaseEnd}: an owner who lives renews it in time, and keeps it.
+ * The lease ends later than one of this length that is taken now: it was written by a clock that was ahead
+ * and has been corrected since. A dead owner would hold it until that clock's time comes. Any process that
+ * finds such a lease shortens it to {@link leaseEnd}: a live owner renews it in time, and keeps it.
  */
 export function isBeyond(expiresAt: string, ms: string): string {
   return `${expiresAt} > ${leaseEnd(ms)} + interval '${SLACK}'`;

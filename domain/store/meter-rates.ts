@@ -64,8 +64,8 @@ function versionOf({ startedAt, burnsFrom, ...rates }: VersionRow, version: numb
 }
 
 /**
- * Ends the running version of a locked meter's rates and begins the next one: never before the last one's
- * start, were the change that was asked for sooner written later.
+ * Ends the running version of a locked meter's rates and begins the next one. The start is never before the
+ * last version's start, even when the earlier of two requested changes is written later.
  */
 export async function startRates(
   db: Pool | PoolClient,

@@ -64,7 +64,7 @@ const FROM_THE_PERIOD = `
             AND meter_key = requested.meter_key AND starts_at >= period.begins) t
   ORDER BY t.starts_at`;
 
-/** Of these meters of customers, in order: what held in the periods of their moments, and later. */
+/** For these customer meters, in order: what held in the periods of their times, and later. */
 export async function readMeteredTerms(
   db: Pool | PoolClient,
   requested: ReadonlyArray<MeterOfCustomer & { from: Date }>,
@@ -113,8 +113,8 @@ export function termsByMeter(terms: readonly TermOfCustomer[]): Map<string, Mete
 }
 
 /**
- * Instead of all that was recorded of these meters from their moments on. Every memory of these customers is
- * told to forget them: a change of many reaches them after the catalogue's own note.
+ * Replaces all that was recorded of these customer meters from their times on. Sends an invalidation for
+ * these customers to every cache: a change of many reaches them after the catalogue's own invalidation.
  */
 export async function replaceMeteredTerms(
   db: Pool | PoolClient,
