@@ -32,7 +32,8 @@ const CHILDREN: ChildSpec[] = [
   {
     name: 'control',
     program: siblingModule('./control-side'),
-    // A statement of chdb holds a thread of libuv's pool; three lanes would leave one of the usual four.
+    // A statement of chdb blocks a thread of libuv's pool; three connections would leave one of the usual
+    // four.
     env: { UV_THREADPOOL_SIZE: '8' },
     stopTimeoutMs: 7_000,
   },

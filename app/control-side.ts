@@ -66,8 +66,8 @@ interface ControlSide extends RoleContext {
 }
 
 /**
- * Opens the rest, from the stores to the door, so that the door is the first to be closed. Resolves when the
- * load runs: until ClickHouse is there, everything else is answered.
+ * Opens the rest, from the stores to the server, so that the server is the first to be closed. Resolves when
+ * the load runs: until ClickHouse is available, everything else is served.
  */
 async function serve(side: ControlSide): Promise<void> {
   const { config, closer, log, relational, secrets, server } = side;

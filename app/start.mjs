@@ -20,8 +20,8 @@ const DATA_DIR_IN_USE = 3;
 const USAGE = `Usage: npm start, which runs everything on this machine, or npm run with the name of a role:
   ${ROLES.join(', ')}
 There are no options: settings are variables of the environment, such as HOST, PORT and DATA_DIR (README.md).
-npm run admin -- --help and npm run audit -- --help tell of the commands for an instance that runs.
-Exit codes: 0 stopped, 1 failed, 2 bad configuration, 3 DATA_DIR is in use, 4 what is stored is refused.`;
+npm run admin -- --help and npm run audit -- --help show the commands for a running instance.
+Exit codes: 0 stopped, 1 failed, 2 bad configuration, 3 DATA_DIR is in use, 4 what is stored is rejected.`;
 const TRY_LOCK = `
   const [, locks, file] = process.argv;
   const { acquireLock } = await import(locks);
@@ -34,7 +34,7 @@ const TRY_LOCK = `
 const OTHERS_WAIT_MS = 600_000;
 const OTHERS_POLL_EVERY_MS = 100;
 const STARTER = process.ppid;
-/** The folder of this program, whatever its DATA_DIR: it stands in names of sockets. */
+/** The folder of this program, whatever its DATA_DIR: it is part of the names of sockets. */
 const FOLDER = createHash('sha256')
   .update(import.meta.url)
   .digest('hex');
@@ -95,8 +95,8 @@ async function prepare() {
 }
 
 /**
- * Whoever killed the npm that runs this believes that it is gone. From its first turn on the supervisor looks
- * itself (npm-process.ts); it could not tell that its npm ended before.
+ * When the npm that runs this is killed, the operator believes that Metergate has stopped. From its start on
+ * the supervisor checks this itself (npm-process.ts); it cannot know whether its npm ended earlier.
  */
 function endWithNpm() {
   if (process.env.npm_lifecycle_event !== 'start' || process.ppid === STARTER) return;
@@ -150,14 +150,14 @@ function rejectUnderRunning() {
   if (pid === undefined && !isLocked(dataDir)) return;
   const who = pid === undefined ? `a Metergate runs on ${dataDir}` : `process ${pid} runs from it`;
   console.error(
-    `The program in ${resolve(fileURLToPath(import.meta.url), '../..')} has to be built or installed anew, ` +
-      `and ${who}: stop it first. To run another one beside it, unpack the new release into a folder ` +
+    `The program in ${resolve(fileURLToPath(import.meta.url), '../..')} has to be built or installed, ` +
+      `and ${who}: stop it first. To run a second one, unpack the new release into a folder ` +
       'of its own, and give it a DATA_DIR of its own.',
   );
   process.exit(DATA_DIR_IN_USE);
 }
 
-/** Undefined where none runs, and where that is not told: on Linux alone, and of one container. */
+/** Undefined when none runs, or when that cannot be found out: only on Linux, and within one container. */
 function runningFromHere() {
   const sockets = '/proc/net/unix';
   if (!existsSync(sockets)) return undefined;

@@ -31,7 +31,7 @@ test.each(NAMES)('%s is the one that was reviewed, and corrected to what was rev
   expect(sha256(correctBinary(name, installed(name)))).toBe(reviewed?.corrected);
 });
 
-test.each(NAMES)('another %s than the reviewed one is refused, with both hashes', (name) => {
+test.each(NAMES)('another %s than the reviewed one is rejected, with both hashes', (name) => {
   const other = installed(name);
   other.writeUInt8(other.readUInt8(other.length - 1) ^ 1, other.length - 1);
   const both = new RegExp(`${sha256(other)}.*${REVIEWED_BINARIES[name]?.installed}`);

@@ -105,7 +105,7 @@ describe('toConfig', () => {
     ['METRICS_HOST', 'metrics.example'],
     ['METRICS_TOKEN', 'short-secret'],
     ['METRICS_TOKEN', 'a secret with spaces in it'],
-  ])('refuses %s=%s, with exit code 2, naming it and not what it holds', (name, text) => {
+  ])('rejects %s=%s, with exit code 2, naming it and not what it holds', (name, text) => {
     const failure = failureOf({
       [name]: text,
       ...(name === 'DATABASE_URL' ? { SERVER_SECRET: SECRET } : {}),

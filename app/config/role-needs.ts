@@ -1,7 +1,7 @@
 import { Fatal } from '../../schemas/failures.ts';
 import type { Config } from './config.ts';
 
-/** What a process of its own has to be told, since nothing embedded is beside it. */
+/** What a process of its own needs in its configuration, since it has nothing embedded. */
 const NEEDS = {
   KAFKA_BROKERS: ({ shared }: Config) => shared !== undefined,
   DATABASE_URL: ({ databaseUrl }: Config) => databaseUrl !== undefined,

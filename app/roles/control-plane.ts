@@ -1,4 +1,4 @@
-/** The control plane as a process of its own, beside any number of others: `npm run control-plane`. */
+/** The control plane as a process of its own, one of any number: `npm run control-plane`. */
 
 import { createControlPlane } from '../../control-plane/control-plane.ts';
 import { rejectOtherWarehouse } from '../../domain/reject-other-warehouse.ts';
@@ -29,7 +29,7 @@ await runRole('control-plane', async (context) => {
     { seedDemo: false },
   );
   const { warehouse, stamps } = await openRoleWarehouse(role, { waits: false });
-  // It answers everything else until ClickHouse is there.
+  // It serves everything else until ClickHouse is available.
   retryUntilAvailable('ClickHouse', () => rejectOtherWarehouse(pool, stamps), log).catch(role.fail);
   const { reader: logReader, keepsMs: logKeepsMs } = await openRoleLog(role, pool);
   const metrics = createMetrics('control');

@@ -32,7 +32,7 @@ export interface DataPlane extends RoleContext {
 export interface UsagePath {
   accept: Accept;
   keys: KeyCache;
-  /** What stands in its way just now, by name. */
+  /** What blocks it at present, by name. */
   blockers: () => Record<string, string> | Promise<Record<string, string>>;
 }
 
@@ -63,7 +63,7 @@ function openKeyCache({ pool, log, closer, secrets }: DataPlane): KeyCache {
   return createKeyCache({
     load: async (text) => {
       const key = await findApiKey(pool, hashApiKey(text, keyPepper));
-      // Behind the answer, and only when a key is looked up: no request of the hot path pays for it.
+      // After the response, and only when a key is queried: no request of the hot path pays for it.
       if (key && !key.revoked) {
         firstCalls.saw(key.environment);
         lastUsed.saw(key.id, systemClock.nowMs());

@@ -32,15 +32,15 @@ export interface LoadDeps extends OpenedWarehouse {
 
 /** The load as a part of a process. */
 export interface Load {
-  /** For the listener. What is heard before its start is of no use: it begins with what is on the log. */
+  /** For the listener. Notifications before its start are not needed: it begins with what is on the log. */
   readonly channels: Record<string, () => void>;
   /** Resolves when it runs: it waits for ClickHouse, and brings it up to this release. */
   start(): Promise<void>;
-  /** False until damage of the warehouse is known, and a repair of it asked for. */
+  /** False until damage of the warehouse is known, and its repair is requested. */
   isLookedAt(): boolean;
 }
 
-/** One for each act of the loader that may run beside another, one of settling, and one to spare. */
+/** One for each act of the loader that may run concurrently, one for settling, and one to spare. */
 const CONNECTIONS_MAX = 5;
 /** The same where partitions are many: at most, for one may be given all of them. */
 const SHARED_CONNECTIONS = { each: 2, more: 4, most: 40 };
@@ -74,8 +74,8 @@ export function openLoad(context: RoleContext, deps: LoadDeps): Load {
 }
 
 /**
- * Brings the warehouse up to this release, once it is known to be the one that was counted in. One that is
- * not is refused; with WAREHOUSE_REBUILD it is given what the log holds, while nobody loads.
+ * Brings the warehouse up to this release, once it is known to be the one in which usage was counted. Another
+ * one is rejected; with WAREHOUSE_REBUILD it is filled from the log, while no process loads.
  */
 async function openKnown(context: RoleContext, deps: LoadDeps): Promise<void> {
   const { config, log, closer } = context;

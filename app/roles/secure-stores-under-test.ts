@@ -13,7 +13,7 @@ import { LOCAL_CERTIFICATE, LOCAL_CERTIFICATE_KEY } from './certificate-under-te
 
 /** The four servers, each of which takes who has the password, over TLS. */
 export interface SecureStores {
-  /** What a role has to be told of them, `CONTROL_PLANE_URL` apart. */
+  /** The configuration that a role needs for them, `CONTROL_PLANE_URL` apart. */
   environment: Record<string, string>;
   /** The same broker, for everyone and without TLS. */
   plainBrokers: string;

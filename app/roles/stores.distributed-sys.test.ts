@@ -28,7 +28,7 @@ it('an event comes by ingest, broker and aggregator to its counter, all of it ov
   await countOne(ingest, await makeKey(own));
 });
 
-it('npm start runs one of each role on the servers that it is told', async () => {
+it('npm start runs one of each role on the configured servers', async () => {
   const environment = { ...stores.environment, KAFKA_TOPIC: 'of-one-machine' };
   await countOne(await readyRole(ALL_IN_ONE, environment), await makeKey(environment));
 });
@@ -57,7 +57,7 @@ it('a login by PLAIN and by SCRAM-SHA-256 over TLS is taken', async () => {
   }
 });
 
-it('an authority that is not named is told for each store', async () => {
+it('a certificate authority that is not configured is reported for each store', async () => {
   const { NODE_EXTRA_CA_CERTS: _, ...without } = stores.environment;
   const trusting = { DATABASE_URL: withoutTls() };
   await rejected('delivery', {}, /DATABASE_URL.*certificate.*NODE_EXTRA_CA_CERTS/, without);
@@ -76,7 +76,7 @@ it('a broker that wants TLS, and one that has none', async () => {
   await rejected('control-plane', { KAFKA_BROKERS: plain }, /KAFKA_BROKERS: .* does not speak TLS/);
 });
 
-it('a broker that is away is waited for, and then named', async () => {
+it('a broker that is unavailable is waited for, and then named', async () => {
   for (const role of ['control-plane', 'ingest']) {
     await rejected(
       role,
