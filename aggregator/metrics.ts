@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 export interface SettleMetrics {
-  /** A batch is settled: its ranges, the pairs that had something to be settled by, thresholds crossed. */
+  /** A batch is settled: its ranges, the customer meters with something to settle, thresholds crossed. */
   settled(batch: { ranges: number; pairs: number; crossings: number }): void;
   /** A look at what waits took so long, and left so many ranges. */
   settling(seconds: number, waiting: number): void;

@@ -19,9 +19,9 @@ const LINES_MAX = 20_000;
 const INSERT_TIMEOUT_MS = 60_000;
 
 /**
- * Puts all that the log still holds of what was loaded into the warehouse, while nobody loads: what is there
- * already stays, and hours are made of their events. It may be cut off and done again. What the log has given
- * up is not among it.
+ * Inserts all loaded events that are still on the log into the warehouse, while no process loads. Stored rows
+ * stay, and hours are computed from their events. It may be cut off and repeated. Events that the log has
+ * deleted are not restored.
  */
 export async function rebuildWarehouse({ pool, warehouse, reader, log }: RebuildDeps): Promise<void> {
   const logId = Buffer.from(reader.logId).toString('hex');

@@ -24,7 +24,7 @@ export interface AggregatorDeps {
   log: Logger;
   metrics: Registry;
   disk: { isLow(): boolean };
-  /** Of a log that others write as well, and whose partitions several aggregators share. */
+  /** Set in distributed mode: other processes write the log too, and several aggregators load it. */
   shared?: DistributedLoad;
   /** How long stored events are kept; left out: forever. */
   eventsRetentionDays: number | undefined;

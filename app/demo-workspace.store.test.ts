@@ -43,7 +43,7 @@ test('later starts make nothing, also when the file was deleted', async () => {
   expect((await deps.pool.query('SELECT 1 FROM workspaces')).rowCount).toBe(1);
 });
 
-/** Red when the file is written after the rows only: the keys of the rows are then known to nobody. */
+/** Red when the file is written after the rows only: the keys of the rows are then lost. */
 test('a crash between the rows and the file loses no key', async () => {
   const deps = await installation();
   const keys = await ensureDemoWorkspace(deps);

@@ -105,9 +105,9 @@ function endWithNpm() {
 }
 
 /**
- * Roles that start together would install and build into one place. Who has the name of a socket without a
- * file goes first: the kernel gives it back in whatever way its owner ends, and no package is needed. Only
- * Linux has such names; elsewhere nobody waits.
+ * Roles that start together would install and build into one place. The process that binds an abstract socket
+ * name goes first: the kernel releases the name however its owner ends, and no package is needed. Only Linux
+ * has such names; elsewhere no process waits.
  */
 async function alone(work) {
   const name = `\0metergate ${FOLDER}`;
@@ -126,7 +126,7 @@ async function alone(work) {
 }
 
 function bind(name) {
-  // There is nothing to be had: who connects would only cost us files.
+  // The socket serves nothing: a client that connects would only cost files.
   const server = createServer((socket) => socket.destroy());
   return new Promise((done) => {
     server.once('error', ({ code }) => done({ code }));

@@ -113,7 +113,7 @@ test('a bad configuration ends it with 2 and one message, before anything is mad
   expect(existsSync(dataDir)).toBe(false);
 });
 
-/** Red without listeners on the streams: each process ends with 1 at the first line that nobody takes. */
+/** Red without listeners on the streams: each process ends with 1 at the first line that is not read. */
 test('it continues when its output is no longer read, and reports what stopped it', async () => {
   const dataDir = join(testFolder(), 'data');
   const run = start(dataDir);
@@ -157,7 +157,7 @@ describe.skipIf(isRoot && !existsSync(SETPRIV))('what is of another account', ()
     expect(status).toBe(2);
   });
 
-  /** By who opens it: with DATABASE_URL it may be anybody's. */
+  /** Depends on the process that opens it: with DATABASE_URL it may be anybody's. */
   test('the folder of its Postgres ends it with 2 and one sentence, too', () => {
     const { path, status, stderr } = runClosed('postgres', () => [START]);
     expect(stderr).toMatch(/^DATA_DIR cannot be used: [^\n]+ is not ours to write \(EACCES\)[^\n]+$/m);

@@ -23,7 +23,7 @@ export interface KeyCacheDeps {
 }
 
 export interface KeyCache {
-  /** Who asks, or why not. From memory at once for a key that was used lately; throws Transient. */
+  /** The key, or why it is rejected. At once from the cache for a recent key; throws Transient. */
   authenticate(text: string): StoredKey | Rejection | Promise<StoredKey | Rejection>;
   /** The same of one that was looked up in the last seconds and is good; for anything else authenticate. */
   known(text: string): StoredKey | undefined;
@@ -47,7 +47,7 @@ interface Time {
 }
 
 const ENTRIES_MAX = 10_000;
-/** Revocation reaches us by NOTIFY; the re-check is the net and keeps the promise of 10 s. */
+/** NOTIFY brings a revocation; the repeated check is the safety net and keeps the promise of 10 s. */
 const RECHECK_AFTER_MS = 5_000;
 const STALE_AFTER_MS = 9_000;
 /** While Postgres is unavailable, a key that was good stays good this long (architecture, §5). */

@@ -38,7 +38,7 @@ test.each(NAMES)('another %s than the reviewed one is rejected, with both hashes
   expect(() => correctBinary(name, other)).toThrow(both);
 });
 
-test('a binary that nobody reviewed is not corrected', () => {
+test('a binary that was not reviewed is not corrected', () => {
   expect(() => correctBinary('uws_linux_x64_999.node', Buffer.alloc(1))).toThrow('not reviewed');
 });
 

@@ -124,7 +124,7 @@ it('gives up nothing of the log that a repair has looked at', async () => {
       ...reader,
       read: async (...requested) => {
         const repairing = "SELECT FROM audit_runs WHERE repair AND state = 'running'";
-        // The load is beyond the beginning: this is who compares.
+        // The load is beyond the beginning: the comparison reads here.
         const isRepair = requested[1] === 0 && (await pool.query(repairing)).rows.length > 0;
         if (isRepair) raised.push(...(await pool.query(GIVE_UP_ALL)).rows);
         if (isRepair) looks += 1;

@@ -85,7 +85,7 @@ describe('an audit of a log that several load', () => {
     ]);
   });
 
-  // Red when everything that is stored is expected to stand on the topic that is used now.
+  // Red when every stored event is expected to be on the topic that is used now.
   it('leaves alone what came by an earlier topic', async () => {
     const opened = await loaded(events(0, 20));
     await opened.loading.close();

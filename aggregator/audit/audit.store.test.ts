@@ -141,7 +141,7 @@ const damages: Array<[what: string, kinds: string[], act: (stores: LoadStores) =
       ),
   ],
   [
-    'an event that nobody sent',
+    'an event that was never sent',
     ['log'],
     (stores) => {
       const lines = eventLines([{ id: eventId('nobody'), customerId: 'cus_1' }]);
@@ -233,7 +233,7 @@ async function compareWith(stores: LoadStores, hoursMax: number): Promise<Compar
   const place = { logId: Buffer.from(stores.reader.logId).toString('hex'), partition: 0 };
   const deps = { pool: stores.pool, clock: systemClock, log: pino({ level: 'silent' }) };
   const lease = await takeLease(deps, place, { owner: 'audit', leaseMs: 10_000 });
-  if (!lease) throw new Error('somebody holds the partition');
+  if (!lease) throw new Error('another owner holds the partition');
   const partition = { lease, position: await stores.reader.durableEnd(0) };
   const settings = { isShared: false, keptFromMs: () => 0, eventAheadMsMax: 0, limits: { hoursMax } };
   const found = await comparePlaces({ ...stores, ...settings }, (work) => work([partition]));

@@ -42,7 +42,7 @@ const DIFFERENCES_MAX = 1_000;
 export interface AuditLock {
   /** The whole log, between two loads. */
   hold: Hold;
-  /** Does it while no other process does the like; undefined while one does. */
+  /** Runs `work` unless another process audits or repairs; undefined when one does. */
   alone<T>(work: () => Promise<T>): Promise<T | undefined>;
 }
 

@@ -41,7 +41,7 @@ export interface GrantDifference extends GrantSums {
   kind: 'grant';
 }
 
-/** A meter whose usage costs something else than was settled, also where there is none. Decimal texts. */
+/** A meter whose settled cost differs from the cost of its usage, also where there is no usage. Decimals. */
 export interface CostDifference {
   kind: 'cost';
   environment: string;
@@ -54,7 +54,7 @@ export interface CostDifference {
 
 /** Customer meters that are compared in one pause of the load, which then continues for a while. */
 const PAGE = { wallets: 5_000, pairs: 1_000 };
-/** Pairs of one transaction, which holds up the settlement of others. */
+/** Customer meters of one transaction, which blocks the settlement of others. */
 const AT_ONCE_MAX = 200;
 /** What is shown of either kind; the rest is found by the next audit. */
 const DIFFERENCES_MAX = 1_000;

@@ -43,7 +43,7 @@ export async function findLogSpan(deps: LogSpanDeps, place: Place, to: number): 
   return { ...span, sinceMs: Math.max(committedAtMs + 1, throughMs + 1, afterMs) };
 }
 
-/** Of all partitions. One event may stand in any of them: what is left out of one is left out of all. */
+/** Of all partitions. One event may be in any of them: what is left out of one is left out of all. */
 export async function findLogSpans(deps: LogSpanDeps, paused: PausedPlace[]): Promise<LogSpan[]> {
   const spans: LogSpan[] = [];
   for (const { lease, position } of paused) spans.push(await findLogSpan(deps, lease, position));

@@ -11,9 +11,7 @@ export interface LogSpan {
   partition: number;
   from: number;
   to: number;
-  /**
-   * Events created before are left out: some of them may stand in frames that are gone. 0 when none is gone.
-   */
+  /** Events created earlier are left out: some of their frames may be deleted. 0 when no frame is deleted. */
   sinceMs: number;
   /** Ranges that leave lines out, in order. */
   drops: Array<Pick<Range, 'lo' | 'hi' | 'dropped'>>;

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { poll } from '../../infra/platform/poll.ts';
-import { type AuditOutcome, requestAuditRun, findAuditRun, withdrawAuditRun } from '../store/audit-runs.ts';
+import { type AuditOutcome, findAuditRun, requestAuditRun, withdrawAuditRun } from '../store/audit-runs.ts';
 import { isLogHeld } from '../store/log-trims.ts';
 
 export interface AskOptions {
   repair: boolean;
-  /** Somebody has to begin the audit within this time. */
+  /** An aggregator has to begin the audit within this time. */
   beginWithinMs: number;
   print: (line: string) => void;
 }

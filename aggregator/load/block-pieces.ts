@@ -15,10 +15,10 @@ export interface Piece {
 const MONTHS_MAX = 96;
 
 /**
- * The block's lines without those whose numbers are given: in one piece, unless its events lie more than 96
- * months apart; then each eight years are a piece. Of the same frames the same events always come under the
- * same name, whatever is left out: what a piece holds goes by an event's own month, and whether there are
- * pieces by what the frames say of themselves.
+ * The block's lines without the given ones, in one piece, unless its events are more than 96 months apart;
+ * then each eight years are a piece. The same frames always put the same events under the same name, whatever
+ * is left out: the piece of an event depends on the event's own month, and whether there are pieces depends
+ * on the headers of the frames.
  */
 export function piecesOf(block: Block, dropped: number[]): Piece[] {
   const lines = linesWithout(block, dropped);

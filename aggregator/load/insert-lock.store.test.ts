@@ -78,7 +78,7 @@ it('a waiting insert enters when the others have left, or fails with `insert_gat
 });
 
 // Red when each of them waits with a connection of its own: none is left by which leases are renewed.
-it('those of one process wait at the gate with one connection', async () => {
+it('the inserts of one process wait for the lock with one connection', async () => {
   const pool = await testPool();
   const entering = createMutex();
   const enter = (insert: () => Promise<void>) =>
@@ -99,7 +99,7 @@ it('those of one process wait at the gate with one connection', async () => {
   await Promise.all(running);
 });
 
-it('an insert that fails leaves the gate open', async () => {
+it('an insert that fails releases the lock', async () => {
   const pool = await testPool();
   const enter = (insert: () => Promise<string>) => withInsertLock(pool, { logId: 'ab', alone: true }, insert);
   await expect(enter(() => Promise.reject(new TypeError('x')))).rejects.toThrow('x');

@@ -9,8 +9,8 @@ import { acquireLease, endLease, type Place, renewLease } from '../store/leases.
 export interface Lease extends Place {
   readonly epoch: number;
   /**
-   * How long nobody else can hold the partition, by a clock that never goes back: what is begun must be given
-   * up by then. Throws Transient `lease_lost` when that is less than `atLeastMs`.
+   * How long no other process can hold the partition, by a monotonic clock: what is begun must end by then.
+   * Throws Transient `lease_lost` when that is less than `atLeastMs`.
    */
   remainingMs(atLeastMs: number): number;
   end(): Promise<void>;

@@ -109,7 +109,7 @@ describe('a partition', () => {
   });
 
   // Red when each range is settled as soon as it is found: hours may have the one that follows twice by then.
-  it('settles nothing that it finds before what is sent again is whole', async () => {
+  it('settles nothing before what is sent again is repaired', async () => {
     const stores = await openLoadStores();
     await createTenant(stores);
     const [dead, again] = [createEnd(), createEnd()];
@@ -140,7 +140,7 @@ describe('a partition', () => {
     expect(await stores.counted()).toEqual(exactly(20));
   });
 
-  it('is given up by an owner whose epoch is over: he neither marks nor freezes', async () => {
+  it('is given up by an owner whose epoch is over: it neither marks nor freezes', async () => {
     const stores = await openLoadStores();
     await stores.append(events(0, 10));
     const end = createEnd();

@@ -77,7 +77,7 @@ test('a record of others goes to the dead letters with the reason, and the parti
   expect(await alarms(opened.stores)).toEqual([]);
 });
 
-// Red when a frame of a later release is passed over or taken for somebody else's.
+// Red when a frame of a later release is skipped or taken for a foreign record.
 test('a frame of an unknown version stops its partition, with an alarm, and no other', async () => {
   const opened = await openDistributedLoad();
   opened.load('one');
@@ -150,7 +150,7 @@ test('a topic that others used before, and that gave up what they wrote, is load
   expect((await topic.letters()).map(({ value }) => value)).toEqual(['c']);
 });
 
-/** A pool on which nobody marks a range as loaded until that is allowed. */
+/** A pool on which no range can be marked as loaded until that is allowed. */
 function withoutMarks(pool: Pool) {
   let allow: () => void = () => undefined;
   let held = 0;
@@ -169,7 +169,7 @@ function withoutMarks(pool: Pool) {
 }
 
 // Red when a range that is sent again has a token of its own.
-test('who stood still behind his insert finds another in his place; each event counts once', async () => {
+test('a process that hung after its insert finds a new owner; each event counts once', async () => {
   const opened = await openDistributedLoad();
   const { stores, kafka, put } = opened;
   const slow = withoutMarks(stores.pool);
@@ -190,7 +190,7 @@ test('who stood still behind his insert finds another in his place; each event c
 });
 
 // Red when a freeze does not check the epoch.
-test('who has lost his lease freezes nothing any more', async () => {
+test('a process that has lost its lease freezes nothing any more', async () => {
   const { stores, kafka, load, put, ...rest } = await openDistributedLoad();
   const opened = { stores, kafka, load, put, ...rest };
   load('one');

@@ -25,7 +25,7 @@ function aggregatorOf(stores: LoadStores, given: Partial<DistributedLoad> = {}):
 async function leaseOf(deps: LoadDeps, partition: number): Promise<Lease> {
   const logId = Buffer.from(deps.reader.logId).toString('hex');
   const lease = await takeLease(deps, { logId, partition }, { owner: 'a', leaseMs: 30_000 });
-  if (!lease) throw new Error('somebody else has it');
+  if (!lease) throw new Error('another owner holds it');
   onTestFinished(() => lease.end());
   return lease;
 }
@@ -58,7 +58,7 @@ it('a warehouse that takes one insert at a time gets no two concurrently', async
   expect(await stores.counted()).toEqual(exactly(40));
 });
 
-// Red when who makes a block whole does not look whether he is still alone.
+// Red when a repair of a block does not check whether it still holds the lock exclusively.
 it('a process that has lost the insert lock does not repair a block', async () => {
   const stores = await openLoadStores();
   const end = await stores.append(events(0, 10));

@@ -32,7 +32,7 @@ it('a view is changed once what a crash left pending is loaded, and the load goe
 });
 
 // Red when each partition is resumed once it is held: hours are rewritten during another partition's insert.
-it('nothing is sent again before nobody loads', async () => {
+it('nothing is sent again while any process loads', async () => {
   const { stores } = await openPending({ isStored: false });
   const other = await takeLease({ ...stores, clock: systemClock, log }, placeOf(stores, 1), {
     owner: 'b',

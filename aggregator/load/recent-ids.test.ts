@@ -96,7 +96,7 @@ function blockOf(frames: Buffer[][], committedAtMs = 0): Block {
       committedAtMs,
       eventCount: ids.length,
       touched: [],
-      // One byte off, as records may stand in a frame.
+      // One byte off, as records may be in a frame.
       records: Buffer.concat([Buffer.alloc(1), ...ids.map(recordOf)]).subarray(1),
       recheck: [],
       lines: Buffer.alloc(0),

@@ -24,7 +24,7 @@ export interface RecentIds {
 /** Those 5 s, and as much for ingest processes whose clocks differ. */
 const EARLIER_MAX_MS = 10_000;
 
-/** `forgottenMs`: what was committed up to then was seen by others, and is not known here. */
+/** `forgottenMs`: events committed up to then were seen by earlier owners, and are not known here. */
 export function createRecentIds(generationMax: number, forgottenMs = Number.NEGATIVE_INFINITY): RecentIds {
   let younger = createIdSet(generationMax);
   let older = createIdSet(generationMax);
@@ -76,7 +76,7 @@ interface IdSet {
 
 /**
  * Open addressing, at most half full. Ids are a keyed hash, so their first word is as good as any other hash.
- * The id of 128 zero bits marks an empty slot and is never found: nobody can make it come up.
+ * The id of 128 zero bits marks an empty slot and is never found: no client can produce it.
  */
 function createIdSet(idsMax: number): IdSet {
   const slots = 2 ** Math.ceil(Math.log2(idsMax * 2));
@@ -124,7 +124,7 @@ function createIdSet(idsMax: number): IdSet {
   };
 }
 
-/** A copy: where records stand in a frame is up to the lengths before them. */
+/** A copy: the alignment of records in a frame depends on the lengths before them. */
 function alignedWords(bytes: Uint8Array): Uint32Array {
   return new Uint32Array(new Uint8Array(bytes).buffer);
 }

@@ -7,7 +7,7 @@ import { type LabelQuestion, readLabelledUsage } from '../store/read-labelled-us
 import { readUsage, type UsageQuestion } from '../store/read-usage.ts';
 import type { RatedPeriod, SettlementInputs } from './settlement-inputs.ts';
 
-/** Usage of many pairs as it was read at once. Amounts in units of 10^-12. */
+/** Usage of many customer meters, read at once. Amounts in units of 10^-12. */
 export interface CustomerMeterUsage {
   /** Those whose usage was read: with the others it would be more than is settled at once. */
   facts: SettlementInputs[];
@@ -19,10 +19,10 @@ export interface CustomerMeterUsage {
 
 /** Of one statement: more make it longer than ClickHouse takes. */
 const QUESTIONS_MAX = 400;
-/** Hours that are read at once, of pairs whose rates go by a property. One pair alone may have more. */
+/** Hours read at once, of customer meters whose rates depend on a property. A single one may have more. */
 const HOURS_MAX = 20_000;
 
-/** In a few statements, however many pairs there are. Throws Transient. */
+/** In a few statements, however many customer meters there are. Throws Transient. */
 export async function readCustomerMeterUsage(
   warehouse: Pick<Warehouse, 'query'>,
   all: readonly SettlementInputs[],
@@ -53,7 +53,7 @@ export async function readCustomerMeterUsage(
   };
 }
 
-/** The pairs that are settled now, the first of them whatever it takes. */
+/** The customer meters that are settled now; the first one however much it takes. */
 function firstHours(
   all: readonly SettlementInputs[],
   read: ReadonlyMap<RatedPeriod, UsageCell[]>,

@@ -20,7 +20,7 @@ export interface Batch {
   marks: readonly MarkDone[];
 }
 
-/** A mark whose pairs are in the batch: up to this customer, or all. */
+/** A mark whose customer meters are in the batch: up to this customer, or all. */
 export interface MarkDone {
   id: number;
   position: string | undefined;
@@ -36,13 +36,13 @@ export interface BatchDeps {
   shared?: { settling?: Mutex };
 }
 
-/** Of one transaction. It holds the wallets of their customers, who may be granted credits meanwhile. */
+/** Of one transaction. It locks the wallets of their customers, and grants of credits wait for it. */
 const PAIRS_MAX = 300;
 
 /**
- * Does what follows from loaded ranges. Their marks are in one transaction with the last of it: after a crash
- * a range that is marked has been settled whole, and one that is not is settled again, which comes to the
- * same. Only the epoch that holds the partition can do it. Throws Transient.
+ * Settles loaded ranges. Their marks are in one transaction with the last part of the work: after a crash a
+ * marked range has been settled completely, and one without a mark is settled again, with the same result.
+ * Only the epoch that holds the partition can do this. Throws Transient.
  */
 export async function settleBatch(
   { pool, shared, ...deps }: BatchDeps,

@@ -21,7 +21,7 @@ import { readSettlementInputs, type SettlingTime } from './settlement-inputs.ts'
 export interface Settled {
   /** Those of which anything may follow. */
   watched: TouchedCustomerMeter[];
-  /** What is left of pairs with more periods or hours than are settled at once. */
+  /** What is left of customer meters with more periods or hours than are settled at once. */
   rest: TouchedCustomerMeter[];
   crossings: number;
 }
@@ -50,7 +50,7 @@ export async function settleCustomerMeters(
   return { watched: facts.map(({ pair }) => pair), rest: [...withoutThose(rest, left), ...left], crossings };
 }
 
-/** A pair that is left as a whole is not left in parts as well. */
+/** A customer meter that is left completely is not left in parts as well. */
 function withoutThose(
   rest: readonly TouchedCustomerMeter[],
   left: readonly TouchedCustomerMeter[],

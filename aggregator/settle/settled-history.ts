@@ -10,7 +10,7 @@ import { decimalUnits } from '../../schemas/primitives/decimal.ts';
 import type { TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
 import { type BurnRow, readBurns } from '../store/credit-burns.ts';
 
-/** The periods of a pair that are settled, and what they were settled as before. */
+/** The periods of a customer meter that are settled, and how they were settled before. */
 export interface SettledHistory extends SettledPeriods {
   stored: SettledUsage[];
 }

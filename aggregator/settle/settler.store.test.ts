@@ -50,7 +50,7 @@ it('a settlement that fails each time has an alarm until it succeeds, and then b
   await vi.waitFor(async () => expect(await alarms(stores)).toEqual([]), WAIT);
 });
 
-it('takes no more pairs than fit, and more once these are settled', async () => {
+it('takes no more customer meters than fit, and more once these are settled', async () => {
   const stores = await openLoadStores();
   await createTenant(stores);
   const place: Place = { logId: 'aa', partition: 0 };

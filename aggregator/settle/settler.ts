@@ -32,8 +32,8 @@ export interface SettlerDeps extends BatchDeps {
 }
 
 /**
- * Loaded and not settled; beyond it the load waits. A range holds the pairs that its frames have touched, not
- * the events: as many as there are events where each is of another customer. One range may have more alone.
+ * Loaded and not settled; beyond it the load waits. A range keeps its touched customer meters, not its
+ * events: there are as many when each event is of another customer. A single range may have more.
  */
 const WAITING_MAX = { ranges: 64, pairs: 500_000 };
 /** How often marks are looked for while nothing is loaded. */

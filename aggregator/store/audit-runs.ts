@@ -35,13 +35,13 @@ export async function findAuditRun(db: Queryable, id: string): Promise<AuditOutc
   return rows[0];
 }
 
-/** Takes back a run that nobody has begun. False when somebody has. */
+/** Withdraws a run that no process has begun. False when one has. */
 export async function withdrawAuditRun(db: Queryable, id: string): Promise<boolean> {
   const { rowCount } = await db.query("DELETE FROM audit_runs WHERE id = $1 AND state = 'asked'", [id]);
   return rowCount === 1;
 }
 
-/** Whether somebody waits for an audit, one that was left in the middle included. */
+/** Whether an audit is requested or was left in the middle. */
 export async function isAuditOpen(db: Queryable): Promise<boolean> {
   const { rows } = await db.query("SELECT FROM audit_runs WHERE state IN ('asked', 'running') LIMIT 1");
   return rows.length > 0;

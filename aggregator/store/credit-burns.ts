@@ -14,8 +14,8 @@ export interface BurnRow extends CustomerMeterPlace {
 }
 
 /**
- * Of each pair the spans that meet its own stretch of time. Without locks on them, of which a month by the
- * hour would write thousands: one settlement at a time is what the settlement's own lock is for.
+ * For each customer meter the spans that intersect its stretch of time. It locks no rows, of which a month by
+ * the hour would have thousands: the settlement lock already allows one settlement at a time.
  */
 export async function readBurns(
   db: Queryable,

@@ -20,7 +20,7 @@ function hours(customerId: string, fromMs: number, count: number): LabelQuestion
 }
 
 describe('requested hours', () => {
-  it('are one stretch as far as they follow each other, by pair', () => {
+  it('are one stretch as far as they follow each other, by customer meter', () => {
     const gap = NOW + 100 * HOUR_MS;
     const requested = [
       ...hours('cus_a', NOW, 3).reverse(),

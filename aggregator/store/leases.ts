@@ -17,10 +17,7 @@ export interface Place {
 export const WHOLE_LOG = -1;
 export const AUDIT_OF_LOG = -2;
 
-/**
- * Takes what nobody holds, what has run out, and what this owner held before. Undefined while another holds
- * it.
- */
+/** Takes a lease that is free, expired, or this owner's already. Undefined while another owner holds it. */
 export async function acquireLease(
   db: Queryable,
   { logId, partition }: Place,

@@ -1,11 +1,11 @@
 import { hasRunOut, isBeyond, leaseEnd } from '../../domain/store/lease-terms.ts';
 import type { Queryable } from './queryable.ts';
 
-/** Who shares the partitions of a log just now. */
+/** The processes that load the partitions of a log at present. */
 export interface Sharing {
   /** Living aggregators, this one among them. */
   members: number;
-  /** Partitions that somebody holds, by number. */
+  /** Partitions that are held, by number. */
   held: Array<{ partition: number; owner: string }>;
 }
 

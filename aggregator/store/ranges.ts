@@ -21,9 +21,8 @@ export interface UnsettledRange extends Range {
 }
 
 /**
- * Writes the range down if this epoch still holds the partition and the range begins where the last one
- * ended. False: somebody else holds it. The lease is locked meanwhile, so that no new owner can begin in
- * between.
+ * Records the range if this epoch still holds the partition and the range begins where the last one ended.
+ * False: another owner holds it. The lease is locked meanwhile, so that no new owner can begin in between.
  */
 export async function freezeRange(db: Queryable, range: Range): Promise<boolean> {
   const { rowCount } = await db.query(
@@ -51,7 +50,7 @@ export async function freezeRange(db: Queryable, range: Range): Promise<boolean>
   return rowCount === 1;
 }
 
-/** Makes what an owner before left unsettled this epoch's, so that he can no longer mark it. In order. */
+/** Moves an earlier owner's unsettled ranges to this epoch, so that it can no longer mark them. In order. */
 export async function takeOverRanges(
   db: Queryable,
   { logId, partition }: Place,
@@ -192,8 +191,8 @@ export async function settledUpTo(db: Queryable, { logId, partition }: Place): P
 }
 
 /**
- * When the last of what stood on other logs was committed, and of this partition before a position: its
- * whole range, where the position is its beginning. Undefined when there is none. Milliseconds.
+ * When the last event of other logs was committed, or of this partition before a position: of the whole range
+ * that begins at the position. Undefined when there is none. Milliseconds.
  */
 export async function committedUpTo(
   db: Queryable,

@@ -16,8 +16,8 @@ export interface LabelQuestion extends UsageQuestion {
 const TIMEOUT_MS = 20_000;
 
 /**
- * Of each the sums by label, all from the events. All are of one aggregation, one property and the same
- * values; spans of one pair do not meet. Throws Transient.
+ * The sums of each by label, all from the events. All are of one aggregation, one property and the same
+ * values; spans of one customer meter do not overlap. Throws Transient.
  */
 export async function readLabelledUsage(
   warehouse: Pick<Warehouse, 'query'>,

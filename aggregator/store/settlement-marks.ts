@@ -5,7 +5,7 @@ import type { CustomerMeterPlace } from './read-budgets.ts';
 export interface MarkRow {
   id: number;
   environment: string;
-  /** Null: everybody who used the meter. */
+  /** Null: every customer that used the meter. */
   customerId: string | null;
   meterKey: string;
   from: Date;

@@ -6,7 +6,7 @@ export interface MeterPlace {
   meterKey: string;
 }
 
-/** Of these the ones whose usage anything may follow from: a rate, a budget, or a feature's limit. */
+/** Those whose usage may have an effect: a rate, a budget, or a feature's limit. */
 export async function findWatchedMeters(db: Queryable, places: MeterPlace[]): Promise<MeterPlace[]> {
   if (places.length === 0) return [];
   const { rows } = await db.query<MeterPlace>(

@@ -14,8 +14,8 @@ import { AdminRejection, runCommand } from './run-command.ts';
  * The operator's commands over a real Postgres; as a process of its own against a running instance:
  * tests/tenancy/tenancy.whole.test.ts.
  *
- * Seen red with: the audit entry of a revocation left out; its note left out; another key taken for one that
- * is not there.
+ * Seen red with: the audit entry of a revocation left out; its invalidation left out; another key taken for
+ * one that does not exist.
  */
 const pepper = Buffer.alloc(32, 9);
 

@@ -23,7 +23,7 @@ await runRole('control-plane', async (context) => {
   closer.add('server', { close: server.close });
 
   const { pool, url } = await openRolePostgres(role);
-  // Whose folder would hold the keys of a demo? `npm run admin -- workspace create` prints them.
+  // No folder is the right one for the keys of a demo. `npm run admin -- workspace create` prints them.
   const secrets = await prepareInstallation(
     { config, paths: dataDirAt(config.dataDir), pool },
     { seedDemo: false },

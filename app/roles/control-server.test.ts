@@ -8,7 +8,7 @@ async function startServer() {
   return { server, port: Number(new URL(server.url).port) };
 }
 
-// Red when who watches over a process takes one that waits for its stores for dead.
+// Red when a supervisor takes a process that waits for its stores for dead.
 test('a process that waits for its stores is alive and not ready', async () => {
   const { server } = await startServer();
   const health = await fetch(`${server.url}/healthz`);

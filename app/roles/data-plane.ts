@@ -16,7 +16,7 @@ import { createRegistry, type Registry } from '../../ingest/registry.ts';
 import { CHANNELS, type ChangeNote } from '../../schemas/stored/channels.ts';
 import type { RoleContext } from './role-process.ts';
 
-/** What both ways of taking usage stand on. */
+/** What both ways of taking usage need. */
 export interface DataPlane extends RoleContext {
   metrics: Metrics;
   endpointDiscovery: EndpointDiscovery;
@@ -45,7 +45,7 @@ export interface Caches {
 
 const REGISTRY_ENTRIES_MAX = 200_000;
 
-/** API keys, customers and meters that are known without asking, corrected by what Postgres notifies. */
+/** API keys, customers and meters that are cached, invalidated by what Postgres notifies. */
 export function openCaches(dataPlane: DataPlane): Caches {
   const { pool, endpointDiscovery, closer, log } = dataPlane;
   const keys = openKeyCache(dataPlane);

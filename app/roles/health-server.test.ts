@@ -46,7 +46,7 @@ it('a role is alive before it is ready, and names what it lacks', async () => {
 });
 
 /** Red when each request checks the stores again: anybody could exhaust them. */
-it('asks its stores once for all who ask meanwhile, whatever they may see', async () => {
+it('checks its stores once for all concurrent requests, whatever they may see', async () => {
   const requested = deferred<undefined>();
   let times = 0;
   const checks: Record<string, Check> = {

@@ -59,7 +59,7 @@ await runRole('ingest', async (context) => {
   return await serve(dataPlane, () => openUsage(dataPlane));
 });
 
-/** What several processes share has clients of its own, which nobody else loads. */
+/** The clients of the distributed stores, loaded only in distributed mode. */
 async function openUsage(dataPlane: EmbeddedDataPlane): Promise<UsagePath> {
   if (!dataPlane.config.shared) return await openEmbeddedUsage(dataPlane);
   const { openDistributedUsage } = await import('./ingest-distributed.ts');

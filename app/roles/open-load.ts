@@ -21,7 +21,7 @@ import type { RoleContext } from './role-process.ts';
 export interface LoadDeps extends OpenedWarehouse {
   relational: Relational;
   logReader: EventLogReader;
-  /** Of a log that others write as well, and whose partitions several aggregators share. */
+  /** Set in distributed mode: other processes write the log too, and several aggregators load it. */
   deadLetters?: DeadLetters;
   metrics: Registry;
   /** Made when the load starts. */
@@ -50,7 +50,7 @@ const IDS_KEPT_LONGER_HOURS = 24;
 
 export function openLoad(context: RoleContext, deps: LoadDeps): Load {
   const { config, log } = context;
-  // A server of the operator's is his to look after, as are its disks.
+  // The operator manages an external server and its disks.
   let isLookedAt = config.clickhouseUrl !== undefined;
   let isKnown = false;
   let load: Aggregator | undefined;

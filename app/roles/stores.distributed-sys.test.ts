@@ -7,8 +7,8 @@ import { ALL_IN_ONE, endOfRole, readyRole } from './role-under-test.ts';
 import { type SecureStores, startSecureStores } from './secure-stores-under-test.ts';
 
 /*
- * Roles as processes of their own, and servers that take nobody without a login over TLS: that they work with
- * them, and what they say where they cannot.
+ * Roles as processes of their own, with servers that accept only clients with a login over TLS: that the
+ * roles work with them, and what they report when they cannot.
  */
 let stores: SecureStores;
 beforeAll(async () => {

@@ -119,7 +119,7 @@ async function keepTaking(taking: Taking, { clock, wakeup, pollMs, signal, log }
   let isNew = true;
 
   async function take(): Promise<boolean> {
-    // What a process of this name had taken is nobody's: its attempts ended with it.
+    // Deliveries that an earlier process of this name had taken are free: its attempts ended with it.
     if (isNew) await giveBackAll(pool, owner);
     isNew = false;
     const isMore = await takeJobs(taking, new Date(clock.nowMs()));

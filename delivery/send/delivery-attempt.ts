@@ -6,7 +6,7 @@ import { storableText } from './storable-text.ts';
 export interface Exchange {
   /** Undefined when no response came. */
   response?: Response;
-  /** It did not come whole. `connect_…` and `tls_failed` are from before any byte was sent. */
+  /** It did not arrive complete. `connect_…` and `tls_failed` are from before any byte was sent. */
   failure?: AttemptError;
 }
 

@@ -157,7 +157,7 @@ describe('a name', () => {
     return [shown.outcome, shown.errorCode];
   };
 
-  it('that nobody knows is a failed attempt', async () => {
+  it('that does not exist is a failed attempt', async () => {
     expect(await asking(async () => [])).toEqual(['failed', 'name_not_resolved']);
     expect(await asking(() => Promise.reject(new TypeError('x')))).toEqual(['failed', 'name_not_resolved']);
   });

@@ -171,23 +171,23 @@ it.each(['made', 'locked'])('wallets are %s in one order, however they are named
   await take(first);
   const burned = burn(named);
   await vi.waitFor(async () => expect(await waiting(pool)).toBe(1), { timeout: 20_000 });
-  // Who waits for the first has not taken the last: else each would wait for the other.
+  // The one that waits for the first has not taken the last: otherwise each would wait for the other.
   await take(last);
   await rival.query('COMMIT');
   await burned;
 });
 
-it('who burned of whom is noted, in notes that Postgres takes', async () => {
+it('the customers whose credits burned are notified, in payloads that Postgres accepts', async () => {
   const { customers, burn, pool } = await walletsUnderTest();
   const ids = await customers(450);
   const listener = await pool.connect();
-  const heard: string[] = [];
-  listener.on('notification', ({ payload }) => heard.push(...JSON.parse(payload ?? '').customerIds));
+  const received: string[] = [];
+  listener.on('notification', ({ payload }) => received.push(...JSON.parse(payload ?? '').customerIds));
   await listener.query('LISTEN metergate_credits');
   await burn(ids.map((customerId) => ({ customerId, amount: '1' })));
-  await vi.waitFor(() => expect(heard).toHaveLength(450), { timeout: 20_000 });
+  await vi.waitFor(() => expect(received).toHaveLength(450), { timeout: 20_000 });
   listener.release(true);
-  expect(new Set(heard)).toEqual(new Set(ids));
+  expect(new Set(received)).toEqual(new Set(ids));
 });
 
 function countingStatements(client: PoolClient, statements: string[]): PoolClient {

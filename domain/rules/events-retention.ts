@@ -2,7 +2,7 @@ import { calendarSpan } from '../../schemas/primitives/calendar.ts';
 
 const DAY_MS = 86_400_000;
 
-/** 50 years. ClickHouse notes in 32 bits when a part may go, which end in 2106: see infra/clickhouse. */
+/** 50 years. ClickHouse keeps a part's expiry in 32 bits, which end in 2106: see infra/clickhouse. */
 export const EVENTS_RETENTION_DAYS_MAX = 18_250;
 
 /**

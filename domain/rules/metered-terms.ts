@@ -35,7 +35,7 @@ export interface MeteredSource extends SubscriptionTerm {
 /** How much usage of a period is covered: a decimal text, or null for all of it. Undefined: no limit. */
 export type Allowance = string | null | undefined;
 
-/** Nobody meters it: calendar months, and no limit. */
+/** Without a meter: calendar months, and no limit. */
 export const UNMETERED: MeteredFacts = { source: undefined, limits: [], isUnlimited: false };
 
 /** Of several features on the meter the largest limit counts: up to there something is still allowed. */

@@ -1,4 +1,4 @@
-/** Keys for a new plan of this name, the most readable first; `random` makes one that nobody has. */
+/** Keys for a new plan of this name, the most readable first; `random` makes one that is unique. */
 export function* planKeys(name: string, random: () => string): Generator<string, never> {
   const slug = slugOf(name);
   yield slug;

@@ -25,7 +25,7 @@ export async function insertWallets(db: Pool | PoolClient, places: readonly Wall
   );
 }
 
-/** Nobody else moves these credits for the rest of the transaction. Locked in one order everywhere. */
+/** Locks these credits for the rest of the transaction. All callers lock in one order. */
 export async function lockWallets(
   db: Pool | PoolClient,
   places: readonly WalletPlace[],

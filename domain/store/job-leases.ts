@@ -2,8 +2,8 @@ import type { Pool, PoolClient } from 'pg';
 import { hasRunOut, isBeyond, leaseEnd } from './lease-terms.ts';
 
 /**
- * Takes a job that nobody holds or whose owner has run out, and holds on to one's own. Gives the epoch,
- * undefined while another holds it.
+ * Takes a job whose lease is free or expired, or renews this owner's lease. Returns the epoch; undefined
+ * while another owner holds it.
  */
 export async function holdJob(
   db: Pool | PoolClient,

@@ -126,7 +126,7 @@ export async function replaceMeteredTerms(
   await forgetCustomers(db, [...replaced, ...terms]);
 }
 
-/** By a note, and by the version that memories compare where a note was lost. */
+/** By an invalidation, and by the version that caches compare when an invalidation was lost. */
 async function forgetCustomers(db: Pool | PoolClient, meters: readonly MeterOfCustomer[]): Promise<void> {
   const customers = new Map(meters.map(({ environment, customerId: id }) => [id, { environment, id }]));
   const all = [...customers.values()];

@@ -2,14 +2,14 @@ import type { Pool, PoolClient } from 'pg';
 
 /** Usage that has to be settled again, because a rule of its settlement has changed. */
 export interface SettlementMark {
-  /** Left out: everybody who used the meter from then on. */
+  /** Left out: every customer that used the meter from then on. */
   customerId?: string;
   meterKey: string;
   /** The period of this time, and those after it. */
   from: Date;
 }
 
-/** In the transaction of the change: who settles then sees both. */
+/** In the transaction of the change: a later settlement sees both. */
 export async function markForSettlement(
   db: Pool | PoolClient,
   environment: string,

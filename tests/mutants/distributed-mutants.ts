@@ -148,7 +148,7 @@ export const DISTRIBUTED_MUTANTS: readonly Mutant[] = [
        AND $4 = coalesce(`,
     replace: `WHERE log_id = $1 AND partition = $2 AND $3::bigint IS NOT NULL
        AND $4 = coalesce(`,
-    provedBy: [{ test: LOAD_TEST, title: 'who has lost his lease freezes nothing any more' }],
+    provedBy: [{ test: LOAD_TEST, title: 'a process that has lost its lease freezes nothing any more' }],
   },
   {
     name: 'loaded-by-any-epoch',

@@ -174,7 +174,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: 'aggregator/load/load-faults.store.test.ts',
-        title: 'settles nothing that it finds before what is sent again is whole',
+        title: 'settles nothing before what is sent again is repaired',
       },
     ],
   },
