@@ -25,11 +25,11 @@ export function fanOut(pool: Pool, now: Date): Promise<number> {
 }
 
 async function fanOutBatch(db: Pool | PoolClient, now: Date): Promise<number> {
-  const untold = await lockPending(db, EVENTS_AT_ONCE);
-  if (untold.length === 0) return 0;
+  const pending = await lockPending(db, EVENTS_AT_ONCE);
+  if (pending.length === 0) return 0;
   const { events, recipients } = wholeEvents(
-    untold,
-    await findRecipients(db, untold, DELIVERIES_AT_ONCE + 1),
+    pending,
+    await findRecipients(db, pending, DELIVERIES_AT_ONCE + 1),
   );
   await markFannedOut(
     db,

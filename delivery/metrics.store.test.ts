@@ -47,7 +47,7 @@ it('metrics show what waits and for how long, without what an open circuit delay
   expect(backlog).toEqual({
     deliveries: 3,
     oldestDueAt: new Date(START_MS - 5_000),
-    untold: 4,
+    unsent: 4,
     circuitsOpen: 1,
   });
   const registry = new Registry();

@@ -28,7 +28,7 @@ export function createDeliveryMetrics(registry: Registry, nowMs: () => number): 
     registers,
   });
   const backlog = gauge('metergate_webhook_backlog', 'Deliveries that are still to be sent, now or later.');
-  const untold = gauge('metergate_webhook_untold_events', 'Events whose deliveries are still to be made.');
+  const unsent = gauge('metergate_webhook_untold_events', 'Events whose deliveries are still to be made.');
   const circuits = gauge('metergate_webhook_circuits_open', 'Endpoints whose circuit is open.');
   let oldestDueAt: Date | null = null;
   new Gauge({
@@ -45,7 +45,7 @@ export function createDeliveryMetrics(registry: Registry, nowMs: () => number): 
     firstAttempt: (afterMs) => firstAttempts.observe(Math.max(0, afterMs) / 1000),
     backlog(now) {
       backlog.set(now.deliveries);
-      untold.set(now.untold);
+      unsent.set(now.unsent);
       circuits.set(now.circuitsOpen);
       oldestDueAt = now.oldestDueAt;
     },

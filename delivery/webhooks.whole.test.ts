@@ -45,13 +45,13 @@ afterAll(async () => {
 
 // biome-ignore lint/suspicious/noExplicitAny: each test reads the fields of its own operation
 async function call(method: string, path: string, body?: object): Promise<any> {
-  const answer = await fetch(`${instance.origin}/api/v1${path}`, {
+  const response = await fetch(`${instance.origin}/api/v1${path}`, {
     method,
     headers: { authorization: `Bearer ${instance.keys().test.secret}`, 'content-type': 'application/json' },
     ...(body ? { body: JSON.stringify(body) } : {}),
   });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
   return text === '' ? undefined : JSON.parse(text);
 }
 

@@ -12,7 +12,7 @@ describe('what an audit expects of the log', () => {
   it('begins with the first whole range that is kept, and what was created after all before it', async () => {
     const { stores, ends } = await loaded();
     const place = placeOf(stores);
-    const audited = { ...stores, isShared: false };
+    const audited = { ...stores, isDistributed: false };
     const end = ends.at(-1) ?? 0;
     expect(await findLogSpan(audited, place, end)).toMatchObject({ from: 0, to: end, sinceMs: 0 });
     await keepFrom(stores, (ends[1] ?? 0) + 1, 0);

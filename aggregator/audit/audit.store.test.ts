@@ -235,7 +235,7 @@ async function compareWith(stores: LoadStores, hoursMax: number): Promise<Compar
   const lease = await takeLease(deps, place, { owner: 'audit', leaseMs: 10_000 });
   if (!lease) throw new Error('another owner holds the partition');
   const partition = { lease, position: await stores.reader.durableEnd(0) };
-  const settings = { isShared: false, keptFromMs: () => 0, eventAheadMsMax: 0, limits: { hoursMax } };
+  const settings = { isDistributed: false, keptFromMs: () => 0, eventAheadMsMax: 0, limits: { hoursMax } };
   const found = await comparePlaces({ ...stores, ...settings }, (work) => work([partition]));
   await lease.end();
   return found;

@@ -170,13 +170,13 @@ async function audit(deps: AuditDeps, betweenLoads: Hold, run: AuditRun): Promis
  * deleted, and the log is released.
  */
 async function whileLogIsHeld<T>(
-  { pool, isShared }: AuditDeps,
+  { pool, isDistributed }: AuditDeps,
   paused: PausedPartition[],
   runId: string,
   work: () => Promise<T>,
 ): Promise<T> {
   const fresh: PausedPartition[] = [];
-  for (const partition of isShared ? [] : paused) {
+  for (const partition of isDistributed ? [] : paused) {
     if (await holdLog(pool, partition.lease, runId)) fresh.push(partition);
   }
   try {

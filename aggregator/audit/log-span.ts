@@ -10,7 +10,7 @@ export interface LogSpanDeps {
   pool: Pool;
   reader: EventLogReader;
   /** Several processes write the log, each by its own clock, and it gives up what is old by itself. */
-  isShared: boolean;
+  isDistributed: boolean;
 }
 
 /** Later than any event, and still a time that ClickHouse accepts. */
@@ -20,14 +20,14 @@ const CLOCKS_MS = 15 * 60_000;
 
 /** What the log still holds of what is loaded of this partition, which is everything before `to`. */
 export async function findLogSpan(deps: LogSpanDeps, place: Place, to: number): Promise<LogSpan> {
-  const { pool, reader, isShared } = deps;
+  const { pool, reader, isDistributed } = deps;
   const { partition } = place;
   const { keptFrom, throughMs } = await readLogTrim(pool, place);
   const start = Math.max(keptFrom, await reader.start(partition));
   // Dropped lines are counted from the beginning of their range: half a range cannot be judged.
   const from = start === 0 ? 0 : Math.min(to, (await firstRangeFrom(pool, place, start)) ?? to);
   const span = { partition, from, to, drops: await rangesWithDrops(pool, place, from) };
-  if (isShared) {
+  if (isDistributed) {
     const goneMs = await committedUpTo(pool, place, start === 0 ? undefined : from);
     return { ...span, sinceMs: goneMs === undefined ? 0 : goneMs + CLOCKS_MS };
   }

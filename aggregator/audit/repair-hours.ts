@@ -37,7 +37,7 @@ export async function repairHours(
       // attempt corrects that. Too high, they would be settled permanently and look like lost events.
       await deleteHours(deps.warehouse, keys);
       leftMs();
-      if (!deps.isShared) await deleteEvents(deps.warehouse, keys, spans[0]?.sinceMs ?? 0);
+      if (!deps.isDistributed) await deleteEvents(deps.warehouse, keys, spans[0]?.sinceMs ?? 0);
     }
     await insertFromLog(deps, leftMs, spans, wrongEvents);
   }

@@ -60,7 +60,7 @@ test('what comes to a new owner in time is not looked up', async () => {
   const query = vi.fn(stores.warehouse.query);
   const { reader, deadLetters } = await opened.topic.open();
   const warehouse = { ...stores.warehouse, query } as typeof stores.warehouse;
-  start(stores, { warehouse, reader, shared: { deadLetters } }, { owner: 'two' });
+  start(stores, { warehouse, reader, distributed: { deadLetters } }, { owner: 'two' });
   await opened.put(0, events(50, 80), [], TAKEN_OVER_MS + SECOND_MS);
   await counted(opened, 80, PATIENCE);
   expect(query.mock.calls.filter(([{ sql }]) => sql.includes('event_ids'))).toEqual([]);

@@ -96,8 +96,8 @@ describe('a partition', () => {
       await delay(700);
       throw new Transient('warehouse_unavailable', 'broken by the test');
     };
-    const shared = { deadLetters: { put: async () => undefined } };
-    start(stores, { warehouse: { ...stores.warehouse, query } as Warehouse, shared });
+    const distributed = { deadLetters: { put: async () => undefined } };
+    start(stores, { warehouse: { ...stores.warehouse, query } as Warehouse, distributed });
     await stores.writer.append(frameOf(stores.writer.logId, events(0, 10), 0, [0]));
     await vi.waitFor(async () => expect(await alarms(stores)).toEqual(['warehouse_unavailable']), WAIT);
     for (const first = tries; tries < first + 3; ) {

@@ -102,9 +102,9 @@ async function checkEnd(reader: EventLogReader, lease: Lease, position: number):
   );
 }
 
-async function prune({ pool, reader, shared }: LoadLoopDeps, lease: Lease): Promise<void> {
+async function prune({ pool, reader, distributed }: LoadLoopDeps, lease: Lease): Promise<void> {
   // Kafka deletes its oldest records by itself.
-  if (shared) await noteLogStart(pool, lease, await reader.start(lease.partition));
+  if (distributed) await noteLogStart(pool, lease, await reader.start(lease.partition));
   const limits = { keep: LATEST_RANGES, rowsMax: PRUNE.rowsMax };
   for (let batch = 0; batch < PRUNE.batchesMax; batch++) {
     if ((await pruneRanges(pool, lease, limits)) < PRUNE.rowsMax) return;
@@ -168,10 +168,10 @@ async function loadNext(deps: LoadLoopDeps, next: Next): Promise<void> {
   const { lease, state, blockReader, recentIds, settler } = next;
   state.phase = { name: 'loading' };
   const block = blockReader.take();
-  const { shared } = deps;
-  if (shared && block.foreign.length > 0) await setAside(deps, shared, lease, block);
+  const { distributed } = deps;
+  if (distributed && block.foreign.length > 0) await setAside(deps, distributed, lease, block);
   const recent = recentIds.filter(block, deps.clock.nowMs());
-  const dropped = shared ? await withKnownIds(deps.warehouse, block, recent, recentIds) : recent;
+  const dropped = distributed ? await withKnownIds(deps.warehouse, block, recent, recentIds) : recent;
   if (dropped.length > 0) await reportDoubles(deps, lease, dropped.length);
   const loading = loadBlock(deps, lease, block, dropped);
   // A backlog is read ahead while the insert runs; the next extend meets a failure of it again.
@@ -196,7 +196,8 @@ async function reportDoubles(deps: LoadLoopDeps, lease: Lease, events: number): 
   const { pool, log, metrics } = deps;
   metrics.doubled(events);
   // In distributed mode a take-over may write an event again that is on the log: the second one is dropped.
-  if (deps.shared) return log.info({ events, partition: lease.partition }, 'events were left out as known');
+  if (deps.distributed)
+    return log.info({ events, partition: lease.partition }, 'events were left out as known');
   log.error({ events }, 'events are on the log twice: the second ones are left out');
   const message = `${events} events stood on the log twice and were counted once.`;
   await raiseAlarm(pool, lease, { code: EVENT_TWICE, message });

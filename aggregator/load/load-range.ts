@@ -24,7 +24,7 @@ export interface LoadDeps {
   log: Logger;
   metrics: AggregatorMetrics;
   /** Set for a log whose partitions are loaded concurrently by several processes. */
-  shared?: DistributedLoad;
+  distributed?: DistributedLoad;
 }
 
 export interface DistributedLoad {
@@ -109,16 +109,16 @@ async function insertPiece(deps: LoadDeps, sending: Sending, piece: Piece): Prom
   if (piece.lines.length === 0) return;
   const { logId } = sending.range;
   const { wasSent } = sending;
-  const { pool, warehouse, shared } = deps;
+  const { pool, warehouse, distributed } = deps;
   const insert = async (mayWrite?: () => Promise<void>) => {
     if (wasSent) await untilNoInsertRuns(warehouse);
     await insertNow(deps, sending, { ...piece, ...(mayWrite ? { mayWrite } : {}) });
   };
-  if (!shared) return await insert();
-  const alone = wasSent || shared.oneAtATime !== undefined;
-  const { entering } = shared;
+  if (!distributed) return await insert();
+  const alone = wasSent || distributed.oneAtATime !== undefined;
+  const { entering } = distributed;
   const enter = () => withInsertLock(pool, { logId, alone, ...(entering ? { entering } : {}) }, insert);
-  await (shared.oneAtATime ? shared.oneAtATime(enter) : enter());
+  await (distributed.oneAtATime ? distributed.oneAtATime(enter) : enter());
 }
 
 async function insertNow(

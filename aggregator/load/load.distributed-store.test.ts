@@ -45,7 +45,7 @@ test('a view is changed while others load: they give up the partitions meanwhile
   await counted(opened, 50, PATIENCE);
   const { reader, deadLetters } = kafka;
   const log = pino({ level: 'silent' });
-  const load = { ...stores, reader, clock: systemClock, log, shared: { deadLetters } };
+  const load = { ...stores, reader, clock: systemClock, log, distributed: { deadLetters } };
   await createPause(load, { owner: 'two' })(async () => {
     expect(await owners(opened)).toEqual(['two', 'two']);
   });
@@ -174,8 +174,8 @@ test('a process that hung after its insert finds a new owner; each event counts 
   const { stores, kafka, put } = opened;
   const slow = withoutMarks(stores.pool);
   onTestFinished(slow.allow);
-  const shared = { deadLetters: kafka.deadLetters };
-  start(stores, { pool: slow.pool, reader: kafka.reader, shared }, { owner: 'one' });
+  const distributed = { deadLetters: kafka.deadLetters };
+  start(stores, { pool: slow.pool, reader: kafka.reader, distributed }, { owner: 'one' });
   await put(0, events(0, 3));
   await expect.poll(slow.held, SOON).toBe(1);
   // Of two with one name the later has the partition at once, as after the lease.

@@ -18,8 +18,8 @@ import { createMutex } from './mutex.ts';
 function aggregatorOf(stores: LoadStores, given: Partial<DistributedLoad> = {}): LoadDeps {
   const log = pino({ level: 'silent' });
   const metrics = createAggregatorMetrics(new Registry());
-  const shared = { deadLetters: { put: async () => undefined }, ...given };
-  return { ...stores, clock: systemClock, log, metrics, shared };
+  const distributed = { deadLetters: { put: async () => undefined }, ...given };
+  return { ...stores, clock: systemClock, log, metrics, distributed };
 }
 
 async function leaseOf(deps: LoadDeps, partition: number): Promise<Lease> {

@@ -54,8 +54,8 @@ it('nothing is sent again while any process loads', async () => {
 // Red when the insert lock is not taken: a process without its lease may be between its events and its hours.
 it('of a log that several processes load, nothing is sent again or changed during an insert', async () => {
   const { stores } = await openPending({ isStored: false });
-  const shared = { deadLetters: { put: async () => undefined } };
-  const deps = { ...stores, clock: systemClock, log, shared };
+  const distributed = { deadLetters: { put: async () => undefined } };
+  const deps = { ...stores, clock: systemClock, log, distributed };
   const work = vi.fn(async () => undefined);
   for (const state of ['pending', 'loaded']) {
     const other = createEnd();

@@ -37,7 +37,7 @@ export function createPause(
       // Only now: no other process may load.
       for (const lease of leases) if (lease.partition !== WHOLE_LOG) await resumeHeld(deps, lease);
       // A process that has lost its lease may be in the middle of an insert.
-      await (deps.shared ? withInsertLock(deps.pool, { logId, alone: true }, work) : work());
+      await (deps.distributed ? withInsertLock(deps.pool, { logId, alone: true }, work) : work());
     } finally {
       for (const lease of leases) await lease.end();
     }

@@ -33,7 +33,7 @@ export interface BatchDeps {
   /** Usage that occurred before this time is deleted. */
   keptFromMs: () => number;
   /** Only one settlement runs at a time: those of one process wait for each other here. */
-  shared?: { settling?: Mutex };
+  distributed?: { settling?: Mutex };
 }
 
 /** Of one transaction. It locks the wallets of their customers, and grants of credits wait for it. */
@@ -45,7 +45,7 @@ const PAIRS_MAX = 300;
  * Only the epoch that holds the partition can do this. Throws Transient.
  */
 export async function settleBatch(
-  { pool, shared, ...deps }: BatchDeps,
+  { pool, distributed, ...deps }: BatchDeps,
   lease: Lease,
   { ranges, pairs, marks }: Batch,
 ): Promise<Pick<Settled, 'watched' | 'crossings'>> {
@@ -62,7 +62,9 @@ export async function settleBatch(
         if (isLast) await markDone(client, ranges, marks);
         return done;
       });
-    const settled = await (shared?.settling && chunk.length > 0 ? shared.settling(settle) : settle());
+    const settled = await (distributed?.settling && chunk.length > 0
+      ? distributed.settling(settle)
+      : settle());
     watched.push(...settled.watched);
     crossings += settled.crossings;
     left = [...behind, ...settled.rest];
@@ -74,7 +76,7 @@ const NOTHING: Settled = { watched: [], rest: [], crossings: 0 };
 
 async function settleChunk(
   client: PoolClient,
-  { warehouse, clock, keptFromMs, lease }: Omit<BatchDeps, 'pool' | 'shared'> & { lease: Lease },
+  { warehouse, clock, keptFromMs, lease }: Omit<BatchDeps, 'pool' | 'distributed'> & { lease: Lease },
   chunk: readonly TouchedCustomerMeter[],
 ): Promise<Settled> {
   if (chunk.length === 0) return NOTHING;

@@ -12,7 +12,7 @@ interface LockWait {
 }
 
 /**
- * Runs a statement of a transaction that waits for a lock, which others may hold for longer than statements
+ * Runs a statement of a transaction that waits for a lock, which others may keep for longer than statements
  * may take. Returns its number of rows. Throws Transient with the code `busyCode`.
  */
 export async function waitForLock(

@@ -64,7 +64,7 @@ export interface Config extends OperatorPages {
   controlPlaneUrl?: string;
   storesWaitMs: number;
   /** Log and keys that several processes share; absent: those in DATA_DIR. */
-  shared?: DistributedStores;
+  distributed?: DistributedStores;
   /** As given; absent: the one kept in DATA_DIR. */
   serverSecret?: string;
   /** Absent: the disk guard's own default. */
@@ -186,7 +186,7 @@ function readStores(env: Env, read: EnvReader<Variable>): Stores {
     ...present('databaseUrl', read.url('DATABASE_URL', ['postgres:', 'postgresql:'])),
     ...present('clickhouseUrl', read.url('CLICKHOUSE_URL', ['http:', 'https:'])),
     ...present('clickhouseCluster', readCluster(env, read)),
-    ...present('shared', readDistributedStores(env, read)),
+    ...present('distributed', readDistributedStores(env, read)),
     ...present('serverSecret', read.optionalMatching('SERVER_SECRET', isSecret, '32 bytes in base64')),
   };
 }

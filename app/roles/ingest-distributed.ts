@@ -20,13 +20,13 @@ import { openWarehouse } from './open-warehouse.ts';
 /** Opens what acknowledgements need where several processes take usage: a common log and common keys. */
 export async function openDistributedUsage(
   dataPlane: DataPlane,
-  shared: DistributedStores,
+  distributed: DistributedStores,
 ): Promise<UsagePath> {
   const { config, log, metrics, closer } = dataPlane;
   const identity = createIdentity(await reachIdentityKey(dataPlane));
-  const kafka = await openLog(dataPlane, shared);
+  const kafka = await openLog(dataPlane, distributed);
   const { partitions } = kafka;
-  const store = await openKeys(dataPlane, shared, partitions);
+  const store = await openKeys(dataPlane, distributed, partitions);
 
   // Not awaited: usage is accepted while it is unavailable.
   const { warehouse } = await openWarehouse(dataPlane, config.dataDir);
@@ -34,7 +34,7 @@ export async function openDistributedUsage(
   const { keys, registry } = openCaches(dataPlane);
   const admission = createAdmission(config.ingest.inFlightBytesMax);
   const usageMetrics = createUsageMetrics(metrics, { inFlightBytes: () => admission.held });
-  const { hotWindowMs } = shared.keys;
+  const { hotWindowMs } = distributed.keys;
   const engine = createDistributedEngine({
     registry,
     hotWindowMs,

@@ -61,9 +61,9 @@ await runRole('ingest', async (context) => {
 
 /** The clients of the distributed stores, loaded only in distributed mode. */
 async function openUsage(dataPlane: EmbeddedDataPlane): Promise<UsagePath> {
-  if (!dataPlane.config.shared) return await openEmbeddedUsage(dataPlane);
+  if (!dataPlane.config.distributed) return await openEmbeddedUsage(dataPlane);
   const { openDistributedUsage } = await import('./ingest-distributed.ts');
-  return await openDistributedUsage(dataPlane, dataPlane.config.shared);
+  return await openDistributedUsage(dataPlane, dataPlane.config.distributed);
 }
 
 function ownEndpointDiscovery({ databaseUrl, controlPlaneUrl }: Config): EndpointDiscovery {

@@ -116,17 +116,17 @@ async function migrate(context: RoleContext, deps: LoadDeps, atPause: Pause): Pr
   const { warehouse, setRetention, everywhere } = deps;
   await retryUntilAvailable('ClickHouse', () => warehouse.migrate({ atPause }), log);
   await retryUntilAvailable('ClickHouse', setRetention, log);
-  if (!config.shared) return;
-  const keysKeptMs = config.shared.keys.hotWindowMs + config.ingest.eventAheadMsMax;
+  if (!config.distributed) return;
+  const keysKeptMs = config.distributed.keys.hotWindowMs + config.ingest.eventAheadMsMax;
   const hours = Math.ceil(keysKeptMs / HOUR_MS) + IDS_KEPT_LONGER_HOURS;
   await retryUntilAvailable('ClickHouse', () => ensureEventIds(warehouse, hours, everywhere), log);
 }
 
-function sharing({ config }: RoleContext, { deadLetters }: LoadDeps): { shared?: DistributedLoad } {
+function sharing({ config }: RoleContext, { deadLetters }: LoadDeps): { distributed?: DistributedLoad } {
   if (!deadLetters) return {};
   // Blocks are written with a quorum there, one after the other.
   const oneAtATime = config.clickhouseCluster === undefined ? {} : { oneAtATime: createMutex() };
-  return { shared: { deadLetters, entering: createMutex(), settling: createMutex(), ...oneAtATime } };
+  return { distributed: { deadLetters, entering: createMutex(), settling: createMutex(), ...oneAtATime } };
 }
 
 /** On connections of its own: readers that take all of theirs must not hold up counting. */

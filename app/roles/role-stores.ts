@@ -51,8 +51,8 @@ export async function openRoleLog(
   { config, closer, log }: DistributedContext,
   pool: Pool,
 ): Promise<KafkaLog> {
-  const { shared, storesWaitMs: waitMs } = config;
-  const { kafka: settings } = shared;
+  const { distributed, storesWaitMs: waitMs } = config;
+  const { kafka: settings } = distributed;
   const store = { variable: 'KAFKA_BROKERS', address: settings.brokers.join(',') };
   const kafka = await reachStore(store, () => openKafkaLog({ settings, pool, log }), { waitMs, log });
   closer.add('log', { close: () => kafka.close() });

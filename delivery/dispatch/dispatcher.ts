@@ -78,14 +78,14 @@ export function createDispatcher(
     return verdict?.attempt.outcome ?? 'late';
   }
 
-  function onRecorded(verdicts: readonly Verdict[], putOff: readonly string[]): void {
+  function onRecorded(verdicts: readonly Verdict[], pausedIds: readonly string[]): void {
     for (const { delivery } of verdicts) {
       taking.held.delete(delivery.id);
       queues.recorded(delivery.endpointId);
     }
     void release(
       taking,
-      putOff.flatMap((id) => queues.clear(id)),
+      pausedIds.flatMap((id) => queues.clear(id)),
     );
     queues.go();
   }

@@ -32,7 +32,7 @@ export interface QueueSigns {
 /**
  * The jobs that one process has taken and not yet tried, and those it is trying: a queue for each endpoint.
  * The queues take turns, one job each, so an endpoint with many waiting jobs gets no more of the process than
- * one with a single job. A queue that runs empty while there are more jobs for it may hold twice as many next
+ * one with a single job. A queue that runs empty while there are more jobs for it may take twice as many next
  * time. A queue that fails too often is shut until its outcomes are recorded, which decide whether it may
  * continue.
  */
@@ -170,7 +170,7 @@ export class EndpointQueues<Job> {
 interface EndpointQueue<Job> extends QueueSigns {
   waiting: Job[];
   running: number;
-  /** How many jobs it may hold. */
+  /** The most jobs that it may have. */
   size: number;
   /** Its last job began after the last call of `rooms`. */
   isDry: boolean;

@@ -60,7 +60,7 @@ export const DISTRIBUTED_LOAD_MUTANTS: readonly Mutant[] = [
     promises: [8],
     why: 'a cluster refuses a second insert beside the first: partitions keep failing each other',
     module: 'aggregator/load/load-range',
-    find: 'wasSent || shared.oneAtATime !== undefined',
+    find: 'wasSent || distributed.oneAtATime !== undefined',
     replace: 'wasSent',
     provedBy: [
       {

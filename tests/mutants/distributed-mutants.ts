@@ -166,7 +166,7 @@ export const DISTRIBUTED_MUTANTS: readonly Mutant[] = [
     promises: [4],
     why: 'a record that is not ours is gone without a trace',
     module: 'aggregator/load/load-loop',
-    find: 'if (shared && block.foreign.length > 0) await setAside(deps, shared, lease, block);',
+    find: 'if (distributed && block.foreign.length > 0) await setAside(deps, distributed, lease, block);',
     replace: '',
     provedBy: [
       {

@@ -33,8 +33,8 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     promises: [4],
     why: 'what is put back is added to sums that have it: half done, the hour looks as if it had lost events',
     module: 'aggregator/audit/repair-hours',
-    find: 'await deleteHours(deps.warehouse, keys); leftMs(); if (!deps.isShared)',
-    replace: 'if (!deps.isShared)',
+    find: 'await deleteHours(deps.warehouse, keys); leftMs(); if (!deps.isDistributed)',
+    replace: 'if (!deps.isDistributed)',
     provedBy: [
       {
         test: RETENTION_TEST,
