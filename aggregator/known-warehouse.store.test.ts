@@ -33,7 +33,7 @@ async function installation(kind: Kind) {
     reject: () => known().rejectOther(),
     stamp: () => known().stamp(),
     write: (stamp: WarehouseStamp) => stamps.write(stamp),
-    /** As it stands in the database. */
+    /** As stored in the database. */
     async noted(): Promise<WarehouseStamp> {
       return (await readKnownStamp(pool)) ?? { id: 'none', stamp: 0 };
     },
@@ -57,15 +57,13 @@ async function rejectionOf(
   work: () => Promise<void>,
 ): Promise<{ code: string; message: string; exit: number }> {
   const error = await work().then(
-    () => new TypeError('it was not refused'),
+    () => new TypeError('it was not rejected'),
     (rejection: unknown) => rejection,
   );
   return { ...(error as { code: string }), message: (error as Error).message, exit: exitCodeOf(error) };
 }
 
-/*
- * Red when the warehouse is not asked: a start is ready, and a strong counter says 0.
- */
+/* Red when the warehouse is not checked: a start becomes ready, and a strong counter is 0. */
 describe.each(Object.keys(STAMPS) as Kind[])(
   'the warehouse, in %s, that a database has counted in',
   (kind) => {
@@ -82,7 +80,7 @@ describe.each(Object.keys(STAMPS) as Kind[])(
       await reject();
     });
 
-    it('is refused where it is lost, and where it was put back from a backup', async () => {
+    it('is rejected where it is lost, and where it was put back from a backup', async () => {
       const { reject, stamp, write, noted, lose } = await installation(kind);
       await stamp();
       const first = await noted();
@@ -99,7 +97,7 @@ describe.each(Object.keys(STAMPS) as Kind[])(
       expect(older.message).toContain('(it is at stamp 1, the database at 3)');
     });
 
-    it('is refused where it is of another installation, and where the database was put back', async () => {
+    it('is rejected where it is of another installation, and where the database was put back', async () => {
       const { stores, reject, stamp, write, noted, lose } = await installation(kind);
       await stamp();
       await write({ ...(await noted()), stamp: 9 });
@@ -114,8 +112,8 @@ describe.each(Object.keys(STAMPS) as Kind[])(
   },
 );
 
-// Red when only stamps are asked: nobody would know of one that was lost before the first of them.
-it('one without any event is refused where events were counted, with what the log still holds', async () => {
+// Red when only stamps are checked: a warehouse that was lost before its first stamp would not be noticed.
+it('one without any event is rejected where events were counted, with what the log still holds', async () => {
   const { stores, reject, lose } = await installation('a folder');
   await lose({ isMigrated: false });
   const all = await rejectionOf(reject);
@@ -155,7 +153,7 @@ it('is stamped again and again while more is loaded, and not while nothing is', 
 
 // Red when it is taken for one: it ends the start with a stack and 1.
 it.each(['', '{"id":', 'null', '{"id":"a"}', '[]'])(
-  'a stamp that holds %j is refused with 4',
+  'a stamp that holds %j is rejected with exit code 4',
   async (text) => {
     const folder = testFolder();
     writeFileSync(join(folder, 'metergate-stamp.json'), text);
@@ -166,7 +164,7 @@ it.each(['', '{"id":', 'null', '{"id":"a"}', '[]'])(
 );
 
 // Red when an orderly stop sets none: a copy of the last minute would be taken, and what came since be lost.
-it('is stamped once more at an orderly stop, so that a copy taken while it ran is refused', async () => {
+it('is stamped once more at an orderly stop, so that a copy taken while it ran is rejected', async () => {
   const { stores, reject, stamp, write, noted } = await installation('a folder');
   await stamp();
   const copied = await noted();

@@ -66,7 +66,7 @@ export function createKnownWarehouse(deps: KnownWarehouseDeps): KnownWarehouse {
   };
 }
 
-/** True as well while damaged parts are aside: they are mended from the log by themselves. */
+/** Also true while damaged parts are detached: the aggregator repairs them from the log by itself. */
 async function hasEvents({ warehouse }: KnownWarehouseDeps): Promise<boolean> {
   const [row] = await warehouse.query<{ rows: string | null; aside: string }>({
     sql: `SELECT toString((SELECT max(total_rows) FROM system.tables

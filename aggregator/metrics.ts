@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 export interface SettleMetrics {
-  /** A batch is settled: its ranges, the pairs that had something to be settled by, thresholds crossed. */
+  /** A batch is settled: its ranges, the customer meters with something to settle, thresholds crossed. */
   settled(batch: { ranges: number; pairs: number; crossings: number }): void;
   /** A look at what waits took so long, and left so many ranges. */
   settling(seconds: number, waiting: number): void;
@@ -18,7 +18,7 @@ export interface AggregatorMetrics extends SettleMetrics {
   quarantined(lines: number): void;
   /** Records that were none of ours. */
   setAside(records: number): void;
-  /** The partition stands still for this reason; retried. */
+  /** The load of a partition failed for this reason, and is retried. */
   failed(code: string): void;
 }
 

@@ -19,9 +19,9 @@ const LINES_MAX = 20_000;
 const INSERT_TIMEOUT_MS = 60_000;
 
 /**
- * Puts all that the log still holds of what was loaded into the warehouse, while nobody loads: what is there
- * already stays, and hours are made of their events. It may be cut off and done again. What the log has given
- * up is not among it.
+ * Inserts all loaded events that are still on the log into the warehouse, while no process loads. Stored rows
+ * stay, and hours are computed from their events. It may be cut off and repeated. Events that the log has
+ * deleted are not restored.
  */
 export async function rebuildWarehouse({ pool, warehouse, reader, log }: RebuildDeps): Promise<void> {
   const logId = Buffer.from(reader.logId).toString('hex');
@@ -31,7 +31,7 @@ export async function rebuildWarehouse({ pool, warehouse, reader, log }: Rebuild
   async function insert(): Promise<void> {
     if (lines.length === 0) return;
     events += lines.length;
-    // As one that was cut off: whatever of it stands there already is told by what is stored.
+    // Like a range that was cut off: the stored rows show which of it exists already.
     const block = { token: `rebuild-${randomUUID()}`, lines: Buffer.concat(lines) };
     lines = [];
     await warehouse.insertEvents({ ...block, timeoutMs: INSERT_TIMEOUT_MS, wasSent: true });
@@ -50,7 +50,7 @@ export async function rebuildWarehouse({ pool, warehouse, reader, log }: Rebuild
   }
 }
 
-/** From the first frame on whose range tells which of its lines are left out. */
+/** Starts at the first frame whose range says which of its lines are left out. */
 async function keptSpan(
   { pool, reader }: Pick<RebuildDeps, 'pool' | 'reader'>,
   place: Place,

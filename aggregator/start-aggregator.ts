@@ -24,11 +24,11 @@ export interface AggregatorDeps {
   log: Logger;
   metrics: Registry;
   disk: { isLow(): boolean };
-  /** Of a log that others write as well, and whose partitions several aggregators share. */
-  shared?: DistributedLoad;
-  /** Stored events are kept so long; left out: for ever. */
+  /** Set in distributed mode: other processes write the log too, and several aggregators load it. */
+  distributed?: DistributedLoad;
+  /** How long stored events are kept; left out: forever. */
   eventsRetentionDays: number | undefined;
-  /** An event may lie so far ahead of the moment at which it was stored. */
+  /** The most by which an event's time may be ahead of the time at which it was stored. */
   eventAheadMsMax: number;
   auditLimits?: Partial<AuditLimits>;
 }
@@ -42,22 +42,22 @@ export interface Aggregator {
   close(): Promise<void>;
 }
 
-/** What it has to hear. */
+/** The notifications it listens to. */
 export const AGGREGATOR_CHANNELS = [CHANNELS.readerWaits, CHANNELS.auditRequested] as const;
 
-/** Brings everything that is durable on the log into the warehouse, once, and answers audits in between. */
+/** Brings every durable event of the log into the warehouse, once, and runs requested audits. */
 export function startAggregator(
   deps: AggregatorDeps,
   options: Pick<AggregatorOptions, 'owner'> & Partial<AggregatorOptions>,
 ): Aggregator {
   const metrics = createAggregatorMetrics(deps.metrics);
-  const { reader, shared } = deps;
+  const { reader, distributed } = deps;
   const kept = { keptFromMs: () => keptFromMs(deps) };
-  const whole = { ...AGGREGATOR_DEFAULTS, ...(shared ? DISTRIBUTED_DEFAULTS : {}), ...options };
+  const whole = { ...AGGREGATOR_DEFAULTS, ...(distributed ? DISTRIBUTED_DEFAULTS : {}), ...options };
   const logId = Buffer.from(reader.logId).toString('hex');
   const { owner, leaseMs } = whole;
   const sharing = { logId, owner, leaseMs, partitions: reader.partitions };
-  const share = shared ? startPartitionAssignment(deps, sharing) : WHOLE_SHARE;
+  const share = distributed ? startPartitionAssignment(deps, sharing) : WHOLE_SHARE;
   const loaders = Array.from({ length: reader.partitions }, (_, partition) =>
     createPartitionLoader({ ...deps, ...kept, metrics, share }, partition, whole),
   );
@@ -84,10 +84,12 @@ function startAuditorOf(
   loaders: PartitionLoader[],
   { owner, leaseMs }: AggregatorOptions,
 ): Auditor {
-  const isShared = deps.shared !== undefined;
-  const beside = isShared ? lockDistributedLoad(deps, loaders, { owner, leaseMs }) : lockOneLoad(loaders);
+  const isDistributed = deps.distributed !== undefined;
+  const auditLock = isDistributed
+    ? lockDistributedLoad(deps, loaders, { owner, leaseMs })
+    : lockOneLoad(loaders);
   const limits = deps.auditLimits ?? {};
-  return startAuditor({ ...deps, isShared, limits }, beside);
+  return startAuditor({ ...deps, isDistributed, limits }, auditLock);
 }
 
 /** A month that goes within the day may go from one table sooner than from the other. */

@@ -32,15 +32,16 @@ const CHILDREN: ChildSpec[] = [
   {
     name: 'control',
     program: siblingModule('./control-side'),
-    // A statement of chdb holds a thread of libuv's pool; three lanes would leave one of the usual four.
+    // A statement of chdb blocks a thread of libuv's pool; three connections would leave one of the usual
+    // four.
     env: { UV_THREADPOOL_SIZE: '8' },
     stopTimeoutMs: 7_000,
   },
 ];
 const KEEPER_EVERY_MS = 500;
 /**
- * For the children and then a Postgres that was left behind, of the 15 s that a stop may take: one that hangs
- * costs the control side its whole time and then has to be ended by force.
+ * Of the 15 s that a stop may take, for the children and then a Postgres that was left behind: a Postgres
+ * that hangs takes the control side's whole time and then has to be killed.
  */
 const STOP_MS = 12_000;
 const LEFT_POSTGRES_MS = { least: 1_000, most: 10_000 };
@@ -117,7 +118,7 @@ async function supervise(config: Config, log: Logger, { keeper, stopping }: Supe
   return exitCode;
 }
 
-/** The control side stops its own Postgres; where it was killed before it could, nobody else would. */
+/** The control side stops its own Postgres. When it was killed before it could, only this does. */
 async function stopLeftPostgres({ postgres }: DataDir, log: Logger, leftMs: number): Promise<void> {
   const { least, most } = LEFT_POSTGRES_MS;
   try {

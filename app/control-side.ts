@@ -38,7 +38,7 @@ await runRole('control', async (context) => {
   const directory = paths.postgres;
   if (databaseUrl === undefined) rejectLostCluster(paths);
   // A log that others share is none of this folder.
-  const judge = async (pool: Pool) => (config.shared ? undefined : rejectOtherDatabase(pool, paths.log));
+  const judge = async (pool: Pool) => (config.distributed ? undefined : rejectOtherDatabase(pool, paths.log));
   const relational = await openRelational({
     databaseUrl,
     directory,
@@ -66,8 +66,8 @@ interface ControlSide extends RoleContext {
 }
 
 /**
- * Opens the rest, from the stores to the door, so that the door is the first to be closed. Resolves when the
- * load runs: until ClickHouse is there, everything else is answered.
+ * Opens the rest, from the stores to the server, so that the server is the first to be closed. Resolves when
+ * the load runs: until ClickHouse is available, everything else is served.
  */
 async function serve(side: ControlSide): Promise<void> {
   const { config, closer, log, relational, secrets, server } = side;
@@ -79,7 +79,7 @@ async function serve(side: ControlSide): Promise<void> {
   const metrics = createMetrics('control');
   const openDisk = () => openDiskGuard(side);
   // The role's lock sees to there being one on a log of this machine; others may read one on Kafka.
-  const owner = config.shared ? randomUUID() : 'control-side';
+  const owner = config.distributed ? randomUUID() : 'control-side';
   const load = openLoad(side, { ...opened, ...source, relational, metrics, openDisk, owner });
   const controlPlane = createControlPlane(
     {
@@ -102,7 +102,7 @@ async function serve(side: ControlSide): Promise<void> {
   );
   closer.add('control plane', { drain: () => controlPlane.close() });
   // As many Metergates as there may be on one database: no two processes write one log.
-  const sender = config.shared ? owner : Buffer.from(logReader.logId).toString('hex');
+  const sender = config.distributed ? owner : Buffer.from(logReader.logId).toString('hex');
   const delivery = openDelivery(side, { postgresUrl, secrets, metrics, owner: sender });
   const channels = { ...load.channels, ...controlPlane.notes.channels, ...delivery.channels };
   const onSession = () => {
@@ -122,7 +122,7 @@ type OpenedLog = Pick<LoadDeps, 'logReader' | 'deadLetters'> & Partial<Pick<Kafk
 /** The data plane makes the log, at its first start, once it has the identity key. */
 async function openLog(side: ControlSide): Promise<OpenedLog> {
   const { paths, closer, log } = side;
-  if (side.config.shared) return await openDistributedLog(side, side.config.shared);
+  if (side.config.distributed) return await openDistributedLog(side, side.config.distributed);
   const logReader = await retryUntilAvailable(
     'the log',
     () => openSegmentLogReader({ directory: paths.log }),

@@ -43,7 +43,7 @@ test('later starts make nothing, also when the file was deleted', async () => {
   expect((await deps.pool.query('SELECT 1 FROM workspaces')).rowCount).toBe(1);
 });
 
-/** Red when the file is written after the rows only: the keys of the rows are then known to nobody. */
+/** Red when the file is written after the rows only: the keys of the rows are then lost. */
 test('a crash between the rows and the file loses no key', async () => {
   const deps = await installation();
   const keys = await ensureDemoWorkspace(deps);
@@ -64,7 +64,7 @@ test('a file of keys that holds none is passed over', async () => {
 });
 
 /** Red when the file is replaced: it may be all that is left of keys whose database is to be restored. */
-test('the keys of an earlier workspace are kept beside those of the next', async () => {
+test('the keys of an earlier workspace are kept with those of the next', async () => {
   const deps = await installation();
   writeFileSync(deps.file, 'earlier');
   const keys = await ensureDemoWorkspace(deps);
@@ -82,7 +82,7 @@ test('starts at the same time make one workspace', async () => {
 });
 
 /** Red when the second one writes over the first. */
-test('the identity key is made once, whoever comes first', async () => {
+test('the identity key is made once, whichever process is first', async () => {
   const { pool } = await installation();
   expect(await readIdentityKey(pool)).toBeUndefined();
   const keys = await Promise.all([1, 2, 3, 4].map(() => ensureIdentityKey(pool)));

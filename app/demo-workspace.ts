@@ -63,7 +63,7 @@ export function demoGreeting(keys: WorkspaceKeys, baseUrl: string, file: string)
   ].join('\n');
 }
 
-/** Undefined where no keys stand: then they are not those of any workspace. */
+/** Undefined when there are no keys: then they are not those of any workspace. */
 function workspaceIn(file: string): string | undefined {
   try {
     return (Object(JSON.parse(readFileSync(file, 'utf8'))) as WorkspaceKeys).workspaceId;

@@ -15,9 +15,9 @@ import { makeWorld } from '../tests/support/make-world.ts';
 import { type SendSummary, sendAll } from '../tests/support/send.ts';
 
 /*
- * The main job through the HTTP door of the real processes: every answer is judged, and every counter,
- * breakdown and stored event is compared with sums of the acknowledged answers that share no code with the
- * product. One instance lives through the whole file. The same under kill -9 of every process:
+ * The main job over HTTP against the real processes: every response is judged, and every counter, breakdown
+ * and stored event is compared with sums of the acknowledged responses that share no code with the product.
+ * One instance runs through the whole file. The same under kill -9 of every process:
  * tests/faults/crash/kills.sys.test.ts.
  *
  * Seen red with: the end of a window counted with it.
@@ -65,7 +65,7 @@ async function expectExact(judged: Judged): Promise<void> {
 }
 
 describe('the main job', () => {
-  it('answers 200,000 events one by one and counts them exactly', async () => {
+  it('acknowledges 200,000 events one by one and counts them exactly', async () => {
     await send(live, { seed: 1, items: 200_000 });
     expect(live.ledger.size()).toBeGreaterThan(150_000);
     expect(live.ledger.problems()).toEqual([]);

@@ -3,9 +3,9 @@ import { identityOf, type ProcessIdentity, parentOf, programOf } from '../infra/
 const SHELL = /^(sh|dash|ash|bash|busybox)$/;
 
 /**
- * The npm that runs us, where one does. It stands between the operator and us, with a shell in between on
- * most machines: when it is killed nobody passes signals on any more, and whoever killed it believes that
- * we are gone.
+ * The npm process that started this one, if any. It is between the operator and this process, with a shell in
+ * between on most machines. When it is killed, no signals are passed on any more, and the operator who killed
+ * it believes that Metergate has stopped.
  */
 export function npmProcess(): ProcessIdentity | undefined {
   if (process.env.npm_lifecycle_event !== 'start') return undefined;

@@ -11,18 +11,18 @@ const RESTORE =
   'key would be known, and what is stored would be counted again.';
 
 /**
- * Before a cluster is made: throws Fatal `database_missing` where a log stands without one. The log is made
- * last, at the end of a first start: with it there was a database.
+ * Before a cluster is made: throws Fatal `database_missing` when a log exists without a database. A first
+ * start makes the log last: with a log there was a database.
  */
 export function rejectLostCluster({ log, postgres }: Pick<DataDir, 'log' | 'postgres'>): void {
   if (hasCluster(postgres) || !readLogIdentity(log)) return;
-  const stands = `${join(log, 'log.json')} stands`;
-  throw new Fatal('database_missing', `No database is in ${postgres}, and ${stands}: ${RESTORE}`);
+  const exists = `${join(log, 'log.json')} exists`;
+  throw new Fatal('database_missing', `No database is in ${postgres}, and ${exists}: ${RESTORE}`);
 }
 
 /**
- * Before anything is made in a database: throws Fatal `database_missing` where it has no identity key and a
- * log stands, `identity_key_mismatch` where the log is of another key.
+ * Before anything is made in a database: throws Fatal `database_missing` when it has no identity key and a
+ * log exists, `identity_key_mismatch` when the log is of another key.
  */
 export async function rejectOtherDatabase(pool: Pool, logDirectory: string): Promise<void> {
   const known = readLogIdentity(logDirectory);
@@ -32,6 +32,6 @@ export async function rejectOtherDatabase(pool: Pool, logDirectory: string): Pro
   const file = join(logDirectory, 'log.json');
   throw new Fatal(
     'database_missing',
-    `The database holds nothing of Metergate, and ${file} stands: ${RESTORE}`,
+    `The database holds nothing of Metergate, and ${file} exists: ${RESTORE}`,
   );
 }

@@ -8,7 +8,7 @@ import { isAlive } from '../infra/platform/process-identity.ts';
 import { testFolder } from '../tests/support/test-folder.ts';
 
 const WITHIN = { timeout: 30_000, interval: 20 };
-/** As npm runs a script; the start says by a file who it is. */
+/** As npm runs a script; the start writes its process id to a file. */
 const NPM = `
   const { spawn } = require('node:child_process');
   const start = spawn(process.execPath, ['app/start.mjs'], { stdio: ['ignore', 'inherit', 'inherit'] });
@@ -21,7 +21,7 @@ const INSTALL = `
   setInterval(() => existsSync('install-ends') && process.exit(0), 20);
 `;
 
-/** Red when the start goes on: it would hold the folder, and nobody would know of it. */
+/** Red when the start continues: it would hold the folder unnoticed. */
 test('an npm that is killed while its start installs leaves nothing behind', async () => {
   const tree = testFolder();
   for (const name of [

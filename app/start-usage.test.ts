@@ -11,7 +11,7 @@ function run(program: string, args: string[]) {
 }
 
 // Red where --help is the name of a role, exit 2, and where words behind a role are passed over in silence.
-it('the entry points explain themselves when asked, exit 0, and when misused, exit 2', () => {
+it('the entry points explain themselves on request, exit 0, and when misused, exit 2', () => {
   for (const args of [['--help'], ['-h'], ['ingest', '--help']]) {
     const requested = run(process.execPath, [START, ...args]);
     expect(requested).toMatchObject({

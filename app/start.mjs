@@ -21,8 +21,8 @@ const USAGE = `Usage: npm start, which runs everything on this machine, or npm r
   ${ROLES.join(', ')}
 There are no options: settings are variables of the environment, such as HOST, PORT and DATA_DIR
 (docs/operate/configuration.md).
-npm run admin -- --help and npm run audit -- --help tell of the commands for an instance that runs.
-Exit codes: 0 stopped, 1 failed, 2 bad configuration, 3 DATA_DIR is in use, 4 what is stored is refused.`;
+npm run admin -- --help and npm run audit -- --help show the commands for a running instance.
+Exit codes: 0 stopped, 1 failed, 2 bad configuration, 3 DATA_DIR is in use, 4 what is stored is rejected.`;
 const TRY_LOCK = `
   const [, locks, file] = process.argv;
   const { acquireLock } = await import(locks);
@@ -35,7 +35,7 @@ const TRY_LOCK = `
 const OTHERS_WAIT_MS = 600_000;
 const OTHERS_POLL_EVERY_MS = 100;
 const STARTER = process.ppid;
-/** The folder of this program, whatever its DATA_DIR: it stands in names of sockets. */
+/** The folder of this program, whatever its DATA_DIR: it is part of the names of sockets. */
 const FOLDER = createHash('sha256')
   .update(import.meta.url)
   .digest('hex');
@@ -96,8 +96,8 @@ async function prepare() {
 }
 
 /**
- * Whoever killed the npm that runs this believes that it is gone. From its first turn on the supervisor looks
- * itself (npm-process.ts); it could not tell that its npm ended before.
+ * When the npm that runs this is killed, the operator believes that Metergate has stopped. From its start on
+ * the supervisor checks this itself (npm-process.ts); it cannot know whether its npm ended earlier.
  */
 function endWithNpm() {
   if (process.env.npm_lifecycle_event !== 'start' || process.ppid === STARTER) return;
@@ -106,9 +106,9 @@ function endWithNpm() {
 }
 
 /**
- * Roles that start together would install and build into one place. Who has the name of a socket without a
- * file goes first: the kernel gives it back in whatever way its owner ends, and no package is needed. Only
- * Linux has such names; elsewhere nobody waits.
+ * Roles that start together would install and build into one place. The process that binds an abstract socket
+ * name goes first: the kernel releases the name however its owner ends, and no package is needed. Only Linux
+ * has such names; elsewhere no process waits.
  */
 async function alone(work) {
   const name = `\0metergate ${FOLDER}`;
@@ -127,7 +127,7 @@ async function alone(work) {
 }
 
 function bind(name) {
-  // There is nothing to be had: who connects would only cost us files.
+  // The socket serves nothing: a client that connects would only cost files.
   const server = createServer((socket) => socket.destroy());
   return new Promise((done) => {
     server.once('error', ({ code }) => done({ code }));
@@ -151,14 +151,14 @@ function rejectUnderRunning() {
   if (pid === undefined && !isLocked(dataDir)) return;
   const who = pid === undefined ? `a Metergate runs on ${dataDir}` : `process ${pid} runs from it`;
   console.error(
-    `The program in ${resolve(fileURLToPath(import.meta.url), '../..')} has to be built or installed anew, ` +
-      `and ${who}: stop it first. To run another one beside it, unpack the new release into a folder ` +
+    `The program in ${resolve(fileURLToPath(import.meta.url), '../..')} has to be built or installed, ` +
+      `and ${who}: stop it first. To run a second one, unpack the new release into a folder ` +
       'of its own, and give it a DATA_DIR of its own.',
   );
   process.exit(DATA_DIR_IN_USE);
 }
 
-/** Undefined where none runs, and where that is not told: on Linux alone, and of one container. */
+/** Undefined when none runs, or when that cannot be found out: only on Linux, and within one container. */
 function runningFromHere() {
   const sockets = '/proc/net/unix';
   if (!existsSync(sockets)) return undefined;

@@ -113,8 +113,8 @@ test('a bad configuration ends it with 2 and one message, before anything is mad
   expect(existsSync(dataDir)).toBe(false);
 });
 
-/** Red without listeners on the streams: each process ends with 1 at the first line that nobody takes. */
-test('it goes on when nobody reads its output any more, and tells what stopped it', async () => {
+/** Red without listeners on the streams: each process ends with 1 at the first line that is not read. */
+test('it continues when its output is no longer read, and reports what stopped it', async () => {
   const dataDir = join(testFolder(), 'data');
   const run = start(dataDir);
   run.child.stdout?.destroy();
@@ -128,7 +128,7 @@ test('it goes on when nobody reads its output any more, and tells what stopped i
   expect(run.stderr()).toMatch(/"role":"supervisor".*"reason":"SIGTERM"/);
 });
 
-test('its exit code is told also where its message cannot be', async () => {
+test('its exit code is reported even when its message cannot be', async () => {
   const run = start(join(testFolder(), 'data'), { PORT: 'eighty' });
   run.child.stderr?.destroy();
   expect(await run.exit).toBe(2);
@@ -157,7 +157,7 @@ describe.skipIf(isRoot && !existsSync(SETPRIV))('what is of another account', ()
     expect(status).toBe(2);
   });
 
-  /** By who opens it: with DATABASE_URL it may be anybody's. */
+  /** Depends on the process that opens it: with DATABASE_URL it may be anybody's. */
   test('the folder of its Postgres ends it with 2 and one sentence, too', () => {
     const { path, status, stderr } = runClosed('postgres', () => [START]);
     expect(stderr).toMatch(/^DATA_DIR cannot be used: [^\n]+ is not ours to write \(EACCES\)[^\n]+$/m);
@@ -166,7 +166,7 @@ describe.skipIf(isRoot && !existsSync(SETPRIV))('what is of another account', ()
     expect(status).toBe(2);
   });
 
-  test('its secret is refused as such a folder is', () => {
+  test('its secret is rejected as such a folder is', () => {
     const secrets = new URL('../dist/domain/secrets.js', import.meta.url).href;
     const { path, stdout } = runClosed('server-secret', (root) => [
       ...['--input-type=module', '--eval'],
@@ -179,7 +179,7 @@ describe.skipIf(isRoot && !existsSync(SETPRIV))('what is of another account', ()
   });
 });
 
-/** Red when a role relies on being told: the end of a channel is told once, to who listens by then. */
+/** Red when a role relies on a message: the end of a channel is sent once, to those that listen by then. */
 test.each(['app/roles/ingest.js', 'app/control-side.js'])(
   '%s ends when its supervisor ended before it could listen',
   async (program) => {

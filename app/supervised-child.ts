@@ -67,7 +67,7 @@ export function superviseChild(spec: ChildSpec, { log, onReady, onGivenUp }: Chi
     child.once('exit', ended);
     child.on('error', (err) => {
       log.error({ child: spec.name, err }, 'a process cannot be reached');
-      // Of one that could not be made, for want of processes or files perhaps, no exit is told.
+      // A process that could not be made, perhaps for lack of processes or files, emits no exit.
       if (child.pid === undefined) ended(null, null);
     });
   }

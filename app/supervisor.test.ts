@@ -138,7 +138,7 @@ test('force ends a stop that takes its time, with 1', async () => {
   expect(await supervisor.done).toBe(1);
 });
 
-/** Red when only an exit starts it again: none is told of a process that could not be made. */
+/** Red when only an exit starts it again: a process that could not be made emits none. */
 test('a child that could not be made is made again, and a stop does not wait for it', async () => {
   const { child, said } = programs();
   const { execPath } = process;

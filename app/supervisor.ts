@@ -4,7 +4,7 @@ import type { ReadyMessage } from './roles/role-process.ts';
 import { type ChildSpec, superviseChild } from './supervised-child.ts';
 
 export interface SupervisorOptions {
-  /** Stopped in this order, one after the other: who takes requests comes before who answers them. */
+  /** Stopped in this order, one after the other: those that take requests before those that serve them. */
   children: ChildSpec[];
   log: Logger;
   /** Once, when each child has been ready, with what each said last. */
@@ -20,7 +20,7 @@ export interface Supervisor {
   force(): void;
 }
 
-/** Keeps the children running until it is told to stop, or one is given up: then the others stop too. */
+/** Keeps the children running until it is stopped, or one is given up: then the others stop too. */
 export function startSupervisor({ children, log, onReady }: SupervisorOptions): Supervisor {
   const messages = new Map<string, ReadyMessage>();
   let announced = false;

@@ -43,7 +43,7 @@ describe('what was taken for an endpoint and not begun', () => {
     expect(sentTo('old')).toHaveLength(5);
   });
 
-  // Red when what came of an attempt is told of the endpoint as it is now.
+  // Red when the outcome of an attempt is recorded for the endpoint as it is now.
   it('goes to its new url, whatever the old one says at last', async () => {
     const { pool, id, hang, taken, sentTo, deliveries } = await fiveWait();
     await pool.query('UPDATE webhook_endpoints SET url = $2, updated_at = now() WHERE id = $1', [

@@ -14,7 +14,7 @@ import { type Delivery, startDelivery } from './start-delivery.ts';
 const log = pino({ level: 'silent' });
 const SEALING_KEY = Buffer.alloc(32, 7);
 const WAIT = { timeout: 15_000, interval: 10 };
-/** When the clock of a test stands still. */
+/** The time that the stopped clock of a test shows. */
 export const START_MS = Date.UTC(2026, 0, 31);
 
 /** How attempts end, by the last part of the url. A promise lasts as long as the attempt. */
@@ -24,7 +24,7 @@ export interface SentRequest extends SendRequest {
   atMs: number;
 }
 
-/** An installation of its own with one environment, a clock that stands still and a scripted sender. */
+/** An installation of its own with one environment, a stopped clock and a scripted sender. */
 export async function deliveryUnderTest(script: Script = () => ({})) {
   const database = await createTestDatabase();
   const pool = createPool({ url: database.url, name: 'test', log });
@@ -46,7 +46,7 @@ export async function deliveryUnderTest(script: Script = () => ({})) {
     testEnvironment: `${keys.workspaceId}:test`,
     clock,
     sent,
-    /** In the order of their being sent, what an endpoint was asked for. */
+    /** The requests to an endpoint, in the order in which they were sent. */
     sentTo: (name: string) => sent.filter(({ url }) => url.endsWith(`/${name}`)),
     run: (options: RunOptions = {}) => runDelivery(world, options),
     endpoint: (fields: Partial<NewEndpoint> = {}) => addEndpoint(world, { environment, ...fields }),

@@ -5,8 +5,8 @@ import { fanOut } from './fan-out.ts';
 const NOW = new Date(START_MS);
 
 /*
- * Red with: the mark outside of the transaction; endpoints of other environments, types or times not told
- * apart; rows waited for that another process has locked.
+ * Red with: the mark outside of the transaction; endpoints of other environments, types or times mixed up;
+ * waiting for rows that another process has locked.
  */
 describe('an event', () => {
   it('is for each endpoint of its environment that selected its type or all', async () => {
@@ -42,7 +42,7 @@ describe('an event', () => {
     expect(await deliveries()).toMatchObject([{ state: 'held', dueAtMs: null }]);
   });
 
-  it('of many is told once by several that work at once, whoever takes it', async () => {
+  it('of many is sent once by several that work at once', async () => {
     const { pool, endpoint, event, deliveries } = await deliveryUnderTest();
     await endpoint({ name: 'a' });
     await endpoint({ name: 'b' });
@@ -57,7 +57,7 @@ describe('an event', () => {
   });
 
   /** Red when an event is marked of which some endpoints were cut off. */
-  it('of many endpoints is told to all of them, however few events that makes at once', async () => {
+  it('of many endpoints is sent to all of them, however few events are then taken at once', async () => {
     const { pool, endpoint, event, deliveries } = await deliveryUnderTest();
     for (let n = 0; n < 60; n += 1) await endpoint({ name: String(n) });
     const ids = await event({ count: 90 });
@@ -70,14 +70,14 @@ describe('an event', () => {
     expect(new Set(made.map(({ eventId, endpointId }) => `${eventId} ${endpointId}`)).size).toBe(5_400);
   });
 
-  it('whose deliveries cannot be made waits, and is told later', async () => {
+  it('whose deliveries cannot be made waits, and is sent later', async () => {
     const { pool, endpoint, event, deliveries, sent, run } = await deliveryUnderTest();
     await endpoint();
     const [eventId] = await event();
-    await pool.query('ALTER TABLE webhook_queue ADD CONSTRAINT refused CHECK (false)');
+    await pool.query('ALTER TABLE webhook_queue ADD CONSTRAINT rejected CHECK (false)');
     await expect(fanOut(pool, NOW)).rejects.toMatchObject({ code: '23514' });
     expect(await deliveries()).toEqual([]);
-    await pool.query('ALTER TABLE webhook_queue DROP CONSTRAINT refused');
+    await pool.query('ALTER TABLE webhook_queue DROP CONSTRAINT rejected');
     run();
     await soon(() => expect(sent).toMatchObject([{ eventId }]));
   });

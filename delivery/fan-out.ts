@@ -12,24 +12,24 @@ import {
 
 /** Of one transaction: many, since each of them costs as much as a hundred deliveries. */
 const EVENTS_AT_ONCE = 1_000;
-/** Fewer events where many endpoints are to be told of each; there are a hundred of one event at most. */
+/** Takes fewer events when each goes to many endpoints; one event has a hundred endpoints at most. */
 const DELIVERIES_AT_ONCE = 5_000;
 
 /**
- * Makes deliveries of events of the outbox, one for each endpoint that has selected the type. Marks and
- * deliveries are one transaction: an event is told to all of them or still waits. Several processes may do it
- * at once. Gives how many events it was; none: there are no more.
+ * Makes the deliveries of outbox events, one for each endpoint that selected the type. The mark and the
+ * deliveries are one transaction: an event is sent to all its endpoints or still waits. Several processes may
+ * do this at once. Returns the number of events; 0 when there are no more.
  */
 export function fanOut(pool: Pool, now: Date): Promise<number> {
   return inTransaction(pool, (db) => fanOutBatch(db, now));
 }
 
 async function fanOutBatch(db: Pool | PoolClient, now: Date): Promise<number> {
-  const untold = await lockPending(db, EVENTS_AT_ONCE);
-  if (untold.length === 0) return 0;
+  const pending = await lockPending(db, EVENTS_AT_ONCE);
+  if (pending.length === 0) return 0;
   const { events, recipients } = wholeEvents(
-    untold,
-    await findRecipients(db, untold, DELIVERIES_AT_ONCE + 1),
+    pending,
+    await findRecipients(db, pending, DELIVERIES_AT_ONCE + 1),
   );
   await markFannedOut(
     db,

@@ -6,7 +6,7 @@ import { createDeliveryMetrics } from './metrics.ts';
 import { readBacklog } from './store/backlog.ts';
 
 /** Red when a retry counts as a first attempt, or when the time does not begin with the event. */
-it('metrics tell how attempts end and how soon the first one comes', async () => {
+it('metrics show how attempts end and how soon the first one comes', async () => {
   const { endpoint, event, deliveries, clock, metric, run } = await deliveryUnderTest(({ attemptNumber }) => {
     return attemptNumber === 1 ? { outcome: 'failed', status: 500 } : {};
   });
@@ -30,7 +30,7 @@ it('metrics tell how attempts end and how soon the first one comes', async () =>
 });
 
 /** Red when what an open circuit puts off is called late. */
-it('metrics tell what waits and for how long, but for what an open circuit puts off', async () => {
+it('metrics show what waits and for how long, without what an open circuit delays', async () => {
   const { pool, endpoint, event, clock } = await deliveryUnderTest();
   const sick = await endpoint({ events: ['plan.created'] });
   await endpoint({ events: ['customer.created'] });
@@ -47,7 +47,7 @@ it('metrics tell what waits and for how long, but for what an open circuit puts 
   expect(backlog).toEqual({
     deliveries: 3,
     oldestDueAt: new Date(START_MS - 5_000),
-    untold: 4,
+    unsent: 4,
     circuitsOpen: 1,
   });
   const registry = new Registry();

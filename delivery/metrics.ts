@@ -28,7 +28,7 @@ export function createDeliveryMetrics(registry: Registry, nowMs: () => number): 
     registers,
   });
   const backlog = gauge('metergate_webhook_backlog', 'Webhook deliveries pending, due now or scheduled.');
-  const untold = gauge(
+  const unsent = gauge(
     'metergate_webhook_untold_events',
     'Webhook events whose deliveries are not created yet.',
   );
@@ -38,7 +38,7 @@ export function createDeliveryMetrics(registry: Registry, nowMs: () => number): 
     name: 'metergate_webhook_oldest_due_seconds',
     help: 'Age of the oldest due delivery, in seconds; endpoints with an open circuit are left out.',
     registers,
-    // Computed when asked: it grows also while nothing is read.
+    // Computed when it is read: it grows also between two reads.
     collect() {
       this.set(oldestDueAt ? Math.max(0, nowMs() - oldestDueAt.getTime()) / 1000 : 0);
     },
@@ -48,7 +48,7 @@ export function createDeliveryMetrics(registry: Registry, nowMs: () => number): 
     firstAttempt: (afterMs) => firstAttempts.observe(Math.max(0, afterMs) / 1000),
     backlog(now) {
       backlog.set(now.deliveries);
-      untold.set(now.untold);
+      unsent.set(now.unsent);
       circuits.set(now.circuitsOpen);
       oldestDueAt = now.oldestDueAt;
     },

@@ -26,7 +26,7 @@ export interface Received {
   body: Buffer;
 }
 
-/** Hands over each request as it came, and answers 200. */
+/** Hands over each request as it came, and responds with 200. */
 export function startReading(take: (received: Received) => void): Promise<Receiver> {
   return startReceiver(async (request, response) => {
     const chunks: Buffer[] = [];

@@ -68,7 +68,7 @@ it('deliveries go after 30 days with their attempts, and days to come are made',
   }
 });
 
-it('a day that nobody made is in the net, keeps no other from being made, and goes as well', async () => {
+it('a day without its partition is in the default one, blocks no other, and is deleted as well', async () => {
   const { pool } = await deliveryUnderTest();
   await addDelivery(pool, 'dlv_stray', TODAY);
   await turnPartitions(pool, TODAY);

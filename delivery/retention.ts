@@ -8,7 +8,7 @@ const KEPT_DAYS = 30;
 const MADE_AHEAD_DAYS = 4;
 const DAY_MS = 86_400_000;
 
-/** Deliveries stand in partitions of a day: makes those to come, and drops those that are old enough. */
+/** Deliveries are in partitions of a day: makes the coming ones, and drops those that are old enough. */
 export async function turnPartitions(pool: Pool, now: Date): Promise<false> {
   await makePartitions(pool, dayOf(now.getTime()), MADE_AHEAD_DAYS);
   await dropPartitions(pool, dayOf(now.getTime() - KEPT_DAYS * DAY_MS));

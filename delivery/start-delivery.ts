@@ -15,7 +15,7 @@ import type { Send } from './send/send.ts';
 import { readBacklog } from './store/backlog.ts';
 
 export interface DeliveryDeps {
-  /** Of its own: whoever holds all connections of another one must not hold up delivery. */
+  /** A pool of its own: a component that takes all connections of another pool must not block delivery. */
   pool: Pool;
   send: Send;
   clock: Clock;
@@ -24,7 +24,7 @@ export interface DeliveryDeps {
   metrics: Registry;
   /** Opens what is sealed for the secrets of endpoints. */
   sealingKey: Buffer;
-  /** What is sent to beside public addresses. */
+  /** The addresses that may be sent to in addition to public ones. */
   privateTargets: PrivateTargets;
 }
 
@@ -40,13 +40,13 @@ export interface DeliveryOptions {
 export interface Delivery {
   /** For the listener: what to do on which channel. */
   readonly channels: Record<(typeof DELIVERY_CHANNELS)[number], () => void>;
-  /** Looks at once for what may have been missed while nothing was heard. */
+  /** Checks at once for what may have been missed while no notifications arrived. */
   look(): void;
   /** Takes nothing more; attempts in flight end within seconds, or are left to their leases. */
   close(): Promise<void>;
 }
 
-/** What it has to hear. */
+/** The notifications it listens to. */
 export const DELIVERY_CHANNELS = [CHANNELS.outbox] as const;
 
 const POLL_MS = 1_000;

@@ -51,7 +51,7 @@ describe('an endpoint that fails', () => {
     );
   });
 
-  it('is asked again by one delivery at a time, later and later, and then gets everything', async () => {
+  it('is probed by one delivery at a time, later and later, and then gets everything', async () => {
     const world = await sickWorld();
     world.run();
     await world.event({ type: 'plan.created', count: 40 });

@@ -8,8 +8,8 @@ import { startStopwatch } from '../tests/support/stopwatch.ts';
 import { type Receiver, startReceiver } from './receiver-under-test.ts';
 
 /*
- * Webhooks of a whole Metergate, from the change to the receiver and back through the API. What each part
- * does in detail is tested beside it; here is that they fit.
+ * Webhooks of a whole Metergate, from the change to the receiver and back through the API. The parts have
+ * their own tests; this one checks that they fit together.
  */
 interface Came {
   headers: Record<string, string>;
@@ -19,7 +19,7 @@ interface Came {
 let instance: Instance;
 let receiver: Receiver;
 let endpoint: WebhookEndpoint & { secret: string };
-/** What the receiver answers with. */
+/** The status with which the receiver responds. */
 let status = 200;
 const came: Came[] = [];
 
@@ -31,7 +31,7 @@ beforeAll(async () => {
       headers: request.headers as Record<string, string>,
       body: Buffer.concat(chunks).toString(),
     });
-    response.writeHead(status).end('heard');
+    response.writeHead(status).end('received');
   });
   // As it is by default: of test mode, events may go to the loopback address over http.
   instance = await startInstance();
@@ -45,13 +45,13 @@ afterAll(async () => {
 
 // biome-ignore lint/suspicious/noExplicitAny: each test reads the fields of its own operation
 async function call(method: string, path: string, body?: object): Promise<any> {
-  const answer = await fetch(`${instance.origin}/api/v1${path}`, {
+  const response = await fetch(`${instance.origin}/api/v1${path}`, {
     method,
     headers: { authorization: `Bearer ${instance.keys().test.secret}`, 'content-type': 'application/json' },
     ...(body ? { body: JSON.stringify(body) } : {}),
   });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
   return text === '' ? undefined : JSON.parse(text);
 }
 
@@ -92,11 +92,11 @@ describe('a registered endpoint', () => {
     const { id, attemptsMade } = await deliveryOf(one, 'succeeded');
     expect([id, attemptsMade]).toEqual([delivery.id, 1]);
     const { attempts } = await call('GET', `/webhooks/deliveries/${id}`);
-    expect(attempts).toMatchObject([{ number: 1, status: 200, responseBody: 'heard' }]);
+    expect(attempts).toMatchObject([{ number: 1, status: 200, responseBody: 'received' }]);
     expect(attempts[0].requestHead).toContain(`webhook-id: ${delivery.eventId}`);
   });
 
-  it('is told of what it selected, in the bytes that the API shows, within seconds', async () => {
+  it('gets what it selected, in the bytes that the API shows, within seconds', async () => {
     await call('POST', '/meters', { key: 'unselected', name: 'Unselected', aggregation: 'sum' });
     const passedMs = startStopwatch();
     await customer('Ada 💡');
@@ -149,7 +149,7 @@ describe('a registered endpoint', () => {
     expect(came.filter(({ body }) => body.includes('Meanwhile'))).toHaveLength(1);
   });
 
-  it('that answers 410 is told nothing any more', async () => {
+  it('that responds with 410 gets nothing any more', async () => {
     const path = `/webhooks/endpoints/${endpoint.id}`;
     status = 410;
     await customer('Gone');

@@ -6,9 +6,9 @@ import { newApiKey } from './rules/api-key.ts';
 
 const SECOND = 1_000;
 const NOTE = { kind: 'key' as const, environment: 'ws_a:live', id: 'key_a' };
-const AWAY = new Transient('database_unavailable', 'Postgres is away.');
+const UNAVAILABLE = new Transient('database_unavailable', 'Postgres is unavailable.');
 
-/** A cache whose look-ups end when the test says so, with the state at the moment they were asked. */
+/** A cache whose queries end when the test says so, with the state of the time when they began. */
 function createBench() {
   const text = newApiKey('secret', 'live');
   const stored: { key: StoredKey | undefined } = {
@@ -26,16 +26,16 @@ function createBench() {
   let requested = 0;
   const load = () => {
     requested++;
-    const response = stored.key && { ...stored.key };
+    const found = stored.key && { ...stored.key };
     return new Promise<StoredKey | undefined>((resolve, reject) => {
-      pending.push(() => (bench.away ? reject(AWAY) : resolve(response)));
+      pending.push(() => (bench.isDown ? reject(UNAVAILABLE) : resolve(found)));
     });
   };
   const cache = createKeyCache({ load, clock: { nowMs: () => nowMs, monotonicMs: () => nowMs } });
   const bench = {
     cache,
     text,
-    away: false,
+    isDown: false,
     wait: (ms: number) => {
       nowMs += ms;
     },
@@ -46,26 +46,26 @@ function createBench() {
       stored.key = undefined;
     },
     requested: () => requested,
-    /** Lets every look-up under way end. */
-    response: async () => {
+    /** Lets every running query end. */
+    finish: async () => {
       for (const end of pending.splice(0)) end();
       await turn();
     },
-    /** What a request is told, after all look-ups have ended. */
+    /** The outcome of a request, after all queries have ended. */
     ask: async () => {
-      const notified = Promise.resolve(cache.authenticate(text)).then(outcome);
-      const [result] = await Promise.all([notified, bench.response()]);
+      const judged = Promise.resolve(cache.authenticate(text)).then(outcome);
+      const [result] = await Promise.all([judged, bench.finish()]);
       return result;
     },
-    /** What a request is told without any look-up having ended. */
+    /** The outcome of a request while no query ends. */
     askAtOnce: () => outcome(cache.authenticate(text)),
   };
   return bench;
 }
 
-function outcome(notified: unknown): string {
-  if (notified instanceof Promise) return 'waits';
-  return 'code' in (notified as object) ? (notified as { code: string }).code : 'good';
+function outcome(judged: unknown): string {
+  if (judged instanceof Promise) return 'waits';
+  return 'code' in (judged as object) ? (judged as { code: string }).code : 'good';
 }
 
 async function createWarm() {
@@ -74,14 +74,14 @@ async function createWarm() {
   return bench;
 }
 
-test('a key is looked up once and then answered from memory', async () => {
+test('a key is queried once and then served from the cache', async () => {
   const bench = await createWarm();
   bench.wait(4_999);
   expect(bench.askAtOnce()).toBe('good');
   expect(bench.requested()).toBe(1);
 });
 
-test('a text that is no well-formed key is refused without a look-up', async () => {
+test('a text that is not a well-formed key is rejected without a query', async () => {
   const bench = createBench();
   for (const text of ['', 'sk_live_x', bench.text.slice(0, -1), `${bench.text}x`]) {
     expect(outcome(bench.cache.authenticate(text))).toBe('unauthenticated');
@@ -89,10 +89,10 @@ test('a text that is no well-formed key is refused without a look-up', async () 
   expect(bench.requested()).toBe(0);
 });
 
-test('requests that ask for the same new key share one look-up', async () => {
+test('requests with the same new key share one query', async () => {
   const bench = createBench();
   const all = Array.from({ length: 50 }, () => bench.cache.authenticate(bench.text));
-  await bench.response();
+  await bench.finish();
   expect((await Promise.all(all)).map(outcome)).toEqual(all.map(() => 'good'));
   expect(bench.requested()).toBe(1);
 });
@@ -105,7 +105,7 @@ test('an unknown key is not kept: it is good as soon as it exists', async () => 
   expect(bench.requested()).toBe(2);
 });
 
-test('after 5 s one look-up runs beside the answers; after 9 s answers wait for it', async () => {
+test('after 5 s one query runs while requests are served; after 9 s requests wait for it', async () => {
   const bench = await createWarm();
   bench.wait(5 * SECOND);
   expect([bench.askAtOnce(), bench.askAtOnce(), bench.askAtOnce()]).toEqual(['good', 'good', 'good']);
@@ -113,25 +113,25 @@ test('after 5 s one look-up runs beside the answers; after 9 s answers wait for 
   bench.wait(4 * SECOND);
   expect(bench.askAtOnce()).toBe('waits');
   expect(bench.requested()).toBe(2);
-  await bench.response();
+  await bench.finish();
   expect(bench.askAtOnce()).toBe('good');
 });
 
-/** Promise 18. Red when a key is kept without looking again, or trusted from when its answer came. */
-test('a revoked key is refused within 10 s even when no note of it arrives', async () => {
+/** Promise 18. Red when a key is never checked again, or trusted from when its response came. */
+test('a revoked key is rejected within 10 s even when its invalidation is lost', async () => {
   for (const slowMs of [0, 2 * SECOND]) {
     const bench = createBench();
     const first = bench.cache.authenticate(bench.text);
     bench.change({ revoked: true });
     bench.wait(slowMs);
-    await bench.response();
+    await bench.finish();
     expect(outcome(await first)).toBe('good');
     bench.wait(10 * SECOND - slowMs);
     expect(await bench.ask()).toBe('key_revoked');
   }
 });
 
-test('a note makes the next request look again', async () => {
+test('an invalidation makes the next request query again', async () => {
   const bench = await createWarm();
   bench.change({ revoked: true });
   bench.cache.forget(NOTE);
@@ -139,23 +139,25 @@ test('a note makes the next request look again', async () => {
   expect(bench.askAtOnce()).toBe('key_revoked');
 });
 
-test('notes of other kinds change nothing, and a new session forgets all', async () => {
+test('invalidations of other kinds change nothing, and a new session forgets all', async () => {
   const bench = await createWarm();
   bench.cache.forget({ ...NOTE, kind: 'customer' });
   expect(bench.askAtOnce()).toBe('good');
   bench.cache.clear();
   expect(bench.askAtOnce()).toBe('waits');
-  await bench.response();
+  await bench.finish();
 });
 
-/** Red when a look-up that began before the note is kept, or joined by a request that came after it. */
+/**
+ * Red when a query that began before the invalidation is kept, or shared with a request that came after it.
+ */
 test('a key revoked while it is looked up is used for that request alone', async () => {
   const bench = createBench();
   const before = bench.cache.authenticate(bench.text);
   bench.change({ revoked: true });
   bench.cache.forget(NOTE);
   const after = bench.cache.authenticate(bench.text);
-  await bench.response();
+  await bench.finish();
   expect([outcome(await before), outcome(await after)]).toEqual(['good', 'key_revoked']);
   expect(await bench.ask()).toBe('key_revoked');
 });
@@ -166,18 +168,18 @@ test('a key revoked while it is looked up again is not kept as good', async () =
   expect(bench.askAtOnce()).toBe('good');
   bench.change({ revoked: true });
   bench.cache.forget(NOTE);
-  await bench.response();
+  await bench.finish();
   expect(await bench.ask()).toBe('key_revoked');
 });
 
-test('a key that was removed is unknown after the next look-up', async () => {
+test('a key that was removed is unknown after the next query', async () => {
   const bench = await createWarm();
   bench.remove();
   bench.wait(9 * SECOND);
   expect(await bench.ask()).toBe('unauthenticated');
 });
 
-test('an expired key is refused at its moment, without a look-up', async () => {
+test('an expired key is rejected from its expiry on, without a query', async () => {
   const bench = createBench();
   bench.change({ expiresAtMs: 1_000_000 + 3 * SECOND });
   expect(await bench.ask()).toBe('good');
@@ -188,25 +190,25 @@ test('an expired key is refused at its moment, without a look-up', async () => {
   expect(bench.requested()).toBe(1);
 });
 
-test('while Postgres is away a known key goes on for 10 minutes, an unknown one is Transient', async () => {
+test('while Postgres is unavailable a known key is good for 10 minutes, others are Transient', async () => {
   const bench = await createWarm();
-  bench.away = true;
+  bench.isDown = true;
   bench.wait(599 * SECOND);
   expect(await bench.ask()).toBe('good');
   bench.wait(2 * SECOND);
-  await expect(bench.ask()).rejects.toBe(AWAY);
-  const other = expect(bench.cache.authenticate(newApiKey('secret', 'live'))).rejects.toBe(AWAY);
-  await bench.response();
+  await expect(bench.ask()).rejects.toBe(UNAVAILABLE);
+  const other = expect(bench.cache.authenticate(newApiKey('secret', 'live'))).rejects.toBe(UNAVAILABLE);
+  await bench.finish();
   await other;
-  bench.away = false;
+  bench.isDown = false;
   bench.wait(SECOND);
   expect(await bench.ask()).toBe('good');
 });
 
 /** Red when every request asks a Postgres that hangs. */
-test('after a failed look-up the next one waits a second; answers come from memory meanwhile', async () => {
+test('after a failed query the next one waits a second; the cache serves requests meanwhile', async () => {
   const bench = await createWarm();
-  bench.away = true;
+  bench.isDown = true;
   bench.wait(20 * SECOND);
   expect(await bench.ask()).toBe('good');
   const requested = bench.requested();
@@ -218,8 +220,8 @@ test('after a failed look-up the next one waits a second; answers come from memo
   expect(bench.requested()).toBe(requested + 1);
 });
 
-/** Red when a request waits for a look-up that hangs: with Postgres stopped, 114 of 180 took up to 8 s. */
-test('a look-up that hangs holds up one request for a moment, and the next not at all', async () => {
+/** Red when a request waits for a query that hangs: with Postgres stopped, 114 of 180 took up to 8 s. */
+test('a query that hangs delays one request briefly, and the next not at all', async () => {
   const hang = { now: false };
   const key = newApiKey('secret', 'live');
   const stored = { id: 'key_1', environment: 'ws_1:live', kind: 'secret' as const, scopes: ['*'] };

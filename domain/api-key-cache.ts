@@ -17,13 +17,13 @@ export interface StoredKey {
 }
 
 export interface KeyCacheDeps {
-  /** Looks one key up. Undefined when nothing has it; throws Transient while Postgres is away. */
+  /** Queries one key. Undefined when it does not exist; throws Transient while Postgres is unavailable. */
   load(text: string): Promise<StoredKey | undefined>;
   clock: Clock;
 }
 
 export interface KeyCache {
-  /** Who asks, or why not. From memory at once for a key that was used lately; throws Transient. */
+  /** The key, or why it is rejected. At once from the cache for a recent key; throws Transient. */
   authenticate(text: string): StoredKey | Rejection | Promise<StoredKey | Rejection>;
   /** The same of one that was looked up in the last seconds and is good; for anything else authenticate. */
   known(text: string): StoredKey | undefined;
@@ -34,34 +34,34 @@ export interface KeyCache {
 interface Entry {
   key: StoredKey;
   checkedAtMs: number;
-  /** While this look-up runs no second one starts. */
+  /** While this query runs, no second one starts. */
   checking: Promise<StoredKey | undefined> | undefined;
-  /** After a failed look-up the next one waits a moment, so that a hanging Postgres delays few requests. */
+  /** After a failed query the next one waits until this time: a hanging Postgres delays few requests. */
   retryAtMs: number;
 }
 
-/** When a look-up began: of what was changed since then it may know nothing. */
+/** When a query began: its result may miss later changes. */
 interface Time {
   generation: number;
   atMs: number;
 }
 
 const ENTRIES_MAX = 10_000;
-/** Revocation reaches us by NOTIFY; the re-check is the net and keeps the promise of 10 s. */
+/** NOTIFY brings a revocation; the repeated check is the safety net and keeps the promise of 10 s. */
 const RECHECK_AFTER_MS = 5_000;
 const STALE_AFTER_MS = 9_000;
-/** While Postgres is away a key that was good goes on this long (architecture, §5). */
-const AWAY_MS_MAX = 600_000;
+/** While Postgres is unavailable, a key that was good stays good this long (architecture, §5). */
+const OUTAGE_MS_MAX = 600_000;
 const RETRY_AFTER_MS = 1_000;
-/** A Postgres that hangs answers after 12 s: a request with a key that was good does not wait for that. */
+/** A Postgres that hangs fails after 12 s: a request with a key that was good does not wait for that. */
 const RECHECK_PATIENCE_MS = 300;
 
 export function createKeyCache({ load, clock }: KeyCacheDeps): KeyCache {
   const memory = createMemory(clock);
   const firstLoads = createFirstLoads(load, memory, createCircuitBreaker(clock));
   const judge = (key: StoredKey) => judgeAt(key, clock.nowMs());
-  const notified = (key: StoredKey | undefined) => (key ? judge(key) : KEY_REJECTIONS.unknown);
-  const firstLoad = async (text: string) => notified(await firstLoads.load(text));
+  const judged = (key: StoredKey | undefined) => (key ? judge(key) : KEY_REJECTIONS.unknown);
+  const firstLoad = async (text: string) => judged(await firstLoads.load(text));
 
   function recheck(text: string, entry: Entry): Promise<StoredKey | undefined> {
     const requested = memory.time();
@@ -77,11 +77,11 @@ export function createKeyCache({ load, clock }: KeyCacheDeps): KeyCache {
 
   async function rechecked(text: string, entry: Entry): Promise<StoredKey | Rejection> {
     try {
-      return notified(await inTime(recheck(text, entry), RECHECK_PATIENCE_MS));
+      return judged(await inTime(recheck(text, entry), RECHECK_PATIENCE_MS));
     } catch (error) {
       entry.retryAtMs = clock.monotonicMs() + RETRY_AFTER_MS;
       const age = clock.monotonicMs() - entry.checkedAtMs;
-      if (!(error instanceof Transient) || age > AWAY_MS_MAX) throw error;
+      if (!(error instanceof Transient) || age > OUTAGE_MS_MAX) throw error;
       return judge(entry.key);
     }
   }
@@ -99,7 +99,8 @@ export function createKeyCache({ load, clock }: KeyCacheDeps): KeyCache {
       const age = now - entry.checkedAtMs;
       if (age < RECHECK_AFTER_MS) return judge(entry.key);
       const waiting = now < entry.retryAtMs;
-      if (age > AWAY_MS_MAX && waiting) throw new Transient('keys_unavailable', 'Keys cannot be looked up.');
+      if (age > OUTAGE_MS_MAX && waiting)
+        throw new Transient('keys_unavailable', 'Keys cannot be looked up.');
       if (age < STALE_AFTER_MS || waiting) {
         if (!waiting) recheck(text, entry).catch(() => undefined); // its failure is in retryAtMs
         return judge(entry.key);
@@ -108,7 +109,7 @@ export function createKeyCache({ load, clock }: KeyCacheDeps): KeyCache {
     },
     known: (text) => goodKey(memory.find(text), clock),
     forget({ kind }) {
-      if (kind === 'key') clear(); // changes of keys are rare: the whole shelf is the simplest net
+      if (kind === 'key') clear(); // keys change rarely: clearing the whole cache is the simplest way
     },
     clear,
   };
@@ -119,7 +120,7 @@ function judgeAt(key: StoredKey, nowMs: number): StoredKey | Rejection {
   return key.expiresAtMs !== undefined && key.expiresAtMs <= nowMs ? KEY_REJECTIONS.expired : key;
 }
 
-/** Where nothing has to be asked or refused. */
+/** The cached key, when neither a query nor a rejection is needed. */
 function goodKey(entry: Entry | undefined, clock: Clock): StoredKey | undefined {
   if (!entry || clock.monotonicMs() - entry.checkedAtMs >= RECHECK_AFTER_MS) return undefined;
   const found = judgeAt(entry.key, clock.nowMs());
@@ -128,7 +129,7 @@ function goodKey(entry: Entry | undefined, clock: Clock): StoredKey | undefined 
 
 type Memory = ReturnType<typeof createMemory>;
 
-/** What was looked up. An answer that was asked for before the last note is used once, but not kept. */
+/** Cached keys. The result of a query that began before the last invalidation is used once, but not kept. */
 function createMemory(clock: Clock) {
   const entries = new Map<string, Entry>();
   let generation = 0;
@@ -149,7 +150,9 @@ function createMemory(clock: Clock) {
   };
 }
 
-/** One look-up at a time for each new key. Who asks after a note must not be told what was true before it. */
+/**
+ * Single-flight: one query at a time for each new key. A request after an invalidation starts a new query.
+ */
 function createFirstLoads(load: KeyCacheDeps['load'], memory: Memory, lookUp: CircuitBreaker) {
   const loads = new Map<string, Promise<StoredKey | undefined>>();
 

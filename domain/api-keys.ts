@@ -20,7 +20,7 @@ export interface ApiKeySpec {
   key?: string;
 }
 
-/** Writes a key. Its text is in the answer and nowhere else. */
+/** Writes a key. Its text is in the response and nowhere else. */
 export async function makeApiKey(
   db: Pool | PoolClient,
   { nowMs, key, ...spec }: ApiKeySpec,
@@ -37,7 +37,7 @@ export async function makeApiKey(
   return { key: text, row };
 }
 
-/** As an answer and the audit log show it. */
+/** As responses and the audit log show it. */
 export function shownApiKey(row: ApiKeyRow, nowMs: number): ApiKey {
   const { id, kind, name, scopes, last4, createdBy, createdAt, rotatedTo } = row;
   return {

@@ -11,10 +11,10 @@ import {
 } from './find-customer-grants.ts';
 
 /*
- * What customers hold, of one and of many at once, from a real Postgres.
+ * The grants of one and of many customers at once, from a real Postgres.
  *
- * Breaks that turn it red: the environment left out; overrides of one customer told of another, or on every
- * row; `all` read as none; an ended subscription left out although it lived at the moment.
+ * Mutants that turn it red: the environment left out; overrides of one customer given to another, or on every
+ * row; `all` read as none; an ended subscription left out although it was active at the given time.
  */
 const log = pino({ level: 'silent' });
 const AT = new Date('2026-11-21T12:00:00Z');
@@ -73,7 +73,7 @@ INSERT INTO overrides (id, environment, customer_id, feature_id, enabled, amount
 const ALL: RequestedGrants = { featureIds: 'all', meterKeys: [] };
 const question = { environment: ENVIRONMENT, atMs: AT.getTime() };
 
-describe('holders', () => {
+describe('customer grants', () => {
   it('are found with all that they hold, each with its own', async () => {
     const customerIds = ['cus_c', 'cus_b', 'cus_a', 'cus_t', 'cus_gone'];
     const found = await findManyCustomerGrants(pool, { ...question, customerIds, ...ALL });
@@ -102,7 +102,7 @@ describe('holders', () => {
     });
   });
 
-  it('have of grants and overrides those that are asked for, by feature or by meter', async () => {
+  it('include the requested grants and overrides, by feature or by meter', async () => {
     const held = async (requested: { featureIds: string[]; meterKeys: string[] }) => {
       const holders = await findManyCustomerGrants(pool, {
         ...question,

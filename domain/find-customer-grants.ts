@@ -22,7 +22,7 @@ interface NamedSubscription extends HeldSubscription {
   id: string;
 }
 
-/** Whose holdings, with subscriptions that ended but lived at this moment. */
+/** The customers, with subscriptions that have ended but were active at this time. */
 export interface OneCustomerQuestion extends RequestedGrants {
   environment: string;
   /** Its id or external id. */
@@ -41,7 +41,7 @@ export const NO_GRANTS: RequestedGrants = { featureIds: [], meterKeys: [] };
 
 const DAY_MS = 86_400_000;
 
-/** Undefined when there is no such customer. Of its grants and overrides it has those that are asked for. */
+/** Undefined when there is no such customer. Includes only the requested grants and overrides. */
 export async function findCustomerGrants(
   db: Pool | PoolClient,
   { environment, atMs, customer, ...requested }: OneCustomerQuestion,

@@ -3,17 +3,14 @@ import type { Logger } from 'pino';
 import { splitEnvironment } from '../schemas/primitives/environment.ts';
 import { stampFirstCall } from './store/stamp-first-call.ts';
 
-/** Stamps a workspace's first API call, once, behind the answer. */
+/** Stamps a workspace's first API call, once, after the response. */
 export interface FirstCallStamp {
   saw(environment: string): void;
-  /** Waits for what is under way. */
+  /** Waits for the running statements. */
   close(): Promise<void>;
 }
 
-/**
- * Workspaces remembered as stamped; when it is full it starts anew, at the price of one idle statement
- * each.
- */
+/** Workspaces known as stamped. A full set is emptied, at the price of one needless statement each. */
 const STAMPED_MAX = 10_000;
 
 export function createFirstCallStamp(pool: Pool, log: Logger): FirstCallStamp {

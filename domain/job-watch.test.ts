@@ -26,8 +26,8 @@ function watchUnderTest() {
   };
 }
 
-// Red when nothing is told of a job that nobody comes to do: readyz says ready, and trials do not end.
-it('a job that makes no progress for a minute is named, with since when and what stands still', () => {
+// Red when a job that no process does goes unreported: readyz says ready, and trials do not end.
+it('a job that makes no progress for a minute is named, with since when and what stops', () => {
   const { pass } = watchUnderTest();
   expect(pass(50_000, { clock: 7, sweep: 1 })).toBeUndefined();
   const notified = pass(20_000, { clock: 7, sweep: 1 });
@@ -39,7 +39,7 @@ it('a job that makes no progress for a minute is named, with since when and what
   expect(lines.map((line) => JSON.parse(line).job)).toEqual(['clock']);
 });
 
-it('one that goes on is not named, whoever does it, and one that goes on again is named no more', () => {
+it('a job that any process does is not named, and one that runs again is named no more', () => {
   const { pass } = watchUnderTest();
   for (let runs = 1; runs < 100; runs++) expect(pass(5_000, { clock: runs, sweep: 1 })).toBeUndefined();
   expect(pass(61_000, { clock: 99, sweep: 1 })).toContain('the job clock');
@@ -52,8 +52,8 @@ it('a job that looks seldom may be still for five of its looks, and one that nev
   expect(pass(2_000, { clock: 2 })).toContain('the job sweep');
 });
 
-// Red when moments are compared: it would be 40 days before anything is told.
-it('a clock that jumps neither hides a job that stands still nor names one that goes on', () => {
+// Red when wall-clock times are compared: a stalled job would be reported after 40 days.
+it('a clock that jumps neither hides a stalled job nor names a running one', () => {
   const { pass, clock } = watchUnderTest();
   clock.wall += DAYS_40_MS;
   expect(pass(5_000, { clock: 1, sweep: 1 })).toBeUndefined();

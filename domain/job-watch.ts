@@ -5,7 +5,7 @@ import type { Clock } from '../infra/ports/clock.ts';
 import { timestampText } from '../schemas/primitives/timestamp.ts';
 import { readJobRuns } from './store/job-leases.ts';
 
-/** A leased job, as an operator is told of it when it stands still. */
+/** A leased job, as an operator sees it when it stalls. */
 export interface WatchedJob {
   job: string;
   /** At most so long between two of its looks. */
@@ -14,7 +14,7 @@ export interface WatchedJob {
   stops: string;
 }
 
-/** Tells which jobs stand still, whichever process should do them. */
+/** Reports which jobs are stalled, whichever process should do them. */
 export interface JobWatch {
   /** In words, for readyz; undefined while all of them go on. */
   stalled(): string | undefined;
@@ -59,12 +59,12 @@ export function startJobWatch(
 
 /** So many looks of its own may a job miss. */
 const LOOKS_MISSED_MAX = 5;
-/** Longer than a lease that has to run out first, and a store that is away for a moment. */
+/** Longer than a lease that has to expire first, and than a short outage of a store. */
 const STALLED_MS_MIN = 60_000;
 
 /**
- * Judges by a clock that never goes back: what stands still because of clocks is told, too. While Postgres
- * does not answer nothing is known, and readyz names Postgres.
+ * Judges by a monotonic clock: a job that stalls because of wall clocks is reported too. While Postgres is
+ * unavailable nothing is known, and readyz names Postgres.
  */
 export function createJobWatch(
   { clock, log }: Omit<JobWatchDeps, 'pool'>,
@@ -83,7 +83,7 @@ export function createJobWatch(
 
   function notify(one: WatchedJob): void {
     const forMs = stalledMs(one);
-    if (forMs > 0 && !notified.has(one.job)) log.error({ job: one.job, forMs }, 'a job stands still');
+    if (forMs > 0 && !notified.has(one.job)) log.error({ job: one.job, forMs }, 'a job is stalled');
     if (forMs > 0) notified.add(one.job);
     else notified.delete(one.job);
   }
@@ -104,7 +104,7 @@ export function createJobWatch(
       knownAtMs = clock.monotonicMs();
       for (const [job, now] of runs) {
         const last = seen.get(job);
-        // The first number tells nothing: it may be as old as the last start.
+        // The first number proves nothing: it may be as old as the last start.
         if (last?.runs !== now) seen.set(job, { runs: now, sinceMs: last ? knownAtMs : startedAtMs });
       }
       jobs.forEach(notify);

@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { stampLastUsed } from './store/stamp-last-used.ts';
 
-/** Stamps when a key was used last, behind the answer and for many keys at once. */
+/** Stamps when a key was used last, after the response and for many keys at once. */
 export interface LastUsedStamp {
   /** Costs a write to a map. */
   saw(keyId: string, atMs: number): void;

@@ -6,10 +6,10 @@ import { inJobTransaction, type JobTurn, startLeasedJob } from './leased-job.ts'
 import { holdJob, readJobRuns } from './store/job-leases.ts';
 
 /*
- * Looks of a job, over a real Postgres; leases are shown with the subscription clock.
+ * Runs of a job, over a real Postgres; leases are shown with the subscription clock.
  *
- * Breaks that turn it red: a wake during a look that is forgotten; a look that fails ends the job; the pause
- * at the time of the wake slept out; the epoch not asked for.
+ * Mutants that turn it red: a wake-up during a run is forgotten; a run that fails ends the job; the pause at
+ * the time of the wake-up is slept to its end; the epoch is not checked.
  */
 const WAIT = { timeout: 20_000, interval: 10 };
 const log = pino({ level: 'silent' });
@@ -84,12 +84,12 @@ it('a job is done within a lease where its owner was killed while the clock was 
   };
   await jobUnderTest(look, { everyMs: 20, leaseMs: 500, before: LEFT_AHEAD });
   await vi.waitFor(() => expect(epochs).toContain(4), WAIT);
-  // It was waited for, as for any owner who may live.
+  // The new owner waited for it, as for any owner that may be alive.
   expect(epochs[0]).toBeUndefined();
 });
 
 // Red when such a lease is taken at once: two would hold it each time a clock is put right.
-it('an owner who lives through the clock being put right keeps its job', async () => {
+it('an owner that is alive when the clock is corrected keeps its job', async () => {
   const { pool } = await jobUnderTest(async () => undefined, { before: LEFT_AHEAD });
   expect(await holdJob(pool, 'job', 'other', 60_000)).toBeUndefined();
   expect(await holdJob(pool, 'job', 'killed', 60_000)).toBe(3);

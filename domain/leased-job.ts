@@ -11,7 +11,7 @@ import { countJobRun, endJob, holdJob, shareEpoch } from './store/job-leases.ts'
 export interface LeasedJob {
   /** Looks at once, where it pauses; otherwise again when it has looked. */
   wake(): void;
-  /** After the work under way; the next owner may begin at once. */
+  /** After the running work; the next owner may begin at once. */
   close(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export interface JobTurn {
 export interface LeasedJobOptions {
   /** The name of the lease. */
   job: string;
-  /** Does what there is to do, holding on to the lease before each piece; then for how long there is none. */
+  /** Does what is due, and renews the lease before each piece. Returns how long nothing more is due. */
   look: (turn: JobTurn) => Promise<number | undefined>;
   /** One process's own at any time. */
   owner?: string | undefined;
@@ -37,13 +37,13 @@ export interface LeasedJobOptions {
 }
 
 /**
- * What is due is done within 10 s of its moment: also where the owner was killed just after it had held on,
- * and its successor had looked just before that lease ran out.
+ * Due work is done within 10 s of its time, even when the owner was killed just after it renewed the lease,
+ * and its successor had looked just before that lease expired.
  */
 const LEASE_MS = 6_000;
 /** At most so long between two looks, where nothing else is said. */
 export const EVERY_MS = 2_000;
-/** Moments may lie close together: so often it looks, and not more. */
+/** Due times may be close together: the job looks at most this often. */
 const PAUSE_MS_MIN = 100;
 /** No more often is it written that a job goes on. */
 const COUNTED_EVERY_MS = 1_000;
@@ -124,8 +124,8 @@ export function inJobTransaction<T>(
 }
 
 /**
- * True when no other piece of the job would be done now either: Postgres is away, or another owner has begun.
- * Not of one that took too long: tried first in each look, it would hold up the others for ever.
+ * True when every other piece of the job would fail as well: Postgres is unavailable, or another owner has
+ * begun. False for a piece that took too long: tried first in each look, it would block the others forever.
  */
 export function endsLook(error: unknown): boolean {
   return !isTimeout(error) && asTransient(error) instanceof Transient;

@@ -17,7 +17,7 @@ test('the server secret is made once, for the eyes of this account alone', () =>
   expect(readFileSync(join(dataDir, 'server-secret'), 'utf8')).toBe(made.toString('base64'));
 });
 
-test('a given secret is used and not written down; a damaged file is refused, not replaced', () => {
+test('a given secret is used and not written down; a damaged file is rejected, not replaced', () => {
   const dataDir = testFolder();
   expect(readServerSecret({ given: Buffer.alloc(32, 9).toString('base64'), dataDir })).toEqual(
     Buffer.alloc(32, 9),
@@ -29,7 +29,7 @@ test('a given secret is used and not written down; a damaged file is refused, no
 });
 
 // Red when a new one is made: every API key would be unknown from then on, without a word.
-test('a secret that was lost is missed, not made anew, once there is a log', () => {
+test('a lost secret is an error, not made again, once there is a log', () => {
   const dataDir = testFolder();
   readServerSecret({ dataDir });
   rmSync(join(dataDir, 'server-secret'));

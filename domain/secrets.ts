@@ -142,7 +142,7 @@ export async function readIdentityKey(pool: Pool): Promise<Buffer | undefined> {
   }
 }
 
-/** 16 bytes in the log and the record file: files of another installation refuse to open. */
+/** 16 bytes in the log and the record file: files of another installation are rejected. */
 export function identityCheckOf(identityKey: Uint8Array): Buffer {
   return createHmac('sha256', identityKey).update('check').digest().subarray(0, 16);
 }

@@ -1,6 +1,6 @@
 /**
- * Makes dist/ from the sources of the product: WebAssembly first, then JavaScript, then what is read beside
- * it. `npm run build`, or by start.mjs when the last build was of other sources. With `--tests` it makes
+ * Makes dist/ from the sources of the product: WebAssembly first, then JavaScript, then the files that it
+ * reads. `npm run build`, or by start.mjs when the last build was of other sources. With `--tests` it makes
  * dist-tests/ too, of everything there is: for tests and benchmarks that run as processes of their own.
  */
 import { spawnSync } from 'node:child_process';
@@ -20,7 +20,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { binaryName, correctBinary, REVIEWED_BINARIES } from './corrected-uws.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
-/** Of each: where it goes, its folders, and what tells the compiler which files of them. */
+/** For each: where it goes, its folders, and the compiler settings that select its files. */
 const PRODUCT = {
   dist: join(ROOT, 'dist'),
   rooms: ['schemas', 'infra', 'domain', 'ingest', 'aggregator', 'control-plane', 'delivery', 'app'],
@@ -37,9 +37,9 @@ const RESULTS = join(ROOT, 'bench', 'results');
 const STAMP = '.built';
 /** As tsconfig.build.json leaves them out. */
 const OF_TESTS = /(\.test|-under-test|-oracle)\.ts$|[/\\]conformance[/\\]/;
-/** Files that compiled code reads from beside itself. */
+/** Files that compiled code reads from its own folder. */
 const READ_AT_RUN_TIME = new Set(['.sql', '.wasm', '.html', '.css', '.node']);
-/** Made by a build, beside the sources. */
+/** Made by a build, next to the sources. */
 const MADE = new Set(['.wasm', '.node']);
 const TOOLS = {
   asc: join(ROOT, 'node_modules', 'assemblyscript', 'bin', 'asc.js'),
@@ -47,21 +47,21 @@ const TOOLS = {
 };
 
 /**
- * True when dist/ is missing, or of other sources, or a module is not the one that was built. Told by their
+ * True when dist/ is missing, or of other sources, or a module is not the one that was built. Decided by
  * content, in some 20 ms: a release that is unpacked over another may be older by its files' times, and
  * clocks are set back.
  */
 export function isOutdated(target = PRODUCT) {
   const { dist } = target;
   const built = readStamp(target);
-  // Those that run stand in dist; beside the sources, where a checkout leaves them out, they may be missing.
+  // Running modules are in dist; next to the sources, where a checkout leaves them out, they may be missing.
   const running = modules().map((module) => ({ ...module, place: join(dist, relative(ROOT, module.place)) }));
   const isOfThisNode = !needsBinary() || existsSync(join(dist, 'infra', 'http', binaryName()));
   const isWhole = isOfThisNode && running.every((module) => isBuilt(module, built));
   return !isWhole || built.sources !== hashOf(writtenSources(target));
 }
 
-/** Built beside its place and put there whole: a build that is cut off leaves nothing half-made. */
+/** Built next to its place and moved there complete: a build that is cut off leaves nothing half-made. */
 export function build(target = PRODUCT) {
   const { dist } = target;
   const fresh = `${dist}.${process.pid}`;
@@ -156,7 +156,7 @@ function writtenSources(target) {
   return [...settings, ...sources(target).filter((path) => !MADE.has(extname(path)))];
 }
 
-/** Of the product without its tests: whoever edits those builds nothing anew. */
+/** Of the product without its tests: editing a test does not cause a build. */
 function sources({ rooms, settings }) {
   const found = rooms.flatMap((room) => filesIn(join(ROOT, room)));
   return settings === PRODUCT.settings ? found.filter((path) => !OF_TESTS.test(path)) : found;

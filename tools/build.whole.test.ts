@@ -46,7 +46,7 @@ test('packages are installed when the lock file names others, however old it is'
   expect(await tree.start()).toEqual({ code: 0, stdout: 'first\n', stderr: '' });
 });
 
-/** Red when npm is asked for what only tests need, or another platform: it may be out of reach. */
+/** Red when npm is called for what only tests need, or another platform: it may be out of reach. */
 test('nothing is installed when all that is needed is there, in whatever way it came', async () => {
   const tree = makeTree();
   await tree.start();
@@ -88,7 +88,7 @@ function holds({ path }: Tree, name: string, word: string): boolean {
 }
 
 /** Red when the compiler, which says nothing of what it could not write, writes to where it is read. */
-test('a module that a full disk cut off is told, and stands nowhere', async () => {
+test('a module that a full disk cut off is reported, and left nowhere', async () => {
   const tree = makeTree();
   writeModule(tree, 'first');
   const full = await tree.start('ulimit -f 1');
@@ -111,7 +111,7 @@ test('a module that is missing or another than was built is built again', async 
   for (const place of [MODULE, `dist/${MODULE}`]) rmSync(tree.path(place));
   await tree.start();
   expect(holds(tree, `dist/${MODULE}`, 'first')).toBe(true);
-  // As a checkout that is put beside a dist that was built elsewhere: what runs is there.
+  // As a checkout that is put next to a dist that was built elsewhere: what runs is there.
   rmSync(tree.path(MODULE));
   await tree.start();
   expect(existsSync(tree.path(MODULE))).toBe(false);
@@ -131,7 +131,7 @@ test('a build goes past what one left that was killed while it cleared up', asyn
 });
 
 /** Red when the lock is looked at only by the new release: a child that ends would come back as that. */
-test('what runs on the folder is neither built nor installed anew', async () => {
+test('a folder from which a Metergate runs is neither built nor installed again', async () => {
   const tree = makeTree();
   await tree.start();
   const release = await acquireLock(tree.path('data/locks/data-dir.lock'));

@@ -12,12 +12,12 @@ import { createHash } from 'node:crypto';
 const TRIMMING = { why: 'a header value keeps its bytes beyond ASCII' };
 /**
  * After a last chunk two bytes are dropped and the next ones are read as a request: a trailer field could be
- * one. The count of bytes to drop is not taken down any more, so that nothing else of a connection is read.
- * The front closes it behind the answer.
+ * one. The count of bytes to drop no longer decreases, so that nothing else of a connection is read. The HTTP
+ * front closes the connection after the response.
  */
 const TRAILERS = { why: 'what follows a last chunk is no request' };
-/** Names with `_` or `.` stopped the older parser without an answer. `_` arrives as DEL (0x7f) there. */
-const NAMES = { why: 'header names may hold any token character' };
+/** Names with `_` or `.` stopped the older parser without a response. `_` arrives as DEL (0x7f) there. */
+const NAMES = { why: 'header names may have any token character' };
 
 /** Pages of the parser's own, in place and so of the same length, in the form of our errors. */
 const PAGES = [
@@ -44,7 +44,7 @@ const PAGES = [
     // There is no room for its media type.
     is: page(400, 'invalid_request', 'Not HTTP/1.1.', ''),
   },
-].map(({ was, is }) => ({ why: 'an answer in our form', was, is: is.padEnd(was.length), times: 1 }));
+].map(({ was, is }) => ({ why: 'a response in our form', was, is: is.padEnd(was.length), times: 1 }));
 
 /** Built from the sources of January 2024. */
 const OF_2024 = [

@@ -31,14 +31,14 @@ test.each(NAMES)('%s is the one that was reviewed, and corrected to what was rev
   expect(sha256(correctBinary(name, installed(name)))).toBe(reviewed?.corrected);
 });
 
-test.each(NAMES)('another %s than the reviewed one is refused, with both hashes', (name) => {
+test.each(NAMES)('another %s than the reviewed one is rejected, with both hashes', (name) => {
   const other = installed(name);
   other.writeUInt8(other.readUInt8(other.length - 1) ^ 1, other.length - 1);
   const both = new RegExp(`${sha256(other)}.*${REVIEWED_BINARIES[name]?.installed}`);
   expect(() => correctBinary(name, other)).toThrow(both);
 });
 
-test('a binary that nobody reviewed is not corrected', () => {
+test('a binary that was not reviewed is not corrected', () => {
   expect(() => correctBinary('uws_linux_x64_999.node', Buffer.alloc(1))).toThrow('not reviewed');
 });
 

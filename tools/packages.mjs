@@ -11,14 +11,14 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 /** What npm says is there: written as its last act, by whatever command. */
 const INSTALLED = join(ROOT, 'node_modules', '.package-lock.json');
 /**
- * Not `npm ci`: it refuses a lock file that leaves out packages of other platforms, which is what npm writes
+ * Not `npm ci`: it rejects a lock file that leaves out packages of other platforms, which is what npm writes
  * where a registry does not carry them. Postgres comes in optional packages.
  */
 const INSTALL = ['install', '--no-save', '--include=optional', '--no-audit', '--no-fund'];
 const UWS = join(ROOT, 'node_modules', 'uWebSockets.js');
 
 /**
- * Told by what the two files hold: a lock file that is unpacked over another may be older than what was
+ * Decided by what the two files contain: a lock file that is unpacked over another may be older than what was
  * installed by that. Optional packages are of other platforms; those of development are for tests.
  */
 export function isInstalled({ withDev }) {

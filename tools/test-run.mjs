@@ -3,9 +3,9 @@
  * says loudly what it could not run and why, and ends with 0 only when all of it is well.
  *
  * Plain JavaScript without packages: it has to run before anything is installed. What comes after `--` goes
- * to vitest (`npm test -- --project unit`); without it, what stands around the promises, what needs a broker
- * and the proofs of breaks are left to `npm run test:whole`, `test:distributed` and `breaks`. The counts are
- * left in .cache/test-summary.json for .ci/run.
+ * to vitest (`npm test -- --project unit`). Without it, the tests that surround the promises, those that need
+ * a broker and the proofs of mutants are left to `npm run test:whole`, `test:distributed` and `breaks`. The
+ * counts are left in .cache/test-summary.json for .ci/run.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -32,12 +32,12 @@ const GATES = [
 ];
 
 /**
- * What judges how long something takes runs one file at a time, and waits half of that; tests of whole
- * processes wait for starts, stops and locks. What needs nothing but the processor takes the rest of it, and
- * is served after them. Left out: what `npm run test:whole`, `test:distributed` and `breaks` run.
+ * Tests that judge durations run one file at a time and mostly wait; tests of whole processes wait for
+ * starts, stops and locks. Tests that need only the processor take the rest of it, at a lower priority. Left
+ * out: what `npm run test:whole`, `test:distributed` and `breaks` run.
  */
 const TIMED = ['timed'];
-const BESIDE = ['unit', 'store'];
+const CONCURRENT = ['unit', 'store'];
 const PROCESSES = ['sys'];
 /** Of 19. More would starve tests that have a time limit of their own. */
 const NICE = ['nice', '-n', '5'];
@@ -87,15 +87,19 @@ async function runAll(vitestArguments) {
     const isSound = run('tests', program('vitest'), vitest('chosen', vitestArguments));
     return { counts: countsOf('chosen', isSound), failedGates };
   }
-  const beside = runBehind('tests within a process', program('vitest'), vitest('beside', projects(BESIDE)));
+  const concurrent = runBehind(
+    'tests within a process',
+    program('vitest'),
+    vitest('concurrent', projects(CONCURRENT)),
+  );
   const gates = runGates();
-  const timed = await runShown('timed tests; those within a process beside them', 'timed', TIMED);
+  const timed = await runShown('timed tests; those within a process run concurrently', 'timed', TIMED);
   const processes = await runShown(
     'tests of whole processes; the rest of the others',
     'processes',
     PROCESSES,
   );
-  const within = countsOf('beside', await beside);
+  const within = countsOf('concurrent', await concurrent);
   const failedGates = await gates;
   const all = [within, timed, processes];
   const sum = (name) => all.reduce((total, counts) => total + counts[name], 0);
@@ -132,7 +136,7 @@ async function runGates() {
   return failed;
 }
 
-/** Served after what runs beside it; what it prints is shown when it has ended. True when it is well. */
+/** Runs at a lower priority; its output is shown when it has ended. True when it is well. */
 async function runBehind(name, command, options) {
   const [nice, ...niceness] = NICE;
   const child = spawn(nice, [...niceness, command, ...options], { stdio: ['ignore', 'pipe', 'pipe'] });

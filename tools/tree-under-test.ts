@@ -26,11 +26,11 @@ const LOCK = [
 ];
 const FAILURES = ['schemas/failures.ts', 'schemas/error-codes.ts'];
 const MEANS = ['tools/tsconfig.build.json', 'tsconfig.json', ...LOCK, ...FAILURES];
-/** Real ones; what these load is found beside them. */
+/** Real ones; their own imports are found next to them. */
 const TOOLS = ['typescript', 'assemblyscript', '@types', 'fs-native-extensions'];
 const PACKAGES = { 'node_modules/koa': { version: '3.0.0', integrity: 'sha512-first' } };
 
-/** Stands for npm: it counts its calls, and leaves what npm leaves. */
+/** In place of npm: it counts its calls, and leaves what npm leaves. */
 const NPM = `
   const { appendFileSync, readFileSync, writeFileSync } = require('node:fs');
   appendFileSync('npm-calls', process.argv.slice(2).join(' ') + '\\n');

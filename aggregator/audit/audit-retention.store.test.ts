@@ -8,11 +8,11 @@ import { findLogSpan } from './log-span.ts';
 import { AUDIT_EXIT, askAudit } from './request-audit.ts';
 
 describe('what an audit expects of the log', () => {
-  // Red when `kept_from` is not asked for: a segment may go before it is read.
+  // Red when `kept_from` is not checked: a segment may go before it is read.
   it('begins with the first whole range that is kept, and what was created after all before it', async () => {
     const { stores, ends } = await loaded();
     const place = placeOf(stores);
-    const audited = { ...stores, isShared: false };
+    const audited = { ...stores, isDistributed: false };
     const end = ends.at(-1) ?? 0;
     expect(await findLogSpan(audited, place, end)).toMatchObject({ from: 0, to: end, sinceMs: 0 });
     await keepFrom(stores, (ends[1] ?? 0) + 1, 0);
@@ -26,7 +26,7 @@ describe('what an audit expects of the log', () => {
     expect(await audit(stores)).toBe(AUDIT_EXIT.same);
   });
 
-  it('is read anew when a segment goes meanwhile', async () => {
+  it('is read again when a segment goes meanwhile', async () => {
     let gone = 0;
     const { stores } = await loaded(({ reader }) => ({
       reader: {
@@ -54,7 +54,7 @@ describe('a repair', () => {
         ...warehouse,
         insertEvents: (block) => {
           if (!fails || !block.token.startsWith('repair-')) return warehouse.insertEvents(block);
-          return Promise.reject(new Fatal('warehouse_newer', 'The insert is refused.'));
+          return Promise.reject(new Fatal('warehouse_newer', 'The insert is rejected.'));
         },
       },
     }));
@@ -84,7 +84,7 @@ it('a repair that fails between two inserts and is tried again puts all of it ba
         if (block.token.startsWith('repair-')) inserts += 1;
         if (inserts !== 2) return stores.warehouse.insertEvents(block);
         inserts += 1;
-        return Promise.reject(new Transient('warehouse_unavailable', 'It is away just now.'));
+        return Promise.reject(new Transient('warehouse_unavailable', 'It is temporarily unavailable.'));
       },
     },
   });
@@ -124,7 +124,7 @@ it('gives up nothing of the log that a repair has looked at', async () => {
       ...reader,
       read: async (...requested) => {
         const repairing = "SELECT FROM audit_runs WHERE repair AND state = 'running'";
-        // The load is beyond the beginning: this is who compares.
+        // The load is beyond the beginning: the comparison reads here.
         const isRepair = requested[1] === 0 && (await pool.query(repairing)).rows.length > 0;
         if (isRepair) raised.push(...(await pool.query(GIVE_UP_ALL)).rows);
         if (isRepair) looks += 1;
@@ -173,7 +173,7 @@ describe('what is stored and no longer on the log', () => {
   });
 });
 
-// Red when a repair that failed is forgotten as well: strong reads would answer from what it left half made.
+// Red when a failed repair is forgotten as well: strong reads would use what it left half made.
 it('audits that ended a month ago are forgotten, but for the last repair if it failed', async () => {
   const stores = await openLoadStores();
   await stores.pool.query(
@@ -190,8 +190,8 @@ it('audits that ended a month ago are forgotten, but for the last repair if it f
   expect(rows).toEqual([{ id: 'failed for good' }, { id: 'young' }]);
 });
 
-// Red when a repair ends with the comparison before it: it is what trim-log.ts tells the operator to ask for.
-it('a repair lets go of a log that one before it went on holding, with nothing left to mend', async () => {
+// Red when a repair ends with the comparison before it: trim-log.ts tells the operator to run a repair.
+it('a repair releases a log that an earlier repair kept, with nothing left to repair', async () => {
   const { stores } = await loaded();
   await stores.pool.query("UPDATE log_trims SET held_by = 'one that failed'");
   expect(await audit(stores, { repair: false })).toBe(0);

@@ -39,7 +39,7 @@ describe('an audit of a log that several load', () => {
   });
 
   // Red when only some of the partitions are compared with what is stored.
-  it('names what is missing, what was counted twice and what stands at two moments', async () => {
+  it('names what is missing, what was counted twice and what is stored at two times', async () => {
     const opened = await loaded(events(0, 40));
     await damage(opened);
     const { code, differences } = await audit(opened);
@@ -85,7 +85,7 @@ describe('an audit of a log that several load', () => {
     ]);
   });
 
-  // Red when everything that is stored is expected to stand on the topic that is used now.
+  // Red when every stored event is expected to be on the topic that is used now.
   it('leaves alone what came by an earlier topic', async () => {
     const opened = await loaded(events(0, 20));
     await opened.loading.close();
@@ -94,7 +94,7 @@ describe('an audit of a log that several load', () => {
     expect(await audit(opened)).toEqual({ code: AUDIT_EXIT.same, differences: [] });
   });
 
-  // Red when runs that a process left behind are not taken up, or by whoever starts while they run.
+  // Red when runs that a process left behind are not taken over, or when a second process starts them too.
   it('is done again by another where its process ended in the middle', async () => {
     const opened = await loaded(events(0, 20));
     await opened.stores.pool.query(
@@ -115,7 +115,7 @@ async function loaded(given: LoggedEvent[]) {
   return { ...opened, loading };
 }
 
-/** One event is gone, one was inserted twice, and one stands at another moment as well. */
+/** One event is missing, one was inserted twice, and one is stored at another time as well. */
 async function damage(opened: DistributedLoadUnderTest): Promise<void> {
   await deleteEvent(opened, 7);
   const again = events(8, 9).map((event) => ({ ...event, id: eventId(event.id) }));

@@ -50,8 +50,8 @@ describe('an audit', () => {
     expect(sorted(parts)).toEqual(sorted(whole));
   });
 
-  // Red when blocks gather meanwhile: whoever audits a shared log holds one of each of its partitions.
-  it('reads nothing ahead while the load stands still', async () => {
+  // Red when blocks are read meanwhile: the audit of a distributed log holds one block of each partition.
+  it('reads nothing ahead while the load is paused', async () => {
     const stores = await openLoadStores();
     const [end, seen] = [createEnd(), { looks: 0, reads: 0, isArmed: false }];
     const reader: EventLogReader = {
@@ -80,12 +80,12 @@ describe('an audit', () => {
     await settledUpTo(stores, last);
   });
 
-  it('says 2 when nobody answers', async () => {
+  it('exits with 2 when no aggregator responds', async () => {
     const stores = await openLoadStores();
     const lines: string[] = [];
     const ask = { repair: false, beginWithinMs: 150, print: (line: string) => lines.push(line) };
     expect(await askAudit(stores.pool, ask)).toBe(AUDIT_EXIT.impossible);
-    expect(lines).toEqual(['No aggregator answers: start Metergate first.']);
+    expect(lines).toEqual(['No aggregator responded: start Metergate first.']);
     expect((await stores.pool.query('SELECT * FROM audit_runs')).rows).toEqual([]);
   });
 
@@ -141,7 +141,7 @@ const damages: Array<[what: string, kinds: string[], act: (stores: LoadStores) =
       ),
   ],
   [
-    'an event that nobody sent',
+    'an event that was never sent',
     ['log'],
     (stores) => {
       const lines = eventLines([{ id: eventId('nobody'), customerId: 'cus_1' }]);
@@ -156,7 +156,7 @@ describe('a repair', () => {
       events(0, 200).map((event, at) => (at < 5 ? gauge(at) : { ...event, uniqueValue: `=${at % 7}` })),
     );
     const before = await stores.rows<{ customer_id: string; latest: string }>(STATES);
-    // Red when a repair orders gauges of one moment in any other way than the load did.
+    // Red when a repair orders gauges of the same time differently from the load.
     const gauges = before.filter(({ customer_id: customer }) => customer === 'cus_1').at(-1);
     expect(gauges).toMatchObject({ latest: '4.25' });
     // Twice: what is put back is the same block as the first time, and must not be taken for a retry of it.
@@ -202,9 +202,7 @@ async function loaded(
   return { stores, aggregator };
 }
 
-/**
- * In the place of an ordinary event: several that came in one millisecond, and say of what moment they are.
- */
+/** Replaces an ordinary event by several that arrived in one millisecond and carry their own time. */
 function gauge(at: number) {
   const [event] = events(at, at + 1);
   if (!event) throw new Error('there is one');
@@ -235,10 +233,10 @@ async function compareWith(stores: LoadStores, hoursMax: number): Promise<Compar
   const place = { logId: Buffer.from(stores.reader.logId).toString('hex'), partition: 0 };
   const deps = { pool: stores.pool, clock: systemClock, log: pino({ level: 'silent' }) };
   const lease = await takeLease(deps, place, { owner: 'audit', leaseMs: 10_000 });
-  if (!lease) throw new Error('somebody holds the partition');
-  const standing = { lease, position: await stores.reader.durableEnd(0) };
-  const settings = { isShared: false, keptFromMs: () => 0, eventAheadMsMax: 0, limits: { hoursMax } };
-  const found = await comparePlaces({ ...stores, ...settings }, (work) => work([standing]));
+  if (!lease) throw new Error('another owner holds the partition');
+  const partition = { lease, position: await stores.reader.durableEnd(0) };
+  const settings = { isDistributed: false, keptFromMs: () => 0, eventAheadMsMax: 0, limits: { hoursMax } };
+  const found = await comparePlaces({ ...stores, ...settings }, (work) => work([partition]));
   await lease.end();
   return found;
 }

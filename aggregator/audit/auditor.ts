@@ -5,6 +5,7 @@ import { createWakeup } from '../../infra/platform/wakeup.ts';
 import type { Clock } from '../../infra/ports/clock.ts';
 import { asTransient } from '../../infra/postgres/unavailable.ts';
 import { Fatal, Transient } from '../../schemas/failures.ts';
+import type { PausedPartition } from '../load/load-state.ts';
 import {
   type AuditRun,
   beginAuditRun,
@@ -16,19 +17,13 @@ import {
 } from '../store/audit-runs.ts';
 import { holdLog, releaseLog } from '../store/log-trims.ts';
 import { untilNoInsertRuns } from '../store/running-inserts.ts';
-import {
-  type AuditDeps,
-  type Comparison,
-  comparePlaces,
-  type Hold,
-  type Standing,
-} from './compare-places.ts';
+import { type AuditDeps, type Comparison, comparePlaces, type Hold } from './compare-places.ts';
 import { compareWallets } from './compare-wallets.ts';
 import { repairHours } from './repair-hours.ts';
 
-/** Answers the audits that are asked for in `audit_runs`, one after the other. */
+/** Runs the audits that are requested in `audit_runs`, one after the other. */
 export interface Auditor {
-  /** A run was asked for. */
+  /** A run was requested. */
   requested(): void;
   /** Ends after the audit that is running. */
   close(): Promise<void>;
@@ -36,7 +31,7 @@ export interface Auditor {
 
 /** A notification may be lost. */
 const POLL_MS = 2_000;
-/** How often an audit begins anew while the partition is not held or something is away. */
+/** How often an audit starts again while the partition is not held or a store is unavailable. */
 const ATTEMPTS_MAX = 30;
 const RETRY_MS = 1_000;
 const FORGET = { everyMs: 3_600_000, keepDays: 30, rowsMax: 1_000 };
@@ -47,7 +42,7 @@ const DIFFERENCES_MAX = 1_000;
 export interface AuditLock {
   /** The whole log, between two loads. */
   hold: Hold;
-  /** Does it while no other process does the like; undefined while one does. */
+  /** Runs `work` unless another process audits or repairs; undefined when one does. */
   alone<T>(work: () => Promise<T>): Promise<T | undefined>;
 }
 
@@ -60,29 +55,29 @@ export function startAuditor(
   let closing = false;
   const forgetOld = createForgetting(pool);
 
-  async function keepAnswering(): Promise<void> {
+  async function keepRunning(): Promise<void> {
     while (!closing) {
       try {
         await forgetOld();
-        const isDone = (await isAuditOpen(pool)) && (await alone(respondNext));
+        const isDone = (await isAuditOpen(pool)) && (await alone(runNext));
         if (!isDone) await wakeup.wait(POLL_MS);
       } catch (error) {
-        // Postgres is away: what is running is taken up again when it is back.
-        log.warn({ err: asTransient(error) }, 'audits cannot be answered just now');
+        // Postgres is unavailable. A running audit continues when Postgres is back.
+        log.warn({ err: asTransient(error) }, 'audits cannot run at present');
         await wakeup.wait(POLL_MS);
       }
     }
   }
 
-  /** Nobody else is at it: what is marked as running was left behind. False when there is none. */
-  async function respondNext(): Promise<boolean> {
+  /** No other process audits now: a run marked as running was left behind. False when there is no run. */
+  async function runNext(): Promise<boolean> {
     await renewAuditRuns(pool);
     const run = await beginAuditRun(pool);
-    if (run) await response(run);
+    if (run) await runAudit(run);
     return run !== undefined;
   }
 
-  async function response(run: AuditRun): Promise<void> {
+  async function runAudit(run: AuditRun): Promise<void> {
     const found = await auditWithin({ ...deps, betweenLoads, isClosing: () => closing }, run);
     // Left running: the process that follows does it again.
     if (!found && closing) return;
@@ -96,7 +91,7 @@ export function startAuditor(
     await finishAuditRun(pool, run.id, { hours, differences: shown });
   }
 
-  const kept = keepAnswering();
+  const kept = keepRunning();
   return {
     requested: () => wakeup.wake(),
     async close() {
@@ -124,8 +119,8 @@ async function auditWithin(deps: Attempts, run: AuditRun): Promise<Audited | und
   for (let attempt = 1; attempt <= ATTEMPTS_MAX && !deps.isClosing(); attempt++) {
     try {
       const compared = await audit(deps, deps.betweenLoads, run);
-      const standing = <T>(work: () => Promise<T>) => deps.betweenLoads(() => work());
-      return { ...compared, wallets: await compareWallets(deps, standing) };
+      const whilePaused = <T>(work: () => Promise<T>) => deps.betweenLoads(() => work());
+      return { ...compared, wallets: await compareWallets(deps, whilePaused) };
     } catch (error) {
       deps.log.warn({ err: error, attempt }, 'an audit did not come through');
       if (!mayComeThrough(error)) return undefined;
@@ -147,41 +142,42 @@ function createForgetting(pool: Pool): () => Promise<void> {
 }
 
 /**
- * With repair all partitions stand still throughout, and what is given is what differs afterwards. Repaired
- * and compared again and again: of very much a comparison gives only the first part.
+ * With repair, all partitions are paused throughout, and the result is what still differs afterwards. Repairs
+ * and compares repeatedly: when very much differs, one comparison lists only the first part.
  */
 async function audit(deps: AuditDeps, betweenLoads: Hold, run: AuditRun): Promise<Comparison> {
   if (!run.repair) return comparePlaces(deps, betweenLoads);
-  return betweenLoads(async (standings) => {
-    const hold: Hold = (work) => work(standings);
-    // What an attempt before has sent and given up would be added to what this one makes.
+  return betweenLoads(async (paused) => {
+    const hold: Hold = (work) => work(paused);
+    // Otherwise an insert that an earlier attempt sent and gave up would add to what this attempt writes.
     await untilNoInsertRuns(deps.warehouse);
-    let left = await whileLogIsHeld(deps, standings, run.id, () => comparePlaces(deps, hold));
+    let left = await whileLogIsHeld(deps, paused, run.id, () => comparePlaces(deps, hold));
     for (let before = Number.POSITIVE_INFINITY; left.wrong.all > 0 && left.wrong.all < before; ) {
       before = left.wrong.all;
-      await repairHours(deps, standings, left.differences);
+      await repairHours(deps, paused, left.differences);
       left = await comparePlaces(deps, hold);
     }
-    // Where events are still missing the log is what has them.
+    // Only the log has the events that are still missing.
     if (left.wrong.events > 0) return left;
-    for (const { lease } of standings) await releaseLog(deps.pool, lease);
+    for (const { lease } of paused) await releaseLog(deps.pool, lease);
     return left;
   });
 }
 
 /**
- * From before it is read: what a comparison found on the log has to be there when it is put back. Held on
- * afterwards; but when it fails, and nobody held it before, nothing was deleted and it may go.
+ * Holds the log before reading it: what the comparison found there has to exist when the repair writes it
+ * back. The log stays held afterwards. When the comparison fails and nobody held the log before, nothing was
+ * deleted, and the log is released.
  */
 async function whileLogIsHeld<T>(
-  { pool, isShared }: AuditDeps,
-  standings: Standing[],
+  { pool, isDistributed }: AuditDeps,
+  paused: PausedPartition[],
   runId: string,
   work: () => Promise<T>,
 ): Promise<T> {
-  const fresh: Standing[] = [];
-  for (const standing of isShared ? [] : standings) {
-    if (await holdLog(pool, standing.lease, runId)) fresh.push(standing);
+  const fresh: PausedPartition[] = [];
+  for (const partition of isDistributed ? [] : paused) {
+    if (await holdLog(pool, partition.lease, runId)) fresh.push(partition);
   }
   try {
     return await work();
@@ -191,7 +187,7 @@ async function whileLogIsHeld<T>(
   }
 }
 
-/** The log may be trimmed under an audit: then it begins anew with what is left. */
+/** The log may be trimmed during an audit: then the audit starts again with what is left. */
 function mayComeThrough(error: unknown): boolean {
   return asTransient(error) instanceof Transient || (error instanceof Fatal && error.code === 'log_trimmed');
 }

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
-import type { Lease } from '../load/lease.ts';
+import type { PausedPartition } from '../load/load-state.ts';
 import { addTo, type Difference, differencesOf, type HourSums, keyOf } from './hour-sums.ts';
 import { findLogSpans, type LogSpanDeps } from './log-span.ts';
 import { type LogSpan, loggedEvents } from './logged-events.ts';
@@ -8,12 +8,9 @@ import { countHours, eventSums, rollupSums, type Slice } from './stored-sums.ts'
 
 export interface AuditDeps extends LogSpanDeps {
   warehouse: Warehouse;
-  /**
-   * Hours before this moment are left alone, milliseconds: what is there of them is not compared. 0: all is
-   * kept.
-   */
+  /** Hours before this time are not compared. Milliseconds; 0: all hours are compared. */
   keptFromMs: () => number;
-  /** An event may lie so far ahead of the moment at which it was stored. */
+  /** The most by which an event's time may be ahead of the time at which it was stored. */
   eventAheadMsMax: number;
   limits?: Partial<AuditLimits>;
 }
@@ -29,20 +26,14 @@ export interface AuditLimits {
 
 const LIMITS: AuditLimits = { hoursMax: 200_000, differencesMax: 10_000, lostMax: 1_000 };
 
-/** A partition between two loads: nothing is pending, everything before the position is loaded. */
-export interface Standing {
-  lease: Lease;
-  position: number;
-}
-
-/** Runs work while all partitions of the log stand still. */
-export type Hold = <T>(work: (standings: Standing[]) => Promise<T>) => Promise<T>;
+/** Runs work while all partitions of the log are paused. */
+export type Hold = <T>(work: (paused: PausedPartition[]) => Promise<T>) => Promise<T>;
 
 export interface Comparison {
   hours: number;
   /**
-   * What a repair can put right. Of one customer no sum stands here before all that is missing of his stored
-   * events does: sums are made of those.
+   * What a repair can put right. For each customer, missing stored events come before sums: sums are made of
+   * stored events.
    */
   differences: Difference[];
   /** What is left as it is: to make these sums of the stored events would take away what was counted. */
@@ -52,9 +43,9 @@ export interface Comparison {
 }
 
 /**
- * Compares, hour by hour: the hourly sums with the stored events, and the stored events with the log as far
- * as the log goes back. The load stands still only while the warehouse is asked; what the log holds up to
- * there never changes and is read afterwards.
+ * Compares, hour by hour, the hourly sums with the stored events, and the stored events with the log as far
+ * as the log goes back. The load is paused only during the warehouse queries. The log up to that position
+ * never changes and is read afterwards.
  */
 export async function comparePlaces(deps: AuditDeps, hold: Hold): Promise<Comparison> {
   const { hoursMax, differencesMax, lostMax } = { ...LIMITS, ...deps.limits };
@@ -78,8 +69,8 @@ interface SliceComparison extends Record<Difference['kind'], Difference[]> {
 async function compareSlice(deps: AuditDeps, hold: Hold, slice: Slice): Promise<SliceComparison> {
   const { warehouse, eventAheadMsMax } = deps;
   const hoursFromMs = deps.keptFromMs();
-  const { spans, sinceMs, rollup, stored, storedSince } = await hold(async (standings) => {
-    const spans = await findLogSpans(deps, standings);
+  const { spans, sinceMs, rollup, stored, storedSince } = await hold(async (paused) => {
+    const spans = await findLogSpans(deps, paused);
     const sinceMs = spans[0]?.sinceMs ?? 0;
     const stored = await eventSums(warehouse, slice, { hoursFromMs, sinceMs: 0 });
     const rollup = await rollupSums(warehouse, slice, hoursFromMs);

@@ -6,9 +6,9 @@ import { CUSTOMER, createTenant, ENVIRONMENT, METER } from '../settle/settlement
 import { AUDIT_EXIT, askAudit } from './request-audit.ts';
 
 /*
- * Breaks that turn it red: sums of all wallets together; the unpaid rest left out; cost taken from what was
- * settled in place of the usage; usage beyond the first page left out; customers found by their wallets
- * alone; sums of grants together; what was settled compared where there is usage alone.
+ * Mutants that turn it red: sums of all wallets together; the unpaid rest left out; cost computed from the
+ * settled usage instead of the usage; usage beyond the first page left out; customers found by their wallets
+ * only; sums of grants together; the settled usage compared only where there is usage.
  */
 const OWNER = { environment: ENVIRONMENT, customerId: CUSTOMER };
 const SAME = { code: AUDIT_EXIT.same, differences: [] };

@@ -27,7 +27,7 @@ export interface WalletAuditDeps {
   pool: Pool;
   warehouse: Warehouse;
   clock: Clock;
-  /** Periods that began before this moment are left alone: not all of their usage is kept. */
+  /** Periods that began before this time are not compared: part of their usage is deleted. */
   keptFromMs: () => number;
 }
 
@@ -41,7 +41,7 @@ export interface GrantDifference extends GrantSums {
   kind: 'grant';
 }
 
-/** A meter whose usage costs something else than was settled, also where there is none. Decimal texts. */
+/** A meter whose settled cost differs from the cost of its usage, also where there is no usage. Decimals. */
 export interface CostDifference {
   kind: 'cost';
   environment: string;
@@ -52,13 +52,13 @@ export interface CostDifference {
   cost: string;
 }
 
-/** Of pairs: those of one standstill of the load, which then goes on for a while. */
+/** Customer meters that are compared in one pause of the load, which then continues for a while. */
 const PAGE = { wallets: 5_000, pairs: 1_000 };
-/** Pairs of one transaction, which holds up the settlement of others. */
+/** Customer meters of one transaction, which blocks the settlement of others. */
 const AT_ONCE_MAX = 200;
 /** What is shown of either kind; the rest is found by the next audit. */
 const DIFFERENCES_MAX = 1_000;
-/** The load stands still meanwhile, and the settler comes to its end. */
+/** The load is paused meanwhile, and the settler finishes what is loaded. */
 const SETTLED = { timeoutMs: 60_000, everyMs: 100 };
 
 type Difference = WalletDifference | GrantDifference | CostDifference;
@@ -66,14 +66,14 @@ type Difference = WalletDifference | GrantDifference | CostDifference;
 /**
  * Proves of each wallet that balance + expired + cost = granted + unpaid, of each grant that it granted what
  * is left, expired and used of it, and that cost is what the stored usage costs by the limits and rates of
- * its time. `whileLoadStands` keeps usage from being loaded meanwhile.
+ * its time. `whilePaused` keeps usage from being loaded meanwhile.
  */
 export async function compareWallets(
   deps: WalletAuditDeps,
-  whileLoadStands: <T>(work: () => Promise<T>) => Promise<T>,
+  whilePaused: <T>(work: () => Promise<T>) => Promise<T>,
 ): Promise<Difference[]> {
   const wallets = await compareSums(deps.pool);
-  const costs = await compareCosts(deps, whileLoadStands);
+  const costs = await compareCosts(deps, whilePaused);
   return [...wallets, ...costs];
 }
 
@@ -94,7 +94,7 @@ async function compareSums(pool: Pool): Promise<Array<WalletDifference | GrantDi
 
 async function compareCosts(
   deps: WalletAuditDeps,
-  whileLoadStands: <T>(work: () => Promise<T>) => Promise<T>,
+  whilePaused: <T>(work: () => Promise<T>) => Promise<T>,
 ): Promise<CostDifference[]> {
   const differences: CostDifference[] = [];
   for (const meter of await readMetersWithRates(deps.pool)) {
@@ -102,7 +102,7 @@ async function compareCosts(
       for (let after: string | undefined = ''; after !== undefined; ) {
         if (differences.length >= DIFFERENCES_MAX) return differences;
         const { pairs, last }: PairPage = await readPage(deps, meter, after);
-        if (pairs.length > 0) differences.push(...(await whileLoadStands(() => comparePage(deps, pairs))));
+        if (pairs.length > 0) differences.push(...(await whilePaused(() => comparePage(deps, pairs))));
         after = last;
       }
     }
@@ -116,7 +116,7 @@ interface PairPage {
   last: string | undefined;
 }
 
-/** Whoever used the meter: from the first to the last hour in which something was used or burned. */
+/** Customers that used the meter: from the first to the last hour in which they used or burned something. */
 async function usersWithBurns(
   { pool, warehouse, keptFromMs }: WalletAuditDeps,
   meter: MeterPlace,
@@ -135,7 +135,7 @@ async function usersWithBurns(
   return { pairs, last: lastOf(users) };
 }
 
-/** Whoever has burned of a meter that it never used. */
+/** Customers with burns of a meter that they never used. */
 async function burnsWithoutUsage(
   { pool, warehouse, keptFromMs }: WalletAuditDeps,
   meter: MeterPlace,

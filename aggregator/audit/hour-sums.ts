@@ -45,15 +45,15 @@ export interface Difference extends Omit<HourKey, 'hour'> {
   /** ISO 8601. */
   hour: string;
   /**
-   * `rollup`: the hourly sums are wrong against the stored events; `log`: the stored events against the log.
-   * `lost`: more was counted than is stored, and the log does not go back far enough to tell which is wrong.
+   * `rollup`: the hourly sums contradict the stored events; `log`: the stored events contradict the log.
+   * `lost`: more was counted than is stored, and the log does not go back far enough to show which is wrong.
    */
   kind: 'rollup' | 'log' | 'lost';
   expected: { total: string; events: number };
   found: { total: string; events: number };
 }
 
-/** Where `found` does not say what `expected` says, of the hours that are asked for by their keys. */
+/** The requested hours, by their keys, in which `found` differs from `expected`. */
 export function differencesOf(
   kind: Difference['kind'],
   expected: HourSums,

@@ -11,9 +11,7 @@ export interface LogSpan {
   partition: number;
   from: number;
   to: number;
-  /**
-   * Events created before are left out: some of them may stand in frames that are gone. 0 when none is gone.
-   */
+  /** Events created earlier are left out: some of their frames may be deleted. 0 when no frame is deleted. */
   sinceMs: number;
   /** Ranges that leave lines out, in order. */
   drops: Array<Pick<Range, 'lo' | 'hi' | 'dropped'>>;
@@ -68,8 +66,8 @@ function eventsOf(
 }
 
 /**
- * Frames come in order; the numbers of dropped lines count from the beginning of their range. Told where a
- * frame begins and how many lines it has, gives which of them are dropped.
+ * For frames in log order, returns which lines of each are dropped. The numbers of dropped lines count from
+ * the beginning of their range. The argument is where a frame begins and how many lines it has.
  */
 function createDropCheck(drops: LogSpan['drops']) {
   let at = 0;

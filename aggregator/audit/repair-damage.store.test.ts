@@ -2,12 +2,12 @@ import { pino } from 'pino';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { openLoadStores } from '../../tests/support/load-stores.ts';
-import { keepMending } from './repair-damage.ts';
+import { keepRepairing } from './repair-damage.ts';
 
 const WITHIN = { timeout: 20_000, interval: 20 };
 
 // Red when it is looked for once: an audit gives up after half a minute, and a disk may stay full longer.
-it('a repair of damaged parts is asked for until it is done, and again by the next start only', async () => {
+it('a repair of damaged parts is requested until it is done, and again only by the next start', async () => {
   const { pool, warehouse } = await openLoadStores();
   let looks = 0;
   const onLook = vi.fn();
@@ -20,10 +20,10 @@ it('a repair of damaged parts is asked for until it is done, and again by the ne
     },
   };
   const start = () => {
-    const mending = keepMending(pool, damaged, { log: pino({ level: 'silent' }), onLook, everyMs: 20 });
-    onTestFinished(() => mending.close());
+    const repairing = keepRepairing(pool, damaged, { log: pino({ level: 'silent' }), onLook, everyMs: 20 });
+    onTestFinished(() => repairing.close());
   };
-  // Whoever reads strongly waits for it: by then the repair is asked for.
+  // Strong reads wait for it: the repair is requested by then.
   onLook.mockImplementation(async () => expect.soft(await states()).not.toEqual([]));
   start();
   const states = async () =>

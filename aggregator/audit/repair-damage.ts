@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { createWakeup } from '../../infra/platform/wakeup.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
-import { askAuditRun } from '../store/audit-runs.ts';
+import { requestAuditRun } from '../store/audit-runs.ts';
 
 interface BrokenPart {
   table: string;
@@ -14,23 +14,23 @@ const TIMEOUT_MS = 10_000;
 /** Ten days of parts that broke one by one: any number says the same. */
 const PARTS_MAX = 1_000;
 
-/** An audit gives up when its stores stay away: then it is asked for again. */
+/** An audit gives up when its stores stay unavailable: then it is requested again. */
 const EVERY_MS = 60_000;
 /** Strong reads wait for a first look. */
 const RETRY_MS = 1_000;
 
-export interface MendingOptions {
+export interface RepairingOptions {
   log: Logger;
-  /** What a start has set aside is known, and its repair asked for. */
+  /** The detached parts of this start are known, and their repair is requested. */
   onLook?: () => void;
   everyMs?: number;
 }
 
-/** Looks now and then for what is to be mended. */
-export function keepMending(
+/** Checks the warehouse regularly for detached parts, and requests their repair. */
+export function keepRepairing(
   pool: Pool,
   warehouse: Warehouse,
-  { log, onLook = () => undefined, everyMs = EVERY_MS }: MendingOptions,
+  { log, onLook = () => undefined, everyMs = EVERY_MS }: RepairingOptions,
 ): { close(): Promise<void> } {
   const wakeup = createWakeup();
   const start = randomUUID();
@@ -38,11 +38,11 @@ export function keepMending(
 
   async function hasLooked(): Promise<boolean> {
     try {
-      await mendDamage(pool, warehouse, { log, start });
+      await requestRepair(pool, warehouse, { log, start });
       onLook();
       return true;
     } catch (err) {
-      log.warn({ err }, 'damaged parts could not be looked for');
+      log.warn({ err }, 'checking for detached parts failed');
       return false;
     }
   }
@@ -62,12 +62,12 @@ export function keepMending(
 }
 
 /**
- * Has what a damaged part held put back from the log. ClickHouse sets a part aside at its start when its
- * files are not what was written, and answers without it from then on. A full disk does that to a part whose
- * insert was answered with success. They stay where they were set aside, and are mended once after each
- * start: what it sends again leaves hours to this audit (make-whole.ts).
+ * Restores from the log what a damaged part held. ClickHouse detaches a part at its start when the part's
+ * files are not what was written, and serves queries without it from then on. A full disk does that to a part
+ * whose insert succeeded. Detached parts stay where they are, and each start repairs them once: hours that
+ * the start sends again are left to this audit (infra/clickhouse/repair-block.ts).
  */
-async function mendDamage(
+async function requestRepair(
   pool: Pool,
   warehouse: Warehouse,
   { log, start }: { log: Logger; start: string },
@@ -77,12 +77,12 @@ async function mendDamage(
           WHERE database = 'metergate' AND reason LIKE 'broken%' ORDER BY table, name
           LIMIT {partsMax:UInt32}`,
     params: { partsMax: PARTS_MAX },
-    // An audit holds the load's for minutes: who waited there would take it for stuck.
+    // An audit uses the connection of the load for minutes; a query that waited for it would time out.
     lane: 'long',
     timeoutMs: TIMEOUT_MS,
   });
   if (parts.length === 0) return;
-  if (!(await askAuditRun(pool, { id: idOf(start, parts), repair: true }))) return;
+  if (!(await requestAuditRun(pool, { id: idOf(start, parts), repair: true }))) return;
   log.error({ parts: parts.map(({ table, name }) => `${table} ${name}`) }, 'damaged parts were set aside');
 }
 

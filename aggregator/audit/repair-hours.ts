@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { HOURLY_COLUMNS, HOURLY_GROUP, HOURLY_OF_EVENTS } from '../../schemas/stored/usage-hourly.ts';
-import type { AuditDeps, Standing } from './compare-places.ts';
+import type { PausedPartition } from '../load/load-state.ts';
+import type { AuditDeps } from './compare-places.ts';
 import { type Difference, HOUR_SECONDS, type HourKey, keyText } from './hour-sums.ts';
 import { findLogSpans } from './log-span.ts';
 import { type LogSpan, loggedEvents } from './logged-events.ts';
@@ -16,27 +17,27 @@ const INSERT_TIMEOUT_MS = 15_000;
 const LEFT_MS_MIN = 2_000;
 
 /**
- * Makes wrong hours right, while the partition stands still: the stored events from the log, then the hourly
- * sums from the stored events. What a crash leaves half done is found again by the next audit, and the log
- * still has it: it is held until an audit finds every event of it. A log that gives up its records by itself
- * cannot be held: of what is stored nothing is deleted then, and what is too much stays and is told.
+ * Corrects wrong hours while the partition is paused: first the stored events from the log, then the hourly
+ * sums from the stored events. The next audit finds what a crash leaves half done, and the log still has it:
+ * the log is held until an audit finds every event of it. A log that deletes its records by itself (Kafka)
+ * cannot be held. Then no stored event is deleted, and surplus events stay and are reported.
  */
 export async function repairHours(
   deps: AuditDeps,
-  standings: Standing[],
+  paused: PausedPartition[],
   differences: Difference[],
 ): Promise<void> {
-  const leftMs = () => Math.min(...standings.map(({ lease }) => lease.remainingMs(LEFT_MS_MIN)));
+  const leftMs = () => Math.min(...paused.map(({ lease }) => lease.remainingMs(LEFT_MS_MIN)));
   const wrongEvents = hoursOf(differences.filter(({ kind }) => kind === 'log'));
   if (wrongEvents.size > 0) {
-    const spans = await findLogSpans(deps, standings);
+    const spans = await findLogSpans(deps, paused);
     for (const keys of together(wrongEvents)) {
       leftMs();
-      // The sums first: what is put back is added to them. Half done they say too little, which the next
-      // attempt mends; too much would be settled for good, and be taken for events that were lost.
+      // The sums first: restored events are added to them. Half done, the sums are too low, and the next
+      // attempt corrects that. Too high, they would be settled permanently and look like lost events.
       await deleteHours(deps.warehouse, keys);
       leftMs();
-      if (!deps.isShared) await deleteEvents(deps.warehouse, keys, spans[0]?.sinceMs ?? 0);
+      if (!deps.isDistributed) await deleteEvents(deps.warehouse, keys, spans[0]?.sinceMs ?? 0);
     }
     await insertFromLog(deps, leftMs, spans, wrongEvents);
   }
@@ -91,7 +92,7 @@ async function insertFromLog(
   if (lines.length > 0) await insert();
 }
 
-/** The sets find the rows by the primary key, the tuples tell which of them. */
+/** The sets find the rows by the primary key; the tuples select the exact rows. */
 const OF_KEYS = `environment IN {environments:Array(String)} AND customer_id IN {customers:Array(String)}
   AND meter_key IN {meters:Array(String)}`;
 const KEYS = `(SELECT arrayJoin(arrayZip({environments:Array(String)}, {customers:Array(String)},

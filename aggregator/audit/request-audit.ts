@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { poll } from '../../infra/platform/poll.ts';
-import { type AuditOutcome, askAuditRun, findAuditRun, withdrawAuditRun } from '../store/audit-runs.ts';
+import { type AuditOutcome, findAuditRun, requestAuditRun, withdrawAuditRun } from '../store/audit-runs.ts';
 import { isLogHeld } from '../store/log-trims.ts';
 
 export interface AskOptions {
   repair: boolean;
-  /** Somebody has to begin the audit within this time. */
+  /** An aggregator has to begin the audit within this time. */
   beginWithinMs: number;
   print: (line: string) => void;
 }
@@ -14,7 +14,7 @@ export interface AskOptions {
 export const AUDIT_EXIT = { same: 0, different: 1, impossible: 2 } as const;
 
 const POLL_MS = 100;
-/** An audit reads the whole log; whoever is tired of waiting ends the command. */
+/** An audit reads the whole log. An operator who does not want to wait stops the command. */
 const DONE_WITHIN_MS = 24 * 3_600_000;
 
 /** Has an audit done by the running aggregator, prints what differs and gives the exit code. */
@@ -31,10 +31,10 @@ export async function askAudit(pool: Pool, { repair, beginWithinMs, print }: Ask
 
 async function audit(pool: Pool, { repair, beginWithinMs, print }: AskOptions): Promise<number> {
   const id = randomUUID();
-  await askAuditRun(pool, { id, repair });
+  await requestAuditRun(pool, { id, repair });
   const begun = await runWhen(pool, id, ({ state }) => state !== 'asked', beginWithinMs);
   if (!begun && (await withdrawAuditRun(pool, id))) {
-    print('No aggregator answers: start Metergate first.');
+    print('No aggregator responded: start Metergate first.');
     return AUDIT_EXIT.impossible;
   }
   const ended = await runWhen(

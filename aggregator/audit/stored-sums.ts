@@ -9,7 +9,7 @@ export interface Slice {
 
 const TIMEOUT_MS = 300_000;
 
-/** What the hourly sums say, of hours from a moment on. */
+/** The hourly sums, from a given time on. */
 export function rollupSums(warehouse: Warehouse, slice: Slice, hoursFromMs: number): Promise<HourSums> {
   return sums(
     warehouse,
@@ -23,7 +23,7 @@ export function rollupSums(warehouse: Warehouse, slice: Slice, hoursFromMs: numb
   );
 }
 
-/** What the stored events of hours from a moment on say, of those that were created since another. */
+/** Sums of the stored events from a given time on, for events that were created since another time. */
 export function eventSums(
   warehouse: Warehouse,
   slice: Slice,
@@ -66,7 +66,7 @@ async function sums(
   sql: string,
   params: NonNullable<Statement['params']>,
 ): Promise<HourSums> {
-  // The load stands still meanwhile, so its lane is free; in the long one breakdowns would wait.
+  // The load is paused, so its connection is free. On the connection for long reads, breakdowns would wait.
   const rows = await warehouse.query<Row>({ sql, params, lane: 'load', timeoutMs: TIMEOUT_MS });
   const found: HourSums = new Map();
   for (const { begin, total, events, ...names } of rows) {

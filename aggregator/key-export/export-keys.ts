@@ -14,7 +14,7 @@ import { storedRecords } from './stored-records.ts';
 export interface KeyExportDeps {
   pool: Pool;
   warehouse: Warehouse;
-  /** Set where stored events are given up: then nobody knows how many there should be. */
+  /** Set where stored events are deleted by age: then the expected number of events is unknown. */
   eventsRetentionDays: number | undefined;
 }
 

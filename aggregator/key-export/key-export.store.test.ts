@@ -15,8 +15,8 @@ import { storedRecords } from './stored-records.ts';
 const TOKEN = Buffer.alloc(32, 3);
 
 describe('an export of keys', () => {
-  // Breaks it catches: what ClickHouse refused left out; the events left out; times or fingerprints mixed up.
-  it('has a record of every event on the log, as the log has it, of refused ones too', async () => {
+  // Mutants it catches: rejected events left out; all events left out; times or fingerprints mixed up.
+  it('has a record of every event on the log, as the log has it, of rejected ones too', async () => {
     const stores = await openLoadStores();
     start(stores);
     const end = await stores.append([...many(40), rejected('bad 1'), ...many(70, 40), rejected('bad 2')]);
@@ -27,8 +27,8 @@ describe('an export of keys', () => {
     expect(trailer).toMatchObject({ recordCount: 112, countMin: 112 });
   });
 
-  // Red when what still stands on the log is left out of the count: newer events would make up for lost ones.
-  it('tells a warehouse that lost what the log gave up, however many newer events it holds', async () => {
+  // Red when the count leaves out events that are still on the log: newer events would hide lost ones.
+  it('detects a warehouse that lost what the log deleted, however many newer events it holds', async () => {
     const stores = await openLoadStores();
     start(stores);
     const october = many(50).map((event) => ({ ...event, occurredAtMs: Date.UTC(2026, 9, 3) }));
@@ -81,8 +81,8 @@ describe('an export of keys', () => {
     expect((await taken(stores, end)).trailer).toMatchObject({ recordCount: 0, countMin: 0 });
   });
 
-  // Red when it is not asked what is settled: events that are on their way to the warehouse would be missing.
-  it('is refused while something before the position is not settled', async () => {
+  // Red when the settlement is not checked: events on their way to the warehouse would be missing.
+  it('is rejected while something before the position is not settled', async () => {
     const stores = await openLoadStores();
     const end = await stores.append(many(10));
     await expect(taken(stores, end)).rejects.toMatchObject({ code: 'log_not_settled' });
@@ -107,7 +107,7 @@ describe('an export of keys', () => {
   });
 });
 
-it('the export is there for whoever shows the token, and no path at all for others', async () => {
+it('the export needs the token; without it the path is unknown', async () => {
   const stores = await openLoadStores();
   start(stores);
   const end = await stores.append(many(5));

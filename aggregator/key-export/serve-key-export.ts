@@ -12,13 +12,13 @@ export interface KeyExportListenerDeps extends KeyExportDeps {
 }
 
 /**
- * Answers the data plane's question for keys, one at a time, and gives every other request to `next`: without
- * the token the path is one that does not exist.
+ * Serves the data plane's requests for keys, one at a time, and passes every other request to `next`. Without
+ * the token the path behaves as an unknown path.
  */
 export function serveKeyExport(deps: KeyExportListenerDeps, next: RequestListener): RequestListener {
   let running = false;
 
-  async function answer(wanted: KeyExportRequest, response: ServerResponse): Promise<void> {
+  async function sendKeys(wanted: KeyExportRequest, response: ServerResponse): Promise<void> {
     running = true;
     try {
       response.setHeader('content-type', 'application/octet-stream');
@@ -36,7 +36,7 @@ export function serveKeyExport(deps: KeyExportListenerDeps, next: RequestListene
   return (request, response) => {
     const wanted = readKeyExportTarget(request.url ?? '');
     if (!wanted || !isTrusted(request, deps.token)) return next(request, response);
-    if (!running) return void answer(wanted, response);
+    if (!running) return void sendKeys(wanted, response);
     response.writeHead(503).end();
   };
 }

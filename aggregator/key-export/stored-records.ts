@@ -1,13 +1,13 @@
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { eventRecord } from './event-record.ts';
 
-/** Rows of one answer: about 12 MB of JSON. */
+/** Rows of one response: about 12 MB of JSON. */
 const ROWS_MAX = 100_000;
 const TIMEOUT_MS = 60_000;
 
 /**
- * Records of all stored events, the earliest first. What is stored meanwhile may be left out: it still stands
- * on the log.
+ * Records of all stored events, the earliest first. Events that are stored meanwhile may be left out: they
+ * are still on the log.
  */
 export async function* storedRecords(warehouse: Warehouse, rowsMax = ROWS_MAX): AsyncGenerator<Buffer> {
   const { fromMs, toMs } = await creationSpan(warehouse);
@@ -16,7 +16,7 @@ export async function* storedRecords(warehouse: Warehouse, rowsMax = ROWS_MAX): 
   }
 }
 
-/** Moments of creation, half-open. */
+/** Times of creation, half-open. */
 interface Window {
   fromMs: number;
   toMs: number;
@@ -63,7 +63,7 @@ interface Row {
   createdAtMs: string;
 }
 
-/** Grouped by id in place of FINAL, which would read every month anew: stored twice it is the same event. */
+/** Grouped by id instead of FINAL, which would read every month again: stored twice, it is the same event. */
 async function recordsOf(warehouse: Warehouse, window: Window): Promise<Buffer> {
   const rows = await ask<Row>(
     warehouse,
@@ -85,7 +85,7 @@ async function recordsOf(warehouse: Warehouse, window: Window): Promise<Buffer> 
   );
 }
 
-/** In the lane of long reads, a piece at a time: breakdowns come in between. */
+/** On the connection for long reads, in pieces: breakdowns run in between. */
 function ask<Found>(warehouse: Warehouse, sql: string, window?: Window): Promise<Found[]> {
   const params = window === undefined ? {} : { params: { ...window } };
   return warehouse.query<Found>({ sql, lane: 'long', timeoutMs: TIMEOUT_MS, ...params });

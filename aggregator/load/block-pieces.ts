@@ -8,17 +8,17 @@ export interface Piece {
 }
 
 /**
- * A part is made per month, and each is synced: with 1,212 months, as many as may come, an insert took 6 s on
- * a quick disk and making it whole 38 s, and both have to end within a lease. ClickHouse takes 100 partitions
- * in a block unless it is told otherwise, which an operator's server may forbid.
+ * ClickHouse makes one part per month and syncs each. With 1,212 months, the most that can occur, an insert
+ * took 6 s on a fast disk and the repair of the block 38 s; both have to end within a lease. By default
+ * ClickHouse accepts 100 partitions in a block; an operator's server may forbid a higher setting.
  */
 const MONTHS_MAX = 96;
 
 /**
- * The block's lines without those whose numbers are given: in one piece, unless its events lie more than 96
- * months apart; then each eight years are a piece. Of the same frames the same events always come under the
- * same name, whatever is left out: what a piece holds goes by an event's own month, and whether there are
- * pieces by what the frames say of themselves.
+ * The block's lines without the given ones, in one piece, unless its events are more than 96 months apart;
+ * then each eight years are a piece. The same frames always put the same events under the same name, whatever
+ * is left out: the piece of an event depends on the event's own month, and whether there are pieces depends
+ * on the headers of the frames.
  */
 export function piecesOf(block: Block, dropped: number[]): Piece[] {
   const lines = linesWithout(block, dropped);
@@ -48,7 +48,7 @@ function isWide({ frames }: Block): boolean {
 const TIMES = /,(-?\d+),-?\d+\]\n?$/;
 const TAIL_BYTES = 64;
 
-/** One that cannot be read is refused wherever it stands. */
+/** A line that cannot be read is rejected, wherever it is in the block. */
 function nameOf(line: Buffer): string {
   const [, occurredAt] = TIMES.exec(line.toString('latin1', Math.max(0, line.length - TAIL_BYTES))) ?? [];
   if (occurredAt === undefined) return '-unreadable';

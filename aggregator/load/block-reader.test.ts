@@ -44,7 +44,7 @@ test('a frozen block is read again with the same bytes', async () => {
 });
 
 // Red when the checksum is not compared.
-test('other bytes in the place of a frozen block are told', async () => {
+test('other bytes in the place of a frozen block are detected', async () => {
   const reader = logOf([2, 3, 4]);
   const blockReader = createBlockReader({ reader, partition: 0 }, 0, NO_LIMIT);
   await blockReader.extend();

@@ -10,7 +10,7 @@ export interface Block {
   hi: number;
   eventCount: number;
   frames: Frame[];
-  /** What stands between them and is none of ours. */
+  /** Records between the frames that Metergate did not write. */
   foreign: LogFrame[];
   /** Of all its bytes, made of the frames' own checksums. */
   checksum: number;
@@ -39,7 +39,7 @@ export function addFrame(block: Block, logged: LogFrame, logId: Uint8Array): voi
   block.frames.push(frame);
   block.hi = next;
   block.eventCount += frame.eventCount;
-  // Each frame's CRC stands in its header and was found true; over all of them it stands for all the bytes.
+  // Each frame's header has its CRC, which was checked. The CRC over all headers so covers all the bytes.
   block.checksum = crc32(bytes.subarray(12, 16), block.checksum);
   // Not the last one's: of several writers one may come late.
   block.throughMs = Math.max(block.throughMs, frame.committedAtMs);

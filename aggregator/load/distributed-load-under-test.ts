@@ -29,7 +29,11 @@ export async function openDistributedLoad(given?: { stores: LoadStores; topic: K
     topic,
     kafka,
     load: (owner: string, log: KafkaLog = kafka, options: Partial<AggregatorOptions> = {}) =>
-      start(stores, { reader: log.reader, shared: { deadLetters: log.deadLetters } }, { owner, ...options }),
+      start(
+        stores,
+        { reader: log.reader, distributed: { deadLetters: log.deadLetters } },
+        { owner, ...options },
+      ),
     put: async (partition: number, given: LoggedEvent[], recheck: number[] = [], atMs = TEST_NOW_MS) => {
       const frame = frameOf(kafka.logId, given, atMs, recheck);
       expect(await kafka.writer(partition).append(frame)).toMatchObject({ status: 'durable' });

@@ -14,7 +14,7 @@ const TAKEN_OVER_MS = TEST_NOW_MS;
 const ORIGINAL_MS = TAKEN_OVER_MS - 15 * SECOND_MS;
 const LATER_MS = TAKEN_OVER_MS + 60 * SECOND_MS;
 
-/** As the bytes that stood in a socket of the kernel: nobody flags them any more. */
+/** Like bytes that waited in a socket of the kernel: no writer flags them any more. */
 async function originalComes({ put }: DistributedLoadUnderTest): Promise<void> {
   await put(0, events(0, 3), [], ORIGINAL_MS);
   await put(0, events(100, 105), [], LATER_MS + SECOND_MS);
@@ -48,7 +48,7 @@ test('an original that comes to a new owner counts once', async () => {
   await counted(opened, 105, PATIENCE);
 });
 
-// Red when a new owner knows nothing: he would look up whatever comes within ten seconds.
+// Red when a new owner starts with no ids: it would query all that arrives within ten seconds.
 test('what comes to a new owner in time is not looked up', async () => {
   const opened = await openDistributedLoad();
   const { stores } = opened;
@@ -60,7 +60,7 @@ test('what comes to a new owner in time is not looked up', async () => {
   const query = vi.fn(stores.warehouse.query);
   const { reader, deadLetters } = await opened.topic.open();
   const warehouse = { ...stores.warehouse, query } as typeof stores.warehouse;
-  start(stores, { warehouse, reader, shared: { deadLetters } }, { owner: 'two' });
+  start(stores, { warehouse, reader, distributed: { deadLetters } }, { owner: 'two' });
   await opened.put(0, events(50, 80), [], TAKEN_OVER_MS + SECOND_MS);
   await counted(opened, 80, PATIENCE);
   expect(query.mock.calls.filter(([{ sql }]) => sql.includes('event_ids'))).toEqual([]);

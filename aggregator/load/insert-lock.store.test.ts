@@ -4,7 +4,7 @@ import { testPool } from '../../tests/support/test-pool.ts';
 import { withInsertLock } from './insert-lock.ts';
 import { createMutex } from './mutex.ts';
 
-/** An insert that ends when it is told to. */
+/** An insert that ends when the test releases it. */
 function held() {
   let end: () => void = () => undefined;
   let begun = false;
@@ -20,7 +20,7 @@ function held() {
 
 const SOON = { timeout: 20_000, interval: 5 };
 
-it('inserts run beside each other, one that has to be alone waits and holds up the next', async () => {
+it('inserts run concurrently; an exclusive one waits, and later ones wait for it', async () => {
   const pool = await testPool();
   const enter = (alone: boolean, insert: () => Promise<void>) =>
     withInsertLock(pool, { logId: 'ab', alone }, insert);
@@ -55,14 +55,14 @@ it('inserts run beside each other, one that has to be alone waits and holds up t
 });
 
 // Red when the wait ends with what other statements may take, as if Postgres were away.
-it('who waits at the gate is let in when the others have left, or told that it is busy', async () => {
+it('a waiting insert enters when the others have left, or fails with `insert_gate_busy`', async () => {
   const pool = await testPool({ statementTimeoutMs: 300 });
   const enter = (waitMaxMs: number, insert: () => Promise<void>) =>
     withInsertLock(pool, { logId: 'ab', alone: true, waitMaxMs }, insert);
-  const customerGrants = held();
-  onTestFinished(customerGrants.end);
-  const running = enter(20_000, customerGrants.insert);
-  await expect.poll(customerGrants.hasBegun, SOON).toBe(true);
+  const current = held();
+  onTestFinished(current.end);
+  const running = enter(20_000, current.insert);
+  await expect.poll(current.hasBegun, SOON).toBe(true);
   const patient = held();
   patient.end();
   const waiting = enter(20_000, patient.insert);
@@ -71,73 +71,73 @@ it('who waits at the gate is let in when the others have left, or told that it i
     code: 'insert_gate_busy',
   });
   expect(patient.hasBegun()).toBe(false);
-  customerGrants.end();
+  current.end();
   await Promise.all([running, waiting]);
   const limits = await Promise.all([1, 2, 3].map(() => pool.query('SHOW statement_timeout')));
   expect(limits.map(({ rows }) => rows[0].statement_timeout)).toEqual(['300ms', '300ms', '300ms']);
 });
 
 // Red when each of them waits with a connection of its own: none is left by which leases are renewed.
-it('those of one process wait at the gate with one connection', async () => {
+it('the inserts of one process wait for the lock with one connection', async () => {
   const pool = await testPool();
   const entering = createMutex();
   const enter = (insert: () => Promise<void>) =>
     withInsertLock(pool, { logId: 'ab', alone: false, entering }, insert);
-  const [customerGrants, first, second] = [held(), held(), held()];
+  const [current, first, second] = [held(), held(), held()];
   onTestFinished(() => {
-    for (const one of [customerGrants, first, second]) one.end();
+    for (const one of [current, first, second]) one.end();
   });
-  const running = [withInsertLock(pool, { logId: 'ab', alone: true }, customerGrants.insert)];
-  await expect.poll(customerGrants.hasBegun, SOON).toBe(true);
+  const running = [withInsertLock(pool, { logId: 'ab', alone: true }, current.insert)];
+  await expect.poll(current.hasBegun, SOON).toBe(true);
   running.push(enter(first.insert), enter(second.insert));
   await expect.poll(() => pool.totalCount, SOON).toBe(2);
   await delay(300);
   expect([pool.totalCount, pool.waitingCount]).toEqual([2, 0]);
-  customerGrants.end();
+  current.end();
   await expect.poll(() => first.hasBegun() && second.hasBegun(), SOON).toBe(true);
   for (const one of [first, second]) one.end();
   await Promise.all(running);
 });
 
-it('an insert that fails leaves the gate open', async () => {
+it('an insert that fails releases the lock', async () => {
   const pool = await testPool();
   const enter = (insert: () => Promise<string>) => withInsertLock(pool, { logId: 'ab', alone: true }, insert);
   await expect(enter(() => Promise.reject(new TypeError('x')))).rejects.toThrow('x');
   expect(await enter(async () => 'in')).toBe('in');
 });
 
-// Red when a process that stands still in the middle of an insert holds the gate for as long as it does.
-it('whoever is in it for too long is put out', async () => {
+// Red when a process that hangs in the middle of an insert keeps the lock for as long as it hangs.
+it('a session that holds the lock for too long loses it', async () => {
   const pool = await testPool();
   const enter = (alone: boolean, insert: () => Promise<void>) =>
     withInsertLock(pool, { logId: 'ab', alone, heldMaxMs: 300, waitMaxMs: 10_000 }, insert);
-  const standing = held();
-  const running = enter(false, standing.insert);
-  onTestFinished(standing.end);
-  await expect.poll(standing.hasBegun, SOON).toBe(true);
+  const hanging = held();
+  const running = enter(false, hanging.insert);
+  onTestFinished(hanging.end);
+  await expect.poll(hanging.hasBegun, SOON).toBe(true);
   await enter(true, async () => undefined);
-  standing.end();
+  hanging.end();
   await expect(running).rejects.toMatchObject({ name: 'Transient', code: 'insert_gate_lost' });
 });
 
-// Red when a session that is alone never ends by itself: nobody loads while its process stands still.
-it('whoever is alone in it and stands still is put out, and is told before he writes on', async () => {
+// Red when an exclusive session never ends by itself: no process loads while that process hangs.
+it('an exclusive session that hangs loses the lock, and notices before its next write', async () => {
   const pool = await testPool();
-  const standing = held();
+  const hanging = held();
   const running = withInsertLock(pool, { logId: 'ab', alone: true, heldMaxMs: 1_500 }, async (stillIn) => {
     await stillIn();
-    await standing.insert();
+    await hanging.insert();
     await stillIn();
   });
-  onTestFinished(standing.end);
-  await expect.poll(standing.hasBegun, SOON).toBe(true);
+  onTestFinished(hanging.end);
+  await expect.poll(hanging.hasBegun, SOON).toBe(true);
   const next = withInsertLock(pool, { logId: 'ab', alone: false }, async () => 'in');
   await expect(Promise.race([next, delay(5_000)])).resolves.toBe('in');
-  standing.end();
+  hanging.end();
   await expect(running).rejects.toMatchObject({ name: 'Transient', code: 'insert_gate_lost' });
 });
 
-it('whoever is alone in it and asks now and then stays in', async () => {
+it('an exclusive session that checks regularly keeps the lock', async () => {
   const pool = await testPool();
   const enter = (insert: (stillIn: () => Promise<void>) => Promise<void>) =>
     withInsertLock(pool, { logId: 'ab', alone: true, heldMaxMs: 2_000 }, insert);

@@ -4,20 +4,23 @@ import { waitForLock } from '../store/wait-for-lock.ts';
 import type { Mutex } from './mutex.ts';
 
 /**
- * Inserts of several partitions run beside each other; one that makes a block whole runs alone. It
- * compares hours with their events and makes anew those that differ: in the middle of somebody else's
- * insert, whose events are in and whose hours are not yet, they would then be counted twice (seen: 0.8 %
- * too much of 200,000 events, on a machine so busy that inserts took too long). By a lock of the session,
- * which ends with its process. Throws Transient `insert_gate_busy` when it is waited for too long.
+ * Runs an insert under the insert lock. Inserts of several partitions share the lock and run concurrently; a
+ * repair block takes it exclusively. A repair compares hours with their events and rewrites those that
+ * differ. In the middle of another insert, whose events are stored and whose hours are not yet, it would
+ * count those events twice (seen: 0.8 % too much of 200,000 events, on a machine so busy that inserts took
+ * too long). It is a Postgres session lock, which ends with its process. Throws Transient
+ * `insert_gate_busy` when it waits for the lock for too long.
  *
- * A process that stands still in the middle of an insert would keep the others out for as long as it does:
- * after `heldMaxMs` without a word its session ends, and of a machine that is gone after 20 s. What it may
- * still have under way is looked for by whoever is alone then. Who is alone sends many statements, and asks
- * `stillIn` before each that writes: it throws Transient `insert_gate_lost` when others may be in by now. So
- * does this when they may have come in before it was over, for whatever reason the session ended.
+ * A process that hangs in the middle of an insert would block the others. So its session ends after
+ * `heldMaxMs` without a statement, and the session of a host that is gone ends after 20 s. The next exclusive
+ * holder looks for inserts that such a process left running. An exclusive holder sends many statements and
+ * calls `stillIn` before each write: it throws Transient `insert_gate_lost` when others may hold the lock by
+ * now. The function throws the same when others may have entered before the work was done, for whatever
+ * reason the session ended.
  *
- * Who waits has a connection. Those of one process wait with one, `entering` in turns: they come in as they
- * asked either way, and with all connections at the gate none would be left by which leases are renewed.
+ * Each waiting insert uses a connection. The inserts of one process wait one at a time, by the mutex
+ * `entering`; the order stays the same. Otherwise all connections could wait for the lock, and none would be
+ * left to renew the leases.
  */
 export async function withInsertLock<T>(
   pool: Pool,
@@ -29,12 +32,12 @@ export async function withInsertLock<T>(
   try {
     const done = await insert(() => askStillIn(client));
     left = await leave(client);
-    // Somebody alone may have made hours anew between our events and our hours: they are doubled for good
-    // unless this one is made whole as well.
+    // An exclusive holder may have rewritten hours between our events and our hours. They would be counted
+    // twice permanently unless this block is repaired as well.
     if (!left) throw new Transient('insert_gate_lost', 'Others may have inserted meanwhile.');
     return done;
   } finally {
-    // A session that could not leave ends: it must not hold the gate.
+    // A session that could not release the lock ends: it must not keep the lock.
     client.release(!left);
   }
 }
@@ -52,7 +55,7 @@ async function enter(
 ): Promise<PoolClient> {
   const client = await pool.connect();
   try {
-    // Of the session, and taken in a transaction: so long may this one statement wait, and no other.
+    // The lock belongs to the session and is taken in a transaction: only this statement may wait so long.
     await client.query('BEGIN');
     await waitForLock(client, [alone ? ENTER_ALONE : ENTER, [logId, String(heldMaxMs)]], {
       waitMaxMs,
@@ -61,7 +64,7 @@ async function enter(
     await client.query('COMMIT');
     return client;
   } catch (error) {
-    // Nor one that was never let in: it could come in later.
+    // A session that did not get the lock ends too: it could get it later.
     client.release(true);
     throw error;
   }
@@ -69,11 +72,11 @@ async function enter(
 
 /** Longer than an insert may take. */
 const HELD_MAX_MS = 30_000;
-/** Longer than a read and a write by which a block is made whole, a minute each. */
+/** Longer than the read and the write of a repair block, a minute each. */
 const ALONE_MAX_MS = 150_000;
 /** Longer than either. */
 const WAIT_MAX_MS = 180_000;
-/** By default Postgres asks after two hours whether the other end is there. */
+/** By default Postgres checks only after two hours whether the other end is there. */
 const WATCHED = `set_config('idle_session_timeout', $2, false),
   set_config('tcp_keepalives_idle', '5', false),
   set_config('tcp_keepalives_interval', '5', false),
@@ -82,7 +85,7 @@ const ENTER = `SELECT ${WATCHED}, pg_advisory_lock_shared(hashtextextended($1, 1
 const ENTER_ALONE = `SELECT ${WATCHED}, pg_advisory_lock(hashtextextended($1, 1))`;
 const LEAVE = `SELECT pg_advisory_unlock_all(), set_config('idle_session_timeout', '0', false)`;
 
-/** The session is the gate: one that ended holds it no more. */
+/** The lock belongs to the session: a session that ended does not hold it any more. */
 async function askStillIn(client: PoolClient): Promise<void> {
   await client.query('SELECT 1').catch((cause: unknown) => {
     throw new Transient('insert_gate_lost', 'Others may be inserting by now.', { cause });

@@ -9,7 +9,7 @@ const ID_BYTES = 16;
 
 /**
  * Numbers of the lines to leave out: those that were seen before, and of the doubtful ones those whose event
- * is stored. Everything of the partition before this block is stored by now, so that nothing is missed
+ * is stored. Everything of the partition before this block is stored by now, so no event is missed in
  * between.
  */
 export async function withKnownIds(
@@ -31,8 +31,8 @@ export async function withKnownIds(
 }
 
 /**
- * Ids by their number in the block, of events that are flagged and of frames that come too late for the
- * filter: one that hung in a connection for minutes is the first of two, so that nobody has flagged it.
+ * Ids by their number in the block, of flagged events and of frames that are too late for the filter. A frame
+ * that hung in a connection for minutes is the first of two copies, so no writer has flagged it.
  */
 function doubtfulIds(
   { frames }: Block,

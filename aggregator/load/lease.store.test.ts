@@ -11,7 +11,7 @@ import { type Lease, takeLease } from './lease.ts';
 const WAIT = { timeout: 20_000, interval: 20 };
 const PLACE = { logId: 'aa', partition: 0 };
 
-// Red when the clock is not asked: an insert could be sent after another owner began.
+// Red when the clock is not checked: an insert could be sent after another owner began.
 test('a lease is worth what is left of it, by the clock that never goes back', async () => {
   const { take, clock } = await partition();
   const lease = await take('a');
@@ -45,7 +45,7 @@ test('a lease is renewed until another epoch has begun', async () => {
 const AHEAD = "UPDATE partition_leases SET expires_at = now() + interval '40 days'";
 
 // Red when such a lease is believed: nothing is loaded for 40 days. And when it is taken from the living.
-test('a lease of a clock that was ahead ends with its length, and an owner who lives keeps it', async () => {
+test('a lease of a clock that was ahead ends with its length, and a live owner keeps it', async () => {
   const { take, pool } = await partition();
   const living = await take('a', 20_000);
   await pool.query(AHEAD);
@@ -56,7 +56,7 @@ test('a lease of a clock that was ahead ends with its length, and an owner who l
   await vi.waitFor(async () => expect((await take('b', 500))?.epoch).toBe(3), WAIT);
 });
 
-// Red when the dead count: each partition is somebody's, and theirs are loaded by nobody.
+// Red when dead processes count: their share of the partitions is loaded by no process.
 test('members and leases of a clock that was ahead no longer count after their length', async () => {
   const { take, pool } = await partition();
   await take('killed');
@@ -68,7 +68,7 @@ test('members and leases of a clock that was ahead no longer count after their l
 });
 
 // Red when the wait ends with what other statements may take, as if Postgres were away.
-test('who settles waits for the others for longer than a statement may take, and not for ever', async () => {
+test('a settlement waits for the others longer than a statement may take, and not forever', async () => {
   const { take, pool } = await partition({ statementTimeoutMs: 300 });
   const epoch = (await take('a'))?.epoch ?? 0;
   const share = (waitMaxMs: number) =>

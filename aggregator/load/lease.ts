@@ -9,17 +9,15 @@ import { acquireLease, endLease, type Place, renewLease } from '../store/leases.
 export interface Lease extends Place {
   readonly epoch: number;
   /**
-   * How long nobody else can hold the partition, by a clock that never goes back: what is begun must be given
-   * up by then. Throws Transient `lease_lost` when that is less than `atLeastMs`.
+   * How long no other process can hold the partition, by a monotonic clock: what is begun must end by then.
+   * Throws Transient `lease_lost` when that is less than `atLeastMs`.
    */
   remainingMs(atLeastMs: number): number;
   end(): Promise<void>;
 }
 
 export interface LeaseOptions {
-  /**
-   * Two processes with one name are told apart by nothing: the name has to be one process's own at any time.
-   */
+  /** Nothing else distinguishes two processes: at any time only one process may use the name. */
   owner: string;
   leaseMs: number;
 }

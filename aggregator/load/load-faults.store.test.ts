@@ -83,7 +83,7 @@ describe('a partition', () => {
   });
 
   // Red when it is healthy once what it found unsettled is settled: each try begins so.
-  it('that fails before each load is told of until it loads, and then not any more', async () => {
+  it('that fails before each load has an alarm until it loads, and none afterwards', async () => {
     const stores = await openLoadStores();
     // Forty years: its events were created on a fixed day.
     await ensureEventIds(stores.warehouse, 350_000);
@@ -96,8 +96,8 @@ describe('a partition', () => {
       await delay(700);
       throw new Transient('warehouse_unavailable', 'broken by the test');
     };
-    const shared = { deadLetters: { put: async () => undefined } };
-    start(stores, { warehouse: { ...stores.warehouse, query } as Warehouse, shared });
+    const distributed = { deadLetters: { put: async () => undefined } };
+    start(stores, { warehouse: { ...stores.warehouse, query } as Warehouse, distributed });
     await stores.writer.append(frameOf(stores.writer.logId, events(0, 10), 0, [0]));
     await vi.waitFor(async () => expect(await alarms(stores)).toEqual(['warehouse_unavailable']), WAIT);
     for (const first = tries; tries < first + 3; ) {
@@ -109,7 +109,7 @@ describe('a partition', () => {
   });
 
   // Red when each range is settled as soon as it is found: hours may have the one that follows twice by then.
-  it('settles nothing that it finds before what is sent again is whole', async () => {
+  it('settles nothing before what is sent again is repaired', async () => {
     const stores = await openLoadStores();
     await createTenant(stores);
     const [dead, again] = [createEnd(), createEnd()];
@@ -140,7 +140,7 @@ describe('a partition', () => {
     expect(await stores.counted()).toEqual(exactly(20));
   });
 
-  it('is given up by an owner whose epoch is over: he neither marks nor freezes', async () => {
+  it('is given up by an owner whose epoch is over: it neither marks nor freezes', async () => {
     const stores = await openLoadStores();
     await stores.append(events(0, 10));
     const end = createEnd();
@@ -164,8 +164,8 @@ describe('a partition', () => {
     await first.close();
   });
 
-  // Red when it is not asked who holds the partition; and when it is cleared at the start of a run alone.
-  it('has no alarm of an owner who hears last that another goes on, or not for long', async () => {
+  // Red when the partition's owner is not checked, and when alarms are cleared only at the start of a run.
+  it('has no lasting alarm from an owner that learns late that another has taken over', async () => {
     const stores = await openLoadStores();
     const away = new Transient('warehouse_unavailable', 'broken by the test');
     const clock = { ...systemClock, aheadMs: 0, monotonicMs: () => performance.now() + clock.aheadMs };
@@ -200,12 +200,12 @@ describe('a partition', () => {
     });
     const query = async <Row>(statement: Statement): Promise<Row[]> => {
       if (!statement.sql.includes('system.processes')) return await stores.warehouse.query<Row>(statement);
-      steps.push('asked');
+      steps.push('checked');
       return [{ running: steps.length < 4 ? '1' : '0' }] as Row[];
     };
     start(stores, { warehouse: { ...warehouse, query } });
     await settledUpTo(stores, await stores.append(events(0, 10)));
-    expect(steps).toEqual(['sent', 'asked', 'asked', 'asked', 'sent']);
+    expect(steps).toEqual(['sent', 'checked', 'checked', 'checked', 'sent']);
     expect(await stores.counted()).toEqual(exactly(10));
   });
 
@@ -257,8 +257,8 @@ describe('a block of more months than ClickHouse takes at once', () => {
   });
 });
 
-describe('an event that stands on the log twice', () => {
-  it('is counted once, and an alarm tells of it', async () => {
+describe('an event that is on the log twice', () => {
+  it('is counted once, and an alarm reports it', async () => {
     const stores = await openLoadStores();
     start(stores);
     await settledUpTo(stores, await stores.append([...events(0, 10), ...events(5, 6)]));

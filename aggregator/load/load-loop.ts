@@ -12,51 +12,41 @@ import { type BlockReader, createBlockReader } from './block-reader.ts';
 import { withKnownIds } from './known-ids.ts';
 import type { Lease } from './lease.ts';
 import { type DistributedLoad, type LoadDeps, loadBlock, resumeRange } from './load-range.ts';
+import type { LoadState } from './load-state.ts';
 import type { Mutex } from './mutex.ts';
 import type { Share } from './partition-assignment.ts';
 import type { RecentIds } from './recent-ids.ts';
 import { seedRecentIds } from './seed-recent-ids.ts';
 
 export interface LoadLoopDeps extends LoadDeps {
-  /** Usage that occurred before this moment is not kept. */
+  /** Usage that occurred before this time is not kept. */
   keptFromMs: () => number;
   disk: { isLow(): boolean };
   wakeup: Wakeup;
-  /** Whether this process should hold the partition at all. */
+  /** Whether the partition is assigned to this process. */
   share: Share;
-  /** A load is a turn, so that others can have the partition standing still between two of them. */
+  /** Each load takes this mutex; between two loads others take it to keep the partition paused. */
   turns: Mutex;
 }
 
-/** What the loop is told and tells, while it runs. */
-export interface LoopState {
-  closing: boolean;
-  /** Somebody waits for what is on the log. */
-  readerWaits: boolean;
-  /** Set while nothing is pending: everything before `position` is loaded, nothing behind it. */
-  standing: { lease: Lease; position: number } | undefined;
-  /** Somebody has it standing still, for as long as he likes: nothing is read ahead meanwhile. */
-  isStill: boolean;
-}
-
-/** How often the log is looked at while nothing is to be done. */
+/** How often the loop checks the log while it has nothing to do. */
 const POLL_MS = 20;
 const PRUNE_EVERY_MS = 60_000;
 /** A batch takes milliseconds, and a load waits for it. Far more than a minute adds: two ranges a second. */
 const PRUNE = { rowsMax: 1_000, batchesMax: 10 };
 
 /**
- * Loads the partition until `closing`. Whatever goes wrong is thrown, and everything known in memory is given
- * up with it: the next run begins with what is written in Postgres. `onHealthy` comes once what stands on the
- * log can be loaded, and what was loaded until then is settled; and now and then while more is.
+ * Loads the partition until `closing` (the states: {@link LoadState}). Throws every failure and drops all
+ * that is known in memory: the next run begins with what is written in Postgres. Calls `onHealthy` once the
+ * log can be loaded and what was loaded until then is settled, and regularly while it loads more.
  */
 export async function runLoadLoop(
   deps: LoadLoopDeps,
   options: AggregatorOptions,
-  { lease, state, onHealthy }: { lease: Lease; state: LoopState; onHealthy: () => Promise<void> },
+  { lease, state, onHealthy }: { lease: Lease; state: LoadState; onHealthy: () => Promise<void> },
 ): Promise<void> {
-  // Nothing is settled before all of it is whole: an hour may have what is sent again twice until then, and
-  // what is settled is settled for good.
+  // Nothing is settled before all of it is repaired: until then an hour may count twice what is sent again,
+  // and a settlement is permanent.
   const resumed = await deps.turns(() => resumeAll(deps, lease));
   const settler = startSettler(deps, lease);
   try {
@@ -69,7 +59,7 @@ export async function runLoadLoop(
 
 interface Run {
   lease: Lease;
-  state: LoopState;
+  state: LoadState;
   onHealthy: () => Promise<void>;
   settler: Settler;
 }
@@ -85,8 +75,8 @@ async function loadOn(
   const recentIds = await seedRecentIds(deps, lease, from, options);
   const blockReader = createBlockReader({ reader, partition: lease.partition }, from, options);
   await blockReader.extend();
-  state.standing = { lease, position: from };
-  // Not before: what fails each time would look healthy between two of its failures.
+  state.phase = { name: 'paused', lease, position: from };
+  // Not earlier: a load that fails each time would look healthy between two failures.
   if (blockReader.isEmpty()) settler.onceSettled(onHealthy);
   let loadedAtMs = Number.NEGATIVE_INFINITY;
   let prunedAtMs = Number.NEGATIVE_INFINITY;
@@ -95,14 +85,14 @@ async function loadOn(
     state.readerWaits = false;
     await turns(() => loadNext(deps, { lease, state, blockReader, recentIds, settler }));
     if (loadedAtMs - prunedAtMs < PRUNE_EVERY_MS) continue;
-    // Also later: an owner before may have raised what is over by now.
+    // Also later: an earlier owner may have raised an alarm that is over by now.
     settler.onceSettled(onHealthy);
     await prune(deps, lease);
     prunedAtMs = loadedAtMs;
   }
 }
 
-/** Nobody takes back what was durable once. */
+/** A log never loses what was durable once. */
 async function checkEnd(reader: EventLogReader, lease: Lease, position: number): Promise<void> {
   const end = await reader.durableEnd(lease.partition);
   if (end >= position) return;
@@ -112,16 +102,16 @@ async function checkEnd(reader: EventLogReader, lease: Lease, position: number):
   );
 }
 
-async function prune({ pool, reader, shared }: LoadLoopDeps, lease: Lease): Promise<void> {
-  // Kafka gives up its oldest records by itself.
-  if (shared) await noteLogStart(pool, lease, await reader.start(lease.partition));
+async function prune({ pool, reader, distributed }: LoadLoopDeps, lease: Lease): Promise<void> {
+  // Kafka deletes its oldest records by itself.
+  if (distributed) await noteLogStart(pool, lease, await reader.start(lease.partition));
   const limits = { keep: LATEST_RANGES, rowsMax: PRUNE.rowsMax };
   for (let batch = 0; batch < PRUNE.batchesMax; batch++) {
     if ((await pruneRanges(pool, lease, limits)) < PRUNE.rowsMax) return;
   }
 }
 
-/** Finishes what an owner before, or a run before, left unfinished. Gives what is then to be settled. */
+/** Finishes what an earlier owner or run left unfinished. Returns what is then to be settled. */
 async function resumeAll(deps: LoadDeps, lease: Lease): Promise<Array<Parameters<Settler['add']>>> {
   const resumed: Array<Parameters<Settler['add']>> = [];
   for (const range of await takeOverRanges(deps.pool, lease, lease.epoch)) {
@@ -133,14 +123,14 @@ async function resumeAll(deps: LoadDeps, lease: Lease): Promise<Array<Parameters
 
 interface Wait {
   blockReader: BlockReader;
-  state: LoopState;
+  state: LoadState;
   loadedAtMs: number;
   settler: Settler;
 }
 
 /**
- * Waits until a block should be loaded: at once after a pause, a moment later when somebody waits for it, and
- * under load when the block is full or `lingerMs` have passed. False: the loop has to end.
+ * Waits until a block should be loaded: at once after an idle time, after `readerLingerMs` when a strong read
+ * waits, and under load when the block is full or `lingerMs` have passed. False: the loop has to end.
  */
 async function isDue(
   { reader, clock, metrics, disk, wakeup, share }: LoadLoopDeps,
@@ -149,9 +139,10 @@ async function isDue(
 ): Promise<boolean> {
   while (!state.closing) {
     settler.check();
-    if (!state.isStill) await blockReader.extend();
-    const { lease, position } = state.standing ?? {};
-    if (!lease || position === undefined || !share.isAssigned(lease.partition)) return false;
+    if (!state.isHeld) await blockReader.extend();
+    if (state.phase.name !== 'paused') return false;
+    const { lease, position } = state.phase;
+    if (!share.isAssigned(lease.partition)) return false;
     metrics.lag(lease.partition, (await reader.durableEnd(lease.partition)) - position);
     const sinceMs = clock.monotonicMs() - loadedAtMs;
     const waitMs = state.readerWaits ? Math.min(readerLingerMs, lingerMs) : lingerMs;
@@ -166,30 +157,30 @@ async function isDue(
 
 interface Next {
   lease: Lease;
-  state: LoopState;
+  state: LoadState;
   blockReader: BlockReader;
   recentIds: RecentIds;
   settler: Settler;
 }
 
-/** While it runs the partition is not standing; when it fails it stays so. */
+/** Loads one block: from `paused` through `loading` to `paused`. A failure leaves it `loading`. */
 async function loadNext(deps: LoadLoopDeps, next: Next): Promise<void> {
   const { lease, state, blockReader, recentIds, settler } = next;
-  state.standing = undefined;
+  state.phase = { name: 'loading' };
   const block = blockReader.take();
-  const { shared } = deps;
-  if (shared && block.foreign.length > 0) await setAside(deps, shared, lease, block);
+  const { distributed } = deps;
+  if (distributed && block.foreign.length > 0) await setAside(deps, distributed, lease, block);
   const recent = recentIds.filter(block, deps.clock.nowMs());
-  const dropped = shared ? await withKnownIds(deps.warehouse, block, recent, recentIds) : recent;
+  const dropped = distributed ? await withKnownIds(deps.warehouse, block, recent, recentIds) : recent;
   if (dropped.length > 0) await reportDoubles(deps, lease, dropped.length);
   const loading = loadBlock(deps, lease, block, dropped);
-  // A backlog is read ahead while the insert runs; what goes wrong with it is met again by the next extend.
+  // A backlog is read ahead while the insert runs; the next extend meets a failure of it again.
   const [range] = await Promise.all([loading, blockReader.extend().catch(() => undefined)]);
-  state.standing = { lease, position: block.hi };
+  state.phase = { name: 'paused', lease, position: block.hi };
   await settler.add(range, touchedBy(block));
 }
 
-/** Before the range is frozen: a crash in between puts them there twice, and loses none. */
+/** Runs before the range is frozen: a crash in between writes the records twice, and loses none. */
 async function setAside(
   { log, metrics }: LoadLoopDeps,
   { deadLetters }: DistributedLoad,
@@ -198,15 +189,16 @@ async function setAside(
 ): Promise<void> {
   await deadLetters.put(partition, foreign);
   metrics.setAside(foreign.length);
-  log.warn({ partition, records: foreign.length }, 'records that are none of ours were set aside');
+  log.warn({ partition, records: foreign.length }, 'records that Metergate did not write were set aside');
 }
 
 async function reportDoubles(deps: LoadLoopDeps, lease: Lease, events: number): Promise<void> {
   const { pool, log, metrics } = deps;
   metrics.doubled(events);
-  // There a take-over writes an event again that may stand on the log, and the second one is left out here.
-  if (deps.shared) return log.info({ events, partition: lease.partition }, 'events were left out as known');
-  log.error({ events }, 'events stand on the log twice: the second ones are left out');
+  // In distributed mode a take-over may write an event again that is on the log: the second one is dropped.
+  if (deps.distributed)
+    return log.info({ events, partition: lease.partition }, 'events were left out as known');
+  log.error({ events }, 'events are on the log twice: the second ones are left out');
   const message = `${events} events stood on the log twice and were counted once.`;
   await raiseAlarm(pool, lease, { code: EVENT_TWICE, message });
 }

@@ -23,8 +23,8 @@ export interface LoadDeps {
   clock: Clock;
   log: Logger;
   metrics: AggregatorMetrics;
-  /** Of a log whose partitions are loaded beside each other. */
-  shared?: DistributedLoad;
+  /** Set for a log whose partitions are loaded concurrently by several processes. */
+  distributed?: DistributedLoad;
 }
 
 export interface DistributedLoad {
@@ -95,7 +95,7 @@ async function insertRange(deps: LoadDeps, sending: Sending, block: Block): Prom
     await insertPieces(deps, sending, piecesOf(block, range.dropped));
   } catch (error) {
     if (!(error instanceof Poison)) throw error;
-    // Pieces that are stored already hold none of the lines that are refused: they stay as they are.
+    // Pieces that are already stored contain none of the rejected lines: they stay as they are.
     const dropped = await quarantine(deps, range, block, error);
     await insertPieces(deps, sending, piecesOf(block, dropped));
   }
@@ -109,16 +109,16 @@ async function insertPiece(deps: LoadDeps, sending: Sending, piece: Piece): Prom
   if (piece.lines.length === 0) return;
   const { logId } = sending.range;
   const { wasSent } = sending;
-  const { pool, warehouse, shared } = deps;
+  const { pool, warehouse, distributed } = deps;
   const insert = async (mayWrite?: () => Promise<void>) => {
     if (wasSent) await untilNoInsertRuns(warehouse);
     await insertNow(deps, sending, { ...piece, ...(mayWrite ? { mayWrite } : {}) });
   };
-  if (!shared) return await insert();
-  const alone = wasSent || shared.oneAtATime !== undefined;
-  const { entering } = shared;
+  if (!distributed) return await insert();
+  const alone = wasSent || distributed.oneAtATime !== undefined;
+  const { entering } = distributed;
   const enter = () => withInsertLock(pool, { logId, alone, ...(entering ? { entering } : {}) }, insert);
-  await (shared.oneAtATime ? shared.oneAtATime(enter) : enter());
+  await (distributed.oneAtATime ? distributed.oneAtATime(enter) : enter());
 }
 
 async function insertNow(
@@ -157,7 +157,7 @@ async function quarantine(
   );
   const rejected = indexes.flatMap((index) => left[index] ?? []);
   if (rejected.length === 0) {
-    throw new Transient('block_refused', 'ClickHouse refuses a block, but none of its lines.', { cause });
+    throw new Transient('block_refused', 'ClickHouse rejects a block, but none of its lines.', { cause });
   }
   const dropped = [...range.dropped, ...rejected.map(({ line }) => line)].sort((a, b) => a - b);
   await inTransaction(pool, async (client) => {

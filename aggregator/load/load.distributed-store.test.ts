@@ -35,8 +35,8 @@ test('two share the partitions, each event is counted once, and one goes on for 
   await counted(opened, 300, PATIENCE);
 });
 
-// Red when flagged events are not looked up, when a lookup drops what is new.
-// Red when a new release waits for those of the one before, which load on until it is ready.
+// Red when the flagged events are not searched for, or when the search drops new events.
+// Red when a new release waits for processes of the old one, which load on until the new one is ready.
 test('a view is changed while others load: they give up the partitions meanwhile, and load on', async () => {
   const opened = await openDistributedLoad();
   const { stores, kafka } = opened;
@@ -45,7 +45,7 @@ test('a view is changed while others load: they give up the partitions meanwhile
   await counted(opened, 50, PATIENCE);
   const { reader, deadLetters } = kafka;
   const log = pino({ level: 'silent' });
-  const load = { ...stores, reader, clock: systemClock, log, shared: { deadLetters } };
+  const load = { ...stores, reader, clock: systemClock, log, distributed: { deadLetters } };
   await createPause(load, { owner: 'two' })(async () => {
     expect(await owners(opened)).toEqual(['two', 'two']);
   });
@@ -77,7 +77,7 @@ test('a record of others goes to the dead letters with the reason, and the parti
   expect(await alarms(opened.stores)).toEqual([]);
 });
 
-// Red when a frame of a later release is passed over or taken for somebody else's.
+// Red when a frame of a later release is skipped or taken for a foreign record.
 test('a frame of an unknown version stops its partition, with an alarm, and no other', async () => {
   const opened = await openDistributedLoad();
   opened.load('one');
@@ -97,8 +97,8 @@ test('a frame of another log stops its partition', async () => {
   await vi.waitFor(async () => expect(await alarms(opened.stores)).toContain('frame_of_other_log'), SOON);
 });
 
-// Red when the end of the log is not compared with what was loaded, and when its birth mark is not looked at.
-test('a topic that was made anew is told from the one that was loaded, whatever stands there', async () => {
+// Red when the end of the log is not compared with what was loaded, and when its topic identity is ignored.
+test('a topic that was created again is detected, whatever records it has', async () => {
   const opened = await openDistributedLoad();
   const loading = opened.load('one');
   await opened.put(0, events(0, 3));
@@ -129,8 +129,8 @@ test('what Kafka gave up before it was loaded is named, and not passed over', as
   expect((await opened.stores.counted()).rows).toBe(0);
 });
 
-// Red when what is gone is asked for though it was never ours. What is left of it is looked at: were it a
-// frame of another log of ours, it could not be passed over.
+// Red when deleted records are requested though they were never ours. What is left of such a record is
+// checked: a frame of another Metergate log must not be skipped.
 test('a topic that others used before, and that gave up what they wrote, is loaded', async () => {
   const stores = await openLoadStores();
   const topic = await kafkaUnderTest(stores.pool, { partitions: PARTITIONS });
@@ -150,7 +150,7 @@ test('a topic that others used before, and that gave up what they wrote, is load
   expect((await topic.letters()).map(({ value }) => value)).toEqual(['c']);
 });
 
-/** A pool on which nobody marks a range as loaded until that is allowed. */
+/** A pool on which no range can be marked as loaded until that is allowed. */
 function withoutMarks(pool: Pool) {
   let allow: () => void = () => undefined;
   let held = 0;
@@ -169,13 +169,13 @@ function withoutMarks(pool: Pool) {
 }
 
 // Red when a range that is sent again has a token of its own.
-test('who stood still behind his insert finds another in his place; each event counts once', async () => {
+test('a process that hung after its insert finds a new owner; each event counts once', async () => {
   const opened = await openDistributedLoad();
   const { stores, kafka, put } = opened;
   const slow = withoutMarks(stores.pool);
   onTestFinished(slow.allow);
-  const shared = { deadLetters: kafka.deadLetters };
-  start(stores, { pool: slow.pool, reader: kafka.reader, shared }, { owner: 'one' });
+  const distributed = { deadLetters: kafka.deadLetters };
+  start(stores, { pool: slow.pool, reader: kafka.reader, distributed }, { owner: 'one' });
   await put(0, events(0, 3));
   await expect.poll(slow.held, SOON).toBe(1);
   // Of two with one name the later has the partition at once, as after the lease.
@@ -189,8 +189,8 @@ test('who stood still behind his insert finds another in his place; each event c
   await counted(opened, 9, PATIENCE);
 });
 
-// Red when a freeze does not ask for the epoch.
-test('who has lost his lease freezes nothing any more', async () => {
+// Red when a freeze does not check the epoch.
+test('a process that has lost its lease freezes nothing any more', async () => {
   const { stores, kafka, load, put, ...rest } = await openDistributedLoad();
   const opened = { stores, kafka, load, put, ...rest };
   load('one');

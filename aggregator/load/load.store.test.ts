@@ -53,7 +53,7 @@ describe('the load', () => {
     }, WAIT);
   });
 
-  it('stands still while the disk is nearly full', async () => {
+  it('is paused while the disk is nearly full', async () => {
     const stores = await openLoadStores();
     let low = true;
     start(stores, { disk: { isLow: () => low } });
@@ -64,7 +64,7 @@ describe('the load', () => {
     await settledUpTo(stores, end);
   });
 
-  it('goes on after the warehouse was away, and says so meanwhile', async () => {
+  it('continues after the warehouse was unavailable, and reports it meanwhile', async () => {
     const stores = await openLoadStores();
     let away = true;
     start(stores, {
@@ -83,11 +83,11 @@ describe('the load', () => {
 });
 
 /**
- * A process that ends at some point: its next step never comes. The one that follows counts exactly, and what
- * the first one still does when it wakes up changes nothing.
+ * A process that ends at some point: its next step never comes. The process that follows counts exactly, and
+ * what the first process still does when it wakes up changes nothing.
  *
  * Red when, by point: a range is marked before its insert; a retry gets a new token, or a range is not
- * frozen; the filter is applied to a retry; settling does not ask for the epoch.
+ * frozen; the filter is applied to a retry; settling does not check the epoch.
  */
 const ends: Array<[point: string, (stores: LoadStores, end: End) => Partial<AggregatorDeps>]> = [
   ['before the insert', (stores, end) => ({ warehouse: withInsert(stores, () => end.here()) })],

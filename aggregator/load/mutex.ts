@@ -1,4 +1,4 @@
-/** Runs one work at a time, in the order of asking. */
+/** Runs one work at a time, in the order of the calls. */
 export type Mutex = <T>(work: () => Promise<T>) => Promise<T>;
 
 export function createMutex(): Mutex {

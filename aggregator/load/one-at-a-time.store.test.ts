@@ -18,14 +18,14 @@ import { createMutex } from './mutex.ts';
 function aggregatorOf(stores: LoadStores, given: Partial<DistributedLoad> = {}): LoadDeps {
   const log = pino({ level: 'silent' });
   const metrics = createAggregatorMetrics(new Registry());
-  const shared = { deadLetters: { put: async () => undefined }, ...given };
-  return { ...stores, clock: systemClock, log, metrics, shared };
+  const distributed = { deadLetters: { put: async () => undefined }, ...given };
+  return { ...stores, clock: systemClock, log, metrics, distributed };
 }
 
 async function leaseOf(deps: LoadDeps, partition: number): Promise<Lease> {
   const logId = Buffer.from(deps.reader.logId).toString('hex');
   const lease = await takeLease(deps, { logId, partition }, { owner: 'a', leaseMs: 30_000 });
-  if (!lease) throw new Error('somebody else has it');
+  if (!lease) throw new Error('another owner holds it');
   onTestFinished(() => lease.end());
   return lease;
 }
@@ -37,8 +37,8 @@ function blockOf({ reader }: LoadStores, given: LoggedEvent[]) {
   return block;
 }
 
-// Red when partitions are inserted beside each other into a cluster, which refuses the second at once.
-it('where a warehouse takes one insert at a time no two are sent beside each other', async () => {
+// Red when partitions are inserted concurrently into a cluster, which rejects the second insert at once.
+it('a warehouse that takes one insert at a time gets no two concurrently', async () => {
   const stores = await openLoadStores();
   let [running, most] = [0, 0];
   const warehouse = withInsert(stores, async (insert) => {
@@ -58,8 +58,8 @@ it('where a warehouse takes one insert at a time no two are sent beside each oth
   expect(await stores.counted()).toEqual(exactly(40));
 });
 
-// Red when who makes a block whole does not look whether he is still alone.
-it('a block is not made whole by who has lost the insert gate', async () => {
+// Red when a repair of a block does not check whether it still holds the lock exclusively.
+it('a process that has lost the insert lock does not repair a block', async () => {
   const stores = await openLoadStores();
   const end = await stores.append(events(0, 10));
   const loseHours = async (insert: () => Promise<void>) => {
@@ -78,13 +78,13 @@ it('a block is not made whole by who has lost the insert gate', async () => {
     code: 'insert_gate_lost',
   });
   expect((await stores.counted()).hourlyEvents).toBe(0);
-  // Whoever comes next does.
+  // The next owner does.
   await resumeRange(aggregatorOf(stores), lease, { ...range, state: 'pending' });
   expect(await stores.counted()).toEqual(exactly(10));
 });
 
-// Red when a range is marked loaded though another may have made hours anew between its events and its hours.
-it('an insert that lost the insert gate leaves its range to be made whole', async () => {
+// Red when a range is marked loaded though a repair may have run between its events and its hours.
+it('an insert that lost the insert lock leaves its range to be repaired', async () => {
   const stores = await openLoadStores();
   const deps = { ...aggregatorOf(stores), warehouse: withInsert(stores, putOutFirst(stores)) };
   const lease = await leaseOf(deps, 0);

@@ -12,7 +12,7 @@ test('one alone takes all; with a second half is given up, and what others hold 
 });
 
 // Red when the others do not give up what they hold, or the audit's own lease is taken for a partition.
-test('who has the log as a whole has every partition, and the others have none', () => {
+test('the owner of the whole log has every partition, and the others have none', () => {
   const held = [
     { partition: AUDIT_OF_LOG, owner: 'b' },
     { partition: 0, owner: 'a' },
@@ -24,7 +24,8 @@ test('who has the log as a whole has every partition, and the others have none',
   expect(fairShare({ members: 2, held: whole }, 'a', 2).size).toBe(0);
 });
 
-// Red when somebody goes for what another holds, when a partition is nobody's, when one has too many.
+// Red when a process wants another's partition, when a partition is unassigned, when one process has too
+// many.
 test('taking turns until nothing changes, all partitions are held, evenly and by one each', () => {
   const names = fc.uniqueArray(fc.string({ minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 6 });
   fc.assert(

@@ -4,7 +4,7 @@ import { createWakeup } from '../../infra/platform/wakeup.ts';
 import { WHOLE_LOG } from '../store/leases.ts';
 import { removeMember, renewMember, type Sharing } from '../store/load-members.ts';
 
-/** Which partitions this process should load. The leases decide who may: this only keeps the peace. */
+/** Which partitions this process should load. Leases decide who may load; this only avoids contention. */
 export interface Share {
   isAssigned(partition: number): boolean;
   close(): Promise<void>;
@@ -42,7 +42,7 @@ export function startPartitionAssignment({ pool, log }: ShareDeps, options: Shar
         const sharing = await renewMember(pool, { logId, owner, livesMs: LIVES_MS, leaseMs });
         mine = fairShare(sharing, owner, partitions);
       } catch (err) {
-        log.debug({ err }, 'cannot see who shares the partitions');
+        log.debug({ err }, 'the other aggregators cannot be read');
       }
       await end.wait(EVERY_MS);
     }
@@ -63,9 +63,9 @@ export function startPartitionAssignment({ pool, log }: ShareDeps, options: Shar
 }
 
 /**
- * What it holds, as far as that is not more than its part, and what is free until the part is full. Each
- * begins to look at another place, so that two newcomers do not go for the same ones. While somebody has the
- * log as a whole, all of it is his.
+ * The partitions that this process holds, up to its share, and free ones until the share is full. Each
+ * process begins the search at another partition, so that two new processes do not take the same ones. While
+ * a process holds the whole log, all partitions are assigned to it.
  */
 export function fairShare({ members, held }: Sharing, owner: string, partitions: number): Set<number> {
   const part = Math.ceil(partitions / Math.max(1, members));

@@ -4,21 +4,21 @@ import { Fatal, Poison, Transient } from '../../schemas/failures.ts';
 import type { AggregatorOptions } from '../aggregator-options.ts';
 import { clearAlarms, raiseAlarm } from '../store/alarms.ts';
 import type { Place } from '../store/leases.ts';
-import { type Lease, takeLease } from './lease.ts';
-import { type LoadLoopDeps, type LoopState, runLoadLoop } from './load-loop.ts';
+import { takeLease } from './lease.ts';
+import { type LoadLoopDeps, runLoadLoop } from './load-loop.ts';
+import type { LoadState, PausedPartition } from './load-state.ts';
 import { createMutex } from './mutex.ts';
 
-/** Keeps one partition of the log loading, for as long as it takes. */
+/** Keeps one partition of the log loading until it is closed. Its states: {@link LoadState}. */
 export interface PartitionLoader {
   readonly place: Place;
-  /** Somebody waits for what is on the log. */
+  /** A strong read waits for what is on the log. */
   readerWaits(): void;
   /**
-   * Runs `work` between two loads: nothing is pending, everything before the position is loaded and nothing
-   * behind it. Throws Transient `partition_not_standing` while this process does not hold the partition or it
-   * is stuck.
+   * Runs `work` while the load is paused. Throws Transient `partition_not_standing` while this process does
+   * not hold the partition or its load fails.
    */
-  betweenLoads<T>(work: (standing: { lease: Lease; position: number }) => Promise<T>): Promise<T>;
+  betweenLoads<T>(work: (paused: PausedPartition) => Promise<T>): Promise<T>;
   /** Rejects when the process should end. */
   readonly failed: Promise<never>;
   /** Ends after the block that is being loaded. */
@@ -26,7 +26,7 @@ export interface PartitionLoader {
 }
 
 const OTHER_OWNER_WAIT_MS = 1_000;
-/** A reader that waits cuts a pause short: after seconds of that the next one is the longest already. */
+/** A waiting read cuts a backoff short, so after some seconds of waking the backoff is at its maximum. */
 const BACKOFF_MS = { first: 100, most: 2_000 };
 
 export function createPartitionLoader(
@@ -36,11 +36,12 @@ export function createPartitionLoader(
 ): PartitionLoader {
   const deps: LoadLoopDeps = { ...given, wakeup: createWakeup(), turns: createMutex() };
   const place: Place = { logId: Buffer.from(deps.reader.logId).toString('hex'), partition };
-  const state: LoopState = { closing: false, readerWaits: false, standing: undefined, isStill: false };
+  const phase = { name: 'resuming' } as const;
+  const state: LoadState = { phase, closing: false, readerWaits: false, isHeld: false };
   const kept = keepLoading({ deps, options, place, state, backoffMs: BACKOFF_MS.first });
   return {
     place,
-    // Never resolves: an orderly end is no failure.
+    // Does not resolve: an orderly end is not a failure.
     failed: kept.then(() => new Promise<never>(() => undefined)),
     readerWaits() {
       state.readerWaits = true;
@@ -48,14 +49,14 @@ export function createPartitionLoader(
     },
     betweenLoads: (work) =>
       deps.turns(async () => {
-        if (!state.standing) {
+        if (state.phase.name !== 'paused') {
           throw new Transient('partition_not_standing', 'The partition is not held, or stuck.');
         }
-        state.isStill = true;
+        state.isHeld = true;
         try {
-          return await work(state.standing);
+          return await work(state.phase);
         } finally {
-          state.isStill = false;
+          state.isHeld = false;
         }
       }),
     async close() {
@@ -70,7 +71,7 @@ interface Loading {
   deps: LoadLoopDeps;
   options: AggregatorOptions;
   place: Place;
-  state: LoopState;
+  state: LoadState;
   backoffMs: number;
 }
 
@@ -98,7 +99,7 @@ async function loadOnce(loading: Loading): Promise<boolean> {
     await runLoadLoop(deps, options, { lease, state, onHealthy: () => isHealthy(loading, startedAtMs) });
     return true;
   } finally {
-    state.standing = undefined;
+    state.phase = { name: 'resuming' };
     await lease.end();
   }
 }
@@ -112,7 +113,7 @@ async function isHealthy(loading: Loading, startedAtMs: number): Promise<void> {
 async function notify(loading: Loading, failure: Failure): Promise<void> {
   const { deps, place, options } = loading;
   deps.metrics.failed(failure.code);
-  deps.log.warn({ err: failure, ...place }, 'the load stands still and is tried again');
+  deps.log.warn({ err: failure, ...place }, 'the load failed and is retried');
   if (failure.code === 'lease_lost') return;
   const { code, message } = failure;
   await raiseAlarm(deps.pool, place, { code, message, owner: options.owner }).catch((err: unknown) => {
@@ -123,8 +124,8 @@ async function notify(loading: Loading, failure: Failure): Promise<void> {
 type Failure = Transient | Poison | Fatal;
 
 /**
- * Failures of every kind are tried again: a damaged frame stops its partition, with an alarm, and is never
- * passed over. What is none of ours is a mistake in the code, and ends the process.
+ * Failures of every class are retried: a damaged frame stops its partition, with an alarm, and is never
+ * skipped. An error of no class is a mistake in the code, and ends the process.
  */
 function expected(error: unknown): Failure {
   const failure = asTransient(error);

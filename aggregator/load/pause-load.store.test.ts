@@ -31,8 +31,8 @@ it('a view is changed once what a crash left pending is loaded, and the load goe
   expect(await stores.counted()).toEqual(exactly(20));
 });
 
-// Red when each partition is resumed once it is held: hours are made anew beside the insert of another.
-it('nothing is sent again before nobody loads', async () => {
+// Red when each partition is resumed once it is held: hours are rewritten during another partition's insert.
+it('nothing is sent again while any process loads', async () => {
   const { stores } = await openPending({ isStored: false });
   const other = await takeLease({ ...stores, clock: systemClock, log }, placeOf(stores, 1), {
     owner: 'b',
@@ -40,22 +40,22 @@ it('nothing is sent again before nobody loads', async () => {
   });
   const reader = { ...stores.reader, partitions: 2 };
   const deps = { ...stores, reader, clock: systemClock, log };
-  const standing = createPause(deps, { owner: 'test' })(async () => undefined);
+  const pausing = createPause(deps, { owner: 'test' })(async () => undefined);
   const early = await poll(async () => ((await states(stores))[0] === 'pending' ? undefined : true), {
     timeoutMs: 1_000,
     everyMs: 20,
   });
   expect(early).toBeUndefined();
   await other?.end();
-  await standing;
+  await pausing;
   expect(await states(stores)).toEqual(['loaded']);
 });
 
-// Red when the gate is not asked for: who has lost his lease may still be between his events and his hours.
-it('of a log that several load, nothing is sent again or changed beside an insert', async () => {
+// Red when the insert lock is not taken: a process without its lease may be between its events and its hours.
+it('of a log that several processes load, nothing is sent again or changed during an insert', async () => {
   const { stores } = await openPending({ isStored: false });
-  const shared = { deadLetters: { put: async () => undefined } };
-  const deps = { ...stores, clock: systemClock, log, shared };
+  const distributed = { deadLetters: { put: async () => undefined } };
+  const deps = { ...stores, clock: systemClock, log, distributed };
   const work = vi.fn(async () => undefined);
   for (const state of ['pending', 'loaded']) {
     const other = createEnd();
@@ -64,18 +64,18 @@ it('of a log that several load, nothing is sent again or changed beside an inser
     const inserting = withInsertLock(stores.pool, { logId, alone: false }, other.here);
     await other.reached;
     work.mockClear();
-    const standing = createPause(deps, { owner: 'test' })(work);
+    const pausing = createPause(deps, { owner: 'test' })(work);
     const early = async () => work.mock.calls.length > 0 || (await states(stores))[0] !== state;
     expect(
       await poll(async () => ((await early()) ? true : undefined), { timeoutMs: 1_000, everyMs: 20 }),
     ).toBeUndefined();
     other.release();
-    await Promise.all([inserting, standing]);
+    await Promise.all([inserting, pausing]);
     expect(work).toHaveBeenCalledOnce();
   }
 });
 
-// Red when the lease is not asked for: the other one's block comes while there is no view.
+// Red when the lease is not checked: the other process's block arrives while there is no view.
 it('a view is not changed while another process loads', async () => {
   const stores = await openLoadStores();
   const other = await takeLease({ ...stores, clock: systemClock, log }, placeOf(stores, 0), {
@@ -95,7 +95,7 @@ it('a view is not changed while another process loads', async () => {
   expect(work).toHaveBeenCalledOnce();
 });
 
-it('what fails while the load stands still leaves the partition to whoever comes next', async () => {
+it('a failure while the load is paused leaves the partition to the next owner', async () => {
   const stores = await openLoadStores();
   const failing = pauseOf(stores)(() => Promise.reject(new Error('no view')));
   await expect(failing).rejects.toThrow('no view');
@@ -103,7 +103,7 @@ it('what fails while the load stands still leaves the partition to whoever comes
   await settledUpTo(stores, await stores.append(events(0, 10)));
 });
 
-/** A load that stands still in its insert, before or behind what is stored, until it is released. */
+/** A load that pauses in its insert, before or after the rows are stored, until it is released. */
 async function openPending({ isStored }: { isStored: boolean }) {
   const stores = await openLoadStores();
   await stores.append(events(0, 10));

@@ -10,21 +10,21 @@ import { withInsertLock } from './insert-lock.ts';
 import { type Lease, takeLease } from './lease.ts';
 import { type LoadDeps, resumeRange } from './load-range.ts';
 
-/** For the others to end the block that they load, and for what a dead one left. */
+/** Time for other processes to end the block that they load, and for the lease of a dead one to expire. */
 const GIVEN = { timeoutMs: 60_000, everyMs: 200 };
 
 /**
- * The load's part in changing a view: its partition is held, and what a crash left pending is sent again
- * first, under the view and the tokens that it was sent under before. Where several share the partitions they
- * are told to give them up: those of the release before would load on for as long as the new one waits, and
- * whoever rolls it out waits for the new one. Throws Transient `partition_held` while another process loads,
- * and what {@link resumeRange} and {@link throughInsertGate} throw.
+ * The load's part in changing a view. It holds the partitions, and first sends again what a crash left
+ * pending, under the view and the tokens of the first attempt. Where several processes load the log, it makes
+ * them give up their partitions: the processes of the old release would load on while the new one waits, and
+ * a rolling deployment waits for the new one. Throws Transient `partition_held` while another process loads,
+ * and what {@link resumeRange} and {@link withInsertLock} throw.
  */
 export function createPause(
   given: Omit<LoadDeps, 'metrics'>,
   { owner }: Pick<AggregatorOptions, 'owner'>,
 ): Pause {
-  // Of its own: the load registers those of the process when it starts.
+  // The load registers the metrics of the process when it starts, so this registry is a private one.
   const deps: LoadDeps = { ...given, metrics: createAggregatorMetrics(new Registry()) };
   const logId = Buffer.from(deps.reader.logId).toString('hex');
   return async (work) => {
@@ -34,10 +34,10 @@ export function createPause(
       for (let partition = 0; partition < deps.reader.partitions; partition++) {
         leases.push(await hold(deps, { logId, partition }, owner));
       }
-      // Not before nobody loads.
+      // Only now: no other process may load.
       for (const lease of leases) if (lease.partition !== WHOLE_LOG) await resumeHeld(deps, lease);
-      // Who has lost his lease may be in the middle of an insert.
-      await (deps.shared ? withInsertLock(deps.pool, { logId, alone: true }, work) : work());
+      // A process that has lost its lease may be in the middle of an insert.
+      await (deps.distributed ? withInsertLock(deps.pool, { logId, alone: true }, work) : work());
     } finally {
       for (const lease of leases) await lease.end();
     }

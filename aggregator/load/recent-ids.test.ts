@@ -65,7 +65,7 @@ test('an id that comes again is known as long as if it had come then', () => {
   expect(recentIds.filter(blockOf([numbered(1)]), NOW_MS)).toEqual([0]);
 });
 
-// Red when the moment is that of the ids that are still known, and when a clock that is ahead is believed.
+// Red when the time is that of the ids that are still known, and when a clock that is ahead is believed.
 test('it knows up to when it has forgotten', () => {
   const recentIds = createRecentIds(2);
   const at = (committedAtMs: number, ...numbers: number[]) =>
@@ -96,7 +96,7 @@ function blockOf(frames: Buffer[][], committedAtMs = 0): Block {
       committedAtMs,
       eventCount: ids.length,
       touched: [],
-      // One byte off, as records may stand in a frame.
+      // One byte off, as records may be in a frame.
       records: Buffer.concat([Buffer.alloc(1), ...ids.map(recordOf)]).subarray(1),
       recheck: [],
       lines: Buffer.alloc(0),

@@ -2,9 +2,9 @@ import { RECORD_BYTES } from '../../schemas/stored/frame.ts';
 import type { Block } from './block.ts';
 
 /**
- * The ids seen lately, all 128 bits of each, to find an event that stands on the log twice. Two generations:
- * when the younger one is full the older is forgotten, so at least `generationMax` ids are known, at most
- * twice that. It knows of itself up to when it has forgotten.
+ * The recent ids, all 128 bits of each, to find an event that is on the log twice. There are two generations:
+ * when the younger one is full, the older is forgotten. So at least `generationMax` ids are known, and at
+ * most twice as many. It tracks up to which time it has forgotten.
  */
 export interface RecentIds {
   /**
@@ -13,9 +13,10 @@ export interface RecentIds {
    */
   filter(block: Block, nowMs: number): number[];
   /**
-   * Whether what was committed at this moment may stand a second time among what is forgotten. Of two that
-   * are one event the second writer claimed it after the first one's lease; or, where keys were lost, at most
-   * 5 s before the first one wrote. So what he wrote was not committed long before this moment.
+   * Whether an event that was committed at this time may have a duplicate among the forgotten ids. Of two
+   * records of one event, the second writer claimed the key after the first writer's lease ended; or, where
+   * keys were lost, at most 5 s before the first one wrote. So the second record was not committed much
+   * earlier than the first.
    */
   mayHaveForgotten(committedAtMs: number): boolean;
 }
@@ -23,7 +24,7 @@ export interface RecentIds {
 /** Those 5 s, and as much for ingest processes whose clocks differ. */
 const EARLIER_MAX_MS = 10_000;
 
-/** `forgottenMs`: what was committed up to then was seen by others, and is not known here. */
+/** `forgottenMs`: events committed up to then were seen by earlier owners, and are not known here. */
 export function createRecentIds(generationMax: number, forgottenMs = Number.NEGATIVE_INFINITY): RecentIds {
   let younger = createIdSet(generationMax);
   let older = createIdSet(generationMax);
@@ -75,7 +76,7 @@ interface IdSet {
 
 /**
  * Open addressing, at most half full. Ids are a keyed hash, so their first word is as good as any other hash.
- * The id of 128 zero bits marks an empty slot and is never found: nobody can make it come up.
+ * The id of 128 zero bits marks an empty slot and is never found: no client can produce it.
  */
 function createIdSet(idsMax: number): IdSet {
   const slots = 2 ** Math.ceil(Math.log2(idsMax * 2));
@@ -123,7 +124,7 @@ function createIdSet(idsMax: number): IdSet {
   };
 }
 
-/** A copy: where records stand in a frame is up to the lengths before them. */
+/** A copy: the alignment of records in a frame depends on the lengths before them. */
 function alignedWords(bytes: Uint8Array): Uint32Array {
   return new Uint32Array(new Uint8Array(bytes).buffer);
 }

@@ -32,7 +32,7 @@ test('a block of nothing but bad lines is no accident: nothing is set aside', as
   await expect(findRejectedLines(warehouse, given)).rejects.toMatchObject({ code: 'too_many_refused' });
 });
 
-/** The fault under test: a warehouse that refuses a line. */
+/** The fault under test: a warehouse that rejects a line. */
 function rejecting(bad: string): { warehouse: Pick<Warehouse, 'accepts'>; requested: () => number } {
   let requested = 0;
   const accepts = async (bytes: Buffer) => {

@@ -27,7 +27,7 @@ export async function findRejectedLines(
     }
     rejected.push(from);
     if (rejected.length > REJECTED_MAX) {
-      throw new Fatal('too_many_refused', `ClickHouse refuses more than ${REJECTED_MAX} lines of one block.`);
+      throw new Fatal('too_many_refused', `ClickHouse rejects more than ${REJECTED_MAX} lines of one block.`);
     }
   }
 

@@ -24,8 +24,8 @@ interface SeedDeps {
 const READ_BYTES_MAX = 4 * 1024 * 1024;
 
 /**
- * What stands on the log before `position`, so that a new owner of the partition knows what the one before
- * had seen, as it was seen: by the times of events what was taken over lies anywhere.
+ * Reads the events before `position`, so that a new owner of the partition knows the ids that the previous
+ * owner knew. Reads them from the log, since the event times of taken-over events can be any.
  */
 export async function seedRecentIds(
   { pool, reader, clock }: SeedDeps,

@@ -3,7 +3,7 @@ import { Transient } from '../../schemas/failures.ts';
 
 type Queries = Pick<Warehouse, 'query'>;
 
-/** Whose statements take no longer than this together, counted from now. The one that is late is cut off. */
+/** A warehouse whose statements together take at most this long, from now on. A late one is cut off. */
 export function boundedWarehouse(warehouse: Queries, totalMs: number): Queries {
   const endMs = performance.now() + totalMs;
   return {

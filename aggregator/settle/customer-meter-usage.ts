@@ -7,11 +7,11 @@ import { type LabelQuestion, readLabelledUsage } from '../store/read-labelled-us
 import { readUsage, type UsageQuestion } from '../store/read-usage.ts';
 import type { RatedPeriod, SettlementInputs } from './settlement-inputs.ts';
 
-/** Usage of many pairs as it was read at once. Amounts in units of 10^-12. */
+/** Usage of many customer meters, read at once. Amounts in units of 10^-12. */
 export interface CustomerMeterUsage {
   /** Those whose usage was read: with the others it would be more than is settled at once. */
   facts: SettlementInputs[];
-  /** The meter's aggregate over a span that was asked for. */
+  /** The meter's aggregate over a requested span. */
   total(facts: SettlementInputs, span: Span): bigint;
   /** All cells of a period with what they have used. */
   cells(facts: SettlementInputs, period: RatedPeriod): CellUsage[];
@@ -19,10 +19,10 @@ export interface CustomerMeterUsage {
 
 /** Of one statement: more make it longer than ClickHouse takes. */
 const QUESTIONS_MAX = 400;
-/** Hours that are read at once, of pairs whose rates go by a property. One pair alone may have more. */
+/** Hours read at once, of customer meters whose rates depend on a property. A single one may have more. */
 const HOURS_MAX = 20_000;
 
-/** In a few statements, however many pairs there are. Throws Transient. */
+/** In a few statements, however many customer meters there are. Throws Transient. */
 export async function readCustomerMeterUsage(
   warehouse: Pick<Warehouse, 'query'>,
   all: readonly SettlementInputs[],
@@ -53,7 +53,7 @@ export async function readCustomerMeterUsage(
   };
 }
 
-/** The pairs that are settled now, the first of them whatever it takes. */
+/** The customer meters that are settled now; the first one however much it takes. */
 function firstHours(
   all: readonly SettlementInputs[],
   read: ReadonlyMap<RatedPeriod, UsageCell[]>,
@@ -82,7 +82,7 @@ async function readTotals(
       totals.set(nameOf(facts, span), questionOf(facts, span));
     }
   }
-  return responsesInParts(totals, (requested) => readUsage(warehouse, requested));
+  return readInParts(totals, (requested) => readUsage(warehouse, requested));
 }
 
 async function readLabels(
@@ -99,7 +99,7 @@ async function readLabels(
   }
   const labelled = new Map<string, LabelledUsage[]>();
   for (const group of alike(labels)) {
-    for (const [name, usage] of await responses(group, (requested) =>
+    for (const [name, usage] of await readEach(group, (requested) =>
       readLabelledUsage(warehouse, requested),
     )) {
       labelled.set(name, usage);
@@ -117,7 +117,7 @@ function nameOf({ pair }: SettlementInputs, { fromMs, toMs }: Span): string {
   return `${fromMs} ${toMs} ${pair.customerId} ${pair.meterKey}`;
 }
 
-async function responsesInParts(
+async function readInParts(
   questions: ReadonlyMap<string, UsageQuestion>,
   read: (requested: UsageQuestion[]) => Promise<bigint[]>,
 ): Promise<Map<string, bigint>> {
@@ -125,25 +125,25 @@ async function responsesInParts(
   const found = new Map<string, bigint>();
   for (let at = 0; at < entries.length; at += QUESTIONS_MAX) {
     const part = new Map(entries.slice(at, at + QUESTIONS_MAX));
-    for (const [name, response] of await responses(part, read)) found.set(name, response);
+    for (const [name, result] of await readEach(part, read)) found.set(name, result);
   }
   return found;
 }
 
-async function responses<Question, Response>(
+async function readEach<Question, Result>(
   questions: ReadonlyMap<string, Question>,
-  read: (requested: Question[]) => Promise<Response[]>,
-): Promise<Map<string, Response>> {
-  const responded = await read([...questions.values()]);
-  const found = new Map<string, Response>();
+  read: (requested: Question[]) => Promise<Result[]>,
+): Promise<Map<string, Result>> {
+  const results = await read([...questions.values()]);
+  const found = new Map<string, Result>();
   [...questions.keys()].forEach((name, place) => {
-    const response = responded[place];
-    if (response !== undefined) found.set(name, response);
+    const result = results[place];
+    if (result !== undefined) found.set(name, result);
   });
   return found;
 }
 
-/** Those that one statement can answer: of one property with the same values, counted in one way. */
+/** The questions that one statement can read: about one property with the same values, counted in one way. */
 function alike(labels: ReadonlyMap<string, LabelQuestion>): Array<Map<string, LabelQuestion>> {
   const groups = new Map<string, Map<string, LabelQuestion>>();
   for (const [name, question] of labels) {

@@ -11,8 +11,9 @@ const MARKS_MAX = 500;
 const CUSTOMERS_MAX = 500;
 
 /**
- * Pairs whose budget, limit or rate has changed, the longest waiting first; and the marks that are done once
- * they are settled. What occurred before a change and was settled before it was seen is settled by it too.
+ * Customer meters whose budget, limit or rate has changed, the longest waiting first; and the marks that are
+ * done once these are settled. Usage that occurred before a change and was settled before the change was seen
+ * is settled by the change as well.
  */
 export async function markedCustomerMeters(
   db: Queryable,

@@ -9,8 +9,8 @@ function pair(customerId: string, occurredAtMs = 0): TouchedCustomerMeter {
   return { environment: 'ws_a:live', customerId, meterKey: 'calls', ...span };
 }
 
-// Red when a pair is given again at once, or when what is not in use any more is given for ever.
-it('a pair comes up again each minute while it is in use, at the moment of then', () => {
+// Red when a customer meter is returned twice at once, or when one that is out of use is returned forever.
+it('a customer meter is due again each minute while it is in use, with the time of that minute', () => {
   const recent = createRecentCustomerMeters();
   recent.add([pair('a', 5), pair('b', 7)], 0);
   expect(recent.due(MINUTE_MS - 1)).toEqual([]);

@@ -1,19 +1,20 @@
 import type { TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
 
 /**
- * Pairs that were touched lately and had something to be settled by. While it is in use each comes up again a
- * minute after it was settled: the net under what changes without a touch, as a limit does by time.
+ * Customer meters that were touched recently and have something to settle. Each is due again one minute after
+ * its settlement while it is in use. This catches what changes without new usage, for example a limit that
+ * changes with time.
  */
 export interface RecentCustomerMeters {
   /** Touched, and settled now. */
   add(pairs: readonly TouchedCustomerMeter[], nowMs: number): void;
-  /** Those that are to be settled again, at the moment now. Each is given once. */
+  /** Those to settle again at `nowMs`. Returns each once. */
   due(nowMs: number): TouchedCustomerMeter[];
 }
 
 const AGAIN_AFTER_MS = 60_000;
 const IN_USE_MS = 3_600_000;
-/** Beyond it those that wait the longest are left to their next touch. */
+/** Beyond it, those that wait the longest are dropped until their next usage. */
 const PAIRS_MAX = 20_000;
 /** Of one batch. */
 const DUE_MAX = 200;

@@ -20,7 +20,7 @@ export interface Batch {
   marks: readonly MarkDone[];
 }
 
-/** A mark whose pairs are in the batch: up to this customer, or all. */
+/** A mark whose customer meters are in the batch: up to this customer, or all. */
 export interface MarkDone {
   id: number;
   position: string | undefined;
@@ -30,22 +30,22 @@ export interface BatchDeps {
   pool: Pool;
   warehouse: Warehouse;
   clock: Clock;
-  /** Usage that occurred before this moment is not kept. */
+  /** Usage that occurred before this time is deleted. */
   keptFromMs: () => number;
-  /** Nobody settles beside another: of one process, they wait for each other here. */
-  shared?: { settling?: Mutex };
+  /** Only one settlement runs at a time: those of one process wait for each other here. */
+  distributed?: { settling?: Mutex };
 }
 
-/** Of one transaction. It holds the wallets of their customers, who may be granted credits meanwhile. */
+/** Of one transaction. It locks the wallets of their customers, and grants of credits wait for it. */
 const PAIRS_MAX = 300;
 
 /**
- * Does what follows from loaded ranges. Their marks are in one transaction with the last of it: after a crash
- * a range that is marked has been settled whole, and one that is not is settled again, which comes to the
- * same. Only the epoch that holds the partition can do it. Throws Transient.
+ * Settles loaded ranges. Their marks are in one transaction with the last part of the work: after a crash a
+ * marked range has been settled completely, and one without a mark is settled again, with the same result.
+ * Only the epoch that holds the partition can do this. Throws Transient.
  */
 export async function settleBatch(
-  { pool, shared, ...deps }: BatchDeps,
+  { pool, distributed, ...deps }: BatchDeps,
   lease: Lease,
   { ranges, pairs, marks }: Batch,
 ): Promise<Pick<Settled, 'watched' | 'crossings'>> {
@@ -62,7 +62,9 @@ export async function settleBatch(
         if (isLast) await markDone(client, ranges, marks);
         return done;
       });
-    const settled = await (shared?.settling && chunk.length > 0 ? shared.settling(settle) : settle());
+    const settled = await (distributed?.settling && chunk.length > 0
+      ? distributed.settling(settle)
+      : settle());
     watched.push(...settled.watched);
     crossings += settled.crossings;
     left = [...behind, ...settled.rest];
@@ -74,7 +76,7 @@ const NOTHING: Settled = { watched: [], rest: [], crossings: 0 };
 
 async function settleChunk(
   client: PoolClient,
-  { warehouse, clock, keptFromMs, lease }: Omit<BatchDeps, 'pool' | 'shared'> & { lease: Lease },
+  { warehouse, clock, keptFromMs, lease }: Omit<BatchDeps, 'pool' | 'distributed'> & { lease: Lease },
   chunk: readonly TouchedCustomerMeter[],
 ): Promise<Settled> {
   if (chunk.length === 0) return NOTHING;

@@ -21,7 +21,7 @@ import { readSettlementInputs, type SettlingTime } from './settlement-inputs.ts'
 export interface Settled {
   /** Those of which anything may follow. */
   watched: TouchedCustomerMeter[];
-  /** What is left of pairs with more periods or hours than are settled at once. */
+  /** What is left of customer meters with more periods or hours than are settled at once. */
   rest: TouchedCustomerMeter[];
   crossings: number;
 }
@@ -30,9 +30,9 @@ export interface Settled {
 const READING_MS = 30_000;
 
 /**
- * Moves the credits that usage of these pairs costs more or less than when it was settled before, and tells
- * which thresholds it has crossed. Everything goes by what was used and what held then, and not by what has
- * changed: it may be done again, and in any order, and comes to the same.
+ * Moves the credits by which the cost of usage of these customer meters differs from the last settlement, and
+ * emits the thresholds that it has crossed. The result depends only on the usage and the terms that held at
+ * its time, and not on later changes: repeated, and in any order, it is the same.
  */
 export async function settleCustomerMeters(
   db: PoolClient,
@@ -41,7 +41,7 @@ export async function settleCustomerMeters(
 ): Promise<Settled> {
   const { facts: all, rest } = await readSettlementInputs(db, pairs, { nowMs, keptFromMs });
   if (all.length === 0) return { watched: [], rest, crossings: 0 };
-  // Behind the lock: what is read is never older than what its holder before has settled.
+  // After taking the lock: what is read is never older than what the lock's previous owner has settled.
   const usage = await readCustomerMeterUsage(boundedWarehouse(warehouse, READING_MS), all);
   const { facts } = usage;
   const left = all.slice(facts.length).map(({ pair }) => pair);
@@ -50,7 +50,7 @@ export async function settleCustomerMeters(
   return { watched: facts.map(({ pair }) => pair), rest: [...withoutThose(rest, left), ...left], crossings };
 }
 
-/** A pair that is left as a whole is not left in parts as well. */
+/** A customer meter that is left completely is not left in parts as well. */
 function withoutThose(
   rest: readonly TouchedCustomerMeter[],
   left: readonly TouchedCustomerMeter[],
@@ -101,7 +101,7 @@ function placeOf({ environment, customerId, meterKey }: TouchedCustomerMeter) {
   return { environment, customerId, meterKey };
 }
 
-/** In the transaction of the rows that keep each from being told again. */
+/** In the transaction of the rows that prevent a second event for each. */
 async function emitCrossings(db: PoolClient, { usage, nowMs }: Reading): Promise<number> {
   const reached = usage.facts.flatMap((facts) =>
     facts.watched.flatMap((period): Reached[] => {

@@ -7,7 +7,7 @@ import { CUSTOMER, createTenant } from './settlement-under-test.ts';
 const DAY_MS = 86_400_000;
 
 describe('usage of a meter with a rate', () => {
-  it('burns credits to the last decimal, whenever it occurred and at the rate of that moment', async () => {
+  it('burns credits to the last decimal, whenever it occurred and at the rate of that time', async () => {
     const stores = await openLoadStores();
     const tenant = await createTenant(stores);
     const changedMs = TEST_NOW_MS - 1_000_000;

@@ -18,7 +18,7 @@ import { CUSTOMER, createTenant, ENVIRONMENT, METER } from './settlement-under-t
 const DAY_MS = 86_400_000;
 
 describe('a threshold', () => {
-  it('is told once in each period, with what was used', async () => {
+  it('is emitted once in each period, with what was used', async () => {
     const stores = await openLoadStores();
     const tenant = await createTenant(stores);
     await tenant.budget('5', '10.5');
@@ -42,7 +42,7 @@ describe('a threshold', () => {
     expect(await tenant.notified('usage.threshold')).toHaveLength(3);
   });
 
-  it('stands at a limit and at 80 % of it, and reaches what was used before it was there', async () => {
+  it('is at a limit and at 80 % of it, and covers usage from before the limit', async () => {
     const stores = await openLoadStores();
     const tenant = await createTenant(stores);
     await tenant.limit('5', TEST_NOW_MS - 1_800_001);
@@ -108,7 +108,7 @@ describe('rates', () => {
 });
 
 describe('ranges', () => {
-  // Break it catches: a range that comes while others are settled is taken for settled with them.
+  // Mutant it catches: a range that arrives while others are settled is taken for settled with them.
   it('that are loaded while others are settled are settled after them', async () => {
     const stores = await openLoadStores();
     const tenant = await createTenant(stores);
@@ -163,8 +163,8 @@ describe('a settlement', () => {
     return { tenant, settle };
   }
 
-  // Break it catches: the mark outside the transaction that holds what follows from the range.
-  it('that is not committed leaves the range loaded and nothing burned, to be settled anew', async () => {
+  // Mutant it catches: the mark outside the transaction that has the effects of the range.
+  it('that is not committed leaves the range loaded and nothing burned, to be settled again', async () => {
     const stores = await openLoadStores();
     const { tenant, settle } = await loadedRange(stores);
     await expect(settle(endingBeforeCommit(stores.pool))).rejects.toThrow('the process ends here');
@@ -206,7 +206,7 @@ describe('a settlement', () => {
   });
 });
 
-/** Its connections break instead of committing. */
+/** Its connections end instead of committing. */
 function endingBeforeCommit(real: Pool): Pool {
   const connect = async () => {
     const client = await real.connect();

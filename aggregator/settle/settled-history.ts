@@ -10,12 +10,12 @@ import { decimalUnits } from '../../schemas/primitives/decimal.ts';
 import type { TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
 import { type BurnRow, readBurns } from '../store/credit-burns.ts';
 
-/** The periods of a pair that are settled, and what they were settled as before. */
+/** The periods of a customer meter that are settled, and how they were settled before. */
 export interface SettledHistory extends SettledPeriods {
   stored: SettledUsage[];
 }
 
-/** A row reaches out of what was read at most once for each time that its period was recorded anew. */
+/** A row extends beyond what was read at most once for each time that its period was recorded again. */
 const ROUNDS_MAX = 8;
 
 interface Reading {
@@ -26,8 +26,8 @@ interface Reading {
 }
 
 /**
- * Of each pair, in their order. A stored row that reaches out of the periods of its moments brings the
- * periods beside them, whose terms and rows are then read as well.
+ * One history per customer meter, in their order. A stored row that extends beyond the periods that were read
+ * adds the adjacent periods, whose terms and rows are then read as well.
  */
 export async function readHistories(
   db: PoolClient,

@@ -44,11 +44,11 @@ export interface SettlingTime {
 
 export interface InputsOfCustomerMeters {
   facts: SettlementInputs[];
-  /** Pairs with the moments that are left: of more periods than are settled at once. */
+  /** Customer meters with the times that are left, where they have more periods than are settled at once. */
   rest: TouchedCustomerMeter[];
 }
 
-/** Of those pairs of which anything may follow. In a transaction that holds the settlement. */
+/** Of the customer meters that may have an effect. In a transaction that holds the settlement lock. */
 export async function readSettlementInputs(
   db: PoolClient,
   pairs: readonly TouchedCustomerMeter[],
@@ -113,7 +113,7 @@ function ratedPeriods(
   });
 }
 
-/** Thresholds of the periods that were touched, but for those that were crossed: in the order of pairs. */
+/** The uncrossed thresholds of the touched periods, in the order of the customer meters. */
 async function readWatched(
   db: PoolClient,
   pairs: readonly TouchedCustomerMeter[],

@@ -26,7 +26,7 @@ export interface Tenant {
   /** Puts usage on the log, and waits until it is settled. */
   use(...events: Array<Partial<LoggedEvent>>): Promise<void>;
   wallet(): Promise<{ balance: string; unpaid: string }>;
-  /** What was told of this type, in order. */
+  /** The emitted events of this type, in order. */
   notified(type: string): Promise<Array<Record<string, unknown>>>;
 }
 

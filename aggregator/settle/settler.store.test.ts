@@ -16,8 +16,8 @@ import { freezeRange, markLoaded, type Range } from '../store/ranges.ts';
 import { CUSTOMER, createTenant, ENVIRONMENT, METER } from './settlement-under-test.ts';
 import { startSettler } from './settler.ts';
 
-// Break it catches: healthy as soon as the log can be read, whatever became of the settlement before.
-it('a settlement that fails each time is told of until it succeeds, and then burns all of it', async () => {
+// Mutant it catches: healthy as soon as the log can be read, even when the settlement failed.
+it('a settlement that fails each time has an alarm until it succeeds, and then burns all of it', async () => {
   const stores = await openLoadStores();
   const tenant = await createTenant(stores);
   await tenant.rate(1, 0, '2');
@@ -50,7 +50,7 @@ it('a settlement that fails each time is told of until it succeeds, and then bur
   await vi.waitFor(async () => expect(await alarms(stores)).toEqual([]), WAIT);
 });
 
-it('takes no more pairs than fit, and more once these are settled', async () => {
+it('takes no more customer meters than fit, and more once these are settled', async () => {
   const stores = await openLoadStores();
   await createTenant(stores);
   const place: Place = { logId: 'aa', partition: 0 };
@@ -77,7 +77,7 @@ it('takes no more pairs than fit, and more once these are settled', async () => 
   await held.reached;
   const added = vi.fn();
   const adding = settler.add(second, [[pair]]).then(added);
-  // Nothing tells that it waits: what is not bounded is taken in the time of these round trips.
+  // Nothing shows that it waits: an unbounded queue would take everything during these round trips.
   for (let trip = 0; trip < 200; trip += 1) await stores.pool.query('SELECT 1');
   expect(added).not.toHaveBeenCalled();
   held.release();

@@ -10,8 +10,8 @@ import { type BatchDeps, settleBatch } from './settle-batch.ts';
 import { mergePair, watchedCustomerMeters } from './touched-customer-meters.ts';
 
 /**
- * Settles what is loaded, beside the load: all ranges that wait at once, so that a pair that is touched again
- * and again is settled once.
+ * Settles what is loaded, concurrently with the load. It takes all waiting ranges at once, so that a customer
+ * meter that is used repeatedly is settled once.
  */
 export interface Settler {
   /**
@@ -22,7 +22,7 @@ export interface Settler {
   onceSettled(work: () => Promise<void>): void;
   /** Throws what settling has failed with: nothing more is settled, and the ranges stay loaded. */
   check(): void;
-  /** Ends after the batch that is under way. */
+  /** Ends after the running batch. */
   close(): Promise<void>;
 }
 
@@ -32,8 +32,8 @@ export interface SettlerDeps extends BatchDeps {
 }
 
 /**
- * Loaded and not settled; beyond it the load waits. A range holds the pairs that its frames have touched, not
- * the events: as many as there are events where each is of another customer. One range may have more alone.
+ * Loaded and not settled; beyond it the load waits. A range keeps its touched customer meters, not its
+ * events: there are as many when each event is of another customer. A single range may have more.
  */
 const WAITING_MAX = { ranges: 64, pairs: 500_000 };
 /** How often marks are looked for while nothing is loaded. */
@@ -85,7 +85,7 @@ export function startSettler(deps: SettlerDeps, lease: Lease): Settler {
 
   const running = keepSettling().catch((error: unknown) => {
     failure = { error };
-    log.warn({ err: error, waiting: waiting.length }, 'settling has failed: it begins anew with the load');
+    log.warn({ err: error, waiting: waiting.length }, 'settling has failed: the load restarts it');
     room.wake();
   });
   return {

@@ -3,9 +3,9 @@ import type { Queryable } from '../store/queryable.ts';
 import { findWatchedMeters, type MeterPlace } from '../store/watched-meters.ts';
 
 /**
- * Of the pairs that frames have touched those that may have something to settle, each once, with the span of
- * all its moments. Where no meter has a rate, a budget or a limit this costs one question about as many
- * meters as were touched.
+ * The customer meters in these frames that may have something to settle, each once, with the span of all its
+ * event times. Where no meter has a rate, a budget or a limit, this costs one query for as many meters as
+ * were used.
  */
 export async function watchedCustomerMeters(
   db: Queryable,
@@ -19,7 +19,7 @@ export async function watchedCustomerMeters(
   return [...merged.values()];
 }
 
-/** The span of a pair grows by that of another one of it. */
+/** Extends the span of a customer meter by another span of it. */
 export function mergePair(merged: Map<string, TouchedCustomerMeter>, pair: TouchedCustomerMeter): void {
   const name = `${pair.environment} ${pair.customerId} ${pair.meterKey}`;
   const before = merged.get(name);
@@ -30,7 +30,7 @@ export function mergePair(merged: Map<string, TouchedCustomerMeter>, pair: Touch
   });
 }
 
-/** Each once. Under full load these are 80,000 pairs a second, of a handful of meters. */
+/** Each once. Under full load these are 80,000 customer meters a second, of a handful of meters. */
 function metersOf(frames: readonly TouchedCustomerMeter[][]): MeterPlace[] {
   const known = createMeterSet([]);
   const places: MeterPlace[] = [];

@@ -1,8 +1,8 @@
 import type { Queryable } from './queryable.ts';
 
 /**
- * So many events of all logs were acknowledged and stored or refused: those that were noted when their log
- * was given up, those of loaded ranges that end behind that, and the refused lines, which no range counts.
+ * How many events of all logs were acknowledged and are stored or rejected: the recorded count of each
+ * abandoned log, the loaded ranges that end after that, and the rejected lines, which no range counts.
  */
 export async function countAcknowledged(db: Queryable): Promise<number> {
   const { rows } = await db.query<{ events: number }>(

@@ -3,8 +3,8 @@ import type { Place } from './leases.ts';
 import type { Queryable } from './queryable.ts';
 
 /**
- * What stands in a partition's way, for readyz. Again with one code: words and time are renewed. Not where
- * another than `owner` holds it: what stands in our way does not stand in theirs.
+ * Raises an alarm of a partition, for readyz. A repeated code renews the message and the time. Does nothing
+ * when a process other than `owner` holds the partition: what blocks this process does not block that one.
  */
 export async function raiseAlarm(
   db: Queryable,
@@ -23,8 +23,8 @@ export async function raiseAlarm(
 }
 
 /**
- * All that a load that goes on does away with. That events stood on the log twice is told for as long as its
- * run lasts, at least `keptMs`; whether Kafka gives up what waits is for those to say who watch it.
+ * Clears all alarms that a running load disproves. The alarm for events that are on the log twice stays for
+ * the whole run, at least `keptMs`. The watcher of Kafka's retention clears its own alarm.
  */
 export async function clearAlarms(db: Queryable, { logId, partition }: Place, keptMs: number): Promise<void> {
   await db.query(

@@ -14,14 +14,14 @@ export interface AuditOutcome extends AuditRun {
 }
 
 /**
- * Asks the aggregator for an audit, and wakes it. One that was asked for before is repeated if it failed.
- * False when it was asked for before and has not failed.
+ * Requests an audit and wakes the aggregator. A run with this id that failed is repeated. False when it was
+ * requested before and has not failed.
  */
-export async function askAuditRun(db: Queryable, { id, repair }: AuditRun): Promise<boolean> {
+export async function requestAuditRun(db: Queryable, { id, repair }: AuditRun): Promise<boolean> {
   const { rowCount } = await db.query(
-    `WITH asked AS (INSERT INTO audit_runs AS run (id, repair) VALUES ($1, $2)
+    `WITH requested AS (INSERT INTO audit_runs AS run (id, repair) VALUES ($1, $2)
        ON CONFLICT (id) DO UPDATE SET state = 'asked' WHERE run.state = 'failed' RETURNING id)
-     SELECT pg_notify($3, '') FROM asked`,
+     SELECT pg_notify($3, '') FROM requested`,
     [id, repair, CHANNELS.auditRequested],
   );
   return rowCount === 1;
@@ -35,13 +35,13 @@ export async function findAuditRun(db: Queryable, id: string): Promise<AuditOutc
   return rows[0];
 }
 
-/** Takes back a run that nobody has begun. False when somebody has. */
+/** Withdraws a run that no process has begun. False when one has. */
 export async function withdrawAuditRun(db: Queryable, id: string): Promise<boolean> {
   const { rowCount } = await db.query("DELETE FROM audit_runs WHERE id = $1 AND state = 'asked'", [id]);
   return rowCount === 1;
 }
 
-/** Whether somebody waits for an audit, one that was left in the middle included. */
+/** Whether an audit is requested or was left in the middle. */
 export async function isAuditOpen(db: Queryable): Promise<boolean> {
   const { rows } = await db.query("SELECT FROM audit_runs WHERE state IN ('asked', 'running') LIMIT 1");
   return rows.length > 0;
@@ -79,8 +79,8 @@ export async function failAuditRun(db: Queryable, id: string): Promise<void> {
 }
 
 /**
- * Forgets at most `rowsMax` runs that ended so many days ago, but for repairs that failed: strong reads are
- * refused until a later one came through, which a person has to ask for. Returns how many went.
+ * Deletes at most `rowsMax` runs that ended so many days ago. Repairs that failed stay: strong reads are
+ * rejected until a later repair succeeded, which a person has to request. Returns how many were deleted.
  */
 export async function forgetAuditRuns(db: Queryable, keepDays: number, rowsMax: number): Promise<number> {
   const { rowCount } = await db.query(

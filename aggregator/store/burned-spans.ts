@@ -12,7 +12,7 @@ interface SpanRow {
 const SPANS = `SELECT customer_id AS "customerId", min(span_from) AS first, max(span_to) AS last
   FROM credit_burns WHERE environment = $1 AND meter_key = $2 AND burned > 0 AND span_from >= $3`;
 
-/** Customers of whose usage of a meter something was burned, in the order of their ids here. */
+/** Customers with burns for their usage of a meter, in the order of their ids here. */
 export async function readBurnedPairs(
   db: Queryable,
   { environment, meterKey }: MeterPlace,

@@ -14,8 +14,8 @@ export interface BurnRow extends CustomerMeterPlace {
 }
 
 /**
- * Of each pair the spans that meet its own stretch of time. Without locks on them, of which a month by the
- * hour would write thousands: one settlement at a time is what the settlement's own lock is for.
+ * For each customer meter the spans that intersect its stretch of time. It locks no rows, of which a month by
+ * the hour would have thousands: the settlement lock already allows one settlement at a time.
  */
 export async function readBurns(
   db: Queryable,
@@ -25,9 +25,9 @@ export async function readBurns(
     `SELECT b.environment, b.customer_id AS "customerId", b.meter_key AS "meterKey", b.span_from AS "from",
             b.span_to AS "to", b.version, b.label, b.used, b.burned
        FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[])
-              AS asked (environment, customer_id, meter_key, begins, ends)
+              AS requested (environment, customer_id, meter_key, begins, ends)
        JOIN credit_burns b USING (environment, customer_id, meter_key)
-      WHERE b.span_from < asked.ends AND asked.begins < b.span_to`,
+      WHERE b.span_from < requested.ends AND requested.begins < b.span_to`,
     [
       pairs.map(({ environment }) => environment),
       pairs.map(({ customerId }) => customerId),

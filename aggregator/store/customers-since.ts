@@ -3,7 +3,7 @@ import { HOUR_MS } from '../../schemas/primitives/calendar.ts';
 
 const TIMEOUT_MS = 15_000;
 
-/** Who used a meter since a moment, to the hour, behind one of them: in the order of their ids. */
+/** Customers that used a meter since a time, to the hour, in the order of their ids and after `after`. */
 export async function customersSince(
   warehouse: Warehouse,
   question: { environment: string; meterKey: string; fromMs: number; after: string; limit: number },

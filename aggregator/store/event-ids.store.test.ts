@@ -31,8 +31,8 @@ it('a cluster makes and changes the table of ids on every server, as ClickHouse 
   }
 });
 
-// Red when the first start decides for ever: a key that is kept for longer outlives the id of its event.
-it('ids are kept for as long as was ever asked for, those that are stored too', async () => {
+// Red when the first start decides forever: a key that is kept for longer outlives the id of its event.
+it('ids are kept for the longest time ever configured, also those already stored', async () => {
   const directory = join(testFolder(), 'warehouse');
   const warehouse = createChdbWarehouse({ directory, log: pino({ level: 'silent' }) });
   onTestFinished(() => warehouse.close());

@@ -1,14 +1,15 @@
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 
 const TIMEOUT_MS = 20_000;
-/** Of one statement: over HTTP it stands in the address. */
+/** Ids of one statement: over HTTP they are in the URL. */
 const IDS_MAX = 2_000;
 
 /**
- * Ids by themselves, where processes share the keys: in `events` an id is found by its whole sort key only,
- * and a claim that is taken over anew after keys were lost may carry other times. A view that is added while
- * blocks are pending does no harm: an id that stands there twice is the same id. Kept for as long as was ever
- * asked for: keys that were made then are there still. `everywhere`: as a cluster has to hear it.
+ * A table of the ids alone, where processes share the keys. In `events` an id is found only by its whole sort
+ * key, and a claim that is taken over again after keys were lost may carry other times. A view that is added
+ * while blocks are pending does no harm: an id that is there twice is the same id. Ids are kept for the
+ * longest time ever configured: keys of that age still exist. `everywhere`: the clause that sends the
+ * statement to every server of a cluster.
  */
 export async function ensureEventIds(
   warehouse: Pick<Warehouse, 'query'>,
@@ -31,7 +32,7 @@ export async function ensureEventIds(
   );
   const [, found] = / TTL .*toIntervalHour\((\d+)\)/.exec(table?.engine ?? '') ?? [];
   if (found === undefined || Number(found) >= keptHours) return;
-  // What is stored already is marked and not written anew.
+  // Ids of events that are stored already are marked, not written again.
   await ask(
     everywhere('ALTER TABLE metergate.event_ids MODIFY SETTING materialize_ttl_recalculate_only = 1'),
   );

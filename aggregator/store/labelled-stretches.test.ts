@@ -4,8 +4,8 @@ import { readTogether, stretchesOf } from './labelled-stretches.ts';
 import type { LabelQuestion } from './read-labelled-usage.ts';
 
 /*
- * Breaks that turn it red: an hour that is asked for after a gap taken into the stretch before it; a pair of
- * now read as far back as one that is late.
+ * Mutants that turn it red: an hour that is requested after a gap added to the stretch before it; a current
+ * customer meter read as far back as a late one.
  */
 const NOW = 500_000 * HOUR_MS;
 
@@ -19,8 +19,8 @@ function hours(customerId: string, fromMs: number, count: number): LabelQuestion
   return Array.from({ length: count }, (_, hour) => question(customerId, fromMs + hour * HOUR_MS));
 }
 
-describe('hours that are asked for', () => {
-  it('are one stretch as far as they follow each other, by pair', () => {
+describe('requested hours', () => {
+  it('are one stretch as far as they follow each other, by customer meter', () => {
     const gap = NOW + 100 * HOUR_MS;
     const requested = [
       ...hours('cus_a', NOW, 3).reverse(),

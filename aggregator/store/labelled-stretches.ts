@@ -4,13 +4,13 @@ import type { RequestedSpan } from './requested-spans.ts';
 
 /** A span that is read at once, for one question, or for each of its hours for another one. */
 export interface Stretch extends RequestedSpan {
-  /** By the start of the hour; a question that is no whole hour is the answer to all of the span. */
+  /** By the start of the hour; for a question that is not a whole hour, the one that gets the whole span. */
   takers: ReadonlyMap<number, number> | number;
 }
 
 /** Of one statement: more make it longer than ClickHouse takes. */
 const STRETCHES_MAX = 400;
-/** Hours of one pair that a statement may read for nothing: so many cost less than another statement. */
+/** Unneeded hours of a customer meter that a statement may read: they cost less than a second statement. */
 const IDLE_HOURS_MAX = 500;
 
 /** Hours that follow each other are one stretch: a month of them is one row of the statement and not 700. */
@@ -47,8 +47,9 @@ export function stretchesOf(questions: readonly UsageQuestion[]): Stretch[] {
 }
 
 /**
- * Those that one statement reads. It reads all its pairs from the first moment to the last: so that pairs of
- * now are not read as far back as one that is late, the two are asked for apart.
+ * Groups of stretches that one statement reads. A statement reads all its customer meters from the first time
+ * to the last. Current and late ones are in separate groups, so that the current ones are not read as far
+ * back as the late ones.
  */
 export function readTogether(stretches: readonly Stretch[]): Stretch[][] {
   const groups: Group[] = [];

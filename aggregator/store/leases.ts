@@ -11,16 +11,13 @@ export interface Place {
 }
 
 /**
- * Leases of a log that several share, beside those of its partitions. Whoever holds the whole of it is given
- * every partition by the others; the audit of it is done by one at a time.
+ * Leases of a distributed log, in addition to those of its partitions. The other processes give up every
+ * partition to the owner of the whole log; one process at a time audits it.
  */
 export const WHOLE_LOG = -1;
 export const AUDIT_OF_LOG = -2;
 
-/**
- * Takes what nobody holds, what has run out, and what this owner held before. Undefined while another holds
- * it.
- */
+/** Takes a lease that is free, expired, or this owner's already. Undefined while another owner holds it. */
 export async function acquireLease(
   db: Queryable,
   { logId, partition }: Place,
@@ -70,13 +67,13 @@ export async function endLease(db: Queryable, { logId, partition }: Place, epoch
 
 /** Milliseconds, of a transaction that waits for the warehouse: longer than its statements may take. */
 const HANGING_MAX = '40000';
-/** Longer than whoever settles may hang. */
+/** Longer than a settlement may hang. */
 const SETTLEMENT_WAIT_MS = 45_000;
 
 /**
- * True while this epoch holds the partition; then no other begins before the transaction has ended, and
- * nobody settles another partition meanwhile: a pair's usage stands in any of them. Throws Transient
- * `settlement_busy` when they take too long.
+ * True while this epoch holds the partition. Then no other epoch begins before the transaction has ended, and
+ * no other partition is settled meanwhile: the usage of one customer meter can be in any partition. Throws
+ * Transient `settlement_busy` when the others take too long.
  */
 export async function shareSettlement(
   db: Queryable,

@@ -1,11 +1,11 @@
 import { hasRunOut, isBeyond, leaseEnd } from '../../domain/store/lease-terms.ts';
 import type { Queryable } from './queryable.ts';
 
-/** Who shares the partitions of a log just now. */
+/** The processes that load the partitions of a log at present. */
 export interface Sharing {
   /** Living aggregators, this one among them. */
   members: number;
-  /** Partitions that somebody holds, by number. */
+  /** Partitions that are held, by number. */
   held: Array<{ partition: number; owner: string }>;
 }
 
@@ -17,7 +17,7 @@ export interface Member {
   leaseMs: number;
 }
 
-/** Says that `owner` lives, and tells who else does. */
+/** Records that `owner` is alive, and returns which others are. */
 export async function renewMember(
   db: Queryable,
   { logId, owner, livesMs, leaseMs }: Member,

@@ -3,7 +3,7 @@ import type { Queryable } from './queryable.ts';
 
 /** How far a log has been given up. */
 export interface LogTrim {
-  /** What stands before it may be gone. */
+  /** Records before it may be deleted. */
   keptFrom: number;
   /** They were committed up to then, milliseconds. */
   throughMs: number;
@@ -19,8 +19,8 @@ export async function readLogTrim(db: Queryable, { logId, partition }: Place): P
 }
 
 /**
- * From now on nothing more of the log is given up: what `holder` deletes elsewhere it may need again. False
- * where it was held already.
+ * From now on no more of the log is deleted: `holder` may need it to restore what it deletes elsewhere. False
+ * when the log was held already.
  */
 export async function holdLog(db: Queryable, { logId, partition }: Place, holder: string): Promise<boolean> {
   const { rows } = await db.query<{ wasFree: boolean }>(
@@ -33,13 +33,13 @@ export async function holdLog(db: Queryable, { logId, partition }: Place, holder
   return rows[0]?.wasFree ?? true;
 }
 
-/** Any log: a repair that did not come to its end goes on holding it. */
+/** True for any log: a repair that did not finish keeps it. */
 export async function isLogHeld(db: Queryable): Promise<boolean> {
   const { rowCount } = await db.query('SELECT FROM log_trims WHERE held_by IS NOT NULL LIMIT 1');
   return rowCount === 1;
 }
 
-/** Whoever holds it. */
+/** The run that holds it. */
 export async function releaseLog(db: Queryable, { logId, partition }: Place): Promise<void> {
   await db.query(
     `UPDATE log_trims SET held_by = NULL

@@ -16,7 +16,7 @@ export async function keepRejectedLines(
 ): Promise<void> {
   await db.query(
     `INSERT INTO quarantine (log_id, partition, lo, line, body, reason)
-     SELECT $1, $2, $3, line, body, $6 FROM unnest($4::integer[], $5::bytea[]) AS refused (line, body)
+     SELECT $1, $2, $3, line, body, $6 FROM unnest($4::integer[], $5::bytea[]) AS rejected (line, body)
      ON CONFLICT DO NOTHING`,
     [logId, partition, lo, lines.map(({ line }) => line), lines.map(({ body }) => body), reason],
   );

@@ -107,7 +107,7 @@ describe('a lease', () => {
   });
 });
 
-it('a mark tells the listeners how far is loaded', async () => {
+it('a mark notifies the listeners of the loaded position', async () => {
   const listener = new Client({ connectionString: url });
   await listener.connect();
   const heard = new Promise((resolve) => listener.on('notification', ({ payload }) => resolve(payload)));

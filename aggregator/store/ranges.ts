@@ -12,7 +12,7 @@ export interface Range extends Place {
   dropped: number[];
   /** Of all the range's bytes, the dropped ones included. */
   checksum: number;
-  /** Everything acknowledged before this moment stands before `hi`. Milliseconds. */
+  /** Everything acknowledged before this time is before `hi`. Milliseconds. */
   throughMs: number;
 }
 
@@ -21,9 +21,8 @@ export interface UnsettledRange extends Range {
 }
 
 /**
- * Writes the range down if this epoch still holds the partition and the range begins where the last one
- * ended. False: somebody else holds it. The lease is locked meanwhile, so that no new owner can begin in
- * between.
+ * Records the range if this epoch still holds the partition and the range begins where the last one ended.
+ * False: another owner holds it. The lease is locked meanwhile, so that no new owner can begin in between.
  */
 export async function freezeRange(db: Queryable, range: Range): Promise<boolean> {
   const { rowCount } = await db.query(
@@ -51,7 +50,7 @@ export async function freezeRange(db: Queryable, range: Range): Promise<boolean>
   return rowCount === 1;
 }
 
-/** Makes what an owner before left unsettled this epoch's, so that he can no longer mark it. In order. */
+/** Moves an earlier owner's unsettled ranges to this epoch, so that it can no longer mark them. In order. */
 export async function takeOverRanges(
   db: Queryable,
   { logId, partition }: Place,
@@ -87,7 +86,7 @@ export async function dropLines(db: Queryable, range: Range, dropped: number[]):
   return rowCount === 1;
 }
 
-/** Marks and tells it, both or neither. False when the range is no longer this epoch's. */
+/** Marks and notifies, both or neither. False when the range is no longer this epoch's. */
 export async function markLoaded(db: Queryable, range: Range): Promise<boolean> {
   const { rowCount } = await db.query(
     `WITH marked AS (
@@ -135,7 +134,7 @@ export async function pruneRanges(
   return rowCount ?? 0;
 }
 
-/** So many of the latest ranges tell what was loaded last. */
+/** How many of the latest ranges are read to find what was loaded last. */
 export const LATEST_RANGES = 1_000;
 
 /** What was loaded last, the newest first. */
@@ -192,8 +191,8 @@ export async function settledUpTo(db: Queryable, { logId, partition }: Place): P
 }
 
 /**
- * When the last of what stood on other logs was committed, and of this partition before a position: its
- * whole range, where the position is its beginning. Undefined when there is none. Milliseconds.
+ * When the last event of other logs was committed, or of this partition before a position: of the whole range
+ * that begins at the position. Undefined when there is none. Milliseconds.
  */
 export async function committedUpTo(
   db: Queryable,

@@ -13,7 +13,7 @@ export type BudgetRow = CustomerMeterPlace & UsageBudget;
 export async function readBudgets(db: Queryable, pairs: readonly CustomerMeterPlace[]): Promise<BudgetRow[]> {
   const { rows } = await db.query<BudgetRow>(
     `SELECT b.environment, b.customer_id AS "customerId", b.meter_key AS "meterKey", b.soft, b.hard
-       FROM unnest($1::text[], $2::text[], $3::text[]) AS asked (environment, customer_id, meter_key)
+       FROM unnest($1::text[], $2::text[], $3::text[]) AS requested (environment, customer_id, meter_key)
        JOIN budgets b USING (environment, customer_id, meter_key)`,
     [
       pairs.map(({ environment }) => environment),

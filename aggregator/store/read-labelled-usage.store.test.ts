@@ -11,8 +11,8 @@ import { eventLines } from '../../tests/support/event-line.ts';
 import { type LabelQuestion, readLabelledUsage } from './read-labelled-usage.ts';
 
 /*
- * Breaks that turn it red: an hour's sum given to the one before; a span that is no hour answered by its last
- * hour alone; a moment at a bound counted on both sides.
+ * Mutants that turn it red: an hour's sum assigned to the hour before; a span that is not a whole hour read
+ * from its last hour alone; an event at a bound counted on both sides.
  */
 const REGIONS = ['eu', 'us', 'ap', undefined];
 const CUSTOMERS = ['cus_a', 'cus_b', 'cus_c'];

@@ -16,8 +16,8 @@ export interface LabelQuestion extends UsageQuestion {
 const TIMEOUT_MS = 20_000;
 
 /**
- * Of each the sums by label, all from the events. All are of one aggregation, one property and the same
- * values; spans of one pair do not meet. Throws Transient.
+ * The sums of each by label, all from the events. All are of one aggregation, one property and the same
+ * values; spans of one customer meter do not overlap. Throws Transient.
  */
 export async function readLabelledUsage(
   warehouse: Pick<Warehouse, 'query'>,
@@ -66,7 +66,7 @@ function readStretches(
   });
 }
 
-/** By hour: of a stretch that is asked for by hours each is an answer of its own. */
+/** By hour: each hour of a stretch that is requested by hours is a result of its own. */
 function labelSql(aggregation: LabelQuestion['aggregation']): string {
   const amount = aggregation === 'count' ? 'count()' : 'sum(value)';
   return `
@@ -78,8 +78,8 @@ SELECT place, toInt64(toUnixTimestamp(toStartOfHour(occurred_at))) * 1000 AS hou
           FROM metergate.events FINAL
          WHERE ${isOfRequested('event')}
            AND occurred_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
-           AND occurred_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')) AS told
- INNER JOIN ${requestedTable('event')} AS asked USING (environment, customer_id, meter_key)
+           AND occurred_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')) AS labelled
+ INNER JOIN ${requestedTable('event')} AS requested USING (environment, customer_id, meter_key)
  WHERE toUnixTimestamp64Milli(occurred_at) >= from_ms AND toUnixTimestamp64Milli(occurred_at) < to_ms
  GROUP BY place, hourMs, isRated, rated`;
 }

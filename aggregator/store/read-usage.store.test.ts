@@ -11,10 +11,10 @@ import { eventLines, type TestEvent } from '../../tests/support/event-line.ts';
 import { readUsage, type UsageQuestion } from './read-usage.ts';
 
 /*
- * Sums of many pairs at once against a walk over their events.
+ * Sums of many customer meters at once, against a walk over their events.
  *
- * Breaks that turn it red: an edge left out, also one that reaches into the next hour; bounds of one question
- * taken for another; rows of another customer, meter or environment.
+ * Mutants that turn it red: an edge left out, also one that extends into the next hour; bounds of one
+ * question taken for another; rows of another customer, meter or environment.
  */
 const ENVIRONMENTS = ['ws_a:live', 'ws_a:test'];
 const CUSTOMERS = Array.from({ length: 12 }, (_, number) => `cus_${number}`);
@@ -55,7 +55,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it('is exact for spans of every kind, asked for at once', async () => {
+it('is exact for spans of every kind, requested at once', async () => {
   const random = generator(11);
   const month = calendarSpan('month', Date.UTC(2026, 9, 31));
   const questions = AGGREGATIONS.flatMap((aggregation) =>

@@ -25,17 +25,17 @@ export async function readUsage(
   warehouse: Pick<Warehouse, 'query'>,
   questions: readonly UsageQuestion[],
 ): Promise<bigint[]> {
-  const responses = new Map<UsageQuestion, bigint>();
+  const sums = new Map<UsageQuestion, bigint>();
   const groups = grouped(questions, ({ environment, aggregation, span }) => {
     return `${environment} ${aggregation} ${span.fromMs} ${span.toMs}`;
   });
   const common = groups.filter((group) => group.length >= COMMON_MIN && group.every(isOfWholeHours));
   const others = groups.filter((group) => !common.includes(group)).flat();
-  for (const group of common) await readCommon(warehouse, group, responses);
+  for (const group of common) await readCommon(warehouse, group, sums);
   for (const group of grouped(others, ({ aggregation }) => aggregation)) {
-    await readJoined(warehouse, group, responses);
+    await readJoined(warehouse, group, sums);
   }
-  return questions.map((question) => responses.get(question) ?? 0n);
+  return questions.map((question) => sums.get(question) ?? 0n);
 }
 
 function grouped(
@@ -56,13 +56,13 @@ function isOfWholeHours({ span }: UsageQuestion): boolean {
   return span.fromMs % HOUR_MS === 0 && span.toMs % HOUR_MS === 0;
 }
 
-type Responses = Map<UsageQuestion, bigint>;
+type UsageSums = Map<UsageQuestion, bigint>;
 
 /** Of one environment, aggregation and span, as of calendar months. */
 async function readCommon(
   warehouse: Pick<Warehouse, 'query'>,
   group: UsageQuestion[],
-  responses: Responses,
+  sums: UsageSums,
 ): Promise<void> {
   const [first] = group;
   if (!first) return;
@@ -89,7 +89,7 @@ GROUP BY customer, meter`,
   const current = new Map(rows.map((row) => [`${row.customer} ${row.meter}`, row.current]));
   for (const question of group) {
     const { customerId, meterKey } = question;
-    responses.set(question, decimalUnits(current.get(`${customerId} ${meterKey}`) ?? '0'));
+    sums.set(question, decimalUnits(current.get(`${customerId} ${meterKey}`) ?? '0'));
   }
 }
 
@@ -97,7 +97,7 @@ GROUP BY customer, meter`,
 async function readJoined(
   warehouse: Pick<Warehouse, 'query'>,
   group: UsageQuestion[],
-  responses: Responses,
+  sums: UsageSums,
 ): Promise<void> {
   const hours = group.flatMap(({ span, ...question }, place) => {
     const { fromMs, toMs } = splitByHours(span).hours;
@@ -120,7 +120,7 @@ async function readJoined(
   });
   for (const { place, current } of rows) {
     const question = group[Number(place)];
-    if (question) responses.set(question, decimalUnits(current));
+    if (question) sums.set(question, decimalUnits(current));
   }
 }
 
@@ -148,7 +148,7 @@ function hoursSql(group: readonly UsageQuestion[]): string {
     FROM (SELECT * FROM metergate.usage_hourly
            WHERE ${isOfRequested('hour')}
              AND hour >= toDateTime({from:Int64}, 'UTC') AND hour < toDateTime({to:Int64}, 'UTC')) AS hours
-   INNER JOIN ${requestedTable('hour')} AS asked USING (environment, customer_id, meter_key)
+   INNER JOIN ${requestedTable('hour')} AS requested USING (environment, customer_id, meter_key)
    WHERE toInt64(toUnixTimestamp(hour)) * 1000 >= from_ms AND toInt64(toUnixTimestamp(hour)) * 1000 < to_ms
    GROUP BY place`;
 }
@@ -161,7 +161,7 @@ function edgesSql(group: readonly UsageQuestion[]): string {
              AND toStartOfHour(occurred_at) IN (
                  SELECT toStartOfHour(
                    fromUnixTimestamp64Milli(toInt64(arrayJoin({eventFrom:Array(String)})), 'UTC')))) AS edges
-   INNER JOIN ${requestedTable('event')} AS asked USING (environment, customer_id, meter_key)
+   INNER JOIN ${requestedTable('event')} AS requested USING (environment, customer_id, meter_key)
    WHERE toUnixTimestamp64Milli(occurred_at) >= from_ms AND toUnixTimestamp64Milli(occurred_at) < to_ms
    GROUP BY place`;
 }

@@ -1,8 +1,8 @@
-/** A table of stretches within a statement: whose usage of what is asked for, and of when. */
+/** A table within a statement: the customer meters and spans that are requested. */
 import type { Span } from '../../schemas/primitives/calendar.ts';
 import type { CustomerMeterPlace } from './read-budgets.ts';
 
-/** The place is what an answer is known by. */
+/** The place identifies the result. */
 export interface RequestedSpan extends CustomerMeterPlace, Span {
   place: number;
 }
@@ -37,8 +37,8 @@ export function requestedTable(table: Table): string {
 }
 
 /**
- * Rows of all that is asked for, and some more: the beginning of either table's sort key, in a form that
- * chooses by it. The join with the table itself does the rest.
+ * A superset of the requested rows: a condition on the beginning of either table's sort key, in a form that
+ * uses the index. The join with the table itself selects the exact rows.
  */
 export function isOfRequested(table: Table): string {
   return `environment IN {${table}SomeEnvironments:Array(String)}

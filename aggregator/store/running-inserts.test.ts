@@ -8,8 +8,8 @@ function warehouseWith(counts: string[]) {
   return { query: query as never };
 }
 
-// Red when an insert that was given up is not waited for: its hours may come after they were made anew.
-test('an insert that was given up is waited for, and not for ever', async () => {
+// Red when an abandoned insert is not waited for: it may add its hours after they were rewritten.
+test('an abandoned insert is waited for, and not forever', async () => {
   const counts = ['2', '1', '0'];
   await untilNoInsertRuns(warehouseWith(counts), PATIENCE);
   expect(counts).toEqual(['0']);

@@ -6,10 +6,10 @@ const PATIENCE = { timeoutMs: 5_000, everyMs: 50 };
 const TIMEOUT_MS = 5_000;
 
 /**
- * Waits for inserts that nobody waits for any more: one that took too long goes on in the server after its
- * client has left, and its events may be in while its hours are not. So does what makes hours anew, when who
- * sent it was put out of the gate. For who has the insert gate alone, or all partitions: everything that
- * runs is such a one. Throws Transient `inserts_running`.
+ * Waits for abandoned inserts. An insert that took too long continues in the server after its client has
+ * left, and its events may be stored while its hours are not. So does a rewrite of hours whose process lost
+ * the insert lock. The caller holds the insert lock exclusively, or all partitions: so every running insert
+ * is abandoned. Throws Transient `inserts_running`.
  */
 export async function untilNoInsertRuns(
   warehouse: Pick<Warehouse, 'query'>,

@@ -1,11 +1,11 @@
 import type { Queryable } from './queryable.ts';
 import type { CustomerMeterPlace } from './read-budgets.ts';
 
-/** What a change left to be settled anew (domain/store/settlement-marks.ts). */
+/** What has to be settled again after a change (domain/store/settlement-marks.ts). */
 export interface MarkRow {
   id: number;
   environment: string;
-  /** Null: everybody who used the meter. */
+  /** Null: every customer that used the meter. */
   customerId: string | null;
   meterKey: string;
   from: Date;
@@ -32,18 +32,18 @@ export async function advanceMark(db: Queryable, id: number, position: string): 
   await db.query('UPDATE settlement_marks SET position = $2 WHERE id = $1', [id, position]);
 }
 
-/** Of these meters of customers those that wait to be settled anew. */
+/** The customer meters of this list that wait to be settled again. */
 export async function readMarkedMeters<One extends CustomerMeterPlace>(
   db: Queryable,
   places: readonly One[],
 ): Promise<Set<One>> {
   if (places.length === 0) return new Set();
   const { rows } = await db.query<{ place: number }>(
-    `SELECT asked.place FROM unnest($1::text[], $2::text[], $3::text[])
-              WITH ORDINALITY AS asked (environment, customer_id, meter_key, place)
+    `SELECT requested.place FROM unnest($1::text[], $2::text[], $3::text[])
+              WITH ORDINALITY AS requested (environment, customer_id, meter_key, place)
       WHERE EXISTS (SELECT FROM settlement_marks m
-                     WHERE m.environment = asked.environment AND m.meter_key = asked.meter_key
-                       AND (m.customer_id IS NULL OR m.customer_id = asked.customer_id))`,
+                     WHERE m.environment = requested.environment AND m.meter_key = requested.meter_key
+                       AND (m.customer_id IS NULL OR m.customer_id = requested.customer_id))`,
     [
       places.map(({ environment }) => environment),
       places.map(({ customerId }) => customerId),

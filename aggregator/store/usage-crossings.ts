@@ -8,7 +8,7 @@ export interface Crossing extends CustomerMeterPlace {
   threshold: string;
 }
 
-/** Of these the ones that were not crossed before; each stands in the table from now on. */
+/** Those that were not crossed before; they are in the table from now on. */
 export async function insertCrossings<One extends Crossing>(
   db: Queryable,
   crossings: readonly One[],
@@ -43,7 +43,7 @@ export async function readCrossings(
     `SELECT environment, customer_id AS "customerId", meter_key AS "meterKey",
             period_start AS "periodStart", threshold
        FROM (SELECT DISTINCT * FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[])
-               AS given (environment, customer_id, meter_key, period_start)) asked
+               AS given (environment, customer_id, meter_key, period_start)) requested
        JOIN usage_crossings USING (environment, customer_id, meter_key, period_start)`,
     placesOf(periods),
   );

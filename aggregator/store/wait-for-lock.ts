@@ -7,13 +7,13 @@ const SILENCE_MS = 2_000;
 
 interface LockWait {
   waitMaxMs: number;
-  /** What is told when it has passed: Postgres is there, and others hold the lock. */
+  /** The code that is thrown after that time: Postgres is there, and others hold the lock. */
   busyCode: string;
 }
 
 /**
- * A statement of a transaction that waits for a lock, which others may hold for longer than statements may
- * take. Gives its number of rows. Throws Transient of that code.
+ * Runs a statement of a transaction that waits for a lock, which others may keep for longer than statements
+ * may take. Returns its number of rows. Throws Transient with the code `busyCode`.
  */
 export async function waitForLock(
   db: Queryable,

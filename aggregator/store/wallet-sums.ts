@@ -44,9 +44,9 @@ function nextOf(rows: string): string {
 }
 
 /**
- * Of the customers of one page those whose sums contradict each other: a balance has to be what was granted
- * less what expired and what usage has cost, where nothing is unpaid; and so say the wallet, the grants, the
- * ledger, and what is known of who paid for what. In one statement, so that all of it is of one moment.
+ * The customers of one page whose sums contradict each other. Where nothing is unpaid, a balance is what was
+ * granted less what expired and what usage has cost. The wallet, the grants, the ledger and the records of
+ * what paid for what have to agree on that. One statement, so that all of it is of one time.
  */
 export async function contradictoryWallets(
   db: Queryable,

@@ -53,11 +53,11 @@ function explain(error: unknown): number {
   return error instanceof AdminRejection ? EXIT.failed : exitCodeOf(error);
 }
 
-/** Of the driver's errors the code alone: the rest may hold what is in a row. */
+/** Only the code of the driver's errors: the rest may show what is in a row. */
 function messageOf(error: unknown): string {
   if (error instanceof AdminRejection || error instanceof Fatal) return error.message;
   if (asTransient(error) instanceof Transient) {
-    return 'The Postgres of this Metergate does not answer: start it, or try again in a moment.';
+    return 'The Postgres of this Metergate does not respond: start it, or try again later.';
   }
   const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
   if (code === UNDEFINED_TABLE) return 'This database was not made by Metergate yet: start it first.';

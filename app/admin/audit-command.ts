@@ -1,6 +1,6 @@
 /**
- * `npm run audit [-- --repair]`: exit 0 when nothing differs, 1 when something does, 2 when it cannot be
- * told.
+ * `npm run audit [-- --repair]`: exit 0 when nothing differs, 1 when something does, 2 when the audit could
+ * not run.
  */
 import { pino } from 'pino';
 import { AUDIT_EXIT, askAudit } from '../../aggregator/audit/request-audit.ts';
@@ -14,8 +14,8 @@ const BEGIN_WITHIN_MS = 30_000;
 const CONNECTIONS_MAX = 1;
 const AUDIT_USAGE = `Usage: npm run audit [-- --repair]
 Compares counters, stored events and the log of the Metergate that runs on DATA_DIR or DATABASE_URL.
---repair puts right what differs.
-Exit codes: 0 nothing differs, 1 something differs, 2 it cannot be told.`;
+--repair corrects what differs.
+Exit codes: 0 nothing differs, 1 something differs, 2 the audit could not run.`;
 
 process.exitCode = await auditCommand(process.argv.slice(2), console.log).catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : String(error));

@@ -1,4 +1,4 @@
-/** In a container: exit 0 when the role that runs here answers its page with 200, else 1. */
+/** In a container: exit 0 when the role that runs here responds with 200, else 1. */
 import { request } from 'undici';
 import { readEnv, toConfig } from '../config/config.ts';
 

@@ -39,7 +39,7 @@ describe('the arguments of the admin command', () => {
   });
 
   // Red where --help is an unknown option, exit 2.
-  it('ask for help, of everything or of some commands, whatever else is missing', () => {
+  it('request help, for everything or for some commands, whatever else is missing', () => {
     for (const line of ['--help', '-h', 'help']) expect(read(line)).toEqual({ act: 'help', words: '' });
     for (const line of ['key create --help', 'key create --mode live -h', 'help key create']) {
       expect(read(line)).toEqual({ act: 'help', words: 'key create' });
@@ -74,7 +74,7 @@ describe('the arguments of the admin command', () => {
     ['key create --workspace ws_a --mode live --kind publishable --scopes *', /has no --scopes/],
     ['key revoke', /--key is missing/],
   ];
-  it.each(wrong)('are refused: %s', (line, says) => {
+  it.each(wrong)('are rejected: %s', (line, says) => {
     expect(() => read(line)).toThrow(UsageFault);
     expect(() => read(line)).toThrow(says);
   });

@@ -66,10 +66,10 @@ const TAKEN: Record<AdminCommand['act'], ReadonlyArray<keyof Given>> = {
 /** Bad arguments: exit 2. */
 export class UsageFault extends Error {}
 
-/** The usage is asked for: exit 0. */
+/** The usage is requested: exit 0. */
 export interface HelpRequested {
   act: 'help';
-  /** The command that it is asked of; empty: of all. */
+  /** The command whose usage is requested; empty: all commands. */
   words: string;
 }
 

@@ -14,8 +14,8 @@ import { AdminRejection, runCommand } from './run-command.ts';
  * The operator's commands over a real Postgres; as a process of its own against a running instance:
  * tests/tenancy/tenancy.whole.test.ts.
  *
- * Seen red with: the audit entry of a revocation left out; its note left out; another key taken for one that
- * is not there.
+ * Seen red with: the audit entry of a revocation left out; its invalidation left out; another key taken for
+ * one that does not exist.
  */
 const pepper = Buffer.alloc(32, 9);
 
@@ -109,7 +109,7 @@ describe('key create', () => {
     expect(await audited(result.id)).toEqual([`${workspaceId}:live operator apiKeys.create`]);
   });
 
-  it('is refused for a workspace that is not there', async () => {
+  it('is rejected for a workspace that does not exist', async () => {
     await expect(newKey('ws_none', ...SECRET)).rejects.toThrow(AdminRejection);
   });
 });
@@ -130,7 +130,7 @@ describe('key list', () => {
 });
 
 describe('key revoke', () => {
-  it('revokes by id or by the text that leaked, once, and tells the caches and the audit log', async () => {
+  it('revokes by id or by the text that leaked, once, and notifies the caches', async () => {
     const { workspaceId } = await newWorkspace();
     const notes = await pool.connect();
     onTestFinished(() => notes.release(true));
@@ -151,7 +151,7 @@ describe('key revoke', () => {
     await expect.poll(() => heard.map((note) => JSON.parse(note)), { timeout: 20_000 }).toEqual(expected);
   });
 
-  it('is refused for a key that is not there, and revokes no other', async () => {
+  it('is rejected for a key that does not exist, and revokes no other', async () => {
     const { live } = await newWorkspace();
     await expect(run('key', 'revoke', '--key', 'key_none')).rejects.toThrow(AdminRejection);
     await expect(run('key', 'revoke', '--key', `${live.secret}x`)).rejects.toThrow(AdminRejection);

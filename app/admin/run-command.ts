@@ -28,10 +28,10 @@ export interface AdminOutcome {
   lines: string[];
 }
 
-/** What is asked for is not there: exit 1. */
+/** The requested object does not exist: exit 1. */
 export class AdminRejection extends Error {}
 
-/** Throws AdminRefusal. What it changes stands in the audit log of its environment, with `operator`. */
+/** Throws AdminRefusal. Records its changes in the audit log of the environment, with `operator`. */
 export function runCommand(command: AdminCommand, deps: AdminDeps): Promise<AdminOutcome> {
   if (command.act === 'workspace create') return createWorkspace(command.name, deps);
   if (command.act === 'workspace list') return showWorkspaces(deps);
@@ -105,7 +105,10 @@ async function revokeKey(named: string, { pool, pepper, nowMs }: AdminDeps): Pro
     await notifyChange(client, { kind: 'key', environment, id: row.id });
     return row.id;
   });
-  return { result: { id, status: 'revoked' }, lines: [`${id} is revoked: refused within 10 seconds.`] };
+  return {
+    result: { id, status: 'revoked' },
+    lines: [`${id} is revoked: it is rejected within 10 seconds.`],
+  };
 }
 
 const OPERATOR = 'operator';

@@ -67,7 +67,7 @@ describe('toConfig', () => {
     const KAFKA_BROKERS = 'localhost:9092';
     const others = { DATABASE_URL: 'postgres://h/d', CLICKHOUSE_URL: 'http://h:8123', SERVER_SECRET: SECRET };
     const all = { KAFKA_BROKERS, REDIS_URL: 'redis://localhost', ...others };
-    expect(toConfig(all).shared?.kafka.brokers).toEqual([KAFKA_BROKERS]);
+    expect(toConfig(all).distributed?.kafka.brokers).toEqual([KAFKA_BROKERS]);
     for (const name of ['KAFKA_BROKERS', 'REDIS_URL', 'DATABASE_URL', 'CLICKHOUSE_URL'] as const) {
       expect(String(failureOf({ ...all, [name]: undefined }))).toContain(`${name} has to be set`);
     }
@@ -105,7 +105,7 @@ describe('toConfig', () => {
     ['METRICS_HOST', 'metrics.example'],
     ['METRICS_TOKEN', 'short-secret'],
     ['METRICS_TOKEN', 'a secret with spaces in it'],
-  ])('refuses %s=%s, with exit code 2, naming it and not what it holds', (name, text) => {
+  ])('rejects %s=%s, with exit code 2, naming it and not what it holds', (name, text) => {
     const failure = failureOf({
       [name]: text,
       ...(name === 'DATABASE_URL' ? { SERVER_SECRET: SECRET } : {}),

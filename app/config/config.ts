@@ -34,11 +34,11 @@ export const VARIABLES = [
   'DISK_FREE_BYTES_MIN', //      below it 503 and no loading; the larger of 1 GiB and 5 % of the disk
   'INFLIGHT_BYTES_MAX', //       request bodies held at once; beyond it 503; 64 MiB
   'CONNECTIONS_MAX', //          open connections on the public port; 10,000
-  'EVENT_AGE_DAYS_MAX', //       an older occurredAt is refused; 400
-  'EVENT_AHEAD_MINUTES_MAX', //  an occurredAt further ahead is refused; 5
+  'EVENT_AGE_DAYS_MAX', //       an older occurredAt is rejected; 400
+  'EVENT_AHEAD_MINUTES_MAX', //  an occurredAt further ahead is rejected; 5
   'LOG_RETENTION_DAYS', //       how long the log keeps what is settled; 7
   'LOG_SEGMENT_BYTES', //        of a file of the log, which goes as a whole; 64 MiB
-  'EVENTS_RETENTION_DAYS', //    how long events and counters are kept, by their occurredAt; for ever
+  'EVENTS_RETENTION_DAYS', //    how long events and counters are kept, by their occurredAt; forever
   'RATE_LIMIT_PER_SECOND', //    requests of a secret key to the control plane; beyond it 429; no limit
   'RATE_LIMIT_BURST', //         how many of them at once after a pause; as many as in a second
   'LOAD_LINGER_MS', //           how long the aggregator gathers under load before it inserts; 500
@@ -64,7 +64,7 @@ export interface Config extends OperatorPages {
   controlPlaneUrl?: string;
   storesWaitMs: number;
   /** Log and keys that several processes share; absent: those in DATA_DIR. */
-  shared?: DistributedStores;
+  distributed?: DistributedStores;
   /** As given; absent: the one kept in DATA_DIR. */
   serverSecret?: string;
   /** Absent: the disk guard's own default. */
@@ -79,7 +79,7 @@ export interface Config extends OperatorPages {
     keepMs: number;
     segmentBytesMax: number;
   };
-  /** Absent: events are kept for ever. */
+  /** Absent: events are kept forever. */
   eventsRetentionDays: number | undefined;
   loadLingerMs: number;
   /** Of each secret key on the control plane; absent: none. */
@@ -150,7 +150,7 @@ export function toConfig(env: Env): Config {
 /** For so long at least an event stays that was as old as one may be when it came. */
 const STAY_DAYS_MIN = 32;
 
-/** An event that is taken and gone with the next merge would be neither counted nor refused. */
+/** An event that is accepted and deleted with the next merge would be neither counted nor rejected. */
 function checkEventsRetention({ eventsRetentionDays, ingest }: Config, read: EnvReader<Variable>): void {
   const daysMin = ingest.eventAgeMsMax / DAY_MS + STAY_DAYS_MIN;
   if (eventsRetentionDays === undefined || eventsRetentionDays >= daysMin) return;
@@ -186,7 +186,7 @@ function readStores(env: Env, read: EnvReader<Variable>): Stores {
     ...present('databaseUrl', read.url('DATABASE_URL', ['postgres:', 'postgresql:'])),
     ...present('clickhouseUrl', read.url('CLICKHOUSE_URL', ['http:', 'https:'])),
     ...present('clickhouseCluster', readCluster(env, read)),
-    ...present('shared', readDistributedStores(env, read)),
+    ...present('distributed', readDistributedStores(env, read)),
     ...present('serverSecret', read.optionalMatching('SERVER_SECRET', isSecret, '32 bytes in base64')),
   };
 }
@@ -220,7 +220,7 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
-/** A property that is left out where it has no value: exactOptionalPropertyTypes tells the two apart. */
+/** Leaves out a property without a value: exactOptionalPropertyTypes distinguishes absent and undefined. */
 function present<Name extends string, Value>(
   name: Name,
   value: Value | undefined,

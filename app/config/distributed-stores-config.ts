@@ -9,7 +9,7 @@ export const DISTRIBUTED_VARIABLES = [
   'KAFKA_PARTITIONS', //         fixed when the topic is first used; 8
   'KAFKA_REPLICATION', //        copies of the topic at least; 3
   'KAFKA_MIN_ISR', //            of them in step before a write is acknowledged; 2
-  'KAFKA_AUTO_CREATE', //        false: a missing topic is refused; true
+  'KAFKA_AUTO_CREATE', //        false: a missing topic is an error; true
   'KAFKA_TLS', //                true: TLS to the brokers; false
   'KAFKA_SASL_MECHANISM', //     plain, scram-sha-256 or scram-sha-512, with the two below; none
   'KAFKA_SASL_USERNAME',

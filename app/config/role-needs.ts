@@ -1,9 +1,9 @@
 import { Fatal } from '../../schemas/failures.ts';
 import type { Config } from './config.ts';
 
-/** What a process of its own has to be told, since nothing embedded is beside it. */
+/** What a process of its own needs in its configuration, since it has nothing embedded. */
 const NEEDS = {
-  KAFKA_BROKERS: ({ shared }: Config) => shared !== undefined,
+  KAFKA_BROKERS: ({ distributed }: Config) => distributed !== undefined,
   DATABASE_URL: ({ databaseUrl }: Config) => databaseUrl !== undefined,
   CLICKHOUSE_URL: ({ clickhouseUrl }: Config) => clickhouseUrl !== undefined,
   CONTROL_PLANE_URL: ({ controlPlaneUrl }: Config) => controlPlaneUrl !== undefined,
@@ -25,7 +25,7 @@ export type Role = keyof typeof OF_ROLE;
 export interface DistributedConfig extends Config {
   databaseUrl: string;
   clickhouseUrl: string;
-  shared: NonNullable<Config['shared']>;
+  distributed: NonNullable<Config['distributed']>;
   controlPlaneUrl: string;
 }
 

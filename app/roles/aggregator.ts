@@ -1,4 +1,4 @@
-/** The aggregator as a process of its own, beside any number of others: `npm run aggregator`. */
+/** The aggregator as a process of its own, one of any number: `npm run aggregator`. */
 import { randomUUID } from 'node:crypto';
 import type { Check } from '../../infra/platform/health-checks.ts';
 import { createMetrics } from '../../infra/platform/metrics.ts';
@@ -24,15 +24,15 @@ await runRole('aggregator', async (context) => {
     load: async () => (isLoading ? undefined : 'waits for its stores'),
   };
   const pages = rolePages({ metrics, checks, access: createOperatorAccess(config), log });
-  const door = await createControlServer({ ...config, log, meanwhile: pages });
-  closer.add('door', { drain: door.drain, close: door.close });
+  const server = await createControlServer({ ...config, log, meanwhile: pages });
+  closer.add('server', { drain: server.drain, close: server.close });
   await openOperatorPort(config, context, pages);
 
   const relational = await openRolePostgres(role);
   const { pool, url } = relational;
   const opened = await openRoleWarehouse(role, { waits: true });
   const { reader: logReader, deadLetters } = await openRoleLog(role, pool);
-  // ClickHouse sees to its own disk: what it cannot store it refuses, and that is tried again.
+  // ClickHouse manages its own disk: it rejects what it cannot store, and the aggregator retries that.
   const openDisk = () => ({ isLow: () => false });
   const owner = randomUUID();
   const deps = { ...opened, relational, logReader, deadLetters, metrics, openDisk, owner };
@@ -41,5 +41,5 @@ await runRole('aggregator', async (context) => {
   Object.assign(checks, storesChecks({ pool, warehouse: opened.warehouse, logReader }));
   await load.start();
   isLoading = true;
-  return { port: Number(new URL(door.url).port) };
+  return { port: Number(new URL(server.url).port) };
 });

@@ -1,4 +1,4 @@
-/** Of nobody but the tests: self-signed, for `receiver.example`, good for a hundred years. */
+/** Of the tests only: self-signed, for `receiver.example`, good for a hundred years. */
 export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBczCCARmgAwIBAgIBATAKBggqhkjOPQQDAjAbMRkwFwYDVQQDDBByZWNlaXZl
 ci5leGFtcGxlMCAXDTIwMDEwMTAwMDAwMFoYDzIxMjAwMTAxMDAwMDAwWjAbMRkw

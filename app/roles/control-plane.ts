@@ -1,4 +1,4 @@
-/** The control plane as a process of its own, beside any number of others: `npm run control-plane`. */
+/** The control plane as a process of its own, one of any number: `npm run control-plane`. */
 
 import { createControlPlane } from '../../control-plane/control-plane.ts';
 import { rejectOtherWarehouse } from '../../domain/reject-other-warehouse.ts';
@@ -23,13 +23,13 @@ await runRole('control-plane', async (context) => {
   closer.add('server', { close: server.close });
 
   const { pool, url } = await openRolePostgres(role);
-  // Whose folder would hold the keys of a demo? `npm run admin -- workspace create` prints them.
+  // No folder is the right one for the keys of a demo. `npm run admin -- workspace create` prints them.
   const secrets = await prepareInstallation(
     { config, paths: dataDirAt(config.dataDir), pool },
     { seedDemo: false },
   );
   const { warehouse, stamps } = await openRoleWarehouse(role, { waits: false });
-  // It answers everything else until ClickHouse is there.
+  // It serves everything else until ClickHouse is available.
   retryUntilAvailable('ClickHouse', () => rejectOtherWarehouse(pool, stamps), log).catch(role.fail);
   const { reader: logReader, keepsMs: logKeepsMs } = await openRoleLog(role, pool);
   const metrics = createMetrics('control');

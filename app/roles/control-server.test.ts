@@ -8,7 +8,7 @@ async function startServer() {
   return { server, port: Number(new URL(server.url).port) };
 }
 
-// Red when who watches over a process takes one that waits for its stores for dead.
+// Red when a supervisor takes a process that waits for its stores for dead.
 test('a process that waits for its stores is alive and not ready', async () => {
   const { server } = await startServer();
   const health = await fetch(`${server.url}/healthz`);
@@ -35,7 +35,7 @@ test('the public limit of a header block leaves room for what the forwarder adds
   await client.receives('taken');
 });
 
-test('what no HTTP can be read of, and headers without end, are refused in the common form', async () => {
+test('bytes that are not HTTP, and endless headers, are rejected in the common form', async () => {
   const { port } = await startServer();
   const rejections = [
     ['GET / HTTP/1.1\r\nHost: test\r\nA b: c\r\n\r\n', 400, 'invalid_request'],

@@ -15,9 +15,11 @@ import { pageListener, rejectPage, sendPage } from './page-responses.ts';
 export interface ControlServer {
   /** `http://host:port`. */
   readonly url: string;
-  /** From now on this answers; until then it is alive, and everything else 503 `unavailable`. */
+  /**
+   * From now on this handler responds. Earlier the health check succeeds, and the rest is 503 `unavailable`.
+   */
   serve(listener: RequestListener): void;
-  /** Takes no more requests, and resolves when those in flight are answered. */
+  /** Takes no more requests, and resolves when those in flight have their response. */
   drain(): Promise<void>;
   /** Cuts off what is left. */
   close(): void;
@@ -27,9 +29,9 @@ export interface ControlServerOptions {
   /** Default: a free port of this machine only. */
   host?: string;
   port?: number;
-  /** What is answered until the app stands. Default: that it lives, and 503 to everything else. */
+  /** What responds until the app is ready. Default: the health check succeeds, and the rest is 503. */
   meanwhile?: RequestListener;
-  /** Is told of requests that are refused until the app stands. */
+  /** Called for requests that are rejected until the app is ready. */
   log?: Logger;
   /** What to set where the port is taken. */
   variables?: string;
@@ -38,7 +40,7 @@ export interface ControlServerOptions {
 /** The public port judges header blocks; the forwarder adds the request id and what is of the connection. */
 const HEADER_BYTES_MAX = 2 * FRONT_LIMITS.headerBytesMax;
 
-/** Where the data plane forwards to. It listens before its app stands. Throws Fatal `listen_failed`. */
+/** Where the data plane forwards to. It listens before its app is ready. Throws Fatal `listen_failed`. */
 export async function createControlServer({
   host = '127.0.0.1',
   port = 0,
@@ -52,7 +54,7 @@ export async function createControlServer({
     responded.add(request.socket);
     answer(request, response);
   });
-  /** Connections that have carried a request: an answer may be under way, so no refusal goes between. */
+  /** Connections that have carried a request: a response may be in progress, so no error is written. */
   const responded = new WeakSet<Duplex>();
   server.on('clientError', (error, socket) => {
     if (responded.has(socket)) socket.destroy();
@@ -98,7 +100,7 @@ const STARTING: Rejection = {
   message: 'The control plane is starting. Send the request again.',
 };
 
-/** Of what the parser refuses no more is known: `Connection: close`, and the common form. */
+/** Nothing more is known of a request that the parser rejects: `Connection: close`, and the common form. */
 function rejectUnread(error: NodeJS.ErrnoException, socket: Duplex, requestIds: RequestIds): void {
   const { headerBytesMax } = FRONT_LIMITS;
   const rejection = parserRejection({ code: error.code, headerBytesMax, requestId: requestIds(undefined) });

@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 afterAll(() => plane?.remove());
 
-describe('the usage door', () => {
+describe('the usage endpoint', () => {
   it('checks in the order of the contract: key, kind, media type, size, JSON, fields', async () => {
     const { live } = plane.keys;
     expect(await codeOf({ key: null, type: 'text/plain', body: '{' })).toBe('401 unauthenticated');
@@ -29,7 +29,7 @@ describe('the usage door', () => {
     expect(await codeOf({ body: '{"events":[]}', query: '?include=all' })).toBe('400 invalid_request');
   });
 
-  it('names its version and the request on every answer', async () => {
+  it('names its version and the request on every response', async () => {
     const response = await post({ key: null, headers: { 'x-request-id': 'mine-1' } });
     expect(response.headers.get('x-api-version')).toBe('v1');
     expect(response.headers.get('x-request-id')).toBe('mine-1');
@@ -51,7 +51,7 @@ describe('the usage door', () => {
     expect(broken).toBe('400 invalid_json');
   });
 
-  it('answers a single event and its replay with the same event', async () => {
+  it('responds to a single event and its replay with the same event', async () => {
     const body = JSON.stringify({ customerId: 'ada', meterId: 'calls', value: 2 });
     const first = await post({ single: 's1', body });
     const again = await post({ single: 's1', body });
@@ -61,8 +61,8 @@ describe('the usage door', () => {
     expect(await again.text()).toBe(await first.text());
   });
 
-  // Break: `admission.give` left out when a client goes away, or the bound taken out of `take`.
-  it('refuses bodies beyond what may be in flight, and takes them again when clients are gone', async () => {
+  // Mutant: `admission.give` left out when a client goes away, or the bound taken out of `take`.
+  it('rejects bodies beyond what may be in flight, and takes them again when clients are gone', async () => {
     const held = await Promise.all([holdBody(900_000), holdBody(900_000)]);
     await vi.waitFor(async () => expect(await inFlightBytes()).toBe(1_800_000), { timeout: 30_000 });
     expect(await codeOf({ body: JSON.stringify({ events: [], pad: 'x'.repeat(500_000) }) })).toBe(
@@ -73,7 +73,7 @@ describe('the usage door', () => {
     expect((await post({ body: '{"events":[]}' })).status).toBe(200);
   });
 
-  // Break: onAborted, the UTF-8 check or the surrogate check removed.
+  // Mutant: onAborted, the UTF-8 check or the surrogate check removed.
   it('survives garbage, half requests and deep nesting without a 5xx', async () => {
     const pid = plane.pid();
     await Promise.all(Array.from({ length: 40 }, (_, seed) => sendGarbage(seed)));

@@ -17,7 +17,7 @@ import type { DataPlaneBlocker } from '../../schemas/readiness-names.ts';
 import { CHANNELS, type ChangeNote } from '../../schemas/stored/channels.ts';
 import type { RoleContext } from './role-process.ts';
 
-/** What both ways of taking usage stand on. */
+/** What both ways of taking usage need. */
 export interface DataPlane extends RoleContext {
   metrics: Metrics;
   endpointDiscovery: EndpointDiscovery;
@@ -36,6 +36,7 @@ export type Blockers = Partial<Record<DataPlaneBlocker, string>>;
 export interface UsagePath {
   accept: Accept;
   keys: KeyCache;
+  /** What blocks it at present, by name. */
   blockers: () => Blockers | Promise<Blockers>;
 }
 
@@ -48,7 +49,7 @@ export interface Caches {
 
 const REGISTRY_ENTRIES_MAX = 200_000;
 
-/** API keys, customers and meters that are known without asking, corrected by what Postgres notifies. */
+/** API keys, customers and meters that are cached, invalidated by what Postgres notifies. */
 export function openCaches(dataPlane: DataPlane): Caches {
   const { pool, endpointDiscovery, closer, log } = dataPlane;
   const keys = openKeyCache(dataPlane);
@@ -66,7 +67,7 @@ function openKeyCache({ pool, log, closer, secrets }: DataPlane): KeyCache {
   return createKeyCache({
     load: async (text) => {
       const key = await findApiKey(pool, hashApiKey(text, keyPepper));
-      // Behind the answer, and only when a key is looked up: no request of the hot path pays for it.
+      // After the response, and only when a key is queried: no request of the hot path pays for it.
       if (key && !key.revoked) {
         firstCalls.saw(key.environment);
         lastUsed.saw(key.id, systemClock.nowMs());

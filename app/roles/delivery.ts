@@ -1,4 +1,4 @@
-/** Delivery as a process of its own, beside any number of others: `npm run delivery`. */
+/** Delivery as a process of its own, one of any number: `npm run delivery`. */
 import { randomUUID } from 'node:crypto';
 import { dataDirAt } from '../../infra/platform/data-dir.ts';
 import type { Check } from '../../infra/platform/health-checks.ts';
@@ -25,8 +25,8 @@ await runRole('delivery', async (context) => {
     delivery: async () => (isSending ? undefined : 'waits for Postgres'),
   };
   const pages = rolePages({ metrics, checks, access: createOperatorAccess(config), log });
-  const door = await createControlServer({ ...config, log, meanwhile: pages });
-  closer.add('door', { drain: door.drain, close: door.close });
+  const server = await createControlServer({ ...config, log, meanwhile: pages });
+  closer.add('server', { drain: server.drain, close: server.close });
   await openOperatorPort(config, context, pages);
 
   const { pool, url: postgresUrl } = await openRolePostgres({ ...context, config });
@@ -36,5 +36,5 @@ await runRole('delivery', async (context) => {
   closer.add('listener', createListener({ url: postgresUrl, log }, { channels, onSession: look }));
   Object.assign(checks, storesChecks({ pool }));
   isSending = true;
-  return { port: Number(new URL(door.url).port) };
+  return { port: Number(new URL(server.url).port) };
 });

@@ -17,14 +17,14 @@ async function openDoor(
   access = OPEN_ACCESS,
   log: Logger = SILENT,
 ): Promise<string> {
-  const door = await createControlServer({
+  const server = await createControlServer({
     meanwhile: rolePages({ metrics: createMetrics('delivery'), checks, access, log }),
   });
   onTestFinished(() => {
-    door.close();
-    void door.drain();
+    server.close();
+    void server.drain();
   });
-  return door.url;
+  return server.url;
 }
 
 it('a role is alive before it is ready, and names what it lacks', async () => {
@@ -45,8 +45,8 @@ it('a role is alive before it is ready, and names what it lacks', async () => {
   expect(await (await fetch(`${url}/readyz`)).text()).not.toContain('secret');
 });
 
-/** Red when each request asks the stores anew: anybody could take them from everybody. */
-it('asks its stores once for all who ask meanwhile, whatever they may see', async () => {
+/** Red when each request checks the stores again: anybody could exhaust them. */
+it('checks its stores once for all concurrent requests, whatever they may see', async () => {
   const requested = deferred<undefined>();
   let times = 0;
   const checks: Record<string, Check> = {
@@ -66,7 +66,7 @@ it('asks its stores once for all who ask meanwhile, whatever they may see', asyn
 });
 
 /** Red when a slash behind it is passed over: a proxy that keeps the exact path to itself gives it away. */
-it('answers its pages at their exact paths, to reading methods, without parameters', async () => {
+it('serves its pages at their exact paths, to reading methods, without parameters', async () => {
   const url = await openDoor({});
   for (const path of ['/healthz', '/readyz', '/metrics']) {
     expect((await fetch(url + path, { method: 'HEAD' })).status).toBe(200);
@@ -79,7 +79,7 @@ it('answers its pages at their exact paths, to reading methods, without paramete
   }
 });
 
-it('its refusals are found in the log by their id', async () => {
+it('its errors are found in the log by their id', async () => {
   const { log, lines } = keptLog();
   const url = await openDoor({}, createOperatorAccess({ metricsToken: 'a-token-of-an-operator' }), log);
   const headers = { 'x-request-id': 'mine' };
@@ -105,7 +105,7 @@ async function expectRejection(response: Response, code: ErrorCode): Promise<voi
   expect(await response.json()).toMatchObject({ error: { code, requestId } });
 }
 
-it('it tells its metrics under its role, and of an API it has none', async () => {
+it('it shows its metrics under its role, and none of an API', async () => {
   const url = await openDoor({});
   expect(await (await fetch(`${url}/metrics`)).text()).toContain('role="delivery"');
   const other = await fetch(`${url}/api/v1/plans`);

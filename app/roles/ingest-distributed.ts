@@ -17,24 +17,24 @@ import type { DistributedStores } from '../config/distributed-stores-config.ts';
 import { type Blockers, type DataPlane, openCaches, type UsagePath } from './data-plane.ts';
 import { openWarehouse } from './open-warehouse.ts';
 
-/** Opens what an acknowledgement stands on where several processes take usage: a log and keys of them all. */
+/** Opens what acknowledgements need where several processes take usage: a common log and common keys. */
 export async function openDistributedUsage(
   dataPlane: DataPlane,
-  shared: DistributedStores,
+  distributed: DistributedStores,
 ): Promise<UsagePath> {
   const { config, log, metrics, closer } = dataPlane;
   const identity = createIdentity(await reachIdentityKey(dataPlane));
-  const kafka = await openLog(dataPlane, shared);
+  const kafka = await openLog(dataPlane, distributed);
   const { partitions } = kafka;
-  const store = await openKeys(dataPlane, shared, partitions);
+  const store = await openKeys(dataPlane, distributed, partitions);
 
-  // Not waited for: usage is taken while it is away.
+  // Not awaited: usage is accepted while it is unavailable.
   const { warehouse } = await openWarehouse(dataPlane, config.dataDir);
 
   const { keys, registry } = openCaches(dataPlane);
   const admission = createAdmission(config.ingest.inFlightBytesMax);
   const usageMetrics = createUsageMetrics(metrics, { inFlightBytes: () => admission.held });
-  const { hotWindowMs } = shared.keys;
+  const { hotWindowMs } = distributed.keys;
   const engine = createDistributedEngine({
     registry,
     hotWindowMs,
@@ -59,12 +59,12 @@ export async function openDistributedUsage(
       keys,
       admission,
       begin: usage.begin,
-      // The brokers see to their disks: what they cannot keep they refuse.
+      // The brokers manage their disks: they reject what they cannot store.
       isDiskLow: () => false,
       metrics: usageMetrics,
       rejections: dataPlane.rejections,
       log,
-      // A store that refuses us may take us again: whoever asks is told 503 meanwhile.
+      // A store that rejects this process may accept it again: requests get 503 meanwhile.
       fail: () => undefined,
     }),
     blockers: () => blockersOf(kafka),
@@ -116,11 +116,11 @@ async function openKeys(
 
 const CHECK_TIMEOUT_MS = 2_000;
 
-/** Asked by readyz. A store that hangs is as good as one that is away. */
+/** Used by readyz. A store that hangs counts as unavailable. */
 async function blockersOf(kafka: KafkaLog): Promise<Blockers> {
   const log = await Promise.race([
     kafka.reader.durableEnds(),
     delay(CHECK_TIMEOUT_MS, undefined, { ref: false }),
   ]).catch(() => undefined);
-  return log ? {} : { log: 'Kafka does not answer: usage is refused with 503' };
+  return log ? {} : { log: 'Kafka does not respond: usage is rejected with 503' };
 }

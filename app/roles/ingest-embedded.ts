@@ -40,7 +40,7 @@ const HANGS_MS = 5_000;
 const readCountedEnd = (pool: Pool, logId: Uint8Array, log: Logger) =>
   retryUntilAvailable('Postgres', () => countedEnd(pool, hex(logId)), log);
 
-/** Opens what an acknowledgement stands on, oldest first. */
+/** Opens what acknowledgements need, oldest first. */
 export async function openEmbeddedUsage(dataPlane: EmbeddedDataPlane): Promise<UsagePath> {
   const { config, paths, log, metrics, closer, pool } = dataPlane;
   const identity = createIdentity(await waitForIdentityKey(pool, log));
@@ -96,7 +96,7 @@ export async function openEmbeddedUsage(dataPlane: EmbeddedDataPlane): Promise<U
     }),
     blockers: () => ({
       ...(guard.isLow() ? { disk: 'is nearly full: no usage is taken' } : {}),
-      ...(groupCommit.writingMs() > HANGS_MS ? { log: 'a write to it hangs: no usage is answered' } : {}),
+      ...(groupCommit.writingMs() > HANGS_MS ? { log: 'a write to it hangs: no usage is acknowledged' } : {}),
     }),
   };
 }

@@ -1,7 +1,6 @@
 /**
  * The data plane's process: takes usage events, acknowledges them once they are durable, forwards all else.
- * Under the supervisor of `npm start`, or as a process of its own beside any number of others: `npm run
- * ingest`.
+ * Runs under the supervisor of `npm start`, or as a process of its own, one of any number: `npm run ingest`.
  */
 
 import { type DerivedSecrets, deriveSecrets, readServerSecret } from '../../domain/secrets.ts';
@@ -37,7 +36,7 @@ const LISTEN_PATIENCE = { timeoutMs: 3_000, everyMs: 100 };
 /** Well under what the supervisor grants. */
 const DRAIN_MS = 3_000;
 
-/** With a supervisor there is a control side beside us, which tells where it and Postgres are. */
+/** With a supervisor there is a control side on this machine, which reports where it and Postgres are. */
 const isSupervised = process.send !== undefined;
 
 await runRole('ingest', async (context) => {
@@ -60,11 +59,11 @@ await runRole('ingest', async (context) => {
   return await serve(dataPlane, () => openUsage(dataPlane));
 });
 
-/** What several processes share has clients of its own, which nobody else loads. */
+/** The clients of the distributed stores, loaded only in distributed mode. */
 async function openUsage(dataPlane: EmbeddedDataPlane): Promise<UsagePath> {
-  if (!dataPlane.config.shared) return await openEmbeddedUsage(dataPlane);
+  if (!dataPlane.config.distributed) return await openEmbeddedUsage(dataPlane);
   const { openDistributedUsage } = await import('./ingest-distributed.ts');
-  return await openDistributedUsage(dataPlane, dataPlane.config.shared);
+  return await openDistributedUsage(dataPlane, dataPlane.config.distributed);
 }
 
 function ownEndpointDiscovery({ databaseUrl, controlPlaneUrl }: Config): EndpointDiscovery {
@@ -79,7 +78,7 @@ function secretsOf({ serverSecret: given }: Config, { root: dataDir }: DataDir):
   };
 }
 
-/** Listens at once; usage is answered 503 until the log and the keys stand open. Resolves when they do. */
+/** Listens at once; usage gets 503 until the log and the keys are open. Resolves when they are. */
 async function serve(dataPlane: DataPlane, open: () => Promise<UsagePath>): Promise<{ port: number }> {
   const { config, closer, log, metrics, endpointDiscovery, rejections, opening } = dataPlane;
   let accept: Accept = (exchange) => rejectWhileOpening(exchange, rejections);
@@ -139,7 +138,7 @@ interface Address {
   variables: string;
 }
 
-/** A port that is still held by what runs no more comes free in a moment; one that another holds does not. */
+/** A port that an ended process still holds becomes free soon; one that another process holds does not. */
 async function listen(front: HttpFront, { host, port, variables }: Address): Promise<number> {
   let cause: unknown;
   const attempt = () =>

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { keepMending } from '../../aggregator/audit/repair-damage.ts';
+import { keepRepairing } from '../../aggregator/audit/repair-damage.ts';
 import { createKnownWarehouse, keepStamping } from '../../aggregator/known-warehouse.ts';
 import type { DistributedLoad } from '../../aggregator/load/load-range.ts';
 import { createMutex } from '../../aggregator/load/mutex.ts';
@@ -21,7 +21,7 @@ import type { RoleContext } from './role-process.ts';
 export interface LoadDeps extends OpenedWarehouse {
   relational: Relational;
   logReader: EventLogReader;
-  /** Of a log that others write as well, and whose partitions several aggregators share. */
+  /** Set in distributed mode: other processes write the log too, and several aggregators load it. */
   deadLetters?: DeadLetters;
   metrics: Registry;
   /** Made when the load starts. */
@@ -32,15 +32,15 @@ export interface LoadDeps extends OpenedWarehouse {
 
 /** The load as a part of a process. */
 export interface Load {
-  /** For the listener. What is heard before its start is of no use: it begins with what is on the log. */
+  /** For the listener. Notifications before its start are not needed: it begins with what is on the log. */
   readonly channels: Record<string, () => void>;
   /** Resolves when it runs: it waits for ClickHouse, and brings it up to this release. */
   start(): Promise<void>;
-  /** False until damage of the warehouse is known, and a repair of it asked for. */
+  /** False until damage of the warehouse is known, and its repair is requested. */
   isLookedAt(): boolean;
 }
 
-/** One for each act of the loader that may run beside another, one of settling, and one to spare. */
+/** One for each act of the loader that may run concurrently, one for settling, and one to spare. */
 const CONNECTIONS_MAX = 5;
 /** The same where partitions are many: at most, for one may be given all of them. */
 const SHARED_CONNECTIONS = { each: 2, more: 4, most: 40 };
@@ -50,7 +50,7 @@ const IDS_KEPT_LONGER_HOURS = 24;
 
 export function openLoad(context: RoleContext, deps: LoadDeps): Load {
   const { config, log } = context;
-  // A server of the operator's is his to look after, as are its disks.
+  // The operator manages an external server and its disks.
   let isLookedAt = config.clickhouseUrl !== undefined;
   let isKnown = false;
   let load: Aggregator | undefined;
@@ -66,16 +66,16 @@ export function openLoad(context: RoleContext, deps: LoadDeps): Load {
       const onLook = () => {
         isLookedAt = true;
       };
-      const mending = keepMending(deps.relational.pool, deps.warehouse, { log, onLook });
-      context.closer.add('mending', { drain: () => mending.close() });
+      const repairing = keepRepairing(deps.relational.pool, deps.warehouse, { log, onLook });
+      context.closer.add('repairing', { drain: () => repairing.close() });
     },
     isLookedAt: () => isKnown && isLookedAt,
   };
 }
 
 /**
- * Brings the warehouse up to this release, once it is known to be the one that was counted in. One that is
- * not is refused; with WAREHOUSE_REBUILD it is given what the log holds, while nobody loads.
+ * Brings the warehouse up to this release, once it is known to be the one in which usage was counted. Another
+ * one is rejected; with WAREHOUSE_REBUILD it is filled from the log, while no process loads.
  */
 async function openKnown(context: RoleContext, deps: LoadDeps): Promise<void> {
   const { config, log, closer } = context;
@@ -88,7 +88,7 @@ async function openKnown(context: RoleContext, deps: LoadDeps): Promise<void> {
   const atPause = createPause({ ...load, ...sharing(context, deps) }, { owner });
   const rejection = await retryUntilAvailable('ClickHouse', known.rejectOther, log).catch(
     (error: unknown) => {
-      if (config.warehouseRebuild && isMended(error)) return error;
+      if (config.warehouseRebuild && isRepaired(error)) return error;
       throw error;
     },
   );
@@ -107,7 +107,7 @@ async function openKnown(context: RoleContext, deps: LoadDeps): Promise<void> {
 }
 
 /** The others are of two installations, or of two times, and what is put there would be mixed with that. */
-function isMended(error: unknown): error is Fatal {
+function isRepaired(error: unknown): error is Fatal {
   return error instanceof Fatal && (error.code === 'warehouse_missing' || error.code === 'warehouse_older');
 }
 
@@ -116,17 +116,17 @@ async function migrate(context: RoleContext, deps: LoadDeps, atPause: Pause): Pr
   const { warehouse, setRetention, everywhere } = deps;
   await retryUntilAvailable('ClickHouse', () => warehouse.migrate({ atPause }), log);
   await retryUntilAvailable('ClickHouse', setRetention, log);
-  if (!config.shared) return;
-  const keysKeptMs = config.shared.keys.hotWindowMs + config.ingest.eventAheadMsMax;
+  if (!config.distributed) return;
+  const keysKeptMs = config.distributed.keys.hotWindowMs + config.ingest.eventAheadMsMax;
   const hours = Math.ceil(keysKeptMs / HOUR_MS) + IDS_KEPT_LONGER_HOURS;
   await retryUntilAvailable('ClickHouse', () => ensureEventIds(warehouse, hours, everywhere), log);
 }
 
-function sharing({ config }: RoleContext, { deadLetters }: LoadDeps): { shared?: DistributedLoad } {
+function sharing({ config }: RoleContext, { deadLetters }: LoadDeps): { distributed?: DistributedLoad } {
   if (!deadLetters) return {};
   // Blocks are written with a quorum there, one after the other.
   const oneAtATime = config.clickhouseCluster === undefined ? {} : { oneAtATime: createMutex() };
-  return { shared: { deadLetters, entering: createMutex(), settling: createMutex(), ...oneAtATime } };
+  return { distributed: { deadLetters, entering: createMutex(), settling: createMutex(), ...oneAtATime } };
 }
 
 /** On connections of its own: readers that take all of theirs must not hold up counting. */

@@ -12,7 +12,7 @@ export interface OpenedWarehouse {
   setRetention(): Promise<void>;
   /** Which warehouse it says it is. */
   stamps: WarehouseStamps;
-  /** A statement that makes or changes a table, as every server that holds the data has to hear it. */
+  /** A statement that makes or changes a table, in the form that reaches every server with the data. */
   everywhere(sql: string): string;
 }
 

@@ -5,7 +5,7 @@ import { createRequestIds } from '../../infra/platform/request-ids.ts';
 import { ERROR_STATUS, errorBody, type Rejection } from '../../schemas/error-codes.ts';
 import { RESPONSE_GUARDS } from '../../schemas/http/response-guards.ts';
 
-/** One request for a page of a process, and its answer: the headers that every answer carries are on it. */
+/** One request for a page of a process, and its response, which has the headers of every response. */
 export interface PageExchange {
   request: IncomingMessage;
   response: ServerResponse;
@@ -15,7 +15,7 @@ export interface PageExchange {
   search: URLSearchParams;
 }
 
-/** A listener for pages that are answered without the API around them. */
+/** A listener for pages that are served without the API around them. */
 export function pageListener(answer: (exchange: PageExchange) => void): RequestListener {
   const requestIds = createRequestIds();
   return (request, response) => {
@@ -34,7 +34,7 @@ export function sendPage({ response }: PageExchange, status: number, body: unkno
   response.writeHead(status, JSON_TYPE).end(JSON.stringify(body));
 }
 
-/** Answers with the error body, and says so in the log. */
+/** Responds with the error body, and logs it. */
 export function rejectPage(
   { request, response, requestId, path }: PageExchange,
   rejection: Rejection,

@@ -13,7 +13,7 @@ export interface RelationalDeps {
   directory: string;
   log: Logger;
   closer: Closer;
-  /** Refuses a database that is not ours, before anything is made in it. */
+  /** Rejects a database that is not Metergate's, before anything is made in it. */
   judge: (pool: Pool) => Promise<void>;
   /** The embedded server came back on another port. */
   onMoved: (url: string) => void;

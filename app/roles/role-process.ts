@@ -17,10 +17,10 @@ export interface RoleContext {
   fail(error: unknown): void;
 }
 
-/** What a role's process tells its supervisor once it serves. */
+/** The message of a role's process to its supervisor once it serves. */
 export interface ReadyMessage {
   type: 'ready';
-  /** Of the public door, by the role that has it. */
+  /** The address of the public server, from the role that has it. */
   port?: number;
 }
 
@@ -57,7 +57,7 @@ export async function runRole(
     () => process.exit(EXIT.failed),
   );
   process.on('disconnect', () => void end(EXIT.stopped));
-  // A supervisor that was killed while this was being loaded: nobody is told of it any more.
+  // The supervisor was killed while this was being loaded: no process receives messages any more.
   if (process.connected === false) return await end(EXIT.stopped);
   process.on('uncaughtException', fail);
   try {
@@ -70,14 +70,14 @@ export async function runRole(
   }
 }
 
-/** A supervisor is told by message; where there is none, whoever started this process reads its output. */
+/** Sends a message to the supervisor; without one, the operator reads this process's output. */
 function reportReady(role: string, { host, port }: Config, message: ReadyMessage): void {
   if (process.send) process.send(message);
   else
     process.stdout.write(`Metergate ${role} ready on ${publicUrl({ host, port: message.port ?? port })}\n`);
 }
 
-/** What the operator has to mend is said in one plain sentence; anything else with all that is known. */
+/** A mistake of the operator is one plain sentence; anything else is logged with all that is known. */
 function notify(error: unknown, log: Logger): void {
   if (error instanceof Error && isFinal(exitCodeOf(error))) process.stderr.write(`${error.message}\n`);
   else log.fatal({ err: error }, 'this process has to stop');

@@ -28,8 +28,8 @@ export async function openRolePostgres({ config, closer, log }: DistributedConte
 }
 
 /**
- * As it is: the load migrates it. Without `waits` it is given at once, for a role that has more to do than
- * what needs it: only a server that refuses us ends the process then.
+ * The warehouse as it is: the load migrates it. Without `waits` it is returned at once, for a role that has
+ * other work than what needs it: then only a server that rejects this process ends the process.
  */
 export async function openRoleWarehouse(
   context: DistributedContext,
@@ -51,8 +51,8 @@ export async function openRoleLog(
   { config, closer, log }: DistributedContext,
   pool: Pool,
 ): Promise<KafkaLog> {
-  const { shared, storesWaitMs: waitMs } = config;
-  const { kafka: settings } = shared;
+  const { distributed, storesWaitMs: waitMs } = config;
+  const { kafka: settings } = distributed;
   const store = { variable: 'KAFKA_BROKERS', address: settings.brokers.join(',') };
   const kafka = await reachStore(store, () => openKafkaLog({ settings, pool, log }), { waitMs, log });
   closer.add('log', { close: () => kafka.close() });

@@ -18,7 +18,9 @@ interface StartedRole {
   said(): string;
 }
 
-/** A role as a process of its own, as an operator starts it, told nothing but this. Needs the build. */
+/**
+ * A role as a process of its own, as an operator starts it, with this configuration only. Needs the build.
+ */
 async function startRole(role: string, environment: Record<string, string>): Promise<StartedRole> {
   const folder = mkdtempSync(join(tmpdir(), 'metergate-roles-'));
   const { PATH = '' } = process.env;

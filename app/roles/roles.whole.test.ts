@@ -27,7 +27,7 @@ it.each(ROLES)('%s alone, without the servers it needs, names them all and ends 
   expect(said.trim().split('\n')).toHaveLength(1);
 });
 
-it.each(ROLES)('%s gives up a Postgres where nobody answers and ends with 2', async (role) => {
+it.each(ROLES)('%s gives up a Postgres that does not respond and ends with 2', async (role) => {
   const { exitCode, said } = await endOfRole(role, ALL);
   expect(said).toContain(`DATABASE_URL: no server responded at postgres://${NOBODY} for 1 s.`);
   expect(said).not.toContain('hidden');
@@ -35,7 +35,7 @@ it.each(ROLES)('%s gives up a Postgres where nobody answers and ends with 2', as
   expect(exitCode).toBe(2);
 });
 
-it('the name of no host is refused at once', async () => {
+it('a name that is no host is rejected at once', async () => {
   const environment = {
     ...ALL,
     DATABASE_URL: 'postgres://no-such-host.invalid/x',

@@ -11,13 +11,13 @@ import { startNativeRedis } from '../../tests/servers/native-redis.ts';
 import { quietPort } from '../../tests/support/quiet-port.ts';
 import { LOCAL_CERTIFICATE, LOCAL_CERTIFICATE_KEY } from './certificate-under-test.ts';
 
-/** The four servers, each of which takes who has the password, over TLS. */
+/** The four servers, each of which accepts clients with the password, over TLS. */
 export interface SecureStores {
-  /** What a role has to be told of them, `CONTROL_PLANE_URL` apart. */
+  /** The configuration that a role needs for them, `CONTROL_PLANE_URL` apart. */
   environment: Record<string, string>;
   /** The same broker, for everyone and without TLS. */
   plainBrokers: string;
-  /** Its password and its key, of which nobody may read in what a role says. */
+  /** Its password and its key, which no role may print. */
   secrets: string[];
   close(): Promise<void>;
 }

@@ -7,8 +7,8 @@ import { ALL_IN_ONE, endOfRole, readyRole } from './role-under-test.ts';
 import { type SecureStores, startSecureStores } from './secure-stores-under-test.ts';
 
 /*
- * Roles as processes of their own, and servers that take nobody without a login over TLS: that they work with
- * them, and what they say where they cannot.
+ * Roles as processes of their own, with servers that accept only clients with a login over TLS: that the
+ * roles work with them, and what they report when they cannot.
  */
 let stores: SecureStores;
 beforeAll(async () => {
@@ -28,7 +28,7 @@ it('an event comes by ingest, broker and aggregator to its counter, all of it ov
   await countOne(ingest, await makeKey(own));
 });
 
-it('npm start runs one of each role on the servers that it is told', async () => {
+it('npm start runs one of each role on the configured servers', async () => {
   const environment = { ...stores.environment, KAFKA_TOPIC: 'of-one-machine' };
   await countOne(await readyRole(ALL_IN_ONE, environment), await makeKey(environment));
 });
@@ -57,7 +57,7 @@ it('a login by PLAIN and by SCRAM-SHA-256 over TLS is taken', async () => {
   }
 });
 
-it('an authority that is not named is told for each store', async () => {
+it('a certificate authority that is not configured is reported for each store', async () => {
   const { NODE_EXTRA_CA_CERTS: _, ...without } = stores.environment;
   const trusting = { DATABASE_URL: withoutTls() };
   await rejected('delivery', {}, /DATABASE_URL.*certificate.*NODE_EXTRA_CA_CERTS/, without);
@@ -76,7 +76,7 @@ it('a broker that wants TLS, and one that has none', async () => {
   await rejected('control-plane', { KAFKA_BROKERS: plain }, /KAFKA_BROKERS: .* does not speak TLS/);
 });
 
-it('a broker that is away is waited for, and then named', async () => {
+it('a broker that is unavailable is waited for, and then named', async () => {
   for (const role of ['control-plane', 'ingest']) {
     await rejected(
       role,

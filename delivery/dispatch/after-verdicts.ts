@@ -19,7 +19,7 @@ export interface AfterVerdicts {
 
 export interface Consequences {
   /** Endpoints that are not to be sent to for now. */
-  putOff: string[];
+  pausedIds: string[];
   /** As they are to be recorded. */
   verdicts: Verdict[];
 }
@@ -40,10 +40,10 @@ export async function afterVerdicts(
     failed: endpointsOf(verdicts.filter((one) => !isSuccess(one))),
     succeeded: endpointsOf(verdicts.filter(isSuccess)),
   });
-  // Behind the locks: a COMMIT that is still under way holds them, and is waited for.
+  // After taking the locks: a COMMIT that is still running holds them, and this waits for it.
   const recorded = circuits.length > 0 ? await findRecorded(db, verdicts) : new Set<Verdict>();
   const fresh = verdicts.filter((one) => !recorded.has(one));
-  const putOff: string[] = [];
+  const pausedIds: string[] = [];
   const outlived = new Set<Verdict>();
   for (const before of circuits) {
     const ofIt = fresh.filter(({ delivery }) => delivery.endpointId === before.id);
@@ -63,17 +63,17 @@ export async function afterVerdicts(
       await disable(db, after, { reason, now: new Date(own.at(-1)?.endedAtMs ?? 0) });
       log.warn({ endpoint: after.id, reason }, 'a webhook endpoint was disabled');
     }
-    if (reason !== undefined || after.untilMs !== undefined) putOff.push(after.id);
+    if (reason !== undefined || after.untilMs !== undefined) pausedIds.push(after.id);
   }
   const again = (one: Verdict): Verdict => ({ ...one, state: 'pending', dueAtMs: one.endedAtMs });
-  return { putOff, verdicts: verdicts.map((one) => (outlived.has(one) ? again(one) : one)) };
+  return { pausedIds, verdicts: verdicts.map((one) => (outlived.has(one) ? again(one) : one)) };
 }
 
 function endpointsOf(verdicts: readonly Verdict[]): string[] {
   return [...new Set(verdicts.map(({ delivery }) => delivery.endpointId))];
 }
 
-/** As the audit log names whoever did it. */
+/** The actor in the audit log. */
 const ACTOR = 'delivery';
 const ACTION = 'webhookEndpoints.disable';
 

@@ -19,7 +19,7 @@ export interface AttemptDeps {
   random: () => number;
   log: Logger;
   metrics: DeliveryMetrics;
-  /** What is sent to beside public addresses. */
+  /** The addresses that may be sent to in addition to public ones. */
   privateTargets: PrivateTargets;
 }
 

@@ -37,7 +37,7 @@ describe('a circuit', () => {
     expect(pauses).toEqual([10, 20, 40, 80, 160, 300, 300, 300]);
   });
 
-  it('that is open is not put off by what was on its way', () => {
+  it('that is open is not extended by attempts that were running', () => {
     const open = failed(CLOSED, 10);
     expect(failed(open, 4, { atMs: START_MS + 1_000 })).toEqual({ ...open, failures: 14 });
   });

@@ -4,7 +4,7 @@ export interface Circuit {
   failures: number;
   /** The first of them ended then. */
   failingSinceMs: number | undefined;
-  /** Set while the circuit is open: nothing is sent before that moment, and then one delivery, the probe. */
+  /** Set while the circuit is open: nothing is sent before this time, and then one delivery, the probe. */
   untilMs: number | undefined;
   /** That have failed since it opened. */
   probes: number;
@@ -21,14 +21,14 @@ export const CLOSED: Circuit = { failures: 0, failingSinceMs: undefined, untilMs
 /** In a row, with none that succeeded in between. */
 export const FAILURES_TO_OPEN = 10;
 const PAUSE_MS = { first: 5_000, most: 300_000 };
-/** Endpoints that fell together are not asked together. */
+/** Endpoints that failed together are not probed together. */
 const JITTER = 0.2;
 const DISABLED_AFTER_MS = 5 * 86_400_000;
 
 /**
- * A circuit opens after ten failures in a row, so that an endpoint that is down costs a probe now and then
- * and no delivery loses its attempts to it. The pause doubles with each probe that fails, from 5 s to 5 min;
- * one success closes it. What was on its way when it opened counts, and puts nothing off any further.
+ * A circuit opens after ten failures in a row, so that an endpoint that is down costs an occasional probe
+ * and no delivery uses up attempts on it. The pause doubles with each failed probe, from 5 s to 5 min; one
+ * success closes the circuit. Attempts that were running when it opened count, and do not extend the pause.
  */
 export function afterAttempt(circuit: Circuit, ended: EndedAttempt, random: () => number): Circuit {
   if (ended.isSuccess) return CLOSED;

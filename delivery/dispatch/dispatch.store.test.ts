@@ -7,7 +7,7 @@ import { LEASE_MS } from './take-jobs.ts';
 const FAILED: Partial<Attempt> = { outcome: 'failed', status: 500, errorCode: 'status_not_2xx' };
 const DAY_MS = 86_400_000;
 
-/** What is asked by the names of endpoints; the others succeed. */
+/** The script of the endpoints, by name; the others succeed. */
 function scripted(scripts: Record<string, Script>): Script {
   return (request) => scripts[request.url.split('/').at(-1) ?? '']?.(request) ?? {};
 }
@@ -30,7 +30,7 @@ describe('a delivery', () => {
   /**
    * Red when a delay is another one, is not counted from the end of the attempt, or an attempt is forgotten.
    */
-  it('that fails is tried ten times, each at its moment and not before, and has failed then', async () => {
+  it('that fails is tried ten times, each at its time and not before, and then has failed', async () => {
     const { endpoint, event, deliveries, sentTo, clock, run } = await deliveryUnderTest(
       scripted({ bad: () => FAILED }),
     );
@@ -69,7 +69,7 @@ describe('a delivery', () => {
     }
   });
 
-  it('is put off when its receiver asks for it', async () => {
+  it('is delayed when its receiver requests it', async () => {
     const { endpoint, event, deliveries, run } = await deliveryUnderTest(() => {
       return { ...FAILED, retryAfterMs: 7_000 };
     });
@@ -79,7 +79,7 @@ describe('a delivery', () => {
     await soon(async () => expect(await deliveries()).toMatchObject([{ dueAtMs: START_MS + 7_000 }]));
   });
 
-  /** Red with the break delivery-marked-before-sent. */
+  /** Red with the mutant delivery-marked-before-sent. */
   it('whose process is gone in the middle of its attempt is sent again, under the same id', async () => {
     const hang = latch<Partial<Attempt>>();
     const { endpoint, event, deliveries, sent, clock, run } = await deliveryUnderTest(() => {

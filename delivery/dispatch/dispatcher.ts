@@ -60,14 +60,14 @@ export function createDispatcher(
   const { pool, clock, log, sealingKey } = deps;
   const wakeup = createWakeup();
   const recorder = createRecorder({ ...deps, owner, onRecorded });
-  const lanes = new EndpointQueues<Job>({
+  const queues = new EndpointQueues<Job>({
     ...LIMITS,
     run,
     mayBegin: () => recorder.pending() < UNRECORDED_MAX,
     onRoom: wakeup.wake,
     onShut: (jobs) => void release(taking, jobs),
   });
-  const taking = { pool, owner, sealingKey, lanes, held: new Set<string>(), heldMax: LIMITS.heldMax };
+  const taking = { pool, owner, sealingKey, queues, held: new Set<string>(), heldMax: LIMITS.heldMax };
   const closing = new AbortController();
   let isCutOff = false;
 
@@ -78,16 +78,16 @@ export function createDispatcher(
     return verdict?.attempt.outcome ?? 'late';
   }
 
-  function onRecorded(verdicts: readonly Verdict[], putOff: readonly string[]): void {
+  function onRecorded(verdicts: readonly Verdict[], pausedIds: readonly string[]): void {
     for (const { delivery } of verdicts) {
       taking.held.delete(delivery.id);
-      lanes.recorded(delivery.endpointId);
+      queues.recorded(delivery.endpointId);
     }
     void release(
       taking,
-      putOff.flatMap((id) => lanes.clear(id)),
+      pausedIds.flatMap((id) => queues.clear(id)),
     );
-    lanes.go();
+    queues.go();
   }
 
   const kept = keepTaking(taking, { clock, wakeup, pollMs, signal: closing.signal, log });
@@ -96,8 +96,8 @@ export function createDispatcher(
     async close() {
       closing.abort();
       await kept;
-      await release(taking, lanes.close());
-      await poll(() => lanes.running === 0 || undefined, { timeoutMs: ATTEMPTS_END_WITHIN_MS, everyMs: 10 });
+      await release(taking, queues.close());
+      await poll(() => queues.running === 0 || undefined, { timeoutMs: ATTEMPTS_END_WITHIN_MS, everyMs: 10 });
       // What is broken off from now on did not fail by its receiver.
       isCutOff = true;
       await recorder.close(recordWithinMs);
@@ -119,7 +119,7 @@ async function keepTaking(taking: Taking, { clock, wakeup, pollMs, signal, log }
   let isNew = true;
 
   async function take(): Promise<boolean> {
-    // What a process of this name had taken is nobody's: its attempts ended with it.
+    // Deliveries that an earlier process of this name had taken are free: its attempts ended with it.
     if (isNew) await giveBackAll(pool, owner);
     isNew = false;
     const isMore = await takeJobs(taking, new Date(clock.nowMs()));

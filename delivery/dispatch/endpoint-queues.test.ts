@@ -7,7 +7,7 @@ function endpointQueuesUnderTest({ runningMax = 100 } = {}) {
   const ends = new Map<string, (outcome: JobOutcome) => void>();
   const shut: string[] = [];
   const state = { mayBegin: true, rooms: 0 };
-  const lanes = new EndpointQueues<string>({
+  const queues = new EndpointQueues<string>({
     run: (name) => {
       begun.push(name);
       return new Promise((resolve) => ends.set(name, resolve));
@@ -24,108 +24,108 @@ function endpointQueuesUnderTest({ runningMax = 100 } = {}) {
     await Promise.resolve();
     await Promise.resolve();
   };
-  return { lanes, begun, shut, state, end };
+  return { queues, begun, shut, state, end };
 }
 
 const WELL = { failures: 0, isCutOff: false };
 
-describe('lanes', () => {
+describe('endpoint queues', () => {
   it('begin so many of each endpoint, and the next one when one has ended', async () => {
-    const { lanes, begun, end } = endpointQueuesUnderTest();
-    lanes.add('a', ['a1', 'a2', 'a3'], WELL);
+    const { queues, begun, end } = endpointQueuesUnderTest();
+    queues.add('a', ['a1', 'a2', 'a3'], WELL);
     expect(begun).toEqual(['a1', 'a2']);
     await end('a1');
     expect(begun).toEqual(['a1', 'a2', 'a3']);
   });
 
-  /** Red when a lane goes on for as long as it has something. */
+  /** Red when a queue runs for as long as it has jobs. */
   it('take turns when not all can run', async () => {
-    const { lanes, begun, end } = endpointQueuesUnderTest({ runningMax: 2 });
-    lanes.add('a', ['a1', 'a2', 'a3', 'a4'], WELL);
-    lanes.add('b', ['b1', 'b2'], WELL);
+    const { queues, begun, end } = endpointQueuesUnderTest({ runningMax: 2 });
+    queues.add('a', ['a1', 'a2', 'a3', 'a4'], WELL);
+    queues.add('b', ['b1', 'b2'], WELL);
     for (const name of ['a1', 'a2', 'b1', 'a3']) await end(name);
     expect(begun).toEqual(['a1', 'a2', 'b1', 'a3', 'b2', 'a4']);
   });
 
   it('have room for one more of each that has ended, and for more of one that runs dry', async () => {
-    const { lanes, end } = endpointQueuesUnderTest();
-    lanes.add('a', ['a1', 'a2'], { failures: 0, isCutOff: true });
-    expect(lanes.rooms()).toEqual(new Map([['a', 2]]));
-    lanes.add('a', ['a3', 'a4'], WELL);
-    expect(lanes.rooms()).toEqual(new Map([['a', 0]]));
+    const { queues, end } = endpointQueuesUnderTest();
+    queues.add('a', ['a1', 'a2'], { failures: 0, isCutOff: true });
+    expect(queues.rooms()).toEqual(new Map([['a', 2]]));
+    queues.add('a', ['a3', 'a4'], WELL);
+    expect(queues.rooms()).toEqual(new Map([['a', 0]]));
     for (const name of ['a1', 'a2', 'a3', 'a4']) await end(name);
-    expect(lanes.rooms()).toEqual(new Map([['a', 4]]));
+    expect(queues.rooms()).toEqual(new Map([['a', 4]]));
   });
 
-  it('tell what is next of each endpoint for which anything waits', () => {
-    const { lanes } = endpointQueuesUnderTest();
-    lanes.add('a', ['a1', 'a2', 'a3', 'a4'], WELL);
-    lanes.add('b', ['b1'], WELL);
-    expect(lanes.next()).toEqual(new Map([['a', 'a3']]));
-    expect(lanes.clear('a')).toEqual(['a3', 'a4']);
-    expect(lanes.next()).toEqual(new Map());
+  it('return the next job of each endpoint that has waiting jobs', () => {
+    const { queues } = endpointQueuesUnderTest();
+    queues.add('a', ['a1', 'a2', 'a3', 'a4'], WELL);
+    queues.add('b', ['b1'], WELL);
+    expect(queues.next()).toEqual(new Map([['a', 'a3']]));
+    expect(queues.clear('a')).toEqual(['a3', 'a4']);
+    expect(queues.next()).toEqual(new Map());
   });
 
   it('forget an endpoint of which nothing is held or to be recorded', async () => {
-    const { lanes, end } = endpointQueuesUnderTest();
-    lanes.add('a', ['a1'], WELL);
+    const { queues, end } = endpointQueuesUnderTest();
+    queues.add('a', ['a1'], WELL);
     await end('a1');
-    expect([...lanes.rooms().keys()]).toEqual(['a']);
-    lanes.recorded('a');
-    expect([...lanes.rooms().keys()]).toEqual([]);
+    expect([...queues.rooms().keys()]).toEqual(['a']);
+    queues.recorded('a');
+    expect([...queues.rooms().keys()]).toEqual([]);
   });
 
   /** Red when it may go on before its failures are written down: the circuit would open too late. */
   it('shut an endpoint after too many failures in a row until all of them are recorded', async () => {
-    const { lanes, begun, shut, end } = endpointQueuesUnderTest();
-    lanes.add('a', ['a1', 'a2', 'a3', 'a4', 'a5'], WELL);
+    const { queues, begun, shut, end } = endpointQueuesUnderTest();
+    queues.add('a', ['a1', 'a2', 'a3', 'a4', 'a5'], WELL);
     for (const name of ['a1', 'a2', 'a3']) await end(name, 'failed');
     expect(begun).toEqual(['a1', 'a2', 'a3', 'a4']);
     expect(shut).toEqual(['a5']);
-    expect(lanes.rooms().get('a')).toBe(0);
-    lanes.recorded('a');
-    lanes.recorded('a');
-    expect(lanes.rooms().get('a')).toBe(0);
-    lanes.recorded('a');
-    expect(lanes.rooms().get('a')).toBe(1);
+    expect(queues.rooms().get('a')).toBe(0);
+    queues.recorded('a');
+    queues.recorded('a');
+    expect(queues.rooms().get('a')).toBe(0);
+    queues.recorded('a');
+    expect(queues.rooms().get('a')).toBe(1);
   });
 
   it('shut one that wants nothing any more at once', async () => {
-    const { lanes, shut, end } = endpointQueuesUnderTest();
-    lanes.add('a', ['a1', 'a2', 'a3'], WELL);
+    const { queues, shut, end } = endpointQueuesUnderTest();
+    queues.add('a', ['a1', 'a2', 'a3'], WELL);
     await end('a1', 'gone');
     expect(shut).toEqual(['a3']);
   });
 
   it('begin nothing while they may not, and then all', () => {
-    const { lanes, begun, state } = endpointQueuesUnderTest();
+    const { queues, begun, state } = endpointQueuesUnderTest();
     state.mayBegin = false;
-    lanes.add('a', ['a1'], WELL);
-    lanes.add('b', ['b1'], WELL);
+    queues.add('a', ['a1'], WELL);
+    queues.add('b', ['b1'], WELL);
     expect(begun).toEqual([]);
     state.mayBegin = true;
-    lanes.go();
+    queues.go();
     expect(begun).toEqual(['a1', 'b1']);
   });
 
   /** Red without the bound: endpoints that hang would take every place. */
   it('give each endpoint one place when half of all are taken', async () => {
-    const { lanes, begun, end } = endpointQueuesUnderTest({ runningMax: 4 });
-    expect(lanes.limit).toBe(2);
-    lanes.add('a', ['a1', 'a2', 'a3'], WELL);
-    lanes.add('b', ['b1', 'b2'], WELL);
-    expect(lanes.limit).toBe(1);
-    lanes.add('c', ['c1'], WELL);
+    const { queues, begun, end } = endpointQueuesUnderTest({ runningMax: 4 });
+    expect(queues.limit).toBe(2);
+    queues.add('a', ['a1', 'a2', 'a3'], WELL);
+    queues.add('b', ['b1', 'b2'], WELL);
+    expect(queues.limit).toBe(1);
+    queues.add('c', ['c1'], WELL);
     expect(begun).toEqual(['a1', 'a2', 'b1', 'c1']);
     await end('b1');
     expect(begun.at(-1)).toBe('b2');
   });
 
   it('that are closed give back what waits', () => {
-    const { lanes, begun } = endpointQueuesUnderTest();
-    lanes.add('a', ['a1', 'a2', 'a3'], WELL);
-    expect(lanes.close()).toEqual(['a3']);
-    lanes.add('b', ['b1'], WELL);
+    const { queues, begun } = endpointQueuesUnderTest();
+    queues.add('a', ['a1', 'a2', 'a3'], WELL);
+    expect(queues.close()).toEqual(['a3']);
+    queues.add('b', ['b1'], WELL);
     expect(begun).toEqual(['a1', 'a2']);
   });
 });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { deliveryUnderTest, latch, soon } from '../delivery-under-test.ts';
 import type { Attempt } from '../send/send.ts';
 
-/** Red with the break one-global-queue. */
+/** Red with the mutant one-global-queue. */
 it('an endpoint that hangs takes five attempts and holds up no other', async () => {
   const hang = latch<Partial<Attempt>>();
   const world = await deliveryUnderTest(({ url }) => (url.endsWith('/hanging') ? hang.opened : {}));
@@ -17,7 +17,7 @@ it('an endpoint that hangs takes five attempts and holds up no other', async () 
 });
 
 /** Red when what is due is chosen over all endpoints together, the oldest first. */
-it('one event is sent at once beside a backlog of 100,000 of another endpoint', async () => {
+it('one event is sent at once despite a backlog of 100,000 of another endpoint', async () => {
   const hang = latch<Partial<Attempt>>();
   const world = await deliveryUnderTest(({ url }) => (url.endsWith('/behind') ? hang.opened : {}));
   const behind = await world.endpoint({ name: 'behind', events: ['plan.created'] });
@@ -42,8 +42,8 @@ it('one event is sent at once beside a backlog of 100,000 of another endpoint', 
   hang.open({});
 });
 
-/** Red when those are looked at first that have waited longest, whether or not all they have is under way. */
-it('one event is sent at once beside more endpoints that hang than are looked at together', async () => {
+/** Red when the endpoints that have waited longest come first although all their deliveries are running. */
+it('one event is sent at once despite more hanging endpoints than one query takes', async () => {
   const hang = latch<Partial<Attempt>>();
   const world = await deliveryUnderTest(({ url }) => (url.includes('/hanging') ? hang.opened : {}));
   for (let n = 0; n < 205; n += 1) await world.endpoint({ name: `hanging-${n}`, events: ['plan.created'] });
@@ -90,7 +90,7 @@ it('a process that ends takes nothing more, and leaves nothing taken that it did
 });
 
 /** Red when the former leases of the same owner are waited for. */
-it('a process that starts anew under the same name sends at once what it had in flight', async () => {
+it('a process that starts again under the same name sends at once what it had in flight', async () => {
   const world = await deliveryUnderTest();
   await world.endpoint();
   const [eventId] = await world.event();

@@ -2,18 +2,18 @@ import { findChanged } from '../store/endpoints.ts';
 import { release, type Taking } from './take-jobs.ts';
 
 /**
- * Gives back what waits for an endpoint that was changed since it was taken, so that it is taken as the
- * endpoint is now, or held: whoever deletes, disables or redirects one would see what was taken before for
- * another 15 s. True when anything was given back.
+ * Gives back the waiting jobs of an endpoint that was changed since they were taken, so that they are taken
+ * again for the endpoint as it is now, or held. Otherwise a user who deletes, disables or redirects an
+ * endpoint would see earlier jobs sent for another 15 s. True when anything was given back.
  */
 export async function recallJobs(taking: Taking): Promise<boolean> {
-  const { pool, lanes } = taking;
-  const seen = [...lanes.next()].map(([id, { target }]) => ({ id, updatedAt: target.updatedAt }));
+  const { pool, queues } = taking;
+  const seen = [...queues.next()].map(([id, { target }]) => ({ id, updatedAt: target.updatedAt }));
   if (seen.length === 0) return false;
   const changed = await findChanged(pool, seen);
   await release(
     taking,
-    changed.flatMap((id) => lanes.clear(id)),
+    changed.flatMap((id) => queues.clear(id)),
   );
   return changed.length > 0;
 }

@@ -11,13 +11,13 @@ describe('what came of attempts', () => {
   it('waits while it cannot be recorded, with not many more begun, and nothing is sent twice', async () => {
     const { pool, endpoint, event, sent, deliveries, run } = await deliveryUnderTest();
     for (const name of ['a', 'b', 'c']) await endpoint({ name });
-    await pool.query('ALTER TABLE webhook_attempts ADD CONSTRAINT refused CHECK (false)');
+    await pool.query('ALTER TABLE webhook_attempts ADD CONSTRAINT rejected CHECK (false)');
     run();
     await event({ count: 400 });
     await soon(() => expect(sent.length).toBeGreaterThanOrEqual(500));
     expect((await deliveries()).every(({ state }) => state === 'pending')).toBe(true);
     expect(sent.length).toBeLessThanOrEqual(515);
-    await pool.query('ALTER TABLE webhook_attempts DROP CONSTRAINT refused');
+    await pool.query('ALTER TABLE webhook_attempts DROP CONSTRAINT rejected');
     await soon(async () => {
       const states = (await deliveries()).map(({ state }) => state);
       expect(states).toEqual(Array(1_200).fill('succeeded'));
@@ -68,7 +68,7 @@ describe('what came of attempts', () => {
     expect(await slow(FAILED, 1)).toMatchObject({ state: 'succeeded', dueAtMs: null });
   });
 
-  /** Red when what an older attempt says stands over what came after it. */
+  /** Red when an older attempt overwrites the outcome of a later one. */
   it('takes back none of the attempts that were made meanwhile', async () => {
     const hang = latch<Partial<Attempt>>();
     const world = await deliveryUnderTest(() => (world.sent.length === 1 ? hang.opened : FAILED));
@@ -87,8 +87,8 @@ describe('what came of attempts', () => {
     expect(await world.deliveries()).toMatchObject([{ state: 'succeeded', attempts: 2, dueAtMs: null }]);
   });
 
-  /** Red when what was written is written again, and tells of its endpoint a second time. */
-  it('counts once where the answer to its COMMIT is lost', async () => {
+  /** Red when recorded attempts are recorded again and count for their endpoint a second time. */
+  it('counts once when the response to its COMMIT is lost', async () => {
     const hang = latch<Partial<Attempt>>();
     const world = await deliveryUnderTest(() => hang.opened);
     const id = await world.endpoint();
@@ -107,7 +107,7 @@ describe('what came of attempts', () => {
   });
 });
 
-/** The first transaction that writes down attempts is committed, and who asked for it never hears so. */
+/** The first transaction that records attempts is committed, and its client never learns that it was. */
 function losingOneCommit(pool: Pool) {
   let lost = 0;
   const deafTo = (client: PoolClient) => {

@@ -23,8 +23,8 @@ export interface RecorderDeps {
   metrics: DeliveryMetrics;
   random: () => number;
   owner: string;
-  /** They are written; `putOff`: endpoints that are not to be sent to any more for now. */
-  onRecorded: (verdicts: readonly Verdict[], putOff: readonly string[]) => void;
+  /** They are recorded. `pausedIds`: endpoints to which nothing is sent for now. */
+  onRecorded: (verdicts: readonly Verdict[], pausedIds: readonly string[]) => void;
 }
 
 const BATCH = 250;
@@ -33,8 +33,9 @@ const PAUSE_MS = 50;
 const RETRY_MS = 500;
 
 /**
- * One batch after the other. While Postgres is away what was not written waits here, and the dispatch begins
- * nothing more when it is too much; nothing is given up but with the process: then it is sent again.
+ * Records one batch after the other. While Postgres is unavailable, outcomes wait here, and the dispatcher
+ * begins no attempts when too many wait. Outcomes are lost only with the process: then the attempts are sent
+ * again.
  */
 export function createRecorder(deps: RecorderDeps): Recorder {
   const { log, onRecorded } = deps;
@@ -54,9 +55,9 @@ export function createRecorder(deps: RecorderDeps): Recorder {
   async function recordNext(): Promise<void> {
     const batch = waiting.slice(0, BATCH);
     try {
-      const putOff = await record(deps, batch);
+      const pausedIds = await record(deps, batch);
       waiting.splice(0, batch.length);
-      onRecorded(batch, putOff);
+      onRecorded(batch, pausedIds);
       if (waiting.length < BATCH && !isClosing) await delay(PAUSE_MS);
     } catch (err) {
       log.warn({ err }, 'attempts could not be recorded');
@@ -94,15 +95,15 @@ async function record(deps: RecorderDeps, batch: readonly Verdict[]): Promise<st
     if (batch.length === 1) return await inTransaction(deps.pool, (db) => recordAll(db, deps, bare(batch)));
   }
   deps.log.error({ count: batch.length }, 'an attempt cannot be stored as it is');
-  const putOff: string[] = [];
-  for (const one of batch) putOff.push(...(await record(deps, [one])));
-  return putOff;
+  const pausedIds: string[] = [];
+  for (const one of batch) pausedIds.push(...(await record(deps, [one])));
+  return pausedIds;
 }
 
 async function recordAll(db: PoolClient, deps: RecorderDeps, batch: readonly Verdict[]): Promise<string[]> {
-  const { putOff, verdicts } = await afterVerdicts(db, batch, deps);
+  const { pausedIds, verdicts } = await afterVerdicts(db, batch, deps);
   await recordAttempts(db, deps.owner, verdicts);
-  return putOff;
+  return pausedIds;
 }
 
 /** SQLSTATE class 22: data exception, such as a character that no text of Postgres can hold. */

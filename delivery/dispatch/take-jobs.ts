@@ -11,25 +11,23 @@ export interface Taking {
   owner: string;
   /** Opens what is sealed for the secrets of endpoints. */
   sealingKey: Buffer;
-  lanes: EndpointQueues<Job>;
+  queues: EndpointQueues<Job>;
   /** Ids of what was taken, until it is recorded or given back. */
   held: Set<string>;
   heldMax: number;
 }
 
-/** Who holds it so long is gone, or has no answer to expect. The clocks of hosts may be 15 s apart. */
+/** After this time an attempt has ended or its process is gone. The clocks of hosts may be 15 s apart. */
 export const LEASE_MS = ATTEMPT_TIMEOUT_MS + 15_000;
 const ENDPOINTS_AT_ONCE = 200;
 
-/**
- * Takes what is due and there is room for, into the lanes. True when there may be more, of other endpoints.
- */
+/** Takes due deliveries into the queues that have room. True when other endpoints may have more. */
 export async function takeJobs(taking: Taking, now: Date): Promise<boolean> {
-  const { pool, owner, lanes, held, heldMax } = taking;
+  const { pool, owner, queues, held, heldMax } = taking;
   const deliveriesMax = heldMax - held.size;
   if (deliveriesMax <= 0) return false;
-  const rooms = lanes.rooms();
-  const otherRoom = lanes.limit;
+  const rooms = queues.rooms();
+  const otherRoom = queues.limit;
   const leaseUntil = new Date(now.getTime() + LEASE_MS);
   const limits = { rooms, otherRoom, endpointsMax: ENDPOINTS_AT_ONCE, deliveriesMax };
   const taken = await takeDue(pool, { now, owner, leaseUntil, ...limits });
@@ -37,23 +35,23 @@ export async function takeJobs(taking: Taking, now: Date): Promise<boolean> {
   const fresh = taken.filter(({ id }) => !held.has(id));
   if (fresh.length === 0) return false;
   const targets = await targetsOf(taking, fresh, now);
-  const byLane = new Map<string, Job[]>();
+  const byEndpoint = new Map<string, Job[]>();
   for (const delivery of fresh) {
     const target = targets.get(delivery.endpointId);
     if (!target) continue;
     held.add(delivery.id);
-    const jobs = byLane.get(laneOf(delivery)) ?? [];
+    const jobs = byEndpoint.get(queueOf(delivery)) ?? [];
     jobs.push({ delivery, target });
-    byLane.set(laneOf(delivery), jobs);
+    byEndpoint.set(queueOf(delivery), jobs);
   }
-  for (const [lane, jobs] of byLane) {
-    const isCutOff = jobs.length >= (rooms.get(lane) ?? otherRoom);
-    lanes.add(lane, jobs, { isCutOff, failures: jobs[0]?.target.failures ?? 0 });
+  for (const [endpointId, jobs] of byEndpoint) {
+    const isCutOff = jobs.length >= (rooms.get(endpointId) ?? otherRoom);
+    queues.add(endpointId, jobs, { isCutOff, failures: jobs[0]?.target.failures ?? 0 });
   }
-  return byLane.size >= ENDPOINTS_AT_ONCE;
+  return byEndpoint.size >= ENDPOINTS_AT_ONCE;
 }
 
-function laneOf({ endpointId }: DueDelivery): string {
+function queueOf({ endpointId }: DueDelivery): string {
   return endpointId;
 }
 

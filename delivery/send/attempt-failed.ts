@@ -1,6 +1,6 @@
 import type { AttemptError } from '../../schemas/stored/webhook-attempt.ts';
 
-/** An attempt came to nothing. Thrown between the parts of an attempt; what is told of it is its code. */
+/** An attempt failed. Thrown between the parts of an attempt; its code is what the API shows. */
 export class AttemptFailed extends Error {
   readonly code: AttemptError;
 

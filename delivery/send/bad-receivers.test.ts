@@ -7,10 +7,11 @@ import { type Receiver, startRawReceiver, startReceiver } from '../receiver-unde
 import { type Attempt, createSend, type Send } from './send.ts';
 
 /*
- * What a receiver may do to whoever sends to it.
+ * What a receiver may do to its sender.
  *
- * Breaks that turn it red: the answer read to its end; no clock over the whole attempt; what comes back on a
- * connection not counted; interim answers not counted; a request sent again that may have arrived.
+ * Mutants that turn it red: the response read to its end; no timeout for the whole attempt; the bytes that
+ * come back on a connection not counted; interim responses not counted; a request that may have arrived
+ * sent again.
  */
 const TIMEOUT_MS = 1_000;
 /** For a machine that is busy. */
@@ -48,7 +49,7 @@ const HEAD = 'HTTP/1.1 200 OK\r\n';
 const CHUNK = Buffer.alloc(65_536, 'x');
 const HEADERS = Buffer.from('x-a: b\r\n'.repeat(8_000));
 
-/** As fast as it is taken, for ever. */
+/** As fast as the client reads it, forever. */
 function flood(socket: Socket, chunk: Buffer | string): void {
   const more = () => {
     while (!socket.destroyed && socket.write(chunk));
@@ -80,7 +81,7 @@ describe('a bad receiver', () => {
     ['stops in its head', (socket) => socket.write(HEAD), 'timeout'],
     ['stops in its body', (socket) => socket.write(`${HEAD}content-length: 9\r\n\r\nx`), 'timeout'],
     [
-      'streams for ever',
+      'streams forever',
       (socket) => flood(socket.pause(), Buffer.concat([Buffer.from(`${HEAD}\r\n`), CHUNK])),
       'response_too_large',
     ],
@@ -93,7 +94,7 @@ describe('a bad receiver', () => {
       'response_too_large',
     ],
     [
-      'sends chunks for ever',
+      'sends chunks forever',
       (socket) => {
         socket.write(`${HEAD}transfer-encoding: chunked\r\n\r\n`);
         flood(socket, `10000\r\n${CHUNK}\r\n`);
@@ -101,7 +102,7 @@ describe('a bad receiver', () => {
       'response_too_large',
     ],
     [
-      'sends one chunk extension for ever',
+      'sends one chunk extension forever',
       (socket) => {
         socket.write(`${HEAD}transfer-encoding: chunked\r\n\r\n1;`);
         flood(socket, CHUNK);
@@ -109,7 +110,7 @@ describe('a bad receiver', () => {
       'response_too_large',
     ],
     [
-      'sends headers for ever',
+      'sends headers forever',
       (socket) => {
         socket.write(HEAD);
         flood(socket, HEADERS);
@@ -117,7 +118,7 @@ describe('a bad receiver', () => {
       'response_invalid',
     ],
     [
-      'sends one header for ever',
+      'sends one header forever',
       (socket) => {
         socket.write(`${HEAD}x-a: `);
         flood(socket, CHUNK);
@@ -125,7 +126,7 @@ describe('a bad receiver', () => {
       'response_invalid',
     ],
     [
-      'sends interim answers for ever',
+      'sends interim responses forever',
       (socket) => flood(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100)),
       'response_invalid',
     ],
@@ -168,7 +169,7 @@ describe('a bad receiver', () => {
     expect(sentBytes()).toBeLessThan(16 * 2 ** 20);
   });
 
-  it('that answered before it went bad is shown with what it said', async () => {
+  it('that responded before it went bad is shown with its response', async () => {
     const receiver = await talking((socket) => socket.write(`${HEAD}content-length: 9\r\n\r\nhello`));
     const expected = { outcome: 'failed', errorCode: 'timeout', status: 200, responseBody: 'hello' };
     expect(await attempt(receiver)).toMatchObject(expected);
@@ -198,7 +199,7 @@ describe('a bad receiver', () => {
     expect(process.memoryUsage.rss() - before).toBeLessThan(128 * 2 ** 20);
   });
 
-  it('that is not there is asked for three times, for a moment', async () => {
+  it('that is not there is tried three times within a short time', async () => {
     const receiver = await startReceiver(() => undefined);
     await receiver.close();
     const connectNow = buildConnector({});

@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import { AttemptFailed } from './attempt-failed.ts';
 
 /**
- * Ends a connection on which more comes back for one request than an answer may have: also of what no
- * handler of an answer is told, like the extensions of chunks. A request begins when something is written.
+ * Ends a connection on which more bytes come back for one request than a response may have. This includes
+ * bytes that no response handler sees, such as chunk extensions. A request begins with a write.
  */
 export function boundReading(socket: Socket, bytesMax: number): void {
   let writtenBytes = socket.bytesWritten;

@@ -4,9 +4,9 @@ import { AttemptFailed } from './attempt-failed.ts';
 import { storableText } from './storable-text.ts';
 
 export interface Exchange {
-  /** Undefined where no answer came. */
+  /** Undefined when no response came. */
   response?: Response;
-  /** It did not come whole. `connect_…` and `tls_failed` are from before any byte was sent. */
+  /** It did not arrive complete. `connect_…` and `tls_failed` are from before any byte was sent. */
   failure?: AttemptError;
 }
 
@@ -28,12 +28,12 @@ const READ_BYTES_MAX = 65_536;
 const KEPT_BYTES_MAX = 4_096;
 const HEAD_CHARS_MAX = 4_096;
 
-/** Interim answers (1xx) before the answer; a receiver could send them for ever. */
+/** Interim responses (1xx) before the response; a receiver could send them forever. */
 const INTERIM_MAX = 8;
 
 /**
- * Sends one request and reads what comes back, as far as that is bounded: of an answer that is longer its
- * connection is ended. Resolves always, at the latest when the signal aborts; nothing is sent after that.
+ * Sends one request and reads the response up to the bounds; it ends the connection of a longer response.
+ * Always resolves, at the latest when the signal aborts; nothing is sent after that.
  */
 export function exchange(dispatcher: Dispatcher, post: Post, signal: AbortSignal): Promise<Exchange> {
   return new Promise((resolve) => {

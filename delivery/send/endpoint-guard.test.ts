@@ -11,9 +11,9 @@ import { INTERNAL_ADDRESSES, INTERNAL_HOSTS } from './internal-hosts-under-test.
 import { type Attempt, createSend, type Send } from './send.ts';
 
 /*
- * Promise 15: nothing of the inside is reached. Behind every address that is not one of the two below
- * listens `inside`, and counts. Names are told by a resolver that a stranger has in hand; a connection to a
- * name would ask it again, as sockets do. Seen red with the breaks address-checked-before-fetched-after,
+ * Promise 15: nothing of the inside is reached. Behind every address that is not one of the two below listens
+ * `inside`, and counts. An attacker controls the resolver of the names; a connection to a name would resolve
+ * it again, as sockets do. Seen red with the mutants address-checked-before-fetched-after,
  * first-address-checked-alone and names-checked-and-literals-not (tests/mutants/sending-mutants.ts).
  */
 const PUBLIC = ['93.184.216.34', '2606:4700:4700::1111'] as const;
@@ -24,7 +24,7 @@ let outside: Receiver;
 let answer: RequestListener;
 let sender: Send;
 let reached: string[];
-/** What the resolver tells, one answer after the other; the last stays. */
+/** The resolver's results, one after the other; the last one stays. */
 let notified: string[][];
 
 beforeAll(async () => {
@@ -96,7 +96,7 @@ describe('promise 15: an attempt', () => {
     }
   });
 
-  it('of a name that leads elsewhere when it is asked for again reaches nothing', async () => {
+  it('of a name that resolves to another address the second time reaches nothing', async () => {
     notified = [[PUBLIC[0]], ['127.0.0.1']];
     expect(await attempt('https://receiver.example/')).toMatchObject({ outcome: 'succeeded' });
     expect(reached).toEqual([PUBLIC[0]]);
@@ -139,21 +139,21 @@ describe('a connection', () => {
     expect(reached).toEqual([PUBLIC[1], PUBLIC[0]]);
   });
 
-  it('tries the next address when one refuses it', async () => {
+  it('tries the next address when one rejects it', async () => {
     notified = [['2606:4700:4700::1001', PUBLIC[0]]];
     await inside.close();
     expect(await attempt('https://receiver.example:444/')).toMatchObject({ outcome: 'succeeded' });
     expect(reached).toEqual(['2606:4700:4700::1001', PUBLIC[0]]);
   });
 
-  it('is refused to whoever cannot show a certificate for the name', async () => {
+  it('is rejected without a certificate for the name', async () => {
     notified = [[PUBLIC[0]]];
     for (const host of ['other.example', PUBLIC[0], `[${PUBLIC[1]}]`]) {
       expect(await attempt(`https://${host}/`)).toMatchObject({ outcome: 'failed', errorCode: 'tls_failed' });
     }
   });
 
-  it('is refused to a certificate that nobody vouches for', async () => {
+  it('is rejected with a certificate of an unknown authority', async () => {
     const plain = createSend({ log });
     const secrets = ['whsec_AAAA'];
     const request = {
@@ -185,7 +185,7 @@ describe('a connection', () => {
 });
 
 describe('an attempt where loopback is allowed', () => {
-  // Red when any name may lead there: whoever has a domain could reach every port of this machine.
+  // Red when any name may lead there: the owner of a domain could reach every port of this machine.
   it('by a name of the DNS that leads there reaches nothing', async () => {
     notified = [['127.0.0.1'], ['::1']];
     for (const scheme of ['http', 'https']) {

@@ -9,8 +9,8 @@ import {
 import { AttemptFailed } from './attempt-failed.ts';
 
 /**
- * All addresses that a name has now, in the order to try them in. Rejects, or gives none, where it has
- * none. `ofMachine`: the machine is asked and not the DNS alone.
+ * All addresses that a name has now, in the order to try them in. Rejects, or returns none, when it has none.
+ * `ofMachine`: the machine's resolver is used, not the DNS alone.
  */
 export type ResolveName = (name: string, options: { ofMachine: boolean }) => Promise<string[]>;
 
@@ -20,10 +20,10 @@ export interface Guard {
 }
 
 /**
- * The addresses to which an attempt may connect, each looked at, and connected to as it stands here:
- * whoever asked for the name once more could be told another address than the one that was checked. One
- * address that may not be connected to refuses them all. The host of a url may be an address, in any
- * spelling: parsing has read it as the one that it is, and no resolver is ever asked.
+ * The addresses to which an attempt may connect. Each is checked, and the attempt connects to exactly these
+ * addresses: a second resolution of the name could return an address that was not checked. One forbidden
+ * address rejects them all. The host of a URL may be an address in any spelling: URL parsing normalises it,
+ * and no resolver is used.
  *
  * Throws AttemptFailed: `url_not_allowed`, `name_not_resolved`, `address_not_public`.
  */
@@ -38,7 +38,7 @@ export async function checkedAddresses(url: URL, guard: Guard): Promise<readonly
   throw new AttemptFailed('address_not_public');
 }
 
-/** As at its registration; since then the server may have been started anew, and more strictly. */
+/** As at its registration; since then the server may have been restarted with stricter settings. */
 function isSentTo(url: URL, toLoopback: boolean, targets: PrivateTargets): boolean {
   const { protocol, username, password } = url;
   const isHttpTaken = targets === 'all' || (targets === 'loopback' && toLoopback);

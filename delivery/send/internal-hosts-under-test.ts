@@ -1,4 +1,4 @@
-/** Addresses that are none of the public internet, as resolvers tell them. */
+/** Addresses outside the public internet, as resolvers return them. */
 export const INTERNAL_ADDRESSES = [
   '0.0.0.0',
   '10.0.0.8',
@@ -43,7 +43,7 @@ export const INTERNAL_ADDRESSES = [
   'ff02::1',
 ] as const;
 
-/** The same and others, as somebody may write them in a url to get past a check. */
+/** The same and others, as an attacker may write them in a URL to get past a check. */
 export const INTERNAL_HOSTS: readonly string[] = [
   ...INTERNAL_ADDRESSES.filter((address) => !address.includes(':')),
   ...INTERNAL_ADDRESSES.filter((address) => address.includes(':')).map((address) => `[${address}]`),

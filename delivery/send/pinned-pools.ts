@@ -3,7 +3,7 @@ import { boundReading } from './bound-reading.ts';
 
 /** Connections that are kept alive, each to one address that was checked for the url it serves. */
 export interface PinnedPools {
-  /** To be used at once: a pool that nobody asked for in a while is closed. */
+  /** To be used at once: a pool that was not requested for a while is closed. */
   poolOf(url: URL, address: string): Pool;
   close(): Promise<void>;
 }
@@ -16,7 +16,7 @@ const KEEP_ALIVE_MS = 4_000;
 const KEEP_ALIVE_MAX_MS = 30_000;
 const HEADER_BYTES_MAX = 16_384;
 
-/** The head of an answer, 64 KiB of its body, and what its chunks are wrapped in. */
+/** The head of a response, 64 KiB of its body, and the framing of its chunks. */
 const RESPONSE_BYTES_MAX = 131_072;
 
 /**

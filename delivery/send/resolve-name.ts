@@ -5,9 +5,9 @@ const QUERY_TIMEOUT_MS = 1_500;
 const QUERY_TRIES = 2;
 
 /**
- * Asks the DNS alone: unlike `lookup` that needs no thread of the pool (4, which files use too), so a name
- * whose servers hang holds up nobody else. Where private addresses are allowed the machine is asked, which
- * also knows its hosts file and the names of a local network.
+ * Queries only the DNS. Unlike `lookup` this needs no thread of the libuv pool (4, which files use too), so a
+ * name whose servers hang delays nothing else. Where private addresses are allowed, it uses the machine's
+ * resolver, which also knows the hosts file and the names of a local network.
  */
 export function createResolveName(): ResolveName {
   const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });

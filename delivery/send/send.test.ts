@@ -12,8 +12,8 @@ import {
 import { type Attempt, createSend, type Send, type SendOptions, type SendRequest } from './send.ts';
 
 /*
- * Breaks that turn it red: redirects followed; U+0000 kept; the whole answer kept; `succeeded` for whatever
- * answered; `Retry-After` of a success taken; a name that hangs waited for.
+ * Mutants that turn it red: redirects followed; U+0000 kept; the whole response kept; `succeeded` for every
+ * response; `Retry-After` of a success used; waiting for a name that hangs.
  */
 const log = pino({ level: 'silent' });
 const SECRETS = [`whsec_${Buffer.alloc(32, 1).toString('base64')}`];
@@ -53,7 +53,7 @@ const answering = (answer: (response: ServerResponse, request: IncomingMessage) 
   open(startReceiver((request, response) => answer(response, request)));
 
 describe('an attempt', () => {
-  it('posts the bytes of the event to its path, and tells of it as it was', async () => {
+  it('posts the bytes of the event to its path, and records the request as it was', async () => {
     const reads: Received[] = [];
     const { port } = await open(startReading((one) => reads.push(one)));
     const shown = await attempt({ url: `http://127.0.0.1:${port}/a%20b?c=d#e` }, { attemptNumber: 3 });
@@ -112,7 +112,7 @@ describe('an attempt', () => {
     }
   });
 
-  it('keeps 4 KiB of an answer, of which 64 KiB are read', async () => {
+  it('keeps 4 KiB of a response, of which 64 KiB are read', async () => {
     const whole = await answering((response) => response.end('é'.repeat(32_768)));
     expect(await attempt(whole)).toMatchObject({ outcome: 'succeeded', responseBody: 'é'.repeat(2_048) });
     const longer = await answering((response) => response.end('é'.repeat(32_769)));
@@ -120,7 +120,7 @@ describe('an attempt', () => {
     expect(await attempt(longer)).toMatchObject({ ...expected, responseBody: 'é'.repeat(2_048) });
   });
 
-  it('shows an answer that is no text so that it can be stored', async () => {
+  it('shows a response that is not text so that it can be stored', async () => {
     const receiver = await talking((socket) =>
       socket.end(
         Buffer.from(
@@ -136,7 +136,7 @@ describe('an attempt', () => {
     expect(responseHead.isWellFormed()).toBe(true);
   });
 
-  it('asks for no encoding of the answer and unpacks none', async () => {
+  it('requests no encoding of the response and unpacks none', async () => {
     const receiver = await answering((response, { headers }) => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(String(headers['accept-encoding']));
     });
@@ -157,7 +157,7 @@ describe('a name', () => {
     return [shown.outcome, shown.errorCode];
   };
 
-  it('that nobody knows is a failed attempt', async () => {
+  it('that does not exist is a failed attempt', async () => {
     expect(await asking(async () => [])).toEqual(['failed', 'name_not_resolved']);
     expect(await asking(() => Promise.reject(new TypeError('x')))).toEqual(['failed', 'name_not_resolved']);
   });

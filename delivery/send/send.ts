@@ -27,16 +27,16 @@ export interface SendRequest {
   body: string;
   /** Newest first. */
   secrets: readonly string[];
-  /** What is sent to beside public addresses, for the environment of the event. */
+  /** The addresses that may be sent to in addition to public ones, for the environment of the event. */
   privateTargets: PrivateTargets;
   /** 1 for the first. */
   attemptNumber: number;
 }
 
 export interface Attempt {
-  /** `gone`: the receiver answered 410, it wants nothing any more. */
+  /** `gone`: the receiver responded with 410, it wants nothing more. */
   outcome: 'succeeded' | 'failed' | 'gone';
-  /** Of the answer, where one came. */
+  /** The status of the response, when one came. */
   status?: number;
   /** Of what did not succeed. */
   errorCode?: AttemptError;
@@ -53,7 +53,7 @@ export interface SendOptions {
   log: Logger;
   clock?: Clock;
   resolve?: ResolveName;
-  /** Opens a connection to the address that stands in `hostname`. */
+  /** Opens a connection to the address in `hostname`. */
   connect?: buildConnector.connector;
   attemptTimeoutMs?: number;
 }
@@ -140,8 +140,9 @@ interface Means {
 }
 
 /**
- * What fails before a byte was sent reached nobody, and may be over in a moment: it is tried again, each time
- * with addresses that are looked up and checked anew. Whatever may have reached the receiver is an attempt.
+ * A failure before the first byte was sent reached no receiver, and may be over soon: it is retried within
+ * the attempt, each time with addresses that are resolved and checked again. A request of which a byte may
+ * have reached the receiver counts as an attempt.
  */
 function overFirstConnection({ url, post, privateTargets }: Parts, means: Means): Promise<Exchange> {
   const { pools, resolve, signal } = means;

@@ -34,7 +34,7 @@ function hmac(key: string | Buffer, head: string, body: Buffer): Buffer {
 
 const SECRET_PREFIX = 'whsec_';
 
-/** Standard Webhooks takes the bytes that the secret stands for; the first scheme takes its whole text. */
+/** Standard Webhooks signs with the bytes that the secret encodes; the first scheme with its whole text. */
 function keyOf(secret: string): Buffer {
   return Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
 }

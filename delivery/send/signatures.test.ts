@@ -9,8 +9,8 @@ import { createSend, type Send } from './send.ts';
 import { signatureHeaders } from './sign.ts';
 
 /*
- * Promise 14, with what a receiver reads from the wire. Seen red with the breaks body-re-serialised-before-
- * signing and old-secret-left-out (tests/mutants/sending-mutants.ts).
+ * Promise 14, with what a receiver reads from the wire. Seen red with the mutants
+ * body-re-serialised-before-signing and old-secret-left-out (tests/mutants/sending-mutants.ts).
  */
 const SEED = 20261121;
 const BODIES = 10_000;

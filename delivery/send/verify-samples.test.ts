@@ -6,11 +6,11 @@ import { ATTEMPT_ERRORS } from '../../schemas/stored/webhook-attempt.ts';
 import { signatureHeaders } from './sign.ts';
 
 /*
- * The samples of docs/use/webhooks.md, as a receiver would run them. Without python3 this fails: nobody would
- * see otherwise that the sample for Python is no longer right.
+ * The samples of docs/use/webhooks.md, as a receiver would run them. Without python3 this test fails: otherwise a
+ * broken Python sample would go unnoticed.
  *
- * Breaks that turn it red: a timestamp from the future taken; the first signature looked at alone; the
- * header's last `t` taken of two; the body parsed and printed before it is verified.
+ * Mutants that turn it red: a timestamp from the future accepted; only the first signature checked; the last
+ * of two `t` in the header used; the body parsed and printed before it is verified.
  */
 const NOW_SECONDS = 1_767_225_600;
 const SECRET = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
@@ -124,7 +124,7 @@ describe.each(SAMPLES)('the sample for %s', (_, command, args) => {
     expect(GOOD.map(([what], at) => [what, results[at]])).toEqual(GOOD.map(([what]) => [what, EVENT]));
   });
 
-  it('refuses everything else, and says why', () => {
+  it('rejects everything else, and says why', () => {
     const results = run(
       command,
       args,

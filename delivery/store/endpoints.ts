@@ -9,7 +9,7 @@ export interface EndpointRow {
   environment: string;
   url: string;
   secret: Buffer;
-  /** While it still signs beside the other. */
+  /** The earlier secret, while it signs as well. */
   previousSecret: Buffer | null;
   /** In a row. */
   failures: number;

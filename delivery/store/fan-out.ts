@@ -24,7 +24,7 @@ export async function markFannedOut(db: Database, ids: string[]): Promise<void> 
   await db.query('UPDATE webhook_events SET fanned_out = true WHERE id = ANY ($1)', [ids]);
 }
 
-/** An endpoint that is to be told of an event. */
+/** An endpoint to which an event is to be sent. */
 export interface Recipient {
   environment: string;
   eventId: string;

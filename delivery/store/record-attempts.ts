@@ -2,8 +2,9 @@ import type { Pool, PoolClient } from 'pg';
 import type { Verdict } from '../dispatch/delivery-verdict.ts';
 
 /**
- * Those that are written down already: the answer to their COMMIT was lost, or that of one behind them. Told
- * by when they began, too: who has lost the lease and who took it next make attempts of the same number.
+ * Attempts that are recorded already: the response to their COMMIT, or to a later one, was lost. They are
+ * also compared by when they began: the process that lost a lease and the one that took it next make attempts
+ * with the same number.
  */
 export async function findRecorded(
   db: Pool | PoolClient,
@@ -20,8 +21,9 @@ export async function findRecorded(
 }
 
 /**
- * What came of attempts: into the log of attempts, the deliveries, and the queue, all or nothing. Whoever was
- * too slow and has lost the lease has no say in what follows, but that it succeeded. Twice is as once.
+ * Records the outcomes of attempts in the log of attempts, the deliveries and the queue, all or nothing. A
+ * process that was too slow and lost the lease changes nothing of what follows, except that the delivery
+ * succeeded. Recording twice has the effect of recording once.
  */
 export async function recordAttempts(
   db: Pool | PoolClient,
@@ -46,7 +48,7 @@ export async function recordAttempts(
         WHERE q.delivery_id = ANY ($3) AND q.delivery_id = r.id AND r.state = 'pending'
           AND q.owner = $2 AND q.lease_until = r."leaseUntil"
        RETURNING q.delivery_id
-     ), told AS (
+     ), changed AS (
        UPDATE webhook_deliveries d
           SET state = r.state, attempts = GREATEST(d.attempts, r.number), last_status = r.status,
               last_error = r."errorCode", last_attempt_at = r."startedAt"

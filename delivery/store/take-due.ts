@@ -29,14 +29,14 @@ export interface Take {
 }
 
 /**
- * Takes what is due under a lease: of each endpoint by itself, so that neither the time nor the choice
- * depends on how much waits for another one. Of an open circuit nothing is taken, and at its moment one
- * delivery, which puts that moment off to the end of the lease. What another process has locked or leased is
- * passed over.
+ * Takes due deliveries under a lease. Each endpoint is taken by itself, so that neither the time nor the
+ * choice depends on how much waits for another endpoint. From an open circuit nothing is taken until its
+ * time, and then one delivery, which moves that time to the end of the lease. Deliveries that another process
+ * has locked or leased are skipped.
  */
 export async function takeDue(db: Pool, take: Take): Promise<DueDelivery[]> {
   const { rows } = await db.query<Omit<DueDelivery, 'leaseUntil'>>(
-    `WITH lanes AS (
+    `WITH queues AS (
        SELECT e.id, e.circuit_until IS NOT NULL AS is_probe,
               CASE WHEN e.circuit_until IS NULL THEN coalesce(known.room, $4) ELSE 1 END AS room
          FROM webhook_waiting w JOIN webhook_endpoints e ON e.id = w.endpoint_id
@@ -50,11 +50,11 @@ export async function takeDue(db: Pool, take: Take): Promise<DueDelivery[]> {
           )
         ORDER BY w.due_at LIMIT $7
      ), due AS (
-       SELECT queued.delivery_id FROM lanes, LATERAL (
+       SELECT queued.delivery_id FROM queues, LATERAL (
          SELECT q.delivery_id FROM webhook_queue q
-          WHERE q.endpoint_id = lanes.id AND q.due_at <= $1
+          WHERE q.endpoint_id = queues.id AND q.due_at <= $1
             AND (q.lease_until IS NULL OR q.lease_until <= $1)
-          ORDER BY q.due_at, q.delivery_id LIMIT lanes.room FOR UPDATE SKIP LOCKED
+          ORDER BY q.due_at, q.delivery_id LIMIT queues.room FOR UPDATE SKIP LOCKED
        ) AS queued LIMIT $8
      ), taken AS (
        UPDATE webhook_queue q SET owner = $2, lease_until = $3
@@ -68,8 +68,8 @@ export async function takeDue(db: Pool, take: Take): Promise<DueDelivery[]> {
      )
      SELECT t.delivery_id AS id, t.delivery_created_at AS "createdAt", t.environment,
             t.endpoint_id AS "endpointId", t.event_id AS "eventId", t.attempts, ev.body,
-            ev.created_at AS "eventCreatedAt", lanes.is_probe AS "isProbe"
-       FROM taken t JOIN lanes ON lanes.id = t.endpoint_id JOIN webhook_events ev ON ev.id = t.event_id
+            ev.created_at AS "eventCreatedAt", queues.is_probe AS "isProbe"
+       FROM taken t JOIN queues ON queues.id = t.endpoint_id JOIN webhook_events ev ON ev.id = t.event_id
       ORDER BY t.due_at, t.delivery_id`,
     [
       take.now,
@@ -85,7 +85,7 @@ export async function takeDue(db: Pool, take: Take): Promise<DueDelivery[]> {
   return rows.map((row) => ({ ...row, leaseUntil: take.leaseUntil }));
 }
 
-/** What was taken and not tried, for whoever comes next. */
+/** Gives back what was taken and not tried: the next process may take it. */
 export async function giveBack(db: Pool, owner: string, ids: string[]): Promise<void> {
   await db.query(
     `UPDATE webhook_queue SET owner = NULL, lease_until = NULL

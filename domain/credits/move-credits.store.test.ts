@@ -8,13 +8,13 @@ import { type SeenWallet, START_MS, walletsUnderTest } from './wallets-under-tes
 /*
  * Credits in a real Postgres.
  *
- * Breaks that turn it red:
+ * Mutants that turn it red:
  * - wallets read without their lock: 'eight connections';
  * - wallets made or locked in the order in which they are named: 'in one order';
  * - a statement for each customer: 'a handful of statements';
- * - what has expired burned until somebody takes it out: 'is not burned';
+ * - what has expired burned until its expiry is recorded: 'is not burned';
  * - a double between the burn and the wallet: 'twenty-four fraction digits';
- * - `credit.depleted` told of an empty wallet: 'told once'.
+ * - `credit.depleted` emitted for an empty wallet: 'emitted once'.
  */
 it('a burn stops at zero, the rest is remembered, and the next grant pays it first', async () => {
   const { customers, grant, burn, wallets, pool, notified } = await walletsUnderTest();
@@ -42,7 +42,7 @@ it('a burn stops at zero, the rest is remembered, and the next grant pays it fir
   expect(await notified(id)).toEqual(['credit.depleted']);
 });
 
-it('every depletion is told once, however much is burned of the empty wallet', async () => {
+it('every depletion is emitted once, however much is burned of the empty wallet', async () => {
   const { customers, grant, burn, wallets } = await walletsUnderTest();
   const [id = ''] = await customers(1);
   const depletions = async () => (await wallets([id])).get(id)?.depletions;
@@ -171,23 +171,23 @@ it.each(['made', 'locked'])('wallets are %s in one order, however they are named
   await take(first);
   const burned = burn(named);
   await vi.waitFor(async () => expect(await waiting(pool)).toBe(1), { timeout: 20_000 });
-  // Who waits for the first has not taken the last: else each would wait for the other.
+  // The one that waits for the first has not taken the last: otherwise each would wait for the other.
   await take(last);
   await rival.query('COMMIT');
   await burned;
 });
 
-it('who burned of whom is noted, in notes that Postgres takes', async () => {
+it('the customers whose credits burned are notified, in payloads that Postgres accepts', async () => {
   const { customers, burn, pool } = await walletsUnderTest();
   const ids = await customers(450);
   const listener = await pool.connect();
-  const heard: string[] = [];
-  listener.on('notification', ({ payload }) => heard.push(...JSON.parse(payload ?? '').customerIds));
+  const received: string[] = [];
+  listener.on('notification', ({ payload }) => received.push(...JSON.parse(payload ?? '').customerIds));
   await listener.query('LISTEN metergate_credits');
   await burn(ids.map((customerId) => ({ customerId, amount: '1' })));
-  await vi.waitFor(() => expect(heard).toHaveLength(450), { timeout: 20_000 });
+  await vi.waitFor(() => expect(received).toHaveLength(450), { timeout: 20_000 });
   listener.release(true);
-  expect(new Set(heard)).toEqual(new Set(ids));
+  expect(new Set(received)).toEqual(new Set(ids));
 });
 
 function countingStatements(client: PoolClient, statements: string[]): PoolClient {

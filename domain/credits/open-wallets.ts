@@ -77,7 +77,7 @@ export function moveCredits(
   if (isSpent && balance < 0n && wallet.balance === 0n) wallet.isDepleted = true;
 }
 
-/** Writes what has happened to them, and tells whom it concerns; as many statements for one as for many. */
+/** Writes the changes and sends their invalidations; as many statements for one wallet as for many. */
 export async function closeWallets(
   db: Pool | PoolClient,
   wallets: Iterable<OpenWallet>,

@@ -6,11 +6,11 @@ import { START_MS, walletsUnderTest } from './wallets-under-test.ts';
 /*
  * Wallets in Postgres against a naive one that burns one thousandth after the other, over random histories.
  *
- * Breaks that turn it red: an expired grant burned since nobody has taken it out; the unpaid rest not paid by
- * a grant, or the grant's remainder not lowered by it; `before < due` as `before <= due - remaining`; the
- * entry of an expiry left out; what is given back going to grants before the unpaid rest, to an expired
- * grant, to the first grant, or of another meter's; `credit.depleted` told at each burn of an empty wallet,
- * or for a grant that the unpaid rest has eaten up.
+ * Mutants that turn it red: an expired grant burned because its expiry is not recorded yet; the unpaid rest
+ * not paid by a grant, or the grant's remainder not lowered by it; `before < due` as `before <= due -
+ * remaining`; the entry of an expiry left out; credits that are given back going to grants before the unpaid
+ * rest, to an expired grant, to the first grant, or to another meter's; `credit.depleted` emitted at each
+ * burn of an empty wallet, or for a grant that the unpaid rest has used up.
  */
 const HISTORIES = 700;
 const STEPS_MAX = 14;
@@ -55,7 +55,7 @@ it('a wallet agrees with a naive one over random histories, and its ledger sums 
       const now = steps[at];
       return now ? [{ id, now, naive }] : [];
     });
-    // What happens to many customers at one moment comes in one transaction, as from the settlement.
+    // What happens to many customers at one time comes in one transaction, as from the settlement.
     const burns = due.flatMap(({ id, now, naive }) => {
       if (now.kind !== 'burn' && now.kind !== 'giveBack') return [];
       const { meterKey, thousandths } = now;

@@ -4,7 +4,7 @@ import type { CreditGrant } from '../../schemas/resources/credits.ts';
 import { creditText, creditUnits } from '../rules/credit-units.ts';
 import type { GrantRow } from '../store/credit-grants.ts';
 
-/** As answers and the audit log show it. */
+/** As responses and the audit log show it. */
 export function shownGrant(row: GrantRow): CreditGrant {
   const { id, customerId, reason, priority, expiresAt, createdAt } = row;
   return {

@@ -77,7 +77,7 @@ export async function walletsUnderTest({ connections = 10 } = {}) {
     expire: (customerIds: readonly string[], nowMs: number): Promise<void> =>
       inTransaction(pool, (db) => expireCredits(db, { nowMs, places: places(customerIds) })),
     wallets: (customerIds: readonly string[]) => readWallets(pool, customerIds),
-    /** Types of events told of a customer, in their order. */
+    /** Types of the events emitted for a customer, in their order. */
     async notified(customerId: string): Promise<string[]> {
       const { rows } = await pool.query<{ type: string }>(
         'SELECT type FROM webhook_events WHERE object_id = $1 ORDER BY created_at, id',
@@ -122,7 +122,7 @@ export interface SeenWallet {
   ledger: { balance: bigint; unpaid: bigint };
   /** Of grants, by id. */
   remaining: Map<string, bigint>;
-  /** How often it was told. */
+  /** How often it was emitted. */
   depletions: number;
 }
 

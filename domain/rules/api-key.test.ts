@@ -22,7 +22,7 @@ test('a checksum that was worked out elsewhere is accepted', () => {
 });
 
 /** Red when the checksum is not compared. */
-test('one wrong character is noticed, wherever it stands', () => {
+test('one wrong character is noticed, wherever it is', () => {
   fc.assert(
     fc.property(kinds, modes, fc.nat(45), characters, (kind, mode, at, character) => {
       const key = newApiKey(kind, mode);

@@ -6,7 +6,7 @@ export type KeyKind = 'secret' | 'publishable';
 
 /**
  * `sk_live_ | sk_test_ | pk_live_ | pk_test_`, 32 characters of base62, 6 of checksum: CRC-32 of everything
- * before it, in base62, most significant digit first. A typing error is told without asking anybody, and
+ * before it, in base62, most significant digit first. A typing error is detected without a query, and
  * scanners for leaked secrets can be sure of what they found.
  */
 const KEY_SHAPE = /^([sp])k_(live|test)_[0-9A-Za-z]{38}$/;

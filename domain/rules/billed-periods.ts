@@ -13,7 +13,7 @@ export interface BilledStretch extends Span {
   allowance: Allowance;
 }
 
-/** Which periods: those of the moments from the first to the last. */
+/** Which periods: those of the times from the first to the last. */
 export interface BilledQuestion {
   firstMs: number;
   lastMs: number;
@@ -24,8 +24,8 @@ export interface BilledQuestion {
 const PERIODS_MAX = 64;
 
 /**
- * The periods to which moments belong, each with the limits that held in it; and from which moment on more
- * are left.
+ * The periods of the given times, each with the limits that held in it; and the time from which on more
+ * periods are left.
  */
 export function billedPeriods(
   terms: readonly MeteredTerm[],
@@ -43,7 +43,7 @@ export function billedPeriods(
   return { periods, restMs: atMs <= lastMs ? atMs : undefined };
 }
 
-/** A span in pieces: it is cut at these moments, ascending. */
+/** A span in pieces: it is cut at these times, ascending. */
 export function cut({ fromMs, toMs }: Span, times: readonly number[]): Span[] {
   const bounds = [fromMs, ...times.filter((ms) => fromMs < ms && ms < toMs), toMs];
   return bounds.slice(1).flatMap((end, at) => {

@@ -16,9 +16,10 @@ export interface SourceGrant {
 const CONTRIBUTIONS_MAX = 100;
 
 /**
- * What makes up an effective value, in the order given: of a limit all that is added up, of an unlimited one
- * what makes it so, of a boolean what says the same. Subscriptions that give the same by the same source are
- * told once, with their number. Undefined where there are too many to be told: a part would not add up.
+ * What makes up an effective value, in the order given. For a limit: everything that is added up; for an
+ * unlimited value: what makes it unlimited; for a boolean: the sources with the same value. Subscriptions
+ * that give the same by the same source are listed once, with their number. Undefined when there are too many
+ * to list: a part of the list would not add up.
  */
 export function contributionsTo(
   value: boolean | string | null,
@@ -37,7 +38,7 @@ export function contributionsTo(
   return [...counted.values()].map(shown);
 }
 
-/** Of what stands in place of everything else. */
+/** The single contribution that replaces everything else. */
 export function wholeContribution(source: string, value: boolean | string | null): Contribution[] {
   return [{ source, value: typeof value === 'string' ? exactNumber(value) : value }];
 }

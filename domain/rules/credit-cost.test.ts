@@ -7,8 +7,8 @@ function versions(...rates: Array<CreditRates | undefined>): RateVersion[] {
   return rates.map((one, at) => ({ version: at + 1, startMs: at, burnsFromMs: at, rates: one }));
 }
 
-// Breaks that turn it red: a double on the way; the product cut off at twelve digits; rates of the prototype;
-// the newest version's rates for all of it.
+// Mutants that turn it red: a double on the way; the product cut off at twelve digits; rates of the
+// prototype; the newest version's rates for all of it.
 describe('a credit cost', () => {
   it('is exact to the last digit', () => {
     const cost = (amount: string, rate: string) =>
@@ -43,7 +43,7 @@ describe('a credit cost', () => {
     expect(creditCost(usage, versions(rates))).toBe('6');
   });
 
-  it('tells a rate of the empty value from that of all others', () => {
+  it('distinguishes a rate of the empty value from that of all others', () => {
     const rates = { rate: '2', property: { name: 'region', rates: { '': '5' } } };
     const cost = (label: string) => creditCost([{ version: 1, label, amount: '3' }], versions(rates));
     expect([cost(UNRATED), cost(labelOfValue(''))]).toEqual(['6', '15']);

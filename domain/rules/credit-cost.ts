@@ -11,7 +11,7 @@ export interface CreditRates {
   property?: { name: string; rates: Record<string, string> };
 }
 
-/** The rates of a meter from one moment up to the next version's. */
+/** The rates of a meter from one time up to the next version's. */
 export interface RateVersion {
   /** From 1 on. */
   version: number;
@@ -30,10 +30,10 @@ export interface RatedUsage {
   amount: string;
 }
 
-/** What stands for all values that have no rate of their own. */
+/** The label of all values that have no rate of their own. */
 export const UNRATED = '';
 
-/** What stands for one that has. */
+/** The label of a value that has its own rate. */
 export function labelOfValue(value: string): string {
   return `=${value}`;
 }

@@ -3,8 +3,8 @@ import { decimalUnits } from '../../schemas/primitives/decimal.ts';
 import { coverOf, rateOfOneMore } from './credit-cover.ts';
 
 /*
- * Whether credits reach. Breaks that turn it red: the cheapest rate in place of the dearest; rates compared
- * as text; a rate of 0 as one; the unpaid rest left out; < in place of <=; twelve digits of a product.
+ * Whether credits suffice. Mutants that turn it red: the cheapest rate instead of the dearest; rates compared
+ * as text; a rate of 0 as one; the unpaid rest left out; < instead of <=; twelve digits of a product.
  */
 describe('the rate of one more', () => {
   const rates = { property: 'region', rates: { eu: '9', us: '10', free: '0' } };

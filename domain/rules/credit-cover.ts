@@ -7,7 +7,7 @@ export interface MeterRates {
   creditRates: { property: string; rates: Record<string, string> } | null;
 }
 
-/** What stands against usage beyond a limit. Decimal texts of at most 24 fraction digits. */
+/** What can pay for usage beyond a limit. Decimal texts of at most 24 fraction digits. */
 export interface CreditReading {
   /** Of the wallet, without what has expired. */
   balance: string;

@@ -5,7 +5,7 @@ import { type BurnableGrant, takeCredits } from './credit-order.ts';
 /*
  * Which grants a burn takes from, against an oracle that takes one unit after the other from the best grant.
  *
- * Breaks that turn it red: priorities the other way round; a grant that never expires before one that does;
+ * Mutants that turn it red: priorities the other way round; a grant that never expires before one that does;
  * the youngest first; a grant taken from though nothing is left to be taken.
  */
 const at = (ms: number | null) => (ms === null ? null : new Date(ms));
@@ -13,7 +13,7 @@ const at = (ms: number | null) => (ms === null ? null : new Date(ms));
 const grants = fc
   .uniqueArray(
     fc.record({
-      // Few values, so that there are equals to be told apart by what comes next.
+      // Few values, so that there are equal ones, which the next criterion has to order.
       id: fc.string({ minLength: 1, maxLength: 2, unit: fc.constantFrom('a', 'b', 'c') }),
       priority: fc.integer({ min: 0, max: 2 }),
       expiresAt: fc.option(fc.integer({ min: 1, max: 3 })),

@@ -6,7 +6,7 @@ import { type CreditUses, giveBack, payUnpaid, put, spread, UNPAID } from './cre
 /*
  * What paid for usage, against a walk over single units.
  *
- * Breaks that turn it red: grants given back to before the unpaid rest; the first grant before the last; the
+ * Mutants that turn it red: grants given back to before the unpaid rest; the first grant before the last; the
  * unpaid rest of another meter forgotten; a grant that pays one meter twice.
  */
 const METERS = ['a', 'b', 'c'] as const;

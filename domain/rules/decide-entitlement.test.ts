@@ -6,11 +6,11 @@ import { decideEntitlement, type EntitlementFacts } from './decide-entitlement.t
 import type { EffectiveEntitlement, EntitlementView } from './resolve-entitlements.ts';
 
 /*
- * One decision out of what is known.
+ * One decision from the known facts.
  *
- * Breaks that turn it red: < in place of <= at the limit; the number asked for left out; the default of 1 for
- * a limit; remaining below 0; decimals as doubles; soft ignored; the status of the customer asked too late.
- * What an override says hidden by a pause; credits that pay for what was used before.
+ * Mutants that turn it red: < instead of <= at the limit; the requested number left out; the default of 1 for
+ * a limit; remaining below 0; decimals as doubles; soft ignored; the customer's status checked too late; the
+ * value of an override hidden by a pause; credits that pay for what was used before.
  */
 const NOBODY: EntitlementView = { features: new Map(), withheld: new Map(), standing: 'none' };
 const question = { customerId: 'cus_a', featureKey: 'f' };
@@ -80,7 +80,7 @@ describe('a decision', () => {
     expect(decide({ ...off, withheld, standing }).reasonCode).toBe(expected);
   });
 
-  it('of a flag is its value, whatever number is asked for', () => {
+  it('of a flag is its value, whatever number is requested', () => {
     expect(decide(customerGrants({}), { requested: '5' })).toEqual({
       allowed: true,
       reason: 'f is included.',
@@ -94,7 +94,7 @@ describe('a decision', () => {
     expect(decide(customerGrants({ value: false }))).toMatchObject({ allowed: false, effectiveValue: false });
   });
 
-  it('of a limit compares the number asked for, 0 unless told, and says it in its sentence', () => {
+  it('of a limit compares the requested number, by default 0, and names it in its reason', () => {
     const seats = customerGrants({ type: 'limit', value: '5' });
     expect(decide(seats)).toMatchObject({
       allowed: true,
@@ -108,7 +108,7 @@ describe('a decision', () => {
     expect(rejected).not.toHaveProperty('current');
   });
 
-  it('of a metered feature asks for one more than was used, unless told', () => {
+  it('of a metered feature requests one more than was used by default', () => {
     expect(metered('9', '10')()).toMatchObject({ allowed: true, reasonCode: 'granted' });
     const rejected = metered('10', '10')();
     expect(rejected).toMatchObject({

@@ -8,7 +8,7 @@ import { type CreditReading, coverOf } from './credit-cover.ts';
 import type { EffectiveEntitlement, EntitlementView, Suspension } from './resolve-entitlements.ts';
 
 export interface EntitlementQuestion {
-  /** As the answer names them: by id and key where they exist. */
+  /** As the response names them: by id and key where they exist. */
   customerId: string;
   featureKey: string;
   /** Canonical decimal text from 0 on; left out: 1 of a metered feature, else 0. */
@@ -27,16 +27,16 @@ export interface EntitlementFacts {
   credit?: CreditReading | undefined;
 }
 
-/** Where the linked meter stands in the current period. */
+/** The value of the linked meter in the current period. */
 export interface MeterReading {
   /** Canonical decimal text; below 0 after corrections. */
   current: string;
   resetsAtMs: number;
-  /** Everything acknowledged before this moment is counted. */
+  /** Everything acknowledged before this time is counted. */
   asOfMs: number;
 }
 
-/** The answer to one question. Source: the contract, §6. */
+/** The response to one question. Source: the contract, §6. */
 export function decideEntitlement(
   question: EntitlementQuestion,
   facts: EntitlementFacts,
@@ -106,8 +106,8 @@ function judgeAmount(
   { counter, credit }: Pick<EntitlementFacts, 'counter' | 'credit'>,
 ): Verdict {
   if (held.type === 'metered' && !counter) throw new TypeError('a metered feature is decided by its counter');
-  const asked = requested ?? (counter ? '1' : '0');
-  const usage = `${counter ? `${counter.current} used and ` : ''}${asked} requested`;
+  const amount = requested ?? (counter ? '1' : '0');
+  const usage = `${counter ? `${counter.current} used and ` : ''}${amount} requested`;
   const cause = held.isOverride ? ' by an override' : '';
   if (held.value === null) {
     return granted(held, 'granted_unlimited', `${usage}, and ${featureKey} is unlimited${cause}`);
@@ -115,7 +115,7 @@ function judgeAmount(
   const limit = String(held.value);
   const ofLimit = `limit of ${limit} for ${featureKey}${cause}`;
   const used = decimalUnits(counter?.current ?? '0');
-  const wanted = used + decimalUnits(asked);
+  const wanted = used + decimalUnits(amount);
   if (wanted <= decimalUnits(limit)) return granted(held, 'granted', `${usage}, within the ${ofLimit}`);
   if (held.soft) {
     return granted(held, 'granted_soft_limit_exceeded', `${usage}, beyond the soft ${ofLimit}`);
@@ -126,7 +126,7 @@ function judgeAmount(
   const beyond = `${usage}, beyond the ${ofLimit}`;
   const reset = counter ? `; it resets at ${timestampText(counter.resetsAtMs)}` : '';
   if (!credit) return { allowed: false, reasonCode: 'limit_reached', reason: `${beyond}${reset}.` };
-  // What was used before is paid already, or stands among what is unpaid.
+  // Earlier usage is paid already, or is part of what is unpaid.
   const more = wanted - larger(used, decimalUnits(limit));
   const { cost, available, reaches } = coverOf(credit, more);
   const there = available.startsWith('-') ? `${available.slice(1)} are unpaid` : `${available} are left`;
@@ -142,7 +142,7 @@ function takenAway(reason: string): Verdict {
 /** Codes that say how a passed limit was got over. */
 const PASSES_LIMIT: ReadonlySet<GrantedCode> = new Set(['granted_soft_limit_exceeded', 'granted_by_credit']);
 
-/** That a payment is overdue is told, or that an override says so, unless a passed limit is. */
+/** The reason names an overdue payment or an override, unless it names an exceeded limit. */
 function granted(
   { graceEndsMs, isOverride }: EffectiveEntitlement,
   code: GrantedCode,

@@ -10,8 +10,8 @@ import {
 import type { EffectiveEntitlement } from './resolve-entitlements.ts';
 
 /*
- * What is told of a customer's entitlements. Breaks that turn it red: null told of a limit that is gone, a
- * limit of 0 told as allowed, one that is soft told as not, the sum of a value compared as a number.
+ * The events about a customer's entitlements. Mutants that turn it red: null for a limit that is gone, a
+ * limit of 0 as allowed, a soft limit of 0 as not allowed, the sum of a value compared as a number.
  */
 const value = fc.oneof(
   fc.constant(true as const),
@@ -22,8 +22,8 @@ const value = fc.oneof(
 const key = fc.constantFrom('sso', 'seats', 'calls', 'constructor', 'toString');
 const values = fc.dictionary(key, value, { maxKeys: 5 });
 
-describe('what is told', () => {
-  it('brings a receiver from what it was told to what is held, and says nothing else', () => {
+describe('the emitted changes', () => {
+  it('bring a receiver from the last emitted state to the current one, and say nothing else', () => {
     fc.assert(
       fc.property(values, values, (notified, held) => {
         const changes = notifiedChanges(notified, held);

@@ -2,8 +2,8 @@ import { exactNumber } from '../../schemas/primitives/exact-json.ts';
 import type { EffectiveEntitlement, EntitlementView } from './resolve-entitlements.ts';
 
 /**
- * What a customer is told to have, by the key of the feature: what is not here is told as not allowed. true
- * of a boolean feature; of the others the limit as canonical decimal text, null where it is unlimited.
+ * The emitted state of a customer's entitlements, by the key of the feature: a missing key means not allowed.
+ * true for a boolean feature; for others the limit as canonical decimal text, null when it is unlimited.
  */
 export type NotifiedValues = Readonly<Record<string, NotifiedValue>>;
 
@@ -16,7 +16,7 @@ export interface NotifiedChange {
   effectiveValue: boolean | ReturnType<typeof exactNumber> | null;
 }
 
-/** What a view is told as. A limit of 0 allows nothing, unless it is soft. */
+/** The state that is emitted for a view. A limit of 0 allows nothing, unless it is soft. */
 export function notifiedValues({ features }: EntitlementView): NotifiedValues {
   return Object.fromEntries(
     [...features].flatMap(([key, held]) => {
@@ -32,8 +32,8 @@ function notifiedValue({ value, soft }: EffectiveEntitlement): NotifiedValue | u
 }
 
 /**
- * What is to be told of a customer that was told one thing and has another. A feature that it has no more is
- * worth false, or 0: null would say that it is unlimited.
+ * What to emit for a customer between two states. A feature that the customer no longer has becomes false, or
+ * 0: null would mean that it is unlimited.
  */
 export function notifiedChanges(notified: NotifiedValues, held: NotifiedValues): NotifiedChange[] {
   const gone = Object.entries(notified).filter(([key]) => !Object.hasOwn(held, key));

@@ -47,7 +47,7 @@ export interface Case {
   overrides: Partial<Record<string, Overriding>>;
 }
 
-/** What is asked about a feature of such a customer. Amounts are units of 10^-12. */
+/** A question about a feature of such a customer. Amounts are units of 10^-12. */
 export interface Asking {
   customer: 'unknown' | 'archived' | 'active';
   key: string;

@@ -4,7 +4,7 @@ import type { Rejection } from '../../schemas/error-codes.ts';
 export const KEY_REJECTIONS = {
   unknown: {
     code: 'unauthenticated',
-    message: 'This API key is not known: check that it is whole, and of this server.',
+    message: 'This API key is unknown. Check that it is complete and belongs to this server.',
   },
   revoked: {
     code: 'key_revoked',

@@ -13,8 +13,9 @@ import {
 import { settledPeriods } from './settled-periods.ts';
 
 /*
- * Breaks that turn it red: a period that ends behind the start of the next one; a bound that moves backwards;
- * a period that begins anew where its subscription goes on; a row that brings only the periods of its start.
+ * Mutants that turn it red: a period that ends after the start of the next one; a bound that moves backwards;
+ * a period that begins again although its subscription continues; a row that adds only the periods of its
+ * start.
  */
 const DAY_MS = 86_400_000;
 const START_MS = Date.UTC(2026, 0, 30);
@@ -56,7 +57,7 @@ function recorded(changes: ReadonlyArray<MeteredFacts & { startsMs: number }>): 
 const histories = fc.array(change, { maxLength: 8 }).map(recorded);
 
 describe('the periods of a meter', () => {
-  it('are a partition of time: each moment is in the period that it is asked for, and in no other', () => {
+  it('are a partition of time: each time is in the period that is found for it, and in no other', () => {
     fc.assert(
       fc.property(histories, time, (terms, atMs) => {
         const period = meteredPeriod(terms, atMs);
@@ -113,7 +114,7 @@ describe('the periods of a meter', () => {
     expect(starts(a, a, undefined, a)).toEqual([0, 0, 2, 0]);
     expect(starts(a, b, a)).toEqual([0, 1, 2]);
     expect(starts(a, undefined, b)).toEqual([0, 1, 2]);
-    // Its period is recorded anew: never from before the one that was.
+    // Its period is recorded again: never with a start before the recorded one.
     expect(starts(a, sourceOf('a', at(1), 5), sourceOf('a', at(-9), 50))).toEqual([0, 1, 1]);
   });
 });

@@ -3,15 +3,15 @@ import { decimalUnits } from '../../schemas/primitives/decimal.ts';
 import { isSameCourse, type SubscriptionTerm, termPeriodAt } from './subscription-period.ts';
 
 /*
- * The history of one customer's meter: by which periods its usage is counted and up to which limit it is
- * covered, from when on. A term is recorded with each change, in the change's transaction, and is not
- * computed again from what holds later. So usage is judged by what held when it occurred.
+ * The history of one customer meter: by which periods its usage is counted and up to which limit it is
+ * covered, and from when on. A term is recorded with each change, in the change's transaction, and is not
+ * computed again from later facts. So usage is judged by what held when it occurred.
  *
- * Invariants: terms are in the order of their starts; of any moment there is exactly one period, so that no
- * event is in two.
+ * Invariants: terms are in the order of their starts; each time is in exactly one period, so that no event is
+ * in two.
  */
 
-/** What holds of a meter from a moment on. */
+/** What holds for a meter from a given time on. */
 export interface MeteredTerm extends MeteredFacts {
   startsMs: number;
   /** Of the period in which the term begins, which may have begun before it. */
@@ -35,7 +35,7 @@ export interface MeteredSource extends SubscriptionTerm {
 /** How much usage of a period is covered: a decimal text, or null for all of it. Undefined: no limit. */
 export type Allowance = string | null | undefined;
 
-/** Nobody meters it: calendar months, and no limit. */
+/** Without a meter: calendar months, and no limit. */
 export const UNMETERED: MeteredFacts = { source: undefined, limits: [], isUnlimited: false };
 
 /** Of several features on the meter the largest limit counts: up to there something is still allowed. */
@@ -47,12 +47,12 @@ export function allowanceOf({
   return limits.reduce<string | undefined>(larger, undefined);
 }
 
-/** The term that holds at a moment; undefined before the first. */
+/** The term that holds at a given time; undefined before the first. */
 export function termAt<Term extends MeteredTerm>(terms: readonly Term[], atMs: number): Term | undefined {
   return terms.findLast(({ startsMs }) => startsMs <= atMs);
 }
 
-/** The period to which a moment belongs. */
+/** The period that contains a given time. */
 export function meteredPeriod(terms: readonly MeteredTerm[], atMs: number): Span {
   const at = terms.findLastIndex(({ periodStartMs }) => periodStartMs <= atMs);
   const own = periodOf(terms[at]?.source, atMs);
@@ -62,9 +62,9 @@ export function meteredPeriod(terms: readonly MeteredTerm[], atMs: number): Span
 }
 
 /**
- * The term that facts begin after earlier ones; undefined where they change nothing. A period goes on while
- * its subscription gives the periods, and a new one begins where another one does. A subscription's own
- * period may be recorded anew, but never from a start that lies before the one that was recorded.
+ * The term that facts begin after earlier ones; undefined when they change nothing. A period continues while
+ * its subscription provides the periods, and a new one begins with another subscription. A subscription's own
+ * period may be recorded again, but never with a start before the recorded one.
  */
 export function termAfter(
   before: readonly MeteredTerm[],

@@ -2,7 +2,9 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { planKeys } from './plan-key.ts';
 
-/* Breaks that turn it red: no fallback for a name without ASCII; a slug cut at its `-`; a repeated number. */
+/*
+ * Mutants that turn it red: no fallback for a name without ASCII; a slug cut at its `-`; a repeated number.
+ */
 
 function firstKeys(name: string, count: number): string[] {
   let made = 0;
@@ -26,7 +28,7 @@ it.each([
   expect(firstKeys(name, 1)).toEqual([key]);
 });
 
-it('whatever the name, every key is usable as it stands, and none comes twice', () => {
+it('whatever the name, every key is usable as it is, and none comes twice', () => {
   const names = fc.oneof(
     fc.string({ unit: 'binary', minLength: 1, maxLength: 200 }),
     fc.string({ unit: 'grapheme', minLength: 1, maxLength: 200 }),

@@ -1,4 +1,4 @@
-/** Keys for a new plan of this name, the most readable first; `random` makes one that nobody has. */
+/** Keys for a new plan of this name, the most readable first; `random` makes one that is unique. */
 export function* planKeys(name: string, random: () => string): Generator<string, never> {
   const slug = slugOf(name);
   yield slug;
@@ -14,8 +14,8 @@ const SLUG_CHARS_MAX = 64;
 const NAMELESS = 'plan';
 
 /**
- * Lower-case ASCII words joined by `-`, so that it stands in paths, headers and source code as it is. Letters
- * lose their accents; those of other scripts are left out.
+ * Lower-case ASCII words joined by `-`, usable unchanged in paths, headers and source code. Letters lose
+ * their accents; letters of other scripts are left out.
  */
 function slugOf(name: string): string {
   const plain = name

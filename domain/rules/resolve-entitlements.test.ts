@@ -29,10 +29,10 @@ import {
 } from './resolve-entitlements.ts';
 
 /*
- * What a customer holds and may do, against the second reading of the contract in entitlement-oracle.ts.
+ * What a customer has and may do, against the second reading of the contract in entitlement-oracle.ts.
  *
- * Breaks that turn it red: quantity left out; the first amount in place of the sum; null as 0; grace with <=;
- * unpaid or paused counted; AND in place of OR; soft of the last grant; a source twice. An override that has
+ * Mutants that turn it red: quantity left out; the first amount instead of the sum; null as 0; grace with <=;
+ * unpaid or paused counted; AND instead of OR; soft of the last grant; a source twice. An override that has
  * expired, that counts at its end, or is added to the rest; credits before a soft limit, that pay for what
  * was used before, or without the unpaid rest. A contribution for each subscription, without its quantity,
  * of two values of one plan as one, or of a limit where another source makes it unlimited; no bound on them.
@@ -75,7 +75,7 @@ describe('what a customer holds and may do', () => {
     );
   });
 
-  it('leaves out what contributes to it where that is too much to be told', () => {
+  it('leaves out the contributions when there are too many to list', () => {
     const contributions = (count: number) => {
       const one = { featureKey: 'seats', type: 'limit', meterKey: null, enabled: null, soft: false } as const;
       const grants = Array.from({ length: count }, (_, at) => ({

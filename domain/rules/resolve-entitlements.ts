@@ -15,7 +15,7 @@ export interface CustomerGrants {
   overrides: HeldOverride[];
 }
 
-/** What stands in place of all that subscriptions give of a feature, until it expires. */
+/** Replaces everything that subscriptions give of a feature, until it expires. */
 export interface HeldOverride extends Pick<Grant, 'featureKey' | 'type' | 'meterKey'> {
   /** true or false for a boolean feature, else plain decimal text; null is unlimited. */
   value: boolean | string | null;
@@ -51,7 +51,7 @@ export interface Grant extends SourceGrant {
   soft: boolean;
 }
 
-/** What holds for a customer at a moment. */
+/** What holds for a customer at a given time. */
 export interface EntitlementView {
   /** By key. */
   features: ReadonlyMap<string, EffectiveEntitlement>;
@@ -71,7 +71,7 @@ export interface EffectiveEntitlement {
   soft: boolean;
   /** Where the value comes from: a boolean's are those that say the same as it. */
   sources: string[];
-  /** As the API shows them, so that they are made once for all answers. Undefined: too many. */
+  /** As the API shows them, made once for all responses. Undefined: too many. */
   contributions: Contribution[] | undefined;
   /** It replaces what subscriptions give, and says nothing of soft or grace. */
   isOverride: boolean;
@@ -106,8 +106,8 @@ export function resolveEntitlements(
 }
 
 /**
- * The first moment after now at which the view becomes another one although nothing changes in what is held:
- * a subscription begins, an override expires, a grace ends. Infinity when there is none.
+ * The first time after now at which the view changes although no grant changes: a subscription begins, an
+ * override expires, a grace ends. Infinity when there is none.
  */
 export function nextTurnMs({ graceMs, subscriptions, overrides }: CustomerGrants, nowMs: number): number {
   const starts = subscriptions.map(({ startsAtMs }) => startsAtMs);

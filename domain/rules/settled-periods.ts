@@ -6,17 +6,18 @@ import { meet, type SettledUsage } from './usage-cells.ts';
 /** What is settled at once. */
 export interface SettledPeriods {
   periods: BilledPeriod[];
-  /** From here on moments are left to the next settlement. */
+  /** Times from here on are left to the next settlement. */
   restMs: number | undefined;
 }
 
-/** A row of a month beside periods of a millisecond. */
+/** For example a row of a month next to periods of a millisecond. */
 const NEIGHBOURS_MAX = 1_000;
 
 /**
- * The periods of these moments, and those that stored rows reach into: a period that was recorded anew has
+ * The periods of these times, and those into which stored rows extend: a period that was recorded again has
  * other bounds than its rows. So each row lies within the periods that are settled, and can be replaced.
- * `stored` are the rows that meet {@link hullOf} the answer; where that grows, ask again with more of them.
+ * `stored` are the rows that intersect {@link hullOf} the result; when the result grows, call again with
+ * more.
  */
 export function settledPeriods(
   terms: readonly MeteredTerm[],

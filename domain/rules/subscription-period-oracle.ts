@@ -4,7 +4,7 @@ import type { BillingCycle } from './subscription-period.ts';
 
 const DAY_MS = 86_400_000;
 
-/** The period in which a moment lies: walks from boundary to boundary, away from the anchor. */
+/** The period that contains a given time: walks from boundary to boundary, starting at the anchor. */
 export function walkedPeriod(of: BillingCycle, atMs: number): Span {
   const isAhead = atMs >= of.anchorMs;
   const walk = walkedBoundaries(of, isAhead ? 1 : -1);

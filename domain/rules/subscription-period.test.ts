@@ -22,7 +22,7 @@ import { walkedBoundaries, walkedPeriod } from './subscription-period-oracle.ts'
 /*
  * Against an oracle that walks from day to day and knows no arithmetic of months.
  *
- * Breaks that turn it red: months counted from the period before in place of the anchor (28 Mar after 28
+ * Mutants that turn it red: months counted from the period before instead of the anchor (28 Mar after 28
  * Feb); the day not cut to the month's end; `<=` and `<` swapped at a boundary; a week of six days; a period
  * that was extended not followed by one of the usual length; the length guessed from the first period.
  */
@@ -69,7 +69,7 @@ describe('a period of the lattice', () => {
     );
   });
 
-  it('holds its moment, and the next begins where it ends', () => {
+  it('contains its time, and the next begins where it ends', () => {
     fc.assert(
       fc.property(cycle, time, (of, atMs) => {
         const period = periodAt(of, atMs);
@@ -123,7 +123,7 @@ describe('a period of a term', () => {
     );
   });
 
-  it('before the recorded one never reaches into it, so no moment has two', () => {
+  it('before the recorded one never reaches into it, so no time has two', () => {
     fc.assert(
       fc.property(term, fc.integer({ min: 1, max: 900 * DAY_MS }), (of, backMs) => {
         const atMs = of.period.fromMs - backMs;
@@ -173,7 +173,7 @@ describe('a lattice', () => {
     );
   });
 
-  it('goes on through each period that ends on it, and begins anew with any other', () => {
+  it('continues through each period that ends on it, and starts again with any other', () => {
     fc.assert(
       fc.property(cycle, time, fc.integer({ min: 1, max: 40 * DAY_MS }), (of, atMs, ms) => {
         const own = periodAt(of, atMs);

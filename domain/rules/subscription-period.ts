@@ -30,7 +30,7 @@ export interface SubscriptionTerm {
   period: Span;
 }
 
-/** The period of the lattice in which this moment lies, also before the anchor. */
+/** The period of the lattice that contains this time, also before the anchor. */
 export function periodAt(cycle: BillingCycle, atMs: number): Span {
   let n = estimate(cycle, atMs);
   while (boundary(cycle, n) > atMs) n -= 1;
@@ -39,8 +39,9 @@ export function periodAt(cycle: BillingCycle, atMs: number): Span {
 }
 
 /**
- * The period of the term in which this moment lies: the recorded one, those of the lattice after it. What was
- * before the recorded one the term does not know: there it gives the lattice, up to the recorded start.
+ * The period of the term that contains this time: the recorded one, and those of the lattice after it. The
+ * term does not know what was before the recorded period: there it returns the lattice, up to the recorded
+ * start.
  */
 export function termPeriodAt({ cycle, period }: SubscriptionTerm, atMs: number): Span {
   if (period.fromMs <= atMs && atMs < period.toMs) return period;
@@ -73,8 +74,8 @@ export function cycleThrough(cycle: BillingCycle, period: Span): BillingCycle {
 
 /**
  * The lattice of another length for what follows a period of the old one, from its end on. The day of the
- * month is kept: a customer who is billed on the 31st, and on 28 Feb for want of one, is billed on 31 May
- * after it. For that the anchor is an earlier moment of the new lattice, one with that day or nearest to it.
+ * month is kept: a customer who is billed on the 31st, and on 28 Feb because there is none, is billed on
+ * 31 May after it. So the anchor is an earlier time of the new lattice, with that day or the nearest to it.
  */
 export function cycleAfter({ cycle, period }: SubscriptionTerm, length: PeriodLength): BillingCycle {
   const [months, before] = [monthsOf(length), monthsOf(cycle)];
@@ -94,7 +95,7 @@ export function isBoundary(cycle: BillingCycle, atMs: number): boolean {
   return periodAt(cycle, atMs).fromMs === atMs;
 }
 
-/** So many periods after a moment. */
+/** So many periods after a given time. */
 export function later(length: PeriodLength, fromMs: number, count: number): number {
   const months = monthsOf(length);
   return months === undefined ? fromMs + count * msOf(length) : addMonths(fromMs, count * months);

@@ -4,10 +4,9 @@ import type { RateVersion } from './credit-cost.ts';
 import type { Allowance } from './metered-terms.ts';
 
 /*
- * A period in cells, by which its usage is read, paid and remembered. A stretch of one allowance and one
- * version of the rates is one cell, whose usage the rollup knows. Where the rates go by a property usage is
- * read from the events themselves: there cells are hours, of which those that nothing has touched are not
- * read again.
+ * A period in cells, by which its usage is read, paid and stored. A stretch of one allowance and one version
+ * of the rates is one cell, whose usage the rollup has. Where the rates depend on a property, usage is read
+ * from the events themselves: there cells are hours, and hours without new events are not read again.
  */
 
 /** A part of a period in which one allowance and one version of the rates hold. */
@@ -41,7 +40,7 @@ export interface CellPeriod extends Span {
   unread: UnreadPart[];
 }
 
-/** The moments that are settled. */
+/** The times that are settled. */
 export type TouchedSpan = { firstMs: number; lastMs: number };
 
 /** The cells of a period, in order; where there is none nothing was used. `stored` are rows that meet it. */

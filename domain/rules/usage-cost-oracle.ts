@@ -113,8 +113,8 @@ interface Unit {
 
 /**
  * In thousandths of a credit, of the events of one period. Events of a stretch of one limit and one version
- * of the rates (an hour of it, where it has rates by region) count as one moment: a correction among them
- * lowers what they use of its region, and what is dearest is covered first.
+ * of the rates (an hour of it, where it has rates by region) count as simultaneous: a correction among them
+ * lowers what they use of its region, and the dearest usage is covered first.
  */
 export function expectedCost(
   history: UsageHistory,

@@ -15,9 +15,9 @@ import { expectedCost, histories, ratesAt, SPAN, type UsageHistory } from './usa
  * What usage costs against a walk over single units: in any order of arrival, with late events, corrections,
  * rates that change, limits that change and are recorded late, and periods that become others.
  *
- * Breaks that turn it red: the limit of now for a late event; `before` left out, so that each stretch has the
- * whole limit; a correction that takes nothing back, or of any label first; what nothing is left for
- * forgotten; rows of a period that was recorded anew left where they are; hours read by half.
+ * Mutants that turn it red: the limit of now for a late event; `before` left out, so that each stretch has
+ * the whole limit; a correction that takes nothing back, or of any label first; usage that exhausts what is
+ * left forgotten; rows of a period that was recorded again left where they are; hours read by half.
  */
 const HISTORIES = Number(process.env.METERGATE_HISTORIES ?? 3_000);
 const SLOW = { timeout: 600_000 };
@@ -89,7 +89,9 @@ interface Rounds {
   charged: bigint;
 }
 
-/** As the settler does: each round the moments that it touched, and those of terms that it learns of. */
+/**
+ * As the settler does: each round settles the times that it touched, and those of terms that it learns of.
+ */
 function settleInRounds(history: UsageHistory): Rounds {
   let stored: SettledUsage[] = [];
   let charged = 0n;

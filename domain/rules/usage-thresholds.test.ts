@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ThresholdKind } from '../../schemas/value-sets.ts';
 import { reachedThresholds, usageThresholds } from './usage-thresholds.ts';
 
-// Breaks that turn it red: a double for the 80 %; `<` for `<=`; one value of a budget and a limit twice.
+// Mutants that turn it red: a double for the 80 %; `<` for `<=`; one value of a budget and a limit twice.
 describe('thresholds of usage', () => {
   const shown = (...given: Parameters<typeof usageThresholds>) =>
     usageThresholds(...given).map(({ value, kind }) => `${value} ${kind}`);
@@ -24,7 +24,7 @@ describe('thresholds of usage', () => {
     expect(shown(undefined, ['80', '100'])).toEqual(['64 soft', '80 hard', '100 hard']);
   });
 
-  it('are reached by as much, and by nobody who has used nothing', () => {
+  it('are reached by equal usage, and never by usage of 0', () => {
     const [none, five, more] = ['0', '5', '5.000000000001'].map(soft);
     expect(
       reachedThresholds(

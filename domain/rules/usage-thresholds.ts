@@ -32,7 +32,7 @@ export function usageThresholds(budget: UsageBudget | undefined, limits: readonl
   return ascending.map(([value, kind]) => ({ value: unitsText(value), kind }));
 }
 
-/** Those that usage has reached. Nobody who has used nothing has reached one, were it 0. */
+/** Those that usage has reached. Usage of 0 reaches none, not even a threshold of 0. */
 export function reachedThresholds(thresholds: readonly Threshold[], current: string): Threshold[] {
   const used = decimalUnits(current);
   return thresholds.filter(({ value }) => used > 0n && decimalUnits(value) <= used);

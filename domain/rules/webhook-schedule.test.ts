@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { ATTEMPTS_MAX, nextAttempt } from './webhook-schedule.ts';
 
 /*
- * Breaks that turn it red: the delay of the attempt before; the jitter of one side; `Retry-After` taken as
- * it is; one attempt more.
+ * Mutants that turn it red: the delay of the attempt before; jitter in one direction only; `Retry-After` used
+ * unbounded; one attempt more.
  */
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];
 const DELAYS = [
@@ -41,7 +41,7 @@ describe('the next attempt', () => {
     expect(all / HOUR).toBeCloseTo(75.58, 2);
   });
 
-  it('is put off by Retry-After, to twice the delay at most, and never hurried', () => {
+  it('is delayed by Retry-After, to twice the delay at most, and never brought forward', () => {
     for (const random of [EARLIEST, LATEST]) {
       expect(waitMs(2, random, 7 * MINUTE)).toBe(7 * MINUTE);
       expect(waitMs(2, random, 11 * MINUTE)).toBe(10 * MINUTE);

@@ -17,7 +17,7 @@ export const ATTEMPT_DELAYS_MS: readonly number[] = [
 ];
 
 export const ATTEMPTS_MAX = ATTEMPT_DELAYS_MS.length;
-/** No attempt is put off for longer: a receiver may ask for twice a delay. */
+/** No attempt is delayed for longer: a receiver may request twice a delay. */
 export const ATTEMPT_DELAY_MS_MAX = 2 * Math.max(...ATTEMPT_DELAYS_MS);
 
 /**
@@ -30,7 +30,7 @@ export interface FailedAttempt {
   attemptsMade: number;
   /** When the last attempt ended; milliseconds since 1970. */
   endedAtMs: number;
-  /** How long the receiver asked to be left alone (`Retry-After`). */
+  /** The delay that the receiver requested (`Retry-After`). */
   retryAfterMs?: number | undefined;
   /** 0 ≤ x < 1. */
   random: () => number;

@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { API_KEY_COLUMNS, type ApiKeyRow } from './api-keys.ts';
 
-/** Statements of the operator, who sees every workspace. No request of the API comes here. */
+/** Statements of the operator, who sees every workspace. No API request uses them. */
 export interface WorkspaceListRow {
   id: string;
   name: string;
@@ -33,7 +33,7 @@ export async function listWorkspaceKeys(db: Pool, workspaceId: string): Promise<
   return rows;
 }
 
-/** By id or by the hash of its text; nobody else changes it for the rest of the transaction. */
+/** By id or by the hash of its text; locked for the rest of the transaction. */
 export async function lockAnyKey(
   client: PoolClient,
   { id, hash }: { id: string; hash: Buffer },

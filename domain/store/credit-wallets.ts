@@ -25,7 +25,7 @@ export async function insertWallets(db: Pool | PoolClient, places: readonly Wall
   );
 }
 
-/** Nobody else moves these credits for the rest of the transaction. Locked in one order everywhere. */
+/** Locks these credits for the rest of the transaction. All callers lock in one order. */
 export async function lockWallets(
   db: Pool | PoolClient,
   places: readonly WalletPlace[],
@@ -49,7 +49,7 @@ export async function updateWallets(db: Pool | PoolClient, wallets: readonly Wal
   );
 }
 
-/** What a customer can burn at a moment, and what it owes. Decimal texts. */
+/** What a customer can burn at a given time, and what it owes. Decimal texts. */
 export interface WalletState extends WalletPlace {
   balance: string;
   unpaid: string;

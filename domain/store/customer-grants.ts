@@ -48,7 +48,7 @@ const OVERRIDE = `json_build_object('featureKey', f.key, 'type', f.type, 'meterK
   'value', CASE f.type WHEN 'boolean' THEN to_json(o.enabled) ELSE to_json(o.amount::text) END,
   'expiresAtMs', (extract(epoch FROM o.expires_at) * 1000)::bigint)`;
 
-/** Whose holdings, and what of them. */
+/** The customers, and which of their grants. */
 export interface CustomerGrantsQuestion {
   /** Their ids or external ids. */
   customers: string[];
@@ -60,9 +60,10 @@ export interface CustomerGrantsQuestion {
 }
 
 /**
- * What customers hold, in one statement, so that all of it is of one moment: every subscription that lives,
- * or ended after `at`, oldest first, with those grants that are asked for, and the overrides of the same
- * features, expired ones too. A customer may hold a million grants. Nothing of whom there is not.
+ * The grants of customers, in one statement, so that all of it is of one time: every subscription that is
+ * active, or ended after `at`, oldest first, with the requested grants, and the overrides of the same
+ * features, expired ones too. A customer may have a million grants. A customer that does not exist has no
+ * row.
  */
 export async function readCustomerGrants(
   db: Pool | PoolClient,

@@ -44,7 +44,7 @@ test('a key is found by its hash, with its scopes, end and revocation', async ()
   expect(await findApiKey(pool, Buffer.from('key_c'))).toBeUndefined();
 });
 
-test('while Postgres is away a look-up is Transient', async () => {
+test('while Postgres is unavailable a query throws Transient', async () => {
   const away = createPool({ url: 'postgres://nobody@127.0.0.1:1/none', name: 'away', log });
   await expect(findApiKey(away, Buffer.from('key_a'))).rejects.toBeInstanceOf(Transient);
   await away.end();

@@ -2,8 +2,8 @@ import type { Pool, PoolClient } from 'pg';
 import { hasRunOut, isBeyond, leaseEnd } from './lease-terms.ts';
 
 /**
- * Takes a job that nobody holds or whose owner has run out, and holds on to one's own. Gives the epoch,
- * undefined while another holds it.
+ * Takes a job whose lease is free or expired, or renews this owner's lease. Returns the epoch; undefined
+ * while another owner holds it.
  */
 export async function holdJob(
   db: Pool | PoolClient,
@@ -33,18 +33,18 @@ export async function countJobRun(db: Pool | PoolClient, job: string, epoch: num
   await db.query('UPDATE job_leases SET runs = runs + 1 WHERE job = $1 AND epoch = $2', [job, epoch]);
 }
 
-/** Of every job that was ever done: how many looks, or pieces of one, came to their end, whoever did them. */
+/** For every job that ever ran: how many looks, or pieces of one, have finished, in any process. */
 export async function readJobRuns(db: Pool | PoolClient): Promise<Map<string, number>> {
   const { rows } = await db.query<{ job: string; runs: number }>('SELECT job, runs FROM job_leases');
   return new Map(rows.map(({ job, runs }) => [job, runs]));
 }
 
-/** Milliseconds, for one whose network is half open or whose process stands still: far less than a lease. */
+/** Milliseconds, for an owner with a half-open network or a hanging process: far less than a lease. */
 const HANGING_MAX = '3000';
 
 /**
- * True while this epoch is the newest; then no other begins before the transaction has ended. Whoever hangs
- * in it is cut off.
+ * True while this epoch is the newest; then no other begins before the transaction has ended. A process that
+ * hangs in it is cut off.
  */
 export async function shareEpoch(db: Pool | PoolClient, job: string, epoch: number): Promise<boolean> {
   const { rowCount } = await db.query(

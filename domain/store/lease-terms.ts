@@ -1,7 +1,7 @@
 /*
- * When a lease ends, for every table of leases, in SQL; by the clock of the database, since those of hosts
- * differ. It is read when a statement has its row, not when its transaction began: who waits for a row is not
- * to shorten a lease that was renewed meanwhile.
+ * When a lease ends, for every table of leases, in SQL; by the clock of the database, since the clocks of
+ * hosts differ. The clock is read when a statement has its row, not when its transaction began: a statement
+ * that waited for a row must not shorten a lease that was renewed meanwhile.
  */
 
 /** The end of a lease that is taken now. `ms` is the parameter with its length in milliseconds. */
@@ -9,15 +9,15 @@ export function leaseEnd(ms: string): string {
   return `clock_timestamp() + ${ms} * interval '1 millisecond'`;
 }
 
-/** Nobody holds it any more. */
+/** The lease has expired. */
 export function hasRunOut(expiresAt: string): string {
   return `${expiresAt} < clock_timestamp()`;
 }
 
 /**
- * It ends later than one of this length that was taken just now: it was written by a clock that was ahead and
- * has been put right since. The dead would hold it until that clock's time comes. Whoever meets one cuts it
- * down to {@link leaseEnd}: an owner who lives renews it in time, and keeps it.
+ * The lease ends later than one of this length that is taken now: it was written by a clock that was ahead
+ * and has been corrected since. A dead owner would hold it until that clock's time comes. Any process that
+ * finds such a lease shortens it to {@link leaseEnd}: a live owner renews it in time, and keeps it.
  */
 export function isBeyond(expiresAt: string, ms: string): string {
   return `${expiresAt} > ${leaseEnd(ms)} + interval '${SLACK}'`;

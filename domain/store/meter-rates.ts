@@ -36,8 +36,8 @@ export async function readRatedMeters(
   const { rows } = await db.query<VersionRow>(
     `SELECT m.environment, m.key AS "meterKey", m.aggregation, r.version, r.started_at AS "startedAt",
             r.burns_from AS "burnsFrom", r.credit_rate AS "creditRate", r.credit_rates AS "creditRates"
-       FROM (SELECT DISTINCT * FROM unnest($1::text[], $2::text[]) AS given (environment, key)) asked
-       JOIN meters m ON m.environment = asked.environment AND m.key = asked.key
+       FROM (SELECT DISTINCT * FROM unnest($1::text[], $2::text[]) AS given (environment, key)) requested
+       JOIN meters m ON m.environment = requested.environment AND m.key = requested.key
        LEFT JOIN meter_rates r ON r.environment = m.environment AND r.meter_key = m.key
       ORDER BY m.environment, m.key, r.version`,
     [environments, meterKeys],
@@ -64,8 +64,8 @@ function versionOf({ startedAt, burnsFrom, ...rates }: VersionRow, version: numb
 }
 
 /**
- * Ends the running version of a locked meter's rates and begins the next one: never before the last one's
- * start, were the change that was asked for sooner written later.
+ * Ends the running version of a locked meter's rates and begins the next one. The start is never before the
+ * last version's start, even when the earlier of two requested changes is written later.
  */
 export async function startRates(
   db: Pool | PoolClient,

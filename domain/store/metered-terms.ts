@@ -42,28 +42,29 @@ export type TermOfCustomer = MeteredTerm & MeterOfCustomer;
 const EARLIER_MAX = 6;
 
 /**
- * The terms of one customer's meter from the period of a moment on, and a few before them: `asked` has the
- * meter, and the moment as `begins`.
+ * The terms of one customer meter from the period of a given time on, and a few earlier ones. The table
+ * `requested` has the customer meter, and the time as `begins`.
  */
 const FROM_THE_PERIOD = `
   CROSS JOIN LATERAL (
-         SELECT coalesce(max(period_start), asked.begins) AS begins FROM (
+         SELECT coalesce(max(period_start), requested.begins) AS begins FROM (
            SELECT period_start FROM metered_terms
-            WHERE environment = asked.environment AND customer_id = asked.customer_id
-              AND meter_key = asked.meter_key AND starts_at <= asked.begins AND period_start <= asked.begins
+            WHERE environment = requested.environment AND customer_id = requested.customer_id
+              AND meter_key = requested.meter_key
+               AND starts_at <= requested.begins AND period_start <= requested.begins
             ORDER BY starts_at DESC LIMIT 1) held) period
   CROSS JOIN LATERAL (
          (SELECT * FROM metered_terms
-           WHERE environment = asked.environment AND customer_id = asked.customer_id
-             AND meter_key = asked.meter_key AND starts_at < period.begins
+           WHERE environment = requested.environment AND customer_id = requested.customer_id
+             AND meter_key = requested.meter_key AND starts_at < period.begins
            ORDER BY starts_at DESC LIMIT ${EARLIER_MAX})
          UNION ALL
          SELECT * FROM metered_terms
-          WHERE environment = asked.environment AND customer_id = asked.customer_id
-            AND meter_key = asked.meter_key AND starts_at >= period.begins) t
+          WHERE environment = requested.environment AND customer_id = requested.customer_id
+            AND meter_key = requested.meter_key AND starts_at >= period.begins) t
   ORDER BY t.starts_at`;
 
-/** Of these meters of customers, in order: what held in the periods of their moments, and later. */
+/** For these customer meters, in order: what held in the periods of their times, and later. */
 export async function readMeteredTerms(
   db: Pool | PoolClient,
   requested: ReadonlyArray<MeterOfCustomer & { from: Date }>,
@@ -72,7 +73,7 @@ export async function readMeteredTerms(
   const { rows } = await db.query<TermRow>(
     `SELECT ${COLUMNS}
        FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[])
-              AS asked (environment, customer_id, meter_key, begins) ${FROM_THE_PERIOD}`,
+              AS requested (environment, customer_id, meter_key, begins) ${FROM_THE_PERIOD}`,
     [
       requested.map(({ environment }) => environment),
       requested.map(({ customerId }) => customerId),
@@ -94,7 +95,7 @@ export async function readTermsOfCustomers(
        FROM (SELECT DISTINCT m.environment, m.customer_id, m.meter_key, given.begins
                FROM unnest($2::text[], $3::timestamptz[]) AS given (customer_id, begins)
                JOIN metered_terms m ON m.environment = $1 AND m.customer_id = given.customer_id
-            ) AS asked ${FROM_THE_PERIOD}`,
+            ) AS requested ${FROM_THE_PERIOD}`,
     [environment, requested.map(({ customerId }) => customerId), requested.map(({ from }) => from)],
   );
   return rows.map(termOf);
@@ -112,8 +113,8 @@ export function termsByMeter(terms: readonly TermOfCustomer[]): Map<string, Mete
 }
 
 /**
- * Instead of all that was recorded of these meters from their moments on. Every memory of these customers is
- * told to forget them: a change of many reaches them after the catalogue's own note.
+ * Replaces all that was recorded of these customer meters from their times on. Sends an invalidation for
+ * these customers to every cache: a change of many reaches them after the catalogue's own invalidation.
  */
 export async function replaceMeteredTerms(
   db: Pool | PoolClient,
@@ -125,7 +126,7 @@ export async function replaceMeteredTerms(
   await forgetCustomers(db, [...replaced, ...terms]);
 }
 
-/** By a note, and by the version that memories compare where a note was lost. */
+/** By an invalidation, and by the version that caches compare when an invalidation was lost. */
 async function forgetCustomers(db: Pool | PoolClient, meters: readonly MeterOfCustomer[]): Promise<void> {
   const customers = new Map(meters.map(({ environment, customerId: id }) => [id, { environment, id }]));
   const all = [...customers.values()];

@@ -2,7 +2,7 @@ import type { Pool, PoolClient } from 'pg';
 import { CHANNELS, type ChangeNote } from '../../schemas/stored/channels.ts';
 import { sendNotes } from './send-invalidations.ts';
 
-/** Tells every cache, when this transaction commits, that a row it may hold has changed. */
+/** Notifies every cache, when this transaction commits, that a row it may have has changed. */
 export async function notifyChange(db: Pool | PoolClient, note: ChangeNote): Promise<void> {
   await notifyChanges(db, [note]);
 }

@@ -2,7 +2,9 @@ import type { Pool, PoolClient } from 'pg';
 import { CHANNELS, type CreditsNote, NOTED_CUSTOMERS_MAX } from '../../schemas/stored/channels.ts';
 import { type Note, sendNotes } from './send-invalidations.ts';
 
-/** Tells every memory, when this transaction commits, whose credits it moved; in notes of many customers. */
+/**
+ * Notifies every cache of customers whose credits this transaction moved; many customers per notification.
+ */
 export async function notifyCredits(db: Pool | PoolClient, customerIds: readonly string[]): Promise<void> {
   const notes: Note[] = [];
   for (let at = 0; at < customerIds.length; at += NOTED_CUSTOMERS_MAX) {

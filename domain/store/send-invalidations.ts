@@ -6,12 +6,12 @@ export interface Note {
   payload: string;
 }
 
-/** Of transactions under way: where their notes are gathered as well. */
-const gatherings = new WeakMap<Pool | PoolClient, Note[]>();
+/** By the connection of a running transaction: where its invalidations are collected as well. */
+const collections = new WeakMap<Pool | PoolClient, Note[]>();
 
 /** Notifies, when this transaction commits, in the order given. */
 export async function sendNotes(db: Pool | PoolClient, notes: readonly Note[]): Promise<void> {
-  gatherings.get(db)?.push(...notes);
+  collections.get(db)?.push(...notes);
   const columns = [notes.map(({ channel }) => channel), notes.map(({ payload }) => payload)];
   await db.query(
     'SELECT pg_notify(channel, payload) FROM unnest($1::text[], $2::text[]) AS note (channel, payload)',
@@ -20,14 +20,14 @@ export async function sendNotes(db: Pool | PoolClient, notes: readonly Note[]): 
 }
 
 /**
- * Gathers what this transaction notifies while `work` runs. Whoever made a change can hear its notes by
- * itself the moment it has committed, however long the way through Postgres takes.
+ * Collects the invalidations that this transaction sends while `work` runs. So the process that made the
+ * change can apply them itself as soon as it has committed, however long the notification by Postgres takes.
  */
 export async function gatherNotes<T>(db: PoolClient, gathered: Note[], work: () => Promise<T>): Promise<T> {
-  gatherings.set(db, gathered);
+  collections.set(db, gathered);
   try {
     return await work();
   } finally {
-    gatherings.delete(db);
+    collections.delete(db);
   }
 }

@@ -4,8 +4,8 @@ import type { Pool, PoolClient } from 'pg';
 export const SETTLEMENT_LOCK = 126_879_429_225_573;
 
 /**
- * Waits for the settlement under way; none begins before the transaction has ended. Gives the moment from
- * which on, but for usage that is ahead of its time, nothing was settled: never before `now`.
+ * Waits for the running settlement; none begins before the transaction has ended. Returns the time from which
+ * on nothing was settled, except usage with a future time: never before `now`.
  */
 export async function holdSettlement(db: Pool | PoolClient, now: Date): Promise<Date> {
   await db.query('SELECT pg_advisory_xact_lock($1)', [SETTLEMENT_LOCK]);

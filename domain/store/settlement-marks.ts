@@ -1,15 +1,15 @@
 import type { Pool, PoolClient } from 'pg';
 
-/** Usage that is to be settled anew, since what it is settled by has changed. */
+/** Usage that has to be settled again, because a rule of its settlement has changed. */
 export interface SettlementMark {
-  /** Left out: everybody who used the meter from then on. */
+  /** Left out: every customer that used the meter from then on. */
   customerId?: string;
   meterKey: string;
-  /** The period of this moment, and those after it. */
+  /** The period of this time, and those after it. */
   from: Date;
 }
 
-/** In the transaction of the change: who settles then sees both. */
+/** In the transaction of the change: a later settlement sees both. */
 export async function markForSettlement(
   db: Pool | PoolClient,
   environment: string,
@@ -36,7 +36,7 @@ export async function markFeatures(
   );
 }
 
-/** The same for meters of customers, each from its own moment on. */
+/** The same for customer meters, each from its own time on. */
 export async function markMeters(
   db: Pool | PoolClient,
   marks: ReadonlyArray<Required<SettlementMark> & { environment: string }>,

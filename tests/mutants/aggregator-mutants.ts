@@ -127,7 +127,7 @@ export const AGGREGATOR_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: SETTLE_TEST,
-        title: 'that is not committed leaves the range loaded and nothing burned, to be settled anew',
+        title: 'that is not committed leaves the range loaded and nothing burned, to be settled again',
       },
     ],
   },
@@ -144,7 +144,7 @@ export const AGGREGATOR_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: USAGE_TEST,
-        title: 'burns credits to the last decimal, whenever it occurred and at the rate of that moment',
+        title: 'burns credits to the last decimal, whenever it occurred and at the rate of that time',
       },
     ],
     shownBy: { promise: 21, rounds: 3 },
@@ -156,7 +156,7 @@ export const AGGREGATOR_MUTANTS: readonly Mutant[] = [
     module: 'aggregator/settle/settle-customer-meters',
     find: 'const fresh = await insertCrossings(db, reached, new Date(nowMs));',
     replace: 'const fresh = reached;',
-    provedBy: [{ test: SETTLE_TEST, title: 'is told once in each period, with what was used' }],
+    provedBy: [{ test: SETTLE_TEST, title: 'is emitted once in each period, with what was used' }],
     shownBy: { promise: 21, rounds: 3 },
   },
   {

@@ -93,7 +93,7 @@ export const CLAIM_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: 'aggregator/load/letters.distributed-store.test.ts',
-        title: 'records of others that fill a block are set aside in pieces, and the partition goes on',
+        title: 'foreign records that fill a block are set aside in pieces, and the load continues',
       },
     ],
   },

@@ -43,7 +43,7 @@ export const DELIVERY_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: 'delivery/fan-out.store.test.ts',
-        title: 'whose deliveries cannot be made waits, and is told later',
+        title: 'whose deliveries cannot be made waits, and is sent later',
       },
     ],
     // Of five kills none may have come in between: one run in three missed it.
@@ -73,7 +73,7 @@ export const DELIVERY_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: DISPATCH_TEST,
-        title: 'that fails is tried ten times, each at its moment and not before, and has failed then',
+        title: 'that fails is tried ten times, each at its time and not before, and then has failed',
       },
       { test: WEBHOOKS_TEST, title: 'an event whose answer was lost is sent again, and is the same one' },
     ],
@@ -102,7 +102,7 @@ export const DELIVERY_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: FAIR_TEST,
-        title: 'a process that starts anew under the same name sends at once what it had in flight',
+        title: 'a process that starts again under the same name sends at once what it had in flight',
       },
     ],
   },
@@ -130,7 +130,7 @@ export const DELIVERY_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: 'delivery/dispatch/fair-dispatch.store.test.ts',
-        title: 'one event is sent at once beside more endpoints that hang than are looked at together',
+        title: 'one event is sent at once despite more hanging endpoints than one query takes',
       },
     ],
   },
@@ -144,7 +144,7 @@ export const DELIVERY_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: 'delivery/dispatch/record-attempts.store.test.ts',
-        title: 'counts once where the answer to its COMMIT is lost',
+        title: 'counts once when the response to its COMMIT is lost',
       },
     ],
   },

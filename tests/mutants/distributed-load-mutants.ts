@@ -37,7 +37,7 @@ export const DISTRIBUTED_LOAD_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: 'aggregator/load/insert-lock.store.test.ts',
-        title: 'inserts run beside each other, one that has to be alone waits and holds up the next',
+        title: 'inserts run concurrently; an exclusive one waits, and later ones wait for it',
       },
     ],
   },
@@ -51,7 +51,7 @@ export const DISTRIBUTED_LOAD_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: 'aggregator/load/insert-lock.store.test.ts',
-        title: 'whoever is alone in it and stands still is put out, and is told before he writes on',
+        title: 'an exclusive session that hangs loses the lock, and notices before its next write',
       },
     ],
   },
@@ -60,12 +60,12 @@ export const DISTRIBUTED_LOAD_MUTANTS: readonly Mutant[] = [
     promises: [8],
     why: 'a cluster refuses a second insert beside the first: partitions keep failing each other',
     module: 'aggregator/load/load-range',
-    find: 'wasSent || shared.oneAtATime !== undefined',
+    find: 'wasSent || distributed.oneAtATime !== undefined',
     replace: 'wasSent',
     provedBy: [
       {
         test: 'aggregator/load/one-at-a-time.store.test.ts',
-        title: 'where a warehouse takes one insert at a time no two are sent beside each other',
+        title: 'a warehouse that takes one insert at a time gets no two concurrently',
       },
     ],
   },
@@ -79,7 +79,7 @@ export const DISTRIBUTED_LOAD_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: 'aggregator/load/one-at-a-time.store.test.ts',
-        title: 'a block is not made whole by who has lost the insert gate',
+        title: 'a process that has lost the insert lock does not repair a block',
       },
     ],
   },

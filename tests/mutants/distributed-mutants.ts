@@ -148,7 +148,7 @@ export const DISTRIBUTED_MUTANTS: readonly Mutant[] = [
        AND $4 = coalesce(`,
     replace: `WHERE log_id = $1 AND partition = $2 AND $3::bigint IS NOT NULL
        AND $4 = coalesce(`,
-    provedBy: [{ test: LOAD_TEST, title: 'who has lost his lease freezes nothing any more' }],
+    provedBy: [{ test: LOAD_TEST, title: 'a process that has lost its lease freezes nothing any more' }],
   },
   {
     name: 'loaded-by-any-epoch',
@@ -166,7 +166,7 @@ export const DISTRIBUTED_MUTANTS: readonly Mutant[] = [
     promises: [4],
     why: 'a record that is not ours is gone without a trace',
     module: 'aggregator/load/load-loop',
-    find: 'if (shared && block.foreign.length > 0) await setAside(deps, shared, lease, block);',
+    find: 'if (distributed && block.foreign.length > 0) await setAside(deps, distributed, lease, block);',
     replace: '',
     provedBy: [
       {
@@ -196,7 +196,7 @@ export const DISTRIBUTED_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: LOAD_TEST,
-        title: 'a topic that was made anew is told from the one that was loaded, whatever stands there',
+        title: 'a topic that was created again is detected, whatever records it has',
       },
     ],
   },

@@ -48,7 +48,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: 'app/roles/health-server.test.ts',
-        title: 'asks its stores once for all who ask meanwhile, whatever they may see',
+        title: 'checks its stores once for all concurrent requests, whatever they may see',
       },
       {
         test: 'ingest/http/operations.test.ts',

@@ -228,12 +228,12 @@ export const INGEST_MUTANTS: readonly Mutant[] = [
     promises: [8],
     why: 'with Postgres away every request is refused ten seconds later',
     module: 'domain/api-key-cache',
-    find: 'if (!(error instanceof Transient) || age > AWAY_MS_MAX) throw error;',
+    find: 'if (!(error instanceof Transient) || age > OUTAGE_MS_MAX) throw error;',
     replace: 'throw error;',
     provedBy: [
       {
         test: 'domain/api-key-cache.test.ts',
-        title: 'while Postgres is away a known key goes on for 10 minutes, an unknown one is Transient',
+        title: 'while Postgres is unavailable a known key is good for 10 minutes, others are Transient',
         stopsWith: /^Postgres is away\.$/,
       },
     ],
@@ -243,12 +243,12 @@ export const INGEST_MUTANTS: readonly Mutant[] = [
     promises: [8],
     why: 'with Postgres hanging every request hangs with it, those of known keys too',
     module: 'domain/api-key-cache',
-    find: 'return notified(await inTime(recheck(text, entry), RECHECK_PATIENCE_MS));',
-    replace: 'return notified(await recheck(text, entry));',
+    find: 'return judged(await inTime(recheck(text, entry), RECHECK_PATIENCE_MS));',
+    replace: 'return judged(await recheck(text, entry));',
     provedBy: [
       {
         test: 'domain/api-key-cache.test.ts',
-        title: 'a look-up that hangs holds up one request for a moment, and the next not at all',
+        title: 'a query that hangs delays one request briefly, and the next not at all',
       },
     ],
   },

@@ -33,8 +33,8 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     promises: [4],
     why: 'what is put back is added to sums that have it: half done, the hour looks as if it had lost events',
     module: 'aggregator/audit/repair-hours',
-    find: 'await deleteHours(deps.warehouse, keys); leftMs(); if (!deps.isShared)',
-    replace: 'if (!deps.isShared)',
+    find: 'await deleteHours(deps.warehouse, keys); leftMs(); if (!deps.isDistributed)',
+    replace: 'if (!deps.isDistributed)',
     provedBy: [
       {
         test: RETENTION_TEST,
@@ -47,9 +47,8 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     promises: [1, 4],
     why: 'what the comparison found on the log is given up before it is put back, and nobody misses it',
     module: 'aggregator/audit/auditor',
-    find: 'whileLogIsHeld(deps, standings, run.id, () => comparePlaces(deps, hold));',
-    replace:
-      'comparePlaces(deps, hold); await whileLogIsHeld(deps, standings, run.id, async () => undefined);',
+    find: 'whileLogIsHeld(deps, paused, run.id, () => comparePlaces(deps, hold));',
+    replace: 'comparePlaces(deps, hold); await whileLogIsHeld(deps, paused, run.id, async () => undefined);',
     provedBy: [{ test: RETENTION_TEST, title: 'gives up nothing of the log that a repair has looked at' }],
   },
   {
@@ -85,7 +84,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: 'aggregator/audit/repair-damage.store.test.ts',
-        title: 'a repair of damaged parts is asked for until it is done, and again by the next start only',
+        title: 'a repair of damaged parts is requested until it is done, and again only by the next start',
       },
     ],
   },
@@ -127,7 +126,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: 'aggregator/audit/repair-damage.store.test.ts',
-        title: 'a repair of damaged parts is asked for until it is done, and again by the next start only',
+        title: 'a repair of damaged parts is requested until it is done, and again only by the next start',
       },
     ],
   },
@@ -175,7 +174,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: 'aggregator/load/load-faults.store.test.ts',
-        title: 'settles nothing that it finds before what is sent again is whole',
+        title: 'settles nothing before what is sent again is repaired',
       },
     ],
   },

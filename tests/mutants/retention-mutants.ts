@@ -71,7 +71,7 @@ export const RETENTION_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: EXPORT_TEST,
-        title: 'has a record of every event on the log, as the log has it, of refused ones too',
+        title: 'has a record of every event on the log, as the log has it, of rejected ones too',
       },
     ],
   },
@@ -85,7 +85,7 @@ export const RETENTION_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: EXPORT_TEST,
-        title: 'has a record of every event on the log, as the log has it, of refused ones too',
+        title: 'has a record of every event on the log, as the log has it, of rejected ones too',
       },
     ],
   },
@@ -99,7 +99,7 @@ export const RETENTION_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: EXPORT_TEST,
-        title: 'tells a warehouse that lost what the log gave up, however many newer events it holds',
+        title: 'detects a warehouse that lost what the log deleted, however many newer events it holds',
       },
       {
         test: 'ingest/embedded/earlier-keys.test.ts',
@@ -112,8 +112,8 @@ export const RETENTION_MUTANTS: readonly Mutant[] = [
     promises: [1],
     why: 'a repair that is cut off has deleted events, and the segments that still have them go',
     module: 'aggregator/audit/auditor',
-    find: 'if (await holdLog(pool, standing.lease, runId)) fresh.push(standing);',
-    replace: 'void [holdLog, runId, standing];',
+    find: 'if (await holdLog(pool, partition.lease, runId)) fresh.push(partition);',
+    replace: 'void [holdLog, runId, partition];',
     provedBy: [
       {
         test: 'aggregator/audit/audit-retention.store.test.ts',

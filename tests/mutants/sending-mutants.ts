@@ -45,7 +45,7 @@ export const SENDING_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: GUARD_TEST,
-        title: 'of a name that leads elsewhere when it is asked for again reaches nothing',
+        title: 'of a name that resolves to another address the second time reaches nothing',
       },
     ],
   },

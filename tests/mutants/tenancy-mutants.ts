@@ -117,7 +117,7 @@ export const TENANCY_MUTANTS: readonly Mutant[] = [
     replace: '',
     provedBy: [
       wholeRun('through the API, by a rotation without an overlap, and through the admin command'),
-      { test: 'domain/api-key-cache.test.ts', title: 'a note makes the next request look again' },
+      { test: 'domain/api-key-cache.test.ts', title: 'an invalidation makes the next request query again' },
     ],
   },
   {
@@ -131,7 +131,7 @@ export const TENANCY_MUTANTS: readonly Mutant[] = [
       wholeRun('also while no notification arrives'),
       {
         test: 'domain/api-key-cache.test.ts',
-        title: 'a revoked key is refused within 10 s even when no note of it arrives',
+        title: 'a revoked key is rejected within 10 s even when its invalidation is lost',
       },
     ],
   },

@@ -23,7 +23,7 @@ export function breaches(files: TreeFile[]): string[] {
 const LIMITS = { fileLines: 300, lineChars: 110, rowChars: 300, functionLines: 60, parameters: 4 };
 
 const SERVICES = ['ingest', 'aggregator', 'control-plane', 'delivery'];
-/** Each room imports itself and what stands before it; the four services import none of the others. */
+/** Each room imports itself and the rooms before it; the four services import none of the others. */
 const LAYERS = [['schemas'], ['infra'], ['domain'], SERVICES, ['app'], ['tests', 'bench'], ['tools']];
 /** What a new reader has to choose from in the root of a room. */
 const ROOT_FILES_MAX = 15;
@@ -47,7 +47,7 @@ const NAMES_THE_RULES = /^(tools\/tidy\/(house-rules|tidy\.test)\.ts|CONTRIBUTIN
 type Rule = [rule: RegExp, what: string];
 
 /** Drivers throw bare errors when a connection is lost. */
-function responsesRequests(path: string): boolean {
+function servesRequests(path: string): boolean {
   return path.startsWith('control-plane/') && !isTest(path);
 }
 
@@ -55,7 +55,7 @@ function isSource(path: string): boolean {
   return /\.(ts|mjs)$/.test(path) && !/^ingest\/engine\/wasm\/assembly\//.test(path);
 }
 
-/** Test files, what they share beside the code, and the suites of the ports. */
+/** Test files, what they share next to the code, and the suites of the ports. */
 function isTest(path: string): boolean {
   return /(\.test|-under-test|-oracle)\.ts$/.test(path) || /^infra\/ports\/conformance\//.test(path);
 }
@@ -94,8 +94,8 @@ function textBreaches({ path, text }: TreeFile): string[] {
     [REGISTRY_HOST, 'names a package registry'],
     [UNFINISHED, 'is marked unfinished'],
     [MODULE_MOCK, 'replaces a module in a test'],
-    ...(responsesRequests(path)
-      ? [[BARE_ERROR, 'throws what is taken for a store that is away'] as Rule]
+    ...(servesRequests(path)
+      ? [[BARE_ERROR, 'throws an error that looks like an unavailable store'] as Rule]
       : []),
   ];
   return text.split('\n').flatMap((line, at) => {

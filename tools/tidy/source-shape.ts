@@ -1,6 +1,6 @@
 import { parseSync, visitorKeys } from 'oxc-parser';
 
-/** What the house rules ask about a source file. */
+/** What the house rules check of a source file. */
 export interface SourceShape {
   imports: Array<{ specifier: string; line: number }>;
   defaultExport: boolean;

@@ -68,13 +68,13 @@ const BAD: Array<[what: string, file: TreeFile, breach: string]> = [
 
 // Each rule is shown to bite: the file given is otherwise tidy, and the breach is named with its place.
 describe('a house rule', () => {
-  it.each(BAD)('refuses %s', (_, file, breach) => {
+  it.each(BAD)('rejects %s', (_, file, breach) => {
     const found = breaches([file]);
     expect(found).toHaveLength(1);
     expect(found[0]).toContain(breach);
   });
 
-  it('refuses an import cycle, of types too', () => {
+  it('rejects an import cycle, of types too', () => {
     const files = [
       source('infra/a.ts', 'import type { B } from "./b.ts";'),
       source('infra/b.ts', 'export * from "./a.ts";'),
@@ -84,7 +84,7 @@ describe('a house rule', () => {
     ]);
   });
 
-  it('refuses a second importer of kafkajs', () => {
+  it('rejects a second importer of kafkajs', () => {
     const files = [source('infra/a.ts', imports('kafkajs')), source('infra/b.ts', imports('kafkajs'))];
     expect(breaches(files)).toEqual(['infra/b.ts:1: a second file imports kafkajs']);
   });
@@ -98,7 +98,7 @@ describe('a house rule', () => {
     expect(breaches(files)).toEqual([]);
   });
 
-  it('refuses a room with more than fifteen files in its root', () => {
+  it('rejects a room with more than fifteen files in its root', () => {
     const files = Array.from({ length: 16 }, (_, at) => source(`domain/${'a'.repeat(at + 1)}.ts`, ''));
     expect(breaches(files)).toEqual(['domain/: 16 files in its root, at most 15']);
     expect(breaches(files.slice(1))).toEqual([]);
