@@ -76,7 +76,7 @@ async function timed(api: Api, query: string): Promise<object> {
     const startedAt = performance.now();
     const response = await api.call('GET', `/customers?${encodeURI(query)}`);
     times.push(performance.now() - startedAt);
-    if (response.status !== 200) throw new Error(`${query} was answered ${response.status}`);
+    if (response.status !== 200) throw new Error(`${query} returned ${response.status}`);
     total = (response.body as { total: string }).total;
   }
   const rounded = (percent: number) => Math.round(percentile(times, percent) * 10) / 10;

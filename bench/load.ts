@@ -44,7 +44,7 @@ async function main(): Promise<void> {
   const values = readOptions(OPTIONS);
   const rate = numberOption('rate', values.rate ?? '80000', OF_A_SCRIPT.rate);
   const spreadDays = numberOption('spread-days', values['spread-days'] ?? '0', SPREAD_DAYS);
-  const all = [ingestAlone, closedLoop, sustained, besideBreakdown];
+  const all = [ingestAlone, closedLoop, sustained, duringBreakdowns];
   const unknown = values.phase?.find((wished) => !all.some(({ name }) => name === wished));
   if (unknown !== undefined) {
     throw new Unusable(`--phase ${unknown} is none of ${all.map(({ name }) => name).join(', ')}`);
@@ -77,7 +77,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** The data plane with the load beside it; the control side is held still meanwhile. */
+/** The data plane under load; the control side is paused meanwhile. */
 async function ingestAlone(bench: Bench): Promise<object> {
   const controlSide = bench.instance.pid('control side');
   await load(bench, { durationMs: 1_000 });
@@ -89,7 +89,7 @@ async function ingestAlone(bench: Bench): Promise<object> {
   return run;
 }
 
-/** Everything at once, as fast as it is answered; the rate counted includes the time until nothing waits. */
+/** Everything at once, as fast as responses come; the rate counted includes the time until nothing waits. */
 async function closedLoop(bench: Bench): Promise<object> {
   const startedAt = performance.now();
   const run = await measured(bench, () => load(bench, { durationMs: bench.phaseMs }));
@@ -123,8 +123,8 @@ async function sustained(bench: Bench): Promise<object> {
   };
 }
 
-/** Counters and load at half the rate, without and with one large breakdown after the other beside them. */
-async function besideBreakdown(bench: Bench): Promise<object> {
+/** Counters and load at half the rate, without and with large breakdowns that run one after the other. */
+async function duringBreakdowns(bench: Bench): Promise<object> {
   const without = await countersUnderLoad(bench);
   let over = false;
   const breakdowns: number[] = [];

@@ -1,8 +1,8 @@
 /**
- * `npm run bench:thresholds`: how long it takes from the answer to an event until the threshold that it
- * crosses stands in the outbox, while other usage comes at a fixed rate. Prints and stores figures; asserts
- * nothing. `-- --rate N` events per second, `-- --customers N` that they are of, `-- --scene NAME` says what
- * those have: `none`, `budgets`, `rates`, `property-rates`.
+ * `npm run bench:thresholds`: how long it takes from the response to an event until the threshold that it
+ * crosses is in the outbox, while other usage comes at a fixed rate. Prints and stores figures; asserts
+ * nothing. `-- --rate N` events per second, `-- --customers N` that they are of, `-- --scenario NAME` says
+ * what those have: `none`, `budgets`, `rates`, `property-rates`.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pass } from 'node:timers/promises';
@@ -34,7 +34,7 @@ async function main(): Promise<void> {
   const values = readOptions(OPTIONS);
   const scenarios = Object.keys(SCENARIOS);
   if (!scenarios.includes(values.scenario)) {
-    throw new Unusable(`--scene ${values.scenario} is none of ${scenarios.join(', ')}`);
+    throw new Unusable(`--scenario ${values.scenario} is none of ${scenarios.join(', ')}`);
   }
   const customers = numberOption('customers', values.customers, OF_A_SCRIPT.things);
   const durationMs = 1_000 * numberOption('seconds', values.seconds, OF_A_SCRIPT.seconds);
@@ -118,13 +118,13 @@ async function makeCustomer(api: Api, number: number): Promise<string> {
 
 async function each(count: number, act: (number: number) => Promise<void>): Promise<void> {
   let next = 0;
-  const lane = async () => {
+  const sender = async () => {
     while (next < count) await act(next++);
   };
-  await Promise.all(Array.from({ length: 8 }, lane));
+  await Promise.all(Array.from({ length: 8 }, sender));
 }
 
-/** When each was answered. */
+/** When each was acknowledged. */
 async function sendProbes(api: Api, probes: readonly string[]): Promise<Map<string, number>> {
   const sent = new Map<string, number>();
   for (const customerId of probes) {
@@ -190,7 +190,7 @@ async function call(
 ): Promise<Record<string, unknown>> {
   const headers = { 'idempotency-key': randomUUID() };
   const response = await api.call(method, path, { body: JSON.stringify(body), headers });
-  if (response.status >= 300) throw new Error(`${path} was answered ${response.status}`);
+  if (response.status >= 300) throw new Error(`${path} returned ${response.status}`);
   return response.body as Record<string, unknown>;
 }
 

@@ -1,6 +1,6 @@
 /**
  * `npm run bench:webhooks`: how fast a backlog of deliveries drains to a receiver on the same machine, that
- * answers at once, with everything embedded, and what it costs in memory. Once with one endpoint, of which
+ * responds at once, with everything embedded, and what it costs in memory. Once with one endpoint, of which
  * five attempts run at once, and once with ten. Prints and stores figures; asserts nothing. `-- --deliveries
  * N` takes another backlog.
  */
@@ -81,7 +81,7 @@ async function register(instance: Instance, url: string): Promise<void> {
     body: JSON.stringify({ url, events: ['*'] }),
   });
   await api.close();
-  if (response.status !== 201) throw new Error(`an endpoint was answered ${response.status}`);
+  if (response.status !== 201) throw new Error(`POST of an endpoint returned ${response.status}`);
 }
 
 /** Envelopes as a change of a customer makes them. Gives when they were committed. */

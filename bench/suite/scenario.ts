@@ -42,7 +42,7 @@ export async function closeScenario({ api, instance }: Scenario): Promise<void> 
   await instance.remove();
 }
 
-/** How this scene's instance is driven. */
+/** How this scenario's instance is driven. */
 export function toward(
   scenario: Scenario,
   more: Pick<Driven, 'batch' | 'connections' | 'durationMs'>,
@@ -55,7 +55,7 @@ export function toward(
 export async function waitForAll({ api, customers, meterKey }: Scenario): Promise<void> {
   const path = `/usage/${customers[0]}/${meterKey}?consistency=strong`;
   const { status } = await getPatiently(api, path, COUNTED_PATIENCE_MS);
-  if (status !== 200) throw new Error(`${path} was answered ${status}`);
+  if (status !== 200) throw new Error(`${path} returned ${status}`);
 }
 
 /** Bytes of the files below a folder; what goes away meanwhile counts as nothing. */

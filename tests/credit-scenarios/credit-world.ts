@@ -117,7 +117,7 @@ function usageOf(api: Api) {
     const body = { events: numbered };
     const { results } = await done(api, 'POST', '/usage/events/batch?include=events', body);
     return (results as Array<{ event?: { occurredAt: string } }>).map((result) => {
-      if (!result.event) throw new Error(`usage was answered ${JSON.stringify(result)}`);
+      if (!result.event) throw new Error(`usage returned ${JSON.stringify(result)}`);
       return new Date(result.event.occurredAt);
     });
   }
@@ -176,7 +176,7 @@ function processorOf({ origin }: Instance, { workspaceId }: DemoKeys) {
         body: payload,
         headers: { 'content-type': 'application/json', 'stripe-signature': signature },
       });
-      if (response.status !== 200) throw new Error(`the processor was answered ${await response.text()}`);
+      if (response.status !== 200) throw new Error(`the processor webhook returned ${await response.text()}`);
     },
   };
 }

@@ -15,7 +15,7 @@ export interface JudgedInstance {
 export interface JudgedOptions extends InstanceOptions {
   /** Of the client. */
   connections: number;
-  /** Called as soon as an answer begins to arrive. */
+  /** Called as soon as a response begins to arrive. */
   onResponse?: () => void;
 }
 

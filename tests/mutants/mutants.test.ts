@@ -5,10 +5,10 @@ import { PROMISES } from '../faults/promises.ts';
 import { applyMutant, kindOf, MisfitMutant, type Mutant } from './mutant.ts';
 import { MUTANTS } from './mutant-list.ts';
 
-/** Of this release; others have breaks before all of them is promised. */
+/** Of this release; others have mutants before all of them is promised. */
 const NUMBERS = Array.from({ length: 11 }, (_, at) => at + 1);
 
-describe('a break', () => {
+describe('a mutant', () => {
   const one: Mutant = {
     name: 'no-flush',
     promises: [1],
@@ -32,7 +32,7 @@ describe('a break', () => {
   });
 });
 
-describe('the list of breaks', () => {
+describe('the list of mutants', () => {
   it.each(MUTANTS.map((one) => [one.name, one] as const))('%s fits its module, which stays one', (_, one) => {
     const path = `${one.module}.ts`;
     const text = readFileSync(path, 'utf8');
@@ -49,7 +49,7 @@ describe('the list of breaks', () => {
     expect(unproved.map(({ name }) => name)).toEqual([]);
   });
 
-  it('names each proof of a break once', () => {
+  it('names each proof of a mutant once', () => {
     const doubled = MUTANTS.filter(({ provedBy }) => {
       return new Set(provedBy.map(({ test, title }) => `${test} ${title}`)).size < provedBy.length;
     });
@@ -81,7 +81,7 @@ describe('the list of breaks', () => {
     expect([...promises].filter((one) => !MUTANTS.some((each) => each.promises.includes(one)))).toEqual([]);
   });
 
-  it('has a promise for each test of processes that a break names', () => {
+  it('has a promise for each test of processes that a mutant names', () => {
     const tests = MUTANTS.flatMap(({ provedBy }) => provedBy.filter((one) => kindOf(one) === 'processes'));
     expect(new Set(tests.map(({ test }) => test))).toEqual(new Set(Object.keys(RUNS)));
   });
@@ -105,7 +105,7 @@ function isSeenByRunOf({ provedBy, shownBy }: Mutant, promise: number): boolean 
   return run?.promises.includes(promise) || provedBy.some(({ test }) => RUNS[test]?.includes(promise));
 }
 
-/** Number and breaks of each promise: the first column of the document's table, and the last two. */
+/** Number and mutants of each promise: the first column of the document's table, and the last two. */
 function rowsOf(document: string): Array<[promise: number, mutants: { own: string[]; others: string[] }]> {
   return document.split('\n').flatMap((line) => {
     const columns = line.split('|').slice(1, -1);

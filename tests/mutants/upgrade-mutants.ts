@@ -4,7 +4,7 @@ const UPGRADE_TEST = 'tests/faults/upgrade/upgrade.sys.test.ts';
 const REJECTION_TEST = 'tests/faults/upgrade/rejected-data.sys.test.ts';
 const VIEW_TEST = 'tests/faults/upgrade/view-change.store.test.ts';
 const PAUSE_TEST = 'aggregator/load/pause-load.store.test.ts';
-/** The end of who ought to refuse, and does not, is waited for in vain. */
+/** A process that should reject the data, and does not, is waited for in vain. */
 const TAKEN = {
   test: REJECTION_TEST,
   stopsWith: /for the end of dist\/app\/(roles\/ingest|control-side)\.js/,
@@ -50,7 +50,7 @@ export const UPGRADE_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: VIEW_TEST,
-        title: 'that was cut off is refused by the former release and done again by its own',
+        title: 'that was cut off is rejected by the former release and done again by its own',
       },
     ],
   },
@@ -73,7 +73,7 @@ export const UPGRADE_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: VIEW_TEST,
-        title: 'that changes a view waits for the load to stand still, and no other does',
+        title: 'that changes a view waits until the load is paused, and no other does',
       },
     ],
   },
@@ -105,7 +105,7 @@ export const UPGRADE_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: REJECTION_TEST,
-        title: 'ends with 4 and says once what is wrong, whoever of its two processes refuses',
+        title: 'ends with 4 and says once what is wrong, whichever of its two processes rejects the data',
       },
     ],
   },
@@ -121,10 +121,10 @@ export const UPGRADE_MUTANTS: readonly Mutant[] = [
   {
     name: 'database-unjudged',
     promises: [19],
-    why: 'beside a log whose database is lost another one is made: all of the log is counted again under it',
+    why: 'where the database of a log is lost another one is created: all of the log is counted again',
     module: 'app/roles/relational',
     find: "await retryUntilAvailable('Postgres', () => judge(pool), log);",
     replace: '',
-    provedBy: [{ ...TAKEN, title: 'an empty database beside a log' }],
+    provedBy: [{ ...TAKEN, title: 'an empty database with a log' }],
   },
 ];

@@ -7,14 +7,16 @@ export interface LoadRunOptions extends Omit<LoadBodyOptions, 'run' | 'seed'> {
   port: number;
   connections: number;
   durationMs: number;
-  /** Events per second offered. Undefined: closed loop, each connection sends as soon as it was answered. */
+  /**
+   * Events per second offered. Undefined: closed loop, each connection sends as soon as its response came.
+   */
   rate?: number;
 }
 
 export interface LoadRunResult {
   acknowledged: number;
   durationMs: number;
-  /** Milliseconds from when a batch was due to its answer, so that a stalled server is not spared. */
+  /** Milliseconds from when a batch was due to its response, so that a stalled server is not spared. */
   latencyMs: { p50: number; p99: number; max: number };
 }
 

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 
 /** One keep-alive connection, one request at a time, and no more parsing than the count of created events. */
 export interface LoadSocket {
-  /** Resolves with how many of the batch's events were created. Rejects on any other answer than 200. */
+  /** Resolves with how many of the batch's events were created. Rejects on any status but 200. */
   send(request: Buffer): Promise<number>;
   close(): void;
 }
@@ -13,7 +13,7 @@ const RESPONSE_TIMEOUT_MS = 30_000;
 export async function openLoadSocket(host: string, port: number): Promise<LoadSocket> {
   const socket = connect({ host, port, noDelay: true });
   await once(socket, 'connect');
-  socket.setTimeout(RESPONSE_TIMEOUT_MS, () => socket.destroy(new Error('no answer in time')));
+  socket.setTimeout(RESPONSE_TIMEOUT_MS, () => socket.destroy(new Error('no response in time')));
   let settle: { resolve: (created: number) => void; reject: (error: Error) => void } | undefined;
   let response = emptyResponse();
   const fail = (error: Error): void => settle?.reject(error);
@@ -24,7 +24,7 @@ export async function openLoadSocket(host: string, port: number): Promise<LoadSo
     if (response.missing > 0) return;
     const { created } = response;
     response = emptyResponse();
-    if (created === undefined) fail(new Error('an answer without a count of created events'));
+    if (created === undefined) fail(new Error('a response without a count of created events'));
     else settle?.resolve(created);
   });
   return {
@@ -57,7 +57,7 @@ function emptyResponse(): PartialResponse {
   return { head: Buffer.alloc(0), missing: Number.POSITIVE_INFINITY, created: undefined };
 }
 
-/** The summary stands within this many bytes of the body. */
+/** The summary lies within this many bytes of the body. */
 const SUMMARY_BYTES = 256;
 
 function takeChunk(response: PartialResponse, chunk: Buffer): PartialResponse {
@@ -70,6 +70,6 @@ function takeChunk(response: PartialResponse, chunk: Buffer): PartialResponse {
   const text = head.toString('latin1', 0, bodyAt + SUMMARY_BYTES);
   const length = Number(/content-length: (\d+)/i.exec(text)?.[1]);
   const created = text.startsWith('HTTP/1.1 200') ? /"created":(\d+)/.exec(text)?.[1] : undefined;
-  if (created === undefined || Number.isNaN(length)) throw new Error(`unexpected answer: ${text}`);
+  if (created === undefined || Number.isNaN(length)) throw new Error(`unexpected response: ${text}`);
   return { head, missing: bodyAt + length - head.length, created: Number(created) };
 }

@@ -5,7 +5,7 @@ import { signedEvent } from './signed-event.ts';
 import type { Objects } from './tenant-requests.ts';
 import type { WatchedClient } from './watched-client.ts';
 
-/** Stands in every text of a tenant that no request of ours repeats. */
+/** Part of every text of a tenant that no request of ours repeats. */
 export function markerOf(tenant: string): string {
   return `Of-${tenant}-only`;
 }

@@ -20,7 +20,7 @@ export const changesKilled: FaultPromise = {
   async open({ seed }) {
     const instance = await startInstance({ LOG_LEVEL: 'warn' });
     const key = instance.keys().live.secret;
-    const api = createApi({ origin: instance.origin, key, connections: 2 * LANES });
+    const api = createApi({ origin: instance.origin, key, connections: 2 * SENDERS });
     const taken = new Set<string>();
     return {
       round: (number) => killRound({ instance, api, taken }, { seed, number }),
@@ -35,7 +35,7 @@ export const changesKilled: FaultPromise = {
   },
 };
 
-const LANES = 8;
+const SENDERS = 8;
 /** The supervisor takes everything with it and is started again by us: a start each time. */
 const VICTIMS: readonly Role[] = [
   ...Array<Role[]>(4).fill(['control side', 'postgres', 'control side']).flat(),
@@ -61,7 +61,7 @@ async function killRound(
   const victim = VICTIMS[number % VICTIMS.length] ?? 'control side';
   const since = new Date();
   const planner = planChanges(random, `r${seed}-${number}-${since.getTime()}`, taken);
-  const workload = startChangeWorkload({ api, planner, random, lanes: LANES });
+  const workload = startChangeWorkload({ api, planner, random, senders: SENDERS });
   await untilResponse(workload, RESPONSES_BEFORE.least + random.below(RESPONSES_BEFORE.most));
   await instance.kill(victim);
   const before = workload.responded();
@@ -78,13 +78,13 @@ async function killRound(
     requestsRepeated: repeated,
     eventsNotified: stored.events.length,
   };
-  const untold = await judgeNotified({ instance, api }, since);
-  return { counts, problems: [...problems, ...judgeChanges(outcomes, stored), ...untold] };
+  const wrongNotices = await judgeNotified({ instance, api }, since);
+  return { counts, problems: [...problems, ...judgeChanges(outcomes, stored), ...wrongNotices] };
 }
 
 async function untilResponse(workload: ChangeWorkload, count: number): Promise<void> {
   for (const giveUpAt = Date.now() + RESPONSES_PATIENCE_MS; workload.responded() < count; await pass(1)) {
-    if (Date.now() > giveUpAt) throw new Error(`no ${count} changes were answered in time`);
+    if (Date.now() > giveUpAt) throw new Error(`fewer than ${count} changes received a response in time`);
   }
 }
 

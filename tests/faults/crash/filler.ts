@@ -1,12 +1,12 @@
-import type { Beside } from '../../support/during.ts';
+import type { RunningLoad } from '../../support/during.ts';
 import { type LoadSocket, openLoadSocket } from '../../support/load-socket.ts';
 
 /**
  * Keeps the server at work with one request, sent again and again over several connections until they break:
  * a request of replays stores nothing and costs the sender next to nothing. While the server works on one,
- * the events of another wait to be written, and that is when a kill tells an early answer from a true one.
+ * the events of another wait to be written, and that is when a kill reveals a response sent too early.
  */
-export async function startFiller(port: number, request: Buffer): Promise<Beside<void>> {
+export async function startFiller(port: number, request: Buffer): Promise<RunningLoad<void>> {
   const opening = Array.from({ length: CONNECTIONS }, () => openLoadSocket('127.0.0.1', port));
   const opened = await Promise.allSettled(opening);
   const sockets = opened.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
@@ -23,7 +23,7 @@ export async function startFiller(port: number, request: Buffer): Promise<Beside
 
 const CONNECTIONS = 6;
 
-/** Until it is refused: the server was killed, and that is what this is for. */
+/** Until the connection is refused: the server was killed, and that is what this is for. */
 async function repeat(socket: LoadSocket, request: Buffer): Promise<void> {
   for (;;) {
     const sent = await socket.send(request).then(

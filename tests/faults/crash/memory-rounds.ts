@@ -15,7 +15,7 @@ const ROUND_MS = { short: 8_000, long: 30_000 };
 
 /**
  * Far more than the data plane can take, with the load stopped behind it, and its resident set at its
- * largest. A few connections send dense batches as fast as they are answered. Hundreds send bodies of a
+ * largest. A few connections send dense batches as fast as responses come. Hundreds send bodies of a
  * mebibyte, most of it white space: held all at once they would be more than the process may have.
  */
 export const boundedMemory: FaultPromise = {
@@ -93,7 +93,7 @@ async function floodRound(instance: Instance, flood: Flood, durationMs: number):
   return { counts: { ...counts }, peaks: { rssPeakMib }, problems: faults(counts, rssPeakMib) };
 }
 
-/** A reset after an early refusal may overtake the answer. */
+/** A reset after an early rejection may overtake the response. */
 const WITHOUT_RESPONSE_MAX = 0.01;
 const DIED = 'the data plane ended under the flood';
 
@@ -102,10 +102,10 @@ function faults(counts: FloodCounts, rssPeakMib: number): string[] {
   const { requestsWithoutResponse, rejectedWithoutRetryAfter } = counts;
   const found: string[] = [];
   if (rssPeakMib > RSS_MAX_MIB) found.push(`the data plane took ${rssPeakMib} MiB`);
-  if (otherResponses > 0) found.push(`${otherResponses} answers were neither 200 nor 503`);
-  if (rejectedWithoutRetryAfter > 0) found.push(`${rejectedWithoutRetryAfter} refusals had no Retry-After`);
+  if (otherResponses > 0) found.push(`${otherResponses} responses were neither 200 nor 503`);
+  if (rejectedWithoutRetryAfter > 0) found.push(`${rejectedWithoutRetryAfter} rejections had no Retry-After`);
   if (requestsWithoutResponse > WITHOUT_RESPONSE_MAX * requestsOffered) {
-    found.push(`${requestsWithoutResponse} of ${requestsOffered} requests were not answered`);
+    found.push(`${requestsWithoutResponse} of ${requestsOffered} requests received no response`);
   }
   if (requestsAnswered200 === 0) found.push('nothing was acknowledged');
   if (requestsOffered < 2 * requestsAnswered200) {

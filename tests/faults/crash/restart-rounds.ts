@@ -136,7 +136,7 @@ async function restartRound(full: FullInstance, { seed, form, number }: RoundOf)
   });
   mustBeAnother(instance, 'data plane', pid);
   const othersMs = Math.round(waitedForCoreMs(instance.pid('data plane')));
-  // The short form has others beside it, which are no fault of a start; the long one has the machine.
+  // The short form runs concurrently with others, which slow a start; the long one has the machine alone.
   const late = firstResponseMs - (form === 'short' ? othersMs : 0) > FIRST_RESPONSE_MS_MAX;
   const notified = `${firstResponseMs} ms, ${othersMs} ms of it others had the cores`;
   const problems = late ? [`with ${full.keys} keys the first acknowledgement came after ${notified}`] : [];
@@ -167,14 +167,14 @@ async function killAndTime({ instance, judged }: FullInstance, number: number): 
   }
 }
 
-/** 200 when an earlier try was stored and its answer lost. */
+/** 200 when an earlier try was stored and its response lost. */
 function isAcknowledged(status: number | undefined): boolean {
   return status === 201 || status === 200;
 }
 
 /**
  * From its files, since it began. A start reads the record file, the last segment and what its checkpoint
- * does not cover: 61 MiB of 386. One that makes the keys anew reads the whole log, and with some 1,400,000
+ * does not cover: 61 MiB of 386. One that rebuilds the keys reads the whole log, and with some 1,400,000
  * keys it was still in time.
  */
 function bytesReadBy(pid: number): number {

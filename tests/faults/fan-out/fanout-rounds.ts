@@ -7,12 +7,12 @@ import { type FaultOptions, type FaultPromise, type RoundReport, roundSeed } fro
 import { openSubscribers, type Subscribers } from './subscribers.ts';
 
 /**
- * A plan with many subscribers changes, and whoever tells them is killed while it does. Every one of them is
- * told once of each feature that changed, and in time; the change itself is answered at once.
+ * A plan with many subscribers changes, and the process that notifies them is killed meanwhile. Each one is
+ * notified once of each feature that changed, and in time; the change itself gets its response at once.
  */
 export const fanoutKilled: FaultPromise = {
   promises: [22],
-  title: 'a plan with many subscribers changes, and who tells them is killed',
+  title: 'a plan with many subscribers changes, and the notifying process is killed',
   rounds: { short: 1, long: 12 },
   async open(options) {
     const instance = await startInstance({ LOG_LEVEL: 'warn' });
@@ -38,8 +38,8 @@ export const fanoutKilled: FaultPromise = {
 };
 
 /**
- * The long form is the promise: 50,000, 200 ms and 60 s. The short one runs beside other tests, whatever the
- * machine has to do meanwhile.
+ * The long form is the promise: 50,000, 200 ms and 60 s. The short one runs concurrently with other tests,
+ * whatever the machine has to do meanwhile.
  */
 const SIZES = {
   short: { subscribers: 5_000, responseMs: 2_000 },
@@ -81,13 +81,13 @@ async function fanoutRound(scenario: Scenario, number: number): Promise<RoundRep
   const notified = await seenInTime(
     async () => {
       const seen = await subscribers.notified(since).catch(() => undefined);
-      // The change was answered: its job is there until all are told.
+      // The change has its response: its job exists until all are notified.
       return seen?.waiting === 0 ? seen : undefined;
     },
     { timeoutMs: 2 * ALL_NOTIFIED_MS, everyMs: 100 },
     'the end of the job',
   );
-  const allToldMs = Math.round(performance.now() - startedAt);
+  const allNotifiedMs = Math.round(performance.now() - startedAt);
   const problems = [
     ...notified.features.flatMap((one) => {
       const ought = { featureKey: one.featureKey, events: many, customers: many };
@@ -95,14 +95,14 @@ async function fanoutRound(scenario: Scenario, number: number): Promise<RoundRep
     }),
     ...(notified.features.length === FEATURES.length
       ? []
-      : [`${notified.features.length} features were told of`]),
-    ...(responseMs > responseMsMax ? [`the change was answered after ${responseMs} ms`] : []),
-    ...(allToldMs > ALL_NOTIFIED_MS ? [`all were told after ${allToldMs} ms`] : []),
+      : [`${notified.features.length} features were notified`]),
+    ...(responseMs > responseMsMax ? [`the change took ${responseMs} ms`] : []),
+    ...(allNotifiedMs > ALL_NOTIFIED_MS ? [`all were notified after ${allNotifiedMs} ms`] : []),
     ...(await differences(scenario, random)),
   ];
   return {
     counts: { changes: 1, eventsNotified: notified.events, ...(victim ? { [`kills of ${victim}`]: 1 } : {}) },
-    peaks: { responseMs, [victim ? 'allToldMsWithAKill' : 'allToldMs']: allToldMs },
+    peaks: { responseMs, [victim ? 'allNotifiedMsWithAKill' : 'allNotifiedMs']: allNotifiedMs },
     problems,
   };
 }
@@ -111,12 +111,12 @@ async function changePlan({ api, planId }: Scenario, worth: Record<string, unkno
   const entitlements = Object.entries(worth).map(([featureKey, value]) => ({ featureKey, value }));
   const body = JSON.stringify({ entitlements });
   const { status } = await api.call('PUT', `/plans/${planId}/entitlements`, { body });
-  if (status !== 200) throw new Error(`the change of the plan was answered ${status}`);
+  if (status !== 200) throw new Error(`the change of the plan returned ${status}`);
 }
 
 const SAMPLES = 20;
 
-/** What some of them were told last, beside what they are answered when they ask. */
+/** The last notifications of some of them, compared with what the API returns. */
 async function differences(
   { api, subscribers }: Scenario,
   random: { below(bound: number): number },
@@ -136,7 +136,7 @@ async function differences(
     const held = response.filter(({ effectiveValue }) => effectiveValue !== false);
     const is = Object.fromEntries(held.map((one) => [one.featureKey, plain(one.effectiveValue)]));
     if (JSON.stringify(is) !== JSON.stringify(notified)) {
-      found.push(`${customerId} was told ${JSON.stringify(notified)} and is answered ${JSON.stringify(is)}`);
+      found.push(`${customerId} was notified of ${JSON.stringify(notified)} and reads ${JSON.stringify(is)}`);
     }
   }
   return found;
@@ -150,7 +150,7 @@ function plain(value: unknown): unknown {
 async function makePlan(api: Api): Promise<string> {
   const made = async (path: string, body: object) => {
     const response = await api.call('POST', path, { body: JSON.stringify(body) });
-    if (response.status !== 201) throw new Error(`${path} was answered ${response.status}`);
+    if (response.status !== 201) throw new Error(`${path} returned ${response.status}`);
     return response.body as { id: string };
   };
   for (const key of FEATURES) {

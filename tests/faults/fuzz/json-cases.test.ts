@@ -4,7 +4,7 @@ import type { JsonCase, Verdict } from './json-case.ts';
 import { jsonCases } from './json-cases.ts';
 import { hasUnsoundText, numberOf, readTagged } from './read-tagged.ts';
 
-/** The table and the judge are two opinions. That the product holds the same one is hostile.sys.test.ts. */
+/** The table and the judge are two opinions. fuzz.timed.test.ts shows that the product agrees. */
 const CASES = jsonCases();
 
 test('the table has cases of every verdict, and none twice', () => {

@@ -7,7 +7,7 @@ import type { LimitedCustomer, PlanValue } from './expected-jobs.ts';
 
 /**
  * Customers of a meter with credit rate 1 whose limits change, made through the public API. What is recorded
- * here of a change is the time that its answer names: usage before it falls under what held before.
+ * here of a change is the time in its response: usage before it falls under the limits before.
  */
 export interface LimitedWorld {
   customers: LimitedCustomer[];
@@ -191,7 +191,7 @@ async function done(api: Api, method: Method, path: string, body?: object): Prom
   return response.body as Made;
 }
 
-/** Asks again until there is an answer: each of these changes nothing the second time. */
+/** Repeats a request until its response comes: each of these changes nothing the second time. */
 async function responded(
   api: Api,
   method: Method,

@@ -4,7 +4,7 @@ import type { Random } from '../../support/random.ts';
 /** Customers whose usage costs credits and is watched, all made through the public API. */
 export interface RatedWorld {
   customers: RatedCustomer[];
-  /** The rates of `tokens`, each from its moment on. The others' never change. */
+  /** The rates of `tokens`, each from its time on. The others' never change. */
   tokenRates: Array<{ sinceMs: number; rate: string }>;
 }
 

@@ -19,7 +19,7 @@ import { correctAll, startUsageWorkload, type UsedEvent } from './usage-workload
  * Usage that costs credits, on time and late across period bounds, with a rate that changes half-way; with
  * corrections, and limits that change in each round by plans, plan edits, overrides and cancellations. What
  * settles it is killed while it does. Everybody has in the end exactly what was granted less what all
- * acknowledged usage costs, and was told once of each depletion and each crossing.
+ * acknowledged usage costs, and emitted one event for each depletion and each crossing.
  */
 export const settlementKilled: FaultPromise = {
   promises: [21],
@@ -106,7 +106,7 @@ async function killRound(
   return { counts, problems };
 }
 
-/** What is settled again, as it is each minute while it is in use, burns and tells nothing more. */
+/** A further settlement, which happens each minute while there is usage, burns and emits nothing more. */
 const SWEPT_MS = 65_000;
 
 async function judgeAgain({ judge, used }: Scenario, { form }: FaultOptions): Promise<RoundReport> {

@@ -1,11 +1,11 @@
 import { setTimeout as pass } from 'node:timers/promises';
 import type { Api, ApiResponse } from '../../support/api.ts';
-import type { Beside } from '../../support/during.ts';
+import type { RunningLoad } from '../../support/during.ts';
 import type { Random } from '../../support/random.ts';
 import { JOBS, type LimitedWorld } from './limited-world.ts';
 import { type RatedWorld, SPENT_FIRST } from './rated-world.ts';
 
-/** An event that was acknowledged, as its answer showed it. */
+/** An event that was acknowledged, as its response showed it. */
 export interface UsedEvent {
   customerId: string;
   meterKey: string;
@@ -26,7 +26,7 @@ export interface UsageWorkloadOptions {
   used: UsedEvent[];
 }
 
-const LANES = 3;
+const SENDERS = 3;
 const ITEMS = 30;
 const PAUSE_MS = 8;
 const PATIENCE_MS = 60_000;
@@ -34,11 +34,11 @@ const PATIENCE_MS = 60_000;
 /** Usage of everybody, on time and late, without a pause but between two requests; with its requests. */
 export function startUsageWorkload(
   options: UsageWorkloadOptions,
-): Beside<{ requests: number; repeated: number }> {
+): RunningLoad<{ requests: number; repeated: number }> {
   const summary = { requests: 0, repeated: 0 };
   let isOver = false;
 
-  async function lane(name: number): Promise<void> {
+  async function sender(name: number): Promise<void> {
     while (!isOver) {
       const items = Array.from({ length: ITEMS }, (_, at) =>
         plannedItem(options, `${options.run}-${name}-${summary.requests}-${at}`),
@@ -50,19 +50,19 @@ export function startUsageWorkload(
     }
   }
 
-  const lanes = Promise.all(Array.from({ length: LANES }, (_, name) => lane(name)));
-  // Told by stop(), whenever it comes.
-  lanes.catch(() => undefined);
+  const senders = Promise.all(Array.from({ length: SENDERS }, (_, name) => sender(name)));
+  // stop() reports it, whenever it is called.
+  senders.catch(() => undefined);
   return {
     async stop() {
       isOver = true;
-      await lanes;
+      await senders;
       return summary;
     },
   };
 }
 
-/** Corrections alone: within a storm what comes beside them costs more than they give back. */
+/** Corrections alone: within a workload concurrent usage costs more than they give back. */
 export async function correctAll(options: UsageWorkloadOptions): Promise<void> {
   const items = options.limited.customers.map(({ id: customerId }, at) => {
     return { idempotencyKey: `${options.run}-corrected-${at}`, customerId, meterId: JOBS, value: -5 };
@@ -136,7 +136,7 @@ async function sendUntilResponse({ api, used }: UsageWorkloadOptions, items: Ite
       used.push(...results.map(({ event }, at) => usedEvent(items[at] as Item, event)));
       return repeats;
     }
-    if (Date.now() > until) throw new Error('usage found no answer', { cause: response });
+    if (Date.now() > until) throw new Error('usage received no response', { cause: response });
     await pass(20);
   }
 }
@@ -150,7 +150,7 @@ function resultsOf({ status, body }: ApiResponse): Result[] | undefined {
   const { results = [] } = (body ?? {}) as { results?: Array<Partial<Result>> };
   const isWhole = status === 200 && results.every(({ event }) => event !== undefined);
   if (status === 200 || status === 503) return isWhole ? (results as Result[]) : undefined;
-  throw new Error(`usage was answered ${status}: ${JSON.stringify(body)}`);
+  throw new Error(`usage returned ${status}: ${JSON.stringify(body)}`);
 }
 
 function usedEvent({ customerId, meterId, value, properties }: Item, event: Result['event']): UsedEvent {

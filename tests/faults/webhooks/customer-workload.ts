@@ -1,10 +1,10 @@
 import { setTimeout as pass } from 'node:timers/promises';
 import type { Api } from '../../support/api.ts';
-import type { Beside } from '../../support/during.ts';
+import type { RunningLoad } from '../../support/during.ts';
 
-/** Customers that are created without a break, each asked for until it is answered, under one key. */
-export interface CustomerWorkload extends Beside<WorkloadSummary> {
-  /** Answers so far. */
+/** Creates customers continuously, each repeated until its response comes, under one key. */
+export interface CustomerWorkload extends RunningLoad<WorkloadSummary> {
+  /** Responses so far. */
   responded(): number;
 }
 
@@ -15,8 +15,8 @@ export interface WorkloadSummary {
 export interface WorkloadPlan {
   /** Of its keys and names. */
   run: string;
-  lanes: number;
-  /** Between two of a lane. */
+  senders: number;
+  /** Between two of a sender. */
   pauseMs?: number;
   onCreated: (customerId: string) => void;
 }
@@ -26,7 +26,7 @@ const REPEAT_PAUSE_MS = 25;
 
 export function startCustomerWorkload(
   api: Api,
-  { run, lanes, pauseMs = 0, onCreated }: WorkloadPlan,
+  { run, senders, pauseMs = 0, onCreated }: WorkloadPlan,
 ): CustomerWorkload {
   let [requested, responded, requestsRepeated, isOver] = [0, 0, 0, false];
 
@@ -42,20 +42,20 @@ export function startCustomerWorkload(
         return;
       }
       const isOpen = !response || response.status === 503 || response.status === 409;
-      if (!isOpen) throw new Error(`a customer was answered ${response.status}`);
+      if (!isOpen) throw new Error(`a customer returned ${response.status}`);
       requestsRepeated += 1;
     }
-    throw new Error('a customer found no answer');
+    throw new Error('a customer received no response');
   }
 
-  const lane = async () => {
+  const sender = async () => {
     while (!isOver) {
       await createOne();
       await pass(pauseMs);
     }
   };
-  const done = Promise.all(Array.from({ length: lanes }, lane));
-  // It is awaited at the stop; a lane that fails before is not to end the process.
+  const done = Promise.all(Array.from({ length: senders }, sender));
+  // It is awaited at the stop; a sender that fails before must not end the process.
   done.catch(() => undefined);
   return {
     responded: () => responded,

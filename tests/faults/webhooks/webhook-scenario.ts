@@ -6,7 +6,7 @@ import {
   type WebhookReceiver,
 } from '../../support/webhook-receiver.ts';
 
-/** A Metergate, and a receiver on the same machine whose endpoints it tells. */
+/** A Metergate, and a receiver on the same machine that its endpoints lead to. */
 export interface WebhookScenario {
   instance: Instance;
   api: Api;
@@ -42,7 +42,7 @@ export async function openWebhookScenario({
   }
 }
 
-/** An endpoint that is told of new customers. */
+/** An endpoint that receives new customers. */
 export async function register(api: Api, url: string): Promise<void> {
   await expectResponse(api, 'POST', '/webhooks/endpoints', { url, events: ['customer.created'] });
 }
@@ -50,5 +50,5 @@ export async function register(api: Api, url: string): Promise<void> {
 async function expectResponse(api: Api, method: Method, path: string, body: object): Promise<void> {
   const response = await api.call(method, path, { body: JSON.stringify(body) });
   if (response.status < 300) return;
-  throw new Error(`${method} ${path} was answered ${response.status} ${JSON.stringify(response.body)}`);
+  throw new Error(`${method} ${path} returned ${response.status} ${JSON.stringify(response.body)}`);
 }
