@@ -13,7 +13,7 @@ export const CHANGES_MUTANTS: readonly Mutant[] = [
     shownBy: { promise: 20, rounds: 3 },
   },
   {
-    name: 'answer-kept-outside-its-transaction',
+    name: 'response-stored-outside-its-transaction',
     promises: [20],
     why: 'a change whose response was lost takes effect a second time when it is retried',
     module: 'control-plane/http/idempotent',

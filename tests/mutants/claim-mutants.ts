@@ -56,7 +56,7 @@ export const CLAIM_MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'possible-event-judged-anew',
+    name: 'possible-event-judged-again',
     promises: [2],
     why: 'a stored event is rejected, since its customer was archived before its client got the response',
     module: 'infra/valkey/key-scripts',
@@ -70,7 +70,7 @@ export const CLAIM_MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'companions-waited-for-once',
+    name: 'batch-waited-for-once',
     promises: [8],
     why: 'after one partition has timed out the next waits for the lost response of a third, without a limit',
     module: 'ingest/distributed/produce-batcher',
@@ -98,7 +98,7 @@ export const CLAIM_MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'replica-asked-on',
+    name: 'replica-used-on',
     promises: [8],
     why: 'after a fail-over that kept the connections nothing is taken until the process is started again',
     module: 'infra/valkey/valkey-client',

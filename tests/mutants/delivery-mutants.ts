@@ -121,7 +121,7 @@ export const DELIVERY_MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'lanes-with-nothing-to-give',
+    name: 'queues-with-nothing-to-send',
     promises: [13],
     why: 'endpoints all of whose deliveries are in flight take the places of those that wait',
     module: 'delivery/store/take-due',

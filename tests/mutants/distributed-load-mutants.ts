@@ -28,7 +28,7 @@ export const DISTRIBUTED_LOAD_MUTANTS: readonly Mutant[] = [
     provedBy: [{ test: FORGOTTEN_TEST, title: 'an original that comes to a new owner counts once' }],
   },
   {
-    name: 'made-whole-beside-others',
+    name: 'repaired-during-inserts',
     promises: [4, 5],
     why: 'hours that another partition is just adding to are rebuilt, and then added to once more',
     module: 'aggregator/load/insert-lock',
@@ -56,7 +56,7 @@ export const DISTRIBUTED_LOAD_MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'cluster-loaded-beside-itself',
+    name: 'cluster-inserted-concurrently',
     promises: [8],
     why: 'a cluster rejects a concurrent second insert: partitions keep failing each other',
     module: 'aggregator/load/load-range',

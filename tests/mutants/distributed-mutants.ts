@@ -201,7 +201,7 @@ export const DISTRIBUTED_MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'silent-broker-asked-on',
+    name: 'silent-broker-kept',
     promises: [8],
     why: 'a connection whose other end is gone is used for a quarter of an hour, and nothing is accepted',
     module: 'infra/kafka/give-up-silent',
@@ -215,7 +215,7 @@ export const DISTRIBUTED_MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'silent-key-store-asked-on',
+    name: 'silent-key-store-kept',
     promises: [8],
     why: 'a connection whose other end is gone is used forever, and nothing is accepted',
     module: 'infra/valkey/valkey-client',

@@ -6,7 +6,7 @@ const FEATURE_TEST = 'control-plane/entitlements/changes/feature-members.store.t
 /** Changes that touch many customers, some of whom receive no notification. */
 export const FANOUT_MUTANTS: readonly Mutant[] = [
   {
-    name: 'position-noted-before-customers-are-told',
+    name: 'position-stored-before-notifications',
     promises: [22],
     why: 'a kill in between leaves customers that nobody comes back to',
     module: 'control-plane/entitlements/changes/fan-out',
@@ -64,7 +64,7 @@ export const FANOUT_MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'holders-of-a-deleted-feature-by-what-they-were-told',
+    name: 'customers-of-a-deleted-feature-by-last-notification',
     promises: [22],
     why: 'a customer who held it at 0 or in a paused subscription keeps a history that says so',
     module: 'control-plane/store/fanout-members',

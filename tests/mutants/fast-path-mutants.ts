@@ -24,7 +24,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'unread-answers-without-bound',
+    name: 'unread-responses-without-bound',
     promises: [9],
     why: 'clients who ask and do not read, each within its time, take more memory together than there is',
     module: 'infra/http/unread-responses',
@@ -39,7 +39,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'readiness-asked-anew',
+    name: 'readiness-checked-each-time',
     promises: [9],
     why: 'any client that reaches /readyz makes each request query the stores, and delays all counters',
     module: 'infra/platform/shared-outcome',

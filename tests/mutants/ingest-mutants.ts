@@ -6,7 +6,7 @@ const ENGINE_TEST = 'ingest/engine/js/js-engine.test.ts';
 /** The way of a request up to its response. */
 export const INGEST_MUTANTS: readonly Mutant[] = [
   {
-    name: 'answer-before-flush',
+    name: 'response-before-flush',
     promises: [1, 6],
     why: 'a client receives an acknowledgement of events that a kill half a millisecond later takes away',
     module: 'ingest/embedded/group-commit',
@@ -25,7 +25,7 @@ export const INGEST_MUTANTS: readonly Mutant[] = [
     shownBy: { promise: 1, rounds: 8 },
   },
   {
-    name: 'answer-settled-before-its-write',
+    name: 'response-settled-before-its-write',
     promises: [1, 6],
     why: 'the write may fail, or its process end, after the acknowledgement',
     module: 'ingest/embedded/group-commit',
@@ -41,7 +41,7 @@ export const INGEST_MUTANTS: readonly Mutant[] = [
     shownBy: { promise: 1, rounds: 40 },
   },
   {
-    name: 'answer-not-waited-for',
+    name: 'response-not-waited-for',
     promises: [1, 6],
     why: 'the response is sent while its commit is still in flight',
     module: 'ingest/http/accept',
@@ -51,7 +51,7 @@ export const INGEST_MUTANTS: readonly Mutant[] = [
     shownBy: { promise: 1, rounds: 8 },
   },
   {
-    name: 'replay-answered-early',
+    name: 'replay-before-its-flush',
     promises: [1],
     why: 'a duplicate is acknowledged while the flush of its original is still in flight',
     module: 'ingest/engine/js/js-engine',
@@ -239,7 +239,7 @@ export const INGEST_MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'look-up-waited-for-without-end',
+    name: 'lookup-without-timeout',
     promises: [8],
     why: 'with Postgres hanging every request hangs with it, those of known keys too',
     module: 'domain/api-key-cache',

@@ -82,7 +82,7 @@ export const MONEY_MUTANTS: readonly Mutant[] = [
     provedBy: [{ test: LATE_TEST, title: 'leaves what an override covered while it was there' }],
   },
   {
-    name: 'history-before-the-teller',
+    name: 'history-before-the-notifier',
     promises: [21],
     why: 'usage under a plan is burned where its change is applied late and the plan now gives less',
     module: 'control-plane/store/metered-facts',

@@ -13,7 +13,7 @@ it('every mutant fits its compiled module as well', () => {
   expect(misfits).toEqual([]);
 });
 
-it.each(['answer-before-flush', 'loaded-before-insert'])(
+it.each(['response-before-flush', 'loaded-before-insert'])(
   'the processes of npm start run with the mutant %s and say so',
   async (name) => {
     const instance = await startInstance({ ...mutatedBy(name), LOG_LEVEL: 'fatal' });

@@ -17,7 +17,7 @@ export const OUTAGE_MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'look-ups-wait',
+    name: 'lookups-wait',
     promises: [8],
     why: 'one stranger in a batch holds up all of it, for as long as Postgres hangs',
     module: 'infra/platform/circuit-breaker',

@@ -90,7 +90,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'strong-answer-in-a-repair',
+    name: 'strong-read-in-a-repair',
     promises: [6, 10],
     why: 'an hour is rebuilt in two steps, and a strong read between them returns too little',
     module: 'control-plane/usage/consistency',
@@ -118,7 +118,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'look-for-damage-untold',
+    name: 'damage-check-unreported',
     promises: [10],
     why: 'nothing reports the known damage: no strong read responds',
     module: 'aggregator/audit/repair-damage',

@@ -49,7 +49,7 @@ export const TENANCY_MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'scope-not-looked-at',
+    name: 'scope-not-checked',
     promises: [16],
     why: 'every secret key may do everything',
     module: 'control-plane/http/auth',

@@ -32,7 +32,7 @@ export const UPGRADE_MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'view-changed-beside-a-rival',
+    name: 'view-changed-with-a-rival',
     promises: [19],
     why: 'another process loads while there is no view: its events are in no hour',
     module: 'aggregator/load/pause-load',
@@ -64,7 +64,7 @@ export const UPGRADE_MUTANTS: readonly Mutant[] = [
     provedBy: [{ test: VIEW_TEST, title: 'that a rival applied while this one waited is not applied again' }],
   },
   {
-    name: 'view-changed-without-standstill',
+    name: 'view-changed-without-a-pause',
     promises: [19],
     why: 'the hours change under a load that is running: what it sends again is counted twice',
     module: 'infra/clickhouse/migrate-warehouse',
@@ -96,7 +96,7 @@ export const UPGRADE_MUTANTS: readonly Mutant[] = [
     provedBy: [OTHER_LOG],
   },
   {
-    name: 'refusal-started-again',
+    name: 'rejection-started-again',
     promises: [19],
     why: 'npm start tries what cannot help, and buries the one sentence that says what to do',
     module: 'infra/platform/exit-code',

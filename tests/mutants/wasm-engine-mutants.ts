@@ -6,7 +6,7 @@ const GUARDS_TEST = 'ingest/engine/wasm/wasm-guards.test.ts';
 /** The wasm engine takes ordinary batches; what both engines share is mutated in ingest-mutants.ts. */
 export const WASM_ENGINE_MUTANTS: readonly Mutant[] = [
   {
-    name: 'batch-replay-answered-early',
+    name: 'batch-replay-before-its-flush',
     promises: [1],
     why: 'a batch of duplicates is acknowledged while the flush of their originals is still in flight',
     module: 'ingest/engine/wasm/wasm-engine',

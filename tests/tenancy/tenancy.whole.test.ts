@@ -45,7 +45,7 @@ const isSigned = ({ route }: TenantRequest) => route.access === 'signature';
 
 /*
  * Seen red with the mutants key-of-any-environment, customer-of-any-environment,
- * products-of-all-environments, scope-not-looked-at, revoked-key-taken (tests/mutants/tenancy-mutants.ts).
+ * products-of-all-environments, scope-not-checked, revoked-key-taken (tests/mutants/tenancy-mutants.ts).
  */
 describe('promise 16: no request crosses into another environment', () => {
   const rejections: Array<[what: string, code: string, keyOf: () => string | undefined | Promise<string>]> = [

@@ -24,7 +24,7 @@ it('counts once what was done while its response was lost, of the client and of 
   expect(result.counts.responsesLostOfWarehouse).toBeGreaterThanOrEqual(20);
 });
 
-// Red with the mutants look-ups-wait and known-forgotten-with-postgres; others of promise 8 show in the tests
+// Red with the mutants lookups-wait and known-forgotten-with-postgres; others of promise 8 show in the tests
 // of their modules.
 it('goes on while ClickHouse or Postgres is dead or hangs, and stops in time while both hang', async () => {
   const result = await shortForm(storesUnavailable);
