@@ -6,12 +6,13 @@
  * backfill.
  */
 
-import { type Api, createApi, getPatiently } from '../tests/support/api.ts';
+import { type Api, getPatiently } from '../tests/support/api.ts';
 import { numberText } from '../tests/support/exact.ts';
 import { percentile, startFreshnessProbe } from '../tests/support/freshness-probe.ts';
-import { type Instance, startInstance } from '../tests/support/instance.ts';
+import type { Instance } from '../tests/support/instance.ts';
 import { type LoadRunResult, runLoad } from '../tests/support/load-run.ts';
 import { makeWorld } from '../tests/support/make-world.ts';
+import { openInstance } from '../tests/support/open-instance.ts';
 import { familyCost, type ProcessCost, processCost } from '../tests/support/process-cost.ts';
 import { waitUntilCounted } from '../tests/support/wait-until-counted.ts';
 import type { World } from '../tests/support/world.ts';
@@ -49,8 +50,7 @@ async function main(): Promise<void> {
   if (unknown !== undefined) {
     throw new Unusable(`--phase ${unknown} is none of ${all.map(({ name }) => name).join(', ')}`);
   }
-  const instance = await startInstance({ LOG_LEVEL: 'warn' });
-  const api = createApi({ origin: instance.origin, key: instance.keys().live.secret, connections: 4 });
+  const { instance, api, close } = await openInstance({ LOG_LEVEL: 'warn' }, { connections: 4 });
   try {
     const bench: Bench = {
       instance,
@@ -72,8 +72,7 @@ async function main(): Promise<void> {
     process.stderr.write(`${instance.log()}\n`);
     throw error;
   } finally {
-    await api.close();
-    await instance.remove();
+    await close();
   }
 }
 

@@ -1,6 +1,6 @@
 import { dataDirAt } from '../../infra/platform/data-dir.ts';
 import { type Endpoints, readEndpoints, writeEndpoints } from '../../infra/platform/endpoints-file.ts';
-import { type Api, createApi, getPatiently } from '../../tests/support/api.ts';
+import { type Api, callDone, createApi, getPatiently } from '../../tests/support/api.ts';
 import type { Instance } from '../../tests/support/instance.ts';
 import { processCost } from '../../tests/support/process-cost.ts';
 import { startBaseline } from '../baselines/start-baseline.ts';
@@ -86,9 +86,7 @@ interface Bench extends RoundSizes {
 /** Each with a subscription of its own, so that no two have the same period. Their ids. */
 async function makeCustomers(api: Api): Promise<string[]> {
   const made = async (path: string, body: object) => {
-    const response = await api.call('POST', path, { body: JSON.stringify(body) });
-    if (response.status >= 300) throw new Error(`POST ${path} returned ${response.status}`);
-    return (response.body as { id: string }).id;
+    return String((await callDone(api, 'POST', path, body)).id);
   };
   await made('/meters', { key: 'calls', name: 'Calls', aggregation: 'sum' });
   await made('/features', { key: 'sso', name: 'SSO', type: 'boolean' });
@@ -100,7 +98,7 @@ async function makeCustomers(api: Api): Promise<string[]> {
     { featureKey: 'seats', value: 5 },
     { featureKey: 'calls', value: 1_000_000 },
   ];
-  await api.call('PUT', `/plans/${planId}/entitlements`, { body: JSON.stringify({ entitlements }) });
+  await callDone(api, 'PUT', `/plans/${planId}/entitlements`, { entitlements });
   const makeOne = async (at: number) => {
     const customerId = await made('/customers', { name: `C ${at}`, email: `c${at}@example.com` });
     await made('/subscriptions', { customerId, planId });
@@ -116,8 +114,7 @@ async function useSome(api: Api, customers: string[]): Promise<void> {
     value: at + 0.5,
     idempotencyKey: `bench-${at}`,
   }));
-  const { status } = await api.call('POST', '/usage/events/batch', { body: JSON.stringify({ events }) });
-  if (status !== 200) throw new Error(`usage returned ${status}`);
+  await callDone(api, 'POST', '/usage/events/batch', { events });
   await getPatiently(api, `/usage/${customers[0]}/calls?consistency=strong`, 10_000);
 }
 

@@ -25,7 +25,7 @@ import { rounded } from './paired.ts';
 import { reportPage } from './report-page.ts';
 import { runParts } from './run-parts.ts';
 import { soak, usageGrowth } from './scale.ts';
-import { bytesBelow, closeScenario, openScenario, type Scenario, toward, waitForAll } from './scenario.ts';
+import { bytesBelow, openScenario, type Scenario, toward, waitForAll } from './scenario.ts';
 import { readSuiteArguments, type Sizes } from './suite-arguments.ts';
 import type { SuiteResult } from './suite-result.ts';
 import { goalTable, renewReadme } from './table.ts';
@@ -61,7 +61,7 @@ async function main(interrupted: AbortSignal): Promise<void> {
     notify(result);
   } finally {
     // By force: that ends a control side that a part still holds, too.
-    await closeScenario(scenario);
+    await scenario.close();
   }
   // What a part that was left still waits for would keep this process for minutes.
   if (result.interrupted) process.exit(INTERRUPTED_CODE);

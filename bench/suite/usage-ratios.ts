@@ -1,6 +1,6 @@
 import { build as buildHistogram } from 'hdr-histogram-js';
 import { Client } from 'pg';
-import { getPatiently } from '../../tests/support/api.ts';
+import { callDone, getPatiently } from '../../tests/support/api.ts';
 import { numberText } from '../../tests/support/exact.ts';
 import { percentile, startFreshnessProbe } from '../../tests/support/freshness-probe.ts';
 import { insertRawRows, sumRawRows } from '../baselines/raw-rows.ts';
@@ -170,8 +170,7 @@ async function countOf(scenario: Scenario, customer: string): Promise<number> {
 }
 
 async function get({ api }: Scenario, path: string): Promise<void> {
-  const { status } = await api.call('GET', path);
-  if (status !== 200) throw new Error(`GET ${path} returned ${status}`);
+  await callDone(api, 'GET', path);
 }
 
 async function timed(act: () => Promise<unknown>): Promise<number> {

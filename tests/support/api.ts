@@ -62,6 +62,22 @@ export function createApi({ origin, key, connections, onResponse }: ApiOptions):
   };
 }
 
+const DONE_TIMEOUT_MS = 60_000;
+
+/** Sends a JSON body and returns the body of the response. Throws unless the status is 2xx. */
+export async function callDone(
+  api: Api,
+  method: Method,
+  path: string,
+  body?: object,
+): Promise<Record<string, unknown>> {
+  const options: CallOptions = { timeoutMs: DONE_TIMEOUT_MS };
+  if (body) options.body = JSON.stringify(body);
+  const response = await api.call(method, path, options);
+  if (response.status >= 300) throw new Error(`${method} ${path} returned ${shown(response)}`);
+  return response.body as Record<string, unknown>;
+}
+
 /**
  * Repeats a read while the response is 503 or none comes; throws the last outcome when the time is over, or
  * when the caller's signal aborts.

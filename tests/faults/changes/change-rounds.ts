@@ -1,6 +1,7 @@
 import { setTimeout as pass } from 'node:timers/promises';
-import { type Api, createApi } from '../../support/api.ts';
-import { type Instance, type Role, startInstance } from '../../support/instance.ts';
+import type { Api } from '../../support/api.ts';
+import type { Instance, Role } from '../../support/instance.ts';
+import { openInstance } from '../../support/open-instance.ts';
 import { createRandom } from '../../support/random.ts';
 import { type FaultPromise, type RoundReport, roundSeed } from '../promise.ts';
 import { type ChangeWorkload, startChangeWorkload } from './change-workload.ts';
@@ -18,19 +19,12 @@ export const changesKilled: FaultPromise = {
   title: 'the control side, Postgres and the supervisor are killed while the API changes things',
   rounds: { short: 3, long: 150 },
   async open({ seed }) {
-    const instance = await startInstance({ LOG_LEVEL: 'warn' });
-    const key = instance.keys().live.secret;
-    const api = createApi({ origin: instance.origin, key, connections: 2 * SENDERS });
+    const { instance, api, close } = await openInstance({ LOG_LEVEL: 'warn' }, { connections: 2 * SENDERS });
     const taken = new Set<string>();
     return {
       round: (number) => killRound({ instance, api, taken }, { seed, number }),
       judge: async () => judgeKinds(taken),
-      async close({ keep }) {
-        await api.close();
-        if (keep) return await instance.leave();
-        await instance.remove();
-        return undefined;
-      },
+      close,
     };
   },
 };

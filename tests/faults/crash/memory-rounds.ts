@@ -1,7 +1,7 @@
-import { createApi } from '../../support/api.ts';
-import { type Instance, startInstance } from '../../support/instance.ts';
+import type { Instance } from '../../support/instance.ts';
 import { createLoadBody, type LoadBody } from '../../support/load-bodies.ts';
 import { makeWorld } from '../../support/make-world.ts';
+import { type OpenedInstance, openPrepared } from '../../support/open-instance.ts';
 import { processCost } from '../../support/process-cost.ts';
 import type { World } from '../../support/world.ts';
 import type { FaultOptions, FaultPromise, RoundReport } from '../promise.ts';
@@ -23,21 +23,11 @@ export const boundedMemory: FaultPromise = {
   title: 'more than the data plane can take, with the load stopped',
   rounds: { short: 1, long: 10 },
   async open(options) {
-    const instance = await startInstance({ LOG_LEVEL: 'warn' });
-    try {
-      const flood = await prepare(instance, options);
-      return {
-        round: () => floodRound(instance, flood, ROUND_MS[options.form]),
-        async close({ keep }) {
-          if (keep) return await instance.leave();
-          await instance.remove();
-          return undefined;
-        },
-      };
-    } catch (error) {
-      await instance.remove();
-      throw error;
-    }
+    return await openPrepared({ LOG_LEVEL: 'warn' }, { connections: 1 }, async (opened) => {
+      const flood = await prepare(opened, options);
+      const round = () => floodRound(opened.instance, flood, ROUND_MS[options.form]);
+      return { round, close: opened.close };
+    });
   },
 };
 
@@ -49,11 +39,9 @@ const LARGE_CONNECTIONS = 700;
  */
 const NEW_KEYS_MAX = 5_000_000;
 
-async function prepare(instance: Instance, { seed }: FaultOptions): Promise<Flood> {
+async function prepare({ instance, api }: OpenedInstance, { seed }: FaultOptions): Promise<Flood> {
   const key = instance.keys().live.secret;
-  const api = createApi({ origin: instance.origin, key, connections: 1 });
   const world = await makeWorld(api);
-  await api.close();
   const { host, port } = new URL(instance.origin);
   const bodies = Array.from({ length: DENSE_CONNECTIONS }, (_, at) =>
     loadBody({ world, host, key, seed: seed + at }),

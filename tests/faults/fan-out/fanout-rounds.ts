@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Api, createApi } from '../../support/api.ts';
+import { type Api, callDone } from '../../support/api.ts';
 import { seenInTime } from '../../support/in-time.ts';
-import { type Instance, type Role, startInstance } from '../../support/instance.ts';
+import type { Instance, Role } from '../../support/instance.ts';
+import { openPrepared } from '../../support/open-instance.ts';
 import { createRandom } from '../../support/random.ts';
 import { type FaultOptions, type FaultPromise, type RoundReport, roundSeed } from '../promise.ts';
 import { openSubscribers, type Subscribers } from './subscribers.ts';
@@ -15,25 +16,13 @@ export const fanoutKilled: FaultPromise = {
   title: 'a plan with many subscribers changes, and the notifying process is killed',
   rounds: { short: 1, long: 12 },
   async open(options) {
-    const instance = await startInstance({ LOG_LEVEL: 'warn' });
-    const key = instance.keys().live.secret;
-    const api = createApi({ origin: instance.origin, key, connections: 2 });
-    const subscribers = openSubscribers(instance);
-    const close = async ({ keep }: { keep: boolean }) => {
-      await api.close();
-      if (keep) return await instance.leave();
-      await instance.remove();
-      return undefined;
-    };
-    try {
+    return await openPrepared({ LOG_LEVEL: 'warn' }, { connections: 2 }, async ({ instance, api, close }) => {
+      const subscribers = openSubscribers(instance);
       const planId = await makePlan(api);
       await subscribers.insert(planId, SIZES[options.form].subscribers);
       const scenario = { instance, api, subscribers, planId, options };
-      return { round: (number) => fanoutRound(scenario, number), close };
-    } catch (error) {
-      await close({ keep: false });
-      throw error;
-    }
+      return { round: (number: number) => fanoutRound(scenario, number), close };
+    });
   },
 };
 
@@ -109,9 +98,7 @@ async function fanoutRound(scenario: Scenario, number: number): Promise<RoundRep
 
 async function changePlan({ api, planId }: Scenario, worth: Record<string, unknown>): Promise<void> {
   const entitlements = Object.entries(worth).map(([featureKey, value]) => ({ featureKey, value }));
-  const body = JSON.stringify({ entitlements });
-  const { status } = await api.call('PUT', `/plans/${planId}/entitlements`, { body });
-  if (status !== 200) throw new Error(`the change of the plan returned ${status}`);
+  await callDone(api, 'PUT', `/plans/${planId}/entitlements`, { entitlements });
 }
 
 const SAMPLES = 20;
@@ -148,15 +135,14 @@ function plain(value: unknown): unknown {
 }
 
 async function makePlan(api: Api): Promise<string> {
-  const made = async (path: string, body: object) => {
-    const response = await api.call('POST', path, { body: JSON.stringify(body) });
-    if (response.status !== 201) throw new Error(`${path} returned ${response.status}`);
-    return response.body as { id: string };
-  };
   for (const key of FEATURES) {
-    await made('/features', { key, name: key, type: key.endsWith('flag') ? 'boolean' : 'limit' });
+    await callDone(api, 'POST', '/features', {
+      key,
+      name: key,
+      type: key.endsWith('flag') ? 'boolean' : 'limit',
+    });
   }
-  const { id } = await made('/plans', { name: 'Of many', productId: 'fanout' });
-  await api.call('POST', `/plans/${id}/publish`);
-  return id;
+  const { id } = await callDone(api, 'POST', '/plans', { name: 'Of many', productId: 'fanout' });
+  await callDone(api, 'POST', `/plans/${id}/publish`);
+  return String(id);
 }

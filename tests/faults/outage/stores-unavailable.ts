@@ -143,9 +143,9 @@ async function watchOutage(
 
   async function repeat(probe: Probe): Promise<void> {
     do {
-      const isNotifying = performance.now() - outageAt >= (probe.ageMsMax ?? 0);
+      const isConclusive = performance.now() - outageAt >= (probe.ageMsMax ?? 0);
       const { problem, tookMs } = await ask(scenario, probe);
-      if (problem !== undefined && isNotifying && problems.length < PROBLEMS_MAX) problems.push(problem);
+      if (problem !== undefined && isConclusive && problems.length < PROBLEMS_MAX) problems.push(problem);
       const name = `ms of ${probe.name}`;
       peaks[name] = Math.max(peaks[name] ?? 0, tookMs);
       size.look();

@@ -1,7 +1,8 @@
 import { setTimeout as pass } from 'node:timers/promises';
-import { type Api, createApi } from '../../support/api.ts';
+import type { Api } from '../../support/api.ts';
 import { during } from '../../support/during.ts';
-import { type Instance, type Role, startInstance } from '../../support/instance.ts';
+import type { Instance, Role } from '../../support/instance.ts';
+import { openPrepared } from '../../support/open-instance.ts';
 import { createRandom } from '../../support/random.ts';
 import { type FaultOptions, type FaultPromise, type RoundReport, roundSeed } from '../promise.ts';
 import { createSettlementJudge, type SettlementJudge } from './judge-settlement.ts';
@@ -26,29 +27,18 @@ export const settlementKilled: FaultPromise = {
   title: 'the control side and Postgres are killed while usage burns credits and crosses thresholds',
   rounds: { short: 3, long: 25 },
   async open(options) {
-    const instance = await startInstance({ LOG_LEVEL: 'warn', LOAD_LINGER_MS: '5' });
-    const key = instance.keys().live.secret;
-    const api = createApi({ origin: instance.origin, key, connections: 8 });
-    const close = async ({ keep }: { keep: boolean }) => {
-      await api.close();
-      if (keep) return await instance.leave();
-      await instance.remove();
-      return undefined;
-    };
-    try {
+    const environment = { LOG_LEVEL: 'warn', LOAD_LINGER_MS: '5' };
+    return await openPrepared(environment, { connections: 8 }, async ({ instance, api, close }) => {
       const world = await makeRatedWorld(api);
       const limited = await makeLimitedWorld(api);
       const judge = createSettlementJudge(api, { world, limited });
       const scenario: Scenario = { instance, api, world, limited, judge, used: [] };
       return {
-        round: (number) => killRound(scenario, options, number),
+        round: (number: number) => killRound(scenario, options, number),
         judge: () => judgeAgain(scenario, options),
         close,
       };
-    } catch (error) {
-      await close({ keep: false });
-      throw error;
-    }
+    });
   },
 };
 

@@ -73,7 +73,7 @@ function link(client: Socket, server: Socket, options: LinkOptions): void {
   const reset = (): void => {
     if (!client.destroyed) client.resetAndDestroy();
   };
-  const turns = createMutex(client, server, { ...options, reset });
+  const turns = createTurns(client, server, { ...options, reset });
   client.on('data', turns.requested);
   client.on('drain', () => server.resume());
   client.on('end', () => server.end());
@@ -90,7 +90,7 @@ interface TurnOptions extends LinkOptions {
 }
 
 /** Who speaks on a connection just now, and the fault that was drawn when the client began. */
-function createMutex(client: Socket, server: Socket, { fault, onFault, reset }: TurnOptions) {
+function createTurns(client: Socket, server: Socket, { fault, onFault, reset }: TurnOptions) {
   let drawn: Fault | undefined;
   let clientSpeaks = false;
   let isSilent = false;
