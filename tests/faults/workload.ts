@@ -1,9 +1,9 @@
-import { setTimeout as pass } from 'node:timers/promises';
 import type { Judged } from '../support/compare.ts';
 import { type PlannedRequest, planRequests } from '../support/generator.ts';
 import type { MeantEvent } from '../support/planned-event.ts';
 import { createRandom } from '../support/random.ts';
 import { type SendOptions, sendUntilResponse } from '../support/send.ts';
+import { startSenders } from '../support/senders.ts';
 
 /** A load that runs until it is stopped: every request is repeated until its response comes and is judged. */
 export interface Workload {
@@ -45,7 +45,7 @@ const PATIENCE_MS = 60_000;
 const RECENT_PER_SENDER = 4;
 
 export function startWorkload(judged: Judged, options: WorkloadOptions): Workload {
-  const { pauseMs = 0, sentOf = (request) => request, onResponded } = options;
+  const { senders, pauseMs = 0, sentOf = (request) => request, onResponded } = options;
   const random = createRandom(options.seed + 1);
   const requests = planRequests({
     ...options,
@@ -58,10 +58,9 @@ export function startWorkload(judged: Judged, options: WorkloadOptions): Workloa
   const recent: PlannedRequest[] = [];
   const sending = sendOptions(judged, (request) => {
     recent.push(request);
-    if (recent.length > RECENT_PER_SENDER * options.senders) recent.shift();
+    if (recent.length > RECENT_PER_SENDER * senders) recent.shift();
     onResponded?.();
   });
-  let stopping = false;
 
   async function send(): Promise<void> {
     const { value: planned } = requests.next() as { value: PlannedRequest };
@@ -73,26 +72,11 @@ export function startWorkload(judged: Judged, options: WorkloadOptions): Workloa
     summary.requestsRepeated += repeats.reduce((sum, count) => sum + count, 0);
   }
 
-  /** Senders that pause take turns: the time without a response is a share of the pause. */
-  async function sender(number: number): Promise<void> {
-    try {
-      if (pauseMs > 0) await pass((pauseMs * number) / options.senders);
-      while (!stopping) {
-        await send();
-        if (pauseMs > 0) await pass(pauseMs);
-      }
-    } catch (error) {
-      stopping = true;
-      throw error;
-    }
-  }
-
-  const senders = Promise.allSettled(Array.from({ length: options.senders }, (_, number) => sender(number)));
+  const load = startSenders({ senders, pauseMs, send });
   return {
     recent: () => [...recent],
     async stop() {
-      stopping = true;
-      for (const end of await senders) if (end.status === 'rejected') throw end.reason;
+      await load.stop();
       return summary;
     },
   };

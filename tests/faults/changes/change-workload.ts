@@ -1,6 +1,7 @@
-import { setTimeout as pass } from 'node:timers/promises';
 import type { Api, ApiResponse } from '../../support/api.ts';
+import { seenInTime } from '../../support/in-time.ts';
 import type { Random } from '../../support/random.ts';
+import { startSenders } from '../../support/senders.ts';
 import type { ChangePlanner, PlannedChange } from './plan-changes.ts';
 
 /** Sends changes continuously until it is stopped; each is repeated until its response comes. */
@@ -34,15 +35,13 @@ export interface WorkloadDeps {
   senders: number;
 }
 
-const PATIENCE_MS = 60_000;
-const PAUSE_MS = 25;
+const PATIENCE = { timeoutMs: 60_000, everyMs: 25 };
 /** Share of POSTs: sent twice at once, and once more after the response. */
 const COPIED_SHARE = 0.1;
 const REPLAYED_SHARE = 0.15;
 
 export function startChangeWorkload({ api, planner, random, senders }: WorkloadDeps): ChangeWorkload {
   const workload: WorkloadOfChanges = { outcomes: [], problems: [], repeated: 0 };
-  let isOver = false;
   let requested = 0;
 
   async function askOnce(change: PlannedChange, requestIds: string[]): Promise<ApiResponse | undefined> {
@@ -55,20 +54,16 @@ export function startChangeWorkload({ api, planner, random, senders }: WorkloadD
     const options = { headers, ...(body === undefined ? {} : { body }) };
     const response = await api.call(method, path, options).catch(() => undefined);
     const unknown = !response || response.status === 503 || codeOf(response) === 'idempotency_key_in_use';
+    if (unknown) workload.repeated += 1;
     return unknown ? undefined : response;
   }
 
   async function askUntilResponse(change: PlannedChange, requestIds: string[]): Promise<ApiResponse> {
-    for (const giveUpAt = Date.now() + PATIENCE_MS; ; ) {
-      const response = await askOnce(change, requestIds);
-      if (response) return response;
-      if (Date.now() > giveUpAt) throw new Error(`${change.method} ${change.path} received no response`);
-      workload.repeated += 1;
-      await pass(PAUSE_MS);
-    }
+    const what = `the response to ${change.method} ${change.path}`;
+    return await seenInTime(() => askOnce(change, requestIds), PATIENCE, what);
   }
 
-  async function makeOne(): Promise<void> {
+  async function send(): Promise<void> {
     const change = planner.next();
     const requestIds: string[] = [];
     const isPost = change.idempotencyKey !== undefined;
@@ -83,17 +78,11 @@ export function startChangeWorkload({ api, planner, random, senders }: WorkloadD
     if (response.status < 300) planner.taken(change, (response.body ?? {}) as object);
   }
 
-  const sender = async () => {
-    while (!isOver) await makeOne();
-  };
-  const done = Promise.all(Array.from({ length: senders }, sender));
-  // It is awaited at the stop; a sender that fails before must not end the process.
-  done.catch(() => undefined);
+  const load = startSenders({ senders, send });
   return {
     responded: () => workload.outcomes.length,
     async stop() {
-      isOver = true;
-      await done;
+      await load.stop();
       return workload;
     },
   };

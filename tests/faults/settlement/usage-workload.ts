@@ -1,7 +1,8 @@
-import { setTimeout as pass } from 'node:timers/promises';
 import type { Api, ApiResponse } from '../../support/api.ts';
 import type { RunningLoad } from '../../support/during.ts';
+import { seenInTime } from '../../support/in-time.ts';
 import type { Random } from '../../support/random.ts';
+import { startSenders } from '../../support/senders.ts';
 import { JOBS, type LimitedWorld } from './limited-world.ts';
 import { type RatedWorld, SPENT_FIRST } from './rated-world.ts';
 
@@ -29,34 +30,27 @@ export interface UsageWorkloadOptions {
 const SENDERS = 3;
 const ITEMS = 30;
 const PAUSE_MS = 8;
-const PATIENCE_MS = 60_000;
+const PATIENCE = { timeoutMs: 60_000, everyMs: 20 };
 
 /** Usage of everybody, on time and late, without a pause but between two requests; with its requests. */
 export function startUsageWorkload(
   options: UsageWorkloadOptions,
 ): RunningLoad<{ requests: number; repeated: number }> {
   const summary = { requests: 0, repeated: 0 };
-  let isOver = false;
 
-  async function sender(name: number): Promise<void> {
-    while (!isOver) {
-      const items = Array.from({ length: ITEMS }, (_, at) =>
-        plannedItem(options, `${options.run}-${name}-${summary.requests}-${at}`),
-      );
-      if (summary.requests === 0) items.push(firstItem(options));
-      summary.requests += 1;
-      summary.repeated += await sendUntilResponse(options, items);
-      await pass(PAUSE_MS);
-    }
+  async function send(sender: number): Promise<void> {
+    const items = Array.from({ length: ITEMS }, (_, at) =>
+      plannedItem(options, `${options.run}-${sender}-${summary.requests}-${at}`),
+    );
+    if (summary.requests === 0) items.push(firstItem(options));
+    summary.requests += 1;
+    summary.repeated += await sendUntilResponse(options, items);
   }
 
-  const senders = Promise.all(Array.from({ length: SENDERS }, (_, name) => sender(name)));
-  // stop() reports it, whenever it is called.
-  senders.catch(() => undefined);
+  const load = startSenders({ senders: SENDERS, pauseMs: PAUSE_MS, send });
   return {
     async stop() {
-      isOver = true;
-      await senders;
+      await load.stop();
       return summary;
     },
   };
@@ -126,19 +120,16 @@ function timeOf(random: Random): number | undefined {
 /** Resolves with how often it had to be sent again. */
 async function sendUntilResponse({ api, used }: UsageWorkloadOptions, items: Item[]): Promise<number> {
   const body = JSON.stringify({ events: items });
-  const until = Date.now() + PATIENCE_MS;
-  for (let repeats = 0; ; repeats++) {
-    const response = await api
-      .call('POST', '/usage/events/batch?include=events', { body })
-      .catch((error: unknown) => error as Error);
-    const results = response instanceof Error ? undefined : resultsOf(response);
-    if (results) {
-      used.push(...results.map(({ event }, at) => usedEvent(items[at] as Item, event)));
-      return repeats;
-    }
-    if (Date.now() > until) throw new Error('usage received no response', { cause: response });
-    await pass(20);
-  }
+  let tries = 0;
+  const send = async () => {
+    tries += 1;
+    const path = '/usage/events/batch?include=events';
+    const response = await api.call('POST', path, { body }).catch(() => undefined);
+    return response && resultsOf(response);
+  };
+  const results = await seenInTime(send, PATIENCE, 'the response to usage');
+  used.push(...results.map(({ event }, at) => usedEvent(items[at] as Item, event)));
+  return tries - 1;
 }
 
 interface Result {
