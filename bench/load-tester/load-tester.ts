@@ -6,6 +6,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { build as buildHistogram, type Histogram } from 'hdr-histogram-js';
+import { createLoadConnection } from '../../tests/support/load-connection.ts';
 import { INTERRUPTED_CODE, interruption } from '../interruption.ts';
 import { Unusable } from '../read-options.ts';
 import { openResult } from '../result-file.ts';
@@ -17,7 +18,6 @@ import { startProgress } from './progress.ts';
 import { createResponseLedger, type ResponseLedger } from './response-ledger.ts';
 import { lookAtInstance, type TestedInstance } from './tested-instance.ts';
 import { createTesterBody } from './tester-body.ts';
-import { createTesterConnection } from './tester-connection.ts';
 
 /** Per connection: this many sends pass before a position repeats, and a replay can be sent. */
 const POSITIONS_PER_SENDER = 200;
@@ -85,7 +85,7 @@ function makeSenders(options: LoadArguments, tested: TestedInstance, nowMs: numb
   const { customers, meterKey } = tested;
   const bodies = Math.ceil(POSITIONS_PER_SENDER / batch);
   return Array.from({ length: options.connections }, (_, sender) => ({
-    connection: createTesterConnection(url),
+    connection: createLoadConnection(url),
     bodies: Array.from({ length: bodies }, (__, body) => {
       const number = sender * bodies + body;
       return createTesterBody({

@@ -1,9 +1,10 @@
 import { setTimeout as pass } from 'node:timers/promises';
 import { build as buildHistogram } from 'hdr-histogram-js';
 import { describe, expect, it } from 'vitest';
+import type { LoadResponse } from '../../tests/support/load-connection.ts';
 import { latencies } from './latencies.ts';
 import { runOpenLoop, TRACKED_MICROS_MAX } from './open-loop.ts';
-import { createResponseLedger, type LoadResponse } from './response-ledger.ts';
+import { createResponseLedger } from './response-ledger.ts';
 import { createTesterBody } from './tester-body.ts';
 
 const body = () =>
@@ -18,7 +19,9 @@ function loopOf(ask: () => Promise<LoadResponse>) {
   const ledger = createResponseLedger(1);
   const histogram = buildHistogram({ highestTrackableValue: 60_000_000 });
   const controller = new AbortController();
-  const senders = [{ connection: { ask, close: () => undefined }, bodies: [body()] }];
+  const senders = [
+    { connection: { open: async () => undefined, ask, close: () => undefined }, bodies: [body()] },
+  ];
   const common = { senders, ledger, histogram, interrupted: controller.signal, onResponded: () => undefined };
   return { common, ledger, histogram, interrupt: () => controller.abort() };
 }

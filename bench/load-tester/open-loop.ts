@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pass } from 'node:timers/promises';
 import type { Histogram } from 'hdr-histogram-js';
-import type { LoadResponse, ResponseLedger } from './response-ledger.ts';
+import type { LoadConnection, LoadResponse } from '../../tests/support/load-connection.ts';
+import type { ResponseLedger } from './response-ledger.ts';
 import type { TesterBody } from './tester-body.ts';
-import type { TesterConnection } from './tester-connection.ts';
 
 export interface OpenLoop {
   senders: Sender[];
@@ -20,7 +20,7 @@ export interface OpenLoop {
 
 /** A connection with bodies of its own: one request at a time. */
 export interface Sender {
-  connection: TesterConnection;
+  connection: LoadConnection;
   bodies: TesterBody[];
 }
 
@@ -121,7 +121,7 @@ async function drive(
 
 /** False when it was given up. */
 async function askUntilResponse(
-  connection: TesterConnection,
+  connection: LoadConnection,
   send: ReturnType<TesterBody['next']>,
   { loop, result }: Pick<Driven, 'loop' | 'result'>,
 ): Promise<boolean> {

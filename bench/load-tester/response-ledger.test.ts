@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createResponseLedger, type LoadResponse } from './response-ledger.ts';
+import type { LoadResponse } from '../../tests/support/load-connection.ts';
+import { createResponseLedger } from './response-ledger.ts';
 import type { PlannedSend } from './tester-body.ts';
 
 /** Three events of two customers; the last one was sent before. */

@@ -1,12 +1,5 @@
+import type { LoadResponse } from '../../tests/support/load-connection.ts';
 import type { PlannedSend } from './tester-body.ts';
-
-/** One response as it arrived. */
-export interface LoadResponse {
-  status: number;
-  /** The `Idempotent-Replayed` header of a single event. */
-  replayed: boolean;
-  body: Buffer;
-}
 
 /** Of one customer. */
 export interface Tally {

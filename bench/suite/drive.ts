@@ -1,5 +1,5 @@
+import { createLoadConnection, type LoadConnection } from '../../tests/support/load-connection.ts';
 import { createTesterBody, type TesterBody } from '../load-tester/tester-body.ts';
-import { createTesterConnection, type TesterConnection } from '../load-tester/tester-connection.ts';
 
 export interface Driven {
   url: string;
@@ -31,7 +31,7 @@ export function makeSenders(driven: Driven, seed: number) {
   const { url, key, customers, meterKey, batch, replays = 0, spreadMs } = driven;
   const run = `${process.pid.toString(36)}-${runs++}`;
   return Array.from({ length: driven.connections }, (_, sender) => ({
-    connection: createTesterConnection(new URL(url)),
+    connection: createLoadConnection(new URL(url)),
     bodies: Array.from({ length: BODIES_PER_SENDER }, (__, body) =>
       createTesterBody({
         ...{ host: '127.0.0.1', key, customers, meterKey, batch, replays, gzip: false },
@@ -82,7 +82,7 @@ export function createDriver(driven: Driven): Driver {
 }
 
 async function askInTurn(
-  { connection, bodies }: { connection: TesterConnection; bodies: TesterBody[] },
+  { connection, bodies }: { connection: LoadConnection; bodies: TesterBody[] },
   mayGoOn: () => boolean,
   onResponded: () => void,
 ): Promise<void> {

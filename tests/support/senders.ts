@@ -5,7 +5,7 @@ export interface SendersOptions {
   senders: number;
   /** Between two requests of a sender. Senders that pause take turns: they start spread over one pause. */
   pauseMs?: number;
-  /** One request until its response comes. The first that rejects ends all senders; `stop` rejects with it. */
+  /** One request until its response comes. The first that rejects ends all senders, and `stop` rejects. */
   send: (sender: number) => Promise<void>;
 }
 

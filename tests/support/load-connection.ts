@@ -1,10 +1,19 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
-import type { LoadResponse } from './response-ledger.ts';
+
+/** One response as it arrived. */
+export interface LoadResponse {
+  status: number;
+  /** The `Idempotent-Replayed` header of a single event. */
+  replayed: boolean;
+  body: Buffer;
+}
 
 /** One keep-alive connection, one request at a time. It reconnects after a failure. */
-export interface TesterConnection {
+export interface LoadConnection {
+  /** Connects before the first request; rejects where nothing listens. */
+  open(): Promise<void>;
   /** Rejects when no whole response came in time; the outcome of the request is then unknown. */
   ask(request: Buffer): Promise<LoadResponse>;
   close(): void;
@@ -15,13 +24,16 @@ const RESPONSE_TIMEOUT_MS = 15_000;
 const HEAD_BYTES_MAX = 16 * 1024;
 
 /** Raw sockets: an HTTP client costs as much of the machine as the server that is measured. */
-export function createTesterConnection(url: URL): TesterConnection {
+export function createLoadConnection(url: URL, timeoutMs = RESPONSE_TIMEOUT_MS): LoadConnection {
   let socket: Socket | undefined;
   return {
+    async open() {
+      socket ??= await open(url);
+    },
     async ask(request) {
       socket ??= await open(url);
       try {
-        return await exchange(socket, request);
+        return await exchange(socket, request, timeoutMs);
       } catch (error) {
         socket.destroy();
         socket = undefined;
@@ -49,10 +61,10 @@ async function open(url: URL): Promise<Socket> {
   }
 }
 
-function exchange(socket: Socket, request: Buffer): Promise<LoadResponse> {
+function exchange(socket: Socket, request: Buffer, timeoutMs: number): Promise<LoadResponse> {
   return new Promise((resolve, reject) => {
     const reader = createResponseReader();
-    const timer = setTimeout(() => done(new Error('no response in time')), RESPONSE_TIMEOUT_MS);
+    const timer = setTimeout(() => done(new Error('no response in time')), timeoutMs);
     const onData = (chunk: Buffer): void => {
       const response = reader(chunk);
       if (response) done(response);
