@@ -33,10 +33,10 @@ function begin(args: string[]): { child: ChildProcess; ended: Promise<Ended> } {
   const script = join('dist-tests', 'bench', 'load-tester', 'load-tester.js');
   const { METERGATE_KEY: _, ...env } = process.env;
   const child = spawn(process.execPath, [script, '--out', folder, ...args], { env });
-  const notified = { out: '', err: '' };
-  child.stdout.on('data', (chunk) => (notified.out += chunk));
-  child.stderr.on('data', (chunk) => (notified.err += chunk));
-  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, ...notified }));
+  const printed = { out: '', err: '' };
+  child.stdout.on('data', (chunk) => (printed.out += chunk));
+  child.stderr.on('data', (chunk) => (printed.err += chunk));
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, ...printed }));
   return { child, ended: inTime(ended, END_MS, 'the load tester').finally(() => child.kill('SIGKILL')) };
 }
 
@@ -88,9 +88,9 @@ describe('npm run bench:load', () => {
   it('prints what it has when it is interrupted', async () => {
     const { child, ended } = begin([...ours(), '--rate', '2000', '--duration', '10m']);
     child.stderr?.once('data', () => child.kill('SIGINT'));
-    const notified = await ended;
-    expect(notified.code).toBe(130);
-    expect(resultOf(notified)).toMatchObject({
+    const printed = await ended;
+    expect(printed.code).toBe(130);
+    expect(resultOf(printed)).toMatchObject({
       interrupted: true,
       counters: 'exactly what was acknowledged',
       problems: [],

@@ -84,18 +84,15 @@ describe('two results', () => {
       requestsNotSent: 7,
       requestsRepeated: { 503: 2 },
     };
-    const notified = ['problems', 'counters wrong', 'requests repeated', 'requests not sent'];
+    const named = ['problems', 'counters wrong', 'requests repeated', 'requests not sent'];
     const run = (load: object) => ({ kind: 'run', events: { perSecond: 1 }, ...load });
-    const all = (verdict: string) => [
-      'events per second same',
-      ...notified.map((name) => `${name} ${verdict}`),
-    ];
+    const all = (verdict: string) => ['events per second same', ...named.map((name) => `${name} ${verdict}`)];
     expect(verdicts(run(sound), run(sound))).toEqual(['events per second same']);
     expect(verdicts(run(sound), run(wrong))).toEqual(all('WORSE'));
     expect(verdicts(run(wrong), run(sound))).toEqual(all('better'));
     const again = ['WORSE', 'WORSE', 'same', 'same'];
     expect(verdicts(run(wrong), run(wrong)).slice(1)).toEqual(
-      notified.map((name, at) => `${name} ${again[at]}`),
+      named.map((name, at) => `${name} ${again[at]}`),
     );
     const soaked = (soak: object) => ({ ...suite({ id: 'G1', value: 1 }), soak });
     expect(verdicts(soaked(sound), soaked(wrong))).toContain('soak, requests not sent WORSE');

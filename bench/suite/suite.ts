@@ -58,7 +58,7 @@ async function main(interrupted: AbortSignal): Promise<void> {
     const names = Object.keys(PARTS).filter((name) => !skip.includes(name));
     const begin = async (name: string) => PARTS[name]?.(scenario, sizes, result, interrupted);
     await runParts(names, { begin, interrupted, graceMs: GRACE_MS }, result);
-    notify(result);
+    printResult(result);
   } finally {
     // By force: that ends a control side that a part still holds, too.
     await scenario.close();
@@ -72,7 +72,7 @@ function endChildren(): void {
   for (const pid of descendantsOf(process.pid)) signal(pid, 'SIGKILL');
 }
 
-function notify(result: SuiteResult): void {
+function printResult(result: SuiteResult): void {
   result.measured.sort((a, b) => place(a) - place(b));
   const path = keepResult('suite', result);
   const page = path.replace(/json$/, 'html');

@@ -46,8 +46,8 @@ export function renewReadme(resultPath: string): void {
   const page = readFileSync(README, 'utf8');
   const [from, to] = [page.indexOf(BEGIN), page.indexOf(END)];
   if (from < 0 || to < from) throw new Error(`${README} has lost the marks of the last run`);
-  const notified = `${BEGIN}\n\n${lastRun(kept, resultPath)}\n\n`;
-  writeFileSync(README, `${page.slice(0, from)}${notified}${page.slice(to)}`);
+  const lastSection = `${BEGIN}\n\n${lastRun(kept, resultPath)}\n\n`;
+  writeFileSync(README, `${page.slice(0, from)}${lastSection}${page.slice(to)}`);
 }
 
 function lastRun(kept: KeptSuite, resultPath: string): string {

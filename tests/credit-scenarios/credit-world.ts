@@ -156,12 +156,12 @@ function usageOf(api: Api) {
 }
 
 function processorOf({ origin }: Instance, { workspaceId }: DemoKeys) {
-  let notified = 0;
+  let sent = 0;
   return {
     async processorSays(type: 'updated' | 'deleted', object: object) {
       const timestamp = Math.floor(Date.now() / 1000);
-      notified += 1;
-      const id = `evt_${notified}`;
+      sent += 1;
+      const id = `evt_${sent}`;
       const whole = { id, type: `customer.subscription.${type}`, created: timestamp, data: { object } };
       const payload = JSON.stringify(whole);
       const secret = PROCESSOR_SECRET;

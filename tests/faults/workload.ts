@@ -87,6 +87,6 @@ export function sendOptions(
   { api, ledger }: Judged,
   onResponded?: (request: PlannedRequest) => void,
 ): SendOptions {
-  const notified = onResponded === undefined ? {} : { onResponded };
-  return { api, ledger, connections: 4, patienceMs: PATIENCE_MS, ...notified };
+  const watching = onResponded === undefined ? {} : { onResponded };
+  return { api, ledger, connections: 4, patienceMs: PATIENCE_MS, ...watching };
 }

@@ -175,7 +175,7 @@ interface Acknowledged {
 
 function keep(
   event: MeantEvent,
-  notified: Acknowledged,
+  acknowledged: Acknowledged,
   response: SeenResponse,
   { kept, uncertain, world, faults }: Books,
 ): void {
@@ -184,24 +184,24 @@ function keep(
   let entry = kept.get(event.key);
   if (!entry) {
     const unseen = { createdAtMs: undefined, created: 0, shownCrc: undefined };
-    entry = { event, id: String(notified.id), order: kept.size, requestedAtMs, respondedAtMs, ...unseen };
+    entry = { event, id: String(acknowledged.id), order: kept.size, requestedAtMs, respondedAtMs, ...unseen };
     kept.set(event.key, entry);
   }
   // Of two racing copies the later one may receive its response first.
   entry.requestedAtMs = Math.min(entry.requestedAtMs, requestedAtMs);
-  if (notified.created && entry.respondedAtMs < response.requestedAtMs) {
+  if (acknowledged.created && entry.respondedAtMs < response.requestedAtMs) {
     faults.add(`${event.key}: created again, though it was acknowledged before it was sent`);
   }
-  if (entry.id !== notified.id) faults.add(`${event.key}: id ${notified.id}, before ${entry.id}`);
-  if (notified.created) {
+  if (entry.id !== acknowledged.id) faults.add(`${event.key}: id ${acknowledged.id}, before ${entry.id}`);
+  if (acknowledged.created) {
     entry.created++;
     // The response to a copy that was sent later may arrive before that of the request that made the event.
     entry.requestedAtMs = Math.min(entry.requestedAtMs, requestedAtMs);
   }
-  if (notified.shown === undefined) return;
-  const fault = shownFault(entry, notified.shown, world);
+  if (acknowledged.shown === undefined) return;
+  const fault = shownFault(entry, acknowledged.shown, world);
   if (fault !== undefined) faults.add(`${event.key}: ${fault}`);
-  const text = JSON.stringify(notified.shown);
+  const text = JSON.stringify(acknowledged.shown);
   entry.shownCrc ??= crc32(text);
   if (entry.shownCrc !== crc32(text)) faults.add(`${event.key}: shown with other bytes: ${text}`);
 }

@@ -79,13 +79,13 @@ const OURS = /^(cus|plan|feat|meter|addon|sub|grant|key|we)_[a-z2-7]{26}$/;
 function unpairedEvents({ entries, events }: StoredChanges): string[] {
   // What becomes of entitlements follows in its own time, and is judged by itself.
   const own = events.filter(({ type }) => type !== 'entitlement.changed');
-  const notified = countsOf(own.map(({ type, objectId, at }) => `${type} of ${objectId} at ${at}`));
+  const emitted = countsOf(own.map(({ type, objectId, at }) => `${type} of ${objectId} at ${at}`));
   const due = countsOf(
     entries.flatMap((entry) => eventsDue(entry).map(([type, id]) => `${type} of ${id} at ${entry.at}`)),
   );
-  const all = new Set([...notified.keys(), ...due.keys()]);
+  const all = new Set([...emitted.keys(), ...due.keys()]);
   return [...all].flatMap((one) => {
-    const [is, ought] = [notified.get(one) ?? 0, due.get(one) ?? 0];
+    const [is, ought] = [emitted.get(one) ?? 0, due.get(one) ?? 0];
     return is === ought ? [] : [`${one} was emitted ${is} times, and has to be ${ought} times`];
   });
 }

@@ -74,10 +74,10 @@ async function readAll(reader: EventLogReader, start: number): Promise<LogFrame[
 function eventFaults({ recorded, time }: Crash, { frames, givenUp }: Left): string[] {
   const ids = [...givenUp.flatMap((frame) => frame.ids), ...frames.flatMap(({ bytes }) => eventIds(bytes))];
   const found = new Set(ids);
-  const notified = recorded.responses
+  const acknowledged = recorded.responses
     .filter((response) => response.time <= time)
     .flatMap((response) => response.ids);
-  const lost = [...new Set(notified)].filter((id) => !found.has(id));
+  const lost = [...new Set(acknowledged)].filter((id) => !found.has(id));
   return [
     ...(lost.length > 0 ? [`${lost.length} acknowledged events are lost, ${lost[0]} the first`] : []),
     ...(found.size < ids.length ? [`${ids.length - found.size} events stand on the log twice`] : []),
@@ -86,8 +86,8 @@ function eventFaults({ recorded, time }: Crash, { frames, givenUp }: Left): stri
 
 /** Up to the end announced to a reader, the log has the same frames as then. */
 function frameFaults({ recorded, time }: Crash, { start, frames }: Left): string[] {
-  const notified = recorded.published.filter((one) => one.time <= time).map(({ end }) => end);
-  const readable = Math.max(0, ...notified);
+  const announced = recorded.published.filter((one) => one.time <= time).map(({ end }) => end);
+  const readable = Math.max(0, ...announced);
   const now = new Map(frames.map(({ position, bytes }) => [position, bytes]));
   const changed = recorded.frames.filter(({ position, bytes }) => {
     if (position < start || position + bytes.length > readable) return false;

@@ -2,11 +2,11 @@ import { expect, it } from 'vitest';
 import { idleKills } from './idle-kills.ts';
 
 it('many kills after the response that met no load have shown nothing; a few may meet none', () => {
-  const notifying = { killsOfControlSide: 100, killsOfControlSideInALoad: 91 };
-  expect(idleKills({ ...notifying, killsOfPostgres: 20, killsOfPostgresInALoad: 0 })).toEqual([
+  const conclusive = { killsOfControlSide: 100, killsOfControlSideInALoad: 91 };
+  expect(idleKills({ ...conclusive, killsOfPostgres: 20, killsOfPostgresInALoad: 0 })).toEqual([
     'none of 20 kills of Postgres cut off the load of a range',
   ]);
-  expect(idleKills({ ...notifying, killsOfPostgres: 20, killsOfPostgresInALoad: 1 })).toEqual([]);
+  expect(idleKills({ ...conclusive, killsOfPostgres: 20, killsOfPostgresInALoad: 1 })).toEqual([]);
   expect(idleKills({ killsOfControlSide: 19, killsOfPostgres: 5, killsOfSupervisor: 20 })).toEqual([]);
 });
 

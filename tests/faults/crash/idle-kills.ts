@@ -6,11 +6,11 @@ export function idleKills(seen: Counts): string[] {
 }
 
 /** Of two kills of the data plane in a row one at least must come with a response. */
-const NOTIFYING_KILLS_MIN = 2;
+const CONCLUSIVE_KILLS_MIN = 2;
 
 /** A kill shows nothing of a data plane that has no request in flight. */
 function idleKillsOfDataPlane({ killsOfDataPlane = 0, killsWithResponse = 0, killsOfRequests = 0 }: Counts) {
-  if (killsOfDataPlane < NOTIFYING_KILLS_MIN) return [];
+  if (killsOfDataPlane < CONCLUSIVE_KILLS_MIN) return [];
   const none = `none of ${killsOfDataPlane} kills of the data plane`;
   return [
     ...(killsWithResponse === 0 ? [`${none} came with a response`] : []),

@@ -62,12 +62,12 @@ async function fill(
 ): Promise<number> {
   const { judged } = opened;
   let keys = 0;
-  for (let notified = 1; keys < KEYS[form]; ) {
+  for (let tenths = 1; keys < KEYS[form]; ) {
     await getToKnow({ judged, known }, seed);
     keys += await takeAll(opened, FILL_MS);
-    if (keys < (notified * KEYS[form]) / 10) continue;
+    if (keys < (tenths * KEYS[form]) / 10) continue;
     say(`${keys} keys`);
-    notified = Math.floor((keys * 10) / KEYS[form]) + 1;
+    tenths = Math.floor((keys * 10) / KEYS[form]) + 1;
   }
   await getToKnow({ judged, known }, seed);
   return keys;
@@ -138,8 +138,8 @@ async function restartRound(full: FullInstance, { seed, form, number }: RoundOf)
   const othersMs = Math.round(waitedForCoreMs(instance.pid('data plane')));
   // The short form runs concurrently with others, which slow a start; the long one has the machine alone.
   const late = firstResponseMs - (form === 'short' ? othersMs : 0) > FIRST_RESPONSE_MS_MAX;
-  const notified = `${firstResponseMs} ms, ${othersMs} ms of it others had the cores`;
-  const problems = late ? [`with ${full.keys} keys the first acknowledgement came after ${notified}`] : [];
+  const took = `${firstResponseMs} ms, ${othersMs} ms of it others had the cores`;
+  const problems = late ? [`with ${full.keys} keys the first acknowledgement came after ${took}`] : [];
   const mibRead = mebibytes(bytesReadBy(instance.pid('data plane')));
   const mibOfLog = mebibytes(logBytes(instance.dataDir));
   if (mibRead >= mibOfLog) problems.push(`the start read ${mibRead} MiB, and the log has ${mibOfLog}`);

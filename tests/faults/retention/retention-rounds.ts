@@ -107,8 +107,8 @@ async function send(scenario: Scenario, number: number, onProgress?: (items: num
   const { api, ledger, world } = judged;
   const [seed, run] = [roundSeed(options.seed, number), `retention-${options.seed}-${number}`];
   const requests = planRequests({ seed, run, items: itemsOf(options), nowMs, world });
-  const notified = onProgress === undefined ? {} : { onProgress };
-  await sendAll(requests, { api, ledger, connections: CONNECTIONS, patienceMs: PATIENCE_MS, ...notified });
+  const progress = onProgress === undefined ? {} : { onProgress };
+  await sendAll(requests, { api, ledger, connections: CONNECTIONS, patienceMs: PATIENCE_MS, ...progress });
 }
 
 /** An ordinary stop of the data plane; its supervisor starts it again. */
