@@ -7,8 +7,8 @@ export interface ClosedLoopLoad {
   requests: readonly Buffer[];
   connections: number;
   /**
-   * Takes a core of its own all the time. Who answers a reader that sleeps pays for waking it: in some runs
-   * for 0.4 of the answers, in others for 0.9, which is a fifth of what an answer costs.
+   * Keeps one core busy all the time. A server that responds to a sleeping reader pays for waking it: in some
+   * runs for 0.4 of the responses, in others for 0.9, which is a fifth of what a response costs.
    */
   staysAwake: boolean;
 }
@@ -18,7 +18,7 @@ export interface ClosedLoopResult {
   seconds: number;
 }
 
-/** An answer takes milliseconds: without one for so long there is none to come. */
+/** A response takes milliseconds: after this long without one, none will come. */
 const SILENT_MS_MAX = 30_000;
 
 /** The same again and again on the same connections. */
@@ -28,7 +28,7 @@ export interface ClosedLoop {
 }
 
 /**
- * As many requests as are answered: each connection has one under way. Rejects on any answer but 200. Raw
+ * Sends as fast as responses come: one request in flight per connection. Rejects unless it is 200. Raw
  * sockets and no more parsing than the length, since the generator shares the machine with what it drives.
  */
 export async function openClosedLoop(load: ClosedLoopLoad): Promise<ClosedLoop> {
@@ -55,7 +55,7 @@ export async function openClosedLoop(load: ClosedLoopLoad): Promise<ClosedLoop> 
       const turn = { requests: load.requests, untilMs: startedMs + durationMs };
       const sleep = load.staysAwake ? stayAwake() : () => undefined;
       const giveUp = setTimeout(() => {
-        const silent = new Error(`no answer within ${SILENT_MS_MAX} ms`);
+        const silent = new Error(`no response within ${SILENT_MS_MAX} ms`);
         for (const socket of sockets) socket.destroy(silent);
       }, durationMs + SILENT_MS_MAX);
       const requested = sockets.map((socket, at) => askInTurn(socket, { ...turn, first: firsts[at] ?? 0 }));
@@ -99,7 +99,7 @@ interface Turn {
   untilMs: number;
 }
 
-/** How many were answered. */
+/** Number of responses. */
 function askInTurn(socket: Socket, { requests, first, untilMs }: Turn): Promise<number> {
   return new Promise((resolve, reject) => {
     let responded = 0;
@@ -114,7 +114,7 @@ function askInTurn(socket: Socket, { requests, first, untilMs }: Turn): Promise<
       begun += chunk.toString('latin1');
       const isWhole = isWholeResponse(begun);
       if (isWhole === undefined) return;
-      if (!isWhole) return end(new Error(`unexpected answer: ${begun}`));
+      if (!isWhole) return end(new Error(`unexpected response: ${begun}`));
       begun = '';
       responded += 1;
       if (performance.now() < untilMs) ask();

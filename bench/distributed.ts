@@ -67,7 +67,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** One, two, one, two, one …: each run of two stands between two of one. */
+/** One, two, one, two, one …: each run of two lies between two runs of one. */
 async function ingestAlone(
   installation: DistributedInstallation,
   { durationMs, rounds }: { durationMs: number; rounds: number },
@@ -85,7 +85,7 @@ async function ingestAlone(
   return {
     oneIngest: middling(one),
     twoIngest: middling(two),
-    // CPU per event of two beside one: less is better.
+    // CPU per event with two processes relative to one: less is better.
     G10: paired(
       two.map((run, round) => ({
         before: ingestMicros(one[round]),
@@ -138,7 +138,7 @@ async function measured(installation: DistributedInstallation, phase: Phase): Pr
   };
 }
 
-/** The slower answers of the two, where there are two. */
+/** The slower responses of the two, where there are two. */
 async function load(
   { roles, judged, keys }: DistributedInstallation,
   { durationMs, processes }: Phase,
@@ -189,5 +189,5 @@ async function keysOf(redis: Redis): Promise<{ keys: number; bytes: number }> {
 }
 
 await runScript('bench:distributed', main);
-// At once: with a socket that does not end Node 20 spins in its own clean-up for ever, after all was said.
+// Exit at once: with a socket that never closes, Node 20 spins in its own clean-up and does not exit.
 process.exit();

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:check`: goal G8, a warm check of an entitlement beside a bare Koa that answers a constant,
+ * `npm run bench:check`: goal G8, a warm entitlement check compared with a bare Koa that returns a constant,
  * on an otherwise idle instance. Prints and stores figures; asserts nothing. `-- --rounds N`,
  * `-- --seconds N` of either in a round, in short turns.
  */

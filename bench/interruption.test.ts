@@ -9,7 +9,7 @@ describe('what is begun', () => {
     expect(await unlessAborted(pass(10, 'done'), new AbortController().signal)).toBe('done');
   });
 
-  // Break this catches: a part that hears no signal is waited for, and a suite cannot be interrupted.
+  // Fault this catches: the suite waits for a part that ignores the signal, and cannot be interrupted.
   it('is left as soon as it is interrupted', async () => {
     const controller = new AbortController();
     setTimeout(() => controller.abort(), 10);

@@ -8,7 +8,7 @@ export class Interrupted extends Error {
 /** Exit code of a run that was interrupted. */
 export const INTERRUPTED_CODE = 130;
 
-/** Aborted by the first SIGINT or SIGTERM, which is answered with the notice; the second ends the process. */
+/** Aborted by the first SIGINT or SIGTERM, which prints the notice; the second ends the process. */
 export function interruption(notice: string): AbortSignal {
   const controller = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {

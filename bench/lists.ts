@@ -7,9 +7,10 @@
 import { Client } from 'pg';
 import { dataDirAt } from '../infra/platform/data-dir.ts';
 import { readEndpoints } from '../infra/platform/endpoints-file.ts';
-import { type Api, createApi } from '../tests/support/api.ts';
+import type { Api } from '../tests/support/api.ts';
 import { percentile } from '../tests/support/freshness-probe.ts';
-import { type Instance, startInstance } from '../tests/support/instance.ts';
+import type { Instance } from '../tests/support/instance.ts';
+import { openInstance } from '../tests/support/open-instance.ts';
 import { numberOption, OF_A_SCRIPT, readOptions, runScript } from './read-options.ts';
 import { keepResult } from './result-file.ts';
 
@@ -20,8 +21,7 @@ const SAMPLES = 200;
 async function main(): Promise<void> {
   const values = readOptions(OPTIONS);
   const customers = numberOption('customers', values.customers, OF_A_SCRIPT.things);
-  const instance = await startInstance({ LOG_LEVEL: 'warn' });
-  const api = createApi({ origin: instance.origin, key: instance.keys().live.secret, connections: 1 });
+  const { instance, api, close } = await openInstance({ LOG_LEVEL: 'warn' }, { connections: 1 });
   try {
     await insertCustomers(instance, customers);
     const lastPage = Math.ceil(customers / PAGE_SIZE);
@@ -45,8 +45,7 @@ async function main(): Promise<void> {
     const figures = { customers, pageSize: PAGE_SIZE, samples: SAMPLES, responseMs };
     process.stdout.write(`${keepResult('lists', figures)}\n`);
   } finally {
-    await api.close();
-    await instance.remove();
+    await close();
   }
 }
 
@@ -76,7 +75,7 @@ async function timed(api: Api, query: string): Promise<object> {
     const startedAt = performance.now();
     const response = await api.call('GET', `/customers?${encodeURI(query)}`);
     times.push(performance.now() - startedAt);
-    if (response.status !== 200) throw new Error(`${query} was answered ${response.status}`);
+    if (response.status !== 200) throw new Error(`${query} returned ${response.status}`);
     total = (response.body as { total: string }).total;
   }
   const rounded = (percent: number) => Math.round(percentile(times, percent) * 10) / 10;

@@ -6,12 +6,13 @@
  * backfill.
  */
 
-import { type Api, createApi, getPatiently } from '../tests/support/api.ts';
+import { type Api, getPatiently } from '../tests/support/api.ts';
 import { numberText } from '../tests/support/exact.ts';
 import { percentile, startFreshnessProbe } from '../tests/support/freshness-probe.ts';
-import { type Instance, startInstance } from '../tests/support/instance.ts';
+import type { Instance } from '../tests/support/instance.ts';
 import { type LoadRunResult, runLoad } from '../tests/support/load-run.ts';
 import { makeWorld } from '../tests/support/make-world.ts';
+import { openInstance } from '../tests/support/open-instance.ts';
 import { familyCost, type ProcessCost, processCost } from '../tests/support/process-cost.ts';
 import { waitUntilCounted } from '../tests/support/wait-until-counted.ts';
 import type { World } from '../tests/support/world.ts';
@@ -44,13 +45,12 @@ async function main(): Promise<void> {
   const values = readOptions(OPTIONS);
   const rate = numberOption('rate', values.rate ?? '80000', OF_A_SCRIPT.rate);
   const spreadDays = numberOption('spread-days', values['spread-days'] ?? '0', SPREAD_DAYS);
-  const all = [ingestAlone, closedLoop, sustained, besideBreakdown];
+  const all = [ingestAlone, closedLoop, sustained, duringBreakdowns];
   const unknown = values.phase?.find((wished) => !all.some(({ name }) => name === wished));
   if (unknown !== undefined) {
     throw new Unusable(`--phase ${unknown} is none of ${all.map(({ name }) => name).join(', ')}`);
   }
-  const instance = await startInstance({ LOG_LEVEL: 'warn' });
-  const api = createApi({ origin: instance.origin, key: instance.keys().live.secret, connections: 4 });
+  const { instance, api, close } = await openInstance({ LOG_LEVEL: 'warn' }, { connections: 4 });
   try {
     const bench: Bench = {
       instance,
@@ -72,12 +72,11 @@ async function main(): Promise<void> {
     process.stderr.write(`${instance.log()}\n`);
     throw error;
   } finally {
-    await api.close();
-    await instance.remove();
+    await close();
   }
 }
 
-/** The data plane with the load beside it; the control side is held still meanwhile. */
+/** The data plane under load; the control side is paused meanwhile. */
 async function ingestAlone(bench: Bench): Promise<object> {
   const controlSide = bench.instance.pid('control side');
   await load(bench, { durationMs: 1_000 });
@@ -89,7 +88,7 @@ async function ingestAlone(bench: Bench): Promise<object> {
   return run;
 }
 
-/** Everything at once, as fast as it is answered; the rate counted includes the time until nothing waits. */
+/** Everything at once, as fast as responses come; the rate counted includes the time until nothing waits. */
 async function closedLoop(bench: Bench): Promise<object> {
   const startedAt = performance.now();
   const run = await measured(bench, () => load(bench, { durationMs: bench.phaseMs }));
@@ -123,8 +122,8 @@ async function sustained(bench: Bench): Promise<object> {
   };
 }
 
-/** Counters and load at half the rate, without and with one large breakdown after the other beside them. */
-async function besideBreakdown(bench: Bench): Promise<object> {
+/** Counters and load at half the rate, without and with large breakdowns that run one after the other. */
+async function duringBreakdowns(bench: Bench): Promise<object> {
   const without = await countersUnderLoad(bench);
   let over = false;
   const breakdowns: number[] = [];

@@ -9,7 +9,7 @@ it('an option that is left out is its default', () => {
 });
 
 it.each([['--round', '7'], ['7'], ['--rounds']])(
-  'what no script knows is told in one line: %s',
+  'an unknown option is reported in one line: %s',
   (...args) => {
     expect(() => readOptions(OPTIONS, args)).toThrow(Unusable);
     expect(() => readOptions(OPTIONS, args)).toThrow(/^[^\n]+$/);

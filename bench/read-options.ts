@@ -1,6 +1,6 @@
 import { inspect, type ParseArgsConfig, parseArgs } from 'node:util';
 
-/** Something about a run's input cannot be used: one line for whoever asked, and exit code 2. */
+/** Something about a run's input cannot be used: printed in one line, exit code 2. */
 export class Unusable extends Error {}
 
 /** Values as they were given. Throws Unusable. */
@@ -44,7 +44,7 @@ export async function runScript(name: string, main: () => Promise<void>): Promis
   } catch (error) {
     const isTheirs = error instanceof Unusable;
     process.stderr.write(`${name}: ${isTheirs ? error.message : inspect(error)}\n`);
-    // At once: what listens or waits beside it would keep it for minutes, or for ever.
+    // Exit at once: open sockets and timers would keep the process running.
     process.exit(isTheirs ? 2 : 1);
   }
 }

@@ -1,18 +1,18 @@
 /**
- * `npm run bench:thresholds`: how long it takes from the answer to an event until the threshold that it
- * crosses stands in the outbox, while other usage comes at a fixed rate. Prints and stores figures; asserts
- * nothing. `-- --rate N` events per second, `-- --customers N` that they are of, `-- --scene NAME` says what
- * those have: `none`, `budgets`, `rates`, `property-rates`.
+ * `npm run bench:thresholds`: how long it takes from the response to an event until the threshold that it
+ * crosses is in the outbox, while other usage comes at a fixed rate. Prints and stores figures; asserts
+ * nothing. `-- --rate N` events per second, `-- --customers N` that they are of, `-- --scenario NAME` says
+ * what those have: `none`, `budgets`, `rates`, `property-rates`.
  */
-import { randomUUID } from 'node:crypto';
 import { setTimeout as pass } from 'node:timers/promises';
 import { Client } from 'pg';
 import { dataDirAt } from '../infra/platform/data-dir.ts';
 import { readEndpoints } from '../infra/platform/endpoints-file.ts';
-import { type Api, createApi } from '../tests/support/api.ts';
+import { type Api, callDone } from '../tests/support/api.ts';
 import { percentile } from '../tests/support/freshness-probe.ts';
-import { type Instance, startInstance } from '../tests/support/instance.ts';
+import type { Instance } from '../tests/support/instance.ts';
 import { runLoad } from '../tests/support/load-run.ts';
+import { openInstance } from '../tests/support/open-instance.ts';
 import { familyCost, processCost } from '../tests/support/process-cost.ts';
 import type { World } from '../tests/support/world.ts';
 import { numberOption, OF_A_SCRIPT, readOptions, runScript, Unusable } from './read-options.ts';
@@ -34,13 +34,12 @@ async function main(): Promise<void> {
   const values = readOptions(OPTIONS);
   const scenarios = Object.keys(SCENARIOS);
   if (!scenarios.includes(values.scenario)) {
-    throw new Unusable(`--scene ${values.scenario} is none of ${scenarios.join(', ')}`);
+    throw new Unusable(`--scenario ${values.scenario} is none of ${scenarios.join(', ')}`);
   }
   const customers = numberOption('customers', values.customers, OF_A_SCRIPT.things);
   const durationMs = 1_000 * numberOption('seconds', values.seconds, OF_A_SCRIPT.seconds);
   const rate = numberOption('rate', values.rate, OF_A_SCRIPT.rate);
-  const instance = await startInstance({ LOG_LEVEL: 'warn' });
-  const api = createApi({ origin: instance.origin, key: instance.keys().live.secret, connections: 8 });
+  const { instance, api, close } = await openInstance({ LOG_LEVEL: 'warn' }, { connections: 8 });
   try {
     const world = await makeScenario(api, customers, values.scenario);
     const probes = await makeProbes(api, Math.floor(durationMs / PROBE_EVERY_MS));
@@ -72,8 +71,7 @@ async function main(): Promise<void> {
     process.stderr.write(`${instance.log()}\n`);
     throw error;
   } finally {
-    await api.close();
-    await instance.remove();
+    await close();
   }
 }
 
@@ -87,12 +85,15 @@ const SCENARIOS: Record<string, object> = {
 
 async function makeScenario(api: Api, count: number, scenario: string): Promise<World> {
   const key = 'background';
-  await call(api, 'POST', '/meters', { key, name: key, aggregation: 'sum', ...SCENARIOS[scenario] });
+  await callDone(api, 'POST', '/meters', { key, name: key, aggregation: 'sum', ...SCENARIOS[scenario] });
   const customers: World['customers'] = [];
   await each(count, async (number) => {
     const id = await makeCustomer(api, number);
     if (scenario === 'budgets') {
-      await call(api, 'PUT', `/customers/${id}/budgets/${key}`, { soft: 900_000_000, hard: 1_000_000_000 });
+      await callDone(api, 'PUT', `/customers/${id}/budgets/${key}`, {
+        soft: 900_000_000,
+        hard: 1_000_000_000,
+      });
     }
     customers.push({ id, name: '', email: '', weight: 1, belowZero: false });
   });
@@ -101,36 +102,36 @@ async function makeScenario(api: Api, count: number, scenario: string): Promise<
 
 /** Customers of whom one event each crosses a threshold. */
 async function makeProbes(api: Api, count: number): Promise<string[]> {
-  await call(api, 'POST', '/meters', { key: 'probe', name: 'Probe', aggregation: 'sum' });
+  await callDone(api, 'POST', '/meters', { key: 'probe', name: 'Probe', aggregation: 'sum' });
   const probes: string[] = [];
   await each(count, async (number) => {
     const id = await makeCustomer(api, number);
-    await call(api, 'PUT', `/customers/${id}/budgets/probe`, { hard: 1 });
+    await callDone(api, 'PUT', `/customers/${id}/budgets/probe`, { hard: 1 });
     probes.push(id);
   });
   return probes;
 }
 
 async function makeCustomer(api: Api, number: number): Promise<string> {
-  const { id } = await call(api, 'POST', '/customers', { name: `C ${number}`, email: 'c@example.com' });
+  const { id } = await callDone(api, 'POST', '/customers', { name: `C ${number}`, email: 'c@example.com' });
   return String(id);
 }
 
 async function each(count: number, act: (number: number) => Promise<void>): Promise<void> {
   let next = 0;
-  const lane = async () => {
+  const sender = async () => {
     while (next < count) await act(next++);
   };
-  await Promise.all(Array.from({ length: 8 }, lane));
+  await Promise.all(Array.from({ length: 8 }, sender));
 }
 
-/** When each was answered. */
+/** When each was acknowledged. */
 async function sendProbes(api: Api, probes: readonly string[]): Promise<Map<string, number>> {
   const sent = new Map<string, number>();
   for (const customerId of probes) {
     const startedAt = performance.now();
     const body = { customerId, meterId: 'probe', value: 1 };
-    await call(api, 'POST', '/usage/events', body);
+    await callDone(api, 'POST', '/usage/events', body);
     sent.set(customerId, performance.now());
     await pass(Math.max(0, PROBE_EVERY_MS - (performance.now() - startedAt)));
   }
@@ -180,18 +181,6 @@ function costs(instance: Instance): Record<string, number> {
     controlSide: processCost(instance.pid('control side')).cpuMicros,
     postgres: familyCost(instance.pid('postgres')).cpuMicros,
   };
-}
-
-async function call(
-  api: Api,
-  method: 'POST' | 'PUT',
-  path: string,
-  body: object,
-): Promise<Record<string, unknown>> {
-  const headers = { 'idempotency-key': randomUUID() };
-  const response = await api.call(method, path, { body: JSON.stringify(body), headers });
-  if (response.status >= 300) throw new Error(`${path} was answered ${response.status}`);
-  return response.body as Record<string, unknown>;
 }
 
 function spread(times: number[]): object {

@@ -1,6 +1,6 @@
 /**
  * `npm run bench:webhooks`: how fast a backlog of deliveries drains to a receiver on the same machine, that
- * answers at once, with everything embedded, and what it costs in memory. Once with one endpoint, of which
+ * responds at once, with everything embedded, and what it costs in memory. Once with one endpoint, of which
  * five attempts run at once, and once with ten. Prints and stores figures; asserts nothing. `-- --deliveries
  * N` takes another backlog.
  */
@@ -8,8 +8,9 @@ import { setTimeout as pass } from 'node:timers/promises';
 import { Client } from 'pg';
 import { dataDirAt } from '../infra/platform/data-dir.ts';
 import { readEndpoints } from '../infra/platform/endpoints-file.ts';
-import { createApi } from '../tests/support/api.ts';
-import { type Instance, startInstance } from '../tests/support/instance.ts';
+import { type Api, callDone } from '../tests/support/api.ts';
+import type { Instance } from '../tests/support/instance.ts';
+import { openInstance } from '../tests/support/open-instance.ts';
 import { familyCost, type ProcessCost, processCost } from '../tests/support/process-cost.ts';
 import { startWebhookReceiver } from '../tests/support/webhook-receiver.ts';
 import { numberOption, OF_A_SCRIPT, readOptions, runScript, Unusable } from './read-options.ts';
@@ -54,9 +55,10 @@ async function drain({ deliveries, endpoints }: Plan): Promise<object> {
       return { status: 200 };
     },
   });
-  const instance = await startInstance({ LOG_LEVEL: 'warn', WEBHOOK_ALLOW_PRIVATE: 'true' });
+  const environment = { LOG_LEVEL: 'warn', WEBHOOK_ALLOW_PRIVATE: 'true' };
+  const { instance, api, close } = await openInstance(environment, { connections: 1 });
   try {
-    for (let n = 0; n < endpoints; n += 1) await register(instance, receiver.url(String(n)));
+    for (let n = 0; n < endpoints; n += 1) await register(api, receiver.url(String(n)));
     const before = costs(instance);
     const committedAt = await insertEvents(instance, deliveries / endpoints);
     const samples: Sample[] = [];
@@ -70,18 +72,13 @@ async function drain({ deliveries, endpoints }: Plan): Promise<object> {
     await pass(4 * LOOK_EVERY_MS);
     return figures({ deliveries, doubled, seconds, before, after: costs(instance), samples });
   } finally {
-    await instance.remove();
+    await close();
     await receiver.close();
   }
 }
 
-async function register(instance: Instance, url: string): Promise<void> {
-  const api = createApi({ origin: instance.origin, key: instance.keys().live.secret, connections: 1 });
-  const response = await api.call('POST', '/webhooks/endpoints', {
-    body: JSON.stringify({ url, events: ['*'] }),
-  });
-  await api.close();
-  if (response.status !== 201) throw new Error(`an endpoint was answered ${response.status}`);
+async function register(api: Api, url: string): Promise<void> {
+  await callDone(api, 'POST', '/webhooks/endpoints', { url, events: ['*'] });
 }
 
 /** Envelopes as a change of a customer makes them. Gives when they were committed. */

@@ -1,4 +1,4 @@
-/** What goal G8 compares with: Koa that answers one constant. Prints its URL. */
+/** The baseline of goal G8: Koa that returns a constant. Prints its URL. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';

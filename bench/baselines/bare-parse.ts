@@ -1,4 +1,4 @@
-/** What goals G1 and G2 compare with: uWebSockets.js that parses JSON and answers. Prints its URL. */
+/** The baseline of goals G1 and G2: uWebSockets.js that parses JSON and responds. Prints its URL. */
 import type { HttpResponse } from 'uWebSockets.js';
 import { loadUws } from '../../infra/http/uws-binary.ts';
 
@@ -12,13 +12,13 @@ uws
   .post('/api/v1/usage/events/batch', (response) => {
     readBody(response, (body) => {
       const { events } = JSON.parse(body.toString()) as Batch;
-      answer(response, '200 OK', { summary: { total: events?.length, created: events?.length } });
+      respond(response, '200 OK', { summary: { total: events?.length, created: events?.length } });
     });
   })
   .post('/api/v1/usage/events', (response) => {
     readBody(response, (body) => {
       const { value } = JSON.parse(body.toString()) as { value?: number };
-      answer(response, '201 Created', { value });
+      respond(response, '201 Created', { value });
     });
   })
   .listen('127.0.0.1', 0, (socket) => {
@@ -36,7 +36,7 @@ function readBody(response: HttpResponse, use: (body: Buffer) => void): void {
   });
 }
 
-function answer(response: HttpResponse, status: string, body: object): void {
+function respond(response: HttpResponse, status: string, body: object): void {
   response.cork(() => {
     response.writeStatus(status).writeHeader('Content-Type', 'application/json').end(JSON.stringify(body));
   });

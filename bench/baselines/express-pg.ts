@@ -1,6 +1,6 @@
 /**
  * What goal G4 compares with, the first thing that comes to mind: Express, and one INSERT … ON CONFLICT for
- * each event. Answers once it is committed. The connection string is its argument; prints its URL.
+ * each event. Responds once it is committed. The connection string is its argument; prints its URL.
  */
 import type { AddressInfo } from 'node:net';
 import express from 'express';

@@ -46,7 +46,7 @@ function spawnBaseline(name: string, args: string[]): ChildProcess {
 }
 
 async function firstLine(child: ChildProcess): Promise<string> {
-  if (!child.stdout) throw new Error('nothing is heard of it');
+  if (!child.stdout) throw new Error('the baseline has no stdout');
   const ended = once(child, 'exit').then(() => Promise.reject(new Error('it ended before it said a word')));
   ended.catch(() => undefined);
   const lines = createInterface({ input: child.stdout });

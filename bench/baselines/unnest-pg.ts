@@ -1,6 +1,6 @@
 /**
  * What goal G5 compares with, a good way with Postgres alone: uWebSockets.js, and one INSERT … UNNEST for
- * each batch. Answers once it is committed. The connection string is its argument; prints its URL.
+ * each batch. Responds once it is committed. The connection string is its argument; prints its URL.
  */
 
 import type { HttpResponse } from 'uWebSockets.js';
@@ -35,8 +35,8 @@ uws
       if (!isLast) return;
       const { events } = JSON.parse(Buffer.concat(chunks).toString()) as { events: SentEvent[] };
       insert(events)
-        .then((created) => aborted || answer(response, '200 OK', resultsOf(events.length, created)))
-        .catch((error) => aborted || answer(response, '503 Unavailable', { error: String(error) }));
+        .then((created) => aborted || respond(response, '200 OK', resultsOf(events.length, created)))
+        .catch((error) => aborted || respond(response, '503 Unavailable', { error: String(error) }));
     });
   })
   .listen('127.0.0.1', 0, (socket) => {
@@ -66,7 +66,7 @@ function resultsOf(total: number, created: number): object {
   return { summary: { total, created, duplicate: total - created, errors: 0 } };
 }
 
-function answer(response: HttpResponse, status: string, body: object): void {
+function respond(response: HttpResponse, status: string, body: object): void {
   response.cork(() => {
     response.writeStatus(status).writeHeader('Content-Type', 'application/json').end(JSON.stringify(body));
   });

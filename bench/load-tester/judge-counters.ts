@@ -7,10 +7,10 @@ export interface CounterQuestion {
   customers: string[];
   meterKey: string;
   ledger: ResponseLedger;
-  /** Months in which events of the run occurred: any moment of each. */
+  /** Months in which events of the run occurred: any time within each. */
   months: number[];
   patienceMs: number;
-  /** Nobody waits any more: what is under way ends at its next answer. */
+  /** The run was interrupted: reading ends at the next response. */
   leaving: AbortSignal;
 }
 
@@ -24,7 +24,7 @@ interface Expected {
 const UNITS_OF_A_THOUSANDTH = 1_000_000_000n;
 
 /**
- * Adds to `found` every counter that is not what the answers said, as a sentence each: the number of events
+ * Adds to `found` every counter that differs from the responses, a sentence each: the number of events
  * and their exact sum, and the same sum as the counters of the months show it. Rejects when one is not read.
  */
 export async function judgeCounters(question: CounterQuestion, found: string[]): Promise<void> {
@@ -79,7 +79,7 @@ async function read(question: CounterQuestion, path: string): Promise<Record<str
   const { status, body } = await getPatiently(api, path, patienceMs, leaving);
   // Where nothing was ever stored there is no such meter.
   if (status === 404) return {};
-  if (status !== 200) throw new Error(`GET ${path} was answered ${status}`);
+  if (status !== 200) throw new Error(`GET ${path} returned ${status}`);
   return body as Record<string, unknown>;
 }
 

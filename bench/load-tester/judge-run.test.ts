@@ -6,7 +6,7 @@ import { createResponseLedger } from './response-ledger.ts';
 
 const COUNTED = parseExact('{"current":1,"total":1,"breakdown":[{"count":7}]}');
 const READ: ApiResponse = { status: 200, headers: {}, body: COUNTED };
-const AWAY: ApiResponse = { status: 503, headers: {}, body: undefined };
+const UNAVAILABLE: ApiResponse = { status: 503, headers: {}, body: undefined };
 
 /** One event of 1 was acknowledged. */
 function runOf(call: () => Promise<ApiResponse>, interrupted: AbortSignal) {
@@ -18,31 +18,31 @@ function runOf(call: () => Promise<ApiResponse>, interrupted: AbortSignal) {
 }
 
 describe('the judging of a run', () => {
-  it('tells what is wrong', async () => {
+  it('reports what is wrong', async () => {
     const judgement = await judgeRun(runOf(async () => READ, new AbortController().signal));
     expect(judgement).toMatchObject({ outcome: 'wrong' });
     expect(judgement.problems[0]).toBe('a: 7 events are counted, 1 were acknowledged');
   });
 
   it('takes counters that cannot be read for a problem, and keeps all else', async () => {
-    const failing = async () => ({ ...AWAY, status: 500 });
+    const failing = async () => ({ ...UNAVAILABLE, status: 500 });
     const judgement = await judgeRun(runOf(failing, new AbortController().signal));
     expect(judgement).toMatchObject({ outcome: 'not read', problems: [expect.stringContaining('500')] });
   });
 
-  // Break this catches: two minutes of patience that no signal ends, and exit code 1 for nothing wrong.
-  it('is left a moment after an interruption, and finds nothing wrong with that', async () => {
+  // Fault this catches: an interrupted run still waits two minutes, and exits with 1 though nothing is wrong.
+  it('ends soon after an interruption, and does not report that as a fault', async () => {
     const controller = new AbortController();
     setTimeout(() => controller.abort(), 20);
-    const judgement = await judgeRun(runOf(async () => AWAY, controller.signal));
+    const judgement = await judgeRun(runOf(async () => UNAVAILABLE, controller.signal));
     expect(judgement).toEqual({ outcome: 'not judged', problems: [] });
     const hanging = () => new Promise<never>(() => undefined);
     expect(await judgeRun(runOf(hanging, controller.signal))).toMatchObject({ outcome: 'not judged' });
   });
 
-  it('tells what it had found wrong until it was left', async () => {
+  it('reports what it had found wrong before it was interrupted', async () => {
     let requested = 0;
-    const half = async () => (requested++ < 3 ? READ : AWAY);
+    const half = async () => (requested++ < 3 ? READ : UNAVAILABLE);
     expect(await judgeRun(runOf(half, AbortSignal.abort()))).toMatchObject({ outcome: 'wrong' });
   });
 });

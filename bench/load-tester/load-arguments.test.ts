@@ -32,7 +32,7 @@ describe('the arguments of a load', () => {
     expect(readLoadArguments([...KEY, '--duration', text], {}).durationMs).toBe(ms);
   });
 
-  // Break this catches: Number('') is 0 and Number('1e9') a billion.
+  // Fault this catches: Number('') is 0 and Number('1e9') a billion.
   it.each([
     ['--rate', ''],
     ['--rate', '0'],
@@ -50,13 +50,13 @@ describe('the arguments of a load', () => {
     ['--url', 'http://localhost/api/v1'],
     ['--key', 'two words'],
     ['--speed', '9'],
-  ])('refuse %s %j in one line', (name, value) => {
+  ])('reject %s %j in one line', (name, value) => {
     const read = () => readLoadArguments([...KEY, name, value], {});
     expect(read).toThrow(Unusable);
     expect(read).toThrow(/^[^\n]+$/);
   });
 
-  it('refuse to begin without a key', () => {
+  it('require a key', () => {
     expect(() => readLoadArguments([], {})).toThrow(/^no key/);
   });
 });

@@ -1,6 +1,6 @@
 import { numberOption, readOptions, Unusable } from '../read-options.ts';
 
-/** What `npm run bench:load` was asked to do. */
+/** The options of `npm run bench:load`. */
 export interface LoadArguments {
   url: URL;
   key: string;

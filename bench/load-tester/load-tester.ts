@@ -1,25 +1,26 @@
 /**
  * `npm run bench:load -- --key KEY …`: an open loop of usage against any running instance. Says what was
- * answered and how fast, then compares every counter with what the answers said, and stores all of it. Exit
- * codes: 0 all as promised, 1 an answer or a counter was not, 2 it could not begin, 130 it was interrupted.
+ * responded and how fast, then compares every counter with the responses, and stores all of it. Exit
+ * codes: 0 all as promised, 1 a response or a counter was wrong, 2 it could not begin, 130 it was
+ * interrupted.
  */
 import { randomBytes } from 'node:crypto';
 import { build as buildHistogram, type Histogram } from 'hdr-histogram-js';
+import { createLoadConnection } from '../../tests/support/load-connection.ts';
 import { INTERRUPTED_CODE, interruption } from '../interruption.ts';
 import { Unusable } from '../read-options.ts';
 import { openResult } from '../result-file.ts';
 import { type Judgement, judgeRun, NOT_JUDGED } from './judge-run.ts';
 import { latencies } from './latencies.ts';
 import { type LoadArguments, readLoadArguments, USAGE } from './load-arguments.ts';
-import { type Lane, type OpenLoopResult, runOpenLoop, TRACKED_MICROS_MAX } from './open-loop.ts';
+import { type OpenLoopResult, runOpenLoop, type Sender, TRACKED_MICROS_MAX } from './open-loop.ts';
 import { startProgress } from './progress.ts';
 import { createResponseLedger, type ResponseLedger } from './response-ledger.ts';
 import { lookAtInstance, type TestedInstance } from './tested-instance.ts';
 import { createTesterBody } from './tester-body.ts';
-import { createTesterConnection } from './tester-connection.ts';
 
-/** Of each lane: so many sends go by before a position comes again, and a replay can. */
-const POSITIONS_PER_LANE = 200;
+/** Per connection: this many sends pass before a position repeats, and a replay can be sent. */
+const POSITIONS_PER_SENDER = 200;
 
 async function main(): Promise<number> {
   if (process.argv.includes('--help')) {
@@ -36,17 +37,17 @@ async function main(): Promise<number> {
 }
 
 async function load(options: LoadArguments, tested: TestedInstance): Promise<number> {
-  const interrupted = interruption('what was answered is still compared with the counters, for a moment');
+  const interrupted = interruption('the responses so far are still compared with the counters, briefly');
   const ledger = createResponseLedger(tested.customers.length);
   const histogram = buildHistogram({
     highestTrackableValue: TRACKED_MICROS_MAX,
     numberOfSignificantValueDigits: 3,
   });
   const startedAtMs = Date.now();
-  const lanes = makeEndpointQueues(options, tested, startedAtMs);
+  const senders = makeSenders(options, tested, startedAtMs);
   const progress = startProgress({ histogram, ledger, rate: options.rate });
   const ran = await runOpenLoop({
-    lanes,
+    senders,
     ledger,
     histogram,
     intervalMs: (options.batch * 1_000) / options.rate,
@@ -55,7 +56,7 @@ async function load(options: LoadArguments, tested: TestedInstance): Promise<num
     onResponded: progress.responded,
   });
   progress.stop();
-  for (const { connection } of lanes) connection.close();
+  for (const { connection } of senders) connection.close();
   const { clockSkewMs, ...question } = tested;
   const file = openResult('run', options.out);
   const keep = (judgement: Judgement) => {
@@ -65,7 +66,7 @@ async function load(options: LoadArguments, tested: TestedInstance): Promise<num
     file.keep(kept);
     return kept;
   };
-  // Whatever becomes of the judging, which may wait for minutes, what was answered is kept.
+  // Store the responses in any case: judging may wait for minutes, and may fail.
   keep(NOT_JUDGED);
   const kept = keep(await judgeRun({ ...question, ledger, startedAtMs, interrupted }));
   process.stdout.write(`${JSON.stringify(kept, null, 2)}\n${file.path}\n`);
@@ -75,18 +76,18 @@ async function load(options: LoadArguments, tested: TestedInstance): Promise<num
 
 function gaveUp({ givenUp, lastFailure }: OpenLoopResult, isInterrupted: boolean): string[] {
   if (givenUp === 0 || isInterrupted) return [];
-  return [`${givenUp} requests found no answer, the last one for: ${lastFailure}`];
+  return [`${givenUp} requests received no response, the last one for: ${lastFailure}`];
 }
 
-function makeEndpointQueues(options: LoadArguments, tested: TestedInstance, nowMs: number): Lane[] {
+function makeSenders(options: LoadArguments, tested: TestedInstance, nowMs: number): Sender[] {
   const run = randomBytes(5).toString('hex');
   const { batch, replays, properties, gzip, key, url, seed } = options;
   const { customers, meterKey } = tested;
-  const bodies = Math.ceil(POSITIONS_PER_LANE / batch);
-  return Array.from({ length: options.connections }, (_, lane) => ({
-    connection: createTesterConnection(url),
+  const bodies = Math.ceil(POSITIONS_PER_SENDER / batch);
+  return Array.from({ length: options.connections }, (_, sender) => ({
+    connection: createLoadConnection(url),
     bodies: Array.from({ length: bodies }, (__, body) => {
-      const number = lane * bodies + body;
+      const number = sender * bodies + body;
       return createTesterBody({
         ...{ host: url.host, key, customers, meterKey, batch, replays, properties, gzip, nowMs },
         seed: seed + number,

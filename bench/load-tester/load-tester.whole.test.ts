@@ -33,10 +33,10 @@ function begin(args: string[]): { child: ChildProcess; ended: Promise<Ended> } {
   const script = join('dist-tests', 'bench', 'load-tester', 'load-tester.js');
   const { METERGATE_KEY: _, ...env } = process.env;
   const child = spawn(process.execPath, [script, '--out', folder, ...args], { env });
-  const notified = { out: '', err: '' };
-  child.stdout.on('data', (chunk) => (notified.out += chunk));
-  child.stderr.on('data', (chunk) => (notified.err += chunk));
-  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, ...notified }));
+  const printed = { out: '', err: '' };
+  child.stdout.on('data', (chunk) => (printed.out += chunk));
+  child.stderr.on('data', (chunk) => (printed.err += chunk));
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, ...printed }));
   return { child, ended: inTime(ended, END_MS, 'the load tester').finally(() => child.kill('SIGKILL')) };
 }
 
@@ -53,8 +53,8 @@ function resultOf({ out }: Ended): Record<string, unknown> {
   return kept;
 }
 
-async function serve(answer: (path: string, response: ServerResponse) => void): Promise<string> {
-  const server = createServer((request, response) => answer(request.url ?? '', response));
+async function serve(respond: (path: string, response: ServerResponse) => void): Promise<string> {
+  const server = createServer((request, response) => respond(request.url ?? '', response));
   servers.push(server.listen(0, '127.0.0.1'));
   await once(server, 'listening');
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -68,10 +68,10 @@ describe('npm run bench:load', () => {
       ['--rate', '5000', '--batch', '500', '--gzip', '--properties', '10', '--connections', '2'],
     ],
     ['single events', ['--rate', '300', '--batch', '1', '--replays', '0.5', '--connections', '2']],
-  ])('offers %s, and the counters are what the answers said', async (_, args) => {
+  ])('offers %s, and the counters match the responses', async (_, args) => {
     const ended = await run([...ours(), ...args, '--duration', '2s']);
     expect(ended).toMatchObject({ code: 0 });
-    expect(ended.err).toMatch(/events\/s answered/);
+    expect(ended.err).toMatch(/events\/s acknowledged/);
     const result = resultOf(ended) as { events: Record<string, number>; latencyMs: Record<string, number> };
     expect(result).toMatchObject({
       counters: 'exactly what was acknowledged',
@@ -88,17 +88,17 @@ describe('npm run bench:load', () => {
   it('prints what it has when it is interrupted', async () => {
     const { child, ended } = begin([...ours(), '--rate', '2000', '--duration', '10m']);
     child.stderr?.once('data', () => child.kill('SIGINT'));
-    const notified = await ended;
-    expect(notified.code).toBe(130);
-    expect(resultOf(notified)).toMatchObject({
+    const printed = await ended;
+    expect(printed.code).toBe(130);
+    expect(resultOf(printed)).toMatchObject({
       interrupted: true,
       counters: 'exactly what was acknowledged',
       problems: [],
     });
   });
 
-  it('ends with 1 and says where, when a counter is not what was answered', async () => {
-    // A server that answers as promised, and counts something else.
+  it('ends with 1 and says where, when a counter differs from the responses', async () => {
+    // A server that responds as promised, but counts something else.
     const liar = await serve((path, response) => {
       response.setHeader('x-api-version', 'v1').setHeader('content-type', 'application/json');
       const summary = { total: 500, created: 500, duplicate: 0, errors: 0 };
@@ -130,7 +130,7 @@ describe('what npm run bench:load cannot use', () => {
 
   it('is no key', () => inOneLine(['--url', instance.origin], /no key/));
   it('is a server that is down', () =>
-    inOneLine(['--url', 'http://127.0.0.1:1', '--key', 'sk_x'], /nothing answers .*ECONNREFUSED/));
+    inOneLine(['--url', 'http://127.0.0.1:1', '--key', 'sk_x'], /nothing responds .*ECONNREFUSED/));
   it('is a URL that is none', () => inOneLine(['--url', '127.0.0.1', '--key', 'sk_x'], /is no http/));
   it('is a key that is not accepted', () =>
     inOneLine(['--url', instance.origin, '--key', 'sk_x'], /the key is not accepted/));

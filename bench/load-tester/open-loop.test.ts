@@ -1,9 +1,10 @@
 import { setTimeout as pass } from 'node:timers/promises';
 import { build as buildHistogram } from 'hdr-histogram-js';
 import { describe, expect, it } from 'vitest';
+import type { LoadResponse } from '../../tests/support/load-connection.ts';
 import { latencies } from './latencies.ts';
 import { runOpenLoop, TRACKED_MICROS_MAX } from './open-loop.ts';
-import { createResponseLedger, type LoadResponse } from './response-ledger.ts';
+import { createResponseLedger } from './response-ledger.ts';
 import { createTesterBody } from './tester-body.ts';
 
 const body = () =>
@@ -18,13 +19,15 @@ function loopOf(ask: () => Promise<LoadResponse>) {
   const ledger = createResponseLedger(1);
   const histogram = buildHistogram({ highestTrackableValue: 60_000_000 });
   const controller = new AbortController();
-  const lanes = [{ connection: { ask, close: () => undefined }, bodies: [body()] }];
-  const common = { lanes, ledger, histogram, interrupted: controller.signal, onResponded: () => undefined };
+  const senders = [
+    { connection: { open: async () => undefined, ask, close: () => undefined }, bodies: [body()] },
+  ];
+  const common = { senders, ledger, histogram, interrupted: controller.signal, onResponded: () => undefined };
   return { common, ledger, histogram, interrupt: () => controller.abort() };
 }
 
 describe('the open loop', () => {
-  // Break this catches: times that begin with the sending. One stall of 200 ms would then be one slow
+  // Fault this catches: times that begin with the sending. One stall of 200 ms would then be one slow
   // request of 40; here all that fell due meanwhile have waited too.
   it('counts what fell due while the server stood still', async () => {
     let requested = 0;
@@ -48,7 +51,7 @@ describe('the open loop', () => {
     expect(histogram.totalCount).toBe(10);
   });
 
-  it('sends again what was answered 503 or not at all, and books it once', async () => {
+  it('repeats a request after a 503 or no response, and counts it once', async () => {
     const outcomes = [503, 'lost', 201] as const;
     let requested = 0;
     const { common, ledger } = loopOf(async () => {
@@ -57,12 +60,12 @@ describe('the open loop', () => {
       return { ...CREATED, status: outcome };
     });
     const result = await runOpenLoop({ ...common, intervalMs: 1_000, durationMs: 500 });
-    expect(result.repeated).toEqual({ 503: 1, 'no answer': 1 });
+    expect(result.repeated).toEqual({ 503: 1, 'no response': 1 });
     expect(ledger.counts()).toMatchObject({ created: 1, withoutResponse: 0 });
     expect(ledger.faults()).toEqual([]);
   });
 
-  it('says so when there never was an answer', async () => {
+  it('reports requests that never received a response', async () => {
     const { common, interrupt } = loopOf(async () => {
       setTimeout(interrupt, 120);
       throw new Error('reset');
@@ -80,7 +83,7 @@ describe('the open loop', () => {
     expect(ledger.counts()).toMatchObject({ created: 0, withoutResponse: 1 });
   });
 
-  // Break this catches: an end that forgets what waits. Whoever interrupts a stall would see none.
+  // Fault this catches: the end drops requests that wait. A user who interrupts a stall would see none.
   it('counts what was overdue when it is interrupted, and not what was to come', async () => {
     const { common, histogram, interrupt } = loopOf(async () => {
       await pass(200);

@@ -1,14 +1,14 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pass } from 'node:timers/promises';
 import type { Histogram } from 'hdr-histogram-js';
-import type { LoadResponse, ResponseLedger } from './response-ledger.ts';
+import type { LoadConnection, LoadResponse } from '../../tests/support/load-connection.ts';
+import type { ResponseLedger } from './response-ledger.ts';
 import type { TesterBody } from './tester-body.ts';
-import type { TesterConnection } from './tester-connection.ts';
 
 export interface OpenLoop {
-  lanes: Lane[];
+  senders: Sender[];
   ledger: ResponseLedger;
-  /** Microseconds from the moment a request was due to its answer. */
+  /** Microseconds from when a request was due to its response. */
   histogram: Histogram;
   /** Between two requests, over all connections. */
   intervalMs: number;
@@ -19,19 +19,19 @@ export interface OpenLoop {
 }
 
 /** A connection with bodies of its own: one request at a time. */
-export interface Lane {
-  connection: TesterConnection;
+export interface Sender {
+  connection: LoadConnection;
   bodies: TesterBody[];
 }
 
 export interface OpenLoopResult {
   durationMs: number;
   requests: number;
-  /** Requests that fell due while every connection waited for an answer, until the run was over or cut. */
+  /** Requests that fell due while every connection waited for a response, until the run was over or cut. */
   notSent: number;
   /** Sendings beyond the first, by what made them necessary. */
   repeated: Record<string, number>;
-  /** Requests that found no answer for all our patience, or until we were interrupted. */
+  /** Requests without a response after the whole patience, or until the interruption. */
   givenUp: number;
   /** Why a request had to be sent again, the last time. */
   lastFailure: string | undefined;
@@ -46,13 +46,13 @@ export const TRACKED_MICROS_MAX = 25 * 3_600_000_000;
 
 /**
  * Requests fall due at a fixed rate, whatever the server does. When all connections wait, what falls due
- * waits too, and its time counts from when it was due: a server that stands still is not spared. What could
+ * waits too, and its time counts from when it was due: a paused server is not spared. What could
  * not be sent at all before the end or an interruption counts with the time it had waited until then.
  */
 export async function runOpenLoop(loop: OpenLoop): Promise<OpenLoopResult> {
-  const { lanes, intervalMs, durationMs, interrupted } = loop;
-  // Every lane that waits listens to it, as do a few around them, and Node warns of more than ten.
-  setMaxListeners(lanes.length + 8, interrupted);
+  const { senders, intervalMs, durationMs, interrupted } = loop;
+  // Every waiting connection listens to it, as do a few others, and Node warns of more than ten listeners.
+  setMaxListeners(senders.length + 8, interrupted);
   const startedAt = performance.now();
   const endsAt = startedAt + durationMs;
   const slots = Math.max(1, Math.ceil(durationMs / intervalMs));
@@ -74,7 +74,7 @@ export async function runOpenLoop(loop: OpenLoop): Promise<OpenLoopResult> {
     interruptedAt = performance.now();
   };
   interrupted.addEventListener('abort', onInterrupted, { once: true });
-  const taken = await Promise.all(lanes.map((lane) => drive(lane, { loop, nextDue, result })));
+  const taken = await Promise.all(senders.map((sender) => drive(sender, { loop, nextDue, result })));
   interrupted.removeEventListener('abort', onInterrupted);
   const endedAt = performance.now();
   result.durationMs = endedAt - startedAt;
@@ -97,7 +97,7 @@ interface Driven {
 
 /** When the request was due that it had taken and did not send any more, if there is one. */
 async function drive(
-  { connection, bodies }: Lane,
+  { connection, bodies }: Sender,
   { loop, nextDue, result }: Driven,
 ): Promise<number | undefined> {
   let sent = 0;
@@ -121,7 +121,7 @@ async function drive(
 
 /** False when it was given up. */
 async function askUntilResponse(
-  connection: TesterConnection,
+  connection: LoadConnection,
   send: ReturnType<TesterBody['next']>,
   { loop, result }: Pick<Driven, 'loop' | 'result'>,
 ): Promise<boolean> {
@@ -130,9 +130,9 @@ async function askUntilResponse(
   for (;;) {
     const response = await connection.ask(send.request).catch((error: unknown) => error as Error);
     const why: string | undefined =
-      response instanceof Error ? 'no answer' : judged(loop.ledger, send, response, isLost);
+      response instanceof Error ? 'no response' : judged(loop.ledger, send, response, isLost);
     if (why === undefined) return true;
-    isLost ||= why === 'no answer' || why === 'unavailable items';
+    isLost ||= why === 'no response' || why === 'unavailable items';
     result.repeated[why] = (result.repeated[why] ?? 0) + 1;
     result.lastFailure = response instanceof Error ? response.message : why;
     if (performance.now() > until || loop.interrupted.aborted) {

@@ -28,9 +28,9 @@ export function startProgress({
     const at = (percent: number) => (histogram.getValueAtPercentile(percent) / 1_000).toFixed(1);
     const parts = [
       `${Math.round((now - startedAt) / 1_000)} s`,
-      `${perSecond} of ${rate} events/s answered`,
+      `${perSecond} of ${rate} events/s acknowledged`,
       `p50 ${at(50)} ms, p99 ${at(99)} ms`,
-      `${ledger.counts().rejected} refused, ${ledger.faults().length} faults`,
+      `${ledger.counts().rejected} rejected, ${ledger.faults().length} faults`,
     ];
     process.stderr.write(`${parts.join(' · ')}   ${end}`);
     last = now;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createResponseLedger, type LoadResponse } from './response-ledger.ts';
+import type { LoadResponse } from '../../tests/support/load-connection.ts';
+import { createResponseLedger } from './response-ledger.ts';
 import type { PlannedSend } from './tester-body.ts';
 
 /** Three events of two customers; the last one was sent before. */
@@ -33,7 +34,7 @@ function batchResponse(...statuses: string[]): LoadResponse {
   return { status: 200, replayed: false, body: Buffer.from(JSON.stringify({ summary, results })) };
 }
 
-describe('the ledger of answers', () => {
+describe('the response ledger', () => {
   it('books new events by customer, and a replay not again', () => {
     const ledger = createResponseLedger(2);
     expect(ledger.responded(SEND, batchResponse('created', 'created', 'duplicate'), false)).toBe('booked');
@@ -45,13 +46,13 @@ describe('the ledger of answers', () => {
     ]);
   });
 
-  // Break this catches: a server that answers from the summary's numbers alone, or counts a replay as new.
+  // Fault this catches: a server whose summary is right and whose items are not, or that counts a replay.
   it.each([
     ['a replay that is created', ['created', 'created', 'created']],
     ['a new event that is a duplicate', ['created', 'duplicate', 'duplicate']],
     ['statuses in another order', ['duplicate', 'created', 'created']],
     ['fewer results than items', ['created', 'duplicate']],
-    ['a refused item', ['created', 'event_in_future', 'duplicate']],
+    ['a rejected item', ['created', 'event_in_future', 'duplicate']],
   ])('calls %s a fault', (_, statuses) => {
     const ledger = createResponseLedger(2);
     ledger.responded(SEND, batchResponse(...statuses), false);
@@ -75,14 +76,14 @@ describe('the ledger of answers', () => {
     expect(ledger.counts()).toMatchObject({ created: 0, duplicate: 0, rejected: 0 });
   });
 
-  it('books no refused item, and names the code', () => {
+  it('does not count a rejected item, and names the code', () => {
     const ledger = createResponseLedger(2);
     ledger.responded(SEND, batchResponse('created', 'event_too_old', 'duplicate'), false);
     expect(ledger.faults()[0]).toContain('event_too_old');
     expect(ledger.tallies()[1]?.acknowledged.events).toBe(0);
   });
 
-  it('keeps what was never answered apart', () => {
+  it('counts requests without a response separately', () => {
     const ledger = createResponseLedger(2);
     ledger.withoutResponse(SEND);
     expect(ledger.counts()).toMatchObject({ created: 0, withoutResponse: 3 });
@@ -92,7 +93,7 @@ describe('the ledger of answers', () => {
     });
   });
 
-  it('reads single answers by status and header', () => {
+  it('reads single responses by status and header', () => {
     const ledger = createResponseLedger(2);
     ledger.responded(SINGLE, { status: 201, replayed: false, body: Buffer.from('{}') }, false);
     expect(ledger.faults()).toEqual([]);

@@ -1,12 +1,5 @@
+import type { LoadResponse } from '../../tests/support/load-connection.ts';
 import type { PlannedSend } from './tester-body.ts';
-
-/** One answer as it came. */
-export interface LoadResponse {
-  status: number;
-  /** The `Idempotent-Replayed` header of a single event. */
-  replayed: boolean;
-  body: Buffer;
-}
 
 /** Of one customer. */
 export interface Tally {
@@ -16,18 +9,18 @@ export interface Tally {
 
 /**
  * What the server said, request by request: it alone decides what the counters must show at the end. A
- * fault is an answer that is not what was promised for what was sent.
+ * fault is a response that is not what is promised for what was sent.
  */
 export interface ResponseLedger {
   /**
-   * `again`: the same request was sent before and its answer was lost, so that new events may be duplicates.
-   * Says `repeat` for what has to be sent again: nothing of it was booked.
+   * `again`: the same request was sent before and its response was lost, so that new events may be
+   * duplicates. Says `repeat` for what has to be sent again: nothing of it was booked.
    */
   responded(send: PlannedSend, response: LoadResponse, again: boolean): 'booked' | 'repeat';
-  /** Never answered: its new events may be stored or not. */
+  /** Without a response: its new events may be stored or not. */
   withoutResponse(send: PlannedSend): void;
   counts(): LedgerCounts;
-  /** By customer: acknowledged, and of requests that were never answered. */
+  /** By customer: acknowledged, and of requests without a response. */
   tallies(): Array<{ acknowledged: Tally; uncertain: Tally }>;
   faults(): string[];
 }
@@ -37,12 +30,12 @@ export interface LedgerCounts {
   duplicate: number;
   rejected: number;
   withoutResponse: number;
-  /** Answers of which every single item was looked at; of the others the summary. */
+  /** Responses of which every item was checked; of the others only the summary. */
   responsesReadWhole: number;
 }
 
 const FAULTS_KEPT = 20;
-/** Reading a whole answer costs the generator as much as all else. */
+/** Reading a whole response costs the generator as much as everything else. */
 const READ_WHOLE_EVERY = 20;
 const NOTHING_COUNTED: LedgerCounts = {
   created: 0,
@@ -64,12 +57,12 @@ export function createResponseLedger(customers: number): ResponseLedger {
   function respondedSingle(send: PlannedSend, response: LoadResponse, again: boolean): void {
     if (response.status !== 201) {
       counts.rejected++;
-      fault(`a single event was answered ${response.status}: ${startOf(response.body)}`);
+      fault(`a single event returned ${response.status}: ${startOf(response.body)}`);
       return;
     }
     const expected = send.replayed[0] === 1;
     if (response.replayed !== expected && !(again && response.replayed)) {
-      fault(`a single event that ${expected ? 'was' : 'was not'} sent before was answered as if otherwise`);
+      fault(`a single event that ${expected ? 'was' : 'was not'} sent before received the opposite response`);
     }
     counts[response.replayed ? 'duplicate' : 'created']++;
     book(tallies, 'acknowledged', send);
@@ -80,7 +73,7 @@ export function createResponseLedger(customers: number): ResponseLedger {
     const summary = response.status === 200 ? summaryOf(response.body) : undefined;
     if (!summary) {
       counts.rejected += items;
-      fault(`a batch of ${items} was answered ${response.status}: ${startOf(response.body)}`);
+      fault(`a batch of ${items} returned ${response.status}: ${startOf(response.body)}`);
       return 'booked';
     }
     const readWhole = summary.errors > 0 || responses++ % READ_WHOLE_EVERY === 0;
@@ -130,7 +123,7 @@ function book(
   }
 }
 
-/** The first faults tell; the others are counted. */
+/** Keeps the first faults; counts the others. */
 function createFaults() {
   const found: string[] = [];
   let more = 0;
@@ -156,7 +149,7 @@ interface Result {
   error?: { code?: unknown };
 }
 
-/** It stands first; where it does not, the whole answer is read. */
+/** It comes first; where it does not, the whole response is read. */
 function summaryOf(body: Buffer): Summary | undefined {
   const head = body.toString('latin1', 0, 200);
   const [text] = /(?<=^\{"summary":)\{[^{}]*\}/.exec(head) ?? [];
@@ -184,14 +177,14 @@ function batchFault(
   const items = replayed.length;
   const { total, created, duplicate, errors } = summary;
   const fresh = items - replayed.reduce((sum, one) => sum + one, 0);
-  const notified = `${created} created, ${duplicate} duplicate and ${errors} refused of ${total}`;
+  const counts = `${created} created, ${duplicate} duplicate and ${errors} rejected of ${total}`;
   if (errors > 0) {
     const rejected = results?.find(({ status }) => status === 'error')?.error?.code;
-    return `a batch has ${errors} refused items, the first as ${rejected}`;
+    return `a batch has ${errors} rejected items, the first as ${rejected}`;
   }
   const sound = total === items && created + duplicate === items;
   if (!sound || (again ? created > fresh : created !== fresh)) {
-    return `a batch of ${fresh} new events and ${items - fresh} replays was answered with ${notified}`;
+    return `a batch of ${fresh} new events and ${items - fresh} replays returned ${counts}`;
   }
   if (results && results.length !== items) return `a batch of ${items} got ${results.length} results`;
   const wrong = results?.findIndex(({ index, status }, at) => {

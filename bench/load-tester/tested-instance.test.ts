@@ -34,7 +34,7 @@ describe('an instance where the meter is there already', () => {
     expect(await look({ aggregation: 'sum', status: 'active' })).toBe('bench_load');
   });
 
-  // Break this catches: a run of minutes that ends with "the counter is wrong" of every customer.
+  // Fault this catches: a run of minutes that ends with "the counter is wrong" of every customer.
   it.each([
     [{ aggregation: 'max', status: 'active' }, /bench_load is there already and is max:/],
     [{ aggregation: 'sum', status: 'archived' }, /is archived:/],

@@ -67,18 +67,18 @@ async function requested(api: Api, url: URL, path: string, body?: object): Promi
     return await api.call(body ? 'POST' : 'GET', path, options);
   } catch (error) {
     const { code, message } = error as Error & { code?: string };
-    throw new Unusable(`nothing answers at ${url.origin}: ${code ?? message}`);
+    throw new Unusable(`nothing responds at ${url.origin}: ${code ?? message}`);
   }
 }
 
 function expectMetergate(url: URL, { status, headers }: ApiResponse): void {
   if (headers['x-api-version'] !== 'v1') {
-    throw new Unusable(`what answers at ${url.origin} is no Metergate: ${status} without X-API-Version`);
+    throw new Unusable(`the server at ${url.origin} is not Metergate: ${status} without X-API-Version`);
   }
   if (status === 401) throw new Unusable(`the key is not accepted at ${url.origin}`);
   if (status === 403)
     throw new Unusable('the key is of a kind that cannot do this: give a secret key (sk_…)');
-  if (status !== 200) throw new Unusable(`${url.origin} is not ready: GET /workspace was answered ${status}`);
+  if (status !== 200) throw new Unusable(`${url.origin} is not ready: GET /workspace returned ${status}`);
 }
 
 function expectAllowed({ status }: ApiResponse, what: string): void {
@@ -87,11 +87,11 @@ function expectAllowed({ status }: ApiResponse, what: string): void {
 
 function bodyOf({ status, body }: ApiResponse, expected: number, what: string): Record<string, unknown> {
   if (status === 403) throw new Unusable(`the key is not allowed ${what}`);
-  if (status !== expected) throw new Unusable(`${what} was answered ${status}`);
+  if (status !== expected) throw new Unusable(`${what} returned ${status}`);
   return body as Record<string, unknown>;
 }
 
-/** 0 while the server's moment lies between asking and hearing. */
+/** 0 while the server's time lies between request and response. */
 function skewOf(createdAt: string, requestedAtMs: number, heardAtMs: number): number {
   const at = Date.parse(createdAt);
   const skewMs = at > heardAtMs ? at - heardAtMs : Math.min(0, at - requestedAtMs);

@@ -1,6 +1,6 @@
 import { dataDirAt } from '../../infra/platform/data-dir.ts';
 import { type Endpoints, readEndpoints, writeEndpoints } from '../../infra/platform/endpoints-file.ts';
-import { type Api, createApi, getPatiently } from '../../tests/support/api.ts';
+import { type Api, callDone, createApi, getPatiently } from '../../tests/support/api.ts';
 import type { Instance } from '../../tests/support/instance.ts';
 import { processCost } from '../../tests/support/process-cost.ts';
 import { startBaseline } from '../baselines/start-baseline.ts';
@@ -11,13 +11,13 @@ import { inShortTurns, type RoundSizes, timesOurs, wholeOf } from './short-turns
 const CUSTOMERS = 200;
 const FEATURES = ['sso', 'seats', 'calls'] as const;
 const CONNECTIONS = 32;
-/** The door reads every 100 ms where the control side is. */
+/** The ingest process polls for the control plane's address every 100 ms. */
 const MOVED_MS = 200;
 /** Ours is ten times slower in its first two seconds, until it is compiled and has everybody in memory. */
 const WARM_UP_MS = { bare: 1_000, ours: 3_000 };
 /** Then both in turns, as they are measured; not yet counted. */
 const WARM_UP: RoundSizes = { rounds: 1, runMs: 1_200 };
-/** Through the door a turn has to be announced: few, and longer. */
+/** Behind the public port a turn has to be announced: few, and longer. */
 const DOOR_TURN_MS = 250;
 const DOOR_WARM_UP_MS = 500;
 
@@ -26,15 +26,15 @@ export interface CheckRatios {
   features: readonly string[];
   connections: number;
   directly: Compared;
-  throughTheDoor: Compared;
+  behindPublicPort: Compared;
 }
 
 /** Of everything that is measured; above 1 ours is better. */
 type Compared = Awaited<ReturnType<typeof comparedDirectly>>;
 
 /**
- * Warm checks of entitlements beside a bare Koa that answers a constant: directly, and both through the
- * public door, in turns: one half of what is bare beside the other is the control, and must read 1.00 ± 0.05.
+ * Warm entitlement checks compared with a bare Koa that returns a constant: directly, and both behind the
+ * public port, in turns. One half of the bare turns against the other is the control: it must be 1.00 ± 0.05.
  */
 export async function compareChecks(instance: Instance, { rounds, runMs }: RoundSizes): Promise<CheckRatios> {
   const key = instance.keys().live.secret;
@@ -58,11 +58,17 @@ export async function compareChecks(instance: Instance, { rounds, runMs }: Round
     };
     try {
       const directly = await comparedDirectly(bench);
-      const throughTheDoor = await comparedThroughTheDoor(bench);
-      return { customers: CUSTOMERS, features: FEATURES, connections: CONNECTIONS, directly, throughTheDoor };
+      const behindPublicPort = await comparedBehindPublicPort(bench);
+      return {
+        customers: CUSTOMERS,
+        features: FEATURES,
+        connections: CONNECTIONS,
+        directly,
+        behindPublicPort,
+      };
     } finally {
-      // Else the door goes on asking a server that is gone, whatever ended the measuring.
-      await behindTheDoor(bench, bench.ours).finally(() => bareKoa.stop());
+      // Otherwise ingest goes on requesting a server that is gone, however the measuring ended.
+      await setPublicTarget(bench, bench.ours).finally(() => bareKoa.stop());
     }
   } finally {
     await api.close();
@@ -80,9 +86,7 @@ interface Bench extends RoundSizes {
 /** Each with a subscription of its own, so that no two have the same period. Their ids. */
 async function makeCustomers(api: Api): Promise<string[]> {
   const made = async (path: string, body: object) => {
-    const response = await api.call('POST', path, { body: JSON.stringify(body) });
-    if (response.status >= 300) throw new Error(`POST ${path} was answered ${response.status}`);
-    return (response.body as { id: string }).id;
+    return String((await callDone(api, 'POST', path, body)).id);
   };
   await made('/meters', { key: 'calls', name: 'Calls', aggregation: 'sum' });
   await made('/features', { key: 'sso', name: 'SSO', type: 'boolean' });
@@ -94,7 +98,7 @@ async function makeCustomers(api: Api): Promise<string[]> {
     { featureKey: 'seats', value: 5 },
     { featureKey: 'calls', value: 1_000_000 },
   ];
-  await api.call('PUT', `/plans/${planId}/entitlements`, { body: JSON.stringify({ entitlements }) });
+  await callDone(api, 'PUT', `/plans/${planId}/entitlements`, { entitlements });
   const makeOne = async (at: number) => {
     const customerId = await made('/customers', { name: `C ${at}`, email: `c${at}@example.com` });
     await made('/subscriptions', { customerId, planId });
@@ -110,8 +114,7 @@ async function useSome(api: Api, customers: string[]): Promise<void> {
     value: at + 0.5,
     idempotencyKey: `bench-${at}`,
   }));
-  const { status } = await api.call('POST', '/usage/events/batch', { body: JSON.stringify({ events }) });
-  if (status !== 200) throw new Error(`usage was answered ${status}`);
+  await callDone(api, 'POST', '/usage/events/batch', { events });
   await getPatiently(api, `/usage/${customers[0]}/calls?consistency=strong`, 10_000);
 }
 
@@ -126,8 +129,8 @@ function endpointsOf({ dataDir }: Instance): Endpoints {
   return endpoints;
 }
 
-/** The same door before another server. */
-async function behindTheDoor({ instance }: Bench, { url }: { url: string }): Promise<string> {
+/** The same public port before another server. */
+async function setPublicTarget({ instance }: Bench, { url }: { url: string }): Promise<string> {
   const endpoints = endpointsOf(instance);
   if (endpoints.controlUrl === url) return instance.origin;
   writeEndpoints(dataDirAt(instance.dataDir).endpoints, { ...endpoints, controlUrl: url });
@@ -138,9 +141,9 @@ async function behindTheDoor({ instance }: Bench, { url }: { url: string }): Pro
 interface Ran extends Record<string, number> {
   responded: number;
   seconds: number;
-  /** Of the server that answers; the door's stand beside it. */
+  /** CPU of the server that responds, and of the public port. */
   cpuMicros: number;
-  doorCpuMicros: number;
+  publicPortCpuMicros: number;
 }
 
 const secondsEach = ({ seconds, responded }: Ran) => seconds / responded;
@@ -148,7 +151,7 @@ const microsEach = ({ cpuMicros, responded }: Ran) => cpuMicros / responded;
 
 async function comparedDirectly(bench: Bench) {
   const open = ({ url }: Bench['ours']) =>
-    // Two servers and a reader that is always awake would share two cores: through the door it sleeps.
+    // Two servers and a busy reader would share two cores: behind the public port the reader sleeps.
     openClosedLoop({ origin: url, requests: bench.requests, connections: CONNECTIONS, staysAwake: true });
   const [bare, ours] = [await open(bench.bare), await open(bench.ours)];
   try {
@@ -171,10 +174,10 @@ async function comparedDirectly(bench: Bench) {
   }
 }
 
-async function comparedThroughTheDoor(bench: Bench): Promise<Compared> {
+async function comparedBehindPublicPort(bench: Bench): Promise<Compared> {
   const { requests, bare, ours } = bench;
   const measured = async (target: Bench['ours'], durationMs = DOOR_TURN_MS) => {
-    const origin = await behindTheDoor(bench, target);
+    const origin = await setPublicTarget(bench, target);
     const load = { origin, requests, connections: CONNECTIONS, staysAwake: false, durationMs };
     return await costOf(bench, target, () => runClosedLoop(load));
   };
@@ -184,7 +187,7 @@ async function comparedThroughTheDoor(bench: Bench): Promise<Compared> {
     () => measured(bare),
     () => measured(ours),
   );
-  await behindTheDoor(bench, ours);
+  await setPublicTarget(bench, ours);
   return {
     throughput: paired(eachRound(turns, (ran) => 1 / secondsEach(ran))),
     cpu: paired(eachRound(turns, (ran) => 1 / microsEach(ran))),
@@ -198,7 +201,7 @@ function shown(runs: Ran[]) {
   return {
     perSecond: middle((ran) => 1 / secondsEach(ran)),
     cpuMicros: middle(microsEach),
-    doorCpuMicros: middle(({ doorCpuMicros, responded }) => doorCpuMicros / responded),
+    publicPortCpuMicros: middle(({ publicPortCpuMicros, responded }) => publicPortCpuMicros / responded),
   };
 }
 
@@ -210,8 +213,8 @@ async function costOf(
   const pids = [pid, instance.pid('data plane')];
   const before = pids.map((one) => processCost(one).cpuMicros);
   const { responded, seconds } = await run();
-  const [cpuMicros = 0, doorCpuMicros = 0] = pids.map(
+  const [cpuMicros = 0, publicPortCpuMicros = 0] = pids.map(
     (one, at) => processCost(one).cpuMicros - (before[at] ?? 0),
   );
-  return { responded, seconds, cpuMicros, doorCpuMicros };
+  return { responded, seconds, cpuMicros, publicPortCpuMicros };
 }

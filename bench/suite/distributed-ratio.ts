@@ -33,8 +33,8 @@ export async function distributedRatio(rounds: number): Promise<Measured> {
   const { stdout } = await run(process.execPath, args, { timeout: PATIENCE_MS }).catch((error: Ended) => {
     throw new Error(`it ended with ${error.code ?? error.signal}: ${lastWords(error.stderr)}`);
   });
-  // The path of its own result stands behind it.
+  // The path of its own result comes last.
   const { G10, oneIngest, twoIngest } = JSON.parse(stdout.slice(0, stdout.lastIndexOf('}') + 1)) as Figures;
   const rates = `${oneIngest.perSecond} and ${twoIngest.perSecond} events/s`;
-  return { id: 'G10', ...G10, note: `${rates} with broker, key store and load beside` };
+  return { id: 'G10', ...G10, note: `${rates} with broker, key store and load generator included` };
 }

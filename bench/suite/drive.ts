@@ -1,5 +1,5 @@
+import { createLoadConnection, type LoadConnection } from '../../tests/support/load-connection.ts';
 import { createTesterBody, type TesterBody } from '../load-tester/tester-body.ts';
-import { createTesterConnection, type TesterConnection } from '../load-tester/tester-connection.ts';
 
 export interface Driven {
   url: string;
@@ -13,7 +13,7 @@ export interface Driven {
   replays?: number;
   /** What occurredAt is spread over, up to now: a minute when left out. */
   spreadMs?: number;
-  /** Ends it early, once this many were answered. */
+  /** Ends early, once this many were acknowledged. */
   eventsMax?: number;
 }
 
@@ -22,30 +22,30 @@ export interface DrivenResult {
   seconds: number;
 }
 
-const BODIES_PER_LANE = 4;
+const BODIES_PER_SENDER = 4;
 const PROPERTIES = 3;
 let runs = 0;
 
-/** Lanes with keys that no run before had. */
-export function makeEndpointQueues(driven: Driven, seed: number) {
+/** Connections with keys that no earlier run used. */
+export function makeSenders(driven: Driven, seed: number) {
   const { url, key, customers, meterKey, batch, replays = 0, spreadMs } = driven;
   const run = `${process.pid.toString(36)}-${runs++}`;
-  return Array.from({ length: driven.connections }, (_, lane) => ({
-    connection: createTesterConnection(new URL(url)),
-    bodies: Array.from({ length: BODIES_PER_LANE }, (__, body) =>
+  return Array.from({ length: driven.connections }, (_, sender) => ({
+    connection: createLoadConnection(new URL(url)),
+    bodies: Array.from({ length: BODIES_PER_SENDER }, (__, body) =>
       createTesterBody({
         ...{ host: '127.0.0.1', key, customers, meterKey, batch, replays, gzip: false },
         properties: PROPERTIES,
         ...(spreadMs === undefined ? {} : { spreadMs }),
         nowMs: Date.now(),
-        seed: seed + lane * BODIES_PER_LANE + body,
-        keyPrefix: `${run}-${lane.toString(36)}${body}-`,
+        seed: seed + sender * BODIES_PER_SENDER + body,
+        keyPrefix: `${run}-${sender.toString(36)}${body}-`,
       }),
     ),
   }));
 }
 
-/** As many new events as are answered, one request under way on each connection. */
+/** As many new events as are acknowledged, one request in flight per connection. */
 export async function drive(driven: Driven): Promise<DrivenResult> {
   const driver = createDriver(driven);
   try {
@@ -62,7 +62,7 @@ export interface Driver {
 }
 
 export function createDriver(driven: Driven): Driver {
-  const lanes = makeEndpointQueues(driven, 1);
+  const senders = makeSenders(driven, 1);
   const { batch, eventsMax = Number.POSITIVE_INFINITY } = driven;
   return {
     async run(durationMs) {
@@ -72,24 +72,24 @@ export function createDriver(driven: Driven): Driver {
       const onResponded = () => {
         events += batch;
       };
-      await Promise.all(lanes.map((lane) => askInTurn(lane, mayGoOn, onResponded)));
+      await Promise.all(senders.map((sender) => askInTurn(sender, mayGoOn, onResponded)));
       return { events, seconds: (performance.now() - startedAt) / 1_000 };
     },
     close: () => {
-      for (const { connection } of lanes) connection.close();
+      for (const { connection } of senders) connection.close();
     },
   };
 }
 
 async function askInTurn(
-  { connection, bodies }: { connection: TesterConnection; bodies: TesterBody[] },
+  { connection, bodies }: { connection: LoadConnection; bodies: TesterBody[] },
   mayGoOn: () => boolean,
   onResponded: () => void,
 ): Promise<void> {
   for (let sent = 0; mayGoOn(); sent++) {
     const { request } = (bodies[sent % bodies.length] as TesterBody).next();
     const { status, body } = await connection.ask(request);
-    if (status !== 200 && status !== 201) throw new Error(`answered ${status}: ${body.subarray(0, 300)}`);
+    if (status !== 200 && status !== 201) throw new Error(`returned ${status}: ${body.subarray(0, 300)}`);
     onResponded();
   }
 }

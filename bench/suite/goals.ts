@@ -26,7 +26,7 @@ export const GOALS: readonly Goal[] = [
   },
   {
     id: 'G3',
-    what: 'p99 of the answer at half of own capacity / p99 of a bare flush of the same bytes',
+    what: 'p99 of the response at half of own capacity / p99 of a bare flush of the same bytes',
     better: 'lower',
     ...{ floor: 3, target: 2, stretch: 1.5 },
   },
@@ -44,7 +44,7 @@ export const GOALS: readonly Goal[] = [
   },
   {
     id: 'G6',
-    what: 'p99 from the answer to counted in GET /usage',
+    what: 'p99 from the response to counted in GET /usage',
     better: 'lower',
     unit: 's',
     ...{ floor: 3, target: 1.5, stretch: 0.5 },
@@ -57,7 +57,7 @@ export const GOALS: readonly Goal[] = [
   },
   {
     id: 'G8',
-    what: 'warm entitlement checks per second / bare Koa that answers a constant',
+    what: 'warm entitlement checks per second / bare Koa that returns a constant',
     better: 'higher',
     ...{ floor: 0.7, target: 0.85, stretch: 0.92 },
   },

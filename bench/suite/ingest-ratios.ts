@@ -8,9 +8,9 @@ import { inShortTurns, type Round, timesOurs, wholeOf } from './short-turns.ts';
 
 export interface IngestFigures {
   measured: Measured[];
-  /** CPU-µs per event by who was driven; Postgres stands beside those that need it. */
+  /** CPU-µs per event by the server that was driven; Postgres is added for those that need it. */
   cpuMicrosPerEvent: Record<string, number>;
-  /** Answered a second as fast as it goes, batches: what half of it is for G3. */
+  /** Acknowledged per second as fast as it goes, batches: half of it is the rate for G3. */
   capacityPerSecond: number;
 }
 
@@ -145,7 +145,7 @@ function figuresOf(batches: Batches, singles: Singles): IngestFigures {
       {
         id: 'G2',
         ...timesOurs(singles, 'bare', alone),
-        note: `${SINGLE.connections} connections, one request under way on each; ${bareAt(single('bare'))}`,
+        note: `${SINGLE.connections} connections, one request in flight on each; ${bareAt(single('bare'))}`,
       },
       { id: 'G4', ...over('naive') },
       { id: 'G5', ...over('unnest') },

@@ -17,7 +17,7 @@ describe('two results', () => {
     expect(verdicts(after, before)).toEqual(['G1 better', 'G3 better']);
   });
 
-  // Break this catches: a fixed tolerance, which calls every change of a noisy machine a change of the code.
+  // Fault this catches: a fixed tolerance, which calls every change of a noisy machine a change of the code.
   it('are the same within what equal things differed by in both runs', () => {
     const before = suite({ id: 'G1', value: 0.8, control: 1.01, noise: 0.08 });
     const after = suite({ id: 'G1', value: 0.7, control: 0.99, noise: 0.08 });
@@ -29,7 +29,7 @@ describe('two results', () => {
     expect(verdicts(before, suite({ id: 'G1', value: 0.1, control: 1, noise: 0.01 }))).toEqual(['G1 void']);
   });
 
-  // Break this catches: the middle of few times beside the p99 of many, which is called better.
+  // Fault this catches: the median of few times compared with the p99 of many, and called better.
   it('say nothing where one is a middle and the other a p99', () => {
     const by = (kind?: string) => ({ kind: 'suite', measured: [{ id: 'G3', value: 5, by: kind }] });
     expect(verdicts(by('p99'), by('p50'))).toEqual(['G3 void']);
@@ -42,7 +42,7 @@ describe('two results', () => {
     expect(verdicts(before, before)).toEqual(['G1 same']);
   });
 
-  // Break this catches: a part that fails from one commit to the next, and nothing seems to be worse.
+  // Fault this catches: a part that fails from one commit to the next, and nothing seems to be worse.
   it('differ in a goal that is not measured any more', () => {
     const before = suite({ id: 'G1', value: 1, control: 1, noise: 0 }, { id: 'G7', value: 1 });
     expect(verdicts(before, suite({ id: 'G1', value: 1 }, { id: 'G7' }))).toEqual(['G1 same', 'G7 WORSE']);
@@ -75,7 +75,7 @@ describe('two results', () => {
     ]);
   });
 
-  // Break this catches: a faster server that counts wrong.
+  // Fault this catches: a faster server that counts wrong.
   it('differ in what should not be at all', () => {
     const sound = { problems: [], counters: 'exactly what was acknowledged', requestsNotSent: 0 };
     const wrong = {
@@ -84,18 +84,15 @@ describe('two results', () => {
       requestsNotSent: 7,
       requestsRepeated: { 503: 2 },
     };
-    const notified = ['problems', 'counters wrong', 'requests repeated', 'requests not sent'];
+    const named = ['problems', 'counters wrong', 'requests repeated', 'requests not sent'];
     const run = (load: object) => ({ kind: 'run', events: { perSecond: 1 }, ...load });
-    const all = (verdict: string) => [
-      'events per second same',
-      ...notified.map((name) => `${name} ${verdict}`),
-    ];
+    const all = (verdict: string) => ['events per second same', ...named.map((name) => `${name} ${verdict}`)];
     expect(verdicts(run(sound), run(sound))).toEqual(['events per second same']);
     expect(verdicts(run(sound), run(wrong))).toEqual(all('WORSE'));
     expect(verdicts(run(wrong), run(sound))).toEqual(all('better'));
     const again = ['WORSE', 'WORSE', 'same', 'same'];
     expect(verdicts(run(wrong), run(wrong)).slice(1)).toEqual(
-      notified.map((name, at) => `${name} ${again[at]}`),
+      named.map((name, at) => `${name} ${again[at]}`),
     );
     const soaked = (soak: object) => ({ ...suite({ id: 'G1', value: 1 }), soak });
     expect(verdicts(soaked(sound), soaked(wrong))).toContain('soak, requests not sent WORSE');
@@ -110,7 +107,7 @@ describe('two results', () => {
     ]);
   });
 
-  it('are told apart where they were not made alike', () => {
+  it('are not compared where they were measured differently', () => {
     const run = { ...suite({ id: 'G1', value: 1, control: 1, noise: 0 }), form: 'quick' };
     expect(compareResults(run, { ...run, form: 'whole' }).warnings).toEqual(['they differ in their form']);
     const interrupted = compareResults(run, { ...run, interrupted: true });

@@ -17,7 +17,7 @@ export class NotComparable extends Error {}
 /** The least that two runs differ by, whatever their own controls say. */
 const NOISE_MIN = 0.05;
 
-/** What stands in both, and goals that the second lacks. Throws NotComparable when that is nothing. */
+/** Figures in both, and goals that the second lacks. Throws NotComparable when there are none. */
 export function compareResults(
   before: KeptResult,
   after: KeptResult,

@@ -72,7 +72,7 @@ function ratioOf({ id, value, control, noise = NOISE_WITHOUT_CONTROL, by }: Meas
 /** All that is better when it is less. */
 function costFigures({ stages, ingest, whole, keyCurve = [], growth = [], soak }: KeptResult): Figure[] {
   const inProcess = SLACK_OF_PROCESSES_MICROS;
-  // What the generator and baselines cost stands beside it, and says nothing of us.
+  // The cost of generator and baselines is listed too, and says nothing about Metergate.
   const ours = (figures: Figures = {}, isOurs = (name: string) => name !== 'generator') =>
     Object.fromEntries(Object.entries(figures).filter(([name]) => isOurs(name)));
   return [
@@ -118,9 +118,9 @@ function runFigures({ latencyMs = {}, events = {} }: KeptResult): Figure[] {
 
 /** What should not be at all, by name: how often it was. */
 export interface Faults {
-  /** Wrong answers and counters: any of them is worse, whatever was before. */
+  /** Wrong responses and counters: any of them is worse, whatever was before. */
   wrong: Figures;
-  /** Requests that tell of too much load: worse where there were none before. */
+  /** Requests that show too much load: worse where there were none before. */
   overload: Figures;
 }
 

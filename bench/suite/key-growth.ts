@@ -1,5 +1,5 @@
 /**
- * G9: what a new key costs the key table when it is large, beside one of 1 M keys, in turns. Arguments: sizes
+ * G9: what a new key costs the key table when it is large, compared with 1 M keys, in turns. Arguments: sizes
  * in millions, ascending, and rounds. Prints one line of JSON: CPU-µs per key by size.
  */
 import { randomFillSync } from 'node:crypto';

@@ -5,7 +5,7 @@ import { runBaseline } from '../baselines/start-baseline.ts';
 import { latencies } from '../load-tester/latencies.ts';
 import { runOpenLoop, TRACKED_MICROS_MAX } from '../load-tester/open-loop.ts';
 import { createResponseLedger } from '../load-tester/response-ledger.ts';
-import { makeEndpointQueues } from './drive.ts';
+import { makeSenders } from './drive.ts';
 import type { Measured } from './goals.ts';
 import { median, rounded } from './paired.ts';
 import { type Scenario, toward } from './scenario.ts';
@@ -23,17 +23,17 @@ const CONNECTIONS = 16;
 const BASELINE_PATIENCE_MS = 60_000;
 /** Of a process and a file that are new. */
 const COLD_FLUSHES = 10;
-/** Requests that are under way when a round begins and ends are a smaller part of a longer one. */
+/** Requests in flight when a round begins and ends are a smaller part of a longer one. */
 const ROUND_MS_MIN = 500;
 /** Of fewer a p99 is a handful, and says nothing the next time. */
 const P99_RESPONSES_MIN = 2_000;
-/** Until every connection of a round is open and has been asked a few times. */
+/** Until every connection of a round is open and has served a few requests. */
 const WARM_UP_MS = 150;
 
 /**
- * G3: an open loop at half of what was answered at most, in turns with a bare flush of those bytes at that
+ * G3: an open loop at half of the highest throughput, in turns with a bare flush of those bytes at that
  * pace. A round has too few requests for a p99: it is taken over all of them together, and the control is
- * every other flush run beside the rest. Of few rounds it is the ratio of the middle times.
+ * every other flush run in the same rounds. With few rounds it is the ratio of the medians.
  */
 export async function latencyRatio(scenario: Scenario, capacityPerSecond: number): Promise<LatencyFigures> {
   const offeredPerSecond = Math.round(capacityPerSecond / 2);
@@ -76,7 +76,7 @@ export async function latencyRatio(scenario: Scenario, capacityPerSecond: number
   };
 }
 
-/** Every other run beside the rest, and how far one was from the next in a middling case. */
+/** Every other run relative to the rest, and how far apart neighbours were in the median case. */
 function controlOf(flushes: number[][], percent: number): Pick<Measured, 'control' | 'noise'> {
   const every = (odd: number) => percentile(flushes.filter((_, at) => at % 2 === odd).flat(), percent);
   const each = flushes.map((times) => percentile(times, percent));
@@ -90,7 +90,7 @@ interface Run {
   runMs: number;
 }
 
-/** Of several rounds: each answer, and by how much the generator was late. */
+/** Of several rounds: each response, and by how much the generator was late. */
 function createRecording() {
   const histogram = buildHistogram({
     highestTrackableValue: TRACKED_MICROS_MAX,
@@ -102,8 +102,8 @@ function createRecording() {
 
 /** Of one request: what its frame takes on the log is about as much. */
 function bytesOf(scenario: Scenario): number {
-  const [lane] = makeEndpointQueues(toward(scenario, { batch: BATCH, connections: 1, durationMs: 0 }), 1);
-  return lane?.bodies[0]?.next().request.length ?? 0;
+  const [sender] = makeSenders(toward(scenario, { batch: BATCH, connections: 1, durationMs: 0 }), 1);
+  return sender?.bodies[0]?.next().request.length ?? 0;
 }
 
 async function bareFlush({ scenario, intervalMs, runMs }: Run, bytes: number): Promise<number[]> {
@@ -117,18 +117,15 @@ async function responses(
   { histogram, delays }: ReturnType<typeof createRecording>,
 ): Promise<void> {
   const ledger = createResponseLedger(scenario.customers.length);
-  const lanes = makeEndpointQueues(
-    toward(scenario, { batch: BATCH, connections: CONNECTIONS, durationMs: 0 }),
-    7,
-  );
-  const loop = { lanes, ledger, intervalMs, interrupted: new AbortController().signal };
+  const senders = makeSenders(toward(scenario, { batch: BATCH, connections: CONNECTIONS, durationMs: 0 }), 7);
+  const loop = { senders, ledger, intervalMs, interrupted: new AbortController().signal };
   const onResponded = () => undefined;
   const unread = createRecording().histogram;
   await runOpenLoop({ ...loop, histogram: unread, durationMs: WARM_UP_MS, onResponded });
   delays.enable();
   await runOpenLoop({ ...loop, histogram, durationMs: runMs, onResponded });
   delays.disable();
-  for (const { connection } of lanes) connection.close();
+  for (const { connection } of senders) connection.close();
   const [fault] = ledger.faults();
   if (fault !== undefined) throw new Error(fault);
 }

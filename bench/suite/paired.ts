@@ -6,9 +6,9 @@ export interface Round {
 }
 
 export interface Paired {
-  /** The median over the rounds of ours beside the mean of its two controls. */
+  /** The median over the rounds of ours relative to the mean of its two controls. */
   value: number;
-  /** The control judged as ours is: away from 1.00 ± 0.05 the machine was too noisy to tell. */
+  /** The control judged as ours is: outside 1.00 ± 0.05 the machine was too noisy for a verdict. */
   control: number;
   /** How far that is from 1 in a middling round: what two equal things differ by. */
   noise: number;
@@ -52,7 +52,7 @@ export function paired(rounds: readonly Round[]): Paired {
   return { value: rounded(median(pairs)), ...steadiness(controls), pairs: pairs.map(rounded) };
 }
 
-/** Runs of one thing, each beside the mean of the one before and the one after it: what is equal reads 1. */
+/** Runs of one thing, each relative to the mean of its two neighbours: equal runs give 1. */
 export function steadiness(runs: readonly number[]): Pick<Paired, 'control' | 'noise'> {
   const pairs = runs.slice(1, -1).map((run, at) => (2 * run) / ((runs[at] ?? run) + (runs[at + 2] ?? run)));
   return {
@@ -68,7 +68,7 @@ export function median(values: readonly number[]): number {
   return ((low ?? Number.NaN) + (high ?? Number.NaN)) / 2;
 }
 
-/** To four digits that tell something. */
+/** To four significant digits. */
 export function rounded(value: number): number {
   return Number(value.toPrecision(4));
 }

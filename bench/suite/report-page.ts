@@ -43,12 +43,12 @@ function charts(kept: KeptSuite): string[] {
   if (latency) {
     const percentiles = Object.entries(latency.responseMs).filter(([name]) => /^p/.test(name));
     const points = percentiles.map(([name, ms]) => ({ label: name, value: ms }));
-    found.push(lineChart({ title: 'Answer at half of capacity', unit: 'ms', points }));
+    found.push(lineChart({ title: 'Response at half of capacity', unit: 'ms', points }));
   }
   const bars: Array<[title: string, unit: string, figures: Record<string, number> | undefined]> = [
     ['CPU per event by stage, batches of 500', 'µs', stages?.cpuMicrosPerEvent],
     ['CPU per event, in turns', 'µs', ingest?.cpuMicrosPerEvent],
-    ['CPU per event from the door to the count', 'µs', whole?.cpuMicrosPerEvent],
+    ['CPU per event from request to count', 'µs', whole?.cpuMicrosPerEvent],
     ['Bytes on disk per event', 'B', whole?.diskBytesPerEvent],
     ['Peak resident memory', 'MiB', whole?.rssPeakMib],
   ];

@@ -26,8 +26,8 @@ describe('the parts of a suite', () => {
     expect(result).toEqual({ seconds: { a: 0, b: 0, c: 0 }, failed: { b: 'no' } });
   });
 
-  // Break this catches: an interruption that loses what the parts before it had found.
-  it('are left where they are interrupted, and what there is is told', async () => {
+  // Fault this catches: an interruption loses the results of the earlier parts.
+  it('stop at an interruption, and report what there is', async () => {
     const { run, begun, interrupt } = runOf(async (name) => {
       if (name !== 'b') return;
       setTimeout(interrupt, 10);
@@ -39,7 +39,7 @@ describe('the parts of a suite', () => {
     expect(result).toEqual({ seconds: { a: 0, b: 0 }, failed: { b: 'interrupted' }, interrupted: true });
   });
 
-  it('may end by themselves when they hear the interruption', async () => {
+  it('may end by themselves on an interruption', async () => {
     const ended: string[] = [];
     const act = async (name: string): Promise<void> => {
       interrupt();

@@ -5,12 +5,12 @@ import type { SuiteResult } from './suite-result.ts';
 export interface PartsRun {
   begin: (name: string) => Promise<void>;
   interrupted: AbortSignal;
-  /** How long a part that hears the interruption itself has to end by itself; others are left at once. */
+  /** How long a part that handles the interruption itself may take to end; others are left at once. */
   graceMs: Record<string, number>;
   say?: (text: string) => void;
 }
 
-/** One after the other: one that fails is told and keeps no other from being run. */
+/** One after the other: a failing part is reported and does not stop the next. */
 export async function runParts(
   names: readonly string[],
   { begin, interrupted, graceMs, say = (text) => process.stderr.write(text) }: PartsRun,

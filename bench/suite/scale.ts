@@ -6,7 +6,7 @@ import { latencies } from '../load-tester/latencies.ts';
 import { type OpenLoopResult, runOpenLoop, TRACKED_MICROS_MAX } from '../load-tester/open-loop.ts';
 import { createResponseLedger, type LedgerCounts } from '../load-tester/response-ledger.ts';
 import { lookAtInstance } from '../load-tester/tested-instance.ts';
-import { drive, makeEndpointQueues } from './drive.ts';
+import { drive, makeSenders } from './drive.ts';
 import { rounded } from './paired.ts';
 import { type Scenario, toward, waitForAll } from './scenario.ts';
 import { take } from './take.ts';
@@ -60,7 +60,7 @@ export interface SoakFigures {
   requestsRepeated: Record<string, number>;
   latencyMs: Record<string, number>;
   counters: Judgement['outcome'];
-  /** Every answer or counter that was wrong, and whatever kept the rate from being held. */
+  /** Every wrong response or counter, and whatever kept the rate from being held. */
   problems: string[];
   /** Resident memory at even distances, by process. */
   rssMib: Record<string, number[]>;
@@ -73,11 +73,11 @@ export interface Soak {
   /** Events per second. */
   rate: number;
   durationMs: number;
-  /** Ends the sending; what was answered until then is still judged, in a hurry. */
+  /** Ends the sending; responses so far are still judged, briefly. */
   interrupted: AbortSignal;
 }
 
-/** A rate held for long, a fifth of it replays: every answer judged, and every counter at the end. */
+/** A rate held for long, a fifth of it replays: every response judged, and every counter at the end. */
 export async function soak(
   scenario: Scenario,
   { rate, durationMs, interrupted }: Soak,
@@ -87,7 +87,7 @@ export async function soak(
   const { api, customers, meterKey } = await lookAtInstance(new URL(instance.origin), key);
   const own = { ...scenario, customers, meterKey };
   const shape = { batch: BATCH, connections: CONNECTIONS * 2, durationMs, replays: REPLAYS };
-  const lanes = makeEndpointQueues(toward(own, shape), 11);
+  const senders = makeSenders(toward(own, shape), 11);
   const ledger = createResponseLedger(customers.length);
   const histogram = buildHistogram({
     highestTrackableValue: TRACKED_MICROS_MAX,
@@ -97,7 +97,7 @@ export async function soak(
   const startedAtMs = Date.now();
   try {
     const ran = await runOpenLoop({
-      ...{ lanes, ledger, histogram, durationMs, intervalMs: (BATCH * 1_000) / rate },
+      ...{ senders, ledger, histogram, durationMs, intervalMs: (BATCH * 1_000) / rate },
       ...{ interrupted, onResponded: () => undefined },
     });
     const judgement = await judgeRun({ api, customers, meterKey, ledger, startedAtMs, interrupted });
@@ -109,22 +109,22 @@ export async function soak(
       requestsRepeated: ran.repeated,
       latencyMs: latencies(histogram),
       counters: judgement.outcome,
-      // An interruption cuts what is under way: nothing was asked too much of anybody.
+      // An interruption cuts off requests in flight: the server was not overloaded.
       problems: [...ledger.faults(), ...judgement.problems, ...(interrupted.aborted ? [] : shortfalls(ran))],
       rssMib: watch.stop(),
     };
   } finally {
     watch.stop();
-    for (const { connection } of lanes) connection.close();
+    for (const { connection } of senders) connection.close();
     await api.close();
   }
 }
 
-/** A rate was held when each request was sent in time and answered at once. */
+/** A rate was held when each request was sent in time and acknowledged at the first try. */
 export function shortfalls({ notSent, repeated, givenUp }: Omit<OpenLoopResult, 'durationMs'>): string[] {
   const found = Object.entries(repeated).map(([why, times]) => `${times} requests were repeated: ${why}`);
   if (notSent > 0) found.push(`${notSent} requests could not be sent while the run lasted`);
-  if (givenUp > 0) found.push(`${givenUp} requests found no answer`);
+  if (givenUp > 0) found.push(`${givenUp} requests received no response`);
   return found;
 }
 

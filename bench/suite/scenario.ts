@@ -3,14 +3,12 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { dataDirAt } from '../../infra/platform/data-dir.ts';
 import { readEndpoints } from '../../infra/platform/endpoints-file.ts';
-import { type Api, createApi, getPatiently } from '../../tests/support/api.ts';
-import { type Instance, startInstance } from '../../tests/support/instance.ts';
+import { callDone, getPatiently } from '../../tests/support/api.ts';
+import { type OpenedInstance, openInstance } from '../../tests/support/open-instance.ts';
 import type { Driven } from './drive.ts';
 
 /** An instance with customers and a meter, for as long as a suite runs. */
-export interface Scenario {
-  instance: Instance;
-  api: Api;
+export interface Scenario extends OpenedInstance {
   postgresUrl: string;
   customers: string[];
   meterKey: string;
@@ -24,25 +22,19 @@ const CUSTOMERS = 10;
 const COUNTED_PATIENCE_MS = 400_000;
 
 export async function openScenario(sizes: Pick<Scenario, 'runMs' | 'rounds'>): Promise<Scenario> {
-  const instance = await startInstance({ LOG_LEVEL: 'warn' });
-  const api = createApi({ origin: instance.origin, key: instance.keys().live.secret, connections: 4 });
+  const { instance, api, close } = await openInstance({ LOG_LEVEL: 'warn' }, { connections: 4 });
   const meter = { key: METER_KEY, name: 'Bench', aggregation: 'sum' };
-  await api.call('POST', '/meters', { body: JSON.stringify(meter) });
+  await callDone(api, 'POST', '/meters', meter);
   const customers: string[] = [];
   for (let number = 0; number < CUSTOMERS; number++) {
-    const body = JSON.stringify({ name: `Bench ${number}`, email: 'bench@example.com' });
-    customers.push(String(((await api.call('POST', '/customers', { body })).body as { id: string }).id));
+    const body = { name: `Bench ${number}`, email: 'bench@example.com' };
+    customers.push(String((await callDone(api, 'POST', '/customers', body)).id));
   }
   const postgresUrl = readEndpoints(dataDirAt(instance.dataDir).endpoints)?.postgresUrl ?? '';
-  return { instance, api, postgresUrl, customers, meterKey: METER_KEY, ...sizes };
+  return { instance, api, close, postgresUrl, customers, meterKey: METER_KEY, ...sizes };
 }
 
-export async function closeScenario({ api, instance }: Scenario): Promise<void> {
-  await api.close();
-  await instance.remove();
-}
-
-/** How this scene's instance is driven. */
+/** How this scenario's instance is driven. */
 export function toward(
   scenario: Scenario,
   more: Pick<Driven, 'batch' | 'connections' | 'durationMs'>,
@@ -55,7 +47,7 @@ export function toward(
 export async function waitForAll({ api, customers, meterKey }: Scenario): Promise<void> {
   const path = `/usage/${customers[0]}/${meterKey}?consistency=strong`;
   const { status } = await getPatiently(api, path, COUNTED_PATIENCE_MS);
-  if (status !== 200) throw new Error(`${path} was answered ${status}`);
+  if (status !== 200) throw new Error(`${path} returned ${status}`);
 }
 
 /** Bytes of the files below a folder; what goes away meanwhile counts as nothing. */

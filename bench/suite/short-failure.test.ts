@@ -10,13 +10,13 @@ describe('a failure', () => {
     expect(shortFailure(`Cannot find file://${folder}/a.js from ${folder}/b.js`)).toBe(
       'Cannot find a.js from b.js',
     );
-    expect(shortFailure('nothing answers at http://127.0.0.1:80/api/v1')).toContain(
+    expect(shortFailure('nothing responds at http://127.0.0.1:80/api/v1')).toContain(
       'http://127.0.0.1:80/api/v1',
     );
     expect(shortFailure('x'.repeat(5_000))).toHaveLength(300);
   });
 
-  // Break this catches: the last line as it stands, which is the version of Node.
+  // Fault this catches: the last line of the output, which is the version of Node.
   it('of a process is the last error that it wrote', () => {
     const stderr = `${folder}/a.js:9\n    throw new Error('x');\n    ^\n
 Error: waited 5 ms for a broker in ${folder}/kafka\n    at main (${folder}/a.js:9:1)\n\nNode.js v20.20.2\n`;

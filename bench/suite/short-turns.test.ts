@@ -18,7 +18,7 @@ function slowing(costs: Record<'bare' | 'ours', number>) {
   return { order, runners: { bare: runner('bare'), ours: runner('ours') } };
 }
 
-// Break this catches: always the same order, in which the second is always the one on a slower machine.
+// Fault this catches: always the same order, in which the second is always the one on a slower machine.
 it('goes to and fro, so that a machine that slows down is no slow code', async () => {
   const { order, runners } = slowing({ bare: 10, ours: 20 });
   const rounds = await inShortTurns({ rounds: 7, runMs: 400 }, runners);
@@ -34,8 +34,8 @@ it('adds up what a round has done and what that cost', async () => {
   expect(round.ours.first.events).toBe(40);
 });
 
-// Break this catches: the first turns beside the last ones, which a machine that slows down tells apart.
-it('the control is one half of the turns beside the other, and equal for equal things', async () => {
+// Fault this catches: the first turns compared with the last ones, which differ on a machine that slows down.
+it('the control is one half of the turns against the other, and equal for equal things', async () => {
   const { runners } = slowing({ bare: 1, ours: 4 });
   const rounds = await inShortTurns({ rounds: 3, runMs: 400 }, runners);
   const { control, noise } = timesOurs(rounds, 'bare', perEvent);
@@ -43,7 +43,7 @@ it('the control is one half of the turns beside the other, and equal for equal t
   expect(noise).toBeCloseTo(0, 3);
 });
 
-it('the control tells how far two halves of one thing were apart', async () => {
+it('the control reports how far two halves of one thing were apart', async () => {
   const micros = [1, 3, 3, 1].values();
   const bare = async (): Promise<Ran> => ({ events: 1, micros: micros.next().value ?? 0 });
   const ours = async (): Promise<Ran> => ({ events: 1, micros: 1 });

@@ -12,7 +12,7 @@ interface Halves<R extends Run> {
 export type Round<Name extends string, R extends Run> = Record<Name, Halves<R>>;
 
 /**
- * Whoever shares these cores makes them half as fast for a second or two: a turn is far shorter, and long
+ * Other work on these cores makes them half as fast for a second or two: a turn is far shorter, and long
  * enough for what it costs to come back to a core that somebody else had.
  */
 const TURN_MS = 100;
@@ -72,7 +72,7 @@ export function wholeOf<R extends Run>({ first, second }: Halves<R>): R {
 }
 
 /**
- * How much more another costs than ours, round by round. The control is one half of its turns beside the
+ * How much more another costs than ours, round by round. The control is one half of its turns against the
  * other.
  */
 export function timesOurs<Name extends string, R extends Run>(

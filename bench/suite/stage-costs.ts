@@ -1,5 +1,5 @@
 /**
- * What each step of a batch's way costs, in one process without HTTP: the very functions of the fast door,
+ * What each step of a batch's way costs, in one process without HTTP: the same functions as the wasm engine,
  * key table and log, called one after the other as the engine does, with the time taken around each.
  * Argument: batches. Prints one line of JSON: µs per event by stage.
  */
@@ -29,7 +29,7 @@ const STAGES = {
   check: ['check'],
   identify: ['identify'],
   decide: ['claim', 'confirm'],
-  response: ['answer'],
+  response: ['response'],
   serialise: ['lines', 'frame'],
   log: ['log'],
 } as const;
@@ -38,7 +38,7 @@ type Step = (typeof STAGES)[keyof typeof STAGES][number] | 'outside';
 const batches = Number(process.argv[2] ?? 4_000);
 const identity = createIdentity(Buffer.alloc(32, 7));
 const stores = await openScratchStores(identity.check);
-const door = createWasmModule();
+const engine = createWasmModule();
 const rooms = createBufferPool(16 * 1024 * 1024);
 const registry = registryOf();
 const body = createTesterBody({
@@ -65,7 +65,7 @@ const cpuMicrosPerEvent: Record<string, number> = Object.fromEntries(
   }),
 );
 const logWallMicrosPerEvent = cpuMicrosPerEvent.log;
-// The flush is waited for in other threads: of the log its CPU counts. What is left is told apart.
+// The flush runs in other threads: of the log only its CPU counts. The rest is reported separately.
 const ofEvents = 1 / (batches * BATCH);
 cpuMicrosPerEvent.log = rounded(logCpuMicros * ofEvents);
 const known = Object.values(cpuMicrosPerEvent).reduce((sum, micros) => sum + micros, perEvent('outside'));
@@ -110,25 +110,26 @@ function request(): Part {
   let from = performance.now();
   note('outside', from - begun);
 
-  const count = isUtf8(bytes) ? door.read({ body: bytes, kind: 'batch' }) : -1;
+  const count = isUtf8(bytes) ? engine.read({ body: bytes, kind: 'batch' }) : -1;
   from = took('read', from);
   const nowMs = Date.now();
-  const isTimely = count === BATCH && door.wasm.isTimely(count, nowMs - 400 * DAY_MS, nowMs + 300_000) === 1;
-  const pairs = isTimely ? findKnownPairs(door, registry, environment) : undefined;
-  if (!pairs) throw new Error('the fast door did not take the batch');
+  const isTimely =
+    count === BATCH && engine.wasm.isTimely(count, nowMs - 400 * DAY_MS, nowMs + 300_000) === 1;
+  const pairs = isTimely ? findKnownPairs(engine, registry, environment) : undefined;
+  if (!pairs) throw new Error('the wasm engine did not take the batch');
   from = took('check', from);
-  door.useKey(identity.keyOf(environment));
-  door.wasm.identify(count, nowMs);
+  engine.useKey(identity.keyOf(environment));
+  engine.wasm.identify(count, nowMs);
   from = took('identify', from);
-  const claim = stores.keys.claim(door.claimBatch(count));
+  const claim = stores.keys.claim(engine.claimBatch(count));
   if (claim.created !== BATCH) throw new Error(`${claim.created} of ${BATCH} keys were new`);
   from = took('claim', from);
   const { take, giveBack } = rooms.loan();
-  door.responseInto(take, count, claim.created, 0);
-  from = took('answer', from);
-  const lines = door.linesInto(count, 0, take);
-  const records = door.recordsInto(claim.created * RECORD_BYTES, take);
-  const touched = touchedSpans(door, pairs);
+  engine.responseInto(take, count, claim.created, 0);
+  from = took('response', from);
+  const lines = engine.linesInto(count, 0, take);
+  const records = engine.recordsInto(claim.created * RECORD_BYTES, take);
+  const touched = touchedSpans(engine, pairs);
   took('lines', from);
   return { claim, records, lines, touched, giveBack };
 }

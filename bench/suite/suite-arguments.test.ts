@@ -18,7 +18,7 @@ describe('the arguments of the suite', () => {
     expect(read('--scale', '--millions', '0.5,20', '--minutes', '1')).toMatchObject({ form: 'scale', sizes });
   });
 
-  // Break this catches: an error with its stack, or minutes of work without what was asked for.
+  // Fault this catches: an error with its stack, or minutes of work without what was requested.
   it.each([
     [['--fast'], /--fast/],
     [['soak'], /soak/],
@@ -28,7 +28,7 @@ describe('the arguments of the suite', () => {
     [['--scale', '--minutes', '0'], /--minutes 0/],
     [['--minutes', '5'], /--scale/],
     [['--quick', '--scale'], /give one/],
-  ])('are refused in one line: %j', (args, words) => {
+  ])('are rejected in one line: %j', (args, words) => {
     expect(() => read(...args)).toThrow(Unusable);
     expect(() => read(...args)).toThrow(words);
     expect(() => read(...args)).toThrow(/^[^\n]+$/);

@@ -9,7 +9,7 @@ export interface Sizes {
   freshnessMs: number;
   /** When reads are timed: how many were taken until then is as the machine is. */
   storedEvents: number;
-  /** However many are stored: so many are taken at once, and tell what is counted a second. */
+  /** However many are stored: this many are taken at once, to measure what is counted per second. */
   costedEvents: number;
   counterSamples: number;
   checkRounds: number;
@@ -22,7 +22,7 @@ export interface Sizes {
   distributedRounds: number;
 }
 
-/** What `npm run bench` was asked to do. */
+/** The options of `npm run bench`. */
 export interface SuiteArguments {
   form: 'quick' | 'whole' | 'scale';
   sizes: Sizes;

@@ -20,7 +20,7 @@ export interface SuiteResult {
   keyCurve?: Array<{ keys: number; microsPerKey: number; rssMib: number }>;
   ingest?: Omit<IngestFigures, 'measured'>;
   latency?: Omit<LatencyFigures, 'measured'>;
-  /** From the door to the count. */
+  /** From the request to the count. */
   whole?: {
     events: number;
     /** With the time until nothing waited. */

@@ -25,7 +25,7 @@ import { rounded } from './paired.ts';
 import { reportPage } from './report-page.ts';
 import { runParts } from './run-parts.ts';
 import { soak, usageGrowth } from './scale.ts';
-import { bytesBelow, closeScenario, openScenario, type Scenario, toward, waitForAll } from './scenario.ts';
+import { bytesBelow, openScenario, type Scenario, toward, waitForAll } from './scenario.ts';
 import { readSuiteArguments, type Sizes } from './suite-arguments.ts';
 import type { SuiteResult } from './suite-result.ts';
 import { goalTable, renewReadme } from './table.ts';
@@ -37,7 +37,7 @@ const CHILD_PATIENCE_MS = 240_000;
 const SOAK_RATE = 60_000;
 const LEFT_OUT: Measured = { id: 'G10', note: 'left out of this form: npm run bench:distributed' };
 
-/** What hears an interruption itself and still waits for answers and counters ends within that. */
+/** A part that handles an interruption itself and still reads responses and counters ends within this. */
 const GRACE_MS = { soak: 45_000 };
 
 type Part = (
@@ -50,7 +50,7 @@ type Part = (
 async function main(interrupted: AbortSignal): Promise<void> {
   const { form, sizes, skip } = readSuiteArguments(process.argv.slice(2), Object.keys(PARTS));
   process.on('exit', endChildren);
-  // A part that was left fails when its instance ends, and nobody hears it any more.
+  // An abandoned part fails when its instance ends, and no caller awaits it any more.
   interrupted.addEventListener('abort', () => process.on('unhandledRejection', () => undefined));
   const result: SuiteResult = { form, seed: 1, sizes, measured: [LEFT_OUT], seconds: {}, failed: {} };
   const scenario = await openScenario(sizes);
@@ -58,10 +58,10 @@ async function main(interrupted: AbortSignal): Promise<void> {
     const names = Object.keys(PARTS).filter((name) => !skip.includes(name));
     const begin = async (name: string) => PARTS[name]?.(scenario, sizes, result, interrupted);
     await runParts(names, { begin, interrupted, graceMs: GRACE_MS }, result);
-    notify(result);
+    printResult(result);
   } finally {
     // By force: that ends a control side that a part still holds, too.
-    await closeScenario(scenario);
+    await scenario.close();
   }
   // What a part that was left still waits for would keep this process for minutes.
   if (result.interrupted) process.exit(INTERRUPTED_CODE);
@@ -72,7 +72,7 @@ function endChildren(): void {
   for (const pid of descendantsOf(process.pid)) signal(pid, 'SIGKILL');
 }
 
-function notify(result: SuiteResult): void {
+function printResult(result: SuiteResult): void {
   result.measured.sort((a, b) => place(a) - place(b));
   const path = keepResult('suite', result);
   const page = path.replace(/json$/, 'html');
@@ -87,7 +87,7 @@ function place({ id }: Measured): number {
   return GOALS.findIndex((goal) => goal.id === id);
 }
 
-/** In this order: what the first ones store is what the later ones ask for. */
+/** In this order: the later parts need what the first ones store. */
 const PARTS: Record<string, Part> = {
   async stages(_, { stageBatches }, result) {
     const args = ['../suite/stage-costs', CHILD_PATIENCE_MS, String(stageBatches)] as const;
@@ -108,9 +108,9 @@ const PARTS: Record<string, Part> = {
   async checks({ instance }, { checkRounds, runMs }, result) {
     const checks = await compareChecks(instance, { rounds: checkRounds, runMs });
     result.checks = checks;
-    const { directly, throughTheDoor } = checks;
-    const byCpu = `by CPU ${directly.cpu.value} and ${throughTheDoor.cpu.value}`;
-    const note = `directly; through the door ${throughTheDoor.throughput.value}; ${byCpu}`;
+    const { directly, behindPublicPort } = checks;
+    const byCpu = `by CPU ${directly.cpu.value} and ${behindPublicPort.cpu.value}`;
+    const note = `directly; behind the public port ${behindPublicPort.throughput.value}; ${byCpu}`;
     result.measured.push({ id: 'G8', ...directly.throughput, note });
   },
 
@@ -150,7 +150,7 @@ const PARTS: Record<string, Part> = {
       countedPerSecond: Math.round(events / seconds),
       cpuMicrosPerEvent: Object.fromEntries(spent),
       rssPeakMib: after.rssPeakMib,
-      // Of all that was stored: files are made in advance, so that a few events tell nothing.
+      // Of all that was stored: files are allocated in advance, so a few events show nothing.
       diskBytesPerEvent: Object.fromEntries(bytes.map(([name, size]) => [name, rounded(size / stored)])),
     };
   },
@@ -173,7 +173,7 @@ const PARTS: Record<string, Part> = {
     result.measured.push(await distributedRatio(distributedRounds));
   },
 
-  /** At four fifths of what was counted a second while nothing else was asked of it. */
+  /** At four fifths of what was counted per second with no other load. */
   async soak(scenario, { soakMs }, result, interrupted) {
     if (soakMs === 0) return;
     const rate = Math.round((result.whole?.countedPerSecond ?? SOAK_RATE) * 0.8);

@@ -46,8 +46,8 @@ export function renewReadme(resultPath: string): void {
   const page = readFileSync(README, 'utf8');
   const [from, to] = [page.indexOf(BEGIN), page.indexOf(END)];
   if (from < 0 || to < from) throw new Error(`${README} has lost the marks of the last run`);
-  const notified = `${BEGIN}\n\n${lastRun(kept, resultPath)}\n\n`;
-  writeFileSync(README, `${page.slice(0, from)}${notified}${page.slice(to)}`);
+  const lastSection = `${BEGIN}\n\n${lastRun(kept, resultPath)}\n\n`;
+  writeFileSync(README, `${page.slice(0, from)}${lastSection}${page.slice(to)}`);
 }
 
 function lastRun(kept: KeptSuite, resultPath: string): string {
@@ -61,11 +61,11 @@ function lastRun(kept: KeptSuite, resultPath: string): string {
     goalTable(kept),
     ...Object.entries(kept.failed).map(([name, why]) => `\nThe part \`${name}\` failed: ${why}`),
     ...section('CPU-µs per event, in turns', kept.ingest?.cpuMicrosPerEvent),
-    ...section('CPU-µs per event from the door to the count, by process', kept.whole?.cpuMicrosPerEvent),
+    ...section('CPU-µs per event from request to count, by process', kept.whole?.cpuMicrosPerEvent),
     ...section('CPU-µs per event of a batch of 500, by stage', kept.stages?.cpuMicrosPerEvent),
     ...section('Bytes on disk per event', kept.whole?.diskBytesPerEvent),
     ...section('Peak resident memory, MiB', kept.whole?.rssPeakMib),
-    ...section('Answer at half of capacity, ms', kept.latency?.responseMs),
+    ...section('Response at half of capacity, ms', kept.latency?.responseMs),
     ...growthSection(kept),
     ...soakSection(kept),
   ];
@@ -85,11 +85,11 @@ function soakSection({ soak }: SuiteResult): string[] {
   if (!soak) return [];
   const { offeredPerSecond, seconds, counts, problems, latencyMs } = soak;
   const { created, duplicate } = counts;
-  const sums = problems.length === 0 ? 'every answer and counter right' : problems.join('; ');
+  const sums = problems.length === 0 ? 'every response and counter right' : problems.join('; ');
   const said = `${created} created, ${duplicate} duplicates, ${sums}`;
   return [
     ...['', `${offeredPerSecond} events/s for ${seconds} s: ${said}.`],
-    ...section('Answers meanwhile, ms', latencyMs),
+    ...section('Responses meanwhile, ms', latencyMs),
   ];
 }
 

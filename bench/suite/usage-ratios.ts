@@ -1,12 +1,12 @@
 import { build as buildHistogram } from 'hdr-histogram-js';
 import { Client } from 'pg';
-import { getPatiently } from '../../tests/support/api.ts';
+import { callDone, getPatiently } from '../../tests/support/api.ts';
 import { numberText } from '../../tests/support/exact.ts';
 import { percentile, startFreshnessProbe } from '../../tests/support/freshness-probe.ts';
 import { insertRawRows, sumRawRows } from '../baselines/raw-rows.ts';
 import { runOpenLoop, TRACKED_MICROS_MAX } from '../load-tester/open-loop.ts';
 import { createResponseLedger } from '../load-tester/response-ledger.ts';
-import { makeEndpointQueues } from './drive.ts';
+import { makeSenders } from './drive.ts';
 import type { Measured } from './goals.ts';
 import { median, rounded } from './paired.ts';
 import { type Scenario, toward, waitForAll } from './scenario.ts';
@@ -26,22 +26,22 @@ export async function freshness(
   { rate, durationMs }: { rate: number; durationMs: number },
 ): Promise<FreshnessFigures> {
   const probe = startFreshnessProbe(scenario.api, scenario.customers[0] ?? '', `probe_${Date.now()}`);
-  const lanes = makeEndpointQueues(toward(scenario, { batch: BATCH, connections: 8, durationMs: 0 }), 3);
+  const senders = makeSenders(toward(scenario, { batch: BATCH, connections: 8, durationMs: 0 }), 3);
   const ledger = createResponseLedger(scenario.customers.length);
   const ran = await runOpenLoop({
-    ...{ lanes, ledger, durationMs, intervalMs: (BATCH * 1_000) / rate },
+    ...{ senders, ledger, durationMs, intervalMs: (BATCH * 1_000) / rate },
     histogram: buildHistogram({ highestTrackableValue: TRACKED_MICROS_MAX }),
     interrupted: new AbortController().signal,
     onResponded: () => undefined,
   });
-  for (const { connection } of lanes) connection.close();
+  for (const { connection } of senders) connection.close();
   const times = await probe.stop();
   await waitForAll(scenario);
   const [fault] = ledger.faults();
   if (fault !== undefined) throw new Error(fault);
-  if (ran.givenUp > 0) throw new Error(`${ran.givenUp} requests found no answer: ${ran.lastFailure}`);
+  if (ran.givenUp > 0) throw new Error(`${ran.givenUp} requests received no response: ${ran.lastFailure}`);
   const respondedPerSecond = Math.round((ledger.counts().created * 1_000) / ran.durationMs);
-  const rates = `${respondedPerSecond} of ${rate} events/s were answered`;
+  const rates = `${respondedPerSecond} of ${rate} events/s were acknowledged`;
   const at = (percent: number) => Math.round(percentile(times, percent));
   return {
     measured: {
@@ -57,7 +57,7 @@ export async function freshness(
 
 export interface CounterFigures {
   measured: Measured;
-  /** Events stored in all, and of the customer that is asked for. */
+  /** Events stored in all, and of the requested customer. */
   events: number;
   ofTheCustomer: number;
   counterMs: Record<string, number>;
@@ -74,7 +74,7 @@ const GOAL_EVENTS = 10_000_000;
 /** Of fewer times the p99 is the slowest one, and says nothing the next time. */
 const P99_SAMPLES_MIN = 100;
 
-/** G7: a counter beside the sum over as many raw rows, one after the other, on what is stored by now. */
+/** G7: a counter compared with the sum over as many raw rows, one after the other, on what is stored now. */
 export async function counters(scenario: Scenario, samples: number): Promise<CounterFigures> {
   await waitForAll(scenario);
   const stored = await storedCounts(scenario);
@@ -118,7 +118,7 @@ function figuresOf(
   const slowest = `${counter.p99} and ${raw.p99}`;
   const note = [
     `on ${events} events, ${stored[0] ?? 0} of them summed, ${raw.samples} times`,
-    ...(isFew ? [`the middle of each beside the next, since these are few; the slowest ${slowest} ms`] : []),
+    ...(isFew ? [`the median of each against the next, since these are few; the slowest ${slowest} ms`] : []),
     ...(events < GOAL_EVENTS ? ['the goal speaks of 10 M'] : []),
   ].join('; ');
   return {
@@ -131,7 +131,7 @@ function figuresOf(
   };
 }
 
-/** A counter and a breakdown of the scene's first customer. */
+/** A counter and a breakdown of the scenario's first customer. */
 export async function timedReads(scenario: Scenario, samples: number) {
   const path = `/usage/${scenario.customers[0]}/${scenario.meterKey}`;
   const spread = async (query: string, count: number) => {
@@ -170,8 +170,7 @@ async function countOf(scenario: Scenario, customer: string): Promise<number> {
 }
 
 async function get({ api }: Scenario, path: string): Promise<void> {
-  const { status } = await api.call('GET', path);
-  if (status !== 200) throw new Error(`GET ${path} was answered ${status}`);
+  await callDone(api, 'GET', path);
 }
 
 async function timed(act: () => Promise<unknown>): Promise<number> {

@@ -21,7 +21,8 @@ lines = st.lists(usage_events.map(json.dumps), min_size=1, max_size=5).map("\n".
 schemathesis.openapi.format("application/x-ndjson", lines)
 
 funnel_events = st.fixed_dictionaries(
-    {"event": st.sampled_from(["widget_view", "checkout_started"]), "sessionId": ids}, optional={"planId": ids}
+    {"event": st.sampled_from(["widget_view", "checkout_started"]), "sessionId": ids},
+    optional={"planId": ids},
 )
 schemathesis.openapi.format("application/json", funnel_events.map(json.dumps))
 

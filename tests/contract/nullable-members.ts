@@ -22,7 +22,7 @@ export interface Described {
   components: { schemas: Record<string, Schema> };
 }
 
-/** Of the bodies that requests have: those of answers stay as they are described. */
+/** Of request bodies: those of responses stay as they are described. */
 export function withNullableMembers(description: Described): Described {
   const copy = structuredClone(description);
   const { schemas } = copy.components;

@@ -145,7 +145,7 @@ async function usedBeforeAndIn(world: CreditWorld, value = 1500) {
   return { own, id, planId, started, at };
 }
 
-/** Its cycle begins anew, now. */
+/** Its billing cycle starts again, now. */
 async function moved(world: CreditWorld, id: string): Promise<Date> {
   const startMs = Date.now();
   const [currentPeriodStart, currentPeriodEnd] = [startMs, startMs + 5 * PERIOD.days].map((ms) =>

@@ -63,7 +63,7 @@ const LIMITS_THAT_END: CreditScenario[] = [
     },
   },
   {
-    title: 'so does an end that the processor tells of, in whole seconds',
+    title: 'so does an end that the processor reports, in whole seconds',
     async run(world) {
       const meterId = await world.meter();
       const customerId = await world.customer(5000);

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Stripe } from 'stripe';
-import { type Api, type CallOptions, createApi, getPatiently, type Method } from '../support/api.ts';
+import { type Api, callDone, getPatiently, type Method } from '../support/api.ts';
 import { numberText } from '../support/exact.ts';
 import { seenInTime } from '../support/in-time.ts';
-import { type DemoKeys, type Instance, startInstance } from '../support/instance.ts';
+import type { DemoKeys, Instance } from '../support/instance.ts';
+import { openPrepared } from '../support/open-instance.ts';
 
 /** One running Metergate on which scenarios run at once, each with customers, meters and plans of its own. */
 export interface CreditWorld {
@@ -29,7 +30,7 @@ export interface CreditWorld {
   hasLimit(customerId: string, meter: string, limit: number): Promise<void>;
   /** An event of the payment processor, signed as Stripe signs it. */
   processorSays(type: 'updated' | 'deleted', object: object): Promise<void>;
-  close(): Promise<void>;
+  close(): Promise<unknown>;
 }
 
 export type Response = Record<string, unknown>;
@@ -46,23 +47,14 @@ const WAIT = { timeoutMs: PATIENCE_MS, everyMs: 50 };
 const PROCESSOR_SECRET = 'whsec_of_the_processor';
 
 export async function openCreditWorld(): Promise<CreditWorld> {
-  const instance = await startInstance({ LOG_LEVEL: 'warn', LOAD_LINGER_MS: '5' });
-  const keys = instance.keys();
-  const api = createApi({ origin: instance.origin, key: keys.live.secret, connections: 32 });
-  const close = async () => {
-    await api.close();
-    await instance.remove();
-  };
-  try {
-    await done(api, 'POST', '/integrations/processor', {
+  const environment = { LOG_LEVEL: 'warn', LOAD_LINGER_MS: '5' };
+  return await openPrepared(environment, { connections: 32 }, async ({ instance, api, close }) => {
+    await callDone(api, 'POST', '/integrations/processor', {
       action: 'set_webhook_secret',
       secret: PROCESSOR_SECRET,
     });
-    return { ...catalogueOf(api), ...usageOf(api), ...processorOf(instance, keys), close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+    return { ...catalogueOf(api), ...usageOf(api), ...processorOf(instance, instance.keys()), close };
+  });
 }
 
 /** Names are unique over all scenarios. */
@@ -78,36 +70,39 @@ function catalogueOf(api: Api) {
   return {
     async meter() {
       const key = name('meter');
-      await done(api, 'POST', '/meters', { key, name: key, aggregation: 'sum', creditRate: 1 });
-      await done(api, 'POST', '/features', { key, name: key, type: 'metered', meterKey: key });
+      await callDone(api, 'POST', '/meters', { key, name: key, aggregation: 'sum', creditRate: 1 });
+      await callDone(api, 'POST', '/features', { key, name: key, type: 'metered', meterKey: key });
       return key;
     },
     async plan(meter: string, value: number | null | undefined) {
-      const { id } = await done(api, 'POST', '/plans', { name: name('plan'), productId: 'credits' });
-      await done(api, 'PUT', `/plans/${id}/entitlements`, entitlements(meter, value));
-      await done(api, 'POST', `/plans/${id}/publish`);
+      const { id } = await callDone(api, 'POST', '/plans', { name: name('plan'), productId: 'credits' });
+      await callDone(api, 'PUT', `/plans/${id}/entitlements`, entitlements(meter, value));
+      await callDone(api, 'POST', `/plans/${id}/publish`);
       return String(id);
     },
     async editPlan(planId: string, meter: string, value?: number) {
-      await done(api, 'PUT', `/plans/${planId}/entitlements`, entitlements(meter, value));
+      await callDone(api, 'PUT', `/plans/${planId}/entitlements`, entitlements(meter, value));
     },
     async addon(meter: string, value: number) {
       const key = name('addon');
-      const { id } = await done(api, 'POST', '/addons', { key, name: key });
-      await done(api, 'PUT', `/addons/${id}/entitlements`, entitlements(meter, value));
+      const { id } = await callDone(api, 'POST', '/addons', { key, name: key });
+      await callDone(api, 'PUT', `/addons/${id}/entitlements`, entitlements(meter, value));
       return String(id);
     },
     async customer(granted?: number) {
-      const { id } = await done(api, 'POST', '/customers', { name: name('payer'), email: 'a@example.com' });
+      const { id } = await callDone(api, 'POST', '/customers', {
+        name: name('payer'),
+        email: 'a@example.com',
+      });
       if (granted !== undefined) await grant(api, String(id), granted);
       return String(id);
     },
     grant: (customerId: string, amount: number) => grant(api, customerId, amount),
     async subscribe(customerId: string, planId: string, fields: object = {}) {
-      const { id } = await done(api, 'POST', '/subscriptions', { customerId, planId, ...fields });
+      const { id } = await callDone(api, 'POST', '/subscriptions', { customerId, planId, ...fields });
       return String(id);
     },
-    change: (method: Method, path: string, body?: object) => done(api, method, path, body),
+    change: (method: Method, path: string, body?: object) => callDone(api, method, path, body),
   };
 }
 
@@ -115,9 +110,9 @@ function usageOf(api: Api) {
   async function use(...events: Usage[]): Promise<Date[]> {
     const numbered = events.map((event) => ({ ...event, idempotencyKey: randomUUID() }));
     const body = { events: numbered };
-    const { results } = await done(api, 'POST', '/usage/events/batch?include=events', body);
+    const { results } = await callDone(api, 'POST', '/usage/events/batch?include=events', body);
     return (results as Array<{ event?: { occurredAt: string } }>).map((result) => {
-      if (!result.event) throw new Error(`usage was answered ${JSON.stringify(result)}`);
+      if (!result.event) throw new Error(`usage returned ${JSON.stringify(result)}`);
       return new Date(result.event.occurredAt);
     });
   }
@@ -161,12 +156,12 @@ function usageOf(api: Api) {
 }
 
 function processorOf({ origin }: Instance, { workspaceId }: DemoKeys) {
-  let notified = 0;
+  let sent = 0;
   return {
     async processorSays(type: 'updated' | 'deleted', object: object) {
       const timestamp = Math.floor(Date.now() / 1000);
-      notified += 1;
-      const id = `evt_${notified}`;
+      sent += 1;
+      const id = `evt_${sent}`;
       const whole = { id, type: `customer.subscription.${type}`, created: timestamp, data: { object } };
       const payload = JSON.stringify(whole);
       const secret = PROCESSOR_SECRET;
@@ -176,19 +171,11 @@ function processorOf({ origin }: Instance, { workspaceId }: DemoKeys) {
         body: payload,
         headers: { 'content-type': 'application/json', 'stripe-signature': signature },
       });
-      if (response.status !== 200) throw new Error(`the processor was answered ${await response.text()}`);
+      if (response.status !== 200) throw new Error(`the processor webhook returned ${await response.text()}`);
     },
   };
 }
 
 async function grant(api: Api, customerId: string, amount: number): Promise<void> {
-  await done(api, 'POST', `/customers/${customerId}/credits`, { amount, reason: 'for the test' });
-}
-
-async function done(api: Api, method: Method, path: string, body?: object): Promise<Response> {
-  const options: CallOptions = { timeoutMs: PATIENCE_MS };
-  if (body) options.body = JSON.stringify(body);
-  const response = await api.call(method, path, options);
-  if (response.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(response.body)}`);
-  return response.body as Response;
+  await callDone(api, 'POST', `/customers/${customerId}/credits`, { amount, reason: 'for the test' });
 }

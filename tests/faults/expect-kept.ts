@@ -2,8 +2,8 @@ import { expect } from 'vitest';
 import type { FaultResult } from './promise.ts';
 
 /**
- * Tells every problem: of an object the runner prints only the beginning. What was thrown is thrown on: a
- * break is not shown by it.
+ * Reports every problem: of an object the runner prints only the beginning. A thrown error is rethrown: a
+ * mutant is not found by it.
  */
 export function expectKept({ seed, problems, outcome, lacks, thrown }: FaultResult): void {
   if (thrown) throw new Error(`seed ${seed}:\n${problems.join('\n')}`);

@@ -1,7 +1,7 @@
 /**
  * `npm run torture`: the long form of every promise, against real processes. `-- --only 1,4` picks promises,
- * `-- --only distributed` one that has a name, `-- --only breaks` shows that each is found broken when it is,
- * `-- --only ids-random` shows it of one break, `-- --short` or `-- --rounds N` runs fewer rounds,
+ * `-- --only distributed` one that has a name, `-- --only mutants` shows that each mutant is found,
+ * `-- --only ids-random` shows it of one mutant, `-- --short` or `-- --rounds N` runs fewer rounds,
  * `-- --seed S` repeats a run, `-- --resume` goes on with the newest one that was cut off. Exit 1 when a
  * promise is broken, 3 when this machine lacks what one needs, 130 when interrupted.
  */
@@ -30,7 +30,7 @@ const exitCode = await runFaultTests().catch((error: unknown) => {
   process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
   return EXIT.wrongUsage;
 });
-// At once: with a socket that does not end Node 20 spins in its own clean-up for ever, after all was said.
+// Exit at once: with a socket that never closes, Node 20 spins in its own clean-up and does not exit.
 process.exit(exitCode);
 
 async function runFaultTests(): Promise<number> {

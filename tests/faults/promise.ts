@@ -1,5 +1,5 @@
 /**
- * What a promise of docs/reliability.md brings to `npm run torture`: how its rounds are begun, run and ended.
+ * What a promise of docs/reliability.md adds to `npm run torture`: how its rounds are begun, run and ended.
  * The harness owns the loop, the clock and the result file; the same promise with few rounds is a short form
  * of `npm test`.
  */
@@ -29,7 +29,7 @@ export interface FaultOptions {
   rounds: number;
   /** Sizes may differ between the forms, not only the count of rounds. */
   form: 'short' | 'long';
-  /** A line for whoever watches, within a long round. */
+  /** A line for the operator, within a long round. */
   say(line: string): void;
 }
 
@@ -53,13 +53,13 @@ export interface RoundReport {
   peaks?: Record<string, number>;
   /** A sentence for each breach. Not empty: the promise is broken, and no further round is run. */
   problems: string[];
-  /** Of the breaks: what each was found by, so that it can be told from an accident. */
+  /** Of the mutants: what each was found by, to distinguish a find from an accident. */
   foundBy?: string[];
   /** Set by the harness: the problem is what was thrown. Nobody has judged that it is a breach. */
   thrown?: true;
 }
 
-/** What is kept of a promise's rounds, in bench/results/torture-*.json. */
+/** The stored result of a promise's rounds, in bench/results/torture-*.json. */
 export interface FaultResult {
   promises: readonly number[];
   title: string;

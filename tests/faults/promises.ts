@@ -50,5 +50,5 @@ const OF_THE_TABLE: readonly FaultPromise[] = [
 /** Every promise that `npm run torture` runs, in the order it does. */
 export const PROMISES: readonly FaultPromise[] = [...OF_THE_TABLE, mutantRounds(OF_THE_TABLE)];
 
-/** What it runs beside them where it is asked to. */
+/** What it runs in addition, on request. */
 export const ON_WISH: readonly FaultPromise[] = singleMutants(OF_THE_TABLE);

@@ -12,8 +12,8 @@ const SINGLES_MAX = 40;
 const BATCH_ITEMS = 100;
 
 /**
- * Answered requests once more: as they were, then each of their events through a batch that shows it, then
- * some through the single endpoint. Every event of them has to be a duplicate of what was acknowledged.
+ * Acknowledged requests once more: as they were, then each of their events through a batch that shows it,
+ * then some through the single endpoint. Every event of them has to be a duplicate of what was acknowledged.
  */
 export function replaysOf(responded: PlannedRequest[], { world, random }: ReplayScope): PlannedRequest[] {
   const events = eventsOf(responded);

@@ -25,7 +25,7 @@ export function newRunFile(folder: string, form: RunFile['form'], results: Fault
 
 /**
  * The newest one if anything of it is unfinished. Throws when other code than this began it: what is kept is
- * told of one commit.
+ * reported of one commit.
  */
 export function unfinishedRunFile(folder: string): OpenedFile | undefined {
   const names = readdirSync(folder).filter((name) => /^torture-.*\.json$/.test(name));
@@ -42,7 +42,7 @@ export function unfinishedRunFile(folder: string): OpenedFile | undefined {
 /** Put in its place whole: a crash while it is written leaves the one before. */
 export function writeRunFile(folder: string, { path, file }: OpenedFile): void {
   mkdirSync(folder, { recursive: true });
-  // Where a broken run left its data is said to whoever ran it; a file that is kept names no machine's path.
+  // The path of a failed run's data is printed for the operator; a stored file names no machine's path.
   const results = file.results.map(({ leftAt: _, ...result }) => result);
   writeFileSync(`${path}.new`, `${JSON.stringify({ ...file, results }, null, 2)}\n`);
   renameSync(`${path}.new`, path);

@@ -8,12 +8,12 @@ import { runPromise, unbegun } from './run-promise.ts';
 
 const RUN = { seed: 5, rounds: 4, form: 'short' as const };
 
-/** A promise whose rounds do what they are told, and say that they were there. */
+/** A promise whose rounds do as scripted, and report that they ran. */
 function promiseOf(round: (number: number) => Partial<RoundReport>, judge?: () => RoundReport) {
   const seen: Array<number | string> = [];
   const promise: FaultPromise = {
     promises: [1],
-    title: 'as told',
+    title: 'as scripted',
     rounds: { short: 4, long: 9 },
     open: async () => ({
       async round(number) {
@@ -31,7 +31,7 @@ function promiseOf(round: (number: number) => Partial<RoundReport>, judge?: () =
 }
 
 describe('a promise', () => {
-  it('is kept when every round is: counts are added up, of peaks the largest stands', async () => {
+  it('is kept when every round is: counts are added up, of peaks the largest is kept', async () => {
     const { promise, seen } = promiseOf(() => ({}));
     const result = await runPromise(promise, RUN);
     expect(result).toMatchObject({ outcome: 'kept', roundsDone: 4, counts: { done: 4 }, peaks: { size: 3 } });
@@ -58,10 +58,10 @@ describe('a promise', () => {
 
   it('is broken by what a round throws, by the last judgement, and by what cannot be opened', async () => {
     const thrown = promiseOf(() => {
-      throw new Error('no answer', { cause: 'a reset' });
+      throw new Error('no response', { cause: 'a reset' });
     });
     const broken = await runPromise(thrown.promise, RUN);
-    expect(broken.problems.join()).toMatch(/no answer[\s\S]*cause: a reset/);
+    expect(broken.problems.join()).toMatch(/no response[\s\S]*cause: a reset/);
     const judged = promiseOf(
       () => ({}),
       () => ({ counts: {}, problems: ['twice'] }),

@@ -14,7 +14,7 @@ export interface PromiseRun {
 }
 
 /**
- * Runs a promise's rounds until one breaks it, and judges what was done, after an interrupt as well. Never
+ * Runs a promise's rounds until one fails, and judges what was done, after an interrupt as well. Never
  * rejects: what is thrown is a problem of the result.
  */
 export async function runPromise(promise: FaultPromise, run: PromiseRun): Promise<FaultResult> {
@@ -124,7 +124,7 @@ function failure(error: unknown): RoundReport {
   return { counts: {}, problems: [`${error instanceof Error ? error.stack : error}${cause}`], thrown: true };
 }
 
-/** An answer may be the cause. */
+/** A response may be the cause. */
 function inWords(cause: unknown): string {
   const isPlain = typeof cause === 'object' && !(cause instanceof Error);
   return isPlain ? JSON.stringify(cause) : String(cause);

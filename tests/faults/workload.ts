@@ -1,35 +1,35 @@
-import { setTimeout as pass } from 'node:timers/promises';
 import type { Judged } from '../support/compare.ts';
 import { type PlannedRequest, planRequests } from '../support/generator.ts';
 import type { MeantEvent } from '../support/planned-event.ts';
 import { createRandom } from '../support/random.ts';
 import { type SendOptions, sendUntilResponse } from '../support/send.ts';
+import { startSenders } from '../support/senders.ts';
 
-/** A load that goes on until it is stopped: every request is repeated until it is answered and judged. */
+/** A load that runs until it is stopped: every request is repeated until its response comes and is judged. */
 export interface Workload {
-  /** The requests answered last, newest last. */
+  /** The last requests with a response, newest last. */
   recent(): PlannedRequest[];
-  /** Resolves when everything sent was answered. Rejects when a request found no answer for too long. */
+  /** Resolves when everything sent has its response. Rejects when a request received none for too long. */
   stop(): Promise<WorkloadSummary>;
 }
 
 export interface WorkloadSummary {
   requestsSent: number;
   concurrentCopies: number;
-  /** Requests that had to be sent again, since no answer came or the answer was 503. */
+  /** Requests that had to be sent again, since no response came or it was 503. */
   requestsRepeated: number;
 }
 
 export interface WorkloadOptions {
   seed: number;
   /** Loops that send; a request sent twice at once takes two connections. */
-  lanes: number;
+  senders: number;
   batchItems: number;
-  /** Distinguishes the keys of several storms against one store. */
+  /** Distinguishes the keys of several workloads against one store. */
   run: string;
-  /** Events of the storms before: they are replayed too. */
+  /** Events of the workloads before: they are replayed too. */
   past: MeantEvent[];
-  /** After each request of a lane; none by default. The ledger keeps every event, some 800 bytes of it. */
+  /** After each request of a sender; none by default. The ledger keeps every event, some 800 bytes of it. */
   pauseMs?: number;
   /** What is sent of a planned request; all of it by default. */
   sentOf?: (request: PlannedRequest) => PlannedRequest;
@@ -41,11 +41,11 @@ const REPLAY_SHARE = 0.3;
 /** Of the requests: the same bytes on two connections at once. */
 export const COPY_SHARE = 0.2;
 const PATIENCE_MS = 60_000;
-/** What a lane and its copy can have in flight at a kill, and as much again that was answered just before. */
-const RECENT_PER_LANE = 4;
+/** What a sender and its copy can have in flight at a kill, and as much again that had just its response. */
+const RECENT_PER_SENDER = 4;
 
 export function startWorkload(judged: Judged, options: WorkloadOptions): Workload {
-  const { pauseMs = 0, sentOf = (request) => request, onResponded } = options;
+  const { senders, pauseMs = 0, sentOf = (request) => request, onResponded } = options;
   const random = createRandom(options.seed + 1);
   const requests = planRequests({
     ...options,
@@ -58,10 +58,9 @@ export function startWorkload(judged: Judged, options: WorkloadOptions): Workloa
   const recent: PlannedRequest[] = [];
   const sending = sendOptions(judged, (request) => {
     recent.push(request);
-    if (recent.length > RECENT_PER_LANE * options.lanes) recent.shift();
+    if (recent.length > RECENT_PER_SENDER * senders) recent.shift();
     onResponded?.();
   });
-  let stopping = false;
 
   async function send(): Promise<void> {
     const { value: planned } = requests.next() as { value: PlannedRequest };
@@ -73,36 +72,21 @@ export function startWorkload(judged: Judged, options: WorkloadOptions): Workloa
     summary.requestsRepeated += repeats.reduce((sum, count) => sum + count, 0);
   }
 
-  /** Lanes that pause take turns: the time without an answer is a share of the pause. */
-  async function lane(number: number): Promise<void> {
-    try {
-      if (pauseMs > 0) await pass((pauseMs * number) / options.lanes);
-      while (!stopping) {
-        await send();
-        if (pauseMs > 0) await pass(pauseMs);
-      }
-    } catch (error) {
-      stopping = true;
-      throw error;
-    }
-  }
-
-  const lanes = Promise.allSettled(Array.from({ length: options.lanes }, (_, number) => lane(number)));
+  const load = startSenders({ senders, pauseMs, send });
   return {
     recent: () => [...recent],
     async stop() {
-      stopping = true;
-      for (const end of await lanes) if (end.status === 'rejected') throw end.reason;
+      await load.stop();
       return summary;
     },
   };
 }
 
-/** For whoever sends beside the storm: as patient as it is. */
+/** For code that sends during the workload: as patient as it is. */
 export function sendOptions(
   { api, ledger }: Judged,
   onResponded?: (request: PlannedRequest) => void,
 ): SendOptions {
-  const notified = onResponded === undefined ? {} : { onResponded };
-  return { api, ledger, connections: 4, patienceMs: PATIENCE_MS, ...notified };
+  const watching = onResponded === undefined ? {} : { onResponded };
+  return { api, ledger, connections: 4, patienceMs: PATIENCE_MS, ...watching };
 }

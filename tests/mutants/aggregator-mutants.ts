@@ -22,7 +22,7 @@ export const AGGREGATOR_MUTANTS: readonly Mutant[] = [
   {
     name: 'loaded-before-insert',
     promises: [4],
-    why: 'a kill between mark and insert leaves a range out for ever',
+    why: 'a kill between mark and insert omits a range permanently',
     module: 'aggregator/load/load-range',
     find: `${FREEZE} ${INSERT} ${FINISH}`,
     replace: `${FREEZE} ${FINISH} ${INSERT}`,
@@ -57,7 +57,7 @@ export const AGGREGATOR_MUTANTS: readonly Mutant[] = [
   {
     name: 'resumed-range-believed',
     promises: [4],
-    why: 'ClickHouse notes a token before its part is in place: after a kill the part may be gone for ever',
+    why: 'ClickHouse notes a token before its part is in place: after a kill the part may be lost',
     module: 'aggregator/load/load-range',
     find: 'wasSent: true',
     replace: 'wasSent: false',
@@ -152,7 +152,7 @@ export const AGGREGATOR_MUTANTS: readonly Mutant[] = [
   {
     name: 'threshold-without-its-unique-row',
     promises: [21],
-    why: 'whoever comes after a crash, or a minute later, tells of the same crossing again',
+    why: 'a retry after a crash, or a minute later, notifies the same crossing again',
     module: 'aggregator/settle/settle-customer-meters',
     find: 'const fresh = await insertCrossings(db, reached, new Date(nowMs));',
     replace: 'const fresh = reached;',

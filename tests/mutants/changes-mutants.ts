@@ -5,7 +5,7 @@ export const CHANGES_MUTANTS: readonly Mutant[] = [
   {
     name: 'event-outside-its-transaction',
     promises: [20],
-    why: 'a kill in between leaves a change that nobody is told of',
+    why: 'a kill in between leaves a change without its event',
     module: 'control-plane/changes/record-change',
     find: 'await emitEvents(db, { environment, nowMs, events: notified });',
     replace: 'setTimeout(() => emitEvents(db, { environment, nowMs, events: notified }).catch(() => 0), 50);',
@@ -13,9 +13,9 @@ export const CHANGES_MUTANTS: readonly Mutant[] = [
     shownBy: { promise: 20, rounds: 3 },
   },
   {
-    name: 'answer-kept-outside-its-transaction',
+    name: 'response-stored-outside-its-transaction',
     promises: [20],
-    why: 'a change whose answer was lost is made a second time when it is asked for again',
+    why: 'a change whose response was lost takes effect a second time when it is retried',
     module: 'control-plane/http/idempotent',
     find: 'await keepAnswer(client, place, { requestHash, status: response.status, body });',
     replace: `const late = { requestHash, status: response.status, body };

@@ -56,9 +56,9 @@ export const CLAIM_MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'possible-event-judged-anew',
+    name: 'possible-event-judged-again',
     promises: [2],
-    why: 'an event that is stored is refused, since its customer was archived before its client heard of it',
+    why: 'a stored event is rejected, since its customer was archived before its client got the response',
     module: 'infra/valkey/key-scripts',
     find: 'elseif looksOnly and isForgotten(known) then',
     replace: 'elseif looksOnly and lease then',
@@ -70,9 +70,9 @@ export const CLAIM_MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'companions-waited-for-once',
+    name: 'batch-waited-for-once',
     promises: [8],
-    why: 'after one partition has waited too long the next waits for the lost answer of a third without end',
+    why: 'after one partition has timed out the next waits for the lost response of a third, without a limit',
     module: 'ingest/distributed/produce-batcher',
     find: 'timer = undefined;',
     replace: '',
@@ -86,7 +86,7 @@ export const CLAIM_MUTANTS: readonly Mutant[] = [
   {
     name: 'letters-sent-as-one',
     promises: [4],
-    why: 'records of others that are more than a batch may be stop their partition for ever',
+    why: 'records of others that are more than a batch may be stop their partition permanently',
     module: 'infra/kafka/dead-letters',
     find: 'if (bytes + size > PIECE_BYTES_MAX) {',
     replace: 'if (pieces.length === 0) {',
@@ -98,7 +98,7 @@ export const CLAIM_MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'replica-asked-on',
+    name: 'replica-used-on',
     promises: [8],
     why: 'after a fail-over that kept the connections nothing is taken until the process is started again',
     module: 'infra/valkey/valkey-client',

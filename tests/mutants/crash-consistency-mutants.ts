@@ -1,10 +1,10 @@
 import type { Mutant } from './mutant.ts';
 
 const CUTS = 'tests/faults/crash-consistency/power-cut.sys.test.ts';
-const NOTIFIES = { test: CUTS, title: 'tells of no frame that a power cut can still take' };
+const NOTIFIES = { test: CUTS, title: 'announces no frame that a power cut can still take' };
 const OPENS = {
   test: CUTS,
-  title: 'opens with all that it told of, once, after a power cut at any moment',
+  title: 'opens with all that it announced, once, after a power cut at any time',
 };
 
 /** What only a power cut shows, or a disk without room. */
@@ -39,7 +39,7 @@ export const POWER_MUTANTS: readonly Mutant[] = [
   {
     name: 'segment-taken-back-for-now',
     promises: [6],
-    why: 'a segment that had no room is there again after a power cut, and the log is refused as damaged',
+    why: 'a segment that had no room is there again after a power cut, and the log is rejected as damaged',
     module: 'infra/segment-log/segment-appender',
     find: 'syncDirectory(dirname(place.path)); throw error;',
     replace: 'throw error;',
@@ -57,7 +57,7 @@ export const POWER_MUTANTS: readonly Mutant[] = [
   {
     name: 'unreadable-keys-gone-on-with',
     promises: [10],
-    why: 'a data plane whose keys cannot be read goes on, and who repeats such a key is told 503 for ever',
+    why: 'a data plane whose keys cannot be read goes on, and a retry of such a key receives 503 forever',
     module: 'ingest/http/accept',
     find: 'if (error instanceof Fatal) fail(error);',
     replace: '',
@@ -67,7 +67,7 @@ export const POWER_MUTANTS: readonly Mutant[] = [
   {
     name: 'log-errors-thrown',
     promises: [10],
-    why: 'where the log of a process lies on the full disk, whoever logs ends with it, the supervisor too',
+    why: 'where the log of a process lies on the full disk, every process that logs ends, the supervisor too',
     module: 'infra/platform/logger',
     find: "lines.on('error', () => undefined);",
     replace: '',

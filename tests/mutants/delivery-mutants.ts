@@ -4,7 +4,7 @@ const DISPATCH_TEST = 'delivery/dispatch/dispatch.store.test.ts';
 const FAIR_TEST = 'delivery/dispatch/fair-dispatch.store.test.ts';
 const UNWELL_TEST = 'delivery/unwell-endpoints.store.test.ts';
 const WEBHOOKS_TEST = 'tests/faults/webhooks/webhooks.whole-timed.test.ts';
-const HELD_UP = /for what endpoints that are well are told/;
+const HELD_UP = /for the deliveries to healthy endpoints/;
 
 /** From the outbox to an attempt, and what follows from it. */
 export const DELIVERY_MUTANTS: readonly Mutant[] = [
@@ -32,7 +32,7 @@ export const DELIVERY_MUTANTS: readonly Mutant[] = [
   {
     name: 'outbox-outside-its-transaction',
     promises: [12],
-    why: 'a kill after the mark and before the deliveries leaves an event that nobody is told of',
+    why: 'a kill after the mark and before the deliveries leaves an event that no endpoint receives',
     module: 'delivery/fan-out',
     find: 'return inTransaction(pool, (db) => fanOutBatch(db, now));',
     replace: `const alone = async (...query) => {
@@ -58,14 +58,14 @@ export const DELIVERY_MUTANTS: readonly Mutant[] = [
     replace: "return endpointId ? 'all' : '';",
     provedBy: [
       { test: FAIR_TEST, title: 'an endpoint that hangs takes five attempts and holds up no other' },
-      { test: WEBHOOKS_TEST, title: 'endpoints that answer nothing hold up no other', stopsWith: HELD_UP },
+      { test: WEBHOOKS_TEST, title: 'endpoints that send no response hold up no other', stopsWith: HELD_UP },
     ],
     shownBy: { promise: 13, rounds: 1, stopsWith: HELD_UP },
   },
   {
     name: 'new-id-for-a-retry',
     promises: [5, 12],
-    why: 'a receiver that has it already, and whose answer was lost, cannot tell that it is the same event',
+    why: 'a receiver that processed it, and whose response was lost, cannot recognise the same event',
     module: 'delivery/dispatch/attempt-job',
     find: 'const { eventId, body, attempts } = delivery;',
     replace: `const { body, attempts } = delivery;
@@ -75,7 +75,7 @@ export const DELIVERY_MUTANTS: readonly Mutant[] = [
         test: DISPATCH_TEST,
         title: 'that fails is tried ten times, each at its time and not before, and then has failed',
       },
-      { test: WEBHOOKS_TEST, title: 'an event whose answer was lost is sent again, and is the same one' },
+      { test: WEBHOOKS_TEST, title: 'an event whose response was lost is sent again, and is the same one' },
     ],
   },
   {
@@ -121,9 +121,9 @@ export const DELIVERY_MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'lanes-with-nothing-to-give',
+    name: 'queues-with-nothing-to-send',
     promises: [13],
-    why: 'endpoints all of whose deliveries are under way take the places of those that wait',
+    why: 'endpoints all of whose deliveries are in flight take the places of those that wait',
     module: 'delivery/store/take-due',
     find: 'WHERE q.endpoint_id = e.id AND q.due_at <= $1',
     replace: 'WHERE q.endpoint_id = e.id OR true',
@@ -137,7 +137,7 @@ export const DELIVERY_MUTANTS: readonly Mutant[] = [
   {
     name: 'failures-counted-again',
     promises: [5],
-    why: 'five failures whose COMMIT has no answer are ten, and the endpoint is left alone for nothing',
+    why: 'five failures whose COMMIT has no response count as ten, and the endpoint is skipped without need',
     module: 'delivery/dispatch/after-verdicts',
     find: 'verdicts.filter((one) => !recorded.has(one));',
     replace: 'verdicts;',

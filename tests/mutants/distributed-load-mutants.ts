@@ -7,7 +7,7 @@ export const DISTRIBUTED_LOAD_MUTANTS: readonly Mutant[] = [
   {
     name: 'forgotten-not-looked-up',
     promises: [2, 4],
-    why: 'an event that hung in a connection until its take-over was forgotten is counted beside it',
+    why: 'an event that hung in a connection until its takeover was forgotten is counted a second time',
     module: 'aggregator/load/known-ids',
     find: 'mayHaveForgotten(committedAtMs) ? Array(eventCount).keys() : recheck',
     replace: 'recheck',
@@ -28,9 +28,9 @@ export const DISTRIBUTED_LOAD_MUTANTS: readonly Mutant[] = [
     provedBy: [{ test: FORGOTTEN_TEST, title: 'an original that comes to a new owner counts once' }],
   },
   {
-    name: 'made-whole-beside-others',
+    name: 'repaired-during-inserts',
     promises: [4, 5],
-    why: 'hours that another partition is just adding to are made anew, and then added to once more',
+    why: 'hours that another partition is just adding to are rebuilt, and then added to once more',
     module: 'aggregator/load/insert-lock',
     find: 'alone ? ENTER_ALONE : ENTER',
     replace: 'ENTER',
@@ -44,7 +44,7 @@ export const DISTRIBUTED_LOAD_MUTANTS: readonly Mutant[] = [
   {
     name: 'gate-held-for-ever',
     promises: [8],
-    why: 'a process that stands still in the middle of an insert keeps all others from loading',
+    why: 'a process that pauses in the middle of an insert keeps all others from loading',
     module: 'aggregator/load/insert-lock',
     find: '[logId, String(heldMaxMs)]',
     replace: "[logId, '0']",
@@ -56,9 +56,9 @@ export const DISTRIBUTED_LOAD_MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'cluster-loaded-beside-itself',
+    name: 'cluster-inserted-concurrently',
     promises: [8],
-    why: 'a cluster refuses a second insert beside the first: partitions keep failing each other',
+    why: 'a cluster rejects a concurrent second insert: partitions keep failing each other',
     module: 'aggregator/load/load-range',
     find: 'wasSent || distributed.oneAtATime !== undefined',
     replace: 'wasSent',
@@ -72,7 +72,7 @@ export const DISTRIBUTED_LOAD_MUTANTS: readonly Mutant[] = [
   {
     name: 'gate-lost-unnoticed',
     promises: [4, 5],
-    why: 'who was put out while he stood still makes hours anew beside the inserts of others',
+    why: 'a process that lost its lock while paused rebuilds hours during the inserts of others',
     module: 'infra/clickhouse/warehouse-over',
     find: 'mayWrite ? asking(transport, mayWrite) : transport',
     replace: 'transport',

@@ -8,7 +8,7 @@ const SCRIPTS = 'infra/valkey/key-scripts';
 const RACE = 'of two that race one writes, and the other gets no response before that is durable';
 const TAKE_OVER = 'after the lease the same event is taken over: with the first times, and flagged';
 const UNKNOWN = 'what may be written keeps its key: not for another event, nor before the lease is over';
-/** What is said of a key while its claim stands. */
+/** The response for a key while its claim is held. */
 const CLAIMED = /^This idempotency key is being processed by another instance\. Retry\.$/;
 const YOUNG = 'a restarted store may have lost keys for a whole window, for every process';
 
@@ -17,7 +17,7 @@ export const DISTRIBUTED_MUTANTS: readonly Mutant[] = [
   {
     name: 'claim-without-lease',
     promises: [2],
-    why: 'what another process is about to write is taken over at once, and stands on the log twice',
+    why: 'what another process is about to write is taken over at once, and is on the log twice',
     module: SCRIPTS,
     find: 'elseif lease and lease > now then',
     replace: 'elseif false then',
@@ -26,7 +26,7 @@ export const DISTRIBUTED_MUTANTS: readonly Mutant[] = [
   {
     name: 'claim-for-ever',
     promises: [2],
-    why: 'a key whose owner died is refused until it is forgotten',
+    why: 'a key whose owner died is rejected until it is forgotten',
     module: SCRIPTS,
     find: 'elseif lease and lease > now then',
     replace: 'elseif lease then',
@@ -35,7 +35,7 @@ export const DISTRIBUTED_MUTANTS: readonly Mutant[] = [
   {
     name: 'released-on-unknown',
     promises: [1, 2],
-    why: 'a record that may be on the log leaves its key free: another body is taken beside it',
+    why: 'a record that may be on the log leaves its key free: another body is accepted as well',
     module: 'ingest/distributed/partition-commit',
     find: "if (outcome.status === 'not_sent') {",
     replace: 'if (true) {',
@@ -44,7 +44,7 @@ export const DISTRIBUTED_MUTANTS: readonly Mutant[] = [
   {
     name: 'kept-when-not-sent',
     promises: [2],
-    why: 'a key whose event was certainly not written is refused until the lease is over',
+    why: 'a key whose event was certainly not written is rejected until the lease is over',
     module: 'ingest/distributed/partition-commit',
     find: "if (outcome.status === 'not_sent') {",
     replace: 'if (false) {',
@@ -114,7 +114,7 @@ export const DISTRIBUTED_MUTANTS: readonly Mutant[] = [
   {
     name: 'confirmed-by-key-alone',
     promises: [2],
-    why: 'an owner that was too slow is told created of an event that another one wrote',
+    why: 'an owner that was too slow returns created for an event that another process wrote',
     module: 'infra/valkey/valkey-keys',
     find: 'if (lost.length > 0) giveUp(held, lost);',
     replace: '',
@@ -142,7 +142,7 @@ export const DISTRIBUTED_MUTANTS: readonly Mutant[] = [
   {
     name: 'freeze-not-fenced',
     promises: [4],
-    why: 'an aggregator that lost its partition freezes a range beside its follower, and both are counted',
+    why: 'an aggregator that lost its partition freezes a range that its successor freezes too: both count',
     module: 'aggregator/store/ranges',
     find: `WHERE log_id = $1 AND partition = $2 AND epoch = $3 AND expires_at > now()
        AND $4 = coalesce(`,
@@ -178,7 +178,7 @@ export const DISTRIBUTED_MUTANTS: readonly Mutant[] = [
   {
     name: 'trimmed-log-passed-over',
     promises: [4],
-    why: 'what Kafka gave up before it was counted is missing in every bill, and nobody hears of it',
+    why: 'what Kafka gave up before it was counted is missing in every bill, and nothing reports it',
     module: 'infra/kafka/kafka-reader',
     find: 'if (from >= first) return [];',
     replace: 'if (from >= first) return []; else return await fetchFrames(partition, first, bytesMax);',
@@ -189,7 +189,7 @@ export const DISTRIBUTED_MUTANTS: readonly Mutant[] = [
   {
     name: 'topic-taken-by-its-name',
     promises: [4],
-    why: 'a topic that was made anew is read on in its middle: what stands before is never counted',
+    why: 'a recreated topic is read on in its middle: the records before are never counted',
     module: 'infra/kafka/kafka-reader',
     find: 'await check(partition);',
     replace: '',
@@ -201,9 +201,9 @@ export const DISTRIBUTED_MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'silent-broker-asked-on',
+    name: 'silent-broker-kept',
     promises: [8],
-    why: 'a connection whose other end is gone is asked for a quarter of an hour, and nothing is taken',
+    why: 'a connection whose other end is gone is used for a quarter of an hour, and nothing is accepted',
     module: 'infra/kafka/give-up-silent',
     find: 'if (silentLooks > LOOKS) socket.destroy(',
     replace: 'if (false) socket.destroy(',
@@ -215,9 +215,9 @@ export const DISTRIBUTED_MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'silent-key-store-asked-on',
+    name: 'silent-key-store-kept',
     promises: [8],
-    why: 'a connection whose other end is gone is asked for ever, and nothing is taken',
+    why: 'a connection whose other end is gone is used forever, and nothing is accepted',
     module: 'infra/valkey/valkey-client',
     find: 'socketTimeout: SILENT_MAX_MS,',
     replace: '',

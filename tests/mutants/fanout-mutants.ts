@@ -3,10 +3,10 @@ import type { Mutant } from './mutant.ts';
 const NOTIFIER_TEST = 'control-plane/entitlements/changes/change-notifier.store.test.ts';
 const FEATURE_TEST = 'control-plane/entitlements/changes/feature-members.store.test.ts';
 
-/** Changes that touch many customers, some of whom are not told. */
+/** Changes that touch many customers, some of whom receive no notification. */
 export const FANOUT_MUTANTS: readonly Mutant[] = [
   {
-    name: 'position-noted-before-customers-are-told',
+    name: 'position-stored-before-notifications',
     promises: [22],
     why: 'a kill in between leaves customers that nobody comes back to',
     module: 'control-plane/entitlements/changes/fan-out',
@@ -27,7 +27,7 @@ export const FANOUT_MUTANTS: readonly Mutant[] = [
   {
     name: 'second-change-forgotten',
     promises: [22],
-    why: 'who was gone through before the plan changed once more is told of its first change alone',
+    why: 'customers processed before the plan changed once more are notified of its first change alone',
     module: 'control-plane/store/fanout-jobs',
     find: 'SET round_to = was.position, is_round = false',
     replace: 'SET round_to = was.round_to, is_round = false',
@@ -41,7 +41,7 @@ export const FANOUT_MUTANTS: readonly Mutant[] = [
   {
     name: 'change-without-the-lock',
     promises: [22],
-    why: 'who subscribes at that moment is told of the plan as it was, and no job finds him',
+    why: 'a customer who subscribes at that time is notified of the plan as it was, and no job finds him',
     module: 'control-plane/entitlements/changes/touch-entitlements',
     find: 'await lockEntitlements(db, environment);',
     replace: 'await shareEntitlements(db, environment);',
@@ -67,9 +67,9 @@ export const FANOUT_MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'holders-of-a-deleted-feature-by-what-they-were-told',
+    name: 'customers-of-a-deleted-feature-by-last-notification',
     promises: [22],
-    why: 'whoever held it at 0 or in a paused subscription keeps a history that says so',
+    why: 'a customer who held it at 0 or in a paused subscription keeps a history that says so',
     module: 'control-plane/store/fanout-members',
     find: 'AND meter_key = $6 AND',
     replace: 'AND $6::text IS NULL AND',

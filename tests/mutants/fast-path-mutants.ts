@@ -2,10 +2,10 @@ import type { Mutant } from './mutant.ts';
 
 const SHORT_FORM = {
   test: 'tests/faults/fuzz/fuzz.timed.test.ts',
-  title: '5,000 hostile bodies, the JSON cases and every misuse of a connection do no harm',
+  title: '5,000 fuzz bodies, the JSON cases and every misuse of a connection do no harm',
 };
 
-/** What the hostile bodies and sockets found missing once, at the public door. */
+/** Faults that the fuzz bodies and sockets once found, at the public port. */
 export const DOOR_MUTANTS: readonly Mutant[] = [
   {
     name: 'doubtful-framing-taken',
@@ -24,7 +24,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'unread-answers-without-bound',
+    name: 'unread-responses-without-bound',
     promises: [9],
     why: 'clients who ask and do not read, each within its time, take more memory together than there is',
     module: 'infra/http/unread-responses',
@@ -39,9 +39,9 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'readiness-asked-anew',
+    name: 'readiness-checked-each-time',
     promises: [9],
-    why: 'whoever reaches /readyz has each request ask the stores, and takes the counters from everybody',
+    why: 'any client that reaches /readyz makes each request query the stores, and delays all counters',
     module: 'infra/platform/shared-outcome',
     find: 'if (shared === undefined || isStale) shared = begin();',
     replace: 'shared = begin();',

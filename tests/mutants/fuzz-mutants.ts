@@ -2,7 +2,7 @@ import type { Mutant } from './mutant.ts';
 
 const ENGINE_TEST = 'ingest/engine/js/js-engine.test.ts';
 
-/** What keeps hostile bytes from becoming a 5xx or the end of the process. */
+/** What keeps fuzz bytes from becoming a 5xx or the end of the process. */
 export const FUZZ_MUTANTS: readonly Mutant[] = [
   {
     name: 'body-walked-recursively',
@@ -23,7 +23,7 @@ export const FUZZ_MUTANTS: readonly Mutant[] = [
   {
     name: 'surrogate-check-removed',
     promises: [7],
-    why: 'half a surrogate pair is acknowledged, and ClickHouse then refuses its whole block',
+    why: 'half a surrogate pair is acknowledged, and ClickHouse then rejects its whole block',
     module: 'ingest/engine/js/json-scalars',
     find: String.raw`return text.includes('\u0000') || !text.isWellFormed();`,
     replace: String.raw`return text.includes('\u0000');`,
@@ -40,7 +40,7 @@ export const FUZZ_MUTANTS: readonly Mutant[] = [
   {
     name: 'is-finite-removed',
     promises: [7],
-    why: 'a number beyond every bound, as 1e999999999, is written out: a 500, or a value refused later',
+    why: 'a number beyond every bound, as 1e999999999, is written out: a 500, or a value rejected later',
     module: 'schemas/primitives/decimal',
     find: 'return point > INTEGER_DIGITS_MAX;',
     replace: 'return false;',

@@ -3,12 +3,12 @@ import type { Mutant } from './mutant.ts';
 const GROUP_COMMIT_TEST = 'ingest/embedded/group-commit.test.ts';
 const ENGINE_TEST = 'ingest/engine/js/js-engine.test.ts';
 
-/** The way of a request up to its answer. */
+/** The way of a request up to its response. */
 export const INGEST_MUTANTS: readonly Mutant[] = [
   {
-    name: 'answer-before-flush',
+    name: 'response-before-flush',
     promises: [1, 6],
-    why: 'a client is told of events that a kill half a millisecond later takes away',
+    why: 'a client receives an acknowledgement of events that a kill half a millisecond later takes away',
     module: 'ingest/embedded/group-commit',
     find: 'waiting.push({ part, resolve, reject });',
     replace: "waiting.push({ part, resolve, reject }); resolve('durable');",
@@ -25,9 +25,9 @@ export const INGEST_MUTANTS: readonly Mutant[] = [
     shownBy: { promise: 1, rounds: 8 },
   },
   {
-    name: 'answer-settled-before-its-write',
+    name: 'response-settled-before-its-write',
     promises: [1, 6],
-    why: 'the write may fail, or its process end, after the client was told',
+    why: 'the write may fail, or its process end, after the acknowledgement',
     module: 'ingest/embedded/group-commit',
     find: 'settle(frame, await write(deps, frame, waiting));',
     replace: "settle(frame, 'durable'); await write(deps, frame, waiting);",
@@ -41,9 +41,9 @@ export const INGEST_MUTANTS: readonly Mutant[] = [
     shownBy: { promise: 1, rounds: 40 },
   },
   {
-    name: 'answer-not-waited-for',
+    name: 'response-not-waited-for',
     promises: [1, 6],
-    why: 'the door answers while the commit it made is still in flight',
+    why: 'the response is sent while its commit is still in flight',
     module: 'ingest/http/accept',
     find: "if ((await durable) === 'no_space')",
     replace: 'if (false)',
@@ -51,9 +51,9 @@ export const INGEST_MUTANTS: readonly Mutant[] = [
     shownBy: { promise: 1, rounds: 8 },
   },
   {
-    name: 'replay-answered-early',
+    name: 'replay-before-its-flush',
     promises: [1],
-    why: 'a duplicate is answered while the flush of its original is still in flight',
+    why: 'a duplicate is acknowledged while the flush of its original is still in flight',
     module: 'ingest/engine/js/js-engine',
     find: 'if (claim.created === 0 && !claim.waits) return { response };',
     replace: 'if (claim.created === 0) return { response };',
@@ -67,7 +67,7 @@ export const INGEST_MUTANTS: readonly Mutant[] = [
   {
     name: 'two-step-claim',
     promises: [2],
-    why: 'between look-up and reservation another request finds the key free as well: both are counted',
+    why: 'between lookup and reservation another request finds the key free as well: both are counted',
     module: 'infra/key-table/key-table',
     find: 'slots.insert(records, at, recent.append(records, at));',
     replace: 'const made = recent.append(records, at); setImmediate(() => slots.insert(records, at, made));',
@@ -83,7 +83,7 @@ export const INGEST_MUTANTS: readonly Mutant[] = [
   {
     name: 'claims-kept-when-a-read-fails',
     promises: [1],
-    why: 'new keys beside one that cannot be read stay claimed: their retry is told duplicate, and is lost',
+    why: 'new keys in a batch with an unreadable one stay claimed: a retry returns duplicate, and is lost',
     module: 'infra/key-table/key-table',
     find: 'takeBack(parts, firstRecord, end);',
     replace: '',
@@ -112,7 +112,7 @@ export const INGEST_MUTANTS: readonly Mutant[] = [
   {
     name: 'claim-released-on-unknown-outcome',
     promises: [2],
-    why: 'a frame that failed and yet stands on the log has its keys free: a retry is counted again',
+    why: 'a frame that failed and yet is on the log has its keys free: a retry is counted again',
     module: 'ingest/embedded/group-commit',
     find: 'for (const { reject } of frame) reject(error); throw error;',
     replace:
@@ -140,7 +140,7 @@ export const INGEST_MUTANTS: readonly Mutant[] = [
   {
     name: 'replay-keeps-its-own-times',
     promises: [3],
-    why: 'a duplicate is told the moments of the repeat, not those of the event that is counted',
+    why: 'a duplicate returns the times of the repeat, not those of the event that is counted',
     module: 'infra/key-table/record-finder',
     find: 'for (let word = 6; word < RECORD_WORDS; word++) repeat[at + word] =',
     replace: 'for (let word = 6; word < 6; word++) repeat[at + word] =',
@@ -175,7 +175,7 @@ export const INGEST_MUTANTS: readonly Mutant[] = [
   {
     name: 'strangers-take-all-places',
     promises: [9],
-    why: 'what anybody may send has everybody else answered 503',
+    why: 'requests that anybody may send make all others receive 503',
     module: 'ingest/forward/forward',
     find: '(isStrangers && strangers >= strangersMax)',
     replace: 'false',
@@ -189,7 +189,7 @@ export const INGEST_MUTANTS: readonly Mutant[] = [
   {
     name: 'one-share-for-all',
     promises: [9],
-    why: 'bodies of one key that stall have every other environment answered 503',
+    why: 'stalled bodies of one key make all other environments receive 503',
     module: 'infra/platform/fair-shares',
     find: 'if (free < 0 || (share > free && share > alwaysMax)) return false;',
     replace: 'if (free < 0) return false;',
@@ -226,7 +226,7 @@ export const INGEST_MUTANTS: readonly Mutant[] = [
   {
     name: 'known-keys-not-kept',
     promises: [8],
-    why: 'with Postgres away every request is refused ten seconds later',
+    why: 'with Postgres unavailable every request is rejected ten seconds later',
     module: 'domain/api-key-cache',
     find: 'if (!(error instanceof Transient) || age > OUTAGE_MS_MAX) throw error;',
     replace: 'throw error;',
@@ -239,7 +239,7 @@ export const INGEST_MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'look-up-waited-for-without-end',
+    name: 'lookup-without-timeout',
     promises: [8],
     why: 'with Postgres hanging every request hangs with it, those of known keys too',
     module: 'domain/api-key-cache',

@@ -20,7 +20,7 @@ export const LOG_MUTANTS: readonly Mutant[] = [
       },
       {
         test: 'tests/faults/crash-consistency/power-cut.sys.test.ts',
-        title: 'finds all that it acknowledged, once, after a power cut at any moment',
+        title: 'finds all that it acknowledged, once, after a power cut at any time',
       },
     ],
   },
@@ -63,7 +63,7 @@ export const LOG_MUTANTS: readonly Mutant[] = [
   {
     name: 'write-error-swallowed',
     promises: [10],
-    why: 'a full disk is answered with 201',
+    why: 'a full disk returns 201',
     module: 'infra/segment-log/writer',
     find: 'if (isDiskFull(error)) return false;',
     replace: 'if (isDiskFull(error)) return true;',
@@ -71,8 +71,8 @@ export const LOG_MUTANTS: readonly Mutant[] = [
       {
         test: 'tests/faults/crash-consistency/disk.sys.test.ts',
         title: 'a disk without a byte left takes nothing acknowledged, and all recovers by itself',
-        // It is not judged: with a write missing from the log requests find no answer.
-        stopsWith: /a request found no answer/,
+        // It is not judged: with a write missing from the log requests receive no response.
+        stopsWith: /a request received no response/,
       },
       {
         test: 'infra/segment-log/writer.test.ts',
@@ -83,7 +83,7 @@ export const LOG_MUTANTS: readonly Mutant[] = [
   {
     name: 'torn-write-left-in-place',
     promises: [10],
-    why: 'half a frame stays behind the last one: if a segment ends with it the log is refused as damaged',
+    why: 'half a frame stays behind the last one: if a segment ends with it the log is rejected as damaged',
     module: 'infra/segment-log/writer',
     find: 'await cutOff(file, frameBytes);',
     replace: '',

@@ -3,7 +3,7 @@ import { kindOf } from './mutant.ts';
 import { MUTANTS } from './mutant-list.ts';
 import { inWords, proveMutants, type Verdict } from './prove-mutants.ts';
 
-/** `npm run breaks`: each break that shows in a module turns red the tests that are named for it. */
+/** `npm run breaks`: each mutant that shows in a module turns red the tests that are named for it. */
 const SHOWN_BY_MODULES = MUTANTS.filter(({ provedBy }) =>
   provedBy.some((proof) => kindOf(proof) === 'modules'),
 );
@@ -15,7 +15,7 @@ beforeAll(async () => {
   verdicts = await proveMutants(MUTANTS, 'modules');
 }, ALL_PROOFS_MS);
 
-describe('a break turns red the tests that are named for it', () => {
+describe('a mutant turns red the tests that are named for it', () => {
   it.each(SHOWN_BY_MODULES.map(({ name }) => name))('%s', (name) => {
     const ofIt = verdicts.filter((verdict) => verdict.name === name);
     expect(ofIt.filter(({ outcome }) => outcome !== 'red').map(inWords)).toEqual([]);

@@ -75,16 +75,16 @@ export const MONEY_MUTANTS: readonly Mutant[] = [
   {
     name: 'history-by-what-holds-now',
     promises: [21],
-    why: 'a change that is told late makes what an override covered burn, since it is gone by now',
+    why: 'usage under an override is burned where its change is applied late, since the override is gone',
     module: 'control-plane/entitlements/changes/record-metered-terms',
     find: 'new Date(Math.max(sinceMs, lastMs ?? sinceMs))',
     replace: 'new Date(sinceMs)',
     provedBy: [{ test: LATE_TEST, title: 'leaves what an override covered while it was there' }],
   },
   {
-    name: 'history-before-the-teller',
+    name: 'history-before-the-notifier',
     promises: [21],
-    why: 'a change that is told late makes what a plan covered burn, where it gives less since a moment ago',
+    why: 'usage under a plan is burned where its change is applied late and the plan now gives less',
     module: 'control-plane/store/metered-facts',
     find: 'greatest(named.since, max(w.changed_at))',
     replace: 'named.since',
@@ -118,7 +118,7 @@ export const MONEY_MUTANTS: readonly Mutant[] = [
   {
     name: 'periods-of-a-paused-subscription',
     promises: [21],
-    why: 'with a subscription that is paused the counters of another one begin anew',
+    why: 'with a subscription that is paused the counters of another one restart',
     module: 'control-plane/store/metered-facts',
     find: 'coalesce(m.at < g.grace_ends, false)',
     replace: 'm.at < g.grace_ends',

@@ -14,7 +14,7 @@ export const initialize: InitializeHook<{ name: string }> = ({ name }) => {
   chosen = mutantNamed(name);
 };
 
-/** A module that the break does not fit cannot be loaded: its process ends with the reason. */
+/** A module that the mutant does not fit cannot be loaded: its process ends with the reason. */
 export const load: LoadHook = async (url, context, nextLoad) => {
   const loaded = await nextLoad(url, context);
   if (!chosen || url.includes('/node_modules/') || !url.endsWith(`/${chosen.module}.js`)) return loaded;

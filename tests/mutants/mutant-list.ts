@@ -20,7 +20,7 @@ import { TENANCY_MUTANTS } from './tenancy-mutants.ts';
 import { UPGRADE_MUTANTS } from './upgrade-mutants.ts';
 import { WASM_ENGINE_MUTANTS } from './wasm-engine-mutants.ts';
 
-/** Every break there is, in a file per room. docs/reliability-mutants.md names each with its promises. */
+/** Every mutant, in a file per room. docs/reliability-mutants.md names each with its promises. */
 export const MUTANTS: readonly Mutant[] = [
   ...INGEST_MUTANTS,
   ...WASM_ENGINE_MUTANTS,
@@ -47,6 +47,6 @@ export const MUTANTS: readonly Mutant[] = [
 /** Throws for a name that is not in the list. */
 export function mutantNamed(name: string): Mutant {
   const found = MUTANTS.find((one) => one.name === name);
-  if (!found) throw new Error(`There is no break called ${name}.`);
+  if (!found) throw new Error(`There is no mutant called ${name}.`);
   return found;
 }

@@ -1,12 +1,12 @@
-/** Given to Node as `--import`: what it loads after this runs with the break that METERGATE_BREAK names. */
+/** Given to Node as `--import`: modules loaded after it run with the mutant that METERGATE_BREAK names. */
 import { register } from 'node:module';
 import { MUTANT_VARIABLE } from './mutated-by.ts';
 
 const name = process.env[MUTANT_VARIABLE];
 /**
  * Who judges uses modules of the product too, and must not be broken with it. A worker of vitest has its
- * modules broken by break-plugin.ts, and would only gain the thread for hooks, in which an import that is
- * begun while another one is under way can wait for ever (Node 20).
+ * modules changed by mutant-plugin.ts, and would only gain the thread for hooks, in which an import that is
+ * begun while another one is running can wait forever (Node 20).
  */
 const JUDGES = /[/\\](bench[/\\]load|tests[/\\]faults[/\\]fault-tests)\.js$|[/\\]vitest[/\\]dist[/\\]/;
 const isJudge = JUDGES.test(process.argv[1] ?? '');

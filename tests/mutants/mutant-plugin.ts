@@ -2,10 +2,10 @@ import { resolve } from 'node:path';
 import type { Plugin } from 'vitest/config';
 import { applyMutant } from './mutant.ts';
 import { mutantNamed } from './mutant-list.ts';
-import { brokenBy, MUTANT_VARIABLE } from './mutated-by.ts';
+import { MUTANT_VARIABLE, mutatedBy } from './mutated-by.ts';
 
 /**
- * For vitest: `METERGATE_BREAK=ids-random npx vitest run ingest` runs these tests with that break, and every
+ * For vitest: `METERGATE_BREAK=ids-random npx vitest run ingest` runs these tests with that mutant, and every
  * process that they start as well. Nothing without the variable.
  */
 export function brokenModules(name = process.env[MUTANT_VARIABLE]): Plugin[] {
@@ -13,7 +13,7 @@ export function brokenModules(name = process.env[MUTANT_VARIABLE]): Plugin[] {
   const chosen = mutantNamed(name);
   const broken = resolve(`${chosen.module}.ts`);
   const transform: Plugin = {
-    name: `break-${name}`,
+    name: `mutant-${name}`,
     // Before types are taken away.
     enforce: 'pre',
     transform: (code, id) => (id.split('?')[0] === broken ? applyMutant(code, chosen) : undefined),
@@ -23,5 +23,5 @@ export function brokenModules(name = process.env[MUTANT_VARIABLE]): Plugin[] {
 
 /** The same for tests of whole processes, which judge with modules of the product: those stay as they are. */
 export function brokenProcesses(name = process.env[MUTANT_VARIABLE]): Plugin[] {
-  return name ? [{ name: `processes-${name}`, config: () => ({ test: { env: brokenBy(name) } }) }] : [];
+  return name ? [{ name: `processes-${name}`, config: () => ({ test: { env: mutatedBy(name) } }) }] : [];
 }

@@ -14,28 +14,28 @@ function promiseOf(round: () => Promise<RoundReport>, more: Partial<FaultPromise
 
 const close = async () => undefined;
 
-/** What the run says of a break, if a promise goes like this with it. */
+/** What the run reports of a mutant, if a promise ends like this with it. */
 async function unseenBy(promise: FaultPromise, stopsWith?: RegExp): Promise<string | undefined> {
   return whyUnseen(await runPromise(promise, { seed: 1, rounds: 1, form: 'short' }), stopsWith);
 }
 
-it('a break is seen by a round that finds a fault, and by one that stops as it is said to', async () => {
+it('a mutant is found by a round that finds a fault, and by one that stops as it is said to', async () => {
   expect(await unseenBy(promiseOf(async () => ({ ...SOUND, problems: ['lost'] })))).toBeUndefined();
-  const stopped = promiseOf(() => Promise.reject(new Error('no answer')));
-  expect(await unseenBy(stopped, /^Error: no answer$/m)).toBeUndefined();
+  const stopped = promiseOf(() => Promise.reject(new Error('no response')));
+  expect(await unseenBy(stopped, /^Error: no response$/m)).toBeUndefined();
 });
 
-it('a break is not seen by a round that stops for any other reason, or for any at all', async () => {
+it('a mutant is not found by a round that stops for any other reason, or for any at all', async () => {
   const stopped = promiseOf(() => Promise.reject(new Error('npm start ended with 1')));
   const notified = '"a run" was stopped, and judged nothing: Error: npm start ended with 1';
   expect(await unseenBy(stopped)).toBe(notified);
-  expect(await unseenBy(stopped, /no answer/)).toBe(notified);
-  const open = () => Promise.reject(new Error('no answer'));
+  expect(await unseenBy(stopped, /no response/)).toBe(notified);
+  const open = () => Promise.reject(new Error('no response'));
   const unopened = promiseOf(async () => SOUND, { open });
-  expect(await unseenBy(unopened, /no answer/)).toBe('"a run" could not begin: Error: no answer');
+  expect(await unseenBy(unopened, /no response/)).toBe('"a run" could not begin: Error: no response');
 });
 
-it('a break is not seen by sound rounds, by a start that fails, or where nothing is run', async () => {
+it('a mutant is not found by sound rounds, by a start that fails, or where nothing is run', async () => {
   expect(await unseenBy(promiseOf(async () => SOUND))).toBe('1 rounds of "a run" missed it');
   const open = () => Promise.reject(new Error('npm start ended with 1'));
   const unopened = promiseOf(async () => SOUND, { open });
@@ -44,12 +44,12 @@ it('a break is not seen by sound rounds, by a start that fails, or where nothing
   expect(await unseenBy(lacking)).toBe('"a run" was not run: it needs a drum');
 });
 
-it('what a break was found by is kept of each round, in one short line that names no folder', async () => {
+it('what a mutant was found by is kept of each round, in one short line that names no folder', async () => {
   const said = `at ${join(process.cwd(), 'app', 'roles', 'ingest.ts')},\n ${join(tmpdir(), 'data')}: lost `;
   expect(inShort(said)).toBe('at …/app/roles/ingest.ts, …/data: lost');
   expect(inShort('x'.repeat(300))).toHaveLength(200);
   let number = 0;
-  const promise = promiseOf(async () => ({ ...SOUND, foundBy: [`break ${number++}`] }));
+  const promise = promiseOf(async () => ({ ...SOUND, foundBy: [`mutant ${number++}`] }));
   const result = await runPromise(promise, { seed: 1, rounds: 2, form: 'short' });
-  expect(result.foundBy).toEqual(['break 0', 'break 1']);
+  expect(result.foundBy).toEqual(['mutant 0', 'mutant 1']);
 });

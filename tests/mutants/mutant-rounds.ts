@@ -6,24 +6,28 @@ import { type PromiseRun, runPromise } from '../faults/run-promise.ts';
 import { memoryTmpdir } from '../support/memory-tmpdir.ts';
 import { kindOf, type Mutant } from './mutant.ts';
 import { MUTANTS } from './mutant-list.ts';
-import { brokenBy, MUTANT_NOTICES_VARIABLE } from './mutated-by.ts';
+import { MUTANT_NOTICES_VARIABLE, mutatedBy } from './mutated-by.ts';
 import { inWords, proveMutants } from './prove-mutants.ts';
 
 /**
- * The test of the tests: a round for each break that whole processes show. It runs the tests of processes
- * that are named for the break, and the promise that it breaks, and is sound when all of them are red.
+ * The test of the tests: a round for each mutant that whole processes show. It runs the tests of processes
+ * that are named for the mutant, and the promise that it violates, and passes when all of them are red.
  * `promises` are all the others.
  */
 export function mutantRounds(promises: readonly FaultPromise[]): FaultPromise {
-  const title = 'every break is found by the run of its promise';
-  return roundsOf(SHOWN, { name: 'breaks', title }, promises);
+  const title = 'every mutant is found by the run of its promise';
+  return roundsOf(SHOWN, { name: 'mutants', title }, promises);
 }
 
 /** The same for each of them alone, under its own name. */
 export function singleMutants(promises: readonly FaultPromise[]): FaultPromise[] {
   return SHOWN.map((one) => {
     const { name } = one;
-    return roundsOf([one], { name, title: `the break ${name} is found by the run of its promise` }, promises);
+    return roundsOf(
+      [one],
+      { name, title: `the mutant ${name} is found by the run of its promise` },
+      promises,
+    );
   });
 }
 
@@ -41,7 +45,7 @@ function roundsOf(
       round: async (number) => {
         const one = shown[number];
         if (one) return showMutant(one, promises, options);
-        return { counts: {}, problems: [`There are ${shown.length} breaks to show.`] };
+        return { counts: {}, problems: [`There are ${shown.length} mutants to show.`] };
       },
       close: async () => undefined,
     }),
@@ -119,14 +123,14 @@ export function whyUnseen(
   return `"${title}" was stopped, and judged nothing: ${notified}`;
 }
 
-/** Every process that is started meanwhile runs with the break; this one, which judges, does not. */
+/** Every process that is started meanwhile runs with the mutant; this one, which judges, does not. */
 async function whileBroken<T>(
   name: string,
   work: () => Promise<T>,
 ): Promise<{ result: T; ranBroken: boolean }> {
-  const folder = mkdtempSync(join(tmpdir(), 'metergate-break-'));
+  const folder = mkdtempSync(join(tmpdir(), 'metergate-mutant-'));
   const notices = join(folder, 'notices');
-  const changes = { ...brokenBy(name), [MUTANT_NOTICES_VARIABLE]: notices };
+  const changes = { ...mutatedBy(name), [MUTANT_NOTICES_VARIABLE]: notices };
   const before = Object.keys(changes).map((variable) => [variable, process.env[variable]] as const);
   Object.assign(process.env, changes);
   try {

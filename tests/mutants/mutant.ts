@@ -21,7 +21,7 @@ export interface Mutant {
   shownBy?: RoundsProof;
 }
 
-/** A test that passes, and fails with the break: by an assertion, not by its time limit. */
+/** A test that passes, and fails with the mutant: by an assertion, not by its time limit. */
 export interface Proof extends Stop {
   /** From the root. */
   test: string;
@@ -30,8 +30,8 @@ export interface Proof extends Stop {
 }
 
 /**
- * Anything at all may stop a run or a test: a Metergate that does not start, a request without an answer, a
- * module that throws. That shows a break only where it is what the break does, and is named here.
+ * Anything at all may stop a run or a test: a Metergate that does not start, a request without a response, a
+ * module that throws. That shows a mutant only where it is what the mutant does, and is named here.
  */
 export interface Stop {
   /** What it stops with, where it is not judged; only a judgement counts otherwise. */
@@ -51,14 +51,14 @@ export interface RoundsProof extends Stop {
   rounds: number;
 }
 
-/** Thrown for a break that no longer fits its module: a refactoring must not silence it. */
+/** Thrown for a mutant that no longer fits its module: a refactoring must not silence it. */
 export class MisfitMutant extends Error {}
 
 export function applyMutant(text: string, { name, module, find, replace }: Mutant): string {
   const pieces = text.split(anyWhiteSpace(find));
   if (pieces.length !== 2) {
     throw new MisfitMutant(
-      `The break ${name} fits ${pieces.length - 1} places of ${module}, not one: ${find}`,
+      `The mutant ${name} fits ${pieces.length - 1} places of ${module}, not one: ${find}`,
     );
   }
   return pieces.join(replace);

@@ -3,9 +3,9 @@ import { expect, it } from 'vitest';
 import { startInstance } from '../support/instance.ts';
 import { applyMutant } from './mutant.ts';
 import { MUTANTS } from './mutant-list.ts';
-import { brokenBy, brokenNotice } from './mutated-by.ts';
+import { brokenNotice, mutatedBy } from './mutated-by.ts';
 
-it('every break fits its compiled module as well', () => {
+it('every mutant fits its compiled module as well', () => {
   const misfits = MUTANTS.filter((one) => {
     const text = readFileSync(`dist/${one.module}.js`, 'utf8');
     return applyMutant(text, one) === text;
@@ -13,10 +13,10 @@ it('every break fits its compiled module as well', () => {
   expect(misfits).toEqual([]);
 });
 
-it.each(['answer-before-flush', 'loaded-before-insert'])(
-  'the processes of npm start run with the break %s and say so',
+it.each(['response-before-flush', 'loaded-before-insert'])(
+  'the processes of npm start run with the mutant %s and say so',
   async (name) => {
-    const instance = await startInstance({ ...brokenBy(name), LOG_LEVEL: 'fatal' });
+    const instance = await startInstance({ ...mutatedBy(name), LOG_LEVEL: 'fatal' });
     try {
       expect(instance.log()).toBe(brokenNotice(name));
     } finally {

@@ -5,10 +5,10 @@ import { applyMutant, kindOf, MisfitMutant, type Mutant } from './mutant.ts';
 import { MUTANTS } from './mutant-list.ts';
 import { isSeenByRunOf, RUNS } from './seen-by-run.ts';
 
-/** Of this release; others have breaks before all of them is promised. */
+/** Of this release; others have mutants before all of them is promised. */
 const NUMBERS = Array.from({ length: 11 }, (_, at) => at + 1);
 
-describe('a break', () => {
+describe('a mutant', () => {
   const one: Mutant = {
     name: 'no-flush',
     promises: [1],
@@ -32,7 +32,7 @@ describe('a break', () => {
   });
 });
 
-describe('the list of breaks', () => {
+describe('the list of mutants', () => {
   it.each(MUTANTS.map((one) => [one.name, one] as const))('%s fits its module, which stays one', (_, one) => {
     const path = `${one.module}.ts`;
     const text = readFileSync(path, 'utf8');
@@ -49,7 +49,7 @@ describe('the list of breaks', () => {
     expect(unproved.map(({ name }) => name)).toEqual([]);
   });
 
-  it('names each proof of a break once', () => {
+  it('names each proof of a mutant once', () => {
     const doubled = MUTANTS.filter(({ provedBy }) => {
       return new Set(provedBy.map(({ test, title }) => `${test} ${title}`)).size < provedBy.length;
     });
@@ -79,7 +79,7 @@ describe('the list of breaks', () => {
     expect([...promises].filter((one) => !MUTANTS.some((each) => each.promises.includes(one)))).toEqual([]);
   });
 
-  it('has a promise for each test of processes that a break names', () => {
+  it('has a promise for each test of processes that a mutant names', () => {
     const tests = MUTANTS.flatMap(({ provedBy }) => provedBy.filter((one) => kindOf(one) === 'processes'));
     expect(new Set(tests.map(({ test }) => test))).toEqual(new Set(Object.keys(RUNS)));
   });
@@ -92,7 +92,7 @@ interface MutantsOfPromise {
   others: string[];
 }
 
-/** Number and breaks of each promise: of each row of the page the name, and its last two columns. */
+/** Number and mutants of each promise: of each row of the page the name, and its last two columns. */
 function rowsOf(document: string): Map<number, MutantsOfPromise> {
   const found = new Map<number, MutantsOfPromise>();
   for (const line of document.split('\n')) {

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { mutantNamed } from './mutant-list.ts';
 
-/** Names the break that the processes of dist/, and vitest, are to run with. */
+/** Names the mutant that the processes of dist-tests/, and vitest, are to run with. */
 export const MUTANT_VARIABLE = 'METERGATE_BREAK';
 
 /** Names a file to which every process that runs broken adds a line. */
 export const MUTANT_NOTICES_VARIABLE = 'METERGATE_BREAK_NOTICES';
 
-/** For a Metergate with that break in every process: `startInstance({ ...brokenBy('ids-random') })`. */
-export function brokenBy(name: string): Record<string, string> {
+/** For a Metergate with that mutant in every process: `startInstance({ ...mutatedBy('ids-random') })`. */
+export function mutatedBy(name: string): Record<string, string> {
   const loader = join('dist-tests', 'tests', 'mutants', 'mutant-loader.js');
   if (!existsSync(loader)) throw new Error(`${loader} is not there: node tools/build.mjs makes it.`);
   const option = `--import=${pathToFileURL(loader).href}`;
@@ -22,5 +22,5 @@ export function brokenBy(name: string): Record<string, string> {
 
 /** What a process writes on stderr once it runs broken: without it nothing was shown. */
 export function brokenNotice(name: string): string {
-  return `runs with the break ${name}\n`;
+  return `runs with the mutant ${name}\n`;
 }

@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
-/** What only shows while a store is away. */
+/** What only shows while a store is unavailable. */
 export const OUTAGE_MUTANTS: readonly Mutant[] = [
   {
     name: 'known-forgotten-with-postgres',
@@ -17,7 +17,7 @@ export const OUTAGE_MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'look-ups-wait',
+    name: 'lookups-wait',
     promises: [8],
     why: 'one stranger in a batch holds up all of it, for as long as Postgres hangs',
     module: 'infra/platform/circuit-breaker',
@@ -65,7 +65,7 @@ export const OUTAGE_MUTANTS: readonly Mutant[] = [
   {
     name: 'block-without-bound',
     promises: [8],
-    why: 'while ClickHouse is away all that is acknowledged gathers in memory',
+    why: 'while ClickHouse is unavailable all that is acknowledged accumulates in memory',
     module: 'aggregator/load/block-reader',
     find: 'block.eventCount >= rowsMax || bytes >= bytesMax;',
     replace: 'block.eventCount >= rowsMax * 1e6 || bytes >= bytesMax * 1e6;',

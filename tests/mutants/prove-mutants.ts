@@ -3,7 +3,7 @@ import { createVitest, type TestModule, type TestProject, type Vitest } from 'vi
 import { kindOf, type Mutant, type Proof, type ProofKind } from './mutant.ts';
 import { brokenModules, brokenProcesses } from './mutant-plugin.ts';
 
-/** What came of one proof of a break. `red` is what must be. */
+/** The outcome of one proof of a mutant. `red` is the expected one. */
 export interface Verdict {
   name: string;
   proof: Proof;
@@ -13,8 +13,8 @@ export interface Verdict {
 }
 
 /**
- * Runs the proofs of one kind, each broken, in one vitest: a project per break. Proofs on stores need
- * TEST_POSTGRES_URL (tests/support/test-server.ts), those on processes an up-to-date dist/.
+ * Runs the proofs of one kind, each with its mutant, in one vitest: a project per mutant. Proofs on stores
+ * need TEST_POSTGRES_URL (tests/support/test-server.ts), those on processes an up-to-date dist/.
  */
 export async function proveMutants(mutants: readonly Mutant[], kind: ProofKind): Promise<Verdict[]> {
   const proved = mutants.flatMap((one) => {
@@ -63,7 +63,7 @@ async function runProofs(vitest: Vitest, mutants: readonly Mutant[], timeoutMs: 
 
 function projectNamed({ projects }: Vitest, name: string): TestProject {
   const project = projects.find((one) => one.name === name);
-  if (!project) throw new Error(`vitest has no project for the break ${name}`);
+  if (!project) throw new Error(`vitest has no project for the mutant ${name}`);
   return project;
 }
 
@@ -91,7 +91,7 @@ function judge(
   return verdict('not run', module.errors()[0]?.message ?? 'there is no such test');
 }
 
-/** What throws may be anything, a typing error in the break itself too, but for an assertion. */
+/** A thrown error may be anything, a type error in the mutant itself too, except an assertion. */
 function failureOf(
   proof: Proof,
   errors: ReadonlyArray<{ name?: string; message: string; cause?: unknown }>,

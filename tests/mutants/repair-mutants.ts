@@ -89,9 +89,9 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'strong-answer-in-a-repair',
+    name: 'strong-read-in-a-repair',
     promises: [6, 10],
-    why: 'an hour is made anew in two steps, and between them a strong answer says too little',
+    why: 'an hour is rebuilt in two steps, and a strong read between them returns too little',
     module: 'control-plane/usage/consistency',
     find: 'if (isOpen) throw notNow(REPAIRED);',
     replace: '',
@@ -105,7 +105,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
   {
     name: 'repair-under-a-read-missed',
     promises: [6, 10],
-    why: 'a read that waits for its turn meets an hour between the two steps in which it is made anew',
+    why: 'a read that waits for its turn meets an hour between the two steps of its rebuild',
     module: 'control-plane/usage/consistency',
     find: 'if ((await endedRepairs(freshness, time)) !== before) throw notNow(REPAIRED);',
     replace: '',
@@ -117,9 +117,9 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'look-for-damage-untold',
+    name: 'damage-check-unreported',
     promises: [10],
-    why: 'nobody ever says that the damage is known: no strong answer is given',
+    why: 'nothing reports the known damage: no strong read responds',
     module: 'aggregator/audit/repair-damage',
     find: 'onLook();',
     replace: '',
@@ -133,7 +133,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
   {
     name: 'inserted-over-damage',
     promises: [6],
-    why: 'a power cut takes a token with the part beside it: hours have the block twice, until it is settled',
+    why: 'a power cut takes a token with the part next to it: hours have the block twice, until settled',
     module: 'infra/clickhouse/warehouse-over',
     find: 'if (!eventsMayBeGone) await insert(over, block);',
     replace: 'await insert(over, block);',

@@ -15,7 +15,7 @@ export const RETENTION_MUTANTS: readonly Mutant[] = [
       { test: 'ingest/embedded/trim-log.test.ts', title: 'as far as the record file covers it' },
       {
         test: 'tests/faults/crash-consistency/power-cut.sys.test.ts',
-        title: 'opens with all that it told of, once, after a power cut at any moment',
+        title: 'opens with all that it announced, once, after a power cut at any time',
       },
     ],
   },
@@ -78,7 +78,7 @@ export const RETENTION_MUTANTS: readonly Mutant[] = [
   {
     name: 'keys-rebuilt-without-the-quarantine',
     promises: [2],
-    why: 'a replay of a line that ClickHouse refused, and that was acknowledged, is another event',
+    why: 'a replay of a line that ClickHouse rejected, and that was acknowledged, is another event',
     module: 'aggregator/key-export/export-keys',
     find: 'yield* refusedRecords(pool);',
     replace: '',

@@ -24,7 +24,7 @@ export const SENDING_MUTANTS: readonly Mutant[] = [
   {
     name: 'old-secret-left-out',
     promises: [14],
-    why: 'a receiver that has not taken over the new secret yet refuses everything from the rotation on',
+    why: 'a receiver that has not adopted the new secret yet rejects everything from the rotation on',
     module: 'delivery/send/sign',
     find: 'const hexes = secrets.map(',
     replace: 'const hexes = secrets.slice(0, 1).map(',
@@ -38,7 +38,7 @@ export const SENDING_MUTANTS: readonly Mutant[] = [
   {
     name: 'address-checked-before-fetched-after',
     promises: [15],
-    why: 'the name is asked for again to connect, and now leads to an internal address',
+    why: 'the name is resolved again to connect, and now leads to an internal address',
     module: 'delivery/send/pinned-pools',
     find: 'connect({ ...options, hostname: address }, callback)',
     replace: 'connect(options, callback)',
@@ -63,7 +63,7 @@ export const SENDING_MUTANTS: readonly Mutant[] = [
   {
     name: 'names-checked-and-literals-not',
     promises: [15],
-    why: 'an address that stands in the url itself is asked of no resolver and so is never looked at',
+    why: 'an address in the url itself is never resolved and so is never checked',
     module: 'delivery/send/endpoint-guard',
     find: 'if (addresses.every',
     replace: 'if (isIP(host) !== 0 || addresses.every',
@@ -88,7 +88,7 @@ export const SENDING_MUTANTS: readonly Mutant[] = [
   {
     name: 'any-name-leads-to-loopback',
     promises: [15],
-    why: 'whoever has a domain and a test key reaches every port of the machine by a name of theirs',
+    why: 'a tenant with a domain and a test key reaches every port of the machine by a name of theirs',
     module: 'delivery/send/endpoint-guard',
     find: "privateTargets === 'loopback' && !isLoopbackHost(host) ? 'none' : privateTargets",
     replace: 'privateTargets',

@@ -10,7 +10,7 @@ export const TENANCY_MUTANTS: readonly Mutant[] = [
   {
     name: 'key-of-any-environment',
     promises: [16],
-    why: 'whoever knows the id of a key reads what another workspace may do',
+    why: 'a client that knows the id of a key reads what another workspace may do',
     module: 'control-plane/store/api-keys',
     find: 'WHERE environment = $1 AND id = $2`,',
     replace: 'WHERE (environment = $1 OR true) AND id = $2`,',
@@ -49,14 +49,14 @@ export const TENANCY_MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'scope-not-looked-at',
+    name: 'scope-not-checked',
     promises: [16],
     why: 'every secret key may do everything',
     module: 'control-plane/http/auth',
     find: "access === 'any_key' || scopes.includes(access)",
     replace: "access !== 'public'",
     provedBy: [
-      wholeRun('a key with every scope but the right one is refused everywhere, and changes nothing'),
+      wholeRun('a key with every scope but the right one is rejected everywhere, and changes nothing'),
       {
         test: 'control-plane/http/auth.store.test.ts',
         title: 'needs the scope of the operation, whichever it is',
@@ -84,7 +84,7 @@ export const TENANCY_MUTANTS: readonly Mutant[] = [
   {
     name: 'whole-key-kept',
     promises: [17],
-    why: 'the text of every key stands in the database, in lists and in the audit log',
+    why: 'the text of every key is in the database, in lists and in the audit log',
     module: 'domain/api-keys',
     find: 'last4: lastFour(text)',
     replace: 'last4: text',
@@ -93,7 +93,7 @@ export const TENANCY_MUTANTS: readonly Mutant[] = [
   {
     name: 'headers-in-the-log',
     promises: [17],
-    why: 'the key of every request stands in the log',
+    why: 'the key of every request is in the log',
     module: 'control-plane/http/respond',
     find: "ctx.set('X-Request-Id', requestId);",
     replace: "ctx.set('X-Request-Id', requestId); log.trace({ headers: ctx.headers }, 'requested');",

@@ -4,7 +4,7 @@ const UPGRADE_TEST = 'tests/faults/upgrade/upgrade.sys.test.ts';
 const REJECTION_TEST = 'tests/faults/upgrade/rejected-data.sys.test.ts';
 const VIEW_TEST = 'tests/faults/upgrade/view-change.store.test.ts';
 const PAUSE_TEST = 'aggregator/load/pause-load.store.test.ts';
-/** The end of who ought to refuse, and does not, is waited for in vain. */
+/** A process that should reject the data, and does not, is waited for in vain. */
 const TAKEN = {
   test: REJECTION_TEST,
   stopsWith: /for the end of dist\/app\/(roles\/ingest|control-side)\.js/,
@@ -32,7 +32,7 @@ export const UPGRADE_MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'view-changed-beside-a-rival',
+    name: 'view-changed-with-a-rival',
     promises: [19],
     why: 'another process loads while there is no view: its events are in no hour',
     module: 'aggregator/load/pause-load',
@@ -50,7 +50,7 @@ export const UPGRADE_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: VIEW_TEST,
-        title: 'that was cut off is refused by the former release and done again by its own',
+        title: 'that was cut off is rejected by the former release and done again by its own',
       },
     ],
   },
@@ -64,7 +64,7 @@ export const UPGRADE_MUTANTS: readonly Mutant[] = [
     provedBy: [{ test: VIEW_TEST, title: 'that a rival applied while this one waited is not applied again' }],
   },
   {
-    name: 'view-changed-without-standstill',
+    name: 'view-changed-without-a-pause',
     promises: [19],
     why: 'the hours change under a load that is running: what it sends again is counted twice',
     module: 'infra/clickhouse/migrate-warehouse',
@@ -73,7 +73,7 @@ export const UPGRADE_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: VIEW_TEST,
-        title: 'that changes a view waits for the load to stand still, and no other does',
+        title: 'that changes a view waits until the load is paused, and no other does',
       },
     ],
   },
@@ -96,7 +96,7 @@ export const UPGRADE_MUTANTS: readonly Mutant[] = [
     provedBy: [OTHER_LOG],
   },
   {
-    name: 'refusal-started-again',
+    name: 'rejection-started-again',
     promises: [19],
     why: 'npm start tries what cannot help, and buries the one sentence that says what to do',
     module: 'infra/platform/exit-code',
@@ -105,7 +105,7 @@ export const UPGRADE_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: REJECTION_TEST,
-        title: 'ends with 4 and says once what is wrong, whoever of its two processes refuses',
+        title: 'ends with 4 and says once what is wrong, whichever of its two processes rejects the data',
       },
     ],
   },
@@ -121,10 +121,10 @@ export const UPGRADE_MUTANTS: readonly Mutant[] = [
   {
     name: 'database-unjudged',
     promises: [19],
-    why: 'beside a log whose database is lost another one is made: all of the log is counted again under it',
+    why: 'where the database of a log is lost another one is created: all of the log is counted again',
     module: 'app/roles/relational',
     find: "await retryUntilAvailable('Postgres', () => judge(pool), log);",
     replace: '',
-    provedBy: [{ ...TAKEN, title: 'an empty database beside a log' }],
+    provedBy: [{ ...TAKEN, title: 'an empty database with a log' }],
   },
 ];

@@ -3,12 +3,12 @@ import type { Mutant } from './mutant.ts';
 const TEST = 'ingest/engine/wasm/wasm-engine.test.ts';
 const GUARDS_TEST = 'ingest/engine/wasm/wasm-guards.test.ts';
 
-/** The door that takes ordinary batches; what the two doors share is broken in ingest-breaks.ts. */
+/** The wasm engine takes ordinary batches; what both engines share is mutated in ingest-mutants.ts. */
 export const WASM_ENGINE_MUTANTS: readonly Mutant[] = [
   {
-    name: 'batch-replay-answered-early',
+    name: 'batch-replay-before-its-flush',
     promises: [1],
-    why: 'a batch of duplicates is answered while the flush of their originals is still in flight',
+    why: 'a batch of duplicates is acknowledged while the flush of their originals is still in flight',
     module: 'ingest/engine/wasm/wasm-engine',
     find: 'if (created === 0 && !waits) return undefined;',
     replace: 'if (created === 0) return undefined;',
@@ -32,7 +32,7 @@ export const WASM_ENGINE_MUTANTS: readonly Mutant[] = [
   {
     name: 'overtaken-batch-decided',
     promises: [1, 2],
-    why: 'a batch that waited for its key look-up stores the events of the one read after it',
+    why: 'a batch that waited for its key lookup stores the events of the one read after it',
     module: 'ingest/engine/wasm/wasm-engine',
     find: 'return isLatest(reading) ? claim(reading)',
     replace: 'return true ? claim(reading)',
@@ -52,7 +52,7 @@ export const WASM_ENGINE_MUTANTS: readonly Mutant[] = [
   {
     name: 'claim-kept-without-a-write',
     promises: [1],
-    why: 'keys that nobody commits: a retry is told duplicate of an event that is on no log',
+    why: 'keys that nothing commits: a retry returns duplicate for an event that is on no log',
     module: 'ingest/engine/claim-keys',
     find: 'void store.release([claim]);',
     replace: '',

@@ -5,7 +5,7 @@ import { quietPort } from '../support/quiet-port.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { expectKeepsPages, startProxy, startPublicPort } from './proxy-under-test.ts';
 
-/** Red with a `respond` beside `reverse_proxy`: it goes first, and everything is 404. */
+/** Red with a `respond` next to `reverse_proxy`: `respond` runs first, and everything is 404. */
 it('Caddy with the sample serves the API, and keeps metrics and readiness to itself', async () => {
   const [port, backend] = [await quietPort(), await startPublicPort()];
   const folder = testFolder();

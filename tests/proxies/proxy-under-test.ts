@@ -9,7 +9,7 @@ import { createForwarder } from '../../ingest/forward/forward.ts';
 import { startUpstream } from '../../ingest/forward/forwarder-under-test.ts';
 import { createOperations } from '../../ingest/http/operations.ts';
 
-/** The public port with its operator's pages, and a control plane that says what it was asked. */
+/** The public port with its operator's pages, and a control plane that reports the requests it received. */
 export async function startPublicPort(): Promise<number> {
   const upstream = await startUpstream((req, res) => {
     if (req.url === '/readyz') res.end('{"status":"ready","checks":{}}');
@@ -33,7 +33,7 @@ interface Proxy {
   port: number;
 }
 
-/** A proxy's process, until it answers on its port. It ends with the test. */
+/** A proxy's process, until it responds on its port. It ends with the test. */
 export async function startProxy({ command, args, env, port }: Proxy): Promise<string> {
   const child = spawn(command, args, {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -47,7 +47,7 @@ export async function startProxy({ command, args, env, port }: Proxy): Promise<s
   const url = `http://127.0.0.1:${port}`;
   const responses = async () => (await fetch(`${url}/healthz`).catch(() => undefined)) ?? ended(child);
   const first = await poll(responses, { timeoutMs: 30_000, everyMs: 50 });
-  if (!(first instanceof Response)) throw new Error(`${command} does not answer: ${said}`);
+  if (!(first instanceof Response)) throw new Error(`${command} does not respond: ${said}`);
   return url;
 }
 

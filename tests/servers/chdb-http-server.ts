@@ -37,11 +37,11 @@ export async function startChdbHttpServer(
   { tls, login }: ChdbHttpOptions = {},
 ): Promise<ChdbHttpServer> {
   const keeper = createChdbConnection({ path: directory });
-  let answering = 0;
+  let running = 0;
   const listener = (request: IncomingMessage, response: ServerResponse) => {
     if (login && !isLogin(request, login)) return reject(response);
-    answering++;
-    void respond(request, response, directory).finally(() => answering--);
+    running++;
+    void respond(request, response, directory).finally(() => running--);
   };
   const server = tls
     ? createTlsServer({ cert: tls.certificate, key: tls.key }, listener)
@@ -51,8 +51,8 @@ export async function startChdbHttpServer(
     server.closeAllConnections();
     server.close();
     // A statement whose client went away runs on, and the engine must not be closed under it.
-    const ended = await poll(() => answering === 0 || undefined, ENDED);
-    if (!ended) throw new Error(`${answering} statements run on after ${ENDED.timeoutMs} ms`);
+    const ended = await poll(() => running === 0 || undefined, ENDED);
+    if (!ended) throw new Error(`${running} statements still run after ${ENDED.timeoutMs} ms`);
     await keeper.close();
   }
 
@@ -79,9 +79,9 @@ function reject(response: ServerResponse): void {
   response.writeHead(401, { 'x-clickhouse-exception-code': '516' }).end(said);
 }
 
-/** Never rejects: what the client could not be told, since it is gone, nobody needs to know. */
+/** Never rejects: where the client is gone, its response can be dropped. */
 async function respond(request: IncomingMessage, response: ServerResponse, directory: string): Promise<void> {
-  const [status, type, body] = await answer(request, directory).then(
+  const [status, type, body] = await resultOf(request, directory).then(
     (bytes) => [200, 'application/octet-stream', bytes] as const,
     // The client reads code and kind out of this text, as out of a server's.
     (error: Error) => [500, 'text/plain', error.message] as const,
@@ -89,7 +89,7 @@ async function respond(request: IncomingMessage, response: ServerResponse, direc
   response.writeHead(status, { 'content-type': type }).end(body);
 }
 
-async function answer(request: IncomingMessage, directory: string): Promise<Uint8Array> {
+async function resultOf(request: IncomingMessage, directory: string): Promise<Uint8Array> {
   const { searchParams } = new URL(request.url ?? '/', 'http://localhost');
   const body = await buffer(request);
   const connection = createChdbConnection({ path: directory });

@@ -9,13 +9,13 @@ export interface ContainerServer {
   url(hostPort: number): string;
   environment(hostPort: number): Record<string, string>;
   command: string[];
-  /** In the container's output, once it answers. */
+  /** In the container's output, once the server responds. */
   readyLine: RegExp;
 }
 
 const START_MS = 120_000;
 
-/** The same as a server of this machine, where Docker answers. */
+/** The same as a server of this machine, where Docker responds. */
 export async function startContainerServer(spec: ContainerServer): Promise<TestingServer> {
   const { getContainerRuntimeClient } = await import('testcontainers');
   const hostPort = await quietPort();

@@ -6,24 +6,24 @@ export interface FaultyWay {
   readonly port: number;
   /** From now on nothing comes back, and they stay open. */
   silence(): void;
-  /** The next answer of each ends in its middle, and the connection with it. */
+  /** The next response of each connection ends in its middle, and the connection with it. */
   cutNextResponses(): void;
-  /** The next answer of each goes through this. */
+  /** The next response of each connection goes through this. */
   changeNextResponses(change: (bytes: Buffer) => Buffer): void;
   close(): void;
 }
 
-/** `port` is asked for each connection: the server may be started after the way to it. */
+/** `port` is called for each connection: the server may start after the proxy. */
 export async function startFaultyWay(port: () => number): Promise<FaultyWay> {
   const open = new Map<Socket, Socket>();
   const server = createServer((client) => {
-    const away = connect(port(), '127.0.0.1');
-    open.set(client, away);
-    for (const socket of [client, away]) socket.on('error', () => undefined);
-    client.pipe(away).pipe(client);
+    const upstream = connect(port(), '127.0.0.1');
+    open.set(client, upstream);
+    for (const socket of [client, upstream]) socket.on('error', () => undefined);
+    client.pipe(upstream).pipe(client);
     client.once('close', () => {
       open.delete(client);
-      away.destroy();
+      upstream.destroy();
     });
   });
   server.listen(0, '127.0.0.1');
@@ -31,21 +31,21 @@ export async function startFaultyWay(port: () => number): Promise<FaultyWay> {
   return {
     port: (server.address() as AddressInfo).port,
     silence() {
-      for (const [client, away] of open) away.unpipe(client).resume();
+      for (const [client, upstream] of open) upstream.unpipe(client).resume();
     },
     cutNextResponses() {
-      for (const [client, away] of open) {
-        away.unpipe(client).once('data', (bytes) => client.end(bytes.subarray(0, bytes.length / 2)));
-        away.resume();
+      for (const [client, upstream] of open) {
+        upstream.unpipe(client).once('data', (bytes) => client.end(bytes.subarray(0, bytes.length / 2)));
+        upstream.resume();
       }
     },
     changeNextResponses(change) {
-      for (const [client, away] of open) {
-        away.unpipe(client).once('data', (bytes) => {
+      for (const [client, upstream] of open) {
+        upstream.unpipe(client).once('data', (bytes) => {
           client.write(change(bytes));
-          away.pipe(client);
+          upstream.pipe(client);
         });
-        away.resume();
+        upstream.resume();
       }
     },
     close() {

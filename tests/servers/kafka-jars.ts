@@ -14,7 +14,9 @@ export function hasKafkaJars(): boolean {
   return existsSync(JARS) || spawnSync('mvn', ['--version']).status === 0;
 }
 
-/** The class path of a broker. Fetched once with Maven, beside its place, and put there whole. */
+/**
+ * The class path of a broker. Fetched once with Maven into a folder of its own, then moved into place whole.
+ */
 export async function kafkaJars(): Promise<string> {
   if (!existsSync(JARS)) await fetchJars();
   return join(process.cwd(), JARS, '*');

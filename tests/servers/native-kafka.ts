@@ -12,7 +12,7 @@ const FORMAT_TIMEOUT_MS = 60_000;
 /** One broker for two cores that it shares: its collector must not take a thread for each. */
 const JAVA = ['-Xms96m', '-Xmx512m', '-XX:+UseSerialGC'];
 
-/** One node that is broker and controller. Topics are made by who asks for them, never by being named. */
+/** One node that is broker and controller. Topics are created explicitly, never by being named. */
 export async function startNativeKafka({
   settings,
   login,

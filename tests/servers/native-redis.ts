@@ -26,7 +26,9 @@ function redisProgram(): string | undefined {
   return ['valkey-server', 'redis-server'].find((one) => spawnSync(one, ['--version']).status === 0);
 }
 
-/** Up is who has read its file: until then every command is refused. To want a password is an answer. */
+/**
+ * Up once it has read its file: until then it rejects every command. An authentication error is a response.
+ */
 async function responsesPing(port: number): Promise<boolean> {
   const response = await responseOf(port, Buffer.from('PING\r\n'));
   return /^(\+PONG|-NOAUTH)/.test(response?.toString() ?? '');

@@ -20,7 +20,7 @@ export interface NativeServer {
   prepare(folder: string): void;
   /** The server itself, in the foreground; it keeps all it writes under the folder. */
   command(folder: string): { program: string; options: string[] };
-  /** True once the server answers. */
+  /** True once the server responds. */
   isUp(): Promise<boolean>;
 }
 
@@ -82,7 +82,7 @@ function run(spec: NativeServer, folder: string): ChildProcess {
   const { program, options } = spec.command(data(folder));
   const output = openSync(join(folder, 'output.log'), 'a');
   const child = spawn(program, options, { cwd: data(folder), stdio: ['ignore', output, output] });
-  child.on('error', () => undefined); // its exit code, or that it never answers, tells
+  child.on('error', () => undefined); // its exit code or its silence shows it
   writeFileSync(join(folder, 'server.json'), JSON.stringify(identityOf(child.pid ?? 0)));
   return child;
 }

@@ -1,6 +1,6 @@
 import type { TestingServerOptions } from './testing-server.ts';
 
-/** As its command line takes them: with an append-only file, so what a client was told outlives SIGKILL. */
+/** Command line options: with an append-only file, so that acknowledged writes survive SIGKILL. */
 export function redisSettings({ settings, login }: TestingServerOptions): string[] {
   const all: Record<string, string> = {
     save: '',

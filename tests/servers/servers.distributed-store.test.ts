@@ -10,20 +10,20 @@ async function redisWith(command: string, port: number): Promise<string | undefi
   return (await responseOf(port, Buffer.from(`${command}\r\n`)))?.toString();
 }
 
-it('a key store keeps what it was told through a kill, and not when it is wiped', async () => {
+it('a key store keeps its keys through a kill, and loses them when it is wiped', async () => {
   const redis = await startRedis();
   onTestFinished(() => redis.stop());
   const port = portOf(redis.url);
-  expect(await redisWith('SET key told', port)).toBe('+OK\r\n');
+  expect(await redisWith('SET key kept', port)).toBe('+OK\r\n');
   await redis.kill();
   expect(await redisWith('GET key', port)).toBeUndefined();
   await redis.restart();
-  expect(await redisWith('GET key', port)).toBe('$4\r\ntold\r\n');
+  expect(await redisWith('GET key', port)).toBe('$4\r\nkept\r\n');
   await redis.restart({ wiped: true });
   expect(await redisWith('GET key', port)).toBe('$-1\r\n');
 });
 
-it('a key store that is paused answers nothing until it is resumed', async () => {
+it('a paused key store sends no response until it is resumed', async () => {
   const redis = await startRedis();
   onTestFinished(() => redis.stop());
   await redis.pause();

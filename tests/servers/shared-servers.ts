@@ -16,7 +16,7 @@ export async function setup(): Promise<() => Promise<void>> {
     const start = STARTS[request.url as keyof typeof STARTS];
     const running = started.get(request.url ?? '') ?? start?.();
     if (running) started.set(request.url ?? '', running);
-    const [status, body] = await answer(running);
+    const [status, body] = await respond(running);
     // Tests ask seldom: a connection that is kept would be closed just as the next one takes it.
     response.writeHead(status, { connection: 'close' }).end(body);
   });
@@ -25,7 +25,7 @@ export async function setup(): Promise<() => Promise<void>> {
   return () => close(server, started);
 }
 
-async function answer(running: Promise<TestingServer> | undefined): Promise<[number, string]> {
+async function respond(running: Promise<TestingServer> | undefined): Promise<[number, string]> {
   if (!running) return [404, 'kafka or redis'];
   return await running.then(
     ({ url }): [number, string] => [200, url],
@@ -40,7 +40,7 @@ async function close(server: Server, started: Map<string, Promise<TestingServer>
   for (const running of started.values()) {
     await running.then(
       (one) => one.stop(),
-      () => undefined, // who asked for it was told that it did not start
+      () => undefined, // the caller already received the error
     );
   }
 }

@@ -11,7 +11,7 @@ export function canStartKafka(): boolean {
   return hasContainerEngine() || hasKafkaJars();
 }
 
-/** A broker of one's own, to be hurt: by Docker where an engine answers, else from its jars. */
+/** A private broker for fault injection: by Docker where an engine responds, else from its jars. */
 export async function startKafka(options: TestingServerOptions = {}): Promise<TestingServer> {
   // A login would take a file inside the container.
   if (!hasContainerEngine() || options.login) return await startNativeKafka(options);
@@ -25,7 +25,7 @@ export async function startKafka(options: TestingServerOptions = {}): Promise<Te
   });
 }
 
-/** Clients are told the port outside; the container itself listens on its own. */
+/** Clients receive the port outside; the container itself listens on its own. */
 function settings(hostPort: number): Record<string, string> {
   return {
     KAFKA_NODE_ID: '1',

@@ -10,7 +10,9 @@ export function canStartRedis(): boolean {
   return hasContainerEngine() || hasRedisServer();
 }
 
-/** A server of one's own, to be hurt: Valkey by Docker where an engine answers, else what is installed. */
+/**
+ * A private server for fault injection: Valkey by Docker where an engine responds, else what is installed.
+ */
 export async function startRedis(options: TestingServerOptions = {}): Promise<TestingServer> {
   if (!hasContainerEngine()) return await startNativeRedis(options);
   return await startContainerServer({

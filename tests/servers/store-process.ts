@@ -10,7 +10,7 @@ export interface StoreProcess {
   kill(): Promise<void>;
   /** On the same folder, after a kill. Resolves when it takes connections. */
   start(): Promise<void>;
-  /** SIGSTOP for every process of it: connections stay and are taken, and nothing answers. */
+  /** SIGSTOP for every process of it: connections stay and are accepted, and no response comes. */
   freeze(): void;
   thaw(): void;
 }

@@ -7,10 +7,10 @@ export interface TestingServer {
   readonly url: string;
   /** SIGKILL. Resolves when it is gone; what it had written stays. */
   kill(): Promise<void>;
-  /** SIGSTOP: connections stay and are taken, and nothing answers. */
+  /** SIGSTOP: connections stay and are accepted, and no response comes. */
   pause(): Promise<void>;
   resume(): Promise<void>;
-  /** Kills what still runs and starts it anew on the same data, or on none. Resolves when it answers. */
+  /** Kills what still runs and starts it again on the same data, or on none. Resolves when it responds. */
   restart(how?: { wiped?: boolean }): Promise<void>;
   /** Ends it and takes its data away. */
   stop(): Promise<void>;

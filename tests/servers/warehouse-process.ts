@@ -6,7 +6,7 @@ import type { StoreProcess } from './store-process.ts';
 /** Compiled: a process of its own cannot be started from the source. Run from the project's root. */
 const PROGRAM = 'dist-tests/tests/servers/warehouse-server.js';
 
-/** Each statement holds a thread for as long as it runs: those of an installation's lanes, and ours. */
+/** Each statement holds a thread while it runs: those of an installation's connections, and ours. */
 const THREADS = '16';
 /** Of an engine that first reads what a killed one left. */
 const START_TIMEOUT_MS = 60_000;

@@ -1,6 +1,6 @@
 /**
  * The test tree's ClickHouse server as a process of its own, to be killed and stopped: `node … DIRECTORY`.
- * It tells its parent where it listens and ends with it.
+ * It sends its parent the port it listens on, and ends with it.
  */
 import { startChdbHttpServer } from './chdb-http-server.ts';
 

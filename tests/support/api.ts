@@ -26,13 +26,13 @@ export interface ApiOptions {
   origin: string;
   key: string;
   connections: number;
-  /** Called as soon as an answer begins to arrive: nothing of it was read yet but its head. */
+  /** Called when a response begins to arrive: only its head has been read. */
   onResponse?: () => void;
 }
 
 const RESPONSE_TIMEOUT_MS = 20_000;
 
-/** Paths are below /api/v1. Rejects when no whole answer came. */
+/** Paths are below /api/v1. Rejects when no whole response came. */
 export function createApi({ origin, key, connections, onResponse }: ApiOptions): Api {
   const pool = new Pool(origin, { connections, connectTimeout: 2_000 });
   return {
@@ -62,9 +62,25 @@ export function createApi({ origin, key, connections, onResponse }: ApiOptions):
   };
 }
 
+const DONE_TIMEOUT_MS = 60_000;
+
+/** Sends a JSON body and returns the body of the response. Throws unless the status is 2xx. */
+export async function callDone(
+  api: Api,
+  method: Method,
+  path: string,
+  body?: object,
+): Promise<Record<string, unknown>> {
+  const options: CallOptions = { timeoutMs: DONE_TIMEOUT_MS };
+  if (body) options.body = JSON.stringify(body);
+  const response = await api.call(method, path, options);
+  if (response.status >= 300) throw new Error(`${method} ${path} returned ${shown(response)}`);
+  return response.body as Record<string, unknown>;
+}
+
 /**
- * Repeats a read while the answer is 503 or none comes; throws the last outcome when the time is over, or
- * when whoever asked is leaving.
+ * Repeats a read while the response is 503 or none comes; throws the last outcome when the time is over, or
+ * when the caller's signal aborts.
  */
 export async function getPatiently(
   api: Api,
@@ -77,7 +93,7 @@ export async function getPatiently(
     const response = await api.call('GET', path).catch((error: unknown) => error as Error);
     if (!(response instanceof Error) && response.status !== 503) return response;
     if (Date.now() > until || leaving?.aborted)
-      throw new Error(`GET ${path} found no answer: ${shown(response)}`);
+      throw new Error(`GET ${path} received no response: ${shown(response)}`);
     await new Promise((wake) => setTimeout(wake, 50));
   }
 }

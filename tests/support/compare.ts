@@ -44,7 +44,7 @@ export async function compareCounters({ api, ledger, world }: Judged): Promise<s
   });
 }
 
-/** The same for the months that these moments lie in, whenever that was. */
+/** The same for the months that contain these times, past or present. */
 export async function compareMonths({ api, ledger, world }: Judged, times: number[]): Promise<string[]> {
   return eachOf(pairsOf(ledger, world), async (pair) => {
     const found: string[] = [];
@@ -171,7 +171,7 @@ async function* listedEvents(api: Api, path: string): AsyncGenerator<Record<stri
   do {
     const query = new URLSearchParams({ limit: '1000', ...(cursor === undefined ? {} : { cursor }) });
     const response = await getPatiently(api, `${path}/events?${query}`, PATIENCE_MS);
-    if (response.status !== 200) throw new Error(`${path}/events answered ${response.status}`);
+    if (response.status !== 200) throw new Error(`${path}/events returned ${response.status}`);
     const page = response.body as { data: Array<Record<string, unknown>>; nextCursor?: string | null };
     yield* page.data;
     cursor = page.nextCursor ?? undefined;
@@ -186,12 +186,12 @@ function pairsOf(ledger: Ledger, world: World): CustomerMeter[] {
   return pairs.flat();
 }
 
-/** Externally named customers are asked for by that name. */
+/** Customers with an external id are requested by that id. */
 function usagePath(customer: CustomerMeter['customer'], meter: CustomerMeter['meter']): string {
   return `/usage/${encodeURIComponent(customer.externalId ?? customer.id)}/${encodeURIComponent(meter.key)}`;
 }
 
-/** Asks again when a calendar bound passed between question and answer. */
+/** Reads again when a calendar bound passed between request and response. */
 async function steadily<T>(window: string, ask: () => Promise<T>): Promise<{ span: Span; response: T }> {
   for (;;) {
     const before = windowSpan(window, Date.now());

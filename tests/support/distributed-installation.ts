@@ -34,9 +34,9 @@ export interface DistributedInstallation {
   keys: DemoKeys;
   /** Through the balancer before the ingest processes. */
   judged: Judged;
-  /** What every process is told. */
+  /** The environment of every process. */
   environment: Record<string, string>;
-  /** The proxies before broker and key store, where they were asked for. */
+  /** The proxies in front of broker and key store, where requested. */
   hops?: Hops;
   /** One more process, which its caller stops. */
   add(role: Role): Promise<RunningRole>;
@@ -92,7 +92,7 @@ async function startIn(
   const roles: DistributedInstallation['roles'] = {
     ...{ ingest: [], aggregator: [], 'control-plane': [], delivery: [] },
   };
-  const before = (role: Role) => openDoor(closer, () => roles[role].map(({ address }) => address));
+  const before = (role: Role) => openBalancer(closer, () => roles[role].map(({ address }) => address));
   const [controlPlane, ingest] = [await before('control-plane'), await before('ingest')];
   const environment = {
     ...stores.environment,
@@ -122,7 +122,7 @@ async function startIn(
 
 /** So that two aggregators have to give up some of theirs to a third one. */
 export const PARTITIONS = 5;
-/** One broker: it cannot ask for more copies. Small ranges, so that many pass. */
+/** One broker: it cannot replicate. Small ranges, so that there are many. */
 const SETTINGS = {
   LOG_LEVEL: 'warn',
   KAFKA_PARTITIONS: String(PARTITIONS),
@@ -148,13 +148,13 @@ async function startStores(folder: string, closer: Closer, throughProxies: boole
   closer.add('postgres', { close: () => postgres.kill() });
   closer.add('warehouse', { close: () => warehouse.kill() });
   // Both come back on other ports, and a URL stays.
-  const postgresDoor = await openDoor(closer, () => [postgres.address()]);
-  const warehouseDoor = await openDoor(closer, () => [warehouse.address()]);
+  const postgresBalancer = await openBalancer(closer, () => [postgres.address()]);
+  const warehouseBalancer = await openBalancer(closer, () => [warehouse.address()]);
   const environment = {
     KAFKA_BROKERS: hops ? `127.0.0.1:${hops.kafka.port}` : kafka.url,
     REDIS_URL: hops ? `redis://127.0.0.1:${hops.redis.port}` : redis.url,
-    DATABASE_URL: postgres.urlThrough(postgresDoor.address.port),
-    CLICKHOUSE_URL: warehouseDoor.url,
+    DATABASE_URL: postgres.urlThrough(postgresBalancer.address.port),
+    CLICKHOUSE_URL: warehouseBalancer.url,
   };
   return { kafka, redis, postgres, warehouse, environment, ...(hops ? { hops } : {}) };
 }
@@ -170,10 +170,10 @@ function addressOf(url = ''): Address {
   return { host, port: Number(port) };
 }
 
-async function openDoor(closer: Closer, targets: () => Address[]) {
-  const door = await startTcpBalancer(targets);
-  closer.add('door', { close: () => door.close() });
-  return door;
+async function openBalancer(closer: Closer, targets: () => Address[]) {
+  const balancer = await startTcpBalancer(targets);
+  closer.add('balancer', { close: () => balancer.close() });
+  return balancer;
 }
 
 const ADMIN = join('dist', 'app', 'admin', 'admin-command.js');

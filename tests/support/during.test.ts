@@ -7,7 +7,7 @@ it('gives what was done and what the load says of itself', async () => {
   expect(await during(load, async () => 'done')).toEqual({ done: 'done', summary: '7 requests' });
 });
 
-it('stops the load and waits for its end when what is done beside it fails', async () => {
+it('stops the load and waits for its end when the action fails', async () => {
   let ended = false;
   const load = {
     async stop() {
@@ -19,9 +19,9 @@ it('stops the load and waits for its end when what is done beside it fails', asy
   expect(ended).toBe(true);
 });
 
-it('tells both failures, and that of the load alone', async () => {
-  const broken = { stop: () => Promise.reject(new Error('no answer')) };
+it('reports both failures, and that of the load alone', async () => {
+  const broken = { stop: () => Promise.reject(new Error('no response')) };
   const failing = during(broken, () => Promise.reject(new Error('no store')));
-  await expect(failing).rejects.toThrow('no store; and of the load beside it: no answer');
-  await expect(during(broken, async () => 1)).rejects.toThrow(/^no answer$/);
+  await expect(failing).rejects.toThrow('no store; and of the concurrent load: no response');
+  await expect(during(broken, async () => 1)).rejects.toThrow(/^no response$/);
 });

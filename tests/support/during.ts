@@ -1,14 +1,17 @@
-/** What goes on beside something else until it is stopped. */
-export interface Beside<S> {
+/** A load that runs concurrently with an action until it is stopped. */
+export interface RunningLoad<S> {
   /** Resolves when it has ended. Rejects when it broke, whenever that was. */
   stop(): Promise<S>;
 }
 
 /**
  * Does something while a load goes on, and stops the load whatever comes of it: nothing runs on when this has
- * settled. Where both fail, both are told.
+ * settled. Where both fail, the error names both.
  */
-export async function during<T, S>(load: Beside<S>, act: () => Promise<T>): Promise<{ done: T; summary: S }> {
+export async function during<T, S>(
+  load: RunningLoad<S>,
+  act: () => Promise<T>,
+): Promise<{ done: T; summary: S }> {
   const acted = await settle(act);
   const stopped = await settle(() => load.stop());
   if ('error' in acted) throw 'error' in stopped ? both(acted.error, stopped.error) : acted.error;
@@ -26,8 +29,8 @@ async function settle<T>(act: () => Promise<T>): Promise<Settled<T>> {
   }
 }
 
-function both(error: unknown, beside: unknown): Error {
-  return new Error(`${textOf(error)}; and of the load beside it: ${textOf(beside)}`, { cause: error });
+function both(error: unknown, ofLoad: unknown): Error {
+  return new Error(`${textOf(error)}; and of the concurrent load: ${textOf(ofLoad)}`, { cause: error });
 }
 
 function textOf(error: unknown): string {

@@ -18,7 +18,7 @@ const ONE = 10n ** BigInt(UNIT_DIGITS);
 
 function occurredAtOf(entry: KeptEvent): number {
   const ms = entry.event.occurredAtMs ?? entry.createdAtMs;
-  if (ms === undefined) throw new Error(`no answer showed when ${entry.id} was stored`);
+  if (ms === undefined) throw new Error(`no response showed when ${entry.id} was stored`);
   return ms;
 }
 
@@ -132,7 +132,7 @@ function hourText(ms: number): string {
   return text;
 }
 
-/** The running window at this moment, UTC; a week begins on Monday. */
+/** The current window at this time, UTC; a week begins on Monday. */
 export function windowSpan(window: string, nowMs: number): Span {
   const now = new Date(nowMs);
   const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()];

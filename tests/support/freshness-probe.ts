@@ -2,7 +2,7 @@ import { setTimeout as pass } from 'node:timers/promises';
 import { type Api, getPatiently } from './api.ts';
 import { numberText } from './exact.ts';
 
-/** Measures the time from an answer until the event is counted in what `GET /usage` says without waiting. */
+/** Measures the time from a response until its event is counted in `GET /usage` without waiting. */
 export interface FreshnessProbe {
   /** Stops and gives all the times seen, in milliseconds. */
   stop(): Promise<number[]>;
@@ -16,7 +16,7 @@ const SEND_EVERY_MS = 50;
 const READ_EVERY_MS = 250;
 const DRAIN_MS = 30_000;
 
-/** Events of 1 on a meter of the probe's own: the counter tells how many of them are counted. */
+/** Events of 1 on a meter of the probe's own: the counter shows how many of them are counted. */
 export function startFreshnessProbe(api: Api, customerId: string, meterKey: string): FreshnessProbe {
   const waiting: number[] = [];
   const seen: number[] = [];
@@ -47,7 +47,7 @@ export function startFreshnessProbe(api: Api, customerId: string, meterKey: stri
       for (; counted < current; counted++) seen.push(now - (waiting.shift() ?? now));
     },
   );
-  // Told by stop(); until then nobody hears it, and a rejection that nobody hears ends the process.
+  // stop() reports it; until then the rejection is unhandled, and an unhandled rejection ends the process.
   for (const one of [sending, reading]) one.catch(() => undefined);
   return {
     async stop() {

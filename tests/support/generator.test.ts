@@ -26,7 +26,7 @@ describe('the generator', () => {
     expect(plan(2_000, 8)[0]?.body).not.toBe(requests[0]?.body);
   });
 
-  it('plans the number of items asked for, at most 500 in a request', () => {
+  it('plans the requested number of items, at most 500 in a request', () => {
     expect(items).toHaveLength(40_000);
     expect(Math.max(...requests.map((request) => request.items.length))).toBe(500);
   });
@@ -46,7 +46,7 @@ describe('the generator', () => {
     for (const count of Object.values(replays)) expect(count).toBeGreaterThan(20);
   });
 
-  it('covers every customer, meter, refusal and kind of request', () => {
+  it('covers every customer, meter, rejection and kind of request', () => {
     const pairs = new Set(events.map(({ customer, meter }) => `${customer}/${meter}`));
     expect(pairs.size).toBe(CUSTOMERS.length * METERS.length);
     expect(new Set(requests.map(({ kind, gzip }) => `${kind} ${gzip}`)).size).toBe(5);

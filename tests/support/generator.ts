@@ -10,7 +10,7 @@ import { rejectedItem } from './planned-rejection.ts';
 import { createRandom, type Random } from './random.ts';
 import type { World } from './world.ts';
 
-/** One request to be sent as it is; its items tell what every result must be. */
+/** One request to be sent as is; its items give the expected results. */
 export interface PlannedRequest {
   kind: 'batch' | 'ndjson' | 'single';
   gzip: boolean;
@@ -22,7 +22,7 @@ export interface PlannedRequest {
 
 export interface GeneratorOptions {
   seed: number;
-  /** Items in all, replays and refusals among them. */
+  /** Items in all, replays and rejections included. */
   items: number;
   /** Distinguishes the keys of several runs against one store. */
   run: string;
@@ -44,7 +44,7 @@ const SINGLE_SHARE = 0.5;
 const REMEMBERED = 50_000;
 
 /**
- * The same seed, run and moment give the same requests. A fifth of the items are replays: in the same batch,
+ * The same seed, run and time give the same requests. A fifth of the items are replays: in the same batch,
  * of an earlier batch, or through the single endpoint. Requests may overtake each other in any order.
  */
 export function* planRequests(options: GeneratorOptions): Generator<PlannedRequest> {
@@ -95,8 +95,8 @@ function planItems(count: number, { scope, past, newKey, replayShare }: Source):
 }
 
 /**
- * Mostly the event as it was, spelled anew. Inside a batch, where the order is certain, also with another
- * occurredAt (the first one stays) or with another value (refused, nothing stored).
+ * Usually the event as it was, spelled differently. Inside a batch, where the order is certain, also with
+ * another occurredAt (the first one stays) or with another value (rejected, nothing stored).
  */
 function replay({
   fresh,

@@ -145,7 +145,7 @@ function reached(
 }
 
 interface Spawned {
-  /** What stands before the command. */
+  /** What precedes the command. */
   under: string[];
   settings: Record<string, string>;
   dataDir: string;

@@ -12,7 +12,7 @@ const world: World = {
   meters: METERS.map((meter, at) => ({ ...meter, id: `meter_${at}` })),
 };
 
-/** What a faultless product answers, one request after the other. */
+/** The responses of a faultless product, one request after the other. */
 function createHonestResponses() {
   const stored = new Map<string, Record<string, unknown>>();
   const store = (event: MeantEvent): Record<string, unknown> => ({
@@ -50,7 +50,7 @@ function createHonestResponses() {
 
 type Spoil = (results: Array<Record<string, unknown>>, request: PlannedRequest) => void;
 
-/** Runs the generator against honest answers, the last batch's spoiled. */
+/** Runs the generator against correct responses, the last batch's altered. */
 function problemsWhen(spoil: Spoil): string[] {
   const ledger = createLedger(world);
   const response = createHonestResponses();
@@ -71,7 +71,7 @@ function ofStatus(results: Array<Record<string, unknown>>, status: string): Reco
 }
 
 describe('the ledger', () => {
-  it('finds nothing wrong with honest answers', () => {
+  it('finds nothing wrong with correct responses', () => {
     expect(problemsWhen(() => {})).toEqual([]);
   });
 
@@ -92,12 +92,12 @@ describe('the ledger', () => {
       'id use_x',
     ],
     [
-      'a refusal of a sound item',
+      'a rejection of a valid item',
       (all) => Object.assign(ofStatus(all, 'created'), { status: 'error' }),
       'to be stored',
     ],
     [
-      'a sound answer to a faulty item',
+      'a success for an invalid item',
       (all) => Object.assign(ofStatus(all, 'error'), { status: 'created' }),
       'expected',
     ],
@@ -113,7 +113,7 @@ describe('the ledger', () => {
     expect(problemsWhen(spoil).join('\n')).toContain(problem);
   });
 
-  it('takes a replay as the first answer of an event whose answer was lost', () => {
+  it('accepts a replay as the first response of an event whose response was lost', () => {
     const ledger = createLedger(world);
     const response = createHonestResponses();
     const [request] = planRequests({ seed: 3, items: 100, run: 'a', nowMs: NOW_MS, world });
@@ -125,7 +125,7 @@ describe('the ledger', () => {
     expect(ledger.size()).toBeGreaterThan(50);
   });
 
-  it('notices an acknowledged event that is stored anew, though its first answer was lost too', () => {
+  it('detects an acknowledged event that is stored again, though its first response was lost too', () => {
     const ledger = createLedger(world);
     const response = createHonestResponses();
     const [request] = planRequests({ seed: 3, items: 100, run: 'a', nowMs: NOW_MS, world });
@@ -138,8 +138,8 @@ describe('the ledger', () => {
     expect(ledger.problems().join('\n')).toContain('created again');
   });
 
-  // Red when an event is believed to be as late as the copy whose answer was heard first.
-  it('takes a copy that was sent later and heard before the request that made the event', () => {
+  // Red when an event is believed to be as late as the copy whose response arrived first.
+  it('accepts a copy sent later whose response arrived before that of the original', () => {
     const ledger = createLedger(world);
     const response = createHonestResponses();
     const requests = [...planRequests({ seed: 3, items: 3_000, run: 'a', nowMs: NOW_MS, world })];
@@ -153,7 +153,7 @@ describe('the ledger', () => {
   });
 });
 
-/** 5 and 5.0 are one value, but a replay is answered with the bytes of the first answer. */
+/** 5 and 5.0 are one value, but a replay returns the bytes of the first response. */
 function respell(result: Record<string, unknown>): void {
   const event = result.event as Record<string, unknown>;
   const text = numberText(event.value) ?? '';
@@ -206,7 +206,7 @@ describe('expected usage', () => {
   });
 
   /** Red when the judge goes by ids as it did before the product kept the order. */
-  it('orders events of one moment by their arrival, and those of earlier stories by their ids', () => {
+  it('orders events of the same time by their arrival, and those of earlier stories by their ids', () => {
     const twins = [events[0], events[0]].map((event, at) => {
       if (!event) throw new Error('there are events');
       return { ...event, id: `use_${1 - at}`, order: at, event: { ...event.event, value: BigInt(at) } };

@@ -4,26 +4,26 @@ import type { PlannedRequest } from './generator.ts';
 import type { MeantEvent, PlannedItem } from './planned-event.ts';
 import type { World } from './world.ts';
 
-/** An event that was acknowledged: what it meant and what the answers said of it. */
+/** An acknowledged event: what was sent and what the responses said of it. */
 export interface KeptEvent {
   event: MeantEvent;
   id: string;
-  /** Known where an answer showed it; a stored event is stored between these two moments in any case. */
+  /** Known where a response showed it; in any case the event was stored between these two times. */
   createdAtMs: number | undefined;
   requestedAtMs: number;
   respondedAtMs: number;
   /**
    * Which of all that were acknowledged here it was: of one request in the order of its items. Missing where
-   * an earlier release wrote the story, which ordered events of one moment by their ids.
+   * an earlier release wrote the story, which ordered events of the same time by their ids.
    */
   order?: number;
-  /** How many answers said `created`. */
+  /** How many responses said `created`. */
   created: number;
-  /** CRC-32 of the event as the first answer that shows it does: every later one shows the same bytes. */
+  /** CRC-32 of the event as the first response that shows it does: every later one shows the same bytes. */
   shownCrc: number | undefined;
 }
 
-/** One answer: status, the header of a replay, and the body as `parseExact` reads it. */
+/** One response: status, the header of a replay, and the body as `parseExact` reads it. */
 export interface SeenResponse {
   status: number;
   replayed: boolean;
@@ -32,18 +32,18 @@ export interface SeenResponse {
   respondedAtMs: number;
 }
 
-/** What the product promised, from acknowledged answers alone. It never looks at the product's stores. */
+/** What the product promised, from acknowledged responses alone. It never reads the product's stores. */
 export interface Ledger {
   /** Judges every result and remembers what was acknowledged. */
   responded(request: PlannedRequest, response: SeenResponse): void;
   /**
-   * No answer came: the events may or may not be stored; one `created` may be missing. What a later try finds
-   * created may carry the times of this one.
+   * No response came: the events may or may not be stored; one `created` may be missing. What a later try
+   * finds created may carry the times of this one.
    */
   withoutResponse(request: PlannedRequest, requestedAtMs?: number): void;
   events(): Iterable<KeptEvent>;
   size(): number;
-  /** Every answer that was wrong, and keys whose number of `created` is not one. Empty when all is well. */
+  /** Every wrong response, and keys whose number of `created` is not one. Empty when all is well. */
   problems(): string[];
 }
 
@@ -71,7 +71,7 @@ export function createLedger(world: World, known: Iterable<KeptEvent> = []): Led
 
 interface Books {
   kept: Map<string, KeptEvent>;
-  /** When keys were first asked for without an answer. */
+  /** When keys were first sent without a response. */
   uncertain: Map<string, number>;
   world: World;
   faults: Faults;
@@ -84,7 +84,7 @@ interface Faults {
 
 const FAULTS_KEPT = 50;
 
-/** The first faults tell; the others are counted. */
+/** Keeps the first faults; counts the others. */
 function createFaults(): Faults {
   const texts: string[] = [];
   let more = 0;
@@ -175,7 +175,7 @@ interface Acknowledged {
 
 function keep(
   event: MeantEvent,
-  notified: Acknowledged,
+  acknowledged: Acknowledged,
   response: SeenResponse,
   { kept, uncertain, world, faults }: Books,
 ): void {
@@ -184,24 +184,24 @@ function keep(
   let entry = kept.get(event.key);
   if (!entry) {
     const unseen = { createdAtMs: undefined, created: 0, shownCrc: undefined };
-    entry = { event, id: String(notified.id), order: kept.size, requestedAtMs, respondedAtMs, ...unseen };
+    entry = { event, id: String(acknowledged.id), order: kept.size, requestedAtMs, respondedAtMs, ...unseen };
     kept.set(event.key, entry);
   }
-  // Of two racing copies the later one may be answered first.
+  // Of two racing copies the later one may receive its response first.
   entry.requestedAtMs = Math.min(entry.requestedAtMs, requestedAtMs);
-  if (notified.created && entry.respondedAtMs < response.requestedAtMs) {
+  if (acknowledged.created && entry.respondedAtMs < response.requestedAtMs) {
     faults.add(`${event.key}: created again, though it was acknowledged before it was sent`);
   }
-  if (entry.id !== notified.id) faults.add(`${event.key}: id ${notified.id}, before ${entry.id}`);
-  if (notified.created) {
+  if (entry.id !== acknowledged.id) faults.add(`${event.key}: id ${acknowledged.id}, before ${entry.id}`);
+  if (acknowledged.created) {
     entry.created++;
-    // A copy that was sent later may be answered, or heard, before the request that made the event.
+    // The response to a copy that was sent later may arrive before that of the request that made the event.
     entry.requestedAtMs = Math.min(entry.requestedAtMs, requestedAtMs);
   }
-  if (notified.shown === undefined) return;
-  const fault = shownFault(entry, notified.shown, world);
+  if (acknowledged.shown === undefined) return;
+  const fault = shownFault(entry, acknowledged.shown, world);
   if (fault !== undefined) faults.add(`${event.key}: ${fault}`);
-  const text = JSON.stringify(notified.shown);
+  const text = JSON.stringify(acknowledged.shown);
   entry.shownCrc ??= crc32(text);
   if (entry.shownCrc !== crc32(text)) faults.add(`${event.key}: shown with other bytes: ${text}`);
 }

@@ -25,7 +25,7 @@ export function frameOf(
   });
 }
 
-/** As the ingest tier notes them: each pair once, with the span of its events' moments. */
+/** As the ingest tier records them: each (customer, meter) once, with the span of its events' times. */
 function touchedBy(events: LoggedEvent[]): TouchedSpan[] {
   const spans = new Map<string, TouchedSpan>();
   for (const { environment = 'ws_a:live', customerId = 'cus_a', meterKey = 'calls', ...event } of events) {

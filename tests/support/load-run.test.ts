@@ -26,7 +26,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close().closeAllConnections();
 });
 
-/** Answers as the batch endpoint does and keeps every key it was sent. */
+/** Responds as the batch endpoint does and keeps every key it received. */
 async function startReceiver(): Promise<{ port: number; keys: string[] }> {
   const keys: string[] = [];
   const server = createServer(async (request, response) => {
@@ -36,9 +36,9 @@ async function startReceiver(): Promise<{ port: number; keys: string[] }> {
     keys.push(...events.map(({ idempotencyKey }) => idempotencyKey));
     const summary = { total: events.length, created: events.length, duplicate: 0, errors: 0 };
     const results = events.map((_, index) => ({ index, status: 'created' }));
-    const answer = JSON.stringify({ summary, results });
-    response.writeHead(200, { 'content-type': 'application/json', 'content-length': answer.length });
-    response.end(answer);
+    const sent = JSON.stringify({ summary, results });
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': sent.length });
+    response.end(sent);
   });
   servers.push(server.listen(0, '127.0.0.1'));
   await once(server, 'listening');
@@ -71,7 +71,7 @@ describe('the load', () => {
     expect(new Set(keys).size).toBe(keys.length);
   });
 
-  it('offers no more than the rate asked for', async () => {
+  it('offers no more than the requested rate', async () => {
     const { port, keys } = await startReceiver();
     await runLoad({ ...options, port, connections: 3, durationMs: 500, rate: 10_000 });
     expect(keys.length).toBe(5_000);

@@ -8,7 +8,7 @@ import { hasStrace, mayAttach } from './system-calls.ts';
 
 /** What tests need of the machine and does not come with the packages. */
 const MEANS = {
-  linux: { isThere: () => process.platform === 'linux', named: 'Linux, whose /proc tells of processes' },
+  linux: { isThere: () => process.platform === 'linux', named: 'Linux, whose /proc lists processes' },
   tracing: { isThere: hasStrace, named: 'strace, and the right to trace (Debian: apt-get install strace)' },
   attaching: {
     isThere: mayAttach,
@@ -83,7 +83,7 @@ export interface NeedyTests {
 const POWER = 'tests/faults/crash-consistency';
 const UPGRADE = 'tests/faults/upgrade';
 
-/** A file stands or falls with its means: none has tests of its own for a machine without them. */
+/** A file needs all of its means: none has tests for a machine without them. */
 export const NEEDY_TESTS: readonly NeedyTests[] = [
   {
     pattern: '{tests,bench}/**/*.{sys,timed,whole,whole-timed}.test.ts',
@@ -93,13 +93,13 @@ export const NEEDY_TESTS: readonly NeedyTests[] = [
   { pattern: 'app/main-job.whole.test.ts', what: 'the main job of whole processes', means: ['linux'] },
   {
     pattern: `${POWER}/power-cut.sys.test.ts`,
-    what: 'the order of flush and answer, and power cuts',
+    what: 'the order of flush and response, and power cuts',
     means: ['tracing'],
   },
   { pattern: `${POWER}/write-errors.sys.test.ts`, what: 'a disk that fails', means: ['attaching'] },
   { pattern: `${POWER}/disk.sys.test.ts`, what: 'a disk that is full', means: ['mounting'] },
   { pattern: `${UPGRADE}/upgrade.sys.test.ts`, what: 'data of the release before', means: ['tar'] },
-  { pattern: `${UPGRADE}/refused-data.sys.test.ts`, what: 'data that is refused', means: ['tar'] },
+  { pattern: `${UPGRADE}/rejected-data.sys.test.ts`, what: 'data that is rejected', means: ['tar'] },
   { pattern: 'tests/proxies/nginx-sample.test.ts', what: 'the sample for nginx', means: ['nginx'] },
   { pattern: 'tests/proxies/caddy-sample.test.ts', what: 'the sample for Caddy', means: ['caddy'] },
   { pattern: 'tests/operate/alert-rules.test.ts', what: 'the alert rules', means: ['promtool'] },
@@ -119,7 +119,7 @@ export const NEEDY_TESTS: readonly NeedyTests[] = [
   { pattern: '**/*.distributed-{store,sys}.test.ts', what: 'more than one machine', means: ['ownServers'] },
 ];
 
-/** Files that vitest is to leave out here, and what it tells of them instead. */
+/** Files that vitest skips here, and the notice that it prints of them. */
 export function testsNotRunHere(): Array<{ pattern: string; why: string }> {
   return NEEDY_TESTS.flatMap(({ pattern, what, means }) => {
     const lack = lacking(...means);

@@ -24,15 +24,15 @@ function git(...args: string[]): void {
 }
 
 describe('the commit of a result', () => {
-  // Break this catches: a look at TypeScript alone, which takes other queries for those of the commit.
-  it.each(['a.ts', 'schema.sql', 'package-lock.json'])('is told apart from a changed %s', (path) => {
+  // Fault this catches: only TypeScript is compared, and other queries pass for those of the commit.
+  it.each(['a.ts', 'schema.sql', 'package-lock.json'])('is distinguished from a changed %s', (path) => {
     expect(commit(folder)).toMatch(/^[0-9a-f]+$/);
     write(path, '2');
     expect(commit(folder)).toMatch(/^[0-9a-f]+\+changes$/);
     write(path, '1');
   });
 
-  it('is told apart from a new source, but not from notes', () => {
+  it('is distinguished from a new source, but not from notes', () => {
     write('notes.txt', '');
     expect(commit(folder)).not.toContain('changes');
     write('b.sql', '');
@@ -40,7 +40,7 @@ describe('the commit of a result', () => {
     rmSync(join(folder, 'b.sql'));
   });
 
-  it.each(['README.md', 'bench/results/one.json'])('is the same whatever stands in %s', (path) => {
+  it.each(['README.md', 'bench/results/one.json'])('is the same whatever %s contains', (path) => {
     write(path, '2');
     expect(commit(folder)).not.toContain('changes');
   });

@@ -1,4 +1,4 @@
-import type { Api } from './api.ts';
+import { type Api, callDone } from './api.ts';
 import { CUSTOMERS, METERS, type MeterPlan, type World } from './world.ts';
 
 /** Makes the planned customers and meters through the public API. */
@@ -29,8 +29,5 @@ function meterBody({ key, aggregation, property, unit, creditRate, creditRates }
 }
 
 async function create(api: Api, path: string, body: object): Promise<string> {
-  const response = await api.call('POST', path, { body: JSON.stringify(body) });
-  if (response.status !== 201)
-    throw new Error(`POST ${path}: ${response.status} ${JSON.stringify(response.body)}`);
-  return String((response.body as { id: unknown }).id);
+  return String((await callDone(api, 'POST', path, body)).id);
 }

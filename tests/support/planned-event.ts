@@ -10,7 +10,7 @@ export interface MeantEvent {
   customer: number;
   meter: number;
   value: bigint;
-  /** Undefined: the moment of storing, which only the answer tells. */
+  /** Undefined: the time of storing, which only the response shows. */
   occurredAtMs: number | undefined;
   /** Sorted by name. */
   properties: MeantProperty[];
@@ -26,7 +26,7 @@ export interface MeantProperty {
   shown: string | boolean;
 }
 
-/** One item of a request. Exactly one of `event` and `refusal` is there. */
+/** One item of a request. Exactly one of `event` and `rejection` is there. */
 export interface PlannedItem {
   /** The item's own text: numbers are written as a client would, not as a double prints. */
   json: string;
@@ -41,7 +41,7 @@ export interface EventScope {
   world: World;
   random: Random;
   nowMs: number;
-  /** False: no event may need its answer to be understood (no default times, no `latest` meter). */
+  /** False: no event may need its response to be understood (no default times, no `latest` meter). */
   responsesShowEvents: boolean;
   /**
    * True: a `latest` event may leave its time to the product. Of two requests in one millisecond no client
@@ -114,7 +114,7 @@ function pickCustomer({ random, world }: EventScope): number {
 }
 
 function pickMeter({ random, world, responsesShowEvents }: EventScope): number {
-  // Two `latest` events at the same instant are ordered by createdAt first, so their answers must show it.
+  // Two `latest` events at the same instant are ordered by createdAt first, so their responses must show it.
   const usable = world.meters
     .map((_, at) => at)
     .filter((at) => {

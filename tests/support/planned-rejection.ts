@@ -1,7 +1,7 @@
 import type { PlannedItem } from './planned-event.ts';
 import type { Random } from './random.ts';
 
-/** An item that must be refused, with the code expected, alone in its batch. */
+/** An item that must be rejected, with the expected code, alone in its batch. */
 export function rejectedItem(key: string, customerId: string, nowMs: number, random: Random): PlannedItem {
   const fault = random.pick(FAULTS);
   const sound = { customerId, meterId: 'api_calls', value: 1, idempotencyKey: key };

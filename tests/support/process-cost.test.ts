@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { inTime } from './in-time.ts';
 import { familyCost, processCost } from './process-cost.ts';
 
-// Break this catches: only children that live are counted, so that a family whose sessions end costs less
+// Fault this catches: only children that live are counted, so that a family whose sessions end costs less
 // than nothing.
 it('a family has cost what those of it cost that have ended', async () => {
   const busy = `${process.execPath} -e 'while (process.cpuUsage().user < 300_000);'`;

@@ -34,7 +34,7 @@ export function familyCost(pid: number): ProcessCost {
 /** Of a process, and of its children that have ended. */
 function ticksOf(pid: number): { own: number; ofEnded: number } {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // Fields from the third on: the second, the name, may hold spaces.
+  // Fields from the third on: the second, the name, can contain spaces.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = fields.slice(11, 15).map(Number);
   return { own: user + system, ofEnded: endedUser + endedSystem };

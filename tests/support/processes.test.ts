@@ -5,7 +5,7 @@ import { identityOf } from '../../infra/platform/process-identity.ts';
 import { inTime } from './in-time.ts';
 import { descendantsOf, endByForce } from './processes.ts';
 
-// Break this catches: an end that asks first. A suite that is interrupted may hold the control side still.
+// Fault this catches: an end by SIGTERM. An interrupted suite may have paused the control side.
 it('a process that is held still is ended by force all the same', async () => {
   const child = spawn('sleep', ['60']);
   await once(child, 'spawn');

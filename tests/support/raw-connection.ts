@@ -10,7 +10,7 @@ export interface RawConnection {
   received(): string;
   /** Waits until what was received contains the text, and gives all of it. */
   receives(text: string): Promise<string>;
-  /** The next answer that has a Content-Length, taken from what was received. */
+  /** The next response that has a Content-Length, taken from what was received. */
   response(): Promise<RawResponse>;
   /** Resolves when the server closed the connection; rejects after the time. */
   closed(timeoutMs: number, what?: string): Promise<void>;
@@ -36,7 +36,7 @@ export async function openConnection(port: number): Promise<RawConnection> {
   socket.on('close', () => {
     isClosed = true;
   });
-  await until('the connection opens or is refused', () => !socket.connecting || isClosed);
+  await until('the connection opens or is rejected', () => !socket.connecting || isClosed);
 
   return {
     socket,
@@ -49,7 +49,7 @@ export async function openConnection(port: number): Promise<RawConnection> {
     },
     response: async () => {
       const found = await poll(() => parseResponse(text) ?? (isClosed ? 'closed' : undefined), WAIT);
-      if (found === undefined || found === 'closed') throw new Error(`no answer (${found}): ${text}`);
+      if (found === undefined || found === 'closed') throw new Error(`no response (${found}): ${text}`);
       text = text.slice(found.length);
       return found.response;
     },

@@ -10,19 +10,19 @@ export interface SendOptions {
   connections: number;
   /** How long one request is repeated before the run fails. */
   patienceMs: number;
-  /** Called with the items answered so far. */
+  /** Called with the number of items acknowledged so far. */
   onProgress?: (items: number) => void;
-  /** Called with each request once its answer was judged. */
+  /** Called with each request once its response was judged. */
   onResponded?: (request: PlannedRequest) => void;
 }
 
 export interface SendSummary {
   items: number;
-  /** Requests that had to be repeated: no answer, or 503. */
+  /** Requests that had to be repeated: no response, or 503. */
   repeated: number;
 }
 
-/** Sends every request until it is answered, several at a time, and tells the ledger what came back. */
+/** Sends every request until its response comes, several at a time, and records responses in the ledger. */
 export async function sendAll(
   requests: Iterable<PlannedRequest>,
   options: SendOptions,
@@ -49,7 +49,7 @@ export async function sendUntilResponse(request: PlannedRequest, options: SendOp
       options.onResponded?.(request);
       return repeats;
     }
-    if (Date.now() > until) throw new Error('a request found no answer', { cause: response });
+    if (Date.now() > until) throw new Error('a request received no response', { cause: response });
     await new Promise((wake) => setTimeout(wake, 20));
   }
 }
@@ -61,15 +61,15 @@ export interface Outcome {
   hasResponse: boolean;
 }
 
-/** Sends a request once, and tells the ledger what came back. */
+/** Sends a request once, and records the response in the ledger. */
 export async function sendOnce(
   request: PlannedRequest,
   { api, ledger }: Pick<SendOptions, 'api' | 'ledger'>,
 ): Promise<Outcome> {
   const requestedAtMs = Date.now();
   const response = await ask(request, api).catch((error: unknown) => error as Error);
-  if (response instanceof Error || isAway(response)) {
-    // Whatever was stored before the answer was lost: the next try sees it as a duplicate.
+  if (response instanceof Error || isUnavailable(response)) {
+    // It may have been stored before the response was lost: the next try then sees it as a duplicate.
     ledger.withoutResponse(request, requestedAtMs);
     return { response, hasResponse: false };
   }
@@ -92,8 +92,8 @@ function ask(request: PlannedRequest, api: Api): Promise<ApiResponse> {
   return api.call('POST', `/usage/events/batch${query}`, { body, headers });
 }
 
-/** 503, or a batch of which an item could not be looked up while a store was away: to be sent again. */
-function isAway({ status, body }: ApiResponse): boolean {
+/** 503, or a batch of which an item could not be looked up while a store was down: to be sent again. */
+function isUnavailable({ status, body }: ApiResponse): boolean {
   if (status === 503) return true;
   const { results } = (body ?? {}) as { results?: Array<{ error?: { code?: string } }> };
   return Array.isArray(results) && results.some(({ error }) => error?.code === 'unavailable');

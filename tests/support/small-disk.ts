@@ -50,7 +50,7 @@ export function mountSmallDisk(bytes: number): SmallDisk {
     rmSync(folder, { recursive: true, force: true });
     return true;
   };
-  const filler = join(path, 'ballast');
+  const filler = join(path, 'filler');
   let taken = 0;
   const freeBytes = (): number => {
     const { bavail, bsize } = statfsSync(path);

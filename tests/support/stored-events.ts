@@ -12,7 +12,7 @@ const READ_BYTES = 4 * 1024 * 1024;
 const ID_COLUMN = 3;
 const SHOWN = 5;
 
-/** How the log differs from the ledger: each acknowledged event stands there once, and nothing else. */
+/** How the log differs from the ledger: the log has each acknowledged event once, and nothing else. */
 export async function compareLog(dataDir: string, ledger: Ledger): Promise<string[]> {
   const missing = new Set([...ledger.events()].map(({ id }) => id));
   const found: string[] = [];

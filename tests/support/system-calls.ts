@@ -1,11 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 
-/** One system call of a traced process, as strace prints it. Its moments are line numbers of the trace. */
+/** One system call of a traced process, as strace prints it. Its times are line numbers of the trace. */
 export interface SystemCall {
   name: string;
   thread: number;
-  /** What stands between the parentheses; read it with {@link textsOf} and its like. */
+  /** The text between the parentheses; read it with {@link textsOf} and its like. */
   args: string;
   /** -1 for a failure; undefined for a call that a kill cut off. */
   result: number | undefined;
@@ -14,7 +14,7 @@ export interface SystemCall {
   ended: number;
 }
 
-/** Everything that changes what a folder holds or makes it durable, and what is told to the outside. */
+/** Everything that changes a folder's contents or makes them durable, and what is sent to the outside. */
 const TRACED = [
   'open,openat,openat2,creat,close,dup,dup2,dup3,fcntl,lseek,chdir,fchdir,clone,clone3,fork,vfork',
   'write,pwrite64,writev,pwritev,pwritev2,ftruncate,truncate,fallocate,copy_file_range,sendfile,msync',
@@ -38,7 +38,7 @@ export function hasStrace(): boolean {
  * under the tracer is its end.
  */
 export function mayAttach(): boolean {
-  const busy = spawn('yes', { stdio: 'ignore' }).on('error', () => undefined); // told by its pid
+  const busy = spawn('yes', { stdio: 'ignore' }).on('error', () => undefined); // seen by its missing pid
   // Node 20 takes 0 for the pid of a child that is not there: killing that is killing our own group.
   if (busy.pid === undefined) return false;
   const args = [...QUIET, '-p', String(busy.pid), '-e', 'inject=write:signal=KILL'];
@@ -58,7 +58,7 @@ export function traceTo(file: string): string[] {
   return ['strace', '-D', ...whole, '-o', file, '-e', `trace=${TRACED}`];
 }
 
-/** The calls of a trace in the order in which they returned. Their moments begin with `firstMoment`. */
+/** The calls of a trace in the order in which they returned. Their times begin with `firstMoment`. */
 export async function readSystemCalls(file: string, firstTime = 0): Promise<SystemCall[]> {
   const calls: SystemCall[] = [];
   const unfinished = new Map<number, SystemCall>();

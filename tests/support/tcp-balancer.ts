@@ -3,14 +3,14 @@ import { connect, createServer, type Socket } from 'node:net';
 import type { Address } from './proxy/tcp-proxy.ts';
 import { quietPort } from './quiet-port.ts';
 
-/** What stands before several processes: each connection goes to the next of them that takes it. */
+/** A balancer in front of several processes: each connection goes to the next of them that accepts it. */
 export interface TcpBalancer {
   readonly url: string;
   readonly address: Address;
   close(): Promise<void>;
 }
 
-/** `targets` is asked for each connection. One that nobody takes is reset. */
+/** `targets` is called for each connection. A connection that no target accepts is reset. */
 export async function startTcpBalancer(targets: () => Address[]): Promise<TcpBalancer> {
   const sockets = new Set<Socket>();
   let turn = 0;

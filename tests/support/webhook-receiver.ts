@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pass } from 'node:timers/promises';
 
-/** A server that is told of events, behaves as it is asked to, and knows what came when. */
+/** A server that receives webhook events, responds as configured, and records what came when. */
 export interface WebhookReceiver {
   /** Of one endpoint; the name comes back with each request. */
   url(name: string): string;
@@ -21,12 +21,12 @@ export interface ReceivedEvent {
   atMs: number;
 }
 
-/** `reset` and `hang` give no answer; `lateMs` waits so long with it. */
+/** `reset` and `hang` send no response; `lateMs` delays it. */
 export type Behaviour = { status: number; lateMs?: number } | 'reset' | 'hang';
 
 export interface ReceiverOptions {
   onEvent: (event: ReceivedEvent) => Behaviour;
-  /** The whole of an answer was handed over to the connection. */
+  /** The whole response was handed over to the connection. */
   onResponded?: (event: ReceivedEvent, status: number) => void;
 }
 

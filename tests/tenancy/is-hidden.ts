@@ -1,7 +1,7 @@
 import type { CrossingRequest } from './tenant-requests.ts';
 import type { WatchedResponse } from './watched-client.ts';
 
-/** Operations that answer about names they do not know, and what they then say. All others say 404. */
+/** Operations that do not return 404 for unknown names, and what they return instead. */
 const SAY_UNKNOWN: Record<string, RegExp> = {
   'usage.submitBatch customerId': /"code":"customer_not_found"/,
   'usage.submitBatch meterId': /"code":"meter_not_found"/,
@@ -20,7 +20,9 @@ const SAY_UNKNOWN: Record<string, RegExp> = {
   'funnel.retrieve planId': /"widget_view","sessions":1,/,
 };
 
-/** An answer as if the foreign object of its request did not exist, in which nothing of `theirs` is shown. */
+/**
+ * A response as if the foreign object of its request did not exist, in which nothing of `theirs` is shown.
+ */
 export function isHidden(
   { status, code = '', requested, headers, text }: WatchedResponse,
   { operationId, route, foreign }: CrossingRequest,

@@ -1,11 +1,10 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { splitEnvironment } from '../../schemas/primitives/environment.ts';
 import { type OperationId, ROUTES } from '../../schemas/routes.ts';
-import { signedEvent } from './signed-event.ts';
 import type { Objects } from './tenant-requests.ts';
 import type { WatchedClient } from './watched-client.ts';
 
-/** Stands in every text of a tenant that no request of ours repeats. */
+/** Part of every text of a tenant that no request of ours repeats. */
 export function markerOf(tenant: string): string {
   return `Of-${tenant}-only`;
 }
@@ -107,4 +106,20 @@ async function makeEndpoint(make: Make, marker: string): Promise<string> {
   await make('webhookEndpoints.test', undefined, { endpointId });
   await make('webhookEndpoints.update', { status: 'disabled' }, { endpointId });
   return endpointId;
+}
+
+/** An event of the payment processor about a subscription that is not linked, with its signature. */
+function signedEvent({ marker, secret, isLive }: { marker: string; secret: string; isLive: boolean }) {
+  const id = `evt_${randomUUID()}`;
+  const seconds = Math.floor(Date.now() / 1000);
+  const object = { id: `sub_${marker}`, status: 'active', customer: `cus_${marker}` };
+  const body = JSON.stringify({
+    id,
+    type: 'customer.subscription.updated',
+    created: seconds,
+    livemode: isLive,
+    data: { object },
+  });
+  const signature = createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex');
+  return { id, body, headers: { 'stripe-signature': `t=${seconds},v1=${signature}` } };
 }

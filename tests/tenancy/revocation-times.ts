@@ -1,6 +1,6 @@
 import { poll } from '../../infra/platform/poll.ts';
-import { ask, type NewKey, newKey } from './ask-as.ts';
-import type { TenancyScenario } from './tenancy-scene.ts';
+import { ask, type NewKey, newKey } from './request-as.ts';
+import type { TenancyScenario } from './tenancy-scenario.ts';
 
 const TIERS = { 'data plane': 'usage.submitBatch', 'control plane': 'workspace.retrieve' } as const;
 export type Tier = keyof typeof TIERS;
@@ -25,7 +25,7 @@ async function timeOf(scenario: TenancyScenario, end: (key: NewKey) => Promise<u
   const key = await newKey(scenario);
   for (const tier of ['data plane', 'control plane'] as const) {
     const code = await codeOn(scenario, tier, key.key);
-    if (code !== undefined) throw new Error(`the ${tier} refuses a new key: ${code}`);
+    if (code !== undefined) throw new Error(`the ${tier} rejects a new key: ${code}`);
   }
   await end(key);
   const endedMs = performance.now();
@@ -37,7 +37,7 @@ async function timeOf(scenario: TenancyScenario, end: (key: NewKey) => Promise<u
   return performance.now() - endedMs;
 }
 
-/** What this tier tells the key; undefined where it takes it. */
+/** The error code that this tier returns for the key; undefined where it accepts it. */
 export async function codeOn(
   scenario: TenancyScenario,
   tier: Tier,

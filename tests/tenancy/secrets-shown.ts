@@ -1,9 +1,9 @@
 import type { OperationId } from '../../schemas/routes.ts';
-import type { TenancyScenario } from './tenancy-scene.ts';
+import type { TenancyScenario } from './tenancy-scenario.ts';
 import { readEveryRow } from './tenant-rows.ts';
 import type { WatchedResponse } from './watched-client.ts';
 
-/** The only answers that hold a secret: one of the answer's own making. */
+/** The only responses that contain a secret: one that the operation itself created. */
 const SHOW: Partial<Record<OperationId, 'key' | 'secret'>> = {
   'apiKeys.create': 'key',
   'apiKeys.rotate': 'key',
@@ -11,7 +11,7 @@ const SHOW: Partial<Record<OperationId, 'key' | 'secret'>> = {
   'webhookEndpoints.rotateSecret': 'secret',
 };
 
-/** Everything in a scene that is secret, as it came into being. */
+/** Everything in a scenario that is secret, as it is created. */
 export function secretsOf({ secrets, alpha, beta, client }: TenancyScenario): string[] {
   const first = [alpha, beta].flatMap(({ live, test }) => [...Object.values(live), ...Object.values(test)]);
   const shown = client.responses.flatMap((response) => shownSecret(response) ?? []);
@@ -54,7 +54,7 @@ function notifiedIn(response: WatchedResponse, secrets: string[]): string[] {
   const own = shownSecret(response);
   const text = response.headers + response.text;
   const foreign = secrets.filter((secret) => secret !== own && text.includes(secret));
-  return foreign.map((secret) => `${response.operationId} answered ${response.status} with ${begin(secret)}`);
+  return foreign.map((secret) => `${response.operationId} returned ${response.status} with ${begin(secret)}`);
 }
 
 function shownSecret({ operationId, status, text }: WatchedResponse): string | undefined {

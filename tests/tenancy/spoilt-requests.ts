@@ -1,7 +1,7 @@
 import type { TenantRequest } from './tenant-requests.ts';
 import type { RequestedRequest } from './watched-client.ts';
 
-/** Requests that are wrong in one way each. `canary` stands where a secret might be sent by mistake. */
+/** Requests that are wrong in one way each. `canary` is where a secret might be sent by mistake. */
 export function spoiltRequests(request: TenantRequest, canary: string): RequestedRequest[] {
   return [...spoiltPaths(request), ...spoiltHeads(request, canary), ...spoiltBodies(request, canary)];
 }

@@ -3,13 +3,13 @@ import { afterAll, beforeAll, describe, expect, it, onTestFailed } from 'vitest'
 import { newApiKey } from '../../domain/rules/api-key.ts';
 import type { OperationId } from '../../schemas/routes.ts';
 import { SCOPES } from '../../schemas/scopes.ts';
-import { ask, faults, type NewKey, newKey } from './ask-as.ts';
 import { isHidden } from './is-hidden.ts';
 import { markerOf } from './make-objects.ts';
+import { ask, faults, type NewKey, newKey } from './request-as.ts';
 import { codeOn, revocationTimes, type Tier } from './revocation-times.ts';
 import { findSecrets, secretsOf } from './secrets-shown.ts';
 import { spoiltRequests } from './spoilt-requests.ts';
-import { openTenancyScenario, type TenancyScenario, type TenantName } from './tenancy-scene.ts';
+import { openTenancyScenario, type TenancyScenario, type TenantName } from './tenancy-scenario.ts';
 import {
   type CrossingRequest,
   crossingRequests,
@@ -44,8 +44,8 @@ const ownOfAlpha = async () => [
 const isSigned = ({ route }: TenantRequest) => route.access === 'signature';
 
 /*
- * Seen red with the breaks key-of-any-environment, customer-of-any-environment, products-of-all-environments,
- * scope-not-looked-at, revoked-key-taken (tests/mutants/tenancy-mutants.ts).
+ * Seen red with the mutants key-of-any-environment, customer-of-any-environment,
+ * products-of-all-environments, scope-not-checked, revoked-key-taken (tests/mutants/tenancy-mutants.ts).
  */
 describe('promise 16: no request crosses into another environment', () => {
   const rejections: Array<[what: string, code: string, keyOf: () => string | undefined | Promise<string>]> = [
@@ -56,7 +56,7 @@ describe('promise 16: no request crosses into another environment', () => {
     ['an expired key', 'key_expired', expiredKey],
     ['a publishable key', 'publishable_key_not_allowed', () => scenario.alpha.live.publishable],
   ];
-  it.each(rejections)('%s is refused everywhere, and changes nothing', async (what, code, keyOf) => {
+  it.each(rejections)('%s is rejected everywhere, and changes nothing', async (what, code, keyOf) => {
     const key = await keyOf();
     const requested = requests.filter(
       ({ route }) => what !== 'a publishable key' || route.access !== 'publishable',
@@ -68,7 +68,7 @@ describe('promise 16: no request crosses into another environment', () => {
     expect(await rowsOfAlpha()).toEqual(before);
   });
 
-  it('a key with every scope but the right one is refused everywhere, and changes nothing', async () => {
+  it('a key with every scope but the right one is rejected everywhere, and changes nothing', async () => {
     const keys = new Map<string, string>();
     for (const scope of SCOPES) {
       const scopes = SCOPES.filter((other) => other !== scope);
@@ -134,10 +134,10 @@ async function expiredKey(): Promise<string> {
 }
 
 /*
- * Seen red with the breaks revoked-key-taken and, while no notification arrives, key-never-looked-up-again;
+ * Seen red with the mutants revoked-key-taken and, while no notification arrives, key-never-looked-up-again;
  * with the latter and `clear` taken out of KeyCache.forget, both are.
  */
-describe('promise 18: a revoked key is refused on both tiers within 10 s', () => {
+describe('promise 18: a revoked key is rejected on both tiers within 10 s', () => {
   const WITHIN_MS = 10_000;
 
   it('through the API, by a rotation without an overlap, and through the admin command', async () => {
@@ -146,9 +146,9 @@ describe('promise 18: a revoked key is refused on both tiers within 10 s', () =>
 
   it('also while no notification arrives', async () => {
     await scenario.cutListening();
-    onTestFailed(() => scenario.mendListening());
+    onTestFailed(() => scenario.restoreListening());
     for (const ms of await revocationTimes(scenario)) expect(ms).toBeLessThan(WITHIN_MS);
-    scenario.mendListening();
+    scenario.restoreListening();
   });
 });
 
@@ -170,7 +170,7 @@ describe('a whole Metergate', () => {
     await scenario.instance.start();
   });
 
-  it('refuses unknown meters from the moment on that the workspace is strict', async () => {
+  it('rejects unknown meters as soon as the workspace is strict', async () => {
     const { key, objects } = scenario.tenants['beta live'];
     const submit = async (meterId: string) => {
       const body = { customerId: objects.customerId, meterId, value: 1 };
@@ -213,7 +213,7 @@ describe('the admin command', () => {
       [['key', 'list', '--workspace', 'ws_none'], 1, /^There is no workspace ws_none/],
       [['key', 'revoke', '--key', 'key_none'], 1, /^There is no such key/],
       [['workspace', 'list'], 1, /^No Metergate runs on .*nowhere: start it first/, nowhere],
-      [['workspace', 'list'], 1, /^The Postgres of this Metergate does not answer/, AWAY],
+      [['workspace', 'list'], 1, /^The Postgres of this Metergate does not/, UNAVAILABLE],
     ];
     for (const [args, code, says, settings] of failures) {
       const failure = await scenario.admin(args, settings).catch((error: unknown) => error);
@@ -222,13 +222,13 @@ describe('the admin command', () => {
   });
 });
 
-const AWAY = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
+const UNAVAILABLE = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
 
 /*
- * Over everything that this file did. Seen red with the breaks whole-key-kept, headers-in-the-log and
+ * Over everything that this file did. Seen red with the mutants whole-key-kept, headers-in-the-log and
  * unknown-key-repeated, and with the processor's secrets stored as they were sent.
  */
-describe('promise 17: no secret is told but in the answer that shows it', () => {
+describe('promise 17: no secret appears but in the response that shows it', () => {
   it('in no log, page, error or row, with good and bad requests and a restart', async () => {
     const canary = 'sk_processor_4eC39HqLyjWDarjtT1zdp7dc';
     const misplaced = 'canary_9dKq2LmVbX7tRw0ZyHs5';
@@ -262,10 +262,10 @@ describe('promise 17: no secret is told but in the answer that shows it', () => 
 
 const TIERS = ['data plane', 'control plane'] as const;
 
-/** While a process is away there may be no answer at all. */
+/** While a process is down there may be no response at all. */
 async function tryCode(tier: Tier, key: string): Promise<string> {
   return await codeOn(scenario, tier, key).then(
     (code = 'taken') => code,
-    () => 'away',
+    () => 'unavailable',
   );
 }

@@ -53,7 +53,7 @@ const OWN_TEXTS = [
 /** Query parameters that an operation cannot do without. */
 const NEEDED: Record<string, string> = { dimension: 'region' };
 
-/** Where an operation's example leaves a reference out that its body may hold. */
+/** Where an operation's example omits a reference that its body may have. */
 const FURTHER_BODIES: Partial<Record<OperationId, object[]>> = {
   'features.create': [{ key: 'further', name: 'Further', type: 'metered', meterKey: '' }],
   'subscriptions.create': [{ customerId: '', planId: '', addons: [{ addonId: '', quantity: 1 }] }],

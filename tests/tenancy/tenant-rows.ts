@@ -29,7 +29,7 @@ const OF_THE_INSTALLATION = [
   'load_members',
 ];
 
-/** Behind the answer of any request. */
+/** After the response to any request. */
 const STAMPS = ['last_used_at', 'first_api_call_at'];
 
 /** Throws for a table of which nobody has said whose its rows are. */

@@ -2,7 +2,7 @@ import { Pool } from 'undici';
 import type { OperationId } from '../../schemas/routes.ts';
 import type { TenantRequest } from './tenant-requests.ts';
 
-/** A client that keeps every answer, to be searched for what it must not show. */
+/** A client that keeps every response, to be searched for what it must not show. */
 export interface WatchedClient {
   readonly responses: readonly WatchedResponse[];
   ask(request: RequestedRequest, key: string | undefined): Promise<WatchedResponse>;

@@ -1,6 +1,7 @@
 import { setTimeout as pass } from 'node:timers/promises';
-import { type Api, createApi } from '../../support/api.ts';
-import { type Instance, type Role, startInstance } from '../../support/instance.ts';
+import type { Api } from '../../support/api.ts';
+import type { Instance, Role } from '../../support/instance.ts';
+import { openInstance } from '../../support/open-instance.ts';
 import { createRandom } from '../../support/random.ts';
 import { type FaultPromise, type RoundReport, roundSeed } from '../promise.ts';
 import { type ChangeWorkload, startChangeWorkload } from './change-workload.ts';
@@ -18,24 +19,17 @@ export const changesKilled: FaultPromise = {
   title: 'the control side, Postgres and the supervisor are killed while the API changes things',
   rounds: { short: 3, long: 150 },
   async open({ seed }) {
-    const instance = await startInstance({ LOG_LEVEL: 'warn' });
-    const key = instance.keys().live.secret;
-    const api = createApi({ origin: instance.origin, key, connections: 2 * LANES });
+    const { instance, api, close } = await openInstance({ LOG_LEVEL: 'warn' }, { connections: 2 * SENDERS });
     const taken = new Set<string>();
     return {
       round: (number) => killRound({ instance, api, taken }, { seed, number }),
       judge: async () => judgeKinds(taken),
-      async close({ keep }) {
-        await api.close();
-        if (keep) return await instance.leave();
-        await instance.remove();
-        return undefined;
-      },
+      close,
     };
   },
 };
 
-const LANES = 8;
+const SENDERS = 8;
 /** The supervisor takes everything with it and is started again by us: a start each time. */
 const VICTIMS: readonly Role[] = [
   ...Array<Role[]>(4).fill(['control side', 'postgres', 'control side']).flat(),
@@ -61,7 +55,7 @@ async function killRound(
   const victim = VICTIMS[number % VICTIMS.length] ?? 'control side';
   const since = new Date();
   const planner = planChanges(random, `r${seed}-${number}-${since.getTime()}`, taken);
-  const workload = startChangeWorkload({ api, planner, random, lanes: LANES });
+  const workload = startChangeWorkload({ api, planner, random, senders: SENDERS });
   await untilResponse(workload, RESPONSES_BEFORE.least + random.below(RESPONSES_BEFORE.most));
   await instance.kill(victim);
   const before = workload.responded();
@@ -78,13 +72,13 @@ async function killRound(
     requestsRepeated: repeated,
     eventsNotified: stored.events.length,
   };
-  const untold = await judgeNotified({ instance, api }, since);
-  return { counts, problems: [...problems, ...judgeChanges(outcomes, stored), ...untold] };
+  const wrongNotices = await judgeNotified({ instance, api }, since);
+  return { counts, problems: [...problems, ...judgeChanges(outcomes, stored), ...wrongNotices] };
 }
 
 async function untilResponse(workload: ChangeWorkload, count: number): Promise<void> {
   for (const giveUpAt = Date.now() + RESPONSES_PATIENCE_MS; workload.responded() < count; await pass(1)) {
-    if (Date.now() > giveUpAt) throw new Error(`no ${count} changes were answered in time`);
+    if (Date.now() > giveUpAt) throw new Error(`fewer than ${count} changes received a response in time`);
   }
 }
 

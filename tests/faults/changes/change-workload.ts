@@ -1,28 +1,29 @@
-import { setTimeout as pass } from 'node:timers/promises';
 import type { Api, ApiResponse } from '../../support/api.ts';
+import { seenInTime } from '../../support/in-time.ts';
 import type { Random } from '../../support/random.ts';
+import { startSenders } from '../../support/senders.ts';
 import type { ChangePlanner, PlannedChange } from './plan-changes.ts';
 
-/** Changes without a break until it is stopped; each is asked for until it is answered. */
+/** Sends changes continuously until it is stopped; each is repeated until its response comes. */
 export interface ChangeWorkload {
-  /** Answers so far. */
+  /** Responses so far. */
   responded(): number;
-  /** Resolves when everything asked for was answered. Rejects when one found no answer for too long. */
+  /** Resolves when every change has its response. Rejects when one received no response for too long. */
   stop(): Promise<WorkloadOfChanges>;
 }
 
 export interface WorkloadOfChanges {
   outcomes: Outcome[];
-  /** Sentences about answers that must not be. */
+  /** Sentences about responses that must not occur. */
   problems: string[];
-  /** Requests sent again for want of an answer. */
+  /** Requests sent again because no response came. */
   repeated: number;
 }
 
 /** What came of one change. */
 export interface Outcome {
   change: PlannedChange;
-  /** Of each time it was asked for: whichever took effect stands in the audit log. */
+  /** One per try: the audit log has the id of the try that took effect. */
   requestIds: string[];
   response: ApiResponse;
 }
@@ -31,18 +32,16 @@ export interface WorkloadDeps {
   api: Api;
   planner: ChangePlanner;
   random: Random;
-  lanes: number;
+  senders: number;
 }
 
-const PATIENCE_MS = 60_000;
-const PAUSE_MS = 25;
-/** Of the POSTs: sent twice at once, and once more after the answer. */
+const PATIENCE = { timeoutMs: 60_000, everyMs: 25 };
+/** Share of POSTs: sent twice at once, and once more after the response. */
 const COPIED_SHARE = 0.1;
 const REPLAYED_SHARE = 0.15;
 
-export function startChangeWorkload({ api, planner, random, lanes }: WorkloadDeps): ChangeWorkload {
+export function startChangeWorkload({ api, planner, random, senders }: WorkloadDeps): ChangeWorkload {
   const workload: WorkloadOfChanges = { outcomes: [], problems: [], repeated: 0 };
-  let isOver = false;
   let requested = 0;
 
   async function askOnce(change: PlannedChange, requestIds: string[]): Promise<ApiResponse | undefined> {
@@ -55,20 +54,16 @@ export function startChangeWorkload({ api, planner, random, lanes }: WorkloadDep
     const options = { headers, ...(body === undefined ? {} : { body }) };
     const response = await api.call(method, path, options).catch(() => undefined);
     const unknown = !response || response.status === 503 || codeOf(response) === 'idempotency_key_in_use';
+    if (unknown) workload.repeated += 1;
     return unknown ? undefined : response;
   }
 
   async function askUntilResponse(change: PlannedChange, requestIds: string[]): Promise<ApiResponse> {
-    for (const giveUpAt = Date.now() + PATIENCE_MS; ; ) {
-      const response = await askOnce(change, requestIds);
-      if (response) return response;
-      if (Date.now() > giveUpAt) throw new Error(`${change.method} ${change.path} found no answer`);
-      workload.repeated += 1;
-      await pass(PAUSE_MS);
-    }
+    const what = `the response to ${change.method} ${change.path}`;
+    return await seenInTime(() => askOnce(change, requestIds), PATIENCE, what);
   }
 
-  async function makeOne(): Promise<void> {
+  async function send(): Promise<void> {
     const change = planner.next();
     const requestIds: string[] = [];
     const isPost = change.idempotencyKey !== undefined;
@@ -83,23 +78,17 @@ export function startChangeWorkload({ api, planner, random, lanes }: WorkloadDep
     if (response.status < 300) planner.taken(change, (response.body ?? {}) as object);
   }
 
-  const lane = async () => {
-    while (!isOver) await makeOne();
-  };
-  const done = Promise.all(Array.from({ length: lanes }, lane));
-  // It is awaited at the stop; a lane that fails before is not to end the process.
-  done.catch(() => undefined);
+  const load = startSenders({ senders, send });
   return {
     responded: () => workload.outcomes.length,
     async stop() {
-      isOver = true;
-      await done;
+      await load.stop();
       return workload;
     },
   };
 }
 
-/** Refused for the state of what it names: another change came first. */
+/** Rejected because of the state of its object: another change came first. */
 const STATES = [404, 409];
 
 function faultsOf(change: PlannedChange, responses: ApiResponse[]): string[] {
@@ -111,8 +100,8 @@ function faultsOf(change: PlannedChange, responses: ApiResponse[]): string[] {
     responses.filter(({ status }) => status === change.status).map(({ body }) => JSON.stringify(body)),
   );
   return [
-    ...odd.map(({ status, body }) => `${named} was answered ${status} ${JSON.stringify(body)}`),
-    ...(texts.size > 1 ? [`${named} was answered differently: ${[...texts].join(' and ')}`] : []),
+    ...odd.map(({ status, body }) => `${named} returned ${status} ${JSON.stringify(body)}`),
+    ...(texts.size > 1 ? [`${named} returned different responses: ${[...texts].join(' and ')}`] : []),
   ];
 }
 

@@ -7,9 +7,9 @@ const SEED = Date.now() % 1_000_000;
 
 /*
  * The short form of promise 20. Seen red with the event written outside the transaction of its change, and
- * with the answer of an Idempotency-Key kept outside of it.
+ * with the response of an Idempotency-Key stored outside of it.
  */
-it(`no change of the API is half made, gone or made twice, whoever is killed (seed ${SEED})`, async () => {
+it(`no change of the API is half made, gone or made twice, whatever is killed (seed ${SEED})`, async () => {
   const { rounds } = changesKilled;
   const result = await runPromise(changesKilled, { seed: SEED, rounds: rounds.short, form: 'short' });
   expectKept(result);

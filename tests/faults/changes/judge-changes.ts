@@ -3,7 +3,7 @@ import type { Outcome } from './change-workload.ts';
 import type { AuditEntry, Snapshot, StoredChanges } from './stored-changes.ts';
 
 /**
- * How what is stored differs from what was answered, and from itself: half a change, one that is gone, one
+ * How stored data differs from the responses, and from itself: half a change, one that is gone, one
  * that came twice. A sentence for each.
  */
 export function judgeChanges(outcomes: readonly Outcome[], stored: StoredChanges): string[] {
@@ -13,12 +13,12 @@ export function judgeChanges(outcomes: readonly Outcome[], stored: StoredChanges
     ...responsesWithoutChange(outcomes, stored),
     ...rowsWithoutEntry(own),
     ...entriesWithoutRow(own),
-    ...eventsBesideEntries(stored),
+    ...unpairedEvents(stored),
     ...brokenHistories(own),
   ];
 }
 
-/** Of each change that was answered: it took effect once, or it was refused and left nothing. */
+/** Each change that has a response took effect once, or was rejected and left nothing. */
 function responsesWithoutChange(outcomes: readonly Outcome[], { entries }: StoredChanges): string[] {
   const byRequest = groupedBy(entries, ({ requestId }) => requestId);
   const actions = new Set(entries.map(({ action, objectId }) => `${action} ${objectId}`));
@@ -28,18 +28,20 @@ function responsesWithoutChange(outcomes: readonly Outcome[], { entries }: Store
     const named = `${change.operationId} ${change.path}`;
     const isPost = change.idempotencyKey !== undefined;
     if (response.status >= 400) {
-      // A DELETE whose answer was lost finds nothing any more when it is sent again.
-      return times > 0 && (isPost || requestIds.length === 1) ? [`${named} was refused and took effect`] : [];
+      // A DELETE whose response was lost finds nothing any more when it is sent again.
+      return times > 0 && (isPost || requestIds.length === 1)
+        ? [`${named} was rejected and took effect`]
+        : [];
     }
     if (isPost && times > 1) return [`${named} took effect ${times} times`];
     const { id } = (response.body ?? {}) as { id?: string };
     if (change.status === 201) {
       const made = effects.some(({ objectId }) => objectId === id);
-      return made ? [] : [`${named} was answered ${response.status} with ${id}, and that is not recorded`];
+      return made ? [] : [`${named} returned ${response.status} with ${id}, and that is not recorded`];
     }
     if (times > 0 || id === undefined || !CERTAIN.test(change.operationId)) return [];
     // Somebody else had done the same before: nothing was left to change.
-    return actions.has(`${change.operationId} ${id}`) ? [] : [`${named} was answered and left nothing`];
+    return actions.has(`${change.operationId} ${id}`) ? [] : [`${named} succeeded and left nothing`];
   });
 }
 
@@ -73,18 +75,18 @@ function entriesWithoutRow({ entries, existing }: StoredChanges): string[] {
 /** A product's id may be the caller's own. */
 const OURS = /^(cus|plan|feat|meter|addon|sub|grant|key|we)_[a-z2-7]{26}$/;
 
-/** Each change has told what it has to tell, at its own time, and nobody else has told anything. */
-function eventsBesideEntries({ entries, events }: StoredChanges): string[] {
+/** Each change has emitted its events, at its own time, and nothing else has emitted any. */
+function unpairedEvents({ entries, events }: StoredChanges): string[] {
   // What becomes of entitlements follows in its own time, and is judged by itself.
   const own = events.filter(({ type }) => type !== 'entitlement.changed');
-  const notified = countsOf(own.map(({ type, objectId, at }) => `${type} of ${objectId} at ${at}`));
+  const emitted = countsOf(own.map(({ type, objectId, at }) => `${type} of ${objectId} at ${at}`));
   const due = countsOf(
     entries.flatMap((entry) => eventsDue(entry).map(([type, id]) => `${type} of ${id} at ${entry.at}`)),
   );
-  const all = new Set([...notified.keys(), ...due.keys()]);
+  const all = new Set([...emitted.keys(), ...due.keys()]);
   return [...all].flatMap((one) => {
-    const [is, ought] = [notified.get(one) ?? 0, due.get(one) ?? 0];
-    return is === ought ? [] : [`${one} was told ${is} times, and has to be ${ought} times`];
+    const [is, ought] = [emitted.get(one) ?? 0, due.get(one) ?? 0];
+    return is === ought ? [] : [`${one} was emitted ${is} times, and has to be ${ought} times`];
   });
 }
 
@@ -117,8 +119,8 @@ function eventsOfSubscription(id: string, before: Snapshot | null, after: Snapsh
   if (before.status !== 'canceled' && after?.status === 'canceled') {
     return [['subscription.canceled', id], ...customer];
   }
-  const untold = { metadata: null };
-  return isDeepStrictEqual({ ...before, ...untold }, { ...after, ...untold })
+  const ignored = { metadata: null };
+  return isDeepStrictEqual({ ...before, ...ignored }, { ...after, ...ignored })
     ? []
     : [['subscription.updated', id]];
 }
@@ -139,7 +141,7 @@ function brokenHistories({ entries }: StoredChanges): string[] {
 
 /**
  * Without what other changes move (those of a plan's entitlements, its name, the use of a key), and what only
- * the answer of a rotation shows.
+ * the response of a rotation shows.
  */
 function settled(snapshot: Snapshot | null): Snapshot {
   return {

@@ -6,8 +6,8 @@ import { seenInTime } from '../../support/in-time.ts';
 import type { Instance } from '../../support/instance.ts';
 
 /**
- * How what customers were told last of their entitlements differs from what they are answered when they ask:
- * a change that forgets to tell is found here. Of those that were touched since a moment.
+ * How the entitlements in the customers' last notifications differ from those that the API returns:
+ * a change that emits no notification is found here. Covers customers touched since a given time.
  */
 export async function judgeNotified(
   { instance, api }: { instance: Instance; api: Api },
@@ -18,7 +18,7 @@ export async function judgeNotified(
   const client = new Client({ connectionString: endpoints?.postgresUrl ?? '' });
   await client.connect();
   try {
-    await seenInTime(() => isQuiet(client), { timeoutMs: QUIET_MS }, 'all entitlements to be told');
+    await seenInTime(() => isQuiet(client), { timeoutMs: QUIET_MS }, 'all entitlement notifications');
     const { rows } = await client.query<NotifiedRow>(
       `SELECT customer_id AS "customerId", told AS notified FROM entitlements_told
         WHERE environment = $1 AND resolved_at >= $2 ORDER BY resolved_at DESC LIMIT $3`,
@@ -49,15 +49,15 @@ async function isQuiet(client: Client): Promise<true | undefined> {
 
 async function judgeCustomer(api: Api, { customerId, notified }: NotifiedRow): Promise<string[]> {
   const { status, body } = await api.call('GET', `/entitlements/${customerId}`);
-  if (status !== 200) return [`the entitlements of ${customerId} were answered ${status}`];
+  if (status !== 200) return [`the entitlements of ${customerId} returned ${status}`];
   const held = body as Array<{ featureKey: string; effectiveValue: unknown }>;
-  // A limit of 0 is told where it is soft, which the list does not say.
+  // A limit of 0 is notified where it is soft, which the list does not show.
   const given = held.filter(
     ({ featureKey, effectiveValue }) => !isNothing(effectiveValue) || featureKey in notified,
   );
   const is = inOrder(given.map(({ featureKey, effectiveValue }) => [featureKey, plain(effectiveValue)]));
   const was = inOrder(Object.entries(notified));
-  return is === was ? [] : [`${customerId} was told ${was} and is answered ${is}`];
+  return is === was ? [] : [`${customerId} was notified of ${was} and reads ${is}`];
 }
 
 function isNothing(value: unknown): boolean {

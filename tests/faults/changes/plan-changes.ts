@@ -2,7 +2,7 @@ import type { Route } from '../../../schemas/route.ts';
 import { ROUTES } from '../../../schemas/routes.ts';
 import type { Random } from '../../support/random.ts';
 
-/** A change that is asked for, the same bytes as often as it takes. */
+/** A change to request, the same bytes at every try. */
 export interface PlannedChange {
   operationId: string;
   method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -11,14 +11,14 @@ export interface PlannedChange {
   body?: string;
   /** Of a POST. */
   idempotencyKey?: string;
-  /** What an answer to it has to be when it is taken. */
+  /** What the response must be when the change is accepted. */
   status: number;
 }
 
-/** Draws changes of every kind that the route table has, of objects that it was told of. */
+/** Draws changes of every kind in the route table, of the objects that it knows. */
 export interface ChangePlanner {
   next(): PlannedChange;
-  /** It was taken. What it has made, by its answer, is what other changes are about from now on. */
+  /** It was accepted. Later changes use the object in its response. */
   taken(change: PlannedChange, response: { id?: unknown; key?: unknown }): void;
 }
 
@@ -106,7 +106,7 @@ export const CHANGES: readonly Change[] = Object.entries<Route>(ROUTES).filter((
 
 const ROUTE_PATHS = new Map(CHANGES.map(([operationId, { path }]) => [operationId, path]));
 
-/** The next that is possible and not taken yet. It goes to the end of the deck: it may be refused. */
+/** The next that is possible and not accepted yet. It goes to the end of the deck: it may be rejected. */
 function createDeck(random: Random, taken: ReadonlySet<string>) {
   const deck = shuffled(CHANGES, random);
   return (possible: readonly Change[]): Change | undefined => {
@@ -129,7 +129,7 @@ function remember(all: Map<string, string[]>, name: string, value: string, most:
   all.set(name, values);
 }
 
-/** Names of objects in paths and bodies: which operation makes one, and what of its answer is the name. */
+/** Names of objects in paths and bodies: the operation that creates one, and the member that names it. */
 const NAMES: Record<string, [maker: string, field: 'id' | 'key']> = {
   customerId: ['customers.create', 'id'],
   planId: ['createPlan', 'id'],

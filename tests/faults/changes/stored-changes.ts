@@ -2,7 +2,7 @@ import { Client } from 'pg';
 import { dataDirAt } from '../../../infra/platform/data-dir.ts';
 import { readEndpoints } from '../../../infra/platform/endpoints-file.ts';
 
-/** What is left of the changes of one environment since a moment, as the database has it. */
+/** What the changes of one environment since a given time left in the database. */
 export interface StoredChanges {
   /** In the order of the changes of each object. */
   entries: AuditEntry[];

@@ -14,14 +14,14 @@ const WITHIN = { timeout: 120_000, interval: 500 };
 const MARKS = 'data.cmrk4';
 
 /**
- * Promise 10: a full disk damages parts whose inserts were answered with success. Red without mend-damage.ts:
- * the engine sets such a part aside, and answers without it. No strong answer is given before that is
- * mended: red where none waits for it.
+ * Promise 10: a full disk damages parts whose inserts succeeded. Red without repair of damaged parts:
+ * the engine detaches such a part, and responds without it. No strong read responds before that is
+ * repaired: red where none waits for it.
  */
 it.each(['events', 'usage_hourly'])('what a damaged part of %s held is put back', async (table) => {
   const { instance, judged, close } = await startJudged({ LOG_LEVEL: 'error' }, { connections: 8 });
   onTestFinished(async () => void (await close({ keep: false })));
-  const workload = startWorkload(judged, { seed: SEED, run: 'd', lanes: 2, batchItems: 20, past: [] });
+  const workload = startWorkload(judged, { seed: SEED, run: 'd', senders: 2, batchItems: 20, past: [] });
   await during(workload, () => vi.waitFor(() => expect(workload.recent().length).toBeGreaterThan(4), WITHIN));
   expect(await compareCounters(judged), `seed ${SEED}`).toEqual([]);
   await instance.stop();

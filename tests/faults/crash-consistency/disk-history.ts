@@ -2,13 +2,13 @@ import { lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
 /*
- * What happened to a folder, change by change, each with the moment from which on a power cut cannot undo it.
+ * What happened to a folder, change by change, each with the time from which on a power cut cannot undo it.
  * The rules of being durable are POSIX' own, which promise less than any one file system does:
  *
  * - bytes are durable when an fsync or fdatasync of their file that began after the write has returned, or
  *   when a write through a descriptor with O_DSYNC has;
- * - a name is durable when an fsync of its folder that began after the change has returned. Being asked to
- *   sync the file itself does nothing for its name.
+ * - a name is durable when an fsync of its folder that began after the change has returned. To sync the
+ *   file itself does nothing for its name.
  */
 export interface DiskHistory {
   root: Folder;
@@ -16,7 +16,7 @@ export interface DiskHistory {
   renamings: NameChange[];
 }
 
-/** Moments are line numbers of the recording. */
+/** Times are line numbers of the recording. */
 export interface Span {
   began: number;
   ended: number;
@@ -27,7 +27,7 @@ export type DiskNode = File | Folder | Link;
 
 export interface File {
   kind: 'file';
-  /** Where a copy of what it held before the recording stands. */
+  /** Path of a copy of its contents before the recording. */
   before: string | undefined;
   /** Of that copy. */
   bytesBefore: number;
@@ -80,7 +80,7 @@ export function newFolder(journal: Journal = { ordered: false, changes: [] }): F
   return { kind: 'folder', before: new Map(), now: new Map(), journal };
 }
 
-/** A folder as it stands on the disk; what stands there has to stay while the history is used. */
+/** A folder on the disk; its contents must stay while the history is used. */
 export function folderFrom(path: string, journalOf: (name: string) => Journal | undefined): Folder {
   const folder = newFolder();
   for (const name of readdirSync(path)) {
@@ -101,7 +101,7 @@ function nodeFrom(path: string, journal: Journal | undefined): DiskNode {
 }
 
 /**
- * Of each file, and of all names together, the moments at which something began, returned or became durable:
+ * Of each file, and of all names together, the times at which something began, returned or became durable:
  * between two of them nothing is new.
  */
 export function turningPoints({ root, renamings }: DiskHistory): number[][] {

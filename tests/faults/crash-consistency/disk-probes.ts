@@ -6,8 +6,8 @@ import type { MeantEvent } from '../../support/planned-event.ts';
 import { type Outcome, sendOnce } from '../../support/send.ts';
 
 /**
- * Requests that have to be written. One that was refused is sent again until it is acknowledged: whether it
- * was written then, at the edge of a full disk, nobody knows before. The ledger is told of each answer.
+ * Requests that have to be written. A rejected request is repeated until it is acknowledged: at the edge of
+ * a full disk its event may have been written before. The ledger records each response.
  */
 export interface DiskProbes {
   send(): Promise<Outcome & { response: ApiResponse }>;

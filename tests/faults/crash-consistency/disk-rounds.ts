@@ -25,7 +25,7 @@ import { createDiskProbes, type DiskProbes } from './disk-probes.ts';
 interface DiskPlan {
   title: string;
   environment: Record<string, string>;
-  /** What the ballast leaves free. */
+  /** What the filler leaves free. */
   bytesLeft: number;
   /** Whether the guard has to keep everything but usage going. */
   guarded: boolean;
@@ -62,7 +62,7 @@ function diskRounds({ title, environment, ...plan }: DiskPlan): FaultPromise {
 }
 
 export const diskGuarded = diskRounds({
-  title: 'the disk is nearly full: the guard refuses usage',
+  title: 'the disk is nearly full: the guard rejects usage',
   environment: {},
   bytesLeft: GIB / 2,
   guarded: true,
@@ -102,7 +102,7 @@ async function fillOnce(scenario: DiskScenario, { seed, run }: DiskRound): Promi
   const before = pids();
   const postgres = instance.pid('postgres');
   const probes = createDiskProbes(judged, run);
-  const workload = startWorkload(judged, { seed, run, lanes: 4, batchItems: 100, past: [] });
+  const workload = startWorkload(judged, { seed, run, senders: 4, batchItems: 100, past: [] });
   const { done, summary } = await during(workload, async () => {
     await acknowledges(probes);
     const full = await whileFull(scenario, probes).finally(() => disk.clear());
@@ -112,16 +112,16 @@ async function fillOnce(scenario: DiskScenario, { seed, run }: DiskRound): Promi
   const { problems, recoveredMs, walRejected, edge } = done;
   if (recoveredMs > RECOVERED_MS_MAX)
     problems.push(`the first 2xx came ${recoveredMs} ms after there was room`);
-  if (!guarded) problems.push(...(await mended(instance)));
+  if (!guarded) problems.push(...(await repairedParts(instance)));
   const after = pids();
   if (after.join() !== before.join()) problems.push(`${before} became ${after}`);
   const responded = [...edge, ...probes.acknowledged().slice(-PROBES_REPLAYED), ...workload.recent()];
   const replaysOfAcknowledged = await replayAfterKill(scenario, responded, seed);
   problems.push(...judged.ledger.problems(), ...(await compareCounters(judged)));
   const endsOfPostgres = instance.pid('postgres') === postgres ? 0 : 1;
-  // It ends when its log cannot be written, or refuses while it begins anew: either shows a full disk.
+  // It ends when its log cannot be written, or rejects writes while it recovers: either shows a full disk.
   if (!guarded && endsOfPostgres + walRejected === 0) {
-    problems.push('the full disk neither ended Postgres nor had it refuse a write');
+    problems.push('the full disk neither ended Postgres nor made it reject a write');
   }
   const counts = { fullDisks: 1, endsOfPostgres, walRejected, replaysOfAcknowledged, ...summary };
   return { counts, peaks: { recoveredMs }, problems };
@@ -140,7 +140,7 @@ async function replayAfterKill(
 }
 
 /** A part that the full disk damaged is set aside by a new control side, and what it held is put back. */
-async function mended({ dataDir }: Instance): Promise<string[]> {
+async function repairedParts({ dataDir }: Instance): Promise<string[]> {
   let faults: string[] = [];
   await poll(async () => {
     faults = await auditOf(dataDir);
@@ -149,7 +149,7 @@ async function mended({ dataDir }: Instance): Promise<string[]> {
   return faults;
 }
 
-/** Fills the disk and looks at what is answered until it has been full for a while. */
+/** Fills the disk and checks the responses until it has been full for a while. */
 async function whileFull(
   scenario: DiskScenario,
   probes: DiskProbes,
@@ -159,10 +159,10 @@ async function whileFull(
   let walRejected = 0;
   disk.fill(bytesLeft);
   const rejected = await poll(async () => ((await isRejected(probes)) ? true : undefined), REJECTED);
-  if (!rejected) problems.push(`nothing was refused ${REJECTED.timeoutMs} ms after the disk was full`);
+  if (!rejected) problems.push(`nothing was rejected ${REJECTED.timeoutMs} ms after the disk was full`);
   for (const until = performance.now() + fullMs; performance.now() < until; await pass(20)) {
     disk.fill(bytesLeft);
-    if (!guarded && (await wantWal(scenario.instance)) === 'refused') walRejected++;
+    if (!guarded && (await wantWal(scenario.instance)) === 'rejected') walRejected++;
     if (guarded) problems.push(...(await guardFaults(judged, probes)));
   }
   return { problems: [...new Set(problems)], walRejected };
@@ -172,7 +172,7 @@ async function isRejected(probes: DiskProbes): Promise<boolean> {
   return !(await probes.send()).hasResponse;
 }
 
-/** With the guard every answer is certain. */
+/** With the guard every outcome is certain. */
 async function guardFaults(judged: Judged, probes: DiskProbes): Promise<string[]> {
   const { status, body, headers } = (await probes.send()).response;
   const code = ((body ?? {}) as { error?: { code: string } }).error?.code;
@@ -181,8 +181,8 @@ async function guardFaults(judged: Judged, probes: DiskProbes): Promise<string[]
   const path = `/usage/${judged.world.customers[0]?.id}/api_calls?consistency=eventual`;
   const counter = await judged.api.call('GET', path);
   return [
-    ...(isRight ? [] : [`usage was answered with ${status} ${code}, Retry-After ${retryAfter}`]),
-    ...(counter.status === 200 ? [] : [`a counter was answered with ${counter.status}`]),
+    ...(isRight ? [] : [`usage returned ${status} ${code}, Retry-After ${retryAfter}`]),
+    ...(counter.status === 200 ? [] : [`a counter returned ${counter.status}`]),
   ];
 }
 
@@ -190,19 +190,19 @@ async function guardFaults(judged: Judged, probes: DiskProbes): Promise<string[]
 const RECOVERS = '57P03';
 
 /** What Postgres writes for this it has no room for, which ends the server: it has to come back by itself. */
-async function wantWal({ dataDir }: Instance): Promise<'written' | 'refused' | 'away'> {
+async function wantWal({ dataDir }: Instance): Promise<'written' | 'rejected' | 'unavailable'> {
   const connectionString = readEndpoints(dataDirAt(dataDir).endpoints)?.postgresUrl;
   const client = new Client({ connectionString, connectionTimeoutMillis: 500, query_timeout: 2_000 });
   client.on('error', () => undefined);
   try {
     await client.connect();
   } catch (error) {
-    return (error as DatabaseError).code === RECOVERS ? 'refused' : 'away';
+    return (error as DatabaseError).code === RECOVERS ? 'rejected' : 'unavailable';
   }
-  const requested = client.query("SELECT pg_logical_emit_message(false, 'torture', repeat('x', 8000000))");
+  const requested = client.query("SELECT pg_logical_emit_message(false, 'fault-test', repeat('x', 8000000))");
   const outcome = await requested.then(
     () => 'written' as const,
-    () => 'refused' as const,
+    () => 'rejected' as const,
   );
   client.end().catch(() => undefined);
   return outcome;
@@ -212,11 +212,11 @@ async function wantWal({ dataDir }: Instance): Promise<'written' | 'refused' | '
 async function acknowledges(probes: DiskProbes): Promise<number> {
   const startedAt = performance.now();
   const isTaken = async () => ((await probes.send()).hasResponse ? true : undefined);
-  if (!(await poll(isTaken, TAKEN))) throw new Error('usage is still refused though there is room');
+  if (!(await poll(isTaken, TAKEN))) throw new Error('usage is still rejected though there is room');
   return Math.round(performance.now() - startedAt);
 }
 
-/** In the end what is acknowledged stands on the log, and is stored, once. */
+/** In the end every acknowledged event is on the log, and is stored, once. */
 async function judgeScenario({ instance, judged }: DiskScenario): Promise<RoundReport> {
   const { dataDir } = instance;
   const problems = await auditOf(dataDir);
@@ -233,7 +233,7 @@ async function closeDisk(
   { instance, disk, close }: DiskScenario,
   { keep }: { keep: boolean },
 ): Promise<string | undefined> {
-  // Nobody can stop in order on a full disk, and nobody wants the ballast.
+  // No process can stop in order on a full disk, and the filler is not needed any more.
   disk.clear();
   const left = keep ? mkdtempSync(join(tmpdir(), 'metergate-left-')) : undefined;
   try {

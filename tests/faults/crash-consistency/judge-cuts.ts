@@ -6,7 +6,7 @@ import { judgeLog } from './judge-log.ts';
 import { cutPower, REMAINS } from './power-cut.ts';
 import type { Recording } from './recording.ts';
 
-/** Cuts the power at a moment that the seed gives, and opens what is left of log and keys. */
+/** Cuts the power at a time that the seed gives, and opens what is left of log and keys. */
 export async function judgeCut(recording: Recording, seed: number): Promise<string[]> {
   const random = createRandom(seed);
   const time = random.pick(random.pick(recording.times));

@@ -15,8 +15,8 @@ const CONNECTIONS = 6;
 const PATIENCE_MS = 30_000;
 
 /**
- * Starts the whole of Metergate on what a power cut left. Its client knows the answers that had set out
- * before and sends everything else again. Then answers, counters, stored events, log and audit are judged.
+ * Starts a whole Metergate on what a power cut left. Its client knows the responses that were sent
+ * before and sends everything else again. Then responses, counters, stored events, log and audit are judged.
  */
 export async function judgeInstance(recorded: RecordedInstance, cut: PowerCut): Promise<string[]> {
   const prepare = async (dataDir: string): Promise<void> => {
@@ -36,7 +36,7 @@ export async function judgeInstance(recorded: RecordedInstance, cut: PowerCut): 
       patienceMs: PATIENCE_MS,
     });
     // Rows are not counted: a cut may take the token of a part and leave the part, which is then stored twice
-    // until ClickHouse merges it. Whoever reads events reads them merged, and hours are made of such.
+    // until ClickHouse merges it. Readers of events read them merged, and hours are computed from such reads.
     return [
       ...ledger.problems(),
       ...(await compareCounters(judged)),

@@ -21,7 +21,7 @@ const log = pino({ level: 'silent' });
 const READ_BYTES = 8 * 1024 * 1024;
 
 /**
- * Opens log and keys as a start does, and compares them with what had been promised by the moment of the cut:
+ * Opens log and keys as a start does, and compares them with what had been promised by the time of the cut:
  * every breach as a sentence.
  */
 export async function judgeLog(crash: Crash): Promise<string[]> {
@@ -52,7 +52,7 @@ interface Left {
   /** Where the log begins. */
   start: number;
   frames: LogFrame[];
-  /** What stood before it and was given up by the moment of the cut, each as it was at last. */
+  /** What preceded it and was given up by the time of the cut, each in its last state. */
   givenUp: RecordedFrame[];
 }
 
@@ -74,20 +74,20 @@ async function readAll(reader: EventLogReader, start: number): Promise<LogFrame[
 function eventFaults({ recorded, time }: Crash, { frames, givenUp }: Left): string[] {
   const ids = [...givenUp.flatMap((frame) => frame.ids), ...frames.flatMap(({ bytes }) => eventIds(bytes))];
   const found = new Set(ids);
-  const notified = recorded.responses
+  const acknowledged = recorded.responses
     .filter((response) => response.time <= time)
     .flatMap((response) => response.ids);
-  const lost = [...new Set(notified)].filter((id) => !found.has(id));
+  const lost = [...new Set(acknowledged)].filter((id) => !found.has(id));
   return [
     ...(lost.length > 0 ? [`${lost.length} acknowledged events are lost, ${lost[0]} the first`] : []),
     ...(found.size < ids.length ? [`${ids.length - found.size} events stand on the log twice`] : []),
   ];
 }
 
-/** Where a reader was told that it may read, the same frames stand as then. */
+/** Up to the end announced to a reader, the log has the same frames as then. */
 function frameFaults({ recorded, time }: Crash, { start, frames }: Left): string[] {
-  const notified = recorded.published.filter((one) => one.time <= time).map(({ end }) => end);
-  const readable = Math.max(0, ...notified);
+  const announced = recorded.published.filter((one) => one.time <= time).map(({ end }) => end);
+  const readable = Math.max(0, ...announced);
   const now = new Map(frames.map(({ position, bytes }) => [position, bytes]));
   const changed = recorded.frames.filter(({ position, bytes }) => {
     if (position < start || position + bytes.length > readable) return false;
@@ -124,10 +124,10 @@ async function keyFaults(
   }
 }
 
-/** Nothing is given up that the keys do not hold: whoever asks for it has lost something. */
+/** Nothing is given up that the keys do not have: a request for it is a loss. */
 async function* noRecords(before: number): AsyncGenerator<Uint8Array> {
   yield* [];
-  throw new Error(`records from before position ${before} are asked for`);
+  throw new Error(`records from before position ${before} are requested`);
 }
 
 /** Of the log that a recording was made of. */

@@ -11,24 +11,24 @@ import { hastyResponses } from './recorded-log.ts';
 import type { Recording } from './recording.ts';
 
 /*
- * Promise 6: durable before answered. The system calls of real processes are recorded; then their folder is
- * put together anew as a power cut would have left it, at moments that a seed gives, and opened. Where strace
- * may not trace, `npm test` says so (machine-means.ts).
+ * Promise 6: durable before the response. The system calls of real processes are recorded; then their folder
+ * is rebuilt as a power cut would have left it, at times that a seed gives, and opened. Where strace may not
+ * trace, `npm test` says so (machine-means.ts).
  */
 const CUTS = 60;
 const SEED = Date.now() % 1_000_000;
 
-describe('a data plane that answers many clients at once', () => {
+describe('a data plane that serves many clients at once', () => {
   const recording = recordedBy(recordDataPlane);
 
-  // Breaks: O_DSYNC left out; a new segment's folder not synced; the answer before the flush.
+  // Mutants: O_DSYNC left out; a new segment's folder not synced; the response before the flush.
   it('acknowledges no event that a power cut can still take', () => {
     expect(recording().log.responses.length).toBeGreaterThan(100);
     expect(hastyResponses(recording().log)).toEqual([]);
   });
 
-  // Breaks: the same; a checkpoint before its records.
-  it('finds all that it acknowledged, once, after a power cut at any moment', async () => {
+  // Mutants: the same; a checkpoint before its records.
+  it('finds all that it acknowledged, once, after a power cut at any time', async () => {
     expect(await cutsOf(recording())).toEqual([]);
   });
 });
@@ -36,17 +36,17 @@ describe('a data plane that answers many clients at once', () => {
 describe('a log of many small segments', () => {
   const recording = recordedBy(recordSegments);
 
-  it('tells of no frame that a power cut can still take', () => {
+  it('announces no frame that a power cut can still take', () => {
     expect(recording().log.responses.length).toBeGreaterThan(100);
     expect(hastyResponses(recording().log)).toEqual([]);
   });
 
-  it('opens with all that it told of, once, after a power cut at any moment', async () => {
+  it('opens with all that it announced, once, after a power cut at any time', async () => {
     expect(await cutsOf(recording())).toEqual([]);
   });
 });
 
-// Break: the names of new parts not synced before their range is marked loaded.
+// Mutant: the names of new parts not synced before their range is marked loaded.
 it(`the whole of Metergate counts exactly after a power cut (seed ${SEED})`, async () => {
   const result = await runPromise(powerCutsOfAll, { seed: SEED, rounds: 1, form: 'short' });
   expectKept(result);

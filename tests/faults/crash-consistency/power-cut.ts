@@ -42,7 +42,7 @@ export function cutPower(history: DiskHistory, cut: PowerCut, target: string, na
   put(history.root, target);
 }
 
-/** Of each journal a beginning stands: at least what is durable, at most what was begun. */
+/** Of each journal a beginning remains: at least what is durable, at most what was begun. */
 function namesLeft({ renamings }: DiskHistory, cut: PowerCut): Map<Folder, Map<string, DiskNode>> {
   const kept = new Set<NameChange>();
   for (const { changes } of new Set(renamings.map(({ journal }) => journal))) {
@@ -67,7 +67,7 @@ function someOf(count: number, { remains, random }: PowerCut): number {
   return remains === 'all' ? count : random.below(count + 1);
 }
 
-/** A place's bytes on the disk are those of one moment: at least its last sync, at most the cut. */
+/** A place's bytes on the disk are those of one time: at least its last sync, at most the cut. */
 function contentLeft({ before, bytesBefore, changes }: File, cut: PowerCut): Buffer {
   const begun = changes.filter(({ began }) => began <= cut.time);
   const sizes = sizesAfter(bytesBefore, begun);

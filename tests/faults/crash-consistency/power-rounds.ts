@@ -85,7 +85,7 @@ async function cutAll(recorded: RecordedInstance, random: Random): Promise<Round
   return { counts: { wholeStartsAfterPowerCuts: 1 }, problems };
 }
 
-/** From the first answer on; a file that is written once counts as much as one that always is. */
+/** From the first response on; a file that is written once counts as much as one that always is. */
 function timeOf({ log, times }: RecordedInstance, random: Random): number {
   const from = Math.min(...log.responses.map(({ time }) => time));
   const begun = times.map((ofFile) => ofFile.filter((time) => time >= from));

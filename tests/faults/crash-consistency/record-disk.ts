@@ -50,7 +50,7 @@ const NEVER = Number.POSITIVE_INFINITY;
 
 type Act = (at: Place, call: SystemCall) => void;
 
-/** By the call's name without the endings that tell its older or wider forms. */
+/** By the call's name without the endings of its older or wider forms. */
 const ACTS: Record<string, Act> = {
   ...{ open, creat: open, write, pwrite: write, ftruncate, fallocate, fsync, fdatasync: fsync },
   ...{ rename, link, unlink, rmdir: unlink, mkdir, symlink },
@@ -235,7 +235,7 @@ function folderAbove(at: Place, path: string): Folder {
   throw new Error(`${dirname(path)} is no folder that is known`);
 }
 
-/** What stands there now. Links on the way are followed, and one at the end unless `follow` is false. */
+/** The current entry. Links on the way are followed, and one at the end unless `follow` is false. */
 function find(at: Place, path: string, follow = true): DiskNode | undefined {
   const inside = relativeTo(at.root, path);
   if (inside === undefined) return undefined;

@@ -22,7 +22,7 @@ export interface RecordedInstance extends Recording {
 export interface SentRequest {
   request: PlannedRequest;
   response: SeenResponse;
-  /** When the answer set out: 0 for what was answered before the recording. */
+  /** When the response was sent: 0 for responses before the recording. */
   time: number;
 }
 
@@ -35,7 +35,7 @@ export interface InstanceRun {
 export const ENVIRONMENT = { LOG_LEVEL: 'warn', LOAD_LINGER_MS: '5', DISK_FREE_BYTES_MIN: '0' };
 /** Few, so that the load takes its time and many ranges pass. */
 const CONNECTIONS = 2;
-/** So that there are many answers, and cuts between them. */
+/** So that there are many responses, and cuts between them. */
 const BATCH_ITEMS = 60;
 const PATIENCE_MS = 30_000;
 const NEVER = Number.POSITIVE_INFINITY;
@@ -83,7 +83,7 @@ function sentRequests(seen: SeenRequest[], respondedBefore: number, { log }: Rec
   return seen.map(({ requestId, ...one }, at) => {
     const time = at < respondedBefore ? 0 : (times.get(requestId) ?? NEVER);
     if (time === NEVER && one.response.status < 300)
-      throw new Error(`no answer to ${requestId} was recorded`);
+      throw new Error(`no response to ${requestId} was recorded`);
     return { ...one, time };
   });
 }
@@ -104,7 +104,7 @@ interface SeenRequest {
   requestId: string | undefined;
 }
 
-/** Sends loads and keeps what was answered. Every request has an id of its own, which its answer names. */
+/** Sends loads and keeps the responses. Every request has an id of its own, which its response names. */
 function watchedClient({ origin, keys }: Instance) {
   const plain = createApi({ origin, key: keys().live.secret, connections: CONNECTIONS });
   const requestIds = new WeakMap<object, string>();

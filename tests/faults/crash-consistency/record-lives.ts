@@ -45,7 +45,7 @@ const REQUESTS = 10;
 const BATCH = 100;
 const RESPONSE_TIMEOUT_MS = 20_000;
 
-/** A data plane that answers many clients at once, batches and single events, through a stop and a kill. */
+/** A data plane that serves many clients at once, batches and single events, through a stop and a kill. */
 export async function recordDataPlane(folder: string): Promise<Recording> {
   const { before } = placesIn(folder);
   const traces: string[] = [];
@@ -57,7 +57,7 @@ export async function recordDataPlane(folder: string): Promise<Recording> {
     await plane.addCustomer('ada');
     for (const how of ['stop', 'kill', 'stop'] as const) {
       await Promise.all(
-        Array.from({ length: CONNECTIONS }, (_, lane) => send(plane, `${traces.length}-${lane}`)),
+        Array.from({ length: CONNECTIONS }, (_, sender) => send(plane, `${traces.length}-${sender}`)),
       );
       const pid = plane.pid();
       const exitCode = await plane.stop(how === 'stop' ? 'SIGTERM' : 'SIGKILL');
@@ -80,18 +80,18 @@ function placesIn(folder: string): { dataDir: string; before: string } {
 type Plane = Awaited<ReturnType<typeof startDataPlaneUnderTest>>;
 
 /** One request after the other; of a batch a fifth was sent before. */
-async function send({ origin, keys }: Plane, lane: string): Promise<void> {
+async function send({ origin, keys }: Plane, sender: string): Promise<void> {
   for (let request = 0; request < REQUESTS; request++) {
     const single = request % 3 === 0;
     const events = Array.from({ length: BATCH }, (_, at) =>
-      eventOf(`${lane}-${request - Number(at % 5 === 4)}-${at}`),
+      eventOf(`${sender}-${request - Number(at % 5 === 4)}-${at}`),
     );
     const response = await fetch(`${origin()}/api/v1/usage/events${single ? '' : '/batch'}`, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${keys.live.secret}`,
         'content-type': 'application/json',
-        ...(single ? { 'idempotency-key': `${lane}-${request}` } : {}),
+        ...(single ? { 'idempotency-key': `${sender}-${request}` } : {}),
       },
       body: JSON.stringify(single ? eventOf(undefined) : { events }),
       signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS),

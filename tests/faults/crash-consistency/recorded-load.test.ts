@@ -4,7 +4,7 @@ import { hastyMarks } from './recorded-load.ts';
 
 const root = newFolder();
 
-/** An insert's part that gets its name, and the moment from which on that is durable. */
+/** An insert's part that gets its name, and the time from which on that is durable. */
 function partNamed(name: string, { ended, durable }: { ended: number; durable: number }): NameChange {
   const names = [
     { folder: root, name: `tmp_insert_${name}`, node: undefined },

@@ -1,7 +1,7 @@
 import { bytesOf, type SystemCall } from '../../support/system-calls.ts';
 import type { DiskHistory, DiskNode } from './disk-history.ts';
 
-/** When Postgres was asked to mark a range as loaded: by then the warehouse must have it for good. */
+/** When Postgres was requested to mark a range as loaded: by then the warehouse must have it durably. */
 export function loadedMarks(calls: SystemCall[]): number[] {
   return calls.filter((call) => notifies(call, "SET state = 'loaded'")).map(({ began }) => began);
 }
@@ -15,7 +15,7 @@ function notifies(call: SystemCall, text: string): boolean {
 /** An insert's part: of a month, and not merged yet. */
 const PART = /^\d{6}_\d+_\d+_0$/;
 
-/** Every mark that was asked for while a power cut could still take a part that was inserted before. */
+/** Every requested mark while a power cut could still take a part that was inserted before. */
 export function hastyMarks({ renamings }: DiskHistory, marks: number[]): string[] {
   const parts = renamings.flatMap((change) => {
     const [, to] = change.names;

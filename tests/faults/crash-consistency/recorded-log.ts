@@ -3,10 +3,12 @@ import { decodeFrame } from '../../../schemas/stored/frame.ts';
 import { bytesOf, descriptorOf, type SystemCall } from '../../support/system-calls.ts';
 import type { DiskHistory, DiskNode, NameChange } from './disk-history.ts';
 
-/** What a recording says of the log: what was written, since when it was durable, what was told of it. */
+/**
+ * What a recording shows of the log: what was written, since when it was durable, what was announced of it.
+ */
 export interface RecordedLog {
   frames: RecordedFrame[];
-  /** When which end was told to the readers. */
+  /** When which end was announced to the readers. */
   published: Array<{ time: number; end: number }>;
   responses: RecordedResponse[];
   /** Names that segments were given or lost. */
@@ -132,6 +134,6 @@ export function hastyResponses({ frames, responses, segments }: RecordedLog): st
     ...(first
       ? [`${hasty.length} events were acknowledged before they were durable, ${first} the first`]
       : []),
-    ...(unsure.length > 0 ? [`${unsure.length} answers came while a segment's name was not durable`] : []),
+    ...(unsure.length > 0 ? [`${unsure.length} responses came while a segment's name was not durable`] : []),
   ];
 }

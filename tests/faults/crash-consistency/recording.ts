@@ -12,7 +12,7 @@ export interface Recording {
   history: DiskHistory;
   log: RecordedLog;
   identityCheck: Uint8Array;
-  /** Of each file the moments at which a power cut makes a difference. */
+  /** Of each file the times at which a power cut makes a difference. */
   times: number[][];
   /** When ranges were to be marked as loaded. */
   loaded: number[];
@@ -46,12 +46,12 @@ export async function readRecording({
   const times = turningPoints(history);
   const { length: responses } = log.responses;
   if (responses < RESPONSES_MIN)
-    throw new Error(`${responses} answers were recorded, fewer than ${RESPONSES_MIN}`);
+    throw new Error(`${responses} responses were recorded, fewer than ${RESPONSES_MIN}`);
   if (times.length === 0) throw new Error('no change of a file or a name was recorded');
   return { history, log, identityCheck: identityCheckOf(dataDir), times, loaded: loadedMarks(calls) };
 }
 
-/** Numbers of threads, which the machine gives again, are told apart by this for each life. */
+/** The machine reuses thread numbers: this distinguishes them by life. */
 const LIFE_THREADS = 10_000_000;
 
 async function readLives(traces: string[]): Promise<SystemCall[]> {

@@ -51,7 +51,7 @@ const WRITES = 'write,pwrite64,writev,pwritev';
 const FAILURES: readonly Failure[] = [
   { file: newestSegment, calls: WRITES, afterMax: 8 },
   { file: recordsOf, calls: WRITES, afterMax: 1 },
-  // After a start old keys are in the file alone; replays of the rounds before ask for them.
+  // After a start old keys are in the file alone; replays of the rounds before read them.
   { file: recordsOf, calls: 'pread64,preadv', afterMax: 4 },
   { file: newestSegment, calls: WRITES, afterMax: 1 },
 ];
@@ -90,7 +90,7 @@ async function failOnce(scenario: Scenario, number: number, seed: number): Promi
   return { counts: { writeErrors: 1, ...summary }, problems };
 }
 
-const WORKLOAD = { lanes: 6, batchItems: 200 };
+const WORKLOAD = { senders: 6, batchItems: 200 };
 
 /** The tracer lets the nth call fail; it ends with the process, which has to end by itself. */
 async function failUntilItEnds(

@@ -6,7 +6,7 @@ import { startFiller } from './filler.ts';
 const BODY = `{"summary":{"total":1,"created":0},"more":"${'x'.repeat(300)}"}`;
 const RESPONSE = `HTTP/1.1 200 OK\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`;
 
-/** Red when a server that is not killed keeps its ballast for ever. */
+/** Red when the filler of a server that is not killed never ends. */
 it('goes on until it is stopped, and leaves no connection', async () => {
   let requests = 0;
   const server = createServer((socket) => {

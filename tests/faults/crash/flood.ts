@@ -13,19 +13,19 @@ export interface FloodCounts {
   requestsRefused503: number;
   /** Of these: without a word of when to come again. There should be none. */
   rejectedWithoutRetryAfter: number;
-  /** The connection ended without an answer. */
+  /** The connection ended without a response. */
   requestsWithoutResponse: number;
-  /** Any other answer: there should be none. */
+  /** Any other response: there should be none. */
   otherResponses: number;
 }
 
 export interface FloodOptions {
   port: number;
-  /** The request of each connection; called anew for each send. */
+  /** The request of each connection; called for each send. */
   requests: ReadonlyArray<() => Buffer>;
 }
 
-/** A refused client comes again after a while, as it was told to. */
+/** A rejected client retries after the time in Retry-After. */
 const REJECTED_WAIT_MS = 1_000;
 const RESPONSE_TIMEOUT_MS = 20_000;
 
@@ -68,12 +68,12 @@ async function sendUntil(until: number, { port, next, counts }: Sender): Promise
 }
 
 const RETRY_AFTER = /^retry-after: [1-9]/im;
-/** Of a refusal, all of them. */
+/** Of a rejection, all of them. */
 const HEAD_CHARS_MAX = 2_000;
 
 /**
- * The head of the answer, '' without one. A connection of its own: after an early refusal half a body may be
- * unsent.
+ * The head of the response, '' without one. A connection of its own: after an early rejection half a body
+ * may be unsent.
  */
 function sendOnce(port: number, request: Buffer): Promise<string> {
   return new Promise((resolve) => {

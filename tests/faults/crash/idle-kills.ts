@@ -5,16 +5,16 @@ export function idleKills(seen: Counts): string[] {
   return [...idleKillsOfDataPlane(seen), ...BEHIND.flatMap((victim) => idleKillsBehind(seen, victim))];
 }
 
-/** Of two kills of the data plane in a row one at least is to come with an answer. */
-const NOTIFYING_KILLS_MIN = 2;
+/** Of two kills of the data plane in a row one at least must come with a response. */
+const CONCLUSIVE_KILLS_MIN = 2;
 
-/** A kill shows nothing of a data plane that has nothing to answer. */
-function idleKillsOfDataPlane({ killsOfDataPlane = 0, killsWithAnResponse = 0, killsUnderWay = 0 }: Counts) {
-  if (killsOfDataPlane < NOTIFYING_KILLS_MIN) return [];
+/** A kill shows nothing of a data plane that has no request in flight. */
+function idleKillsOfDataPlane({ killsOfDataPlane = 0, killsWithResponse = 0, killsOfRequests = 0 }: Counts) {
+  if (killsOfDataPlane < CONCLUSIVE_KILLS_MIN) return [];
   const none = `none of ${killsOfDataPlane} kills of the data plane`;
   return [
-    ...(killsWithAnResponse === 0 ? [`${none} came with an answer`] : []),
-    ...(killsUnderWay === 0 ? [`${none} cut off a request that was under way`] : []),
+    ...(killsWithResponse === 0 ? [`${none} came with a response`] : []),
+    ...(killsOfRequests === 0 ? [`${none} cut off a request in flight`] : []),
   ];
 }
 

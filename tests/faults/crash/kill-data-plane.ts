@@ -11,7 +11,7 @@ import { startFiller } from './filler.ts';
 import { type Kill, mustBeAnother, type SeenOfKill } from './kill-scenario.ts';
 import { rawRequest, readRawResponse } from './raw-request.ts';
 
-/** Three of four kills come with an answer, the others at any moment. */
+/** Three of four kills come with a response, the others at any time. */
 const ANYTIME_EVERY = 4;
 
 export async function killDataPlane(kill: Kill): Promise<SeenOfKill> {
@@ -28,29 +28,29 @@ export async function killDataPlane(kill: Kill): Promise<SeenOfKill> {
   mustBeAnother(instance, 'data plane', pid);
   const replays = replaysOf([...workload.recent(), probe], { world: judged.world, random });
   const { items } = await sendAll(replays, sendOptions(judged));
-  const counts = { replaysOfAcknowledged: items, killsWithAnResponse: responded ? 1 : 0 };
+  const counts = { replaysOfAcknowledged: items, killsWithResponse: responded ? 1 : 0 };
   return { counts, peaks: { firstResponseMs: Math.round(scenario.restartedAt - killedAt) } };
 }
 
-/** What is asked first of the process that comes after. */
+/** The first request to the process that comes after. */
 interface Probed {
   probe: PlannedRequest;
-  /** It was acknowledged by the process that was killed with the answer. */
+  /** It was acknowledged by the process that was killed with the response. */
   responded: boolean;
 }
 
 async function killAnytime({ workload, random }: Kill, pid: number): Promise<Probed> {
   const [newest] = workload.recent().slice(-1);
-  if (!newest) throw new Error('no request was answered');
+  if (!newest) throw new Error('no request received a response');
   await pass(random.below(40));
   if (!signal(pid, 'SIGKILL')) throw new Error(`process ${pid} had ended before it was killed`);
   return { probe: newest, responded: false };
 }
 
 /**
- * A random moment hits the half millisecond between write and answer once in a thousand kills. So the kill
- * comes with the answer itself, while the server has more to do than to write: an answer that came too early
- * is then still ahead of its write.
+ * A kill at a random time hits the half millisecond between write and response once in a thousand kills. So
+ * the kill comes with the response itself, while the server has more to do than to write: a response that
+ * came too early is then still ahead of its write.
  */
 async function killWithResponse({ scenario, workload, random }: Kill, pid: number): Promise<Probed> {
   const { instance, judged, killer, key } = scenario;

@@ -22,7 +22,7 @@ async function victimOf(response: (socket: Socket) => void) {
   return { victim, fire: () => killer.fire({ port, pid: victim.pid ?? 0, request: REQUEST }) };
 }
 
-it('the process is killed when its answer arrives, and the answer is told', async () => {
+it('the process is killed when its response arrives, and the response is reported', async () => {
   const { victim, fire } = await victimOf((socket) => socket.end('HTTP/1.1 201 Created'));
   const ended = once(victim, 'exit');
   expect((await fire()).toString()).toBe('HTTP/1.1 201 Created');
@@ -30,13 +30,13 @@ it('the process is killed when its answer arrives, and the answer is told', asyn
 });
 
 /** Red when a kill is counted that hit nothing. */
-it('a kill without an answer, or of a process that has ended, is none', async () => {
+it('a kill without a response, or of a process that has ended, is none', async () => {
   const silent = await victimOf((socket) => socket.end());
   await expect(silent.fire()).rejects.toThrow('was not killed');
   expect(silent.victim.signalCode).toBeNull();
-  const answering = await victimOf((socket) => socket.end('HTTP/1.1 201 Created'));
-  const ended = once(answering.victim, 'exit');
-  answering.victim.kill('SIGKILL');
+  const responding = await victimOf((socket) => socket.end('HTTP/1.1 201 Created'));
+  const ended = once(responding.victim, 'exit');
+  responding.victim.kill('SIGKILL');
   await ended;
-  await expect(answering.fire()).rejects.toThrow('was not killed');
+  await expect(responding.fire()).rejects.toThrow('was not killed');
 });

@@ -1,7 +1,7 @@
 /**
- * A process for torture runs: sends one request and kills the server in the turn of the event loop in which
- * the answer begins to arrive. A process of its own, since in one that also makes load and judges answers
- * that turn comes milliseconds too late. Told by message what to send, it tells back what arrived.
+ * A process for fault tests: sends one request and kills the server in the turn of the event loop in which
+ * the response begins to arrive. A process of its own, since in one that also makes load and judges responses
+ * that turn comes milliseconds too late. A message gives the request, another returns what arrived.
  */
 import { connect } from 'node:net';
 import { signal } from '../../../infra/platform/process-identity.ts';
@@ -15,9 +15,9 @@ export interface KillOrder {
 }
 
 export interface Arrived {
-  /** The server was there when the answer began to arrive. */
+  /** The server was alive when the response began to arrive. */
   killed: boolean;
-  /** All that arrived until the connection ended, in base64. '' when it ended without an answer. */
+  /** All that arrived until the connection ended, in base64. '' when it ended without a response. */
   response: string;
 }
 

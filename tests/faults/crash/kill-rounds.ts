@@ -15,7 +15,7 @@ export interface KillPlan {
   promises: readonly number[];
   title: string;
   rounds: { short: number; long: number };
-  /** Who is killed in which round; begun anew when it is through. */
+  /** The victim of each round; starts over at the end. */
   victims: readonly Role[];
 }
 
@@ -57,12 +57,12 @@ function killRounds(plan: KillPlan): FaultPromise {
  */
 const WELL_AFTER_MS = 1_100;
 
-/** One of the supervisor to ten of what stands behind the answer. */
+/** One of the supervisor to ten of the processes that work after the response. */
 const BEHIND: readonly Role[] = ['supervisor', ...Array<Role[]>(5).fill(['control side', 'postgres']).flat()];
 
 export const dataPlaneKilled = killRounds({
   promises: [1, 2, 3],
-  title: 'the data plane is killed while it answers',
+  title: 'the data plane is killed while it responds',
   rounds: { short: 8, long: 200 },
   victims: ['data plane'],
 });
@@ -104,13 +104,18 @@ async function killRound(scenario: Scenario, { seed, number, victim, nth }: Roun
   const own = roundSeed(seed, number);
   await pass(Math.max(0, scenario.restartedAt + WELL_AFTER_MS - performance.now()));
   const run = `r${seed}-${number}`;
-  const workload = startWorkload(scenario.judged, { seed: own, run, past: scenario.past, ...STORMS[victim] });
+  const workload = startWorkload(scenario.judged, {
+    seed: own,
+    run,
+    past: scenario.past,
+    ...WORKLOADS[victim],
+  });
   const kill = { scenario, workload, nth, random: createRandom(own) };
   const { done: seen, summary } = await during(workload, () => {
     return victim === 'data plane' ? killDataPlane(kill) : killBehind(kill, victim);
   });
-  const killsUnderWay = victim === 'data plane' && summary.requestsRepeated > 0 ? 1 : 0;
-  const counts = { ...seen.counts, ...summary, killsUnderWay, [KILLS[victim]]: 1 };
+  const killsOfRequests = victim === 'data plane' && summary.requestsRepeated > 0 ? 1 : 0;
+  const counts = { ...seen.counts, ...summary, killsOfRequests, [KILLS[victim]]: 1 };
   const isCompared = (number + 1) % COMPARED_EVERY === 0;
   const wrong = isCompared ? await compareCounters(scenario.judged) : [];
   return { counts, peaks: seen.peaks, problems: [...scenario.judged.ledger.problems(), ...wrong] };
@@ -118,12 +123,12 @@ async function killRound(scenario: Scenario, { seed, number, victim, nth }: Roun
 
 /**
  * Against the data plane many small requests, so that a kill cuts off many at every step from the first byte
- * to the answer. Against the others just enough that a range is always on its way: it takes some 30 ms.
+ * to the response. Against the others just enough that a range is always on its way: it takes some 30 ms.
  */
-const BEHIND_THE_RESPONSE = { lanes: 2, batchItems: 50, pauseMs: 10 };
-const STORMS: Record<Role, Pick<WorkloadOptions, 'lanes' | 'batchItems' | 'pauseMs'>> = {
-  'data plane': { lanes: 12, batchItems: 8 },
+const BEHIND_THE_RESPONSE = { senders: 2, batchItems: 50, pauseMs: 10 };
+const WORKLOADS: Record<Role, Pick<WorkloadOptions, 'senders' | 'batchItems' | 'pauseMs'>> = {
+  'data plane': { senders: 12, batchItems: 8 },
   'control side': BEHIND_THE_RESPONSE,
   postgres: BEHIND_THE_RESPONSE,
-  supervisor: { ...BEHIND_THE_RESPONSE, lanes: 4 },
+  supervisor: { ...BEHIND_THE_RESPONSE, senders: 4 },
 };

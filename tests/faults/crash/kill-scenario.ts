@@ -10,7 +10,7 @@ import type { Workload } from '../workload.ts';
 import { type Killer, startKiller } from './killer.ts';
 import { createResponseWatch, type ResponseWatch } from './response-watch.ts';
 
-/** One installation, the ledger of all it was told, and what is killed with. */
+/** One installation, the ledger of all responses, and the means to kill with. */
 export interface Scenario extends JudgedInstance {
   /** Of the environment that `judged` is about. */
   key: string;
@@ -78,7 +78,7 @@ export function mustBeAnother(instance: Instance, role: Role, killed: number): v
  */
 const SHORT_WINDOWS = ['all', 'custom'];
 
-/** From every side: answers, counters, breakdowns, the list of events, audit, log, stored rows. */
+/** From every side: responses, counters, breakdowns, the list of events, audit, log, stored rows. */
 export async function judgeScenario(
   { instance, judged }: Scenario,
   form: FaultOptions['form'],

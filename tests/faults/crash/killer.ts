@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Arrived, KillOrder } from './kill-on-response.ts';
 
-/** The process of kill-on-answer.ts. Needs the build. */
+/** The process of kill-on-response.ts. Needs the build. */
 export interface Killer {
   /**
-   * Resolves when the server was killed and the connection is over, with what had arrived of the answer.
-   * Rejects when no answer came, or the server had ended before: then nothing was killed.
+   * Resolves when the server was killed and the connection is over, with what had arrived of the response.
+   * Rejects when no response came, or the server had ended before: then nothing was killed.
    */
   fire(order: Omit<KillOrder, 'request'> & { request: Buffer }): Promise<Buffer>;
   close(): void;
@@ -22,7 +22,7 @@ export function startKiller(): Killer {
       const arrived = once(child, 'message', { signal: AbortSignal.timeout(FIRE_TIMEOUT_MS) });
       child.send({ ...order, request: request.toString('base64') } satisfies KillOrder);
       const [{ killed, response }] = (await arrived) as [Arrived];
-      if (!killed) throw new Error(`process ${order.pid} was not killed: no answer came from it`);
+      if (!killed) throw new Error(`process ${order.pid} was not killed: no response came from it`);
       return Buffer.from(response, 'base64');
     },
     close: () => void child.kill('SIGKILL'),

@@ -7,10 +7,10 @@ import { everybodyKilled } from './kill-rounds.ts';
 const SEED = Date.now() % 1_000_000;
 
 /*
- * The short form of promises 1 to 4, one installation for all. Seen red with each of these breaks: an answer
- * before its flush, a range marked loaded before its insert.
+ * The short form of promises 1 to 4, one installation for all. Seen red with each of these mutants: a
+ * response before its flush, a range marked loaded before its insert.
  */
-it(`every acknowledged event is counted once, whoever is killed (seed ${SEED})`, async () => {
+it(`every acknowledged event is counted once, whichever process is killed (seed ${SEED})`, async () => {
   const result = await runPromise(everybodyKilled, {
     seed: SEED,
     rounds: everybodyKilled.rounds.short,
@@ -22,8 +22,8 @@ it(`every acknowledged event is counted once, whoever is killed (seed ${SEED})`,
     killsOfControlSide: 5,
     killsOfPostgres: 5,
     killsOfSupervisor: 1,
-    killsWithAnResponse: 6,
-    killsUnderWay: 8,
+    killsWithResponse: 6,
+    killsOfRequests: 8,
   });
   for (const name of ['concurrentCopies', 'requestsRepeated', 'replaysOfAcknowledged']) {
     expect(result.counts[name], name).toBeGreaterThan(100);

@@ -5,8 +5,8 @@ import { boundedMemory } from './memory-rounds.ts';
 import { quickRestart } from './restart-rounds.ts';
 
 /*
- * The short forms of promises 9 and 11. Breaks they catch: a queue without a bound, or bounded by count; keys
- * made anew from the log at each start, or not brought up to it.
+ * The short forms of promises 9 and 11. Mutants they find: a queue without a bound, or bounded by count; keys
+ * rebuilt from the log at each start, or not brought up to it.
  */
 it('the data plane stays within its memory, whatever is offered', async () => {
   const result = await runPromise(boundedMemory, { seed: 9, rounds: 1, form: 'short' });

@@ -1,7 +1,7 @@
-import { createApi } from '../../support/api.ts';
-import { type Instance, startInstance } from '../../support/instance.ts';
+import type { Instance } from '../../support/instance.ts';
 import { createLoadBody, type LoadBody } from '../../support/load-bodies.ts';
 import { makeWorld } from '../../support/make-world.ts';
+import { type OpenedInstance, openPrepared } from '../../support/open-instance.ts';
 import { processCost } from '../../support/process-cost.ts';
 import type { World } from '../../support/world.ts';
 import type { FaultOptions, FaultPromise, RoundReport } from '../promise.ts';
@@ -15,7 +15,7 @@ const ROUND_MS = { short: 8_000, long: 30_000 };
 
 /**
  * Far more than the data plane can take, with the load stopped behind it, and its resident set at its
- * largest. A few connections send dense batches as fast as they are answered. Hundreds send bodies of a
+ * largest. A few connections send dense batches as fast as responses come. Hundreds send bodies of a
  * mebibyte, most of it white space: held all at once they would be more than the process may have.
  */
 export const boundedMemory: FaultPromise = {
@@ -23,21 +23,11 @@ export const boundedMemory: FaultPromise = {
   title: 'more than the data plane can take, with the load stopped',
   rounds: { short: 1, long: 10 },
   async open(options) {
-    const instance = await startInstance({ LOG_LEVEL: 'warn' });
-    try {
-      const flood = await prepare(instance, options);
-      return {
-        round: () => floodRound(instance, flood, ROUND_MS[options.form]),
-        async close({ keep }) {
-          if (keep) return await instance.leave();
-          await instance.remove();
-          return undefined;
-        },
-      };
-    } catch (error) {
-      await instance.remove();
-      throw error;
-    }
+    return await openPrepared({ LOG_LEVEL: 'warn' }, { connections: 1 }, async (opened) => {
+      const flood = await prepare(opened, options);
+      const round = () => floodRound(opened.instance, flood, ROUND_MS[options.form]);
+      return { round, close: opened.close };
+    });
   },
 };
 
@@ -49,11 +39,9 @@ const LARGE_CONNECTIONS = 700;
  */
 const NEW_KEYS_MAX = 5_000_000;
 
-async function prepare(instance: Instance, { seed }: FaultOptions): Promise<Flood> {
+async function prepare({ instance, api }: OpenedInstance, { seed }: FaultOptions): Promise<Flood> {
   const key = instance.keys().live.secret;
-  const api = createApi({ origin: instance.origin, key, connections: 1 });
   const world = await makeWorld(api);
-  await api.close();
   const { host, port } = new URL(instance.origin);
   const bodies = Array.from({ length: DENSE_CONNECTIONS }, (_, at) =>
     loadBody({ world, host, key, seed: seed + at }),
@@ -93,7 +81,7 @@ async function floodRound(instance: Instance, flood: Flood, durationMs: number):
   return { counts: { ...counts }, peaks: { rssPeakMib }, problems: faults(counts, rssPeakMib) };
 }
 
-/** A reset after an early refusal may overtake the answer. */
+/** A reset after an early rejection may overtake the response. */
 const WITHOUT_RESPONSE_MAX = 0.01;
 const DIED = 'the data plane ended under the flood';
 
@@ -102,10 +90,10 @@ function faults(counts: FloodCounts, rssPeakMib: number): string[] {
   const { requestsWithoutResponse, rejectedWithoutRetryAfter } = counts;
   const found: string[] = [];
   if (rssPeakMib > RSS_MAX_MIB) found.push(`the data plane took ${rssPeakMib} MiB`);
-  if (otherResponses > 0) found.push(`${otherResponses} answers were neither 200 nor 503`);
-  if (rejectedWithoutRetryAfter > 0) found.push(`${rejectedWithoutRetryAfter} refusals had no Retry-After`);
+  if (otherResponses > 0) found.push(`${otherResponses} responses were neither 200 nor 503`);
+  if (rejectedWithoutRetryAfter > 0) found.push(`${rejectedWithoutRetryAfter} rejections had no Retry-After`);
   if (requestsWithoutResponse > WITHOUT_RESPONSE_MAX * requestsOffered) {
-    found.push(`${requestsWithoutResponse} of ${requestsOffered} requests were not answered`);
+    found.push(`${requestsWithoutResponse} of ${requestsOffered} requests received no response`);
   }
   if (requestsAnswered200 === 0) found.push('nothing was acknowledged');
   if (requestsOffered < 2 * requestsAnswered200) {

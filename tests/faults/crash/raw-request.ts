@@ -29,7 +29,7 @@ export interface RawResponse {
   body: unknown;
 }
 
-/** Undefined while the answer is not whole. */
+/** Undefined while the response is not whole. */
 export function readRawResponse(response: Buffer): RawResponse | undefined {
   const bodyAt = response.indexOf('\r\n\r\n') + 4;
   if (bodyAt < 4) return undefined;

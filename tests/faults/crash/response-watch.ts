@@ -1,8 +1,8 @@
-/** Acts in the very turn of the event loop in which an answer begins to arrive. */
+/** Acts in the same turn of the event loop in which a response begins to arrive. */
 export interface ResponseWatch {
-  /** To be called for each answer: `onAnswer` of the client. */
+  /** To be called for each response: `onResponse` of the client. */
   seen(): void;
-  /** Resolves once so many more answers have come and `act` was called. Rejects when they do not come. */
+  /** Resolves once this many more responses have come and `act` was called. Rejects when they do not come. */
   after(responses: number, act: () => void): Promise<void>;
 }
 
@@ -18,7 +18,10 @@ export function createResponseWatch(): ResponseWatch {
     },
     after(responses, act) {
       return new Promise((resolve, reject) => {
-        const late = setTimeout(() => reject(new Error(`no ${responses} answers came`)), PATIENCE_MS);
+        const late = setTimeout(
+          () => reject(new Error(`fewer than ${responses} responses came`)),
+          PATIENCE_MS,
+        );
         left = responses;
         due = () => {
           act();

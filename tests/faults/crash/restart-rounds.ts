@@ -62,12 +62,12 @@ async function fill(
 ): Promise<number> {
   const { judged } = opened;
   let keys = 0;
-  for (let notified = 1; keys < KEYS[form]; ) {
+  for (let tenths = 1; keys < KEYS[form]; ) {
     await getToKnow({ judged, known }, seed);
     keys += await takeAll(opened, FILL_MS);
-    if (keys < (notified * KEYS[form]) / 10) continue;
+    if (keys < (tenths * KEYS[form]) / 10) continue;
     say(`${keys} keys`);
-    notified = Math.floor((keys * 10) / KEYS[form]) + 1;
+    tenths = Math.floor((keys * 10) / KEYS[form]) + 1;
   }
   await getToKnow({ judged, known }, seed);
   return keys;
@@ -136,10 +136,10 @@ async function restartRound(full: FullInstance, { seed, form, number }: RoundOf)
   });
   mustBeAnother(instance, 'data plane', pid);
   const othersMs = Math.round(waitedForCoreMs(instance.pid('data plane')));
-  // The short form has others beside it, which are no fault of a start; the long one has the machine.
+  // The short form runs concurrently with others, which slow a start; the long one has the machine alone.
   const late = firstResponseMs - (form === 'short' ? othersMs : 0) > FIRST_RESPONSE_MS_MAX;
-  const notified = `${firstResponseMs} ms, ${othersMs} ms of it others had the cores`;
-  const problems = late ? [`with ${full.keys} keys the first acknowledgement came after ${notified}`] : [];
+  const took = `${firstResponseMs} ms, ${othersMs} ms of it others had the cores`;
+  const problems = late ? [`with ${full.keys} keys the first acknowledgement came after ${took}`] : [];
   const mibRead = mebibytes(bytesReadBy(instance.pid('data plane')));
   const mibOfLog = mebibytes(logBytes(instance.dataDir));
   if (mibRead >= mibOfLog) problems.push(`the start read ${mibRead} MiB, and the log has ${mibOfLog}`);
@@ -167,14 +167,14 @@ async function killAndTime({ instance, judged }: FullInstance, number: number): 
   }
 }
 
-/** 200 when an earlier try was stored and its answer lost. */
+/** 200 when an earlier try was stored and its response lost. */
 function isAcknowledged(status: number | undefined): boolean {
   return status === 201 || status === 200;
 }
 
 /**
  * From its files, since it began. A start reads the record file, the last segment and what its checkpoint
- * does not cover: 61 MiB of 386. One that makes the keys anew reads the whole log, and with some 1,400,000
+ * does not cover: 61 MiB of 386. One that rebuilds the keys reads the whole log, and with some 1,400,000
  * keys it was still in time.
  */
 function bytesReadBy(pid: number): number {

@@ -5,7 +5,10 @@ import { lacking } from '../../support/machine-requirements.ts';
 import { sendAll } from '../../support/send.ts';
 import { type FaultPromise, roundSeed } from '../promise.ts';
 
-/** The main job, past one machine: every answer, counter, breakdown and stored event against the ledger. */
+/**
+ * The main workload in distributed mode: every response, counter, breakdown and stored event against the
+ * ledger.
+ */
 export const distributedExact: FaultPromise = {
   promises: [2, 3],
   title: 'a distributed installation counts exactly',

@@ -38,7 +38,7 @@ export const distributedFaults: FaultPromise = {
 
 const CONNECTIONS = 16;
 const HANG_MS = { short: 2_000, long: 30_000 };
-const LOAD = { lanes: 3, batchItems: 50, pauseMs: 20 };
+const LOAD = { senders: 3, batchItems: 50, pauseMs: 20 };
 /** The load is to be on its way before anything is done to it. */
 const UNDER_WAY = { timeoutMs: 30_000 };
 const AFTERWARDS_MS = 500;
@@ -82,7 +82,7 @@ async function underLoad(
 ): Promise<WorkloadSummary> {
   const workload: Workload = startWorkload(installation.judged, { ...LOAD, seed, run, past });
   const { summary } = await during(workload, async () => {
-    await seenInTime(() => workload.recent().length > 0 || undefined, UNDER_WAY, 'the load to be under way');
+    await seenInTime(() => workload.recent().length > 0 || undefined, UNDER_WAY, 'the load to begin');
     await act();
     await pass(AFTERWARDS_MS);
   });
@@ -107,9 +107,8 @@ async function rejectedInTime({ judged }: DistributedInstallation, run: string, 
   const headers = { 'idempotency-key': `${run}-probe` };
   const response = await judged.api.call('POST', '/usage/events', { body, headers }).catch(() => undefined);
   seen.responseMs = performance.now() - requestedAt;
-  if (response?.status !== 503)
-    seen.problems.push(`a store hangs, and usage is answered ${response?.status}`);
-  if (seen.responseMs > REJECTED_WITHIN_MS) seen.problems.push(`a refusal took ${seen.responseMs} ms`);
+  if (response?.status !== 503) seen.problems.push(`a store hangs, and usage returns ${response?.status}`);
+  if (seen.responseMs > REJECTED_WITHIN_MS) seen.problems.push(`a rejection took ${seen.responseMs} ms`);
 }
 
 /**

@@ -5,13 +5,13 @@ import { runPromise } from '../run-promise.ts';
 import { distributedFaults } from './distributed-rounds.ts';
 
 /*
- * The short form, most of it servers and eight processes that start; in the end answers, counters, breakdowns
- * and stored events are compared with the ledger. `npm run torture` has all faults, with hangs of 30 s, and
- * the same comparison for 200,000 events (distributed-exact.ts).
+ * The short form, most of it servers and eight processes that start; in the end responses, counters,
+ * breakdowns and stored events are compared with the ledger. `npm run torture` has all faults, with hangs of
+ * 30 s, and the same comparison for 200,000 events (distributed-exact.ts).
  *
  * Seen red with: a replay of an old event shown with its own occurredAt.
  */
-it('what is acknowledged is counted once, whoever is killed and whichever store hangs', async () => {
+it('what is acknowledged is counted once, whatever process is killed or store hangs', async () => {
   const seed = randomInt(1_000_000);
   const { short: rounds } = distributedFaults.rounds;
   const result = await runPromise(distributedFaults, { seed, rounds, form: 'short' });

@@ -5,7 +5,7 @@ import type { RunningRole } from '../../support/running-role.ts';
 import { waitUntilCounted } from '../../support/wait-until-counted.ts';
 import { sharedBy } from './partition-owners.ts';
 
-/** What is done to one part of an installation while it is under load, and then mended. */
+/** What is done to one part of an installation while it is under load, and then repaired. */
 export interface Fault {
   /** In words, with the name of its count: `killsOfKafka`. */
   counted: string;
@@ -37,7 +37,7 @@ function killOfRole(role: Role, counted: string): Fault {
   };
 }
 
-/** What a server can be told, whoever started it. */
+/** The faults of a server, in a container or native. */
 interface Server {
   kill(): Promise<void>;
   start(): Promise<void>;
@@ -85,11 +85,11 @@ function hangOfStore(name: StoreName, counted: string): Fault {
   };
 }
 
-/** For what stands on the log to be counted by those who are left. */
+/** For what is on the log to be counted by the processes that are left. */
 const COUNTED_MS = 60_000;
 
 /**
- * It stands still until the other holds all partitions and has counted what is on the log, and then goes on
+ * It is paused until the other holds all partitions and has counted what is on the log, and then goes on
  * in the middle of whatever it was about.
  */
 const hangOfAggregator: Fault = {

@@ -16,13 +16,13 @@ import { startWorkload } from '../workload.ts';
 const RESPONSES_LOST_PER_ROUND = { short: 20, long: 25 };
 
 /**
- * Promise 5, past one machine: broker and key store have done what they were asked, and ingest never hears of
- * it. What it then does not know it must not guess: neither free the key nor count the event twice.
+ * Promise 5 in distributed mode: broker and key store have processed a request, and ingest never receives
+ * the response. It must not guess the outcome: neither free the key nor count the event twice.
  */
 export const distributedResponsesLost: FaultPromise = {
   promises: [5],
-  name: 'distributed-answers',
-  title: 'answers of broker and key store are lost on their way to ingest',
+  name: 'distributed-responses',
+  title: 'responses of broker and key store are lost on their way to ingest',
   rounds: { short: 1, long: 20 },
   lacks: () => lacking('ownServers'),
   async open({ seed, form }) {
@@ -41,12 +41,12 @@ export const distributedResponsesLost: FaultPromise = {
 };
 
 /**
- * Whose answer is lost is held up until the claim's lease is over: many that each ask rarely, so that few are
- * held up by one loss.
+ * A request whose response is lost waits until the claim's lease is over: many clients that each send rarely,
+ * so that one loss holds up few.
  */
-const LOAD = { lanes: 32, batchItems: 6, pauseMs: 600 };
+const LOAD = { senders: 32, batchItems: 6, pauseMs: 600 };
 const CONNECTIONS = 64;
-/** What stands behind the log is not what is tried here: fewer and larger inserts. */
+/** What follows the log is not tested here: fewer and larger inserts. */
 const ENVIRONMENT = { LOAD_LINGER_MS: '1000' };
 
 interface Scenario {
@@ -66,7 +66,7 @@ async function loseResponses(
   const plan = (hop: keyof Hops, name: string) => ({
     ...{ hop: hops[hop], name, random, count: lostPerRound, share: 0.04, among: REQUESTED[hop] },
     kinds: [...SWALLOWED, { kind: 'lose' } as const],
-    // A connection that is never heard of again is to be given up.
+    // A connection that stays silent is to be given up.
     firstly: { kind: 'hang' } as const,
   });
   const losses = [createLosses(plan('kafka', 'Kafka')), createLosses(plan('redis', 'Redis'))];
@@ -80,7 +80,7 @@ async function loseResponses(
   };
 }
 
-/** A Kafka request begins with its length, 4 bytes, and what it asks for, 2 bytes. */
+/** A Kafka request begins with its length, 4 bytes, and its API key, 2 bytes. */
 const KIND_AT = 4;
 const PRODUCE = 0;
 

@@ -3,13 +3,13 @@ import type { DistributedInstallation } from '../../support/distributed-installa
 import { PARTITIONS } from '../../support/distributed-installation.ts';
 import { seenInTime } from '../../support/in-time.ts';
 
-/** Longer than a lease, and what its owner may hold up when it stands still. */
+/** Longer than a lease, and what its owner may hold up while paused. */
 const CHANGE = { timeoutMs: 90_000, everyMs: 200 };
 
 /** Resolves when all partitions are held, by so many aggregators. */
 export async function sharedBy({ environment }: DistributedInstallation, owners: number): Promise<void> {
   const client = new Client({ connectionString: environment.DATABASE_URL });
-  client.on('error', () => undefined); // the question that fails tells
+  client.on('error', () => undefined); // the failing query reports it
   await client.connect();
   try {
     const isShared = async () => {

@@ -3,15 +3,15 @@ import { dataDirAt } from '../../../infra/platform/data-dir.ts';
 import { readEndpoints } from '../../../infra/platform/endpoints-file.ts';
 import type { Instance } from '../../support/instance.ts';
 
-/** Many subscribers of one plan, and what they were told, as the database has it. */
+/** Many subscribers of one plan, and their notifications, as the database has them. */
 export interface Subscribers {
   /** Each with one subscription, as they would have come over a month. */
   insert(planId: string, many: number): Promise<void>;
-  /** A moment before which everything that is there was told. */
+  /** A time before which everything that exists was notified. */
   lastEvent(): Promise<Date>;
-  /** What was told since then, and how many changes still wait. Rejects while Postgres is away. */
+  /** What was notified since then, and how many changes still wait. Rejects while Postgres is unavailable. */
   notified(since: Date): Promise<NotifiedSince>;
-  /** What some of them were told last. */
+  /** The last notifications of some of them. */
   notifiedValues(many: number, from: number): Promise<Array<{ customerId: string; notified: object }>>;
 }
 

@@ -28,9 +28,9 @@ const AT_ONCE = 100;
 /** As long as a request is on its way, a frame gathers or is written. */
 const STAY_MS_MAX = 3;
 
-type Cut = 'head' | 'body' | 'chunk' | 'answer';
+type Cut = 'head' | 'body' | 'chunk' | 'response';
 
-/** Clients who leave in the middle: of the head, of the body, of a chunk, or between body and answer. */
+/** Clients that leave in the middle: of the head, of the body, of a chunk, or between body and response. */
 export async function mutantOffRequests(options: BrokenOffOptions): Promise<BrokenOff[]> {
   const random = createRandom(options.seed);
   const all: BrokenOff[] = [];
@@ -45,7 +45,7 @@ export async function mutantOffRequests(options: BrokenOffOptions): Promise<Brok
 
 async function breakOff(options: BrokenOffOptions, random: Random, number: number): Promise<BrokenOff> {
   const { origin, keys } = options;
-  const cut = random.pick<Cut>(['head', 'body', 'chunk', 'answer', 'answer']);
+  const cut = random.pick<Cut>(['head', 'body', 'chunk', 'response', 'response']);
   const isUsage = random.chance(0.8);
   const name = `${options.run}-cut-${number}`;
   const request = isUsage ? usageOf(name, options.customer) : customerOf(name);
@@ -60,14 +60,18 @@ async function breakOff(options: BrokenOffOptions, random: Random, number: numbe
     body: `${head}${body.subarray(0, random.below(body.length))}`,
     // Without the chunk that ends it.
     chunk: `${head}${chunks.slice(0, 1 + random.below(chunks.length))}`,
-    answer: `${head}${body}`,
+    response: `${head}${body}`,
   };
   const socket = await openRawSocket(origin);
   socket.send(sent[cut]);
   await delay(stays);
   const leftFirst = !(await socket.isClosedWithin(0));
   socket.leave(hard);
-  return { request: { ...request, what: `broken off in the ${cut}` }, wasWhole: cut === 'answer', leftFirst };
+  return {
+    request: { ...request, what: `broken off in the ${cut}` },
+    wasWhole: cut === 'response',
+    leftFirst,
+  };
 }
 
 function usageOf(name: string, customer: string): FuzzRequest {
@@ -77,7 +81,7 @@ function usageOf(name: string, customer: string): FuzzRequest {
 
 function customerOf(name: string): FuzzRequest {
   const body = JSON.stringify({ name, email: `${name}@example.org`, externalId: name });
-  // Told under a key, so that sending it again asks for the first answer.
+  // Sent with a key, so that a repetition requests the first response.
   const headers = { 'content-type': 'application/json', 'idempotency-key': name };
   return soundRequest('customers', body, { headers });
 }

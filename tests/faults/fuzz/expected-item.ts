@@ -6,11 +6,11 @@ import { isTaggedObject, isUnsound, memberOf, numberOf, type Tagged, textOf } fr
 
 /** What the contract (§1, §3) says of one item, read by the judge's own rules. */
 export interface ExpectedItem {
-  /** Codes of everything that is wrong with its form, in no order: any of them may be answered. */
+  /** Codes of everything that is wrong with its form, in no order: any of them may be returned. */
   faults: Set<string>;
-  /** What is wrong with the customer, the meter or the time; a replay is not asked. */
+  /** What is wrong with the customer, the meter or the time; not checked for a replay. */
   stateFaults: Set<string>;
-  /** It may be refused with one of these and may as well be stored. */
+  /** It may be rejected with one of these and may as well be stored. */
   maybe: Set<string>;
   echoedKey: string;
   /** There when the form is right. */
@@ -96,7 +96,7 @@ const PROPERTIES_MAX = 32;
 const NAME_CHARS_MAX = 64;
 const TEXT_CHARS_MAX = 256;
 
-/** A number beyond the limits may be told as the property's fault or as the number's. */
+/** A number beyond the limits may be reported as the property's fault or as the number's. */
 function readProperties(value: Tagged | undefined, faults: Set<string>): MeantProperty[] {
   if (value === undefined || value === null) return [];
   if (!isTaggedObject(value)) {

@@ -10,11 +10,11 @@ import {
   type Tagged,
 } from './read-tagged.ts';
 
-/** What a request must be answered, by the contract alone: one of `refused`, or the items one by one. */
+/** The response that the contract requires: one of `rejected`, or the items one by one. */
 export type Expected =
   | { rejected: Set<string> }
   | { items: ExpectedItem[] }
-  /** A control-plane body that was read: created, or refused with one of these. */
+  /** A control-plane body that was read: created, or rejected with one of these. */
   | { created: Tagged; rejected: Set<string> };
 
 const BODY_BYTES_MAX = 1024 * 1024;
@@ -52,7 +52,7 @@ function rejectedAs(...codes: string[]): Expected {
   return { rejected: new Set(codes) };
 }
 
-/** A header beyond ASCII, or with a tab in it: nobody can tell what the client meant. */
+/** A header beyond ASCII, or with a tab in it: what the client meant is unknowable. */
 function headerKeyFault(key: string | undefined): string | undefined {
   return key !== undefined && /[^\x20-\x7e]/.test(key) ? 'idempotency_key_invalid' : undefined;
 }

@@ -21,7 +21,7 @@ import { type FuzzReport, type SendFuzzOptions, sendFuzz } from './send-fuzz.ts'
 /** Promise 7: whatever bytes come, no 5xx, no exit, no trace of the inside, and nothing stored by mistake. */
 export const fuzzBytes: FaultPromise = {
   promises: [7],
-  title: 'hostile bytes come in bodies and on sockets',
+  title: 'fuzz bytes come in bodies and on sockets',
   rounds: { short: 1, long: 20 },
   open: openRounds,
 };
@@ -31,7 +31,7 @@ const CONNECTIONS = 4;
 const CLIENTS_GONE_A_ROUND = { short: 300, long: 1_000 };
 /** It takes a quarter of a minute until the slow ones are closed. */
 const SLOW_EVERY = 5;
-/** What refuses bodies by thousands must not be found by its error log. */
+/** The error log must not fill up when thousands of bodies are rejected. */
 const SETTINGS = { LOG_LEVEL: 'warn' };
 
 interface Scenario {
@@ -75,7 +75,7 @@ async function setScenario(instance: Instance, form: FaultOptions['form']): Prom
   const world = await makeWorld(api);
   const planned = { customers: world.customers, meters: [...world.meters] };
   const judge = createFuzzJudge(world);
-  // What the control plane is told to make is of another environment: nobody's customer here.
+  // The control plane creates objects in another environment: none of them is a customer here.
   const keys = { usage: live.secret, control: test.secret };
   return {
     instance,
@@ -104,7 +104,7 @@ async function fuzzRound(scenario: Scenario, number: number, seed: number): Prom
   const problems = [...ofBodies.problems, ...ofCases.problems, ...ofSockets.problems];
   problems.push(...(await sendAgain(scenario, ofSockets)));
   problems.push(...(await announceBodies(instance.origin, send.keys.usage, instance.pid('data plane'))));
-  problems.push(...(await standsAsBefore(instance, before)), ...judge.ledger.problems());
+  problems.push(...(await isAsBefore(instance, before)), ...judge.ledger.problems());
   return {
     counts: {
       bodies: ofBodies.responded,
@@ -127,7 +127,7 @@ async function sendBoth(
 }
 
 /**
- * What was refused, and what nobody asked for, has left its key free; what a client left behind is stored
+ * What was rejected, or never requested, has left its key free; what a client left behind is stored
  * once, or not at all where it was not whole.
  */
 async function sendAgain({ judge, world, send }: Scenario, sockets: SocketsReport): Promise<string[]> {
@@ -158,9 +158,9 @@ function* soundOnes(keys: string[], customerId: string): Generator<FuzzRequest> 
 const CALM_WITHIN_MS = 15_000;
 
 /** The same processes, nothing in flight, and no error of ours in their log. */
-async function standsAsBefore(instance: Instance, pids: string): Promise<string[]> {
+async function isAsBefore(instance: Instance, pids: string): Promise<string[]> {
   const problems: string[] = [];
-  if (pidsOf(instance) !== pids) problems.push('a process ended and was started anew');
+  if (pidsOf(instance) !== pids) problems.push('a process ended and was restarted');
   const isCalm = async () => (await inFlightBytes(instance.origin)) === 0 || undefined;
   const calm = await poll(isCalm, { timeoutMs: CALM_WITHIN_MS, everyMs: 20 });
   if (!calm) problems.push(`${await inFlightBytes(instance.origin)} bytes are still in flight`);
@@ -185,5 +185,5 @@ function pidsOf(instance: Instance): string {
 
 function responsesOf(judge: FuzzJudge): Record<string, number> {
   const counts = Object.entries(judge.takeCounts());
-  return Object.fromEntries(counts.map(([outcome, count]) => [`answered ${outcome}`, count]));
+  return Object.fromEntries(counts.map(([outcome, count]) => [`returned ${outcome}`, count]));
 }

@@ -10,20 +10,20 @@ import type { FuzzRequest } from './fuzz-request.ts';
 import { codeOf, frameFault, type RawResponse } from './judge-frame.ts';
 import { isTaggedObject, numberOf, readTagged, type Tagged } from './read-tagged.ts';
 
-/** Judges answers to hostile requests, and keeps what was acknowledged in the ledger of all other runs. */
+/** Judges responses to fuzz requests, and keeps what was acknowledged in the ledger of all other runs. */
 export interface FuzzJudge {
   readonly ledger: Ledger;
-  /** Before it is sent: what it says decides what later requests under its keys may be told. */
+  /** Before it is sent: its content decides what later requests under its keys may receive. */
   expect(request: FuzzRequest): JudgeResponse;
-  /** It was sent whole and its client left before the answer: what it says may be stored, or not. */
+  /** It was sent whole and its client left before the response: its event may be stored, or not. */
   left(request: FuzzRequest): void;
-  /** Some keys of what was refused since the last call, which have to be free. */
+  /** Some keys of what was rejected since the last call, which have to be free. */
   takeRejectedKeys(): string[];
-  /** Answers since the last call by what they were: `created`, `duplicate`, an error code. */
+  /** Responses since the last call by outcome: `created`, `duplicate`, an error code. */
   takeCounts(): Record<string, number>;
 }
 
-/** What is wrong with this answer; undefined when it is as the contract says. */
+/** What is wrong with this response; undefined when it is as the contract says. */
 export type JudgeResponse = (response: TimedResponse) => string | undefined;
 
 export interface TimedResponse extends RawResponse {
@@ -99,10 +99,10 @@ function contentFault(one: Case, expected: Expected): string | undefined {
 
 function rejectionFault({ request, response, books }: Case, codes: Set<string>): string | undefined {
   const shown = `${response.status} ${response.text.slice(0, 200)}, expected ${[...codes].join(' or ')}`;
-  if (response.status < 400) return `is answered ${shown}`;
+  if (response.status < 400) return `returns ${shown}`;
   const code = codeOf(response);
   if (code instanceof Error) return code.message;
-  if (!codes.has(code)) return `is answered ${shown}`;
+  if (!codes.has(code)) return `returns ${shown}`;
   tally(books, code);
   for (const key of request.keys) remember(books, key);
   return undefined;
@@ -187,7 +187,9 @@ function addTry({ tries }: Books, { meant, echoedKey }: ExpectedItem): void {
   if (meant) tries.set(echoedKey, (tries.get(echoedKey) ?? 0) + 1);
 }
 
-/** A key of several events may be told so, whatever else is true of the item: the ledger knows its one. */
+/**
+ * A key of several events may be reported so, whatever else is true of the item: the ledger knows its one.
+ */
 function outcomeFault(expected: ExpectedItem, outcome: string, books: Books): string | undefined {
   const { faults, stateFaults, maybe, meant, echoedKey } = expected;
   tally(books, outcome);
@@ -200,10 +202,10 @@ function outcomeFault(expected: ExpectedItem, outcome: string, books: Books): st
     else books.stored.add(echoedKey);
     return undefined;
   }
-  return `is told ${outcome}, expected ${[...wrong, ...maybe].join(' or ') || 'to be created'}`;
+  return `returns ${outcome}, expected ${[...wrong, ...maybe].join(' or ') || 'to be created'}`;
 }
 
-/** As the ledger wants it: a refusal with the code that was found right, or the event with its places. */
+/** As the ledger wants it: a rejection with the code that was accepted, or the event with its places. */
 function plannedItem({ meant, echoedKey }: ExpectedItem, outcome: string, { world }: Books): PlannedItem {
   const isStored = outcome === 'created' || outcome === 'duplicate';
   if (!isStored || !meant) return { json: echoedKey, echoedKey, rejection: outcome };

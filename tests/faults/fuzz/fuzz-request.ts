@@ -1,4 +1,4 @@
-/** A request that is whole HTTP and hostile in what it says. */
+/** A request that is whole HTTP and whose content is fuzzed. */
 export interface FuzzRequest {
   /** What was done to it, for the message of a failure. */
   what: string;
@@ -9,7 +9,7 @@ export interface FuzzRequest {
   /** As it goes on the wire. */
   body: Buffer;
   chunked: boolean;
-  /** The idempotency keys it was made of: free as long as it is refused. */
+  /** The idempotency keys it was made of: free as long as it is rejected. */
   keys: string[];
 }
 

@@ -17,7 +17,7 @@ export interface FuzzOptions {
   world: World;
 }
 
-/** The same seed, run and moment give the same requests. A tenth is sound: what is exact has to be known. */
+/** The same seed, run and time give the same requests. A tenth is valid: what is exact has to be known. */
 export function* fuzzRequests({ seed, count, ...scope }: FuzzOptions): Generator<FuzzRequest> {
   const random = createRandom(seed);
   for (let number = 0; number < count; number++) {
@@ -30,8 +30,8 @@ export function* fuzzRequests({ seed, count, ...scope }: FuzzOptions): Generator
 }
 
 /**
- * Most batches do not ask for their events, and are read by another door than the others. Not those of which
- * only the shown event tells when it occurred, or which of two is the latest.
+ * Most batches do not request their events, and are read by another engine than the others. Not those of
+ * which only the shown event gives the time when it occurred, or which of two is the latest.
  */
 function isCommon(request: FuzzRequest, world: World, random: Random): boolean {
   const asks = random.chance(0.2);
@@ -82,7 +82,7 @@ function soundSingle(source: Source, spoil: Spoil): FuzzRequest {
 
 const LINES = { 'content-type': 'application/x-ndjson' };
 
-/** One of its items is spoiled; the others must be stored beside it. */
+/** One of its items is spoiled; the others must be stored. */
 function soundBatch(source: Source, spoil: Spoil): FuzzRequest {
   const { random, name } = source;
   const keys = Array.from({ length: 1 + random.below(4) }, (_, at) => `${name}-${at}`);

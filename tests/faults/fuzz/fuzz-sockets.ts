@@ -22,7 +22,7 @@ export interface SocketsOptions {
 export interface SocketsReport {
   problems: string[];
   brokenOff: BrokenOff[];
-  /** Of events that were never asked for. */
+  /** Of events that were never requested. */
   smuggledKeys: string[];
   counts: Record<string, number>;
 }
@@ -55,18 +55,18 @@ export async function abuseSockets(options: SocketsOptions): Promise<SocketsRepo
 
 const PATIENCE_MS = 5_000;
 
-/** A client that asks before it sends its body gets an answer all the same, either way. */
+/** A client that expects 100-continue before its body gets a response all the same, either way. */
 async function expectContinue({ origin, keys }: SocketsOptions): Promise<string[]> {
   const body = '{"events":[]}';
   const framing = [`Content-Length: ${body.length}`, 'Content-Type: application/json'];
   const socket = await openRawSocket(origin);
   socket.send(postHead(TARGET_PATH.batch, keys.usage, [...framing, 'Expect: 100-continue']));
-  // RFC 9110, 10.1.1: a client need not wait for it for ever.
+  // RFC 9110, 10.1.1: a client need not wait indefinitely.
   await socket.receives(/^HTTP\/1\.1 100/, PATIENCE_MS / 10);
   socket.send(body);
   const hasResponse = await socket.receives(/"total":0/, PATIENCE_MS);
   socket.leave();
-  return hasResponse ? [] : [`a client that expects 100-continue is answered ${socket.received()}`];
+  return hasResponse ? [] : [`a client that expects 100-continue receives ${socket.received()}`];
 }
 
 const ANNOUNCED_BYTES = 1_048_576;
@@ -83,11 +83,11 @@ export async function announceBodies(origin: string, key: string, pid: number): 
   ]);
   const sockets = await Promise.all(Array.from({ length: 500 }, () => openRawSocket(origin)));
   for (const socket of sockets) socket.send(`${head}{`);
-  // Answered behind all those heads.
+  // The response comes after all those heads.
   const served = await fetch(`${origin}/healthz`, { signal: AbortSignal.timeout(PATIENCE_MS) });
   const growth = residentMib(pid) - before;
   for (const socket of sockets) socket.leave();
-  if (served.status !== 200) return [`/healthz is answered ${served.status} beside 500 announced bodies`];
+  if (served.status !== 200) return [`/healthz returns ${served.status} with 500 announced bodies`];
   return growth < GROWTH_MIB_MAX ? [] : [`announced bodies of 500 MiB take ${Math.round(growth)} MiB`];
 }
 

@@ -11,7 +11,7 @@ export interface CaseScope {
 
 /**
  * Every case as a whole body, and where it can stand as a value: as an item, a line, an event's value, a
- * property and in the metadata of a customer. Batches twice: those that ask for the events go another way.
+ * property and in the metadata of a customer. Batches twice: those that request the events go another way.
  */
 export function* jsonCaseRequests({ run, ...scope }: CaseScope): Generator<FuzzRequest> {
   for (const [number, one] of jsonCases().entries()) {

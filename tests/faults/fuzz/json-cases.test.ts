@@ -4,21 +4,21 @@ import type { JsonCase, Verdict } from './json-case.ts';
 import { jsonCases } from './json-cases.ts';
 import { hasUnsoundText, numberOf, readTagged } from './read-tagged.ts';
 
-/** The table and the judge are two opinions. That the product holds the same one is hostile.sys.test.ts. */
+/** The table and the judge are two opinions. fuzz.timed.test.ts shows that the product agrees. */
 const CASES = jsonCases();
 
 test('the table has cases of every verdict, and none twice', () => {
-  const notified = CASES.map(({ bytes, wholeOnly }) => `${bytes.toString('latin1')} ${wholeOnly}`);
-  expect(notified.filter((one, at) => notified.indexOf(one) !== at)).toEqual([]);
+  const texts = CASES.map(({ bytes, wholeOnly }) => `${bytes.toString('latin1')} ${wholeOnly}`);
+  expect(texts.filter((one, at) => texts.indexOf(one) !== at)).toEqual([]);
   expect(CASES.length).toBeGreaterThan(300);
   expect(new Set(CASES.map(({ verdict }) => verdict)).size).toBe(4);
 });
 
 test('the judge agrees with the table, for a case alone and inside an array', () => {
-  expect(CASES.filter((one) => verdictOf(one.bytes) !== one.verdict).map(notified)).toEqual([]);
+  expect(CASES.filter((one) => verdictOf(one.bytes) !== one.verdict).map(described)).toEqual([]);
   const inside = CASES.filter(({ wholeOnly }) => !wholeOnly);
   const inArray = ({ bytes }: JsonCase) => Buffer.concat([Buffer.from('[0,'), bytes, Buffer.from(']')]);
-  expect(inside.filter((one) => isJson(inArray(one)) !== isJson(one.bytes)).map(notified)).toEqual([]);
+  expect(inside.filter((one) => isJson(inArray(one)) !== isJson(one.bytes)).map(described)).toEqual([]);
 });
 
 test('the judge rounds to the even unit, and writes numbers out', () => {
@@ -50,6 +50,6 @@ function isJson(bytes: Buffer): boolean {
   return readTagged(bytes) !== undefined;
 }
 
-function notified({ verdict, why, bytes }: JsonCase): string {
+function described({ verdict, why, bytes }: JsonCase): string {
   return `${verdict}, ${why}: ${JSON.stringify(bytes.toString('latin1', 0, 60))}`;
 }

@@ -4,8 +4,8 @@ import { SHAPE_CASES, WHOLE_CASES } from './json-shape-cases.ts';
 import { STRING_CASES } from './json-string-cases.ts';
 
 /**
- * What a JSON reader may be asked to read, with the reason of each verdict. The cases are those on which
- * readers were found to disagree (N. Seriot, "Parsing JSON is a minefield", and its JSONTestSuite), told in
+ * Texts for a JSON reader, with the reason of each verdict. The cases are those on which
+ * readers were found to disagree (N. Seriot, "Parsing JSON is a minefield", and its JSONTestSuite), put in
  * our own groups; what RFC 8259 leaves open is decided here, as the contract (§1) does.
  */
 export function jsonCases(): JsonCase[] {

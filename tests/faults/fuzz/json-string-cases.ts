@@ -100,7 +100,7 @@ export const STRING_CASES: readonly JsonCaseGroup[] = [
   ['not JSON', 'something behind it', '""x', '"a" b', '"a""b"', '"a"+"b"', '"a"\\'],
   [
     'not JSON',
-    'no UTF-8: a byte that never stands',
+    'no UTF-8: a byte that never occurs',
     quoted(0xff),
     quoted(0xfe),
     quoted(0xf8, 0x88, 0x80, 0x80, 0x80),

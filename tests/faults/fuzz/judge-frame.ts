@@ -1,6 +1,6 @@
 import { ERROR_STATUS, type ErrorCode } from '../../../schemas/error-codes.ts';
 
-/** An answer as it came. */
+/** A response as it came. */
 export interface RawResponse {
   status: number;
   /** Names in lower case. */
@@ -19,9 +19,9 @@ const INSIDE = [
   /Error:/,
 ];
 
-/** What is wrong with any answer, whatever was asked: undefined when nothing is. */
+/** What is wrong with any response, whatever the request: undefined when nothing is. */
 export function frameFault({ status, headers, text }: RawResponse): string | undefined {
-  if (status >= 500) return `is answered ${status}`;
+  if (status >= 500) return `returns ${status}`;
   if (headers['x-api-version'] !== 'v1') return 'carries no X-API-Version';
   if (headers['content-type'] !== 'application/json') return `is ${headers['content-type']}`;
   if (!isJson(text)) return 'is no JSON';
@@ -29,13 +29,13 @@ export function frameFault({ status, headers, text }: RawResponse): string | und
   return inside && `shows something of the inside: ${inside}`;
 }
 
-/** The code of a refusal; an Error that says what is wrong with its form. */
+/** The code of a rejection; an Error that says what is wrong with its form. */
 export function codeOf({ status, headers, text }: RawResponse): string | Error {
   const { error } = JSON.parse(text) as { error?: Record<string, unknown> };
   const { code, message, requestId } = error ?? {};
   if (typeof code !== 'string' || !Object.hasOwn(ERROR_STATUS, code))
     return new Error(`has the code ${code}`);
-  if (ERROR_STATUS[code as ErrorCode] !== status) return new Error(`answers ${code} as ${status}`);
+  if (ERROR_STATUS[code as ErrorCode] !== status) return new Error(`returns ${code} as ${status}`);
   if (typeof message !== 'string' || message.length < 5) return new Error('has no message');
   return requestId === headers['x-request-id'] ? code : new Error('has another request id in its header');
 }

@@ -5,7 +5,7 @@ export interface NoHttpOptions {
   origin: string;
   key: string;
   seed: number;
-  /** Connections with bytes at random, beside those of the list. */
+  /** Connections with random bytes, in addition to those of the list. */
   random: number;
 }
 
@@ -18,7 +18,9 @@ export interface NoHttpReport {
 const PATIENCE_MS = 15_000;
 const AT_ONCE = 50;
 
-/** Bytes that are no HTTP, or not ours: each is refused or closed, and answered 5xx by none of our code. */
+/**
+ * Bytes that are no HTTP, or not ours: each is rejected or closed, and none of our code responds with 5xx.
+ */
 export async function talkNonsense({ origin, key, seed, random }: NoHttpOptions): Promise<NoHttpReport> {
   const dice = createRandom(seed);
   const garbage = Array.from({ length: random }, (): [string, Buffer] => ['random bytes', garbageOf(dice)]);
@@ -38,8 +40,8 @@ async function problemOf(origin: string, what: string, bytes: string | Buffer): 
   socket.leave();
   const [, status = '400'] = /^HTTP\/1\.1 (\d{3})/.exec(socket.received()) ?? [];
   if (!isClosed) return `${what}: the connection stays open for ${PATIENCE_MS} ms`;
-  // 505 is the parser's own bare answer to other versions of HTTP.
-  return Number(status) >= 500 && status !== '505' ? `${what}: is answered ${status}` : undefined;
+  // 505 is the parser's own bare response to other versions of HTTP.
+  return Number(status) >= 500 && status !== '505' ? `${what}: returns ${status}` : undefined;
 }
 
 function oddities(key: string): Array<[what: string, bytes: string | Buffer]> {
@@ -86,7 +88,7 @@ function oddities(key: string): Array<[what: string, bytes: string | Buffer]> {
     ['an empty key', get('GET /api/v1/meters HTTP/1.1', 'Authorization: Bearer ', 'X-API-Key: ')],
     ['keys that differ', get('GET /api/v1/meters HTTP/1.1', 'Authorization: Bearer a', `X-API-Key: ${key}`)],
     ['garbage after a request', `${sound}\0\x01garbage\r\n\r\n`],
-    ['requests before the first answer', sound.repeat(50)],
+    ['requests before the first response', sound.repeat(50)],
     ['half a request after a request', sound + sound.slice(0, -20)],
     ['an Expect that nobody knows', post(['Content-Length: 2', 'Expect: 200-ok'], '{}')],
     [

@@ -12,7 +12,7 @@ export interface RawSocket {
   receives(pattern: RegExp, timeoutMs: number): Promise<boolean>;
   /** True when the server closes within the time. */
   isClosedWithin(timeoutMs: number): Promise<boolean>;
-  /** No more from our side; the server's answers still come. */
+  /** Half-closes our side; the server's responses still come. */
   end(): void;
   /** Gone without a word: with a reset where `hard`. */
   leave(hard?: boolean): void;

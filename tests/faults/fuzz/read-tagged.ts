@@ -17,7 +17,7 @@ export function readTagged(bytes: Uint8Array): { value: Tagged } | undefined {
   }
 }
 
-/** The text that stands here, or undefined. */
+/** The text at the current position, or undefined. */
 export function textOf(value: Tagged | undefined): string | undefined {
   return typeof value === 'string' && value.startsWith('$') ? value.slice(1) : undefined;
 }

@@ -22,9 +22,9 @@ const ENDS_WITHIN = { timeoutMs: 20_000, everyMs: 1 };
 const PROBLEMS_MAX = 10;
 
 export interface FuzzReport {
-  /** Requests whose answer was judged. */
+  /** Requests whose response was judged. */
   responded: number;
-  /** A sentence for every answer that is wrong, or did not come. */
+  /** A sentence for every response that is wrong, or did not come. */
   problems: string[];
 }
 
@@ -68,16 +68,16 @@ function openLine({ origin, keys, judge }: SendFuzzOptions, onResponse: () => vo
     const response = await client
       .request(asSent(request, keys))
       .then(whole, (error: unknown) => error as Error);
-    if (response instanceof Error) return notified(request, `finds no answer: ${response.message}`);
+    if (response instanceof Error) return described(request, `receives no response: ${response.message}`);
     onResponse();
     const fault = judgeResponse({ ...response, requestedAtMs, respondedAtMs: Date.now() });
-    if (fault !== undefined) return notified(request, fault);
-    // Nothing is read behind a last chunk, and the answer says so. It may have ended by now.
+    if (fault !== undefined) return described(request, fault);
+    // Nothing is read after a last chunk, and the response says so. It may have ended by now.
     if (request.chunked && response.headers.connection === 'close') {
       const ended = await poll(() => closings > before || undefined, ENDS_WITHIN);
-      return ended ? undefined : notified(request, 'does not end the connection, as its answer says');
+      return ended ? undefined : described(request, 'does not end the connection, as its response says');
     }
-    return closings === before ? undefined : notified(request, 'costs the connection');
+    return closings === before ? undefined : described(request, 'costs the connection');
   }
 
   return { problem, close: () => client.destroy() };
@@ -107,7 +107,7 @@ async function whole({ statusCode, headers, body }: Dispatcher.ResponseData) {
 
 const SHOWN_CHARS = 160;
 
-function notified({ what, target, headers, body }: FuzzRequest, fault: string): string {
+function described({ what, target, headers, body }: FuzzRequest, fault: string): string {
   const begins = JSON.stringify(body.toString('latin1', 0, SHOWN_CHARS));
   const head = JSON.stringify({ ...headers, target });
   return `${what}: ${body.length} bytes ${begins} with ${head} ${fault}`;

@@ -10,14 +10,14 @@ export interface SmuggledOptions {
 }
 
 const PATIENCE_MS = 1_500;
-/** For the answer to the first part, where there is one. */
+/** For the response to the first part, where there is one. */
 const FIRST_RESPONSE_MS = 500;
 
 /**
  * Requests of which two readers would take different bytes for the end, with a second request in the part
- * that is in doubt: at once, and behind the answer to the first part. (The native parser closes where a
- * request comes before the one before it is answered: that would hide what was taken for a request.) Resolves
- * with the keys of those second requests: not one may have been carried out.
+ * that is in doubt: at once, and after the response to the first part. (The native parser closes where a
+ * request comes before the response to the one before it: that would hide what was taken for a request.)
+ * Resolves with the keys of those second requests: not one may have been carried out.
  */
 export async function smuggleRequests(
   options: SmuggledOptions,
@@ -28,7 +28,7 @@ export async function smuggleRequests(
       const key = `${options.run}-smuggled-${number}`;
       const hidden = hiddenRequest(options, key);
       const smuggled = { ...shape(hidden), ...(waits ? { hidden } : {}) };
-      return { key, problem: await smuggle(options, waits ? `${what}, answered` : what, smuggled) };
+      return { key, problem: await smuggle(options, waits ? `${what}, after a response` : what, smuggled) };
     }),
   );
   return { keys: found.map(({ key }) => key), problems: found.flatMap(({ problem }) => problem ?? []) };
@@ -39,7 +39,7 @@ interface Outer {
   body: string;
 }
 
-/** With a hidden request that is said when what stands before it was answered. */
+/** With a hidden request that is sent after the response to the first part. */
 interface Smuggled extends Outer {
   hidden?: string;
 }
@@ -119,7 +119,7 @@ const SHAPES: Array<[what: string, shape: Shape]> = [
   ['a header line that ends in a carriage return', (hidden) => framed([`X-A: b\r${length(hidden)}`], hidden)],
   ['a NUL in a header', (hidden) => framed(['X-A: \0', length(hidden)], hidden)],
   ['no framing at all', (hidden) => framed([], `\0${hidden}`)],
-  // Answered before their bodies have come: what comes then is still the body.
+  // The response comes before their bodies: what comes then is still the body.
   ['a body of another media type', (hidden) => framed(['Content-Type: text/plain', length(hidden)], hidden)],
   ['a body packed in another way', (hidden) => framed(['Content-Encoding: br', length(hidden)], hidden)],
   [

@@ -16,7 +16,7 @@ function withHeader(request: FuzzRequest, name: string, value: string | undefine
   const headers = Object.fromEntries(Object.entries(request.headers).filter(([other]) => other !== name));
   const spoiled = { ...request, what: `${name} is ${value}`, headers };
   if (value !== undefined) spoiled.headers[name] = value;
-  // Another header, another key: the one it was made with is not asked for.
+  // Another header, another key: the one it was made with is not sent.
   if (name === 'idempotency-key' && request.target === 'single') spoiled.keys = [];
   return spoiled;
 }

@@ -4,11 +4,14 @@ import type { MeantEvent } from '../../support/planned-event.ts';
 import { sendAll } from '../../support/send.ts';
 import { COPY_SHARE, sendOptions, startWorkload, type Workload } from '../workload.ts';
 
-/** A storm of keys, customers and meters that the data plane knows: it goes on whatever store is away. */
+/**
+ * A workload of keys, customers and meters that the data plane knows: it goes on whatever store is
+ * unavailable.
+ */
 export interface KnownLoad extends Pick<Workload, 'stop'> {
-  /** Requests answered so far. */
+  /** Requests acknowledged so far. */
   responded(): number;
-  /** The longest time that no answer came, in milliseconds. */
+  /** The longest time without a response, in milliseconds. */
   longestSilenceMs(): number;
 }
 
@@ -16,15 +19,15 @@ export interface KnownLoadOptions {
   seed: number;
   /** Distinguishes the keys of several loads against one store. */
   run: string;
-  /** As of a storm. */
+  /** As of a workload. */
   past: MeantEvent[];
-  /** Of a lane between two requests: see {@link pauseFor}. */
+  /** Of a sender between two requests: see {@link pauseFor}. */
   pauseMs: number;
 }
 
-/** A key is checked anew each second while Postgres is away, and waits 300 ms for that. */
+/** While Postgres is unavailable a key is checked again each second, and waits 300 ms for that. */
 export const SILENCE_MS_MAX = 2_000;
-const LANES = 4;
+const SENDERS = 4;
 const BATCH_ITEMS = 50;
 /** Enough that every name of every customer and meter comes. */
 const WARM_UP_ITEMS = 1_500;
@@ -39,7 +42,7 @@ export async function startKnownLoad(judged: Judged, options: KnownLoadOptions):
   let lastAt = performance.now();
   const silenceMs = () => performance.now() - lastAt;
   const { stop } = startWorkload(judged, {
-    ...{ seed, run, past, pauseMs, lanes: LANES, batchItems: BATCH_ITEMS },
+    ...{ seed, run, past, pauseMs, senders: SENDERS, batchItems: BATCH_ITEMS },
     sentOf: knownPart,
     onResponded() {
       responded++;
@@ -61,15 +64,15 @@ const PAUSE_MS_MIN = 20;
 
 /** The pause with which an outage of so many milliseconds sees no more requests than the ledger can hold. */
 export function pauseFor(outageMs: number): number {
-  return Math.max(PAUSE_MS_MIN, Math.ceil((outageMs * LANES * (1 + COPY_SHARE)) / REQUESTS_MAX));
+  return Math.max(PAUSE_MS_MIN, Math.ceil((outageMs * SENDERS * (1 + COPY_SHARE)) / REQUESTS_MAX));
 }
 
-/** A tenth of what its lanes can have answered in an outage of so many milliseconds. */
+/** A tenth of what its senders can have had acknowledged in an outage of this many milliseconds. */
 export function responsesMin(outageMs: number): number {
-  return Math.ceil((outageMs * LANES) / pauseFor(outageMs) / 10);
+  return Math.ceil((outageMs * SENDERS) / pauseFor(outageMs) / 10);
 }
 
-/** Without the items that name a stranger: while Postgres is away nobody can say what is wrong with them. */
+/** Without the items of unknown customers: while Postgres is unavailable these cannot be judged. */
 function knownPart(request: PlannedRequest): PlannedRequest {
   const items = request.items.filter(({ rejection }) => rejection !== 'customer_not_found');
   if (items.length === request.items.length) return request;

@@ -1,15 +1,15 @@
 import type { OutageScenario, StoreName } from './outage-scenario.ts';
 
-/** A request that is asked while a store is away, and what must come of it. */
+/** A request that is sent while a store is unavailable, and the response it must receive. */
 export interface Probe {
   name: string;
   path: string;
   /** A GET without one. */
   body?: string;
   headers?: Record<string, string>;
-  /** Time for the whole answer. */
+  /** Time for the whole response. */
   limitMs: number;
-  /** What is wrong with the answer; undefined when it is right. */
+  /** What is wrong with the response; undefined when it is right. */
   fault(status: number, body: string): string | undefined;
   /** What it says is at most so old: until then an outage may not show. Default 0. */
   ageMsMax?: number;
@@ -25,13 +25,13 @@ const READINESS_MS = 3_000;
 /** Source: control-plane/store/read-breakdown.ts, after the second that a read waits by default. */
 const BREAKDOWN_MS = 16_000;
 
-/** Whether what takes its time is asked too; `ages`: longer than a known key is believed. */
+/** Whether slow probes are sent too; `ages`: longer than a known key is believed. */
 export type Patience = 'none' | 'strong' | 'all' | 'ages';
 
-/** What must hold at any moment of an outage. */
-export function probesOf(scenario: OutageScenario, away: StoreName, patience: Patience): Probe[] {
-  const probes = [alive, names(away), read(scenario, 'eventual')];
-  if (away === 'postgres') probes.push(...strangers(scenario, patience === 'ages'));
+/** What must hold at any time of an outage. */
+export function probesOf(scenario: OutageScenario, store: StoreName, patience: Patience): Probe[] {
+  const probes = [alive, names(store), read(scenario, 'eventual')];
+  if (store === 'postgres') probes.push(...strangers(scenario, patience === 'ages'));
   if (patience !== 'none') probes.push(read(scenario, 'strong'));
   if (patience === 'all' || patience === 'ages') probes.push(...slowReads(scenario));
   return probes;
@@ -47,7 +47,7 @@ const alive: Probe = {
 /** The control plane keeps its outcome for a second, and the data plane that page for another. */
 const READINESS_AGE_MS = 2_000;
 
-function names(away: StoreName): Probe {
+function names(store: StoreName): Probe {
   return {
     name: 'readyz',
     path: '/readyz',
@@ -55,7 +55,7 @@ function names(away: StoreName): Probe {
     limitMs: READINESS_MS + SLACK_MS,
     fault(status, body) {
       const { checks } = JSON.parse(body) as { checks?: Record<string, { ok: boolean }> };
-      return status === 503 && checks?.[away]?.ok === false ? undefined : `${status} ${body}`;
+      return status === 503 && checks?.[store]?.ok === false ? undefined : `${status} ${body}`;
     },
   };
 }
@@ -108,13 +108,13 @@ function unavailable(status: number, body: string): string | undefined {
   return status === 503 && body.includes('"code":"unavailable"') ? undefined : `${status} ${body}`;
 }
 
-/** What is wrong with the answer, as a sentence; and how long it took. */
+/** What is wrong with the response, as a sentence; and how long it took. */
 export async function ask(
   { instance }: OutageScenario,
   { name, path, body, headers, limitMs, fault }: Probe,
 ): Promise<{ problem: string | undefined; tookMs: number }> {
   const startedAt = performance.now();
-  const answer = await fetch(`${instance.origin}${path}`, {
+  const outcome = await fetch(`${instance.origin}${path}`, {
     headers: {
       authorization: `Bearer ${instance.keys().live.secret}`,
       'content-type': 'application/json',
@@ -127,7 +127,7 @@ export async function ask(
     (error: Error) => error,
   );
   const tookMs = Math.round(performance.now() - startedAt);
-  if (answer instanceof Error) return { problem: `${name}: ${answer.message} after ${tookMs} ms`, tookMs };
-  const wrong = fault(answer.status, answer.text);
+  if (outcome instanceof Error) return { problem: `${name}: ${outcome.message} after ${tookMs} ms`, tookMs };
+  const wrong = fault(outcome.status, outcome.text);
   return { problem: wrong === undefined ? undefined : `${name}: ${wrong}`, tookMs };
 }

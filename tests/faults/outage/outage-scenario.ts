@@ -37,14 +37,14 @@ export type StoreName = 'postgres' | 'warehouse';
 export type Hop = StoreName | 'client';
 
 const CONNECTIONS = 32;
-/** Many inserts are to pass: each is a chance to lose an answer. */
+/** Many inserts are to pass: each is a chance to lose a response. */
 const ENVIRONMENT = { LOG_LEVEL: 'warn', LOAD_LINGER_MS: '5' };
 /** Of an installation whose stores hang. */
 const CLOSE_STEP_MS = 30_000;
 
 export async function openOutageScenario(): Promise<OutageScenario> {
   const closer = createCloser(pino({ level: 'silent' }), { stepTimeoutMs: CLOSE_STEP_MS });
-  const folder = mkdtempSync(join(tmpdir(), 'metergate-away-'));
+  const folder = mkdtempSync(join(tmpdir(), 'metergate-outage-'));
   // Postgres may run under another account, which has to get through here.
   chmodSync(folder, 0o755);
   let keeps = false;

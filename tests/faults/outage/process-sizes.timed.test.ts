@@ -7,12 +7,12 @@ import { createSizes } from './process-sizes.ts';
 it('a process that grows beyond the bound is named with both of its sizes', async () => {
   const child = spawn(process.execPath, ['-e', HOARDER], { stdio: ['pipe', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill('SIGKILL'));
-  const notified = child.stdout[Symbol.asyncIterator]();
-  await notified.next();
+  const lines = child.stdout[Symbol.asyncIterator]();
+  await lines.next();
   const sizes = createSizes({ Hoarder: child.pid ?? 0 });
   expect(sizes.problems()).toEqual([]);
   child.stdin.write('more');
-  await notified.next();
+  await lines.next();
   sizes.look();
   expect(sizes.problems()).toEqual([expect.stringMatching(/^rssMib of Hoarder went from \d+ to \d{3,}$/)]);
   expect(sizes.peaks.rssMibOfHoarder).toBeGreaterThan(300);

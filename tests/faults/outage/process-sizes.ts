@@ -13,7 +13,7 @@ const MEBIBYTE = 1024 * 1024;
 
 /**
  * Beyond what a process had before the outage. The heap breathes by some 100 MiB between two collections;
- * every client and every connection to a store is a file, and a store that hangs may have each opened anew.
+ * every client and every connection to a store is a file, and a store that hangs may have each reopened.
  */
 const GROWTH_MAX = { rssMib: 256, openFiles: 100 } as const;
 /** Whatever it had before: round after round a little would be within the growth. */

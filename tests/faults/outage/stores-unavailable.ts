@@ -14,7 +14,7 @@ import { createSizes, type Sizes } from './process-sizes.ts';
 /** Promise 8: a store that is dead, or hangs, holds up nothing that can be done without it. */
 export const storesUnavailable: FaultPromise = {
   promises: [8],
-  title: 'ClickHouse and Postgres are away, killed and hanging',
+  title: 'ClickHouse and Postgres are unavailable, killed and hanging',
   rounds: { short: 4, long: 9 },
   async open({ seed, form, say }) {
     const scenario = await openOutageScenario();
@@ -23,7 +23,7 @@ export const storesUnavailable: FaultPromise = {
         const own = roundSeed(seed, number);
         const outage = outageOf(number, form, own);
         say(`${outage.store} ${outage.how} for ${Math.round(outage.forMs / 1000)} s`);
-        return awayRound(scenario, { ...outage, seed: own, run: `a${seed}-${number}` });
+        return outageRound(scenario, { ...outage, seed: own, run: `a${seed}-${number}` });
       },
       judge: () => judge(scenario, form),
       close: scenario.close,
@@ -48,7 +48,7 @@ const KINDS: ReadonlyArray<Pick<Outage, 'store' | 'how'>> = [
 /** Longer than the load may be silent: else one that stops with the store would go unseen. */
 const SHORT_OUTAGE_MS = SILENCE_MS_MAX + 1_000;
 
-/** The last of the long form lasts longer than a key is believed while Postgres is away. */
+/** The last of the long form lasts longer than a key is believed while Postgres is unavailable. */
 function outageOf(number: number, form: 'short' | 'long', seed: number): Outage {
   const kind = KINDS[number % KINDS.length] ?? { store: 'postgres', how: 'hanging' };
   if (form === 'short') {
@@ -68,7 +68,7 @@ interface Round extends Outage {
   run: string;
 }
 
-async function awayRound(scenario: OutageScenario, round: Round): Promise<RoundReport> {
+async function outageRound(scenario: OutageScenario, round: Round): Promise<RoundReport> {
   const { judged, past } = scenario;
   const { seed, run, store } = round;
   const { instance } = scenario;
@@ -78,10 +78,12 @@ async function awayRound(scenario: OutageScenario, round: Round): Promise<RoundR
   });
   const load = await startKnownLoad(judged, { seed, run, past, pauseMs: pauseFor(round.forMs) });
   const { done } = await during(load, () => {
-    return whileAway(scenario, round, (awayAt) => watchOutage(scenario, round, { load, awayAt, size }));
+    return whileUnavailable(scenario, round, (outageAt) =>
+      watchOutage(scenario, round, { load, outageAt, size }),
+    );
   });
-  const { seen, awayMs } = done;
-  const withinMs = Math.max(2 * awayMs, CAUGHT_UP_MS_LEAST);
+  const { seen, outageMs } = done;
+  const withinMs = Math.max(2 * outageMs, CAUGHT_UP_MS_LEAST);
   const caughtUpMs = await untilCounted(scenario, withinMs);
   const problems = [
     ...seen.problems,
@@ -92,24 +94,24 @@ async function awayRound(scenario: OutageScenario, round: Round): Promise<RoundR
   ];
   const peaks = { ...seen.peaks, ...size.peaks };
   if (caughtUpMs === undefined)
-    problems.push(`after an outage of ${awayMs} ms the lag is not 0 within ${withinMs} ms`);
+    problems.push(`after an outage of ${outageMs} ms the lag is not 0 within ${withinMs} ms`);
   else peaks[`caughtUpMsOf${NAMES[store]}`] = caughtUpMs;
   const counts = { requestsAcknowledgedMeanwhile: seen.acknowledged, outages: 1 };
   return { counts, peaks, problems };
 }
 
 /** The store comes back whatever becomes of the watch. */
-async function whileAway<T>(
+async function whileUnavailable<T>(
   { stores }: OutageScenario,
   { store: name, how }: Outage,
-  watch: (awayAt: number) => Promise<T>,
-): Promise<{ seen: T; awayMs: number }> {
+  watch: (outageAt: number) => Promise<T>,
+): Promise<{ seen: T; outageMs: number }> {
   const store = stores[name];
   if (how === 'killed') await store.kill();
   else store.freeze();
-  const awayAt = performance.now();
-  const seen = await watch(awayAt).finally(() => (how === 'killed' ? store.start() : store.thaw()));
-  return { seen, awayMs: Math.round(performance.now() - awayAt) };
+  const outageAt = performance.now();
+  const seen = await watch(outageAt).finally(() => (how === 'killed' ? store.start() : store.thaw()));
+  return { seen, outageMs: Math.round(performance.now() - outageAt) };
 }
 
 const NAMES: Record<StoreName, string> = { warehouse: 'Warehouse', postgres: 'Postgres' };
@@ -118,7 +120,7 @@ const PROBLEMS_MAX = 10;
 
 interface Watched {
   load: KnownLoad;
-  awayAt: number;
+  outageAt: number;
   size: Sizes;
 }
 
@@ -128,22 +130,22 @@ interface SeenOfOutage {
   peaks: Record<string, number>;
 }
 
-/** Asks every probe again and again until the outage is over and each was answered. */
+/** Repeats every probe until the outage is over and each has its response. */
 async function watchOutage(
   scenario: OutageScenario,
   round: Round,
-  { load, awayAt, size }: Watched,
+  { load, outageAt, size }: Watched,
 ): Promise<SeenOfOutage> {
   const respondedBefore = load.responded();
   const problems: string[] = [];
   const peaks: Record<string, number> = {};
-  const isOver = () => performance.now() - awayAt > round.forMs;
+  const isOver = () => performance.now() - outageAt > round.forMs;
 
   async function repeat(probe: Probe): Promise<void> {
     do {
-      const isNotifying = performance.now() - awayAt >= (probe.ageMsMax ?? 0);
+      const isConclusive = performance.now() - outageAt >= (probe.ageMsMax ?? 0);
       const { problem, tookMs } = await ask(scenario, probe);
-      if (problem !== undefined && isNotifying && problems.length < PROBLEMS_MAX) problems.push(problem);
+      if (problem !== undefined && isConclusive && problems.length < PROBLEMS_MAX) problems.push(problem);
       const name = `ms of ${probe.name}`;
       peaks[name] = Math.max(peaks[name] ?? 0, tookMs);
       size.look();
@@ -153,7 +155,7 @@ async function watchOutage(
 
   const isLong = round.patience === 'ages';
   const [judgedLong] = await Promise.all([
-    isLong ? judgeLongOutage(scenario, { load, awayAt }) : [],
+    isLong ? judgeLongOutage(scenario, { load, outageAt }) : [],
     ...probesOf(scenario, round.store, round.patience).map(repeat),
   ]);
   problems.push(...judgedLong);
@@ -172,7 +174,7 @@ async function watchOutage(
 const COUNTED_EVERY_MS = 20;
 const PAGE_TIMEOUT_MS = 10_000;
 
-/** Asks for no read: a read that waits would wake the load. Milliseconds; undefined when it takes longer. */
+/** Without a read: a read that waits would wake the load. Milliseconds; undefined when it takes longer. */
 async function untilCounted({ instance }: OutageScenario, timeoutMs: number): Promise<number | undefined> {
   const backAt = performance.now();
   const counted = async () => {

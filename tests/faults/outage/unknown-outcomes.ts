@@ -1,5 +1,5 @@
 import { compareBreakdowns, compareCounters, type Judged } from '../../support/compare.ts';
-import { type Beside, during } from '../../support/during.ts';
+import { during, type RunningLoad } from '../../support/during.ts';
 import type { Ledger } from '../../support/ledger.ts';
 import type { ArmedProxy } from '../../support/proxy/armed-proxy.ts';
 import { createLosses, SWALLOWED } from '../../support/proxy/losses.ts';
@@ -11,14 +11,14 @@ import { type FaultPromise, type RoundReport, roundSeed } from '../promise.ts';
 import { startWorkload } from '../workload.ts';
 import { type OutageScenario, openOutageScenario, warehouseUrl } from './outage-scenario.ts';
 
-/** Rounds take turns between the hops: 20 lost answers on each in the short form, 500 in the long one. */
+/** Rounds take turns between the hops: 20 lost responses on each in the short form, 500 in the long one. */
 const RESPONSES_LOST_PER_ROUND = { short: 20, long: 25 };
 const ROUND_PATIENCE_MS = 300_000;
 
-/** Promise 5: a request whose answer is lost on the way was done once, and its retry says so. */
+/** Promise 5: a request whose response is lost on the way took effect once, and its retry says so. */
 export const unknownOutcomes: FaultPromise = {
   promises: [5],
-  title: 'answers are lost between client and data plane, and between aggregator and ClickHouse',
+  title: 'responses are lost between client and data plane, and between aggregator and ClickHouse',
   rounds: { short: 2, long: 40 },
   async open({ seed, form }) {
     const scenario = await openOutageScenario();
@@ -43,7 +43,7 @@ interface Round {
   form: 'short' | 'long';
 }
 
-/** Long enough that copies of the request, on other connections, overtake its answer. */
+/** Long enough that copies of the request, on other connections, overtake its response. */
 const LATE: Fault = { kind: 'delay', ms: 300 };
 /** What a hanging connection costs: the client's patience, or an insert's. */
 const RARE: Fault[] = [{ kind: 'hang' }];
@@ -65,15 +65,15 @@ async function loseClientsResponses(scenario: OutageScenario, round: Round): Pro
     share: 0.3,
     among: (request) => request.includes('POST /api/v1/usage/events'),
   });
-  const load = { seed: round.seed, run: round.run, past: scenario.past, lanes: 6, batchItems: 50 };
+  const load = { seed: round.seed, run: round.run, past: scenario.past, senders: 6, batchItems: 50 };
   const { summary } = await during(startWorkload(scenario.throughProxy, load), losses.enough);
   const learnt = learntFromRetries(ledger) - before;
   const problems = [...ledger.problems(), ...(await compareCounters(scenario.judged))];
-  if (learnt === 0) problems.push('no retry was answered as a duplicate');
+  if (learnt === 0) problems.push('no retry returned a duplicate');
   return { counts: { ...losses.counts(), ...summary, eventsLearntFromRetries: learnt }, problems };
 }
 
-/** Events whose `created` was lost on the way: every answer that arrived said `duplicate`. */
+/** Events whose `created` was lost on the way: every response that arrived said `duplicate`. */
 function learntFromRetries(ledger: Ledger): number {
   return [...ledger.events()].filter(({ created }) => created === 0).length;
 }
@@ -89,8 +89,13 @@ async function loseInsertsResponses(scenario: OutageScenario, round: Round): Pro
     among: (request) => INSERT.test(request.toString('latin1')),
     onRequest: tokens.seen,
   });
-  const lanes = { lanes: 2, batchItems: 20, pauseMs: INSERTS_PAUSE_MS };
-  const workload = startWorkload(judged, { seed: round.seed, run: round.run, past: scenario.past, ...lanes });
+  const senders = { senders: 2, batchItems: 20, pauseMs: INSERTS_PAUSE_MS };
+  const workload = startWorkload(judged, {
+    seed: round.seed,
+    run: round.run,
+    past: scenario.past,
+    ...senders,
+  });
   const { summary } = await during(workload, () => {
     return during(keepReading(judged), losses.enough);
   });
@@ -107,12 +112,12 @@ async function loseInsertsResponses(scenario: OutageScenario, round: Round): Pro
 const INSERTS_PAUSE_MS = 20;
 
 /** Strong reads, one after the other: who waits cuts the pause short that the load makes after a failure. */
-function keepReading(judged: Judged): Beside<void> {
+function keepReading(judged: Judged): RunningLoad<void> {
   let stopping = false;
   const reading = (async () => {
     while (!stopping) await waitUntilCounted(judged, ROUND_PATIENCE_MS);
   })();
-  reading.catch(() => undefined); // told by `stop`
+  reading.catch(() => undefined); // reported by `stop`
   return {
     stop: () => {
       stopping = true;
@@ -121,7 +126,7 @@ function keepReading(judged: Judged): Beside<void> {
   };
 }
 
-/** An insert whose answer was lost has to come again under its own token. */
+/** An insert whose response was lost has to come again under its own token. */
 function createTokens() {
   const withoutResponse = new Set<string>();
   return {

@@ -6,7 +6,7 @@ import { identityOf, isLiving, signal } from '../../../infra/platform/process-id
 import { listSegments } from '../../../infra/segment-log/segment-file.ts';
 import { auditOf } from '../../support/audit-of.ts';
 import { compareCounters } from '../../support/compare.ts';
-import { type Beside, during } from '../../support/during.ts';
+import { during, type RunningLoad } from '../../support/during.ts';
 import { planRequests } from '../../support/generator.ts';
 import { seenInTime } from '../../support/in-time.ts';
 import { lockOwner } from '../../support/processes.ts';
@@ -51,7 +51,7 @@ const ENVIRONMENT = {
   LOG_SEGMENT_BYTES: String(256 * 1024),
 };
 
-/** What becomes of the data plane in the middle of a round's load; begun anew when it is through. */
+/** The fault of the data plane in the middle of a round's load; starts over at the end. */
 const FATES: Array<{ name: string; act: (scenario: Scenario) => Promise<void> }> = [
   { name: 'ends', act: endInOrder },
   { name: 'kills', act: ({ instance }) => instance.kill('data plane') },
@@ -82,8 +82,8 @@ async function retentionRound(scenario: Scenario, number: number): Promise<Round
 
 const HALF_SENT = { timeoutMs: PATIENCE_MS, everyMs: 1 };
 
-interface Sending extends Beside<void> {
-  /** Sent and answered so far. */
+interface Sending extends RunningLoad<void> {
+  /** Sent and acknowledged so far. */
   items(): number;
 }
 
@@ -93,7 +93,7 @@ function startSending(scenario: Scenario, number: number): Sending {
   const sent = send(scenario, number, (items) => {
     responded = items;
   });
-  sent.catch(() => undefined); // told by `stop`
+  sent.catch(() => undefined); // reported by `stop`
   return { items: () => responded, stop: () => sent };
 }
 
@@ -107,8 +107,8 @@ async function send(scenario: Scenario, number: number, onProgress?: (items: num
   const { api, ledger, world } = judged;
   const [seed, run] = [roundSeed(options.seed, number), `retention-${options.seed}-${number}`];
   const requests = planRequests({ seed, run, items: itemsOf(options), nowMs, world });
-  const notified = onProgress === undefined ? {} : { onProgress };
-  await sendAll(requests, { api, ledger, connections: CONNECTIONS, patienceMs: PATIENCE_MS, ...notified });
+  const progress = onProgress === undefined ? {} : { onProgress };
+  await sendAll(requests, { api, ledger, connections: CONNECTIONS, patienceMs: PATIENCE_MS, ...progress });
 }
 
 /** An ordinary stop of the data plane; its supervisor starts it again. */

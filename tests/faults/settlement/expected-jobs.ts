@@ -1,4 +1,4 @@
-/** What happened to the limits of one customer, by the times that answers named. */
+/** The history of one customer's limits, by the times in the responses. */
 export interface LimitedCustomer {
   id: string;
   /** The one that runs. */

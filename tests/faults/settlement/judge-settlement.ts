@@ -7,7 +7,7 @@ import { JOBS, type LimitedWorld } from './limited-world.ts';
 import type { RatedCustomer, RatedWorld } from './rated-world.ts';
 import type { UsedEvent } from './usage-workload.ts';
 
-/** Whether everything that was acknowledged has been burned and told, by the public API alone. */
+/** Whether everything that was acknowledged has been burned and notified, by the public API alone. */
 export interface SettlementJudge {
   /** Waits until all is settled. A sentence for each thing that is not, or is too much. */
   settled(used: readonly UsedEvent[]): Promise<string[]>;
@@ -23,7 +23,7 @@ export function createSettlementJudge(
   api: Api,
   { world, limited }: { world: RatedWorld; limited: LimitedWorld },
 ): SettlementJudge {
-  /** What the usage of each had cost by the last quiet moment. */
+  /** What the usage of each had cost by the last quiet time. */
   const cost = new Map<string, bigint>();
   const depleted = new Map<string, number>();
 
@@ -46,7 +46,7 @@ export function createSettlementJudge(
       const own = [...notified.keys()].filter((name) => name.startsWith(`${customer.id} `));
       for (const name of new Set([...due.keys(), ...own])) {
         const [is, ought] = [notified.get(name) ?? 0, due.get(name) ?? 0];
-        if (is !== ought) problems.push(`${name} was told ${is} times, and is to be ${ought} times`);
+        if (is !== ought) problems.push(`${name} was notified ${is} times, expected ${ought}`);
       }
     }
     for (const customer of limited.customers) {
@@ -56,7 +56,7 @@ export function createSettlementJudge(
     return problems;
   }
 
-  /** Grants come at quiet moments only: in between a balance can only fall. */
+  /** Grants come at quiet times only: in between a balance can only fall. */
   function isDepleted(customer: RatedCustomer, rest: bigint): boolean {
     const before = granted(customer) - (cost.get(customer.id) ?? 0n);
     return before > 0n && rest <= 0n;
@@ -109,7 +109,7 @@ interface Notified {
   data: { customerId: string; meterId?: string; thresholdValue?: unknown };
 }
 
-/** How often each crossing and depletion was told. */
+/** How often each crossing and depletion was notified. */
 async function notifiedOf(api: Api): Promise<Map<string, number>> {
   const notified = new Map<string, number>();
   for (const { data } of [

@@ -1,10 +1,10 @@
-import type { Api, Method } from '../../support/api.ts';
+import { type Api, callDone } from '../../support/api.ts';
 import type { Random } from '../../support/random.ts';
 
 /** Customers whose usage costs credits and is watched, all made through the public API. */
 export interface RatedWorld {
   customers: RatedCustomer[];
-  /** The rates of `tokens`, each from its moment on. The others' never change. */
+  /** The rates of `tokens`, each from its time on. The others' never change. */
   tokenRates: Array<{ sinceMs: number; rate: string }>;
 }
 
@@ -44,7 +44,7 @@ export async function makeRatedWorld(api: Api): Promise<RatedWorld> {
   await make(api, '/features', { key: 'exports', name: 'Exports', type: 'metered', meterKey: 'exports' });
   const { id: planId } = await make(api, '/plans', { name: PLAN, productId: PLAN });
   const entitlements = [{ featureKey: 'exports', value: Number(LIMIT) }];
-  await done(api, 'PUT', `/plans/${planId}/entitlements`, { entitlements });
+  await callDone(api, 'PUT', `/plans/${planId}/entitlements`, { entitlements });
   const customers: RatedCustomer[] = [];
   for (let number = 0; number < CUSTOMERS; number++) {
     const name = `Payer ${number}`;
@@ -52,7 +52,7 @@ export async function makeRatedWorld(api: Api): Promise<RatedWorld> {
     const id = String(made.id);
     const { currentPeriodStart } = await make(api, '/subscriptions', { customerId: id, planId });
     const budget = { soft: Number(BUDGET.soft), hard: Number(BUDGET.hard) };
-    await done(api, 'PUT', `/customers/${id}/budgets/tokens`, budget);
+    await callDone(api, 'PUT', `/customers/${id}/budgets/tokens`, budget);
     customers.push({ id, subscribedMs: Date.parse(String(currentPeriodStart)), grants: [] });
   }
   return { customers, tokenRates: [{ sinceMs: 0, rate: RATES.tokens }] };
@@ -60,7 +60,9 @@ export async function makeRatedWorld(api: Api): Promise<RatedWorld> {
 
 /** Half-way: what occurs from the change on has the new rate, however late it comes. */
 export async function changeTokenRate(api: Api, { tokenRates }: RatedWorld): Promise<void> {
-  const { updatedAt } = await done(api, 'PATCH', '/meters/tokens', { creditRate: Number(RATES.tokensLater) });
+  const { updatedAt } = await callDone(api, 'PATCH', '/meters/tokens', {
+    creditRate: Number(RATES.tokensLater),
+  });
   tokenRates.push({ sinceMs: Date.parse(String(updatedAt)), rate: RATES.tokensLater });
 }
 
@@ -97,11 +99,5 @@ async function grant(
 type Made = Record<string, unknown>;
 
 async function make(api: Api, path: string, body: object): Promise<Made> {
-  return done(api, 'POST', path, body);
-}
-
-async function done(api: Api, method: Method, path: string, body: object): Promise<Made> {
-  const response = await api.call(method, path, { body: JSON.stringify(body) });
-  if (response.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(response.body)}`);
-  return response.body as Made;
+  return callDone(api, 'POST', path, body);
 }

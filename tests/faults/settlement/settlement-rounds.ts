@@ -1,7 +1,8 @@
 import { setTimeout as pass } from 'node:timers/promises';
-import { type Api, createApi } from '../../support/api.ts';
+import type { Api } from '../../support/api.ts';
 import { during } from '../../support/during.ts';
-import { type Instance, type Role, startInstance } from '../../support/instance.ts';
+import type { Instance, Role } from '../../support/instance.ts';
+import { openPrepared } from '../../support/open-instance.ts';
 import { createRandom } from '../../support/random.ts';
 import { type FaultOptions, type FaultPromise, type RoundReport, roundSeed } from '../promise.ts';
 import { createSettlementJudge, type SettlementJudge } from './judge-settlement.ts';
@@ -19,36 +20,25 @@ import { correctAll, startUsageWorkload, type UsedEvent } from './usage-workload
  * Usage that costs credits, on time and late across period bounds, with a rate that changes half-way; with
  * corrections, and limits that change in each round by plans, plan edits, overrides and cancellations. What
  * settles it is killed while it does. Everybody has in the end exactly what was granted less what all
- * acknowledged usage costs, and was told once of each depletion and each crossing.
+ * acknowledged usage costs, and emitted one event for each depletion and each crossing.
  */
 export const settlementKilled: FaultPromise = {
   promises: [21],
   title: 'the control side and Postgres are killed while usage burns credits and crosses thresholds',
   rounds: { short: 3, long: 25 },
   async open(options) {
-    const instance = await startInstance({ LOG_LEVEL: 'warn', LOAD_LINGER_MS: '5' });
-    const key = instance.keys().live.secret;
-    const api = createApi({ origin: instance.origin, key, connections: 8 });
-    const close = async ({ keep }: { keep: boolean }) => {
-      await api.close();
-      if (keep) return await instance.leave();
-      await instance.remove();
-      return undefined;
-    };
-    try {
+    const environment = { LOG_LEVEL: 'warn', LOAD_LINGER_MS: '5' };
+    return await openPrepared(environment, { connections: 8 }, async ({ instance, api, close }) => {
       const world = await makeRatedWorld(api);
       const limited = await makeLimitedWorld(api);
       const judge = createSettlementJudge(api, { world, limited });
       const scenario: Scenario = { instance, api, world, limited, judge, used: [] };
       return {
-        round: (number) => killRound(scenario, options, number),
+        round: (number: number) => killRound(scenario, options, number),
         judge: () => judgeAgain(scenario, options),
         close,
       };
-    } catch (error) {
-      await close({ keep: false });
-      throw error;
-    }
+    });
   },
 };
 
@@ -106,7 +96,7 @@ async function killRound(
   return { counts, problems };
 }
 
-/** What is settled again, as it is each minute while it is in use, burns and tells nothing more. */
+/** A further settlement, which happens each minute while there is usage, burns and emits nothing more. */
 const SWEPT_MS = 65_000;
 
 async function judgeAgain({ judge, used }: Scenario, { form }: FaultOptions): Promise<RoundReport> {

@@ -9,7 +9,7 @@ const SEED = Date.now() % 1_000_000;
  * The short form of promise 21. Seen red with pairs that are settled without the times that were touched, and
  * with thresholds that leave no row.
  */
-it(`usage burns credits once and is told of once, whoever is killed (seed ${SEED})`, async () => {
+it(`usage burns credits once and is notified once, whichever process is killed (seed ${SEED})`, async () => {
   const { rounds } = settlementKilled;
   const result = await runPromise(settlementKilled, { seed: SEED, rounds: rounds.short, form: 'short' });
   expectKept(result);

@@ -1,11 +1,12 @@
-import { setTimeout as pass } from 'node:timers/promises';
 import type { Api, ApiResponse } from '../../support/api.ts';
-import type { Beside } from '../../support/during.ts';
+import type { RunningLoad } from '../../support/during.ts';
+import { seenInTime } from '../../support/in-time.ts';
 import type { Random } from '../../support/random.ts';
+import { startSenders } from '../../support/senders.ts';
 import { JOBS, type LimitedWorld } from './limited-world.ts';
 import { type RatedWorld, SPENT_FIRST } from './rated-world.ts';
 
-/** An event that was acknowledged, as its answer showed it. */
+/** An event that was acknowledged, as its response showed it. */
 export interface UsedEvent {
   customerId: string;
   meterKey: string;
@@ -26,43 +27,36 @@ export interface UsageWorkloadOptions {
   used: UsedEvent[];
 }
 
-const LANES = 3;
+const SENDERS = 3;
 const ITEMS = 30;
 const PAUSE_MS = 8;
-const PATIENCE_MS = 60_000;
+const PATIENCE = { timeoutMs: 60_000, everyMs: 20 };
 
 /** Usage of everybody, on time and late, without a pause but between two requests; with its requests. */
 export function startUsageWorkload(
   options: UsageWorkloadOptions,
-): Beside<{ requests: number; repeated: number }> {
+): RunningLoad<{ requests: number; repeated: number }> {
   const summary = { requests: 0, repeated: 0 };
-  let isOver = false;
 
-  async function lane(name: number): Promise<void> {
-    while (!isOver) {
-      const items = Array.from({ length: ITEMS }, (_, at) =>
-        plannedItem(options, `${options.run}-${name}-${summary.requests}-${at}`),
-      );
-      if (summary.requests === 0) items.push(firstItem(options));
-      summary.requests += 1;
-      summary.repeated += await sendUntilResponse(options, items);
-      await pass(PAUSE_MS);
-    }
+  async function send(sender: number): Promise<void> {
+    const items = Array.from({ length: ITEMS }, (_, at) =>
+      plannedItem(options, `${options.run}-${sender}-${summary.requests}-${at}`),
+    );
+    if (summary.requests === 0) items.push(firstItem(options));
+    summary.requests += 1;
+    summary.repeated += await sendUntilResponse(options, items);
   }
 
-  const lanes = Promise.all(Array.from({ length: LANES }, (_, name) => lane(name)));
-  // Told by stop(), whenever it comes.
-  lanes.catch(() => undefined);
+  const load = startSenders({ senders: SENDERS, pauseMs: PAUSE_MS, send });
   return {
     async stop() {
-      isOver = true;
-      await lanes;
+      await load.stop();
       return summary;
     },
   };
 }
 
-/** Corrections alone: within a storm what comes beside them costs more than they give back. */
+/** Corrections alone: within a workload concurrent usage costs more than they give back. */
 export async function correctAll(options: UsageWorkloadOptions): Promise<void> {
   const items = options.limited.customers.map(({ id: customerId }, at) => {
     return { idempotencyKey: `${options.run}-corrected-${at}`, customerId, meterId: JOBS, value: -5 };
@@ -126,19 +120,16 @@ function timeOf(random: Random): number | undefined {
 /** Resolves with how often it had to be sent again. */
 async function sendUntilResponse({ api, used }: UsageWorkloadOptions, items: Item[]): Promise<number> {
   const body = JSON.stringify({ events: items });
-  const until = Date.now() + PATIENCE_MS;
-  for (let repeats = 0; ; repeats++) {
-    const response = await api
-      .call('POST', '/usage/events/batch?include=events', { body })
-      .catch((error: unknown) => error as Error);
-    const results = response instanceof Error ? undefined : resultsOf(response);
-    if (results) {
-      used.push(...results.map(({ event }, at) => usedEvent(items[at] as Item, event)));
-      return repeats;
-    }
-    if (Date.now() > until) throw new Error('usage found no answer', { cause: response });
-    await pass(20);
-  }
+  let tries = 0;
+  const send = async () => {
+    tries += 1;
+    const path = '/usage/events/batch?include=events';
+    const response = await api.call('POST', path, { body }).catch(() => undefined);
+    return response && resultsOf(response);
+  };
+  const results = await seenInTime(send, PATIENCE, 'the response to usage');
+  used.push(...results.map(({ event }, at) => usedEvent(items[at] as Item, event)));
+  return tries - 1;
 }
 
 interface Result {
@@ -150,7 +141,7 @@ function resultsOf({ status, body }: ApiResponse): Result[] | undefined {
   const { results = [] } = (body ?? {}) as { results?: Array<Partial<Result>> };
   const isWhole = status === 200 && results.every(({ event }) => event !== undefined);
   if (status === 200 || status === 503) return isWhole ? (results as Result[]) : undefined;
-  throw new Error(`usage was answered ${status}: ${JSON.stringify(body)}`);
+  throw new Error(`usage returned ${status}: ${JSON.stringify(body)}`);
 }
 
 function usedEvent({ customerId, meterId, value, properties }: Item, event: Result['event']): UsedEvent {

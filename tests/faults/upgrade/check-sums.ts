@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { DataDir } from '../../../infra/platform/data-dir.ts';
 
-/** Of every file that no server writes: what a refusal must leave byte for byte as it was. */
+/** Of every file that no server writes: what a rejection must leave byte for byte as it was. */
 export function checkSums({ log, keys }: DataDir): Record<string, number> {
   const files = [log, keys].filter((folder) => existsSync(folder)).flatMap(filesIn);
   return Object.fromEntries(files.map((path) => [path, crc32(readFileSync(path))]));

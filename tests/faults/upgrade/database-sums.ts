@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Client } from 'pg';
 
-/** Of each table its columns and rows: what a refusal must leave as it was. */
+/** Of each table its columns and rows: what a rejection must leave as it was. */
 export async function databaseSums(url: string): Promise<Record<string, string>> {
   const client = new Client({ connectionString: url });
   await client.connect();

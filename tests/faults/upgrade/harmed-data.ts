@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { DataDir } from '../../../infra/platform/data-dir.ts';
 
-/* Harm that is done to a data folder: each of these gives the file or folder that the refusal has to name. */
+/* Damage to a data folder: each function returns the file or folder that the rejection has to name. */
 
 export function segments({ log }: DataDir): string[] {
   return readdirSync(log)
@@ -41,7 +41,7 @@ export function shortSegment(paths: DataDir): string {
   return path;
 }
 
-/** Put back alone, as it was once, and without the keys that refused it. */
+/** Put back alone, as it was once, and without the keys that rejected it. */
 export function olderLog(paths: DataDir): string {
   for (const name of segments(paths).slice(1)) rmSync(join(paths.log, name));
   rmSync(join(paths.log, 'durable-end'));

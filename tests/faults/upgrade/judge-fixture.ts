@@ -17,15 +17,15 @@ const PATIENCE_MS = 20_000;
 const MONTHS_BEFORE_MS = [0, 31 * 86_400_000];
 
 /**
- * Sends everything again that was acknowledged to whoever wrote the data folder, which has to come back as
- * it was first answered, and compares counters, breakdowns and stored events with it. A sentence for each
+ * Repeats all acknowledged requests of the release that wrote the data folder, which have to return
+ * their first responses, and compares counters, breakdowns and stored events with them. A sentence for each
  * difference.
  */
 export async function judgeFixture(instance: OpenedInstance, story: FixtureStory): Promise<string[]> {
   const found: string[] = [];
   for (const mode of ['live', 'test'] as const) {
     const { world, events } = story.modes[mode];
-    // Judged anew each time: what the ledger learns of one opening is nothing to the next.
+    // A new judge each time: what the ledger learns of one opening does not count for the next.
     const ledger = createLedger(world, structuredClone(events));
     const key = instance.keys[mode].secret;
     const api = createApi({ origin: instance.origin, key, connections: CONNECTIONS });

@@ -12,7 +12,7 @@ export async function makeWarehouseNewer(paths: DataDir): Promise<void> {
   await ask(paths, 'INSERT INTO metergate.migrations (number) SELECT 9999');
 }
 
-/** Rows of each table with their sum: what a refusal must leave as it was. */
+/** Rows of each table with their sum: what a rejection must leave as it was. */
 export async function warehouseSums(paths: DataDir): Promise<unknown[]> {
   // FINAL: rows of a key that a merge in between makes one are one before it too.
   const tables = ['events FINAL', 'usage_hourly FINAL', 'migrations'];

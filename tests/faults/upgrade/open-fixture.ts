@@ -15,7 +15,7 @@ const FIXTURE = join('tests', 'faults', 'upgrade', 'main-job.tar.br');
 const UNPACK_TIMEOUT_MS = 60_000;
 
 export interface OpenFixture {
-  /** To be removed by whoever opened it. */
+  /** The caller removes it. */
   folder: string;
   dataDir: string;
   story: FixtureStory;

@@ -29,7 +29,7 @@ import { type Installation, makeInstallation } from './small-installation.ts';
 /*
  * Data that cannot be used as it is: the whole process says in one sentence what is wrong with which file
  * and ends with 4, so that nobody starts it again, and has changed nothing. What each file's own checks
- * find is tested beside them; this is about what becomes of it.
+ * find is tested in their modules; this is about the outcome.
  */
 const DATA_PLANE = join('dist', 'app', 'roles', 'ingest.js');
 const CONTROL_SIDE = join('dist', 'app', 'control-side.js');
@@ -39,7 +39,7 @@ const LOST_CLUSTER = /^No database is in .*postgres, and .*log\.json .*: restore
 const ROLES = ['data-dir', 'ingest', 'control'];
 
 const END_WITHIN_MS = 40_000;
-/** Said by a process that runs with a break on purpose. */
+/** Printed by a process that runs with a mutant on purpose. */
 const MUTANT_NOTICES = /^runs with the break .*\n/gm;
 
 let installation: Installation;
@@ -50,7 +50,7 @@ beforeAll(async () => {
 
 afterAll(() => installation?.remove());
 
-describe('the data plane refuses', () => {
+describe('the data plane rejects', () => {
   const harms: Array<[what: string, harm: (paths: DataDir) => string, says: RegExp]> = [
     [
       'a segment damaged in the middle, its keys lost',
@@ -58,8 +58,8 @@ describe('the data plane refuses', () => {
       /is damaged at byte \d+ .*checksum fails.*\. Restore it/,
     ],
     ['a log without one of its segments', missingSegment, /the next segment begins at \d+\. Restore it/],
-    ['a log that lost answered frames', shortSegment, /durable up to \d+\. Restore it from a backup/],
-    // Red when only the folder itself is asked: what is acknowledged from then on would never be counted.
+    ['a log that lost acknowledged frames', shortSegment, /durable up to \d+\. Restore it from a backup/],
+    // Red when only the folder itself is checked: what is acknowledged from then on would never be counted.
     ['a log older than the database', olderLog, /durable up to \d+\. .* no older than the database/],
     ['a log of a newer release', newerLog, /written by a newer Metergate/],
     ['a log of another identity key', foreignLog, /written under another identity key/],
@@ -94,11 +94,11 @@ describe('the data plane refuses', () => {
     expect(stderr).toMatch(says);
     expect(stderr.trim().split('\n')).toHaveLength(1);
     expect(code).toBe(EXIT.dataRefused);
-    // Keys that were lost may be made anew.
+    // Keys that were lost may be rebuilt.
     expect(checkSums(paths)).toMatchObject(before);
   });
 
-  it('nothing of a frame cut short at the end, which was never answered: it is cut off', async () => {
+  it('nothing of a frame cut short at the end, which was never acknowledged: it is cut off', async () => {
     const paths = copyOfTest();
     const last = join(paths.log, segments(paths).at(-1) ?? '');
     const sound = readFileSync(last);
@@ -112,7 +112,7 @@ describe('the data plane refuses', () => {
   });
 });
 
-describe('the control side refuses', () => {
+describe('the control side rejects', () => {
   it('a database of a newer release', async () => {
     const env = { ...installation.env, DATABASE_URL: await installation.newerDatabase() };
     await expectRejected(env, /^The database is at migration 9999 .*table migrations.*start a release/);
@@ -129,12 +129,12 @@ describe('the control side refuses', () => {
   });
 
   // Red when it is brought up to this release first: its tables stand where a backup is to be restored.
-  it('an empty database beside a log', async () => {
+  it('an empty database with a log', async () => {
     const env = { ...installation.env, DATABASE_URL: await installation.emptyDatabase() };
     await expectRejected(env, /^The database holds nothing .*log\.json .*: restore it from the backup/);
   });
 
-  // Red when a cluster is made wherever there is none: it stands where the lost one has to be restored.
+  // Red when a cluster is created wherever there is none: at the place where the lost one has to be restored.
   it('a folder that lost its database', async () => {
     const { SERVER_SECRET = '' } = installation.env;
     await expectRejected({ SERVER_SECRET }, LOST_CLUSTER);
@@ -167,8 +167,8 @@ describe('the control side refuses', () => {
 });
 
 describe('npm start', () => {
-  // Red when a refusal is no final exit code: it is started again until it was given up, and said each time.
-  it('ends with 4 and says once what is wrong, whoever of its two processes refuses', async () => {
+  // Red when a rejection is no final exit code: the process restarts until the supervisor gives up.
+  it('ends with 4 and says once what is wrong, whichever of its two processes rejects the data', async () => {
     const paths = fixtureOfTest();
     const whole = readFileSync(join(paths.keys, 'records'));
     const named = truncatedRecords(paths);
@@ -196,7 +196,7 @@ describe('npm start', () => {
     expect(await warehouseSums(paths)).toEqual(before);
   });
 
-  // Red when the warehouse is not asked: it is ready, and a strong counter says 0.
+  // Red when the warehouse is not checked: it is ready, and a strong counter says 0.
   it('ends with 4 where the warehouse is lost, and says how it is made again', async () => {
     const paths = fixtureOfTest();
     rmSync(paths.warehouse, { recursive: true });
@@ -226,9 +226,9 @@ describe('npm start', () => {
     expect(await running.stop()).toBe(EXIT.stopped);
   });
 
-  // A start does not read the whole log, it has to answer within 2 s: who loads the segment meets the damage.
-  // Red when a frame's checksum is not asked for.
-  it('goes on beside a damaged segment that is not loaded yet, and names it', async () => {
+  // A start does not read the whole log, since it has 2 s: the load meets the damage.
+  // Red when a frame's checksum is not requested.
+  it('goes on with a damaged segment that is not loaded yet, and names it', async () => {
     const paths = copyOfTest();
     const named = damagedMiddle(paths);
     const before = checkSums(paths);
@@ -261,7 +261,7 @@ interface Ended {
   stderr: string;
 }
 
-/** What does not refuse runs on: it is ended by force, and its code is null. */
+/** A process that does not reject the data runs on: it is ended by force, and its code is null. */
 async function runToEnd(program: string, env: Record<string, string>): Promise<Ended> {
   const release = startRelease(program, { LOG_LEVEL: 'fatal', ...env });
   const late = setTimeout(() => void release.end(), END_WITHIN_MS);

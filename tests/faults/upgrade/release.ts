@@ -36,13 +36,13 @@ const PATIENCE = { timeoutMs: 40_000 };
 export function startRelease(program: string, env: Record<string, string>): Release {
   const child = spawn(process.execPath, [program], {
     env: { ...process.env, npm_lifecycle_event: '', HOST: '127.0.0.1', PORT: '0', ...env },
-    // The channel of a supervisor: without one a role takes itself for a process beside others.
+    // The channel of a supervisor: without one a role takes itself for a second process.
     stdio: ['ignore', 'pipe', 'pipe', ...(ROLE.test(program) ? (['ipc'] as const) : [])],
   });
   const dataDir = env.DATA_DIR ?? '';
   const [stdout, stderr] = [collect(child, 'stdout'), collect(child, 'stderr')];
   const closed = once(child, 'close').then(([code]) => code as number | null);
-  closed.catch(() => undefined); // told by `ended`
+  closed.catch(() => undefined); // reported by `ended`
   const ended = () => inTime(closed, PATIENCE.timeoutMs, `the end of ${program}`);
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
   return {
@@ -89,7 +89,7 @@ function collect(child: ChildProcess, stream: 'stdout' | 'stderr'): () => string
 }
 
 export interface NextRelease {
-  /** To be removed by whoever made it. */
+  /** The caller removes it. */
   folder: string;
   program: string;
 }

@@ -4,7 +4,7 @@ import { type EventScope, itemOf } from '../../support/planned-event.ts';
 
 const BATCH_ITEMS = 500;
 
-/** Everything that was acknowledged, sent once more: each has to come back as it was first answered. */
+/** Everything that was acknowledged, sent once more: each has to return its first response. */
 export function* replayRequests(kept: Iterable<KeptEvent>, scope: EventScope): Generator<PlannedRequest> {
   const events = [...kept].map(({ event }) => event);
   for (let at = 0; at < events.length; at += BATCH_ITEMS) {

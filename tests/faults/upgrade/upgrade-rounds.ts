@@ -15,7 +15,7 @@ import { makeNextRelease, type Release, startRelease, THIS_RELEASE } from './rel
 export const CHANGED_VIEW = join('tests', 'faults', 'upgrade', 'changed-view.sql');
 
 /**
- * Each round takes the kept data folder anew and kills what starts on it, at moments within the start,
+ * Each round copies the kept data folder and kills what starts on it, at times within the start,
  * until it is let come up. By turns it is this release and one that changes a view.
  */
 export const upgradesKilled: FaultPromise = {
@@ -57,7 +57,7 @@ const COMES_UP_MS_MAX = 120_000;
 
 async function upgradeRound(fixture: OpenFixture, program: string, random: Random): Promise<RoundReport> {
   const { dataDir, story } = fixture;
-  // One that was ready before it was killed has told where it is: there it has to come back.
+  // A process that was ready before the kill has announced its port: it has to come back there.
   const env = { DATA_DIR: dataDir, LOG_LEVEL: 'error', PORT: String(await quietPort()) };
   const kills = 1 + random.below(KILLS_MAX);
   const lives = createLives(() => startRelease(program, env));

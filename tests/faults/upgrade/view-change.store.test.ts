@@ -41,14 +41,14 @@ const MODIFY = `ALTER TABLE metergate.usage_hourly_view MODIFY QUERY ${VIEW}`;
 
 /**
  * Why a view is changed by DROP and CREATE, and with nothing pending: what
- * infra/migrations/clickhouse/README.md tells. A release of ClickHouse that does otherwise shows here.
+ * infra/migrations/clickhouse/README.md says. A release of ClickHouse that does otherwise shows here.
  */
 describe.each(WAREHOUSES)('a block of 10 sent twice under one token to %s', (_, open) => {
   const between: Array<[what: string, act: (warehouse: Warehouse) => Promise<void>, hourly: number]> = [
     ['the view is left alone', async () => undefined, 10],
     ['the view is dropped and created over the same hours', (warehouse) => run(warehouse, DROP, CREATE), 10],
     ['the view is changed by MODIFY QUERY', (warehouse) => run(warehouse, MODIFY), 20],
-    ['the hours are made anew from the events', (warehouse) => migrateTo(warehouse, CHANGED_VIEW), 20],
+    ['the hours are rebuilt from the events', (warehouse) => migrateTo(warehouse, CHANGED_VIEW), 20],
   ];
 
   it.each(between)('and meanwhile %s', async (_what, act, hourly) => {
@@ -115,7 +115,7 @@ async function latest(warehouse: Warehouse): Promise<Record<string, string[]>> {
 
 describe.each(WAREHOUSES)('a migration of %s', (_, open) => {
   // Red when the first line of the file is not looked at.
-  it('that changes a view waits for the load to stand still, and no other does', async () => {
+  it('that changes a view waits until the load is paused, and no other does', async () => {
     const warehouse = await openOne(open);
     const directory = migrations(CHANGED_VIEW);
     const applied: number[] = [];
@@ -142,7 +142,7 @@ describe.each(WAREHOUSES)('a migration of %s', (_, open) => {
   });
 
   // Red when a number is noted after its statements only: the former release starts without a view.
-  it('that was cut off is refused by the former release and done again by its own', async () => {
+  it('that was cut off is rejected by the former release and done again by its own', async () => {
     const warehouse = await openMigrated(open);
     await insert(warehouse);
     const cutOff = join(testFolder(), 'cut-off.sql');

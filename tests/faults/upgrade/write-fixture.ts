@@ -37,7 +37,7 @@ const PATIENCE_MS = 20_000;
 const WAIT = { timeoutMs: 20_000, everyMs: 2 };
 const TAR_BYTES_MAX = 2 ** 29;
 const ARCHIVE_WINDOW_BITS = 24;
-/** What names processes of the machine, and is made anew at every start. */
+/** Names of the machine's processes, created at every start. */
 const LEFT_OUT = ['locks', 'run', 'postgres/postmaster.pid', 'postgres.log'];
 
 await writeFixture(process.argv[2] ?? 'fixture.tar.br');
@@ -87,7 +87,7 @@ async function send({ api, ledger, world }: Side, { run, items }: { run: string;
 }
 
 /**
- * Ends every process by force while one range is inserted and not marked as loaded, and more stands behind
+ * Ends every process by force while one range is inserted and not marked as loaded, and more follows
  * it on the log. A row lock of ours keeps the mark away, so that the half millisecond is as long as it has
  * to be.
  */
@@ -103,7 +103,7 @@ async function killWhilePending(instance: Instance, live: Side): Promise<void> {
   await send(live, { run: 'fourth', items: 300 });
   const roles = ['supervisor', 'control side', 'data plane'] as const;
   const pids = [...roles.map((role) => instance.pid(role)), ...workingIn(instance.dataDir)];
-  // All are stopped before one is killed: whoever saw another end would still act on it.
+  // All are stopped before one is killed: a process that saw another end would still act on it.
   for (const name of ['SIGSTOP', 'SIGKILL'] as const) for (const pid of pids) process.kill(pid, name);
   await until(async () => workingIn(instance.dataDir).length === 0, 'the last of them to end');
   await client.end().catch(() => undefined);

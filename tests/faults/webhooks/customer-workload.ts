@@ -1,10 +1,11 @@
-import { setTimeout as pass } from 'node:timers/promises';
 import type { Api } from '../../support/api.ts';
-import type { Beside } from '../../support/during.ts';
+import type { RunningLoad } from '../../support/during.ts';
+import { seenInTime } from '../../support/in-time.ts';
+import { startSenders } from '../../support/senders.ts';
 
-/** Customers that are created without a break, each asked for until it is answered, under one key. */
-export interface CustomerWorkload extends Beside<WorkloadSummary> {
-  /** Answers so far. */
+/** Creates customers continuously, each repeated until its response comes, under one key. */
+export interface CustomerWorkload extends RunningLoad<WorkloadSummary> {
+  /** Responses so far. */
   responded(): number;
 }
 
@@ -15,53 +16,42 @@ export interface WorkloadSummary {
 export interface WorkloadPlan {
   /** Of its keys and names. */
   run: string;
-  lanes: number;
-  /** Between two of a lane. */
+  senders: number;
+  /** Between two of a sender. */
   pauseMs?: number;
   onCreated: (customerId: string) => void;
 }
 
-const PATIENCE_MS = 60_000;
-const REPEAT_PAUSE_MS = 25;
+const PATIENCE = { timeoutMs: 60_000, everyMs: 25 };
 
 export function startCustomerWorkload(
   api: Api,
-  { run, lanes, pauseMs = 0, onCreated }: WorkloadPlan,
+  { run, senders, pauseMs = 0, onCreated }: WorkloadPlan,
 ): CustomerWorkload {
-  let [requested, responded, requestsRepeated, isOver] = [0, 0, 0, false];
+  let [requested, responded, requestsRepeated] = [0, 0, 0];
 
-  async function createOne(): Promise<void> {
+  async function send(): Promise<void> {
     requested += 1;
     const headers = { 'idempotency-key': `${run}-${requested}` };
     const body = JSON.stringify({ name: `${run} ${requested} é✓`, email: `${run}-${requested}@example.com` });
-    for (const giveUpAt = Date.now() + PATIENCE_MS; Date.now() < giveUpAt; await pass(REPEAT_PAUSE_MS)) {
+    const create = async () => {
       const response = await api.call('POST', '/customers', { body, headers }).catch(() => undefined);
-      if (response?.status === 201) {
-        responded += 1;
-        onCreated((response.body as { id: string }).id);
-        return;
-      }
+      if (response?.status === 201) return (response.body as { id: string }).id;
       const isOpen = !response || response.status === 503 || response.status === 409;
-      if (!isOpen) throw new Error(`a customer was answered ${response.status}`);
+      if (!isOpen) throw new Error(`a customer returned ${response.status}`);
       requestsRepeated += 1;
-    }
-    throw new Error('a customer found no answer');
+      return undefined;
+    };
+    const id = await seenInTime(create, PATIENCE, 'the response to a new customer');
+    responded += 1;
+    onCreated(id);
   }
 
-  const lane = async () => {
-    while (!isOver) {
-      await createOne();
-      await pass(pauseMs);
-    }
-  };
-  const done = Promise.all(Array.from({ length: lanes }, lane));
-  // It is awaited at the stop; a lane that fails before is not to end the process.
-  done.catch(() => undefined);
+  const load = startSenders({ senders, pauseMs, send });
   return {
     responded: () => responded,
     async stop() {
-      isOver = true;
-      await done;
+      await load.stop();
       return { requestsRepeated };
     },
   };

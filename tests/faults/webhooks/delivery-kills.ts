@@ -10,9 +10,9 @@ import { createNotifiedLedger, type NotifiedLedger } from './notified-ledger.ts'
 import { openWebhookScenario, register, type WebhookScenario } from './webhook-scenario.ts';
 
 /**
- * Promise 12: rounds of changes, and a kill -9 of the control side while it tells three endpoints of them:
+ * Promise 12: rounds of changes, and a kill -9 of the control side while it delivers them to three endpoints:
  * one that takes everything at once, one of moods, and one that is slow. Nothing is missing, ids and bytes
- * stay, nothing is told twice but what was in flight, and the first attempt comes soon.
+ * stay, nothing is sent twice but what was in flight, and the first attempt comes soon.
  */
 export const deliveryKilled: FaultPromise = {
   promises: [12],
@@ -21,7 +21,7 @@ export const deliveryKilled: FaultPromise = {
   async open({ seed }) {
     const ledger = createNotifiedLedger(ENDPOINTS);
     const moods = createMoods(ledger, createRandom(seed));
-    const scenario = await openWebhookScenario({ connections: 2 * LANES, ...moods });
+    const scenario = await openWebhookScenario({ connections: 2 * SENDERS, ...moods });
     for (const endpoint of ENDPOINTS) await register(scenario.api, scenario.receiver.url(endpoint));
     return {
       round: (number) => killRound({ ...scenario, ledger }, { seed, number }),
@@ -32,7 +32,7 @@ export const deliveryKilled: FaultPromise = {
 };
 
 const ENDPOINTS = ['well', 'moody', 'late'];
-const LANES = 6;
+const SENDERS = 6;
 const ACKNOWLEDGED_BEFORE = { least: 30, most: 90 };
 const ACKNOWLEDGED_AFTER = 30;
 const PATIENCE = { timeoutMs: 90_000 };
@@ -81,7 +81,7 @@ async function killRound(
 ): Promise<RoundReport> {
   const random = createRandom(roundSeed(seed, number));
   const run = `w${seed}-${number}-${Date.now()}`;
-  const workload = startCustomerWorkload(api, { run, lanes: LANES, onCreated: ledger.acknowledged });
+  const workload = startCustomerWorkload(api, { run, senders: SENDERS, onCreated: ledger.acknowledged });
   const { done, summary } = await during(workload, async () => {
     await pass(WELL_AFTER_MS);
     await untilResponse(workload, ACKNOWLEDGED_BEFORE.least + random.below(ACKNOWLEDGED_BEFORE.most));
@@ -103,7 +103,7 @@ async function untilResponse(workload: CustomerWorkload, count: number): Promise
 
 async function judge(ledger: NotifiedLedger): Promise<RoundReport> {
   const isAllTaken = () => ENDPOINTS.every((endpoint) => ledger.missing(endpoint).length === 0);
-  // What is still missing then is told by name.
+  // What is still missing then is named in the problems.
   await seenInTime(() => isAllTaken() || undefined, ALL_TAKEN, 'all events').catch(() => 0);
   const { counts, problems } = ledger.judge();
   const { undisturbedMs, afterKillMs } = ledger.delays('well');

@@ -7,15 +7,15 @@ import { type FaultPromise, type RoundReport, roundSeed } from '../promise.ts';
 import { startCustomerWorkload } from './customer-workload.ts';
 import { openWebhookScenario, register, type WebhookScenario } from './webhook-scenario.ts';
 
-/** Promise 5 on the last hop: an event whose answer is lost on the way comes again, and is the same one. */
+/** Promise 5 on the last hop: an event whose response is lost on the way comes again, and is the same one. */
 export const webhookResponsesLost: FaultPromise = {
   promises: [5],
-  title: 'answers are lost between delivery and receiver',
+  title: 'responses are lost between delivery and receiver',
   rounds: { short: 1, long: 20 },
   async open({ seed, form }) {
     const received = new Map<string, ReceivedEvent[]>();
     const scenario = await openWebhookScenario({
-      connections: 2 * LANES,
+      connections: 2 * SENDERS,
       onEvent(event) {
         received.set(event.eventId, [...(received.get(event.eventId) ?? []), event]);
         return { status: 200 };
@@ -43,7 +43,7 @@ export const webhookResponsesLost: FaultPromise = {
   },
 };
 
-const LANES = 6;
+const SENDERS = 6;
 const RESPONSES_LOST_PER_ROUND = { short: 20, long: 25 };
 const SHARE = 0.3;
 const FAULTS: readonly Fault[] = [
@@ -72,7 +72,7 @@ type Losses = ReturnType<typeof createLosses>;
 
 const EVENT_ID = /^webhook-id: *(\S+)/im;
 
-/** Each event loses one answer at most: the third attempt would come minutes later. */
+/** Each event loses one response at most: the third attempt would come minutes later. */
 function createLosses() {
   const lost = new Set<string>();
   let random: Random | undefined;
@@ -101,22 +101,22 @@ async function loseResponses(world: LossWorld, { run, form, seed, number }: Loss
   losses.arm(createRandom(roundSeed(seed, number)));
   const workload = startCustomerWorkload(api, {
     run,
-    lanes: LANES,
+    senders: SENDERS,
     onCreated: (id) => void customers.add(id),
   });
   await during(workload, async () => {
     const isEnough = () => responsesLost(proxy) - before >= RESPONSES_LOST_PER_ROUND[form];
-    await seenInTime(() => isEnough() || undefined, PATIENCE, 'lost answers');
+    await seenInTime(() => isEnough() || undefined, PATIENCE, 'lost responses');
   });
   losses.arm(undefined);
   const lost = [...losses.lost].filter((id) => !lostBefore.has(id));
   const isNotified = () => missing(customers, received).length === 0 && notAgain(lost, received).length === 0;
-  // What is still missing then is told by name.
+  // What is still missing then is named in the problems.
   await seenInTime(() => isNotified() || undefined, { ...PATIENCE, everyMs: 100 }, 'all events').catch(
     () => 0,
   );
   const problems = [
-    ...missing(customers, received).map((id) => `nobody was told of ${id}`),
+    ...missing(customers, received).map((id) => `no endpoint received ${id}`),
     ...notAgain(lost, received).map((id) => `${id} was not sent again`),
     ...[...received.values()]
       .filter(isChanged)
@@ -140,7 +140,7 @@ function missing(customers: Set<string>, received: LossWorld['received']): strin
   return [...customers].filter((id) => !notified.has(id));
 }
 
-/** Whose attempt lost its answer came once more, as a second attempt: one that was lost itself came once. */
+/** An attempt whose response was lost came once more, as a second attempt: one lost itself came once. */
 function notAgain(lost: readonly string[], received: LossWorld['received']): string[] {
   return lost.filter((id) => !received.get(id)?.some(({ attempt }) => attempt > 1));
 }
@@ -152,7 +152,7 @@ function isChanged([first, ...rest]: ReceivedEvent[]): boolean {
 /** One change is one event: a second id for it would be counted twice by its receiver. */
 function doubledCustomers(received: LossWorld['received']): string[] {
   const ids = [...received.values()].flatMap(([first]) => (first ? [customerOf(first)] : []));
-  return ids.filter((id, at) => ids.indexOf(id) !== at).map((id) => `${id} was told of under two ids`);
+  return ids.filter((id, at) => ids.indexOf(id) !== at).map((id) => `${id} was sent under two ids`);
 }
 
 function customerOf({ body }: ReceivedEvent): string {

@@ -9,12 +9,12 @@ import { startCustomerWorkload } from './customer-workload.ts';
 import { openWebhookScenario, register, type WebhookScenario } from './webhook-scenario.ts';
 
 /**
- * Promise 13: endpoints of two environments are told of the same kind of change, all well at first; then
- * every second one takes connections and answers nothing. The others are told as soon as before.
+ * Promise 13: endpoints of two environments receive the same kind of change, all healthy at first; then
+ * every second one takes connections and sends no response. The others receive events as soon as before.
  */
 export const noisyNeighbours: FaultPromise = {
   promises: [13],
-  title: 'half of all endpoints answer nothing',
+  title: 'half of all endpoints send no response',
   rounds: { short: 1, long: 5 },
   async open({ form }) {
     const size = SIZES[form];
@@ -86,38 +86,37 @@ async function hangHalf(world: Neighbourhood, number: number): Promise<RoundRepo
   delays.state.hangs = false;
   const baseline = await measure(world, `b${number}`);
   delays.state.hangs = true;
-  const beside = await measure(world, `h${number}`);
-  const [baselineP99Ms, besideP99Ms] = [baseline, beside].map((all) => Math.round(percentile(all, 99))) as [
-    number,
-    number,
-  ];
+  const whileHanging = await measure(world, `h${number}`);
+  const [baselineP99Ms, duringHangP99Ms] = [baseline, whileHanging].map((all) =>
+    Math.round(percentile(all, 99)),
+  ) as [number, number];
   const allowedMs = TIMES_MAX * Math.max(baselineP99Ms, BASELINE_MS_MIN);
   const problem =
-    `endpoints that are well were told after ${besideP99Ms} ms (p99) beside those that hang, ` +
+    `healthy endpoints received events after ${duringHangP99Ms} ms (p99) while others hang, ` +
     `${baselineP99Ms} ms without`;
   return {
-    counts: { endpoints: size.endpoints, eventsNotifiedToTheWell: baseline.length + beside.length },
-    peaks: { baselineP99Ms, besideP99Ms },
-    problems: besideP99Ms > allowedMs ? [problem] : [],
+    counts: { endpoints: size.endpoints, eventsToHealthyEndpoints: baseline.length + whileHanging.length },
+    peaks: { baselineP99Ms, duringHangP99Ms },
+    problems: duringHangP99Ms > allowedMs ? [problem] : [],
   };
 }
 
-/** Delays of all that was told to endpoints that are well. */
+/** Delays of all deliveries to healthy endpoints. */
 async function measure({ apis, delays, size }: Neighbourhood, run: string): Promise<number[]> {
   delays.delays.length = 0;
   let created = 0;
-  const storms = apis.map((api, at) => {
+  const workloads = apis.map((api, at) => {
     const onCreated = () => {
       created += 1;
     };
     const name = `${run}-${at}-${Date.now()}`;
-    return startCustomerWorkload(api, { run: name, lanes: 1, pauseMs: size.pauseMs, onCreated });
+    return startCustomerWorkload(api, { run: name, senders: 1, pauseMs: size.pauseMs, onCreated });
   });
-  await during({ stop: () => Promise.all(storms.map((workload) => workload.stop())) }, () =>
+  await during({ stop: () => Promise.all(workloads.map((workload) => workload.stop())) }, () =>
     pass(size.seconds * 1_000),
   );
   const expected = (created * size.endpoints) / 2 / apis.length;
   const isNotified = () => delays.delays.length >= expected;
-  await seenInTime(() => isNotified() || undefined, PATIENCE, 'what endpoints that are well are told');
+  await seenInTime(() => isNotified() || undefined, PATIENCE, 'the deliveries to healthy endpoints');
   return [...delays.delays];
 }

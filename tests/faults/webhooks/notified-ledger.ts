@@ -1,12 +1,12 @@
 import type { ReceivedEvent } from '../../support/webhook-receiver.ts';
 
-/** What each endpoint was told of which customer, against what the API has acknowledged. */
+/** What each endpoint received of which customer, compared with what the API has acknowledged. */
 export interface NotifiedLedger {
   acknowledged(customerId: string): void;
   received(event: ReceivedEvent): void;
   /** The endpoint has said that it has it. */
   responded(event: ReceivedEvent, status: number): void;
-  /** Whether this endpoint was ever asked to take this event. */
+  /** Whether this endpoint was ever sent this event. */
   knows(endpoint: string, eventId: string): boolean;
   /** Of those acknowledged, what this endpoint has not taken yet. */
   missing(endpoint: string): string[];
@@ -25,7 +25,7 @@ export interface Delays {
 
 export interface Kill {
   atMs: number;
-  /** The API answered again. */
+  /** The API responds again. */
   backAtMs: number;
 }
 
@@ -37,7 +37,7 @@ interface Notified {
 }
 
 /**
- * An attempt that was answered and whose outcome was not written down before the kill is made again. It is
+ * An attempt that had its response, and whose outcome was not recorded before the kill, is repeated. It is
  * written within some 50 ms; a busy machine takes longer.
  */
 const WRITTEN_WITHIN_MS = 2_000;
@@ -76,15 +76,15 @@ export function createNotifiedLedger(endpoints: readonly string[]): NotifiedLedg
       const doubled = all.filter((one) => repeatsOf(one).length > 0);
       const problems = [
         ...endpoints.flatMap((endpoint) =>
-          this.missing(endpoint).map((id) => `${endpoint} was never told of ${id}`),
+          this.missing(endpoint).map((id) => `${endpoint} never received ${id}`),
         ),
         ...all.filter(isChanged).map(({ endpoint, customerId }) => {
-          return `${endpoint} was told of ${customerId} under several ids, or with other bytes`;
+          return `${endpoint} received ${customerId} under several ids, or with other bytes`;
         }),
         ...all
           .filter((one) => repeatsOf(one).some((atMs) => !isOfKill(atMs, kills)))
           .map((one) => {
-            return `${one.endpoint} took ${one.customerId}, and was told again without a kill`;
+            return `${one.endpoint} took ${one.customerId}, and received it again without a kill`;
           }),
       ];
       const counts = { customersAcknowledged: customers.size, deliveriesTaken: all.filter(isTaken).length };
@@ -115,7 +115,7 @@ function isOfKill(takenAtMs: number, kills: readonly Kill[]): boolean {
   return kills.some(({ atMs }) => atMs > takenAtMs - CLOCKS_APART_MS && atMs < takenAtMs + WRITTEN_WITHIN_MS);
 }
 
-/** The kill is noted once the process is gone; its last request may be answered after that. */
+/** The kill is recorded once the process is gone; its last request may get its response after that. */
 const CLOCKS_APART_MS = 2_000;
 
 function delaysOf(all: readonly Notified[], kills: readonly Kill[]): Delays {

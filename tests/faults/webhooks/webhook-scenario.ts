@@ -1,17 +1,14 @@
-import { type Api, createApi, type Method } from '../../support/api.ts';
-import { type Instance, startInstance } from '../../support/instance.ts';
+import { type Api, callDone } from '../../support/api.ts';
+import { type OpenedInstance, openInstance } from '../../support/open-instance.ts';
 import {
   type ReceiverOptions,
   startWebhookReceiver,
   type WebhookReceiver,
 } from '../../support/webhook-receiver.ts';
 
-/** A Metergate, and a receiver on the same machine whose endpoints it tells. */
-export interface WebhookScenario {
-  instance: Instance;
-  api: Api;
+/** A Metergate, and a receiver on the same machine that its endpoints lead to. */
+export interface WebhookScenario extends OpenedInstance {
   receiver: WebhookReceiver;
-  close(options: { keep: boolean }): Promise<string | undefined>;
 }
 
 export interface ScenarioOptions extends ReceiverOptions {
@@ -25,15 +22,15 @@ export async function openWebhookScenario({
 }: ScenarioOptions): Promise<WebhookScenario> {
   const receiver = await startWebhookReceiver(options);
   try {
-    const instance = await startInstance({ LOG_LEVEL: 'warn', WEBHOOK_ALLOW_PRIVATE: 'true' });
-    const api = createApi({ origin: instance.origin, key: instance.keys().live.secret, connections });
+    const environment = { LOG_LEVEL: 'warn', WEBHOOK_ALLOW_PRIVATE: 'true' };
+    const opened = await openInstance(environment, { connections });
     return {
-      ...{ instance, api, receiver },
-      async close({ keep }) {
-        await api.close();
-        const left = keep ? await instance.leave() : await instance.remove();
+      ...opened,
+      receiver,
+      async close(how) {
+        const left = await opened.close(how);
         await receiver.close();
-        return left ?? undefined;
+        return left;
       },
     };
   } catch (error) {
@@ -42,13 +39,7 @@ export async function openWebhookScenario({
   }
 }
 
-/** An endpoint that is told of new customers. */
+/** An endpoint that receives new customers. */
 export async function register(api: Api, url: string): Promise<void> {
-  await expectResponse(api, 'POST', '/webhooks/endpoints', { url, events: ['customer.created'] });
-}
-
-async function expectResponse(api: Api, method: Method, path: string, body: object): Promise<void> {
-  const response = await api.call(method, path, { body: JSON.stringify(body) });
-  if (response.status < 300) return;
-  throw new Error(`${method} ${path} was answered ${response.status} ${JSON.stringify(response.body)}`);
+  await callDone(api, 'POST', '/webhooks/endpoints', { url, events: ['customer.created'] });
 }

@@ -8,7 +8,7 @@ import { webhookResponsesLost } from './lost-responses.ts';
 import { noisyNeighbours } from './noisy-neighbours.ts';
 
 /*
- * The short forms of promises 12 and 13, and of promise 5 on the last hop. What is judged is told in their
+ * The short forms of promises 12 and 13, and of promise 5 on the last hop. What is judged is in their
  * own files; `npm run torture` runs the long ones.
  */
 function shortForm(promise: FaultPromise): Promise<FaultResult> {
@@ -16,7 +16,7 @@ function shortForm(promise: FaultPromise): Promise<FaultResult> {
   return runPromise(promise, { seed, rounds: promise.rounds.short, form: 'short' });
 }
 
-// Red with the breaks delivery-marked-before-sent and outbox-outside-its-transaction.
+// Red with the mutants delivery-marked-before-sent and outbox-outside-its-transaction.
 it('every event reaches every endpoint, the same each time, whenever the process is killed', async () => {
   const result = await shortForm(deliveryKilled);
   expectKept(result);
@@ -25,14 +25,14 @@ it('every event reaches every endpoint, the same each time, whenever the process
 });
 
 // Red with a retry under another id.
-it('an event whose answer was lost is sent again, and is the same one', async () => {
+it('an event whose response was lost is sent again, and is the same one', async () => {
   const result = await shortForm(webhookResponsesLost);
   expectKept(result);
   expect(result.counts.responsesLostOfReceiver).toBeGreaterThanOrEqual(20);
 });
 
-// Red with the break one-global-queue.
-it('endpoints that answer nothing hold up no other', async () => {
+// Red with the mutant one-global-queue.
+it('endpoints that send no response hold up no other', async () => {
   const result = await shortForm(noisyNeighbours);
   expectKept(result);
 });

@@ -1,7 +1,7 @@
 import type { Closer } from '../../../infra/platform/closer.ts';
 import { type Address, startTcpProxy, type TcpProxy, type TcpProxyOptions } from './tcp-proxy.ts';
 
-/** A proxy whose faults are drawn by whoever armed it last. */
+/** A proxy whose faults the last caller of `arm` draws. */
 export interface ArmedProxy extends TcpProxy {
   arm(fault: TcpProxyOptions['fault']): void;
 }

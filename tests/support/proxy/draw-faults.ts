@@ -11,7 +11,7 @@ export interface FaultDraw {
   kinds: readonly Fault[];
   /** The first of them, whatever is drawn. */
   firstly?: Fault;
-  /** Asked before each: true ends it, and everything passes. */
+  /** Called before each: true ends the faults, and everything passes. */
   isEnough: () => boolean;
 }
 

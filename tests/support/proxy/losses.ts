@@ -3,23 +3,23 @@ import type { ArmedProxy } from './armed-proxy.ts';
 import { drawFaults, type FaultDraw } from './draw-faults.ts';
 import type { Fault, TcpProxy } from './tcp-proxy.ts';
 
-/** The answers of a hop that are to be lost. */
+/** The responses of a hop that are to be lost. */
 export interface LossesPlan extends Omit<FaultDraw, 'isEnough'> {
   hop: ArmedProxy;
-  /** In the names of counts: `answersLostOfWarehouse`. */
+  /** In the names of counts: `responsesLostOfWarehouse`. */
   name: string;
   count: number;
   onRequest?: (request: Buffer, fault: Fault | undefined) => void;
 }
 
 export interface Losses {
-  /** Resolves when as many answers were lost as are to be. */
+  /** Resolves when the wanted number of responses was lost. */
   enough(): Promise<void>;
-  /** What was lost, to be asked for once all is answered. */
+  /** Counts of what was lost, to be read once every request has its response. */
   counts(): Record<string, number>;
 }
 
-/** Answers are lost; a part of one arrives, and then nothing more. */
+/** Responses are lost; a part of one arrives, and then nothing more. */
 export const SWALLOWED: readonly Fault[] = [
   { kind: 'swallow' },
   { kind: 'swallow' },
@@ -43,12 +43,12 @@ export function createLosses({ hop, name, count, onRequest, ...draw }: LossesPla
   });
   return {
     async enough() {
-      await seenInTime(() => isEnough() || undefined, PATIENCE, `lost answers of the hop ${name}`);
+      await seenInTime(() => isEnough() || undefined, PATIENCE, `lost responses of the hop ${name}`);
     },
     counts: () => ({
-      [`answersLostOf${name}`]: responsesLost(),
+      [`responsesLostOf${name}`]: responsesLost(),
       [`requestsLostOf${name}`]: hop.done().lose - before.lose,
-      [`answersDelayedOf${name}`]: hop.done().delay - before.delay,
+      [`responsesDelayedOf${name}`]: hop.done().delay - before.delay,
     }),
   };
 }

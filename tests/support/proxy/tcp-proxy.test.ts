@@ -8,11 +8,11 @@ import { type Fault, startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 
 interface Echo {
   proxy: TcpProxy;
-  /** What the server was asked, whole lines. */
+  /** The lines that the server received. */
   requested: string[];
 }
 
-/** A server that answers each line with its capitals, behind a proxy. */
+/** A server that responds to each line with its capitals, behind a proxy. */
 async function startEcho(fault?: (request: Buffer) => Fault | undefined): Promise<Echo> {
   const requested: string[] = [];
   const server = createServer((socket) => {
@@ -60,7 +60,7 @@ const first = (fault: Fault) => {
   return () => faults.shift();
 };
 
-it('passes requests and answers on, many on one connection', async () => {
+it('passes requests and responses on, many on one connection', async () => {
   const echo = await startEcho();
   const socket = open(echo);
   expect([await ask(socket, 'a'), await ask(socket, 'b')]).toEqual(['A', 'B']);
@@ -76,7 +76,7 @@ it('loses a request before it is forwarded', async () => {
   expect(echo.proxy.done()).toMatchObject({ lose: 1, swallow: 0 });
 });
 
-it('swallows the answer of a request that the server has got', async () => {
+it('swallows the response to a request that the server has received', async () => {
   const echo = await startEcho(first({ kind: 'swallow' }));
   const socket = open(echo);
   socket.write('a');
@@ -85,7 +85,7 @@ it('swallows the answer of a request that the server has got', async () => {
   expect(await ask(open(echo), 'b')).toBe('B');
 });
 
-it('cuts an answer in the middle', async () => {
+it('cuts a response in the middle', async () => {
   const echo = await startEcho(first({ kind: 'cut', bytes: 2 }));
   const socket = open(echo);
   const ended = endOf(socket);
@@ -93,12 +93,12 @@ it('cuts an answer in the middle', async () => {
   expect(await ended).toBe('end');
 });
 
-it('never gives the whole of an answer that it cuts', async () => {
+it('never passes the whole of a response that it cuts', async () => {
   const echo = await startEcho(first({ kind: 'cut', bytes: 100 }));
   expect(await ask(open(echo), 'abcd')).toBe('ABC');
 });
 
-it('gives an answer late, and whole', async () => {
+it('passes a response late, and whole', async () => {
   const echo = await startEcho(first({ kind: 'delay', ms: 200 }));
   const socket = open(echo);
   const requestedAt = performance.now();
@@ -108,7 +108,7 @@ it('gives an answer late, and whole', async () => {
   expect(echo.proxy.done()).toMatchObject({ delay: 1, swallow: 0 });
 });
 
-it('leaves a connection open without its answer', async () => {
+it('leaves a connection open without its response', async () => {
   const echo = await startEcho(first({ kind: 'hang' }));
   const hanging = open(echo);
   hanging.write('never');
@@ -127,7 +127,7 @@ it('resets what is connected and takes nothing more when it is closed', async ()
   expect(await endOf(open(echo))).toBe('ECONNREFUSED');
 });
 
-it('draws faults until it is told that there are enough, the same for the same seed', () => {
+it('draws faults until there are enough, the same for the same seed', () => {
   const draw = () => {
     const kinds: Fault[] = [{ kind: 'lose' }, { kind: 'swallow' }];
     const among = (request: Buffer) => request.length > 1;

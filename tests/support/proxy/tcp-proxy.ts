@@ -3,8 +3,8 @@ import { connect, createServer, type Socket } from 'node:net';
 import { quietPort } from '../quiet-port.ts';
 
 /**
- * A TCP proxy that does to a connection what networks and dying peers do. It knows requests and answers only
- * as turns: what a client sends until the server begins to answer is one exchange.
+ * A TCP proxy that does to a connection what networks and dying peers do. It knows requests and responses
+ * only as turns: what a client sends until the server begins to respond is one request.
  */
 export interface TcpProxy {
   readonly port: number;
@@ -15,9 +15,9 @@ export interface TcpProxy {
 }
 
 export interface TcpProxyOptions {
-  /** Asked before each connection: a server comes back on another port. */
+  /** Called for each connection: a server comes back on another port. */
   target: () => Address;
-  /** Asked once for each exchange, with the first bytes of its request. Undefined: it passes. */
+  /** Called once for each request, with its first bytes. Undefined: it passes. */
   fault?: ((request: Buffer) => Fault | undefined) | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface Address {
 
 /**
  * What happens to one exchange. `lose`: the request is not forwarded and the connection is reset. The others
- * forward the request and act when its answer begins, so the server has done what it was asked: `swallow`
+ * forward the request and act when its response begins, so the server has processed it: `swallow`
  * resets the connection, `hang` leaves it open and silent, `cut` gives the first bytes, never all,
  * and closes, `delay` gives all of it later.
  */
@@ -73,7 +73,7 @@ function link(client: Socket, server: Socket, options: LinkOptions): void {
   const reset = (): void => {
     if (!client.destroyed) client.resetAndDestroy();
   };
-  const turns = createMutex(client, server, { ...options, reset });
+  const turns = createTurns(client, server, { ...options, reset });
   client.on('data', turns.requested);
   client.on('drain', () => server.resume());
   client.on('end', () => server.end());
@@ -90,7 +90,7 @@ interface TurnOptions extends LinkOptions {
 }
 
 /** Who speaks on a connection just now, and the fault that was drawn when the client began. */
-function createMutex(client: Socket, server: Socket, { fault, onFault, reset }: TurnOptions) {
+function createTurns(client: Socket, server: Socket, { fault, onFault, reset }: TurnOptions) {
   let drawn: Fault | undefined;
   let clientSpeaks = false;
   let isSilent = false;

@@ -19,7 +19,7 @@ import { createWatchedClient, type WatchedClient } from './watched-client.ts';
 
 /**
  * A whole Metergate with two workspaces on a Postgres of its own, which it reaches through a proxy: what it
- * listens to can be cut while its questions are answered.
+ * listens to can be cut while its queries are served.
  */
 export interface TenancyScenario {
   instance: Instance;
@@ -32,9 +32,9 @@ export interface TenancyScenario {
   tenants: Record<TenantName, Tenant & { objects: Objects }>;
   /** `npm run admin` as npm starts it. Rejects when it ends with a code but 0. */
   admin(args: string[], settings?: Record<string, string>): Promise<{ stdout: string }>;
-  /** Until it is mended no session of Metergate hears a notification. Resolves when none does. */
+  /** Until it is restored no session of Metergate receives a notification. Resolves when none does. */
   cutListening(): Promise<void>;
-  mendListening(): void;
+  restoreListening(): void;
   /** The server's secret and the password of its Postgres. */
   secrets: string[];
   postgresLog(): string;
@@ -43,7 +43,7 @@ export interface TenancyScenario {
 
 export type TenantName = 'alpha live' | 'alpha test' | 'beta live';
 
-/** What its listening sessions call themselves, as it stands in the first bytes of each. */
+/** The application name of its listening sessions, as the first bytes of each carry it. */
 const LISTENER = 'metergate-listen';
 const CUT_WITHIN = { timeoutMs: 30_000, everyMs: 20 };
 const NOTIFIED_WITHIN = { timeoutMs: 30_000, everyMs: 50 };
@@ -88,14 +88,14 @@ async function open(environment: Record<string, string>, closer: Closer): Promis
     new URL(settings.DATABASE_URL).password,
   ];
   const postgresLog = () => readFileSync(`${directory}.log`, 'utf8');
-  const { pool, cutListening, mendListening } = line;
+  const { pool, cutListening, restoreListening } = line;
   const tenants = {
     'alpha live': await newTenant(client, alpha, 'live'),
     'alpha test': await newTenant(client, alpha, 'test'),
     'beta live': await newTenant(client, beta, 'live'),
   };
   await untilNotified(pool);
-  const scenario = { instance, pool, client, alpha, beta, tenants, admin, cutListening, mendListening };
+  const scenario = { instance, pool, client, alpha, beta, tenants, admin, cutListening, restoreListening };
   return { ...scenario, secrets, postgresLog, close: () => closer.close() };
 }
 
@@ -110,7 +110,7 @@ async function untilNotified(pool: Pool): Promise<void> {
   if (!(await poll(isNotified, NOTIFIED_WITHIN))) throw new Error('delivery does not come to rest');
 }
 
-interface Line extends Pick<TenancyScenario, 'pool' | 'cutListening' | 'mendListening'> {
+interface Line extends Pick<TenancyScenario, 'pool' | 'cutListening' | 'restoreListening'> {
   proxy: TcpProxy;
 }
 
@@ -133,7 +133,7 @@ async function openLine(postgres: PostgresProcess, closer: Closer): Promise<Line
       const none = async () => ((await endListeners(pool)) === 0 ? true : undefined);
       if (!(await poll(none, CUT_WITHIN))) throw new Error('somebody still listens');
     },
-    mendListening() {
+    restoreListening() {
       isCut = false;
     },
   };

@@ -1,11 +1,20 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
-import type { LoadResponse } from './response-ledger.ts';
 
-/** One keep-alive connection, one request at a time. It is made anew after a failure. */
-export interface TesterConnection {
-  /** Rejects when no whole answer came in time; then nobody knows what became of the request. */
+/** One response as it arrived. */
+export interface LoadResponse {
+  status: number;
+  /** The `Idempotent-Replayed` header of a single event. */
+  replayed: boolean;
+  body: Buffer;
+}
+
+/** One keep-alive connection, one request at a time. It reconnects after a failure. */
+export interface LoadConnection {
+  /** Connects before the first request; rejects where nothing listens. */
+  open(): Promise<void>;
+  /** Rejects when no whole response came in time; the outcome of the request is then unknown. */
   ask(request: Buffer): Promise<LoadResponse>;
   close(): void;
 }
@@ -14,14 +23,17 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const RESPONSE_TIMEOUT_MS = 15_000;
 const HEAD_BYTES_MAX = 16 * 1024;
 
-/** Raw sockets: an HTTP client costs as much of the machine as the server that is measured beside it. */
-export function createTesterConnection(url: URL): TesterConnection {
+/** Raw sockets: an HTTP client costs as much of the machine as the server that is measured. */
+export function createLoadConnection(url: URL, timeoutMs = RESPONSE_TIMEOUT_MS): LoadConnection {
   let socket: Socket | undefined;
   return {
+    async open() {
+      socket ??= await open(url);
+    },
     async ask(request) {
       socket ??= await open(url);
       try {
-        return await exchange(socket, request);
+        return await exchange(socket, request, timeoutMs);
       } catch (error) {
         socket.destroy();
         socket = undefined;
@@ -49,10 +61,10 @@ async function open(url: URL): Promise<Socket> {
   }
 }
 
-function exchange(socket: Socket, request: Buffer): Promise<LoadResponse> {
+function exchange(socket: Socket, request: Buffer, timeoutMs: number): Promise<LoadResponse> {
   return new Promise((resolve, reject) => {
     const reader = createResponseReader();
-    const timer = setTimeout(() => done(new Error('no answer in time')), RESPONSE_TIMEOUT_MS);
+    const timer = setTimeout(() => done(new Error('no response in time')), timeoutMs);
     const onData = (chunk: Buffer): void => {
       const response = reader(chunk);
       if (response) done(response);
@@ -70,7 +82,7 @@ function exchange(socket: Socket, request: Buffer): Promise<LoadResponse> {
   });
 }
 
-/** Chunk by chunk, until there is a whole answer. */
+/** Chunk by chunk, until the response is whole. */
 function createResponseReader(): (chunk: Buffer) => LoadResponse | Error | undefined {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -79,8 +91,8 @@ function createResponseReader(): (chunk: Buffer) => LoadResponse | Error | undef
     chunks.push(chunk);
     bytes += chunk.length;
     head ??= headOf(chunks);
-    if (!head) return bytes > HEAD_BYTES_MAX ? new Error('an answer without an end of its head') : undefined;
-    if (Number.isNaN(head.length)) return new Error('an answer without Content-Length');
+    if (!head) return bytes > HEAD_BYTES_MAX ? new Error('a response whose head does not end') : undefined;
+    if (Number.isNaN(head.length)) return new Error('a response without Content-Length');
     if (bytes < head.bodyAt + head.length) return undefined;
     const whole = chunks.length === 1 ? chunk : Buffer.concat(chunks, bytes);
     const { status, replayed, bodyAt, length } = head;

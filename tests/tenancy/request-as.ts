@@ -1,5 +1,5 @@
 import { type OperationId, ROUTES } from '../../schemas/routes.ts';
-import type { TenancyScenario } from './tenancy-scene.ts';
+import type { TenancyScenario } from './tenancy-scenario.ts';
 import type { TenantRequest } from './tenant-requests.ts';
 import type { WatchedResponse } from './watched-client.ts';
 
@@ -34,7 +34,9 @@ export interface Judgement<Request extends TenantRequest> {
   isRight: (response: WatchedResponse, request: Request) => boolean;
 }
 
-/** Asks them all at once. What is wrong with the answers, in words; nothing while each is as it should be. */
+/**
+ * Sends them all at once. What is wrong with the responses, in words; empty while each is as it should be.
+ */
 export async function faults<Request extends TenantRequest>(
   { client }: TenancyScenario,
   requests: readonly Request[],

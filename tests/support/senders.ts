@@ -1,0 +1,36 @@
+import { setTimeout as pass } from 'node:timers/promises';
+import type { RunningLoad } from './during.ts';
+
+export interface SendersOptions {
+  senders: number;
+  /** Between two requests of a sender. Senders that pause take turns: they start spread over one pause. */
+  pauseMs?: number;
+  /** One request until its response comes. The first that rejects ends all senders, and `stop` rejects. */
+  send: (sender: number) => Promise<void>;
+}
+
+/** Loops that send until they are stopped. `stop` waits for the requests in flight. */
+export function startSenders({ senders, pauseMs = 0, send }: SendersOptions): RunningLoad<void> {
+  let isOver = false;
+
+  async function run(sender: number): Promise<void> {
+    try {
+      if (pauseMs > 0) await pass((pauseMs * sender) / senders);
+      while (!isOver) {
+        await send(sender);
+        if (pauseMs > 0) await pass(pauseMs);
+      }
+    } catch (error) {
+      isOver = true;
+      throw error;
+    }
+  }
+
+  const ended = Promise.allSettled(Array.from({ length: senders }, (_, sender) => run(sender)));
+  return {
+    async stop() {
+      isOver = true;
+      for (const end of await ended) if (end.status === 'rejected') throw end.reason;
+    },
+  };
+}
