@@ -41,7 +41,7 @@ ${MADE}
 
 A mutant is one deliberate fault in the product. It names the tests that must fail with it. There are
 ${mutants.length}: ${ofRuns.length} are found by a long run on whole processes, and ${ofModules.length} by
-tests of their modules. \`npm run breaks\` runs the tests of modules; \`npm run torture -- --only breaks\`
+tests of their modules. \`npm run breaks\` runs the tests of modules; \`npm run torture -- --only mutants\`
 runs the long ones. The two columns of numbers name [promises](reliability.md): of those in the first, the
 promise's own run turns red on whole processes; of those in the second, a test of the module or of another
 promise does.

@@ -6,8 +6,8 @@ import { ATTEMPT_ERRORS } from '../../schemas/stored/webhook-attempt.ts';
 import { signatureHeaders } from './sign.ts';
 
 /*
- * The samples of docs/use/webhooks.md, as a receiver would run them. Without python3 this test fails: otherwise a
- * broken Python sample would go unnoticed.
+ * The samples of docs/use/webhooks.md, as a receiver would run them. Without python3 this test fails:
+ * otherwise a broken Python sample would go unnoticed.
  *
  * Mutants that turn it red: a timestamp from the future accepted; only the first signature checked; the last
  * of two `t` in the header used; the body parsed and printed before it is verified.
