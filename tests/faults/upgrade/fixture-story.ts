@@ -23,8 +23,15 @@ export function storyText(story: FixtureStory): string {
   return JSON.stringify(story, (_, value) => (typeof value === 'bigint' ? `${UNITS}${value}` : value));
 }
 
+/** What the release that wrote the fixture called these times. */
+const RENAMED = { askedAtMs: 'requestedAtMs', answeredAtMs: 'respondedAtMs' } as const;
+
 export function parseStory(text: string): FixtureStory {
   return JSON.parse(text, (_, value) => {
-    return typeof value === 'string' && value.startsWith(UNITS) ? BigInt(value.slice(UNITS.length)) : value;
+    if (typeof value === 'string' && value.startsWith(UNITS)) return BigInt(value.slice(UNITS.length));
+    for (const [was, is] of Object.entries(RENAMED)) {
+      if (typeof value === 'object' && value !== null && was in value) value[is] = value[was];
+    }
+    return value;
   }) as FixtureStory;
 }
