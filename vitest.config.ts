@@ -17,7 +17,8 @@ const NOWHERE = ['**/node_modules/**', '**/dist/**', '**/dist-tests/**', '**/dat
  * - sys: whole processes, of which three run at once: they wait for starts, stops and locks a good part of
  *   their time.
  * - timed: whole processes; judges how long something takes, so one runs at a time.
- * - whole, whole-timed: the same of what `npm test` leaves to `npm run test:whole`: minutes of both cores.
+ * - whole, whole-timed, whole-store: the same of what `npm test` leaves to `npm run test:whole`: minutes of
+ *   both cores.
  * - distributed-store, distributed-sys: need a broker and a key store, which take longer to start than most
  *   tests take; left to `npm run test:distributed`.
  * - proof: shows that tests can fail; left to `npm run breaks`.
@@ -28,6 +29,7 @@ const KINDS = [
   'timed',
   'whole',
   'whole-timed',
+  'whole-store',
   'distributed-store',
   'distributed-sys',
   'proof',
@@ -96,13 +98,13 @@ const LONG = [
   'wasm/wasm-engine.test.ts',
   'http/uws-front.test.ts',
   'delivery/send/signatures.test.ts',
-  'clickhouse/clickhouse-http.store.test.ts',
-  'postgres/slow-start.store.test.ts',
+  'clickhouse/clickhouse-http.whole-store.test.ts',
+  'postgres/slow-start.whole-store.test.ts',
   'postgres/embedded.store.test.ts',
   'audit/audit.store.test.ts',
   'clickhouse/chdb.store.test.ts',
   'cache/metered-cache.store.test.ts',
-  'upgrade/view-change.store.test.ts',
+  'upgrade/view-change.whole-store.test.ts',
   'aggregator/load/load.store.test.ts',
   'aggregator/load/load-faults.store.test.ts',
   'crash/kills.sys.test.ts',
@@ -164,6 +166,7 @@ export default defineConfig({
       processes('timed', { maxWorkers: 1, groupOrder: 3 }),
       processes('whole', { maxWorkers: WORKERS, groupOrder: 4 }),
       processes('whole-timed', { maxWorkers: 1, groupOrder: 5 }),
+      stores('whole-store', { isolate: false, globalSetup: POSTGRES, groupOrder: 9 }),
       stores('distributed-store', { isolate: true, globalSetup: SERVERS, groupOrder: 6 }),
       processes('distributed-sys', { maxWorkers: 1, groupOrder: 7 }),
       {

@@ -56,7 +56,7 @@ export const MONEY_MUTANTS: readonly Mutant[] = [
     replace: 'const backwards = [...burnOrder];',
     provedBy: [
       {
-        test: 'domain/credits/random-histories.store.test.ts',
+        test: 'domain/credits/random-histories.whole-store.test.ts',
         title: 'a wallet agrees with a naive one over random histories, and its ledger sums to it',
       },
     ],

@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
-const RETENTION_TEST = 'aggregator/audit/audit-retention.store.test.ts';
+const RETENTION_TEST = 'aggregator/audit/audit-retention.whole-store.test.ts';
 const AUDIT_TEST = 'aggregator/audit/audit.store.test.ts';
 
 /** What puts data right, and takes for wrong what is not. */

@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
-const EXPORT_TEST = 'aggregator/key-export/key-export.store.test.ts';
+const EXPORT_TEST = 'aggregator/key-export/key-export.whole-store.test.ts';
 
 /** What may be given up, and what has to be put together again from the rest. */
 export const RETENTION_MUTANTS: readonly Mutant[] = [
@@ -116,7 +116,7 @@ export const RETENTION_MUTANTS: readonly Mutant[] = [
     replace: 'void [holdLog, runId, partition];',
     provedBy: [
       {
-        test: 'aggregator/audit/audit-retention.store.test.ts',
+        test: 'aggregator/audit/audit-retention.whole-store.test.ts',
         title: 'holds the log until every event of it was found',
       },
     ],

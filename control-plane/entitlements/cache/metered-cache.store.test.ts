@@ -249,7 +249,7 @@ describe('what memory says of any customer', () => {
           expect({ ...decision, ...('asOf' in decision ? { asOf: '' } : {}) }).toEqual(data[at]);
         }
       }),
-      { numRuns: 30 },
+      { numRuns: 20 },
     );
   });
 });

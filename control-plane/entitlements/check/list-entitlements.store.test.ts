@@ -139,7 +139,7 @@ describe('the list of what a customer holds', () => {
         const byKey = expected.sort((a, b) => (a.featureKey < b.featureKey ? -1 : 1));
         expect(parseExact(text)).toEqual(byKey);
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     );
   });
 });
