@@ -112,10 +112,10 @@ const LONG = [
   'distributed/distributed.distributed-sys.test.ts',
   'upgrade/rejected-data.sys.test.ts',
   'tests/tenancy/tenancy.whole.test.ts',
-  'upgrade/upgrade.sys.test.ts',
+  'upgrade/upgrade.whole.test.ts',
   'crash-consistency/power-cut.sys.test.ts',
   'settlement/settlement.whole.test.ts',
-  'retention/retention.sys.test.ts',
+  'retention/retention.whole.test.ts',
   'crash-consistency/disk.sys.test.ts',
   'changes/changes.whole.test.ts',
 ];

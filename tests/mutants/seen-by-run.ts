@@ -9,7 +9,7 @@ export const RUNS: Record<string, readonly number[]> = {
   'tests/faults/crash-consistency/disk.sys.test.ts': [10],
   'tests/faults/crash-consistency/power-cut.sys.test.ts': [6],
   'tests/faults/upgrade/rejected-data.sys.test.ts': [17, 19],
-  'tests/faults/upgrade/upgrade.sys.test.ts': [19],
+  'tests/faults/upgrade/upgrade.whole.test.ts': [19],
   'tests/faults/webhooks/webhooks.whole-timed.test.ts': [5, 12, 13],
   'tests/tenancy/tenancy.whole.test.ts': [16, 17, 18],
 };

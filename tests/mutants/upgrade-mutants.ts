@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
-const UPGRADE_TEST = 'tests/faults/upgrade/upgrade.sys.test.ts';
+const UPGRADE_TEST = 'tests/faults/upgrade/upgrade.whole.test.ts';
 const REJECTION_TEST = 'tests/faults/upgrade/rejected-data.sys.test.ts';
 const VIEW_TEST = 'tests/faults/upgrade/view-change.whole-store.test.ts';
 const PAUSE_TEST = 'aggregator/load/pause-load.store.test.ts';
