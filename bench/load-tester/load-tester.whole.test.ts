@@ -139,7 +139,7 @@ describe('what npm run bench:load cannot use', () => {
 
   it('is a server of another kind', async () => {
     const url = await serve((_, response) => response.end('hello'));
-    await inOneLine(['--url', url, '--key', 'sk_x'], /is no Metergate/);
+    await inOneLine(['--url', url, '--key', 'sk_x'], /is not Metergate/);
   });
 
   it('is a clock that goes wrong', async () => {

@@ -1,5 +1,5 @@
 import { setTimeout as pass } from 'node:timers/promises';
-import { type Api, callDone, getPatiently, type Method } from '../../support/api.ts';
+import { type Api, getPatiently, type Method } from '../../support/api.ts';
 import { numberText } from '../../support/exact.ts';
 import { seenInTime } from '../../support/in-time.ts';
 import type { Random } from '../../support/random.ts';
@@ -26,8 +26,8 @@ const [SHARING, ALONE] = [2, 4];
 const PATIENCE_MS = 60_000;
 
 export async function makeLimitedWorld(api: Api): Promise<LimitedWorld> {
-  await callDone(api, 'POST', '/meters', { key: JOBS, name: JOBS, aggregation: 'sum', creditRate: 1 });
-  await callDone(api, 'POST', '/features', { key: JOBS, name: JOBS, type: 'metered', meterKey: JOBS });
+  await repeatUntilDone(api, 'POST', '/meters', { key: JOBS, name: JOBS, aggregation: 'sum', creditRate: 1 });
+  await repeatUntilDone(api, 'POST', '/features', { key: JOBS, name: JOBS, type: 'metered', meterKey: JOBS });
   const planIds = new Map<PlanValue, string>();
   for (const value of PLAN_VALUES) planIds.set(value, await makePlan(api, `jobs-${value}`, value));
   const sharedValue = 30;
@@ -35,7 +35,7 @@ export async function makeLimitedWorld(api: Api): Promise<LimitedWorld> {
   const customers: LimitedCustomer[] = [];
   for (let number = 0; number < SHARING + ALONE; number += 1) {
     const name = `Limited ${number}`;
-    const { id } = await callDone(api, 'POST', '/customers', { name, email: 'limited@example.com' });
+    const { id } = await repeatUntilDone(api, 'POST', '/customers', { name, email: 'limited@example.com' });
     const customer: LimitedCustomer = { id: String(id), plans: [], periods: [], overrides: [], grants: [] };
     const isSharing = number < SHARING;
     const planId = isSharing ? sharedPlanId : (planIds.get(40) ?? '');
@@ -88,7 +88,7 @@ export async function grantLimited(api: Api, { customers }: LimitedWorld, random
     if (random.chance(0.5)) continue;
     const amount = random.pick(['7', '90', '5000']);
     const body = { amount: Number(amount), reason: 'for the test', priority: random.below(3) };
-    await callDone(api, 'POST', `/customers/${customer.id}/credits`, body);
+    await repeatUntilDone(api, 'POST', `/customers/${customer.id}/credits`, body);
     customer.grants.push(amount);
   }
 }
@@ -113,7 +113,7 @@ async function subscribe(api: Api, customer: LimitedCustomer, { planId, value }:
 async function changePlan(api: Api, customer: LimitedCustomer, { planId, value }: OnPlan): Promise<void> {
   if (customer.plans.at(-1)?.value === value) return;
   const id = String(customer.subscriptionId);
-  await callDone(api, 'PATCH', `/subscriptions/${id}`, { planId });
+  await repeatUntilDone(api, 'PATCH', `/subscriptions/${id}`, { planId });
   // The audit log says when: repeated, it changes nothing and leaves no other entry.
   const { body } = await getPatiently(api, `/audit-log?objectId=${id}&pageSize=1`, PATIENCE_MS);
   const [entry] = (body as { data: Made[] }).data;
@@ -123,7 +123,7 @@ async function changePlan(api: Api, customer: LimitedCustomer, { planId, value }
 
 async function cancelNow(api: Api, customer: LimitedCustomer): Promise<void> {
   const path = `/subscriptions/${customer.subscriptionId}/cancel`;
-  const { canceledAt } = await callDone(api, 'POST', path, { at: 'now' });
+  const { canceledAt } = await repeatUntilDone(api, 'POST', path, { at: 'now' });
   endAt(customer, Date.parse(String(canceledAt)));
 }
 
@@ -131,7 +131,7 @@ async function cancelNow(api: Api, customer: LimitedCustomer): Promise<void> {
 async function cancelSoon(api: Api, customer: LimitedCustomer): Promise<void> {
   const id = String(customer.subscriptionId);
   const cancelAt = new Date(Date.now() + 2_000).toISOString();
-  await callDone(api, 'PATCH', `/subscriptions/${id}`, { cancelAt });
+  await repeatUntilDone(api, 'PATCH', `/subscriptions/${id}`, { cancelAt });
   customer.endsAs = id;
   endAt(customer, Date.parse(cancelAt));
 }
@@ -172,15 +172,15 @@ async function editSharedPlan(
 }
 
 async function makePlan(api: Api, name: string, value: PlanValue): Promise<string> {
-  const { id } = await callDone(api, 'POST', '/plans', { name, productId: JOBS });
+  const { id } = await repeatUntilDone(api, 'POST', '/plans', { name, productId: JOBS });
   await setPlan(api, String(id), value);
-  await callDone(api, 'POST', `/plans/${id}/publish`);
+  await repeatUntilDone(api, 'POST', `/plans/${id}/publish`);
   return String(id);
 }
 
 async function setPlan(api: Api, planId: string, value: PlanValue): Promise<void> {
   const entitlements = [{ featureKey: JOBS, value }];
-  await callDone(api, 'PUT', `/plans/${planId}/entitlements`, { entitlements });
+  await repeatUntilDone(api, 'PUT', `/plans/${planId}/entitlements`, { entitlements });
 }
 
 type Made = Record<string, unknown>;
@@ -200,4 +200,11 @@ async function responded(
     return isBusy ? undefined : response;
   };
   return seenInTime(ask, { timeoutMs: PATIENCE_MS, everyMs: 50 }, `${method} ${path}`);
+}
+
+/** As {@link responded}; throws unless the status is 2xx. Processes are killed meanwhile. */
+async function repeatUntilDone(api: Api, method: Method, path: string, body?: object): Promise<Made> {
+  const response = await responded(api, method, path, { body });
+  if (response.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(response.body)}`);
+  return response.body as Made;
 }
