@@ -48,3 +48,34 @@ it('a failure is shared and kept as well', async () => {
   void ask();
   expect(made).toHaveLength(2);
 });
+
+// Red when a call that never ends is waited for: no later caller would ever get a page.
+it('a call that hangs is left to its callers, and its late end changes nothing', async () => {
+  const { clock, made, ask } = startShared();
+  void ask();
+  clock.ms = 14_999;
+  void ask();
+  expect(made).toHaveLength(1);
+  clock.ms = 15_000;
+  const next = ask();
+  expect(made).toHaveLength(2);
+  made[1]?.resolve('two');
+  expect(await next).toBe('two');
+  clock.ms = 15_900;
+  made[0]?.resolve('one');
+  await Promise.resolve();
+  clock.ms = 16_000;
+  void ask();
+  expect(made).toHaveLength(3);
+});
+
+it('a call that fails before it begins is a failure as well', async () => {
+  let calls = 0;
+  const ask = shareOutcome(() => {
+    calls += 1;
+    throw new Error('at once');
+  });
+  await expect(ask()).rejects.toThrow('at once');
+  await expect(ask()).rejects.toThrow('at once');
+  expect(calls).toBe(1);
+});
