@@ -122,11 +122,11 @@ async function serve(dataPlane: DataPlane, open: () => Promise<UsagePath>): Prom
 /** METRICS_PORT, where it is set. */
 async function openOperatorFront(
   { config, closer, log }: DataPlane,
-  response: (exchange: Exchange) => void,
+  serve: (exchange: Exchange) => void,
 ): Promise<void> {
   const { metricsHost: host, metricsPort: port } = config;
   if (port === undefined) return;
-  const front = createNodeFront(response, FRONT_LIMITS, log);
+  const front = createNodeFront(serve, FRONT_LIMITS, log);
   await listen(front, { host, port, variables: 'METRICS_HOST and METRICS_PORT' });
   closer.add('operator port', { drain: () => front.close(DRAIN_MS) });
 }

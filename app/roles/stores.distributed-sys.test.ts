@@ -69,7 +69,7 @@ it('a certificate authority that is not configured is reported for each store', 
 });
 
 it('a broker that wants TLS, and one that has none', async () => {
-  await rejected('control-plane', { KAFKA_TLS: 'false' }, /KAFKA_BROKERS.*nobody answered.*TLS/);
+  await rejected('control-plane', { KAFKA_TLS: 'false' }, /KAFKA_BROKERS.*no server responded.*TLS/);
   const plain = await server((socket) =>
     socket.on('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
   );

@@ -46,10 +46,10 @@ export async function latencyRatio(scenario: Scenario, capacityPerSecond: number
   process.kill(controlSide, 'SIGSTOP');
   try {
     const bytes = bytesOf(scenario);
-    await responses(run, createRecording());
+    await recordResponses(run, createRecording());
     flushes.push(await bareFlush(run, bytes));
     for (let round = 0; round < scenario.rounds; round++) {
-      await responses(run, recorded);
+      await recordResponses(run, recorded);
       flushes.push(await bareFlush(run, bytes));
     }
   } finally {
@@ -112,7 +112,7 @@ async function bareFlush({ scenario, intervalMs, runMs }: Run, bytes: number): P
   return times.slice(COLD_FLUSHES);
 }
 
-async function responses(
+async function recordResponses(
   { scenario, intervalMs, runMs }: Run,
   { histogram, delays }: ReturnType<typeof createRecording>,
 ): Promise<void> {

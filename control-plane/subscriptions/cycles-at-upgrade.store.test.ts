@@ -1,11 +1,8 @@
 import type { Pool } from 'pg';
-import { pino } from 'pino';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { addMonths, periodAt, termPeriodAt } from '../../domain/rules/subscription-period.ts';
-import { newWorkspaceKeys, writeWorkspace } from '../../domain/workspace.ts';
-import { migratePostgres, readMigrations } from '../../infra/postgres/migrate.ts';
-import { createPool, inTransaction } from '../../infra/postgres/pool.ts';
-import { createTestDatabase } from '../../tests/support/test-database.ts';
+import { migratePostgres } from '../../infra/postgres/migrate.ts';
+import { databaseOfBefore } from '../../tests/support/database-of-before.ts';
 import { findSubscription, type SubscriptionRow } from '../store/subscriptions.ts';
 import { shownSubscription } from './shown-subscription.ts';
 import { termOfRow } from './subscription-fields.ts';
@@ -34,7 +31,7 @@ const CYCLES: Array<[id: string, anchor: string, months: number | null, ms: numb
  * pause or a period is changed, or when a process of the previous release reads another length.
  */
 it('no period of an earlier release begins or ends at another time after the upgrade', async () => {
-  const { pool, url, environment } = await databaseOfBefore();
+  const { pool, url, environment } = await databaseWithRows();
   for (const [id, anchor, months, ms] of CYCLES) {
     await insertOld(pool, environment, { id, anchor, months, ms });
   }
@@ -59,7 +56,7 @@ it('no period of an earlier release begins or ends at another time after the upg
 });
 
 it('what counts at the upgrade goes on to count, and a cancellation at the end moves with it', async () => {
-  const { pool, url, environment } = await databaseOfBefore();
+  const { pool, url, environment } = await databaseWithRows();
   const month = { anchor: '2026-01-10Z', months: 1, ms: null };
   await insertOld(pool, environment, { id: 'imported', ...month, fields: { created_at: '2026-03-01Z' } });
   await insertOld(pool, environment, { id: 'ahead', ...month, fields: { created_at: '2025-12-01Z' } });
@@ -83,7 +80,7 @@ it('what counts at the upgrade goes on to count, and a cancellation at the end m
 });
 
 it('a workspace keeps its days of grace, and a new one has 14', async () => {
-  const { pool, url } = await databaseOfBefore();
+  const { pool, url } = await databaseWithRows();
   await migratePostgres(url);
   await pool.query(`INSERT INTO workspaces (id, name) VALUES ('ws_new', 'New')`);
   const { rows } = await pool.query('SELECT name, past_due_grace_days AS days FROM workspaces ORDER BY name');
@@ -93,21 +90,8 @@ it('a workspace keeps its days of grace, and a new one has 14', async () => {
   ]);
 });
 
-async function databaseOfBefore() {
-  const { url, drop } = await createTestDatabase({ migrated: false });
-  const pool = createPool({ url, name: 'test', log: pino({ level: 'silent' }) });
-  onTestFinished(async () => {
-    await pool.end();
-    await drop();
-  });
-  const migrations = await readMigrations();
-  await migratePostgres(
-    url,
-    migrations.filter(({ number }) => number <= BEFORE),
-  );
-  const keys = newWorkspaceKeys();
-  await inTransaction(pool, (db) => writeWorkspace(db, { name: 'Test', keys, pepper: Buffer.alloc(32) }));
-  const environment = `${keys.workspaceId}:live`;
+async function databaseWithRows() {
+  const { pool, url, environment } = await databaseOfBefore(BEFORE);
   for (const statement of CATALOGUE) await pool.query(statement, [environment]);
   return { pool, url, environment };
 }

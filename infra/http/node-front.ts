@@ -37,9 +37,9 @@ export function createNodeFront(handler: RequestHandler, limits: FrontLimits, lo
    */
   const used = new WeakSet<Duplex>();
   const unread = createUnreadResponses(limits.unreadBytesMax);
-  const server = createServer(serverOptions(limits), response);
+  const server = createServer(serverOptions(limits), serve);
 
-  function response(req: IncomingMessage, res: ServerResponse): void {
+  function serve(req: IncomingMessage, res: ServerResponse): void {
     used.add(req.socket);
     const read = readHead(req, requestIds);
     const { head } = read;
@@ -51,7 +51,7 @@ export function createNodeFront(handler: RequestHandler, limits: FrontLimits, lo
   }
 
   // Other expectations are ignored, as by the native front; node:http would send a bare 417.
-  server.on('checkExpectation', response);
+  server.on('checkExpectation', serve);
   server.maxConnections = limits.connectionsMax;
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const { headerBytesMax } = limits;

@@ -118,7 +118,7 @@ async function adopt(options: EmbeddedPostgresOptions, password: string): Promis
   const found = findPostmaster(options.directory);
   if (!found) return undefined;
   const server = { process: found, url: urlOf(password, found.port) };
-  if (await responses(server, options, ADOPT_SILENCE_MS)) return server;
+  if (await respondsWithin(server, options, ADOPT_SILENCE_MS)) return server;
   // Ours, and hanging or about to end: no other process can be using it.
   await stopPostmaster(found);
   return undefined;
@@ -148,7 +148,7 @@ async function launch(
   child.unref();
   if (child.pid === undefined) return undefined;
   const server = { process: identityOf(child.pid), url: urlOf(password, port) };
-  if (await responses(server, options, START_SILENCE_MS)) return server;
+  if (await respondsWithin(server, options, START_SILENCE_MS)) return server;
   await stopPostmaster(server.process);
   return undefined;
 }
@@ -186,7 +186,7 @@ function urlOf(password: string, port: number): string {
  * True once the server takes connections with our password; false when it ended, hangs, or is given up. Crash
  * recovery takes as long as the disk makes it: a restart would take as long again.
  */
-async function responses(
+async function respondsWithin(
   { process, url }: RunningServer,
   { log, silenceMs: given, signal }: EmbeddedPostgresOptions,
   usualMs: number,

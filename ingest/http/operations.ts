@@ -67,7 +67,7 @@ export function createOperations(deps: OperationsDeps): Operations {
     ],
   ]);
 
-  function response(exchange: Exchange, localPort: number | undefined): boolean {
+  function respond(exchange: Exchange, localPort: number | undefined): boolean {
     const page = pages.get(exchange.path);
     if (!page) return false;
     const rejected = operatorPageRejection(exchange.method, new URLSearchParams(exchange.query));
@@ -90,9 +90,9 @@ export function createOperations(deps: OperationsDeps): Operations {
     rejections?.rejected(status, () => ({ requestId, method, path, code }));
   }
 
-  return Object.assign((exchange: Exchange) => response(exchange, undefined), {
+  return Object.assign((exchange: Exchange) => respond(exchange, undefined), {
     onOwnPort(exchange: Exchange) {
-      if (!response(exchange, deps.ownPort)) reject(exchange, NO_SUCH_PAGE);
+      if (!respond(exchange, deps.ownPort)) reject(exchange, NO_SUCH_PAGE);
     },
   });
 }
@@ -140,7 +140,7 @@ async function askControl(
     }
     return { status: statusCode, text: await body.text() };
   } catch {
-    return undefined; // away, or too slow: readyz says so
+    return undefined; // unavailable or too slow: readyz reports it
   }
 }
 

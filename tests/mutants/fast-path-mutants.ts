@@ -43,8 +43,8 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
     promises: [9],
     why: 'any client that reaches /readyz makes each request query the stores, and delays all counters',
     module: 'infra/platform/shared-outcome',
-    find: 'if (shared === undefined || isStale) shared = begin();',
-    replace: 'shared = begin();',
+    find: 'shared && nowMs() < shared.staleAtMs ? shared.outcome : begin()',
+    replace: 'begin()',
     provedBy: [
       {
         test: 'app/roles/health-server.test.ts',

@@ -1,10 +1,8 @@
 import type { Pool } from 'pg';
-import { pino } from 'pino';
-import { expect, it, onTestFinished } from 'vitest';
-import { newWorkspaceKeys, writeWorkspace } from '../../../domain/workspace.ts';
-import { migratePostgres, readMigrations } from '../../../infra/postgres/migrate.ts';
-import { createPool, inTransaction } from '../../../infra/postgres/pool.ts';
-import { createTestDatabase } from '../../../tests/support/test-database.ts';
+import { expect, it } from 'vitest';
+import { migratePostgres } from '../../../infra/postgres/migrate.ts';
+import { inTransaction } from '../../../infra/postgres/pool.ts';
+import { databaseOfBefore } from '../../../tests/support/database-of-before.ts';
 import { lockNotified } from '../../store/notified-entitlements.ts';
 import { notifyCustomers } from './notify-customers.ts';
 
@@ -17,7 +15,7 @@ const BEFORE = 8;
  * when a wallet is changed; or when the first change after the upgrade records the same terms again.
  */
 it('a history begins with what held at the upgrade, and what burned keeps its grants', async () => {
-  const { pool, url, environment } = await databaseOfBefore();
+  const { pool, url, environment } = await databaseWithRows();
   const wallets = 'SELECT customer_id, balance, unpaid FROM credit_wallets ORDER BY 1';
   const grants = 'SELECT id, amount, remaining FROM credit_grants ORDER BY 1';
   const before = [(await pool.query(wallets)).rows, (await pool.query(grants)).rows];
@@ -78,21 +76,8 @@ async function terms(pool: Pool) {
   return rows.map(({ unlimited, limits, ...row }) => ({ ...row, limits: unlimited ? 'unlimited' : limits }));
 }
 
-async function databaseOfBefore() {
-  const { url, drop } = await createTestDatabase({ migrated: false });
-  const pool = createPool({ url, name: 'test', log: pino({ level: 'silent' }) });
-  onTestFinished(async () => {
-    await pool.end();
-    await drop();
-  });
-  const migrations = await readMigrations();
-  await migratePostgres(
-    url,
-    migrations.filter(({ number }) => number <= BEFORE),
-  );
-  const keys = newWorkspaceKeys();
-  await inTransaction(pool, (db) => writeWorkspace(db, { name: 'Test', keys, pepper: Buffer.alloc(32) }));
-  const environment = `${keys.workspaceId}:live`;
+async function databaseWithRows() {
+  const { pool, url, environment } = await databaseOfBefore(BEFORE);
   await pool.query(HELD.replaceAll(':environment', `'${environment}'`));
   return { pool, url, environment };
 }

@@ -26,9 +26,9 @@ export function connections(createFront: CreateFront): void {
   // allowed.
   it('never gives a pipelined request the response of another', async () => {
     const { port } = await startFront(createFront, (exchange) => {
-      const response = () => responseJson(exchange, exchange.path);
-      if (exchange.path === '/1') setTimeout(response, 20);
-      else response();
+      const respond = () => responseJson(exchange, exchange.path);
+      if (exchange.path === '/1') setTimeout(respond, 20);
+      else respond();
     });
     const client = await openConnection(port);
     client.send(requestHead('GET /1 HTTP/1.1') + requestHead('GET /2 HTTP/1.1'));

@@ -56,14 +56,14 @@ export function quantities(createFront: CreateFront): void {
     const body = Buffer.alloc(16_000_000);
     let given = 0;
     let brokenOff = 0;
-    const response = (exchange: Exchange) => {
+    const serve = (exchange: Exchange) => {
       given += 1;
       exchange.onAborted(() => {
         brokenOff += 1;
       });
       exchange.respond(200, {}, body);
     };
-    const { port, url } = await startFront(createFront, response, { unreadBytesMax: 3.5 * body.length });
+    const { port, url } = await startFront(createFront, serve, { unreadBytesMax: 3.5 * body.length });
     const mute = await openMany(port, 8);
     for (const client of mute) {
       client.socket.pause();
