@@ -234,7 +234,7 @@ export const INGEST_MUTANTS: readonly Mutant[] = [
       {
         test: 'domain/api-key-cache.test.ts',
         title: 'while Postgres is unavailable a known key is good for 10 minutes, others are Transient',
-        stopsWith: /^Postgres is away\.$/,
+        stopsWith: /^Postgres is unavailable\.$/,
       },
     ],
   },
