@@ -1,7 +1,8 @@
 import type { EventLogReader, LogFrame } from '../../infra/ports/event-log.ts';
 import { Fatal } from '../../schemas/failures.ts';
 import { canonicalDecimal } from '../../schemas/primitives/decimal.ts';
-import { decodeFrame, RECORD_BYTES } from '../../schemas/stored/frame.ts';
+import { decodeFrame } from '../../schemas/stored/frame.ts';
+import { readTimes } from '../../schemas/stored/record.ts';
 import { splitLines } from '../load/block.ts';
 import type { Range } from '../store/ranges.ts';
 import { HOUR_SECONDS, keyText } from './hour-sums.ts';
@@ -59,9 +60,9 @@ function eventsOf(
   const { lines, records, eventCount } = decodeFrame(bytes);
   const dropped = isDropped(position, eventCount);
   return splitLines(lines).flatMap((line, number) => {
-    const createdAtMs = records.readDoubleLE(number * RECORD_BYTES + 32);
+    const { occurredAtMs, createdAtMs } = readTimes(records, number);
     if (dropped(number) || createdAtMs < sinceMs) return [];
-    return [readLine(line, records.readDoubleLE(number * RECORD_BYTES + 24))];
+    return [readLine(line, occurredAtMs)];
   });
 }
 

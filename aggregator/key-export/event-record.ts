@@ -1,7 +1,7 @@
 import { Fatal } from '../../schemas/failures.ts';
 import { fromBase32 } from '../../schemas/primitives/ids.ts';
 import { EVENT_COLUMNS } from '../../schemas/stored/event-row.ts';
-import { RECORD_BYTES } from '../../schemas/stored/frame.ts';
+import { writeRecord } from '../../schemas/stored/record.ts';
 
 /** What the key table has to know of an event. */
 export interface RecordedEvent {
@@ -21,12 +21,7 @@ export function eventRecord({ id, fingerprint, occurredAtMs, createdAtMs }: Reco
   if (!idBytes || !/^\d{1,20}$/.test(fingerprint)) {
     throw new Fatal('event_unreadable', `The stored event ${id} is none that this release makes.`);
   }
-  const record = Buffer.alloc(RECORD_BYTES);
-  record.set(idBytes, 0);
-  record.writeBigUInt64LE(BigInt(fingerprint), 16);
-  record.writeDoubleLE(occurredAtMs, 24);
-  record.writeDoubleLE(createdAtMs, 32);
-  return record;
+  return writeRecord({ id: idBytes, fingerprint: BigInt(fingerprint), occurredAtMs, createdAtMs });
 }
 
 const COLUMN = Object.fromEntries(EVENT_COLUMNS.map((name, at) => [name, at])) as Record<

@@ -1,11 +1,9 @@
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { base32 } from '../../schemas/primitives/ids.ts';
-import { RECORD_BYTES } from '../../schemas/stored/frame.ts';
+import { idOf } from '../../schemas/stored/record.ts';
 import { storedIds } from '../store/event-ids.ts';
 import type { Block } from './block.ts';
 import type { RecentIds } from './recent-ids.ts';
-
-const ID_BYTES = 16;
 
 /**
  * Numbers of the lines to leave out: those that were seen before, and of the doubtful ones those whose event
@@ -42,8 +40,7 @@ function doubtfulIds(
   let first = 0;
   for (const { records, recheck, eventCount, committedAtMs } of frames) {
     for (const event of mayHaveForgotten(committedAtMs) ? Array(eventCount).keys() : recheck) {
-      const at = event * RECORD_BYTES;
-      doubtful.set(first + event, `use_${base32(records.subarray(at, at + ID_BYTES))}`);
+      doubtful.set(first + event, `use_${base32(idOf(records, event))}`);
     }
     first += eventCount;
   }

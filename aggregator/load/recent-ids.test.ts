@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { RECORD_BYTES } from '../../schemas/stored/frame.ts';
+import { RECORD_BYTES } from '../../schemas/stored/record.ts';
 import { type Block, emptyBlock } from './block.ts';
 import { createRecentIds } from './recent-ids.ts';
 

@@ -1,4 +1,4 @@
-import { RECORD_BYTES } from '../../schemas/stored/frame.ts';
+import { hasSameId, ID_WORDS, RECORD_WORDS, wordsOf } from '../../schemas/stored/record.ts';
 import type { Block } from './block.ts';
 
 /**
@@ -49,7 +49,7 @@ export function createRecentIds(generationMax: number, forgottenMs = Number.NEGA
       const seen: number[] = [];
       let number = 0;
       for (const { records, eventCount, committedAtMs } of frames) {
-        const words = alignedWords(records);
+        const words = wordsOf(records);
         const atMs = Math.min(committedAtMs, nowMs);
         for (let event = 0; event < eventCount; event++, number++) {
           if (!add(words, event * RECORD_WORDS, atMs)) seen.push(number);
@@ -60,9 +60,6 @@ export function createRecentIds(generationMax: number, forgottenMs = Number.NEGA
     mayHaveForgotten: (committedAtMs) => committedAtMs <= forgottenToMs + EARLIER_MAX_MS,
   };
 }
-
-const RECORD_WORDS = RECORD_BYTES / 4;
-const ID_WORDS = 4;
 
 interface IdSet {
   has(words: Uint32Array, word: number): boolean;
@@ -87,21 +84,12 @@ function createIdSet(idsMax: number): IdSet {
   /** The place of the id, or of the empty slot where it belongs. */
   function find(words: Uint32Array, word: number): number {
     let at = ((words[word] ?? 0) % slots) * ID_WORDS;
-    while (!isEmpty(at) && !isSame(at, words, word)) at = (at + ID_WORDS) % table.length;
+    while (!isEmpty(at) && !hasSameId(table, at, words, word)) at = (at + ID_WORDS) % table.length;
     return at;
   }
 
   function isEmpty(at: number): boolean {
     return table[at] === 0 && table[at + 1] === 0 && table[at + 2] === 0 && table[at + 3] === 0;
-  }
-
-  function isSame(at: number, words: Uint32Array, word: number): boolean {
-    return (
-      table[at] === words[word] &&
-      table[at + 1] === words[word + 1] &&
-      table[at + 2] === words[word + 2] &&
-      table[at + 3] === words[word + 3]
-    );
   }
 
   return {
@@ -122,9 +110,4 @@ function createIdSet(idsMax: number): IdSet {
       newestMs = Number.NEGATIVE_INFINITY;
     },
   };
-}
-
-/** A copy: the alignment of records in a frame depends on the lengths before them. */
-function alignedWords(bytes: Uint8Array): Uint32Array {
-  return new Uint32Array(new Uint8Array(bytes).buffer);
 }

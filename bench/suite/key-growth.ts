@@ -2,8 +2,9 @@
  * G9: what a new key costs the key table when it is large, compared with 1 M keys, in turns. Arguments: sizes
  * in millions, ascending, and rounds. Prints one line of JSON: CPU-µs per key by size.
  */
+
 import { randomFillSync } from 'node:crypto';
-import { RECORD_BYTES } from '../../schemas/stored/frame.ts';
+import { RECORD_BYTES } from '../../schemas/stored/record.ts';
 import { inTurns, median, paired, rounded, type Turn } from './paired.ts';
 import { openScratchStores, type ScratchStores } from './scratch-stores.ts';
 

@@ -3,6 +3,7 @@
  * key table and log, called one after the other as the engine does, with the time taken around each.
  * Argument: batches. Prints one line of JSON: µs per event by stage.
  */
+
 import { isUtf8 } from 'node:buffer';
 import type { Claim } from '../../infra/ports/idempotency-store.ts';
 import { createBufferPool } from '../../ingest/buffer-pool.ts';
@@ -10,7 +11,8 @@ import { findKnownPairs, touchedSpans } from '../../ingest/engine/wasm/known-pai
 import { createWasmModule } from '../../ingest/engine/wasm/wasm-module.ts';
 import { createIdentity } from '../../ingest/identity.ts';
 import type { Customer, Meter, UsageRegistry } from '../../ingest/registry-entries.ts';
-import { encodeFrame, RECORD_BYTES } from '../../schemas/stored/frame.ts';
+import { encodeFrame } from '../../schemas/stored/frame.ts';
+import { RECORD_BYTES } from '../../schemas/stored/record.ts';
 import { createTesterBody } from '../load-tester/tester-body.ts';
 import { median, rounded } from './paired.ts';
 import { openScratchStores } from './scratch-stores.ts';

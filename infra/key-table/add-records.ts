@@ -1,4 +1,5 @@
-import { RECORD_WORDS, type RecentRecords } from './recent-records.ts';
+import { RECORD_WORDS, wordsOf } from '../../schemas/stored/record.ts';
+import type { RecentRecords } from './recent-records.ts';
 import type { RecordFileEnd } from './record-file-end.ts';
 import { NOT_FOUND, type SlotTable } from './slot-table.ts';
 
@@ -28,11 +29,4 @@ export async function addEarlierRecords(
     addRecords(records, keys);
     await keys.end.writeUpTo(keys.recent.next);
   }
-}
-
-/** A copy: records begin at any byte of a frame, words do not. */
-function wordsOf(records: Uint8Array): Uint32Array {
-  const words = new Uint32Array(records.length / 4);
-  new Uint8Array(words.buffer).set(records);
-  return words;
 }

@@ -2,9 +2,9 @@ import { randomFillSync } from 'node:crypto';
 import { cpSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { RECORD_WORDS } from '../../schemas/stored/record.ts';
 import { OUTCOME } from '../ports/idempotency-store.ts';
 import { type TestKeys, testKeys } from './keys-under-test.ts';
-import { RECORD_WORDS } from './recent-records.ts';
 
 const KEYS = 3_000;
 const BATCH = 100;

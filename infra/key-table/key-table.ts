@@ -1,6 +1,7 @@
 import { Fatal } from '../../schemas/failures.ts';
+import { RECORD_WORDS } from '../../schemas/stored/record.ts';
 import { type Claim, type ClaimBatch, type IdempotencyStore, OUTCOME } from '../ports/idempotency-store.ts';
-import { RECORD_WORDS, type RecentRecords, wordOf } from './recent-records.ts';
+import { type RecentRecords, wordOf } from './recent-records.ts';
 import type { RecordFinder } from './record-finder.ts';
 import type { RecordWriter } from './record-writer.ts';
 import { NOT_FOUND, type SlotTable } from './slot-table.ts';

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
+import { RECORD_WORDS } from '../../schemas/stored/record.ts';
 import type { Checkpoint } from './checkpoint-file.ts';
-import { RECORD_WORDS } from './recent-records.ts';
 import { offsetOf, type RecordFile, rejection } from './record-file.ts';
 import type { SlotTable } from './slot-table.ts';
 

@@ -3,11 +3,10 @@ import { appendFileSync, readFileSync, rmSync, statSync, truncateSync, writeFile
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { RECORD_BYTES } from '../../schemas/stored/frame.ts';
+import { RECORD_BYTES, RECORD_WORDS } from '../../schemas/stored/record.ts';
 import { type Claim, OUTCOME } from '../ports/idempotency-store.ts';
 import { type TestKeys, testKeys } from './keys-under-test.ts';
 import { openKeyTable } from './open-key-table.ts';
-import { RECORD_WORDS } from './recent-records.ts';
 import { RECORD_HEADER_BYTES } from './record-file.ts';
 
 const BATCH = 20_000;

@@ -1,6 +1,6 @@
+import { copyRecord, RECORD_WORDS } from '../../schemas/stored/record.ts';
 /** Records stand in blocks of this many: 160 KB. */
 export const BLOCK_RECORDS = 4096;
-export const RECORD_WORDS = 10;
 
 const BLOCK_SHIFT = 12;
 /**
@@ -29,14 +29,14 @@ export class RecentRecords {
     this.#firstBlock = next >>> BLOCK_SHIFT;
   }
 
-  /** Copies the record at `words[at…at+9]`; returns its number. */
+  /** Copies the record at the word `at`; returns its number. */
   append(words: Uint32Array, at: number): number {
     const place = this.next >>> BLOCK_SHIFT;
     if (place - this.#firstBlock === this.#blocks.length)
       this.#blocks.push(new Uint32Array(BLOCK_RECORDS * RECORD_WORDS));
     const block = this.blockOf(this.next);
     const start = wordOf(this.next);
-    for (let word = 0; word < RECORD_WORDS; word++) block[start + word] = words[at + word] as number;
+    copyRecord(words, at, block, start);
     return this.next++;
   }
 

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { RECORD_BYTES } from '../../schemas/stored/frame.ts';
+import { RECORD_BYTES } from '../../schemas/stored/record.ts';
 import type { Checkpoint, CheckpointFile } from './checkpoint-file.ts';
 import type { RecentRecords } from './recent-records.ts';
 import { offsetOf, type RecordFile, syncOnce, writeAllAt } from './record-file.ts';

@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { Fatal } from '../../schemas/failures.ts';
-import { RECORD_BYTES } from '../../schemas/stored/frame.ts';
+import { RECORD_BYTES } from '../../schemas/stored/record.ts';
 import { syncDirectory } from '../platform/durable-file.ts';
 
 /**

@@ -1,5 +1,6 @@
+import { copyTimes, hasSameFingerprint, hasSameId, RECORD_WORDS } from '../../schemas/stored/record.ts';
 import { OUTCOME, type Outcome } from '../ports/idempotency-store.ts';
-import { RECORD_WORDS, type RecentRecords, wordOf } from './recent-records.ts';
+import { type RecentRecords, wordOf } from './recent-records.ts';
 import { type RecordFile, readRecordNow } from './record-file.ts';
 
 /** Reads a record wherever it is: among the recent ones in RAM, else in the file. */
@@ -15,24 +16,17 @@ export class RecordFinder {
     this.#file = file;
   }
 
-  /** Whether the record is of the id at `ids[at…at+3]`: all 128 bits. */
+  /** Whether the record has the id at the word `at` of `ids`. */
   isSame(record: number, ids: Uint32Array, at: number): boolean {
-    const words = this.#wordsWith(record);
-    const from = this.#placeOf(record);
-    return (
-      words[from] === ids[at] &&
-      words[from + 1] === ids[at + 1] &&
-      words[from + 2] === ids[at + 2] &&
-      words[from + 3] === ids[at + 3]
-    );
+    return hasSameId(this.#wordsWith(record), this.#placeOf(record), ids, at);
   }
 
   /** The outcome for a repeat of the record's key. A duplicate gets the times of the original. */
   recall(record: number, repeat: Uint32Array, at: number): Outcome {
     const words = this.#wordsWith(record);
     const from = this.#placeOf(record);
-    if (words[from + 4] !== repeat[at + 4] || words[from + 5] !== repeat[at + 5]) return OUTCOME.reused;
-    for (let word = 6; word < RECORD_WORDS; word++) repeat[at + word] = words[from + word] as number;
+    if (!hasSameFingerprint(words, from, repeat, at)) return OUTCOME.reused;
+    copyTimes(words, from, repeat, at);
     return OUTCOME.duplicate;
   }
 

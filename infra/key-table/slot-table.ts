@@ -1,4 +1,4 @@
-/** Whether a record is of the id at `ids[at…at+3]`. */
+/** Whether a record has the id at the word `at` of `ids`. */
 export type SameId = (record: number, ids: Uint32Array, at: number) => boolean;
 
 export const NOT_FOUND = -1;

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { RECORD_WORDS } from '../../schemas/stored/record.ts';
 import { OUTCOME } from '../ports/idempotency-store.ts';
 import { testKeys } from './keys-under-test.ts';
 import { openKeyTable } from './open-key-table.ts';
-import { RECORD_WORDS } from './recent-records.ts';
 
 const FRAMES = 5;
 

@@ -1,9 +1,9 @@
 import { truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { RECORD_WORDS } from '../../schemas/stored/record.ts';
 import { type ClaimBatch, OUTCOME } from '../ports/idempotency-store.ts';
 import { testKeys } from './keys-under-test.ts';
-import { RECORD_WORDS } from './recent-records.ts';
 import { RECORD_HEADER_BYTES } from './record-file.ts';
 
 // Red when claims made before the failure stay: a retry gets `duplicate`, and its event is lost.

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { Fatal, Transient } from '../../schemas/failures.ts';
-import { RECORD_BYTES } from '../../schemas/stored/frame.ts';
+import { idOf, RECORD_BYTES, TIMES_BYTES, timesByte } from '../../schemas/stored/record.ts';
 import type { Clock } from '../ports/clock.ts';
 import {
   type Claim,
@@ -165,8 +165,8 @@ function takeIn(
     if (batch.notes) batch.notes[item] = noteOf(said);
     const isTakenOver = (said & FLAG.takenOver) !== 0;
     if (outcome === OUTCOME.duplicate || isTakenOver) {
-      times.copy(bytes, item * RECORD_BYTES + 24, timesAt, timesAt + 16);
-      timesAt += 16;
+      times.copy(bytes, timesByte(item), timesAt, timesAt + TIMES_BYTES);
+      timesAt += TIMES_BYTES;
     }
     if (outcome !== OUTCOME.created) continue;
     items.push(item);
@@ -190,12 +190,10 @@ function recordsOf(bytes: Buffer, items: number[]): Buffer {
 function giveUp({ batch, items, records }: HeldClaim, ids: Buffer[]): void {
   const lost = new Set(ids.map((id) => id.toString('hex')));
   for (const [at, item] of items.entries()) {
-    const id = records.toString('hex', at * RECORD_BYTES, at * RECORD_BYTES + ID_BYTES);
+    const id = Buffer.from(idOf(records, at)).toString('hex');
     if (lost.has(id)) batch.outcomes[item] = OUTCOME.duplicate;
   }
 }
-
-const ID_BYTES = 16;
 
 function noteOf(said: number): number {
   return (said & FLAG.pending ? NOTE.pending : 0) | (said & FLAG.takenOver ? NOTE.takenOver : 0);

@@ -1,6 +1,14 @@
 import type { Identified } from '../../infra/ports/engine.ts';
 import { type DistributedBatch, NOTE, OUTCOME } from '../../infra/ports/idempotency-store.ts';
-import { type FrameContent, RECORD_BYTES, type TouchedSpan } from '../../schemas/stored/frame.ts';
+import type { FrameContent, TouchedSpan } from '../../schemas/stored/frame.ts';
+import {
+  copyRecord,
+  copyTimes,
+  createdAtMs,
+  occurredAtMs,
+  RECORD_BYTES,
+  RECORD_WORDS,
+} from '../../schemas/stored/record.ts';
 
 /** Items of one request in a round of one partition. */
 export interface RoundPart {
@@ -15,10 +23,6 @@ export type RoundFrame = Omit<FrameContent, 'logId' | 'committedAtMs'>;
 /** Gives memory for the lines of a frame: at least so many bytes. */
 export type TakeRoom = (bytes: number) => Buffer;
 
-const RECORD_WORDS = RECORD_BYTES / 4;
-/** Of a record: occurredAt and createdAt. */
-const TIMES_AT = 6;
-
 /** All items of a round as one batch. */
 export function batchOf(parts: readonly RoundPart[], shard: number): Required<DistributedBatch> {
   const count = parts.reduce((sum, { items }) => sum + items.length, 0);
@@ -27,16 +31,11 @@ export function batchOf(parts: readonly RoundPart[], shard: number): Required<Di
   let at = 0;
   for (const { identified, items } of parts) {
     for (const item of items) {
-      copyWords(identified.records, item * RECORD_WORDS, records, at * RECORD_WORDS);
+      copyRecord(identified.records, item * RECORD_WORDS, records, at * RECORD_WORDS);
       readOnly[at++] = identified.readOnly[item] ?? 0;
     }
   }
   return { count, records, readOnly, outcomes: new Uint8Array(count), notes: new Uint8Array(count), shard };
-}
-
-/** A loop: a subarray of ten words costs more than copying them. */
-function copyWords(from: Uint32Array, fromAt: number, to: Uint32Array, toAt: number): void {
-  for (let word = 0; word < RECORD_WORDS; word++) to[toAt + word] = from[fromAt + word] ?? 0;
 }
 
 /**
@@ -53,9 +52,7 @@ export function takeTimes(
       const note = notes[at] ?? 0;
       const isPending = (note & NOTE.pending) !== 0;
       const isFirst = note === NOTE.takenOver || (outcomes[at] === OUTCOME.duplicate && !isPending);
-      for (let word = TIMES_AT; isFirst && word < RECORD_WORDS; word++) {
-        identified.records[item * RECORD_WORDS + word] = records[at * RECORD_WORDS + word] ?? 0;
-      }
+      if (isFirst) copyTimes(records, at * RECORD_WORDS, identified.records, item * RECORD_WORDS);
       at++;
     }
   }
@@ -84,12 +81,12 @@ export function frameOf(
       if (outcomes[++at] !== OUTCOME.created) continue;
       const isTakenOver = notes[at] === NOTE.takenOver;
       if (isTakenOver || mayHaveLostKeys) recheck.push(eventCount);
-      const occurredAtMs = times[at * 5 + 3] ?? 0;
-      if (isTakenOver) lines.addWith(identified, item, [occurredAtMs, times[at * 5 + 4] ?? 0]);
+      const occurredMs = occurredAtMs(times, at);
+      if (isTakenOver) lines.addWith(identified, item, [occurredMs, createdAtMs(times, at)]);
       else lines.add(identified, item);
-      if (kept !== records) copyWords(records, at * RECORD_WORDS, kept, eventCount * RECORD_WORDS);
+      if (kept !== records) copyRecord(records, at * RECORD_WORDS, kept, eventCount * RECORD_WORDS);
       eventCount++;
-      touch(touched, identified.pairs[identified.pairOf[item] ?? 0] ?? '', occurredAtMs);
+      touch(touched, identified.pairs[identified.pairOf[item] ?? 0] ?? '', occurredMs);
     }
   }
   return {

@@ -1,5 +1,6 @@
 import type { Identified } from '../../infra/ports/engine.ts';
-import { PARTITION_WORD, partitionOf } from '../../schemas/primitives/partition-of.ts';
+import { partitionOf } from '../../schemas/primitives/partition-of.ts';
+import { lastIdWord } from '../../schemas/stored/record.ts';
 
 /** The items of a request that belong to one partition, in its order. */
 export interface RequestPart {
@@ -9,8 +10,6 @@ export interface RequestPart {
   bytes: number;
 }
 
-const RECORD_WORDS = 10;
-
 export function splitRequest(
   { count, records, lineEnds }: Identified,
   partitions: number,
@@ -19,7 +18,7 @@ export function splitRequest(
   const parts = new Map<number, RequestPart>();
   for (let item = 0; item < count; item++) {
     if (isDecided(item)) continue;
-    const partition = partitionOf(records[item * RECORD_WORDS + PARTITION_WORD] ?? 0, partitions);
+    const partition = partitionOf(lastIdWord(records, item), partitions);
     let part = parts.get(partition);
     if (!part) {
       part = { partition, items: [], bytes: 0 };

@@ -3,8 +3,8 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { crc32 } from 'node:zlib';
 import { expect, it, onTestFinished } from 'vitest';
-import { RECORD_BYTES } from '../../schemas/stored/frame.ts';
 import { encodeKeyTrailer } from '../../schemas/stored/key-export.ts';
+import { RECORD_BYTES } from '../../schemas/stored/record.ts';
 import { earlierKeys } from './earlier-keys.ts';
 
 const WANTED = { logId: 'ab'.repeat(16), before: 4_096 };

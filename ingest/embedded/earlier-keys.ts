@@ -1,7 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { request } from 'undici';
 import { Transient } from '../../schemas/failures.ts';
-import { RECORD_BYTES } from '../../schemas/stored/frame.ts';
 import {
   decodeKeyTrailer,
   type KeyExportRequest,
@@ -9,6 +8,7 @@ import {
   keyExportTarget,
   lacksKeys,
 } from '../../schemas/stored/key-export.ts';
+import { RECORD_BYTES } from '../../schemas/stored/record.ts';
 
 export interface EarlierKeysDeps {
   /** The URL of the control plane; undefined while it is unknown. */

@@ -4,7 +4,8 @@ import type { CommitPart } from '../../infra/ports/engine.ts';
 import type { AppendOutcome, EventLogWriter } from '../../infra/ports/event-log.ts';
 import type { Claim, IdempotencyStore } from '../../infra/ports/idempotency-store.ts';
 import { Fatal } from '../../schemas/failures.ts';
-import { decodeFrame, type Frame, RECORD_BYTES } from '../../schemas/stored/frame.ts';
+import { decodeFrame, type Frame } from '../../schemas/stored/frame.ts';
+import { RECORD_BYTES } from '../../schemas/stored/record.ts';
 import { createGroupCommit } from './group-commit.ts';
 
 const clock = { nowMs: () => 1_000, passedMs: 0, monotonicMs: () => clock.passedMs };

@@ -45,11 +45,9 @@ export interface Decided {
   /** How many events of this millisecond came before the first of these. */
   arrival: number;
   records: Uint32Array;
-  /** The same memory as f64: occurredAt at 5 n + 3, createdAt at 5 n + 4. */
+  /** The same memory as f64 (schemas/stored/record.ts). */
   times: Float64Array;
 }
-
-export const RECORD_WORDS = 10;
 
 export function newItem(idempotencyKey: string, checked: CheckedItem | Rejection): Item {
   const wellFormed = !('code' in checked);

@@ -2,6 +2,7 @@ import type { Response, UsageRequest } from '../../infra/ports/engine.ts';
 import { OUTCOME } from '../../infra/ports/idempotency-store.ts';
 import { ERROR_STATUS, errorBody, type Rejection } from '../../schemas/error-codes.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
+import { createdAtMs, occurredAtMs } from '../../schemas/stored/record.ts';
 import type { Decided, Item } from './decided.ts';
 import { respondedProperties } from './js/properties.ts';
 import { quote } from './js/quote.ts';
@@ -60,8 +61,8 @@ function eventJson(item: Item, times: Float64Array, numbersAsText: boolean): str
   if (!checked || !customer || !pair) return '{}'; // an accepted event has them all
   const properties = checked.properties.keys.length > 0 ? respondedProperties(checked.properties) : undefined;
   const value = numbersAsText ? `"${checked.value}"` : checked.value;
-  const occurredAt = timestampText(times[item.at * 5 + 3] ?? 0);
-  const createdAt = timestampText(times[item.at * 5 + 4] ?? 0);
+  const occurredAt = timestampText(occurredAtMs(times, item.at));
+  const createdAt = timestampText(createdAtMs(times, item.at));
   return (
     `{"id":"${eventId(item)}","customerId":"${customer.id}","meterId":${quote(pair.meter.key)},` +
     `"eventName":"usage.recorded","value":${value},"status":"recorded",` +

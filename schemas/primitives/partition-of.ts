@@ -6,6 +6,3 @@
 export function partitionOf(lastIdWord: number, partitions: number): number {
   return lastIdWord % partitions;
 }
-
-/** Of the four words of an id, as they stand in a record. */
-export const PARTITION_WORD = 3;

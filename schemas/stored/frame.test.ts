@@ -9,8 +9,8 @@ import {
   FRAME_HEADER_BYTES,
   type FrameContent,
   measureFrame,
-  RECORD_BYTES,
 } from './frame.ts';
+import { RECORD_BYTES } from './record.ts';
 
 const name = fc.string({ unit: 'grapheme', maxLength: 12 });
 const time = fc.integer({ min: 0, max: 4_000_000_000_000 });

@@ -11,15 +11,16 @@
  *  24  u32  lines bytes
  *  28  u32  zero
  *
- * A record is id (16), fingerprint (8), occurredAt ms (f64), createdAt ms (f64).
+ * Records: schemas/stored/record.ts.
  */
+
 import { crc32 } from 'node:zlib';
 import { Fatal } from '../failures.ts';
+import { RECORD_BYTES } from './record.ts';
 
 export const FRAME_MAGIC = 0x5246474d;
 const FRAME_VERSION = 1;
 export const FRAME_HEADER_BYTES = 64;
-export const RECORD_BYTES = 40;
 /** One group commit never exceeds this; a reader may refuse a length beyond it as damage. */
 const FRAME_BYTES_MAX = 32 * 1024 * 1024;
 

@@ -1,3 +1,5 @@
+import { RECORD_BYTES } from './record.ts';
+
 /**
  * How the control side gives the data plane the keys of what the log no longer holds: records of
  * schemas/stored/frame.ts back to back, then a trailer of the same length. All integers little-endian:
@@ -8,7 +10,6 @@
  *
  * A stream that breaks off has no trailer: whoever reads it believes nothing of it then.
  */
-import { RECORD_BYTES } from './frame.ts';
 
 /** Between the two processes of an installation, on the loopback address; no part of the API. */
 const KEY_EXPORT_PATH = '/internal/keys';

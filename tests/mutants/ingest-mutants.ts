@@ -142,8 +142,8 @@ export const INGEST_MUTANTS: readonly Mutant[] = [
     promises: [3],
     why: 'a duplicate returns the times of the repeat, not those of the event that is counted',
     module: 'infra/key-table/record-finder',
-    find: 'for (let word = 6; word < RECORD_WORDS; word++) repeat[at + word] =',
-    replace: 'for (let word = 6; word < 6; word++) repeat[at + word] =',
+    find: 'copyTimes(words, from, repeat, at);',
+    replace: '',
     provedBy: [
       {
         test: 'infra/key-table/key-table.test.ts',

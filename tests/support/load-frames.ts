@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { base32 } from '../../schemas/primitives/ids.ts';
-import { PARTITION_WORD, partitionOf } from '../../schemas/primitives/partition-of.ts';
-import { encodeFrame, RECORD_BYTES, type TouchedSpan } from '../../schemas/stored/frame.ts';
+import { partitionOf } from '../../schemas/primitives/partition-of.ts';
+import { encodeFrame, type TouchedSpan } from '../../schemas/stored/frame.ts';
+import { ID_BYTES, writeRecord } from '../../schemas/stored/record.ts';
 import { eventLine, TEST_NOW_MS, type TestEvent } from './event-line.ts';
 
 /** `line` replaces what the event would say of itself. */
@@ -47,7 +48,7 @@ export function eventId(name: string): string {
 
 /** In which partition the ingest tier puts it. */
 export function partitionOfEvent(name: string, partitions: number): number {
-  return partitionOf(idBytes(name).readUInt32LE(4 * PARTITION_WORD), partitions);
+  return partitionOf(idBytes(name).readUInt32LE(ID_BYTES - 4), partitions);
 }
 
 function idBytes(name: string): Buffer {
@@ -55,9 +56,5 @@ function idBytes(name: string): Buffer {
 }
 
 function recordOf({ id, occurredAtMs = TEST_NOW_MS, createdAtMs = TEST_NOW_MS }: LoggedEvent): Buffer {
-  const record = Buffer.alloc(RECORD_BYTES);
-  record.set(idBytes(id));
-  record.writeDoubleLE(occurredAtMs, 24);
-  record.writeDoubleLE(createdAtMs, 32);
-  return record;
+  return writeRecord({ id: idBytes(id), occurredAtMs, createdAtMs });
 }

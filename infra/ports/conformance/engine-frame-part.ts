@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { base32 } from '../../../schemas/primitives/ids.ts';
-import { RECORD_BYTES } from '../../../schemas/stored/frame.ts';
+import { RECORD_BYTES } from '../../../schemas/stored/record.ts';
 import type { CreateEngineHarness } from './engine-harness.ts';
 import {
   CUSTOMER,

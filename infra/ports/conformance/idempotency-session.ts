@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { RECORD_BYTES } from '../../../schemas/stored/frame.ts';
+import { RECORD_BYTES } from '../../../schemas/stored/record.ts';
 import { type Claim, type IdempotencyStore, OUTCOME, type Outcome } from '../idempotency-store.ts';
 
 /** A store together with the log whose view it is. */

@@ -2,6 +2,7 @@ import type { DistributedEngine, Identified, Response, UsageRequest } from '../.
 import { OUTCOME } from '../../../infra/ports/idempotency-store.ts';
 import type { Rejection } from '../../../schemas/error-codes.ts';
 import { Defect } from '../../../schemas/failures.ts';
+import { createdAtMs, occurredAtMs } from '../../../schemas/stored/record.ts';
 import { type BufferPool, createBufferPool } from '../../buffer-pool.ts';
 import type { Decided, Reading } from '../decided.ts';
 import { rejectedResponse } from '../responses.ts';
@@ -129,15 +130,15 @@ function linesOf({ items, times, arrival }: Decided, count: number, coldBeforeMs
   let end = 0;
   for (const { at, checked, pair, identity } of items) {
     if (at < 0) continue;
-    const occurredAtMs = times[at * 5 + 3] ?? 0;
+    const occurredMs = occurredAtMs(times, at);
     if (pair) {
       pairOf[at] = pairs.get(pair.json) ?? pairs.size;
       pairs.set(pair.json, pairOf[at]);
-      if (occurredAtMs < coldBeforeMs) cold.push(at);
+      if (occurredMs < coldBeforeMs) cold.push(at);
     }
     if (checked && pair) {
       const said = { checked, pair, identity, arrival: arrival + at };
-      const line = Buffer.from(lineOf(said, occurredAtMs, times[at * 5 + 4] ?? 0));
+      const line = Buffer.from(lineOf(said, occurredMs, createdAtMs(times, at)));
       lines.push(line);
       end += line.length;
     }

@@ -1,9 +1,16 @@
 import type { CommitPart } from '../../../infra/ports/engine.ts';
 import { OUTCOME } from '../../../infra/ports/idempotency-store.ts';
 import { arrivalText, propertyLabel } from '../../../schemas/stored/event-row.ts';
-import { RECORD_BYTES, type TouchedSpan } from '../../../schemas/stored/frame.ts';
+import type { TouchedSpan } from '../../../schemas/stored/frame.ts';
+import {
+  copyRecord,
+  createdAtMs,
+  occurredAtMs,
+  RECORD_BYTES,
+  RECORD_WORDS,
+} from '../../../schemas/stored/record.ts';
 import type { CustomerMeter } from '../../registry-entries.ts';
-import { type Decided, RECORD_WORDS } from '../decided.ts';
+import type { Decided } from '../decided.ts';
 import type { CheckedItem } from './check-item.ts';
 import { quote } from './quote.ts';
 
@@ -16,14 +23,12 @@ export function framePart(decided: Decided): Omit<CommitPart, 'claim'> {
   let eventCount = 0;
   for (const { checked, pair, at, outcome, identity } of items) {
     if (outcome !== OUTCOME.created || !pair || !checked) continue;
-    const occurredAtMs = times[at * 5 + 3] ?? 0;
-    for (let word = 0; word < RECORD_WORDS; word++) {
-      created[eventCount * RECORD_WORDS + word] = records[at * RECORD_WORDS + word] ?? 0;
-    }
+    const occurredMs = occurredAtMs(times, at);
+    copyRecord(records, at * RECORD_WORDS, created, eventCount * RECORD_WORDS);
     eventCount++;
     const line = { pair, checked, identity, arrival: arrival + at };
-    lines += lineOf(line, occurredAtMs, times[at * 5 + 4] ?? 0);
-    touch(touched, pair, occurredAtMs);
+    lines += lineOf(line, occurredMs, createdAtMs(times, at));
+    touch(touched, pair, occurredMs);
   }
   return {
     eventCount,

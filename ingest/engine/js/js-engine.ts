@@ -6,10 +6,11 @@ import {
   type Outcome,
 } from '../../../infra/ports/idempotency-store.ts';
 import type { Rejection } from '../../../schemas/error-codes.ts';
+import { RECORD_WORDS, setTimes } from '../../../schemas/stored/record.ts';
 import { OVERLOADED } from '../../http/admission.ts';
 import type { UsageRegistry } from '../../registry-entries.ts';
 import { claimKeys } from '../claim-keys.ts';
-import { type Decided, type Item, newItem, RECORD_WORDS, type Reading } from '../decided.ts';
+import { type Decided, type Item, newItem, type Reading } from '../decided.ts';
 import { type EventLimits, judgeState, REUSED, UNAVAILABLE } from '../judge-state.ts';
 import { resolveNames } from '../resolve-names.ts';
 import { batchResponse, rejectedResponse, singleResponse } from '../responses.ts';
@@ -110,8 +111,7 @@ export function createPlainParts(deps: IdentifyDeps) {
       item.identity = identifier.identify(item.checked.idempotencyKey, fingerprintText(item.checked, item));
       identifier.copyTo(records, item.at * RECORD_WORDS);
       const occurredAtMs = Number.isNaN(item.checked.occurredAtMs) ? nowMs : item.checked.occurredAtMs;
-      times[item.at * 5 + 3] = occurredAtMs;
-      times[item.at * 5 + 4] = nowMs;
+      setTimes(times, item.at, occurredAtMs, nowMs);
       item.rejection = judgeState(item, occurredAtMs, nowMs, deps.limits);
       if (item.rejection) readOnly[item.at] = 1;
     }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { IDENTITY_WORDS } from '../../../schemas/stored/record.ts';
 
 /** The keyed hash behind event ids and fingerprints, over one small wasm memory. */
 export interface Identifier {
@@ -16,8 +17,6 @@ export interface Identifier {
 
 /** `use_` and 26 characters. */
 export const EVENT_ID_CHARS = 30;
-
-const IDENTITY_WORDS = 6;
 
 interface SiphashModule {
   memory: { buffer: ArrayBuffer };

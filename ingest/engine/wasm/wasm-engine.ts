@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Decision, Engine, Response, UsageRequest } from '../../../infra/ports/engine.ts';
 import { type Claim, type ClaimBatch, OUTCOME } from '../../../infra/ports/idempotency-store.ts';
 import { Transient } from '../../../schemas/failures.ts';
-import { RECORD_BYTES } from '../../../schemas/stored/frame.ts';
+import { RECORD_BYTES } from '../../../schemas/stored/record.ts';
 import { USAGE_LIMITS } from '../../../schemas/usage-limits.ts';
 import { type BufferPool, createBufferPool } from '../../buffer-pool.ts';
 import type { CustomerMeter } from '../../registry-entries.ts';

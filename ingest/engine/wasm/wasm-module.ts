@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { UsageRequest } from '../../../infra/ports/engine.ts';
+import { RECORD_WORDS } from '../../../schemas/stored/record.ts';
 import { USAGE_LIMITS } from '../../../schemas/usage-limits.ts';
-import { RECORD_WORDS } from '../decided.ts';
 import { withoutMark } from '../js/parse.ts';
 import { createPairTexts } from './pair-texts.ts';
 

@@ -6,7 +6,8 @@ import type { EventLogReader, LogFrame } from '../../../infra/ports/event-log.ts
 import { OUTCOME } from '../../../infra/ports/idempotency-store.ts';
 import { openSegmentLogReader } from '../../../infra/segment-log/reader.ts';
 import { openSegmentLogWriter } from '../../../infra/segment-log/writer.ts';
-import { decodeFrame, RECORD_BYTES } from '../../../schemas/stored/frame.ts';
+import { decodeFrame } from '../../../schemas/stored/frame.ts';
+import { RECORD_BYTES } from '../../../schemas/stored/record.ts';
 import { eventIds, type RecordedFrame, type RecordedLog } from './recorded-log.ts';
 
 export interface Crash {

@@ -4,6 +4,7 @@
  * by SIGKILL, once in a while within the making of a segment, or in order where `how` is `orderly`.
  * Arguments: data folder, life, frames, how.
  */
+
 import { writeSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { pino } from 'pino';
@@ -15,7 +16,8 @@ import { openSegmentLogReader } from '../../../infra/segment-log/reader.ts';
 import type { OpenFile } from '../../../infra/segment-log/segment-appender.ts';
 import { openSegmentLogWriter } from '../../../infra/segment-log/writer.ts';
 import { trimLog } from '../../../ingest/embedded/trim-log.ts';
-import { encodeFrame, RECORD_BYTES } from '../../../schemas/stored/frame.ts';
+import { encodeFrame } from '../../../schemas/stored/frame.ts';
+import { RECORD_BYTES } from '../../../schemas/stored/record.ts';
 import { createRandom } from '../../support/random.ts';
 
 const SEGMENT_BYTES_MAX = 20_000;
