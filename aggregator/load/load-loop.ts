@@ -13,7 +13,6 @@ import { withKnownIds } from './known-ids.ts';
 import type { Lease } from './lease.ts';
 import { type DistributedLoad, type LoadDeps, loadBlock, resumeRange } from './load-range.ts';
 import type { LoadState } from './load-state.ts';
-import type { Mutex } from './mutex.ts';
 import type { Share } from './partition-assignment.ts';
 import type { RecentIds } from './recent-ids.ts';
 import { seedRecentIds } from './seed-recent-ids.ts';
@@ -25,8 +24,6 @@ export interface LoadLoopDeps extends LoadDeps {
   wakeup: Wakeup;
   /** Whether the partition is assigned to this process. */
   share: Share;
-  /** Each load takes this mutex; between two loads others take it to keep the partition paused. */
-  turns: Mutex;
 }
 
 /** How often the loop checks the log while it has nothing to do. */
@@ -47,7 +44,7 @@ export async function runLoadLoop(
 ): Promise<void> {
   // Nothing is settled before all of it is repaired: until then an hour may count twice what is sent again,
   // and a settlement is permanent.
-  const resumed = await deps.turns(() => resumeAll(deps, lease));
+  const resumed = await state.resume(() => resumeAll(deps, lease));
   const settler = startSettler(deps, lease);
   try {
     for (const [range, touched] of resumed) await settler.add(range, touched);
@@ -69,13 +66,13 @@ async function loadOn(
   options: AggregatorOptions,
   { lease, state, onHealthy, settler }: Run,
 ): Promise<void> {
-  const { pool, reader, turns } = deps;
+  const { pool, reader } = deps;
   const from = await endOfRanges(pool, lease);
   await checkEnd(reader, lease, from);
   const recentIds = await seedRecentIds(deps, lease, from, options);
   const blockReader = createBlockReader({ reader, partition: lease.partition }, from, options);
   await blockReader.extend();
-  state.phase = { name: 'paused', lease, position: from };
+  state.begin({ lease, position: from });
   // Not earlier: a load that fails each time would look healthy between two failures.
   if (blockReader.isEmpty()) settler.onceSettled(onHealthy);
   let loadedAtMs = Number.NEGATIVE_INFINITY;
@@ -83,7 +80,9 @@ async function loadOn(
   while (await isDue(deps, options, { blockReader, state, loadedAtMs, settler })) {
     loadedAtMs = deps.clock.monotonicMs();
     state.readerWaits = false;
-    await turns(() => loadNext(deps, { lease, state, blockReader, recentIds, settler }));
+    await state.load(lease, (loadedTo) =>
+      loadNext(deps, { lease, blockReader, recentIds, settler, loadedTo }),
+    );
     if (loadedAtMs - prunedAtMs < PRUNE_EVERY_MS) continue;
     // Also later: an earlier owner may have raised an alarm that is over by now.
     settler.onceSettled(onHealthy);
@@ -157,16 +156,16 @@ async function isDue(
 
 interface Next {
   lease: Lease;
-  state: LoadState;
   blockReader: BlockReader;
   recentIds: RecentIds;
   settler: Settler;
+  /** Called once the block's range is marked. */
+  loadedTo: (position: number) => void;
 }
 
-/** Loads one block: from `paused` through `loading` to `paused`. A failure leaves it `loading`. */
+/** Loads one block. */
 async function loadNext(deps: LoadLoopDeps, next: Next): Promise<void> {
-  const { lease, state, blockReader, recentIds, settler } = next;
-  state.phase = { name: 'loading' };
+  const { lease, blockReader, recentIds, settler, loadedTo } = next;
   const block = blockReader.take();
   const { distributed } = deps;
   if (distributed && block.foreign.length > 0) await setAside(deps, distributed, lease, block);
@@ -176,7 +175,7 @@ async function loadNext(deps: LoadLoopDeps, next: Next): Promise<void> {
   const loading = loadBlock(deps, lease, block, dropped);
   // A backlog is read ahead while the insert runs; the next extend meets a failure of it again.
   const [range] = await Promise.all([loading, blockReader.extend().catch(() => undefined)]);
-  state.phase = { name: 'paused', lease, position: block.hi };
+  loadedTo(block.hi);
   await settler.add(range, touchedBy(block));
 }
 

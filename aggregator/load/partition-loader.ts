@@ -6,8 +6,7 @@ import { clearAlarms, raiseAlarm } from '../store/alarms.ts';
 import type { Place } from '../store/leases.ts';
 import { takeLease } from './lease.ts';
 import { type LoadLoopDeps, runLoadLoop } from './load-loop.ts';
-import type { LoadState, PausedPartition } from './load-state.ts';
-import { createMutex } from './mutex.ts';
+import { createLoadState, type LoadState, type PausedPartition } from './load-state.ts';
 
 /** Keeps one partition of the log loading until it is closed. Its states: {@link LoadState}. */
 export interface PartitionLoader {
@@ -30,14 +29,13 @@ const OTHER_OWNER_WAIT_MS = 1_000;
 const BACKOFF_MS = { first: 100, most: 2_000 };
 
 export function createPartitionLoader(
-  given: Omit<LoadLoopDeps, 'wakeup' | 'turns'>,
+  given: Omit<LoadLoopDeps, 'wakeup'>,
   partition: number,
   options: AggregatorOptions,
 ): PartitionLoader {
-  const deps: LoadLoopDeps = { ...given, wakeup: createWakeup(), turns: createMutex() };
+  const deps: LoadLoopDeps = { ...given, wakeup: createWakeup() };
   const place: Place = { logId: Buffer.from(deps.reader.logId).toString('hex'), partition };
-  const phase = { name: 'resuming' } as const;
-  const state: LoadState = { phase, closing: false, readerWaits: false, isHeld: false };
+  const state = createLoadState();
   const kept = keepLoading({ deps, options, place, state, backoffMs: BACKOFF_MS.first });
   return {
     place,
@@ -47,20 +45,9 @@ export function createPartitionLoader(
       state.readerWaits = true;
       deps.wakeup.wake();
     },
-    betweenLoads: (work) =>
-      deps.turns(async () => {
-        if (state.phase.name !== 'paused') {
-          throw new Transient('partition_not_standing', 'The partition is not held, or stuck.');
-        }
-        state.isHeld = true;
-        try {
-          return await work(state.phase);
-        } finally {
-          state.isHeld = false;
-        }
-      }),
+    betweenLoads: state.hold,
     async close() {
-      state.closing = true;
+      state.close();
       deps.wakeup.wake();
       await kept.catch(() => undefined);
     },
@@ -99,7 +86,7 @@ async function loadOnce(loading: Loading): Promise<boolean> {
     await runLoadLoop(deps, options, { lease, state, onHealthy: () => isHealthy(loading, startedAtMs) });
     return true;
   } finally {
-    state.phase = { name: 'resuming' };
+    state.giveUp();
     await lease.end();
   }
 }

@@ -167,10 +167,10 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     promises: [4, 6],
     why: 'hours may have a range twice while it is sent again, and what is settled is settled for good',
     module: 'aggregator/load/load-loop',
-    find: `const resumed = await deps.turns(() => resumeAll(deps, lease));
+    find: `const resumed = await state.resume(() => resumeAll(deps, lease));
   const settler = startSettler(deps, lease);`,
     replace: `const settler = startSettler(deps, lease);
-  const resumed = await deps.turns(() => resumeAll(deps, lease));`,
+  const resumed = await state.resume(() => resumeAll(deps, lease));`,
     provedBy: [
       {
         test: 'aggregator/load/load-faults.store.test.ts',
