@@ -1,6 +1,7 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHANNELS } from '../../schemas/stored/channels.ts';
+import { AGGREGATIONS } from '../../schemas/usage-limits.ts';
 import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
 import { auditEntries } from '../subscriptions/subscriptions-under-test.ts';
 
@@ -39,13 +40,19 @@ describe('a meter', () => {
     expect((await api.call('GET', METERS)).text).toContain(`"creditRates":${rates}`);
   });
 
-  const rejected: Array<[what: string, fields: Record<string, unknown>, param: string]> = [
+  type Rejected = [what: string, fields: Record<string, unknown>, param: string];
+  const rejected: Rejected[] = [
     ['a key like an id', { key: 'meter_x' }, 'key'],
     ['no aggregation', { aggregation: undefined }, 'aggregation'],
     ['an unknown aggregation', { aggregation: 'mean' }, 'aggregation'],
     ['unique without a property', { aggregation: 'unique' }, 'property'],
-    ['a property on a sum', { property: 'user' }, 'property'],
-    ['a rate on a max', { aggregation: 'max', creditRate: 1 }, 'creditRate'],
+    ...AGGREGATIONS.filter((one) => one !== 'unique').map((aggregation): Rejected => {
+      return [`a property on ${aggregation}`, { aggregation, property: 'user' }, 'property'];
+    }),
+    ...AGGREGATIONS.filter((one) => one !== 'sum' && one !== 'count').map((aggregation): Rejected => {
+      const property = aggregation === 'unique' ? { property: 'user' } : {};
+      return [`a rate on ${aggregation}`, { aggregation, ...property, creditRate: 1 }, 'creditRate'];
+    }),
     [
       'rates on a latest',
       { aggregation: 'latest', creditRates: { property: 'a', rates: { b: 1 } } },

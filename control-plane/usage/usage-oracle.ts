@@ -55,15 +55,17 @@ export function storedId({ id }: Happening, meterKey: string): string {
 
 /** In units of 10^-12; a `unique` meter counts values of `region`. */
 export function expectedValue(happenings: Happening[], aggregation: Aggregation): bigint {
-  const units = happenings.map((one) => one.units);
-  if (happenings.length === 0) return 0n;
-  if (aggregation === 'sum') return units.reduce((sum, value) => sum + value, 0n);
-  if (aggregation === 'count') return BigInt(happenings.length) * ONE;
-  if (aggregation === 'max') return units.sort((a, b) => (a < b ? -1 : 1)).at(-1) ?? 0n;
-  if (aggregation === 'latest') return happenings.reduce((a, b) => (isLater(b, a) ? b : a)).units;
-  const regions = happenings.flatMap(({ properties }) => properties.region ?? []);
-  return BigInt(new Set(regions.map(String)).size) * ONE;
+  return happenings.length === 0 ? 0n : AGGREGATE[aggregation](happenings);
 }
+
+const AGGREGATE: Record<Aggregation, (happenings: Happening[]) => bigint> = {
+  sum: (all) => all.reduce((sum, { units }) => sum + units, 0n),
+  count: (all) => BigInt(all.length) * ONE,
+  max: (all) => all.reduce((a, b) => (b.units > a.units ? b : a)).units,
+  latest: (all) => all.reduce((a, b) => (isLater(b, a) ? b : a)).units,
+  unique: (all) =>
+    BigInt(new Set(all.flatMap(({ properties }) => properties.region ?? []).map(String)).size) * ONE,
+};
 
 export interface ExpectedGroup {
   value: string;

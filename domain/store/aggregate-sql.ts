@@ -1,6 +1,6 @@
 /** Pieces of the statements on usage. Nothing in them comes from a client: values are always parameters. */
 import { TAG_LENGTH } from '../../schemas/stored/event-row.ts';
-import { LATEST_OF_EVENTS, UNIQUES_OF_EVENTS } from '../../schemas/stored/usage-hourly.ts';
+import { HOURLY_STATES } from '../../schemas/stored/usage-hourly.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';
 
 /** How a meter's aggregate is made: states, so that hours, edges and groups can be merged to one value. */
@@ -30,12 +30,12 @@ export const AGGREGATE_SQL: Record<Aggregation, AggregateSql> = {
     merged: 'maxMerge(state)',
   },
   latest: {
-    ofEvents: LATEST_OF_EVENTS,
+    ofEvents: HOURLY_STATES.latest.ofEvents,
     ofHours: 'argMaxMergeState(latest)',
     merged: 'argMaxMerge(state)',
   },
   unique: {
-    ofEvents: UNIQUES_OF_EVENTS,
+    ofEvents: HOURLY_STATES.uniques.ofEvents,
     ofHours: 'uniqExactMergeState(uniques)',
     merged: 'uniqExactMerge(state)',
   },

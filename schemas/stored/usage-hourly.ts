@@ -1,15 +1,51 @@
-/**
- * The columns of the hourly rollup, and what they are made of: as its view has it, grouped by the first four.
- */
-export const HOURLY_COLUMNS =
-  'environment, customer_id, meter_key, hour, total, events, largest, latest, uniques';
+/** A number or state that an hour's events make. */
+export interface HourlyState {
+  column: string;
+  /** Over rows of `events`, as the view computes it. */
+  ofEvents: string;
+  /** Over rows of `usage_hourly`: one value of all of them. */
+  merged: string;
+}
+
 /**
  * By which the latest event is found: see `arrivalText` in event-row.ts; events without it have their ids.
  */
 export const ORDER_OF_ARRIVAL = '(occurred_at, created_at, concat(unique_value, id))';
-export const LATEST_OF_EVENTS = `argMaxState(value, ${ORDER_OF_ARRIVAL})`;
-/** The texts that a `unique` meter counts; '=' begins each of them. */
-export const UNIQUES_OF_EVENTS = "uniqExactStateIf(unique_value, startsWith(unique_value, '='))";
-export const HOURLY_OF_EVENTS = `environment, customer_id, meter_key, toStartOfHour(occurred_at) AS begin,
-  sum(value), count(), max(value), ${LATEST_OF_EVENTS}, ${UNIQUES_OF_EVENTS}`;
+
+/** What the view keeps of an hour. A new one needs a migration that makes the view again. */
+export const HOURLY_STATES = {
+  total: { column: 'total', ofEvents: 'sum(value)', merged: 'sum(total)' },
+  events: { column: 'events', ofEvents: 'count()', merged: 'sum(events)' },
+  largest: { column: 'largest', ofEvents: 'max(value)', merged: 'max(largest)' },
+  latest: {
+    column: 'latest',
+    ofEvents: `argMaxState(value, ${ORDER_OF_ARRIVAL})`,
+    merged: 'argMaxMerge(latest)',
+  },
+  /** The texts that a `unique` meter counts; '=' begins each of them. */
+  uniques: {
+    column: 'uniques',
+    ofEvents: "uniqExactStateIf(unique_value, startsWith(unique_value, '='))",
+    merged: 'uniqExactMerge(uniques)',
+  },
+} satisfies Record<string, HourlyState>;
+
+const STATES: readonly HourlyState[] = Object.values(HOURLY_STATES);
+
+/** The columns of the hourly rollup, as its view has it, grouped by the first four. */
+export const HOURLY_COLUMNS = [
+  ...['environment', 'customer_id', 'meter_key', 'hour'],
+  ...STATES.map(({ column }) => column),
+].join(', ');
+export const HOURLY_OF_EVENTS = [
+  'environment, customer_id, meter_key, toStartOfHour(occurred_at) AS begin',
+  ...STATES.map(({ ofEvents }) => ofEvents),
+].join(', ');
 export const HOURLY_GROUP = 'environment, customer_id, meter_key, begin';
+/** Every state of several rows as one value, under the name of its column. */
+export const HOURLY_MERGED = STATES.map(({ column, merged }) => `${merged} AS ${column}`).join(', ');
+/** The same of events. */
+export const HOURLY_VALUES = STATES.map(({ column, ofEvents }) => {
+  const isState = /State(If)?\(/.test(ofEvents);
+  return `${isState ? `finalizeAggregation(${ofEvents})` : ofEvents} AS ${column}`;
+}).join(', ');
