@@ -1,4 +1,5 @@
 import { Client } from 'pg';
+import { readMigrations } from '../infra/postgres/migrate.ts';
 
 /**
  * The schema of a migrated database as SQL to read in a review, from the catalogue of Postgres: tables with
@@ -14,14 +15,17 @@ export async function dumpSchema(url: string): Promise<string> {
     const partsOf = (table: string) => rows.filter(({ kind, owner }) => kind === 'part' && owner === table);
     const written = tables.map((table) => tableText(table, partsOf(table)));
     const others = rows.filter(({ kind }) => kind === 'other').map(({ text }) => `${text.trimEnd()};\n`);
-    return [HEAD, ...written, ...others].join('\n');
+    return [await head(), ...written, ...others].join('\n');
   } finally {
     await client.end();
   }
 }
 
-const HEAD = `-- The schema after all migrations, for review. Written by \`npm run schema\`; nothing runs it.
-`;
+/** Names the last migration: a test without a database sees from it that the file is out of date. */
+async function head(): Promise<string> {
+  const last = (await readMigrations()).at(-1)?.number;
+  return `-- The schema after migration ${last}, for review. Written by \`npm run schema\`; nothing runs it.\n`;
+}
 
 function tableText(table: string, parts: Array<{ text: string }>): string {
   const [options, rest] = [parts.filter(isOption), parts.filter((part) => !isOption(part))];

@@ -16,12 +16,12 @@ export interface FairShares {
 }
 
 export function createFairShares(max: number, alwaysMax = 0): FairShares {
-  const names = new Map<string, CustomerWithGrants>();
+  const names = new Map<string, Share>();
   let held = 0;
   /** Mostly the next is the same: comparing a name is a fraction of looking it up, which takes 70 ns. */
-  let last: CustomerWithGrants | undefined;
+  let last: Share | undefined;
 
-  function find(name: string): CustomerWithGrants | undefined {
+  function find(name: string): Share | undefined {
     if (last?.name === name) return last;
     const known = names.get(name);
     if (known) last = known;
@@ -60,7 +60,7 @@ export function createFairShares(max: number, alwaysMax = 0): FairShares {
   };
 }
 
-interface CustomerWithGrants {
+interface Share {
   name: string;
   held: number;
 }

@@ -18,7 +18,7 @@ export interface CrossingRequest extends TenantRequest {
 export type Objects = Record<ReferenceName, string>;
 export type ReferenceName = (typeof REFERENCES)[number];
 
-const REFERENCES = [
+export const REFERENCES = [
   'customerId',
   'planId',
   'productId',

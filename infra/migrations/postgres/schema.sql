@@ -1,4 +1,4 @@
--- The schema after all migrations, for review. Written by `npm run schema`; nothing runs it.
+-- The schema after migration 12, for review. Written by `npm run schema`; nothing runs it.
 
 CREATE TABLE addon_entitlements (
   addon_id text NOT NULL,
