@@ -6,6 +6,7 @@ export const HOURLY_COLUMNS =
 /**
  * By which the latest event is found: see `arrivalText` in event-row.ts; events without it have their ids.
  */
+// mutant: latest-by-id
 export const ORDER_OF_ARRIVAL = '(occurred_at, created_at, concat(unique_value, id))';
 export const LATEST_OF_EVENTS = `argMaxState(value, ${ORDER_OF_ARRIVAL})`;
 /** The texts that a `unique` meter counts; '=' begins each of them. */
