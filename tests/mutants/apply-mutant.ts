@@ -34,8 +34,8 @@ const EDITS: Record<Verb, Edit> = {
     const rest = text.slice(node.end);
     return text.slice(0, node.start) + (isStatement(node) ? `;${rest}` : rest.replace(/^\s*,/, ''));
   },
-  never: (text, { node }) => replaced(text, conditionOf(node), 'false'),
-  always: (text, { node }) => replaced(text, conditionOf(node), 'true'),
+  never: (text, { node }, mutant) => replaced(text, conditionOf(node, mutant), 'false'),
+  always: (text, { node }, mutant) => replaced(text, conditionOf(node, mutant), 'true'),
   later: (text, { node, next }, mutant) => {
     if (!next) throw misfit(mutant, 'nothing follows it');
     const between = text.slice(node.end, next.start);
@@ -91,8 +91,10 @@ const GIVES: Record<string, string> = {
 };
 
 /** What a node decides by, the test of an `if`, a `while` or a ternary; else the value that it gives. */
-function conditionOf(node: SyntaxNode): SyntaxNode {
+function conditionOf(node: SyntaxNode, mutant: Mutant): SyntaxNode {
   if (/^(If|While)Statement$|^ConditionalExpression$/.test(node.type)) return node.test as SyntaxNode;
   const [given] = [node[GIVES[node.type] ?? '']].flat();
-  return given ? conditionOf(given as SyntaxNode) : node;
+  if (given) return conditionOf(given as SyntaxNode, mutant);
+  if (isStatement(node)) throw misfit(mutant, `a ${node.type} decides nothing`);
+  return node;
 }

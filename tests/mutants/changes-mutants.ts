@@ -1,7 +1,7 @@
 import { mutant } from './mutant-row.ts';
 
-const CHANGE_NOTIFIER = 'control-plane/entitlements/changes/change-notifier.store.test.ts';
-const FEATURE_MEMBERS = 'control-plane/entitlements/changes/feature-members.store.test.ts';
+const NOTIFIER = 'control-plane/entitlements/changes/change-notifier.store.test.ts';
+const MEMBERS = 'control-plane/entitlements/changes/feature-members.store.test.ts';
 
 /** Half a change of the API, one that is made twice, and one that many customers have to be notified of. */
 export const CHANGE_MUTANTS = [
@@ -29,35 +29,25 @@ export const CHANGE_MUTANTS = [
       await db.query('COMMIT');
       await db.query('BEGIN');`,
     )
-    .red(CHANGE_NOTIFIER, 'is notified to each of them once, whichever notifiers are cut off within it')
+    .red(NOTIFIER, 'is notified to each of them once, whichever notifiers are cut off within it')
     .shownBy({ promise: 22, rounds: 4 }),
   mutant('second-change-forgotten', [22])
     .why('customers processed before the plan changed once more are notified of its first change alone')
-    .swap(
-      'control-plane/store/fanout-jobs#askForFanout',
-      'round_to = was.position',
-      'round_to = was.round_to',
-    )
-    .red(CHANGE_NOTIFIER, 'once more while no notifier runs is notified to those already notified, too'),
+    .swap('control-plane/store/fanout-jobs#askForFanout', 'was.position', 'was.round_to')
+    .red(NOTIFIER, 'once more while no notifier runs is notified to those already notified, too'),
   mutant('change-without-the-lock', [22])
     .why('a customer who subscribes at that time is notified of the plan as it was, and no job finds him')
     .is('control-plane/entitlements/changes/touch-entitlements', 'await shareEntitlements(db, environment);')
-    .red(
-      CHANGE_NOTIFIER,
-      'a plan change waits for a customer that subscribes meanwhile, with the old plan in view',
-    ),
+    .red(NOTIFIER, 'a plan change waits for a customer that subscribes meanwhile, with the old plan in view'),
   mutant('meter-of-a-feature-changed-in-silence', [22])
     .why('usage of the new meter burns credits as if there were no limit, and the former meter keeps one')
     .never('control-plane/routes/features')
     .red(
-      FEATURE_MEMBERS,
+      MEMBERS,
       'a feature that counts another meter limits that one from then on, and the former no longer',
     ),
   mutant('customers-of-a-deleted-feature-by-last-notification', [22])
     .why('a customer who held it at 0 or in a paused subscription keeps a history that says so')
     .swap('control-plane/store/fanout-members#customersOfFeature', 'meter_key = $6', '$6::text IS NULL')
-    .red(
-      FEATURE_MEMBERS,
-      'a feature that is deleted limits nobody any more, also those who held nothing of it',
-    ),
+    .red(MEMBERS, 'a feature that is deleted limits nobody any more, also those who held nothing of it'),
 ];

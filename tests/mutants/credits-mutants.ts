@@ -2,7 +2,7 @@ import { mutant } from './mutant-row.ts';
 
 const SETTLE_USAGE = 'aggregator/settle/settle-usage.store.test.ts';
 const CREDIT_USES = 'domain/rules/credit-uses.test.ts';
-const RANDOM_HISTORIES = 'domain/credits/random-histories.whole-store.test.ts';
+const HISTORIES = 'domain/credits/random-histories.whole-store.test.ts';
 const METERED_TERMS = 'control-plane/entitlements/changes/metered-terms.store.test.ts';
 const LATE_CHANGES = 'control-plane/entitlements/changes/late-changes.store.test.ts';
 const METERED_TERMS_UNIT = 'domain/rules/metered-terms.test.ts';
@@ -29,10 +29,7 @@ export const CREDIT_MUTANTS = [
   mutant('given-back-to-the-first-grant', [21])
     .why('what paid first is filled again, and expires instead of what paid last')
     .is('domain/rules/credit-uses', 'const backwards = [...burnOrder];')
-    .red(
-      RANDOM_HISTORIES,
-      'a wallet agrees with a naive one over random histories, and its ledger sums to it',
-    ),
+    .red(HISTORIES, 'a wallet agrees with a naive one over random histories, and its ledger sums to it'),
   mutant('fan-out-from-its-turn', [21])
     .why('what a change of many lowers goes on to cover usage until the turn of each customer comes')
     .swap('control-plane/entitlements/changes/fan-out', 'job.changedAt.getTime()', 'nowMs')

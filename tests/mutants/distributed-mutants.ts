@@ -9,6 +9,7 @@ const KEPT_KEYS = 'infra/valkey/kept-keys.distributed-store.test.ts';
 const PRODUCE_BATCHER = 'ingest/distributed/produce-batcher.test.ts';
 const FAIL_OVER = 'infra/valkey/fail-over.distributed-store.test.ts';
 
+const CLAIM_SCRIPT = 'infra/valkey/key-scripts#CLAIM';
 /** The response for a key while its claim is held. */
 const CLAIMED = /^This idempotency key is being processed by another instance\. Retry\.$/;
 
@@ -16,11 +17,11 @@ const CLAIMED = /^This idempotency key is being processed by another instance\. 
 export const DISTRIBUTED_MUTANTS = [
   mutant('claim-without-lease', [2])
     .why('what another process is about to write is taken over at once, and is on the log twice')
-    .swap('infra/valkey/key-scripts#CLAIM', 'elseif lease and lease > now then', 'elseif false then')
+    .swap(CLAIM_SCRIPT, 'elseif lease and lease > now then', 'elseif false then')
     .red(CLAIMS, 'of two that race one writes, and the other gets no response before that is durable'),
   mutant('claim-for-ever', [2])
     .why('a key whose owner died is rejected until it is forgotten')
-    .swap('infra/valkey/key-scripts#CLAIM', 'elseif lease and lease > now then', 'elseif lease then')
+    .swap(CLAIM_SCRIPT, 'elseif lease and lease > now then', 'elseif lease then')
     .red(CLAIMS, 'after the lease the same event is taken over: with the first times, and flagged', CLAIMED),
   mutant('released-on-unknown', [1, 2])
     .why('a record that may be on the log leaves its key free: another body is accepted as well')
@@ -68,15 +69,11 @@ export const DISTRIBUTED_MUTANTS = [
     .red(BROKEN_CONNECTIONS, 'what a broker wrote that then has no leader it knows of may be written'),
   mutant('forgotten-claim-believed', [1])
     .why('a claim that came to nothing is durable once its lease is forgotten: acknowledged, and lost')
-    .swap('infra/valkey/key-scripts#CLAIM', 'same and (lease or isForgotten(known))', 'same and lease')
+    .swap(CLAIM_SCRIPT, 'same and (lease or isForgotten(known))', 'same and lease')
     .red(KEPT_KEYS, 'a key older than keys are kept is a new event, flagged, whatever became of its claim'),
   mutant('lease-written-last', [1])
     .why('a claim that fails midway leaves keys without a lease: durable to a retry, and on no log')
-    .swap(
-      'infra/valkey/key-scripts#CLAIM',
-      "call('SET', leaseKey, leaseEnd, 'PX', 2 * keepMs, 'NX')",
-      'false',
-    )
+    .swap(CLAIM_SCRIPT, "call('SET', leaseKey, leaseEnd, 'PX', 2 * keepMs, 'NX')", 'false')
     .red(KEPT_KEYS, 'a claim that fails midway leaves nothing that counts as durable'),
   mutant('keys-kept-for-the-window-alone', [2])
     .why('a replay of an event that lay ahead comes when its key is gone and it is not yet looked up')
@@ -84,11 +81,7 @@ export const DISTRIBUTED_MUTANTS = [
     .red(KEPT_KEYS, 'a key is kept for as long as its event may lie ahead, and for the window behind that'),
   mutant('possible-event-judged-again', [2])
     .why('a stored event is rejected, since its customer was archived before its client got the response')
-    .swap(
-      'infra/valkey/key-scripts#CLAIM',
-      'elseif looksOnly and isForgotten(known) then',
-      'elseif looksOnly and lease then',
-    )
+    .swap(CLAIM_SCRIPT, 'elseif looksOnly and isForgotten(known) then', 'elseif looksOnly and lease then')
     .red(CLAIMS, 'what may be written is taken over though its customer was archived, and nothing new is'),
   mutant('batch-waited-for-once', [8])
     .why('after one partition has timed out the next waits for the lost response of a third, without a limit')

@@ -1,10 +1,10 @@
 import { mutant } from './mutant-row.ts';
 
-const GROUP_COMMIT = 'ingest/embedded/group-commit.test.ts';
+const COMMIT = 'ingest/embedded/group-commit.test.ts';
 const POWER_CUT = 'tests/faults/crash-consistency/power-cut.sys.test.ts';
 const JS_ENGINE = 'ingest/engine/js/js-engine.test.ts';
 const KEY_TABLE = 'infra/key-table/key-table.test.ts';
-const UNREADABLE_RECORD = 'infra/key-table/unreadable-record.test.ts';
+const RECORD = 'infra/key-table/unreadable-record.test.ts';
 const ADMISSION = 'ingest/http/admission.test.ts';
 const READ_BODY = 'ingest/http/read-body.test.ts';
 const FORWARD_SLOW_BODIES = 'ingest/forward/forward-slow-bodies.test.ts';
@@ -19,13 +19,13 @@ export const INGEST_MUTANTS = [
   mutant('response-before-flush', [1, 6])
     .why('a client receives an acknowledgement of events that a kill half a millisecond later takes away')
     .after('ingest/embedded/group-commit', "resolve('durable');")
-    .red(GROUP_COMMIT, 'no response is sent before its frame is durable and its claims are confirmed')
+    .red(COMMIT, 'no response is sent before its frame is durable and its claims are confirmed')
     .red(POWER_CUT, 'acknowledges no event that a power cut can still take')
     .shownBy({ promise: 1, rounds: 8 }),
   mutant('response-settled-before-its-write', [1, 6])
     .why('the write may fail, or its process end, after the acknowledgement')
     .is('ingest/embedded/group-commit', "settle(frame, 'durable'); await write(deps, frame, waiting);")
-    .red(GROUP_COMMIT, 'no response is sent before its frame is durable and its claims are confirmed')
+    .red(COMMIT, 'no response is sent before its frame is durable and its claims are confirmed')
     // The write takes half a millisecond: one kill in seven or so comes before its end.
     .shownBy({ promise: 1, rounds: 40 }),
   mutant('response-not-waited-for', [1, 6])
@@ -48,21 +48,15 @@ export const INGEST_MUTANTS = [
   mutant('claims-kept-when-a-read-fails', [1])
     .why('new keys in a batch with an unreadable one stay claimed: a retry returns duplicate, and is lost')
     .drop('infra/key-table/key-table')
-    .red(
-      UNREADABLE_RECORD,
-      'keys claimed together with one that cannot be read are free, and what follows is in order',
-    ),
+    .red(RECORD, 'keys claimed together with one that cannot be read are free, and what follows is in order'),
   mutant('memory-given-back-before-the-write', [1, 3])
     .why('the next request writes over lines that are on their way to the disk')
     .before('ingest/embedded/group-commit', 'for (const { part } of frame) part.giveBack?.();')
-    .red(GROUP_COMMIT, 'what a frame was made of is given back once it is durable, not when that is unknown'),
+    .red(COMMIT, 'what a frame was made of is given back once it is durable, not when that is unknown'),
   mutant('claim-released-on-unknown-outcome', [2])
     .why('a frame that failed and yet is on the log has its keys free: a retry is counted again')
     .after('ingest/embedded/group-commit', 'deps.store.release(frame.map(({ part }) => part.claim));')
-    .red(
-      GROUP_COMMIT,
-      'a log that fails rejects all that wait, all that come, and `failed`; no claim is touched',
-    ),
+    .red(COMMIT, 'a log that fails rejects all that wait, all that come, and `failed`; no claim is touched'),
   mutant('ids-random', [2, 3, 5])
     .why('a retry is another event: another id, and counted again')
     .swap('ingest/engine/js/js-engine', 'item.checked.idempotencyKey', 'crypto.randomUUID()')

@@ -63,6 +63,7 @@ describe('a mutant', () => {
     ['names nothing declared', row('sql').swap('a#CQL', 'a', 'b')],
     ['swaps what is not there', row('gone').swap('a', 'sync', 'flush')],
     ['adds to the lone body of an if', row('lone').after('a', 'b();'), 'if (a) /* mutant: lone */ c();'],
+    ['makes false what is no condition', row('gone').never('a')],
     ['moves the last statement', row('last').later('a'), '// mutant: last\nend();'],
   ])('that %s is an error that names it', (_, one, source = SOURCE) => {
     expect(() => applyMutant('a.ts', source, one.mutant)).toThrow(MisfitMutant);

@@ -1,8 +1,8 @@
 import { mutant } from './mutant-row.ts';
 
-const AUDIT_RETENTION = 'aggregator/audit/audit-retention.whole-store.test.ts';
+const RETENTION = 'aggregator/audit/audit-retention.whole-store.test.ts';
 const AUDIT = 'aggregator/audit/audit.store.test.ts';
-const REPAIR_DAMAGE = 'aggregator/audit/repair-damage.store.test.ts';
+const DAMAGE = 'aggregator/audit/repair-damage.store.test.ts';
 const COUNTER = 'control-plane/usage/counter.store.test.ts';
 const FRESHNESS = 'control-plane/usage/freshness.test.ts';
 const CHDB = 'infra/clickhouse/chdb.store.test.ts';
@@ -14,7 +14,7 @@ export const REPAIR_MUTANTS = [
   mutant('lost-events-taken-from-the-count', [4])
     .why('the log does not go back so far: sums made of what is left are the end of the last right copy')
     .is('aggregator/audit/compare-places', 'if (Number.isFinite(wholeFromMs)) return false;')
-    .red(AUDIT_RETENTION, 'is still counted where a repair finds it lost, and what the log has is put back'),
+    .red(RETENTION, 'is still counted where a repair finds it lost, and what the log has is put back'),
   mutant('repaired-once-of-many', [4])
     .why('one comparison gives ten thousand hours: the others stay wrong, and nobody asks again')
     .swap(
@@ -26,7 +26,7 @@ export const REPAIR_MUTANTS = [
   mutant('repaired-on-top-of-the-sums', [4])
     .why('what is put back is added to sums that have it: half done, the hour looks as if it had lost events')
     .drop('aggregator/audit/repair-hours')
-    .red(AUDIT_RETENTION, 'a repair that fails between two inserts and is tried again puts all of it back'),
+    .red(RETENTION, 'a repair that fails between two inserts and is tried again puts all of it back'),
   mutant('log-held-once-it-was-compared', [1, 4])
     .why('what the comparison found on the log is given up before it is put back, and nobody misses it')
     .is(
@@ -34,22 +34,19 @@ export const REPAIR_MUTANTS = [
       'let left = await comparePlaces(deps, hold); ' +
         'await whileLogIsHeld(deps, paused, run.id, async () => undefined);',
     )
-    .red(AUDIT_RETENTION, 'gives up nothing of the log that a repair has looked at'),
+    .red(RETENTION, 'gives up nothing of the log that a repair has looked at'),
   mutant('repair-known-by-its-bytes', [1, 4])
     .why('a repair that is tried again puts back what it deleted under a known token: nothing is stored')
     .swap('aggregator/audit/repair-hours', 'randomUUID()', 'bytes.length')
-    .red(AUDIT_RETENTION, 'a repair that fails between two inserts and is tried again puts all of it back'),
+    .red(RETENTION, 'a repair that fails between two inserts and is tried again puts all of it back'),
   mutant('other-logs-not-thought-of', [1, 4])
     .why('what came by a log before this one is expected on it: a repair deletes it all')
     .is('aggregator/audit/log-span', 'const afterMs = 0;')
-    .red(AUDIT_RETENTION, 'is left alone where it came by another log'),
+    .red(RETENTION, 'is left alone where it came by another log'),
   mutant('damage-looked-for-once', [10])
     .why('a disk that stays full for a minute: the repair gave up, and the hours are short until a restart')
     .swap('aggregator/audit/repair-damage', 'while', 'if')
-    .red(
-      REPAIR_DAMAGE,
-      'a repair of damaged parts is requested until it is done, and again only by the next start',
-    ),
+    .red(DAMAGE, 'a repair of damaged parts is requested until it is done, and again only by the next start'),
   mutant('strong-read-in-a-repair', [6, 10])
     .why('an hour is rebuilt in two steps, and a strong read between them returns too little')
     .drop('control-plane/usage/consistency')
@@ -61,10 +58,7 @@ export const REPAIR_MUTANTS = [
   mutant('damage-check-unreported', [10])
     .why('nothing reports the known damage: no strong read responds')
     .drop('aggregator/audit/repair-damage')
-    .red(
-      REPAIR_DAMAGE,
-      'a repair of damaged parts is requested until it is done, and again only by the next start',
-    ),
+    .red(DAMAGE, 'a repair of damaged parts is requested until it is done, and again only by the next start'),
   mutant('inserted-over-damage', [6])
     .why('a power cut takes a token with the part next to it: hours have the block twice, until settled')
     .always('infra/clickhouse/warehouse-over')

@@ -3,7 +3,7 @@ import { mutant } from './mutant-row.ts';
 const UPGRADE = 'tests/faults/upgrade/upgrade.whole.test.ts';
 const PAUSE_LOAD = 'aggregator/load/pause-load.store.test.ts';
 const VIEW_CHANGE = 'tests/faults/upgrade/view-change.whole-store.test.ts';
-const REJECTED_DATA = 'tests/faults/upgrade/rejected-data.sys.test.ts';
+const REJECTS = 'tests/faults/upgrade/rejected-data.sys.test.ts';
 
 /** A process that should reject the data, and does not, is waited for in vain. */
 const TAKEN = /for the end of dist\/app\/(roles\/ingest|control-side)\.js/;
@@ -40,25 +40,22 @@ export const UPGRADE_MUTANTS = [
   mutant('record-file-unchecked', [2, 19])
     .why('keys of another installation, log or release are taken for ours: repeats are counted again')
     .drop('infra/key-table/open-key-table')
-    .red(REJECTED_DATA, 'a record file of another log', TAKEN)
-    .red(REJECTED_DATA, 'a record file of a newer release', TAKEN),
+    .red(REJECTS, 'a record file of another log', TAKEN)
+    .red(REJECTS, 'a record file of a newer release', TAKEN),
   mutant('log-id-unchecked', [2])
     .why('keys of a log that was put back from elsewhere: what it holds and they do not is counted twice')
     .drop('infra/key-table/record-file')
-    .red(REJECTED_DATA, 'a record file of another log', TAKEN),
+    .red(REJECTS, 'a record file of another log', TAKEN),
   mutant('rejection-started-again', [19])
     .why('npm start tries what cannot help, and buries the one sentence that says what to do')
     .never('infra/platform/exit-code')
-    .red(
-      REJECTED_DATA,
-      'ends with 4 and says once what is wrong, whichever of its two processes rejects the data',
-    ),
+    .red(REJECTS, 'ends with 4 and says once what is wrong, whichever of its two processes rejects the data'),
   mutant('secret-unchecked', [17, 19])
     .why('under the secret of another installation every API key is unknown, and nobody knows why')
     .drop('app/prepare-installation')
-    .red(REJECTED_DATA, 'the secret of another installation', TAKEN),
+    .red(REJECTS, 'the secret of another installation', TAKEN),
   mutant('database-unjudged', [19])
     .why('where the database of a log is lost another one is created: all of the log is counted again')
     .drop('app/roles/relational')
-    .red(REJECTED_DATA, 'an empty database with a log', TAKEN),
+    .red(REJECTS, 'an empty database with a log', TAKEN),
 ];
