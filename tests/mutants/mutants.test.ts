@@ -105,6 +105,12 @@ describe('the list of mutants', () => {
     expect(lost).toEqual([]);
   });
 
+  it('finds a title that a table fills in, and no other row of it', () => {
+    const titled = (point: string) => `${point} is followed by one that counts every event once`;
+    expect(hasTest('aggregator/load/load.store.test.ts', titled('before the insert'))).toBe(true);
+    expect(hasTest('aggregator/load/load.store.test.ts', titled('before the freeze'))).toBe(false);
+  });
+
   it('has a mutant for each marker of the product, and says why', () => {
     const marked = ROOMS.flatMap(sourcesIn).flatMap((path) => {
       const text = readFileSync(path, 'utf8');
