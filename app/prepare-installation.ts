@@ -38,6 +38,7 @@ export async function prepareInstallation(
 /** The secrets of this installation, which the database has to be of. */
 export async function openSecrets({ config, paths, pool }: Installed): Promise<DerivedSecrets> {
   const secret = readServerSecret({ given: config.serverSecret, dataDir: paths.root });
+  // mutant: secret-unchecked
   await checkServerSecret(pool, secret, paths.root);
   return deriveSecrets(secret);
 }

@@ -21,6 +21,7 @@ const DELIVERIES_AT_ONCE = 5_000;
  * do this at once. Returns the number of events; 0 when there are no more.
  */
 export function fanOut(pool: Pool, now: Date): Promise<number> {
+  // mutant: outbox-outside-its-transaction
   return inTransaction(pool, (db) => fanOutBatch(db, now));
 }
 

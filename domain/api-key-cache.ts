@@ -77,10 +77,12 @@ export function createKeyCache({ load, clock }: KeyCacheDeps): KeyCache {
 
   async function rechecked(text: string, entry: Entry): Promise<StoredKey | Rejection> {
     try {
+      // mutant: lookup-without-timeout
       return judged(await inTime(recheck(text, entry), RECHECK_PATIENCE_MS));
     } catch (error) {
       entry.retryAtMs = clock.monotonicMs() + RETRY_AFTER_MS;
       const age = clock.monotonicMs() - entry.checkedAtMs;
+      // mutant: known-keys-not-kept
       if (!(error instanceof Transient) || age > OUTAGE_MS_MAX) throw error;
       return judge(entry.key);
     }
@@ -97,6 +99,7 @@ export function createKeyCache({ load, clock }: KeyCacheDeps): KeyCache {
       if (!entry) return parseApiKey(text) ? firstLoad(text) : KEY_REJECTIONS.unknown;
       const now = clock.monotonicMs();
       const age = now - entry.checkedAtMs;
+      // mutant: key-never-looked-up-again
       if (age < RECHECK_AFTER_MS) return judge(entry.key);
       const waiting = now < entry.retryAtMs;
       if (age > OUTAGE_MS_MAX && waiting)
@@ -116,6 +119,7 @@ export function createKeyCache({ load, clock }: KeyCacheDeps): KeyCache {
 }
 
 function judgeAt(key: StoredKey, nowMs: number): StoredKey | Rejection {
+  // mutant: revoked-key-taken
   if (key.revoked) return KEY_REJECTIONS.revoked;
   return key.expiresAtMs !== undefined && key.expiresAtMs <= nowMs ? KEY_REJECTIONS.expired : key;
 }

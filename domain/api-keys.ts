@@ -31,6 +31,7 @@ export async function makeApiKey(
     ...spec,
     id: newId('key'),
     hash: hashApiKey(text, pepper),
+    // mutant: whole-key-kept
     last4: lastFour(text),
     createdAt: new Date(nowMs),
   });

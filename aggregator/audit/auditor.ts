@@ -151,7 +151,9 @@ async function audit(deps: AuditDeps, betweenLoads: Hold, run: AuditRun): Promis
     const hold: Hold = (work) => work(paused);
     // Otherwise an insert that an earlier attempt sent and gave up would add to what this attempt writes.
     await untilNoInsertRuns(deps.warehouse);
+    // mutant: log-held-once-it-was-compared
     let left = await whileLogIsHeld(deps, paused, run.id, () => comparePlaces(deps, hold));
+    // mutant: repaired-once-of-many
     for (let before = Number.POSITIVE_INFINITY; left.wrong.all > 0 && left.wrong.all < before; ) {
       before = left.wrong.all;
       await repairHours(deps, paused, left.differences);
@@ -177,6 +179,7 @@ async function whileLogIsHeld<T>(
 ): Promise<T> {
   const fresh: PausedPartition[] = [];
   for (const partition of isDistributed ? [] : paused) {
+    // mutant: log-not-held-for-a-repair
     if (await holdLog(pool, partition.lease, runId)) fresh.push(partition);
   }
   try {

@@ -82,6 +82,7 @@ async function compareSlice(deps: AuditDeps, hold: Hold, slice: Slice): Promise<
   const eventsOf = (sums: HourSums, key: string): number => sums.get(key)?.events ?? 0;
   /** Of an hour that begins later everything is on the log; of one before, more may be gone than it has. */
   const isLost = (key: string): boolean => {
+    // mutant: lost-events-taken-from-the-count
     if (keyOf(key).hour * 1_000 >= wholeFromMs) return false;
     const missing = Math.max(0, eventsOf(logged, key) - eventsOf(storedSince, key));
     return eventsOf(stored, key) + missing < eventsOf(rollup, key);

@@ -33,6 +33,7 @@ export async function findLogSpan(deps: LogSpanDeps, place: Place, to: number): 
   }
   // A log of this folder that was lost, or one that others shared: what came by it is not on this one.
   const othersMs = await committedUpTo(pool, place, undefined);
+  // mutant: other-logs-not-thought-of
   const afterMs = othersMs === undefined ? 0 : othersMs + CLOCKS_MS;
   if (start === 0) return { ...span, sinceMs: afterMs };
   if (from === to) return { ...span, sinceMs: NEVER_MS };

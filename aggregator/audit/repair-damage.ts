@@ -39,6 +39,7 @@ export function keepRepairing(
   async function hasLooked(): Promise<boolean> {
     try {
       await requestRepair(pool, warehouse, { log, start });
+      // mutant: damage-check-unreported
       onLook();
       return true;
     } catch (err) {
@@ -48,6 +49,7 @@ export function keepRepairing(
   }
 
   async function keepLooking(): Promise<void> {
+    // mutant: damage-looked-for-once
     while (!closing) await wakeup.wait((await hasLooked()) ? everyMs : Math.min(RETRY_MS, everyMs));
   }
 

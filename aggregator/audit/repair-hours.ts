@@ -35,6 +35,7 @@ export async function repairHours(
       leftMs();
       // The sums first: restored events are added to them. Half done, the sums are too low, and the next
       // attempt corrects that. Too high, they would be settled permanently and look like lost events.
+      // mutant: repaired-on-top-of-the-sums
       await deleteHours(deps.warehouse, keys);
       leftMs();
       if (!deps.isDistributed) await deleteEvents(deps.warehouse, keys, spans[0]?.sinceMs ?? 0);
@@ -78,6 +79,7 @@ async function insertFromLog(
     lines = [];
     const timeoutMs = Math.min(INSERT_TIMEOUT_MS, leftMs());
     // Never the same: what was put back before may have been deleted since, and its token is known for good.
+    // mutant: repair-known-by-its-bytes
     await warehouse.insertEvents({ token: `repair-${randomUUID()}`, lines: bytes, timeoutMs });
   }
 

@@ -49,7 +49,9 @@ export async function* exportKeys(deps: KeyExportDeps, request: KeyExportRequest
 }
 
 async function* recordsOf({ pool, warehouse }: KeyExportDeps): AsyncGenerator<Buffer> {
+  // mutant: keys-rebuilt-without-the-quarantine
   yield* refusedRecords(pool);
+  // mutant: keys-rebuilt-without-the-warehouse
   yield* storedRecords(warehouse);
 }
 

@@ -31,6 +31,7 @@ export function createBlockReader(
   let bytes = 0;
   let extending: Promise<void> | undefined;
 
+  // mutant: block-without-bound
   const isFull = () => block.eventCount >= rowsMax || bytes >= bytesMax;
 
   async function extend(): Promise<void> {

@@ -57,6 +57,7 @@ async function enter(
   try {
     // The lock belongs to the session and is taken in a transaction: only this statement may wait so long.
     await client.query('BEGIN');
+    // mutant: repaired-during-inserts, gate-held-for-ever
     await waitForLock(client, [alone ? ENTER_ALONE : ENTER, [logId, String(heldMaxMs)]], {
       waitMaxMs,
       busyCode: 'insert_gate_busy',

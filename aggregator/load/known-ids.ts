@@ -17,6 +17,7 @@ export async function withKnownIds(
   recentIds: Pick<RecentIds, 'mayHaveForgotten'>,
 ): Promise<number[]> {
   const doubtful = doubtfulIds(block, recentIds);
+  // mutant: flagged-not-looked-up
   if (doubtful.size === 0) return [...seen];
   const known = new Set(seen);
   const requested = [...doubtful].filter(([number]) => !known.has(number));
@@ -39,6 +40,7 @@ function doubtfulIds(
   const doubtful = new Map<number, string>();
   let first = 0;
   for (const { records, recheck, eventCount, committedAtMs } of frames) {
+    // mutant: forgotten-not-looked-up
     for (const event of mayHaveForgotten(committedAtMs) ? Array(eventCount).keys() : recheck) {
       doubtful.set(first + event, `use_${base32(idOf(records, event))}`);
     }

@@ -44,6 +44,7 @@ export async function runLoadLoop(
 ): Promise<void> {
   // Nothing is settled before all of it is repaired: until then an hour may count twice what is sent again,
   // and a settlement is permanent.
+  // mutant: settled-before-it-is-whole
   const resumed = await state.resume(() => resumeAll(deps, lease));
   const settler = startSettler(deps, lease);
   try {
@@ -168,6 +169,7 @@ async function loadNext(deps: LoadLoopDeps, next: Next): Promise<void> {
   const { lease, blockReader, recentIds, settler, loadedTo } = next;
   const block = blockReader.take();
   const { distributed } = deps;
+  // mutant: foreign-record-dropped
   if (distributed && block.foreign.length > 0) await setAside(deps, distributed, lease, block);
   const recent = recentIds.filter(block, deps.clock.nowMs());
   const dropped = distributed ? await withKnownIds(deps.warehouse, block, recent, recentIds) : recent;

@@ -57,7 +57,9 @@ export async function loadBlock(
   const { logId, partition, epoch } = lease;
   const { lo, hi, eventCount, checksum, throughMs } = block;
   const range: Range = { logId, partition, epoch, lo, hi, eventCount, dropped, checksum, throughMs };
+  // mutant: range-not-frozen
   if (!(await freezeRange(deps.pool, range))) throw fenced();
+  // mutant: loaded-before-insert
   await insertRange(deps, { lease, range, wasSent: false }, block);
   await finishRange(deps, range);
   return range;
@@ -69,8 +71,10 @@ export async function loadBlock(
  * Gives the block, to be settled.
  */
 export async function resumeRange(deps: LoadDeps, lease: Lease, range: UnsettledRange): Promise<Block> {
+  // mutant: filter-on-retry
   const block = await readBlock(deps.reader, range.partition, range);
   if (range.state === 'loaded') return block;
+  // mutant: resumed-range-believed
   await insertRange(deps, { lease, range, wasSent: true }, block);
   await finishRange(deps, range);
   return block;
@@ -115,7 +119,7 @@ async function insertPiece(deps: LoadDeps, sending: Sending, piece: Piece): Prom
     await insertNow(deps, sending, { ...piece, ...(mayWrite ? { mayWrite } : {}) });
   };
   if (!distributed) return await insert();
-  const alone = wasSent || distributed.oneAtATime !== undefined;
+  const alone = wasSent || /* mutant: cluster-inserted-concurrently */ distributed.oneAtATime !== undefined;
   const { entering } = distributed;
   const enter = () => withInsertLock(pool, { logId, alone, ...(entering ? { entering } : {}) }, insert);
   await (distributed.oneAtATime ? distributed.oneAtATime(enter) : enter());
@@ -129,6 +133,7 @@ async function insertNow(
   const timeoutMs = Math.min(INSERT_TIMEOUT_MS, lease.remainingMs(INSERT_TIME_MIN_MS));
   const startedAtMs = clock.monotonicMs();
   await warehouse.insertEvents({
+    // mutant: new-token-for-a-retry
     ...{ token: tokenOf(range) + name, lines, timeoutMs, wasSent },
     ...(mayWrite ? { mayWrite } : {}),
   });

@@ -32,6 +32,7 @@ export function createPause(
     try {
       if (deps.reader.partitions > 1) leases.push(await hold(deps, { logId, partition: WHOLE_LOG }, owner));
       for (let partition = 0; partition < deps.reader.partitions; partition++) {
+        // mutant: view-changed-with-a-rival
         leases.push(await hold(deps, { logId, partition }, owner));
       }
       // Only now: no other process may load.
@@ -45,6 +46,7 @@ export function createPause(
 }
 
 async function resumeHeld(deps: LoadDeps, lease: Lease): Promise<void> {
+  // mutant: view-changed-while-pending
   for (const range of await takeOverRanges(deps.pool, lease, lease.epoch)) {
     // Settling reads the tables that are about to change: it is left to the load.
     if (range.state === 'loaded') continue;

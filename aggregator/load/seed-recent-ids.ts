@@ -43,6 +43,7 @@ export async function seedRecentIds(
   });
   const [again, forgotten] = left < 0 ? [ranges, []] : [ranges.slice(0, left), ranges.slice(left)];
   const forgottenMs = Math.max(...forgotten.map(({ throughMs }) => throughMs));
+  // mutant: seen-by-others-taken-for-unseen
   const recentIds = createRecentIds(generationMax, Math.min(forgottenMs, clock.nowMs()));
   for (let at = again.at(-1)?.lo ?? position; at < position; ) {
     const block = emptyBlock(at);

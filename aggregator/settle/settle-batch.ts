@@ -59,6 +59,7 @@ export async function settleBatch(
       inTransaction(pool, async (client) => {
         const done = await settleChunk(client, { ...deps, lease }, chunk);
         const isLast = behind.length + done.rest.length === 0;
+        // mutant: settlement-outside-its-transaction
         if (isLast) await markDone(client, ranges, marks);
         return done;
       });

@@ -72,6 +72,7 @@ async function moveCosts(db: PoolClient, { usage, nowMs }: Reading): Promise<voi
   const changes = costChanges(usage);
   const removed = changes.flatMap((one) => one.removed.map((row) => burnRow(one.pair, row)));
   const written = changes.flatMap((one) => one.written.map((row) => burnRow(one.pair, row)));
+  // mutant: correction-gives-nothing-back
   const burns = changes.flatMap(({ pair, periodStartMs, before, cost }): CreditBurn[] =>
     cost === before
       ? []
@@ -112,6 +113,7 @@ async function emitCrossings(db: PoolClient, { usage, nowMs }: Reading): Promise
       });
     }),
   );
+  // mutant: threshold-without-its-unique-row
   const fresh = await insertCrossings(db, reached, new Date(nowMs));
   await emitEverywhere(db, nowMs, fresh.map(crossingEvent));
   return fresh.length;

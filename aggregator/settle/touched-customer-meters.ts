@@ -14,6 +14,7 @@ export async function watchedCustomerMeters(
   const watched = createMeterSet(await findWatchedMeters(db, metersOf(frames)));
   const merged = new Map<string, TouchedCustomerMeter>();
   for (const touched of frames) {
+    // mutant: touched-without-its-times
     for (const pair of touched) if (watched.has(pair)) mergePair(merged, pair);
   }
   return [...merged.values()];

@@ -93,6 +93,7 @@ function listenForChanges(endpointDiscovery: EndpointDiscovery, { keys, registry
           registry.forget(note);
         },
       },
+      // mutant: known-forgotten-with-postgres
       onSession: clear,
     },
   );

@@ -32,6 +32,7 @@ export async function openRelational(deps: RelationalDeps): Promise<Relational> 
   const url = await locate(deps);
   const pool = createPool({ url, name: 'control', log, max: POOL_CONNECTIONS_MAX });
   closer.add('pool', { close: () => pool.end() });
+  // mutant: database-unjudged
   await retryUntilAvailable('Postgres', () => judge(pool), log);
   await retryUntilAvailable('Postgres', () => migratePostgres(url()), log);
   return { pool, url };

@@ -43,5 +43,6 @@ export async function recordChange(context: ChangeContext, change: Change): Prom
     createdAt: new Date(nowMs),
   });
   const notified = events.map((event) => ({ objectId, ...event }));
+  // mutant: event-outside-its-transaction
   await emitEvents(db, { environment, nowMs, events: notified });
 }

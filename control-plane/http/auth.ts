@@ -38,6 +38,7 @@ export function createAuthorise({ keys, nowMs, firstCalls, lastUsed }: AuthDeps)
 
   return (ctx, access, params) => {
     if (access === 'signature') return signedCaller(params);
+    // mutant: unknown-key-repeated
     const found = keys.authenticate(keyTextOf(ctx, access));
     return found instanceof Promise
       ? found.then((key) => authorised(key, access))
@@ -73,6 +74,7 @@ function checkAccess({ kind, scopes }: StoredKey, access: Route['access']): void
   if (kind === 'publishable') {
     throw new Rejected('publishable_key_not_allowed', 'A publishable key may only post funnel events.');
   }
+  // mutant: scope-not-checked
   if (access === 'any_key' || scopes.includes(access) || scopes.includes(EVERY_SCOPE)) return;
   throw new Rejected('insufficient_scope', `This operation needs the scope ${access}.`);
 }

@@ -91,6 +91,7 @@ export function createRunChange(pool: Pool, sealingKey: Buffer, rivalWaitMs = RI
     if (kept) return { ...kept, body: unseal(kept.body, sealingKey, context).toString(), replayed: true };
     const response = await change(client);
     const body = seal(Buffer.from(response.body), sealingKey, context);
+    // mutant: response-stored-outside-its-transaction
     await keepAnswer(client, place, { requestHash, status: response.status, body });
     return { ...response, replayed: false };
   }

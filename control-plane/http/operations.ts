@@ -149,6 +149,7 @@ function changeOf(ctx: Context, route: Route, caller: Caller, { bodyText }: Hand
   const key = kind === undefined ? undefined : ctx.req.headersDistinct['idempotency-key']?.join('\n');
   // The response with a key contains its scopes' power: it is replayed only to a caller that could create the
   // key.
+  // mutant: replayed-to-any-key
   const boundTo = route.access === 'keys:manage' ? [...scopes].sort() : [];
   return { environment, method, path, key, bodyText, boundTo, share: shareOf(caller) };
 }

@@ -19,6 +19,7 @@ export function respondAlways(log: Logger, metrics: HttpMetrics): Middleware {
     const startedMs = performance.now();
     const requestId = requestIds(ctx.get('X-Request-Id'));
     ctx.state.requestId = requestId;
+    // mutant: headers-in-the-log
     ctx.set('X-Request-Id', requestId);
     ctx.set('X-API-Version', API_VERSION);
     // A page may set its own caching.

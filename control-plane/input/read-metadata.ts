@@ -8,6 +8,7 @@ import { readDecimal } from './read-decimal.ts';
  * make 1e400 infinite. Undefined where there is none. Throws Rejected `value_invalid`.
  */
 export function readMetadata(bodyText: string): string | undefined {
+  // mutant: metadata-rounded
   const { metadata } = parseExact(bodyText) as { metadata?: Record<string, unknown> };
   if (metadata === undefined) return undefined;
   const entries = Object.entries(metadata).map(([name, value]) => {

@@ -73,7 +73,8 @@ interface Taking {
  * everything used the terms known here.
  */
 function sinceOf({ row, fields }: Taking, { event, receivedAt }: KeptEvent, nowMs: number): Date {
-  if (event.isSimulated || receivedAt.getTime() !== nowMs) return new Date(nowMs);
+  if (event.isSimulated || /* mutant: waited-as-if-applied-at-once */ receivedAt.getTime() !== nowMs)
+    return new Date(nowMs);
   const { status, statusSinceMs, period } = event;
   const isNext = period !== undefined && period.fromMs >= row.currentPeriodEnd.getTime();
   const isPlanDue = fields.planId !== undefined && fields.planId === row.pendingPlanId;

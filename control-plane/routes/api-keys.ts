@@ -99,6 +99,7 @@ function wantedScopes({ kind, scopes = [] }: NewApiKey): string[] {
 /** Also for a rotation: its response shows a key with these scopes. */
 function checkGrant({ scopes: held }: RequestContext, wanted: string[]): void {
   const missing = wanted.filter((scope) => !held.includes(scope));
+  // mutant: grant-not-checked
   if (missing.length === 0 || held.includes(EVERY_SCOPE)) return;
   const message = `A key cannot give scopes that it does not hold: ${missing.join(', ')}.`;
   throw new Rejected('insufficient_scope', message, { param: 'scopes', details: { missing } });

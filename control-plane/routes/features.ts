@@ -107,6 +107,7 @@ async function change(
     after,
     events: [{ type: 'feature.updated', data }],
   });
+  // mutant: meter-of-a-feature-changed-in-silence
   if (updated.meterKey !== row.meterKey) {
     await touchEntitlements(context, { featureKey: row.key, meterKey: row.meterKey });
   }

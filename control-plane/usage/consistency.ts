@@ -24,6 +24,7 @@ export async function readConsistently<Response>(
   if (consistency !== 'strong') return read(asOfMs);
   const before = await endedRepairs(freshness, time);
   const response = await read(asOfMs);
+  // mutant: repair-under-a-read-missed
   if ((await endedRepairs(freshness, time)) !== before) throw notNow(REPAIRED);
   return response;
 }
@@ -53,6 +54,7 @@ const REPAIRED = 'What is counted is being repaired.';
 
 async function endedRepairs(freshness: Freshness, time: ReadTime): Promise<string | null> {
   const { isOpen, ended } = await time.within(freshness.repairs());
+  // mutant: strong-read-in-a-repair
   if (isOpen) throw notNow(REPAIRED);
   return ended;
 }

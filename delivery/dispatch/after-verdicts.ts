@@ -42,11 +42,13 @@ export async function afterVerdicts(
   });
   // After taking the locks: a COMMIT that is still running holds them, and this waits for it.
   const recorded = circuits.length > 0 ? await findRecorded(db, verdicts) : new Set<Verdict>();
+  // mutant: failures-counted-again
   const fresh = verdicts.filter((one) => !recorded.has(one));
   const pausedIds: string[] = [];
   const outlived = new Set<Verdict>();
   for (const before of circuits) {
     const ofIt = fresh.filter(({ delivery }) => delivery.endpointId === before.id);
+    // mutant: old-url-speaks-for-the-new
     const own = ofIt.filter((one) => one.endpointUpdatedAt.getTime() === before.updatedAt.getTime());
     for (const one of ofIt) if (one.state === 'held' && !own.includes(one)) outlived.add(one);
     let after = before;

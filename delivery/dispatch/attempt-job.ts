@@ -43,6 +43,7 @@ function sendTo(
   { send, privateTargets: configured }: AttemptDeps,
   { delivery, target }: Job,
 ): Promise<Attempt> {
+  // mutant: new-id-for-a-retry
   const { eventId, body, attempts } = delivery;
   const privateTargets = targetsOf(configured, delivery.environment);
   const { url, secrets } = target;

@@ -34,6 +34,7 @@ export function afterAttempt(circuit: Circuit, ended: EndedAttempt, random: () =
   if (ended.isSuccess) return CLOSED;
   const failures = circuit.failures + 1;
   const failing = { ...circuit, failures, failingSinceMs: circuit.failingSinceMs ?? ended.endedAtMs };
+  // mutant: circuit-never-opens
   const opens = circuit.untilMs === undefined && failures >= FAILURES_TO_OPEN;
   if (!opens && !(circuit.untilMs !== undefined && ended.isProbe)) return failing;
   const probes = opens ? 0 : circuit.probes + 1;

@@ -72,6 +72,7 @@ export function createDispatcher(
   let isCutOff = false;
 
   async function run(job: Job): Promise<JobOutcome> {
+    // mutant: delivery-marked-before-sent
     const verdict = await attemptJob(deps, job);
     if (!verdict) taking.held.delete(job.delivery.id);
     else if (!isCutOff) recorder.add(verdict);
@@ -120,6 +121,7 @@ async function keepTaking(taking: Taking, { clock, wakeup, pollMs, signal, log }
 
   async function take(): Promise<boolean> {
     // Deliveries that an earlier process of this name had taken are free: its attempts ended with it.
+    // mutant: leases-waited-for
     if (isNew) await giveBackAll(pool, owner);
     isNew = false;
     const isMore = await takeJobs(taking, new Date(clock.nowMs()));

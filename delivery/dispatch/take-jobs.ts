@@ -52,6 +52,7 @@ export async function takeJobs(taking: Taking, now: Date): Promise<boolean> {
 }
 
 function queueOf({ endpointId }: DueDelivery): string {
+  // mutant: one-global-queue
   return endpointId;
 }
 

@@ -33,7 +33,9 @@ export async function checkedAddresses(url: URL, guard: Guard): Promise<readonly
   if (!isSentTo(url, isLoopbackHost(host), privateTargets)) throw new AttemptFailed('url_not_allowed');
   const addresses = isIP(host) === 0 ? await addressesOf(host, guard) : [host];
   // A name of the DNS leads to loopback only where everything private is allowed.
+  // mutant: any-name-leads-to-loopback
   const targets = privateTargets === 'loopback' && !isLoopbackHost(host) ? 'none' : privateTargets;
+  // mutant: first-address-checked-alone, names-checked-and-literals-not
   if (addresses.every((address) => mayConnectTo(address, targets))) return addresses;
   throw new AttemptFailed('address_not_public');
 }

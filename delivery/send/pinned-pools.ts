@@ -30,6 +30,7 @@ export function createPinnedPools(connect: buildConnector.connector): PinnedPool
 
   function open({ origin }: URL, address: string): Pool {
     return new Pool(origin, {
+      // mutant: address-checked-before-fetched-after
       connect: bounded((options, callback) => connect({ ...options, hostname: address }, callback)),
       pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE_MS,

@@ -117,6 +117,7 @@ function partsOf(request: SendRequest, atMs: number): Parts {
     'Content-Type': 'application/json',
     'User-Agent': 'Metergate-Webhooks/1',
     'X-Service-Attempt': String(attemptNumber),
+    // mutant: body-re-serialised-before-signing
     ...signatureHeaders({ eventId, body, secrets, atMs }),
   };
   return {

@@ -15,6 +15,7 @@ export interface Unsigned {
  */
 export function signatureHeaders({ eventId, body, secrets, atMs }: Unsigned): Record<string, string> {
   const seconds = String(Math.floor(atMs / 1_000));
+  // mutant: old-secret-left-out
   const hexes = secrets.map((secret) => hmac(secret, `${seconds}.`, body).toString('hex'));
   const base64s = secrets.map((secret) =>
     hmac(keyOf(secret), `${eventId}.${seconds}.`, body).toString('base64'),

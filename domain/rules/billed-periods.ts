@@ -58,6 +58,7 @@ function stretchesOf(terms: readonly MeteredTerm[], period: Span): BilledStretch
     period,
     terms.map(({ startsMs }) => startsMs),
   )) {
+    // mutant: limit-of-now
     const term = termAt(terms, span.fromMs);
     const allowance = term && allowanceOf(term);
     const last = stretches.at(-1);

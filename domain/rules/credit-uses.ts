@@ -45,7 +45,9 @@ export function giveBack(
   { meterKey, units }: { meterKey: string; units: bigint },
   burnOrder: readonly string[],
 ): { grants: GrantAmount[]; unpaid: bigint } {
+  // mutant: given-back-to-the-first-grant
   const backwards = [...burnOrder].reverse();
+  // mutant: given-back-before-the-unpaid-rest
   const others = [...uses.keys()].filter((key) => key !== meterKey);
   let rest = units;
   rest -= take(uses, { meterKey, grantId: UNPAID, units: rest });

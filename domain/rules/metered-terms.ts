@@ -93,6 +93,7 @@ function periodStart(
     own === undefined ? known === before.length - 1 : known >= 0 && before.slice(known).every(isOwn);
   if (!goesOn) return Math.max(startsMs, source?.period.fromMs ?? startsMs);
   const open = meteredPeriod(before.slice(0, known + 1), startsMs).fromMs;
+  // mutant: period-begun-earlier
   return Math.max(open, source?.period.fromMs ?? open);
 }
 

@@ -132,6 +132,7 @@ async function syncPartNames(directory: string, onFailure: (cause: unknown) => v
     if (!existsSync(path)) continue;
     const folder = await open(path, 'r');
     try {
+      // mutant: part-names-not-synced
       await folder.sync();
     } catch (error) {
       onFailure(error);

@@ -38,6 +38,7 @@ export async function migrateWarehouse(
     return known.filter(({ number }) => !applied.has(number));
   });
   for (const migration of missing) {
+    // mutant: view-changed-without-a-pause
     if (migration.needsStandstill) await atPause(() => applyOnce(migration));
     else await applyOnce(migration);
   }
@@ -62,6 +63,7 @@ async function readMigrations(directory: URL): Promise<Migration[]> {
   return Promise.all(
     names.map(async (name) => {
       const text = await readFile(new URL(name, directory), 'utf8');
+      // mutant: view-without-its-window
       const statements = text.split(END_OF_STATEMENT).filter((statement) => statement.trim() !== '');
       return { number: Number(name.slice(0, 4)), needsStandstill: NEEDS_PAUSE.test(text), statements };
     }),
@@ -101,7 +103,9 @@ async function appliedNumbers(transport: Transport): Promise<Set<number>> {
 
 /** Reads the state again: another process may have migrated while this one waited for the load to pause. */
 async function applyIfMissing(transport: Transport, { number, statements }: Migration): Promise<void> {
+  // mutant: rival-migration-not-looked-for
   if ((await appliedNumbers(transport)).has(number)) return;
+  // mutant: migration-noted-at-its-end-only
   await note(transport, number, 'begun');
   for (const statement of statements) await transport.command(statement);
   await note(transport, number, 'applied');

@@ -31,7 +31,9 @@ export async function repairBlock(
   await dropTables(transport, tables);
   await transport.command(`CREATE TABLE ${tables.sent} AS metergate.event_lines ENGINE = Memory`);
   await sendAside(transport, tables, { lines, timeoutMs });
+  // mutant: lost-events-not-put-back
   await putBackEvents(transport, tables);
+  // mutant: lost-hours-not-renewed, hours-made-of-what-is-left
   await renewHours(transport, tables, eventsMayBeGone ? LACKS_EVENTS : 'true');
   await checkKept(transport, tables);
   await dropTables(transport, tables);

@@ -28,6 +28,7 @@ export function createWarehouseOver(transport: Transport, kind: WarehouseKind = 
     // Damage to a part may also have destroyed the block's token. Hours would then count the block twice, and
     // be settled so: they look the same as hours whose events are lost. That none of its events is stored
     // proves nothing either: they may be the lost ones.
+    // mutant: inserted-over-damage
     if (!eventsMayBeGone) await insert(over, block);
     await repairBlock(over, { ...block, eventsMayBeGone });
   }
@@ -38,6 +39,7 @@ export function createWarehouseOver(transport: Transport, kind: WarehouseKind = 
     close: () => transport.close(),
     async insertEvents({ wasSent = false, mayWrite, ...block }) {
       try {
+        // mutant: gate-lost-unnoticed
         if (wasSent) await sendAgain(mayWrite ? asking(transport, mayWrite) : transport, block);
         else await insert(transport, block);
       } catch (error) {

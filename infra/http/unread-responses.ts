@@ -26,6 +26,7 @@ export function createUnreadResponses(bytesMax: number): UnreadResponses {
       heldBytes += bytes - (waiting.get(one) ?? 0);
       waiting.set(one, bytes);
       for (const oldest of waiting.keys()) {
+        // mutant: unread-responses-without-bound
         if (heldBytes <= bytesMax) return;
         letGo(oldest);
         // Not now: a response is being written, perhaps this very one.

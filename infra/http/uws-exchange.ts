@@ -64,6 +64,7 @@ export class UwsExchange implements Exchange, ResponseOwner {
     this.headers = head.headers;
     this.body = new HeldBody(res);
     this.response = new UwsResponse(res, this);
+    // mutant: on-aborted-removed
     res.onAborted(() => this.clientIsGone());
   }
 

@@ -51,6 +51,7 @@ export function createUwsFront(handler: RequestHandler, limits: FrontLimits, log
     const exchange = new UwsExchange(res, read.head, underway, framing === 'chunked');
     underway.begins();
     // Closed without a response: the parser continues behind a request that has its response.
+    // mutant: doubtful-framing-taken
     if (framing === 'ambiguous') exchange.breakOff();
     else if (isTooLarge(read, headerBytesMax)) rejectHeaders(exchange, headerBytesMax, rejections);
     else handleSafely(handler, requested(exchange), log);

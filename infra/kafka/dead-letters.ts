@@ -56,6 +56,7 @@ function piecesOf(records: readonly LogFrame[]): LogFrame[][] {
   let bytes = Number.POSITIVE_INFINITY;
   for (const record of records) {
     const size = Math.min(record.bytes.length, PIECE_BYTES_MAX) + AROUND_BYTES;
+    // mutant: letters-sent-as-one
     if (bytes + size > PIECE_BYTES_MAX) {
       pieces.push([]);
       bytes = 0;

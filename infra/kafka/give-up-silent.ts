@@ -15,6 +15,7 @@ export function giveUpSilent(socket: Socket, silentMaxMs = SILENT_MAX_MS): Socke
   // Looks are counted and not the time: a process that was paused has received nothing either.
   const looking = setInterval(() => {
     silentLooks = socket.bytesWritten > respondedUpTo ? silentLooks + 1 : 0;
+    // mutant: silent-broker-kept
     if (silentLooks > LOOKS) socket.destroy(new Error(`nothing was received for ${silentMaxMs} ms`));
   }, silentMaxMs / LOOKS);
   return socket

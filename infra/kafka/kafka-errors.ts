@@ -35,6 +35,7 @@ export function typeOf(error: unknown): string | undefined {
  * for others (DelayedProduce).
  */
 const NOT_WRITTEN = new Set([
+  // mutant: lost-leader-believed
   ...['NOT_ENOUGH_REPLICAS', 'MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_TIMESTAMP'],
   ...['TOPIC_AUTHORIZATION_FAILED', 'CLUSTER_AUTHORIZATION_FAILED', 'INVALID_TOPIC_EXCEPTION'],
   ...['INVALID_REQUIRED_ACKS', 'UNSUPPORTED_VERSION', 'POLICY_VIOLATION'],

@@ -44,6 +44,7 @@ export function createKafkaReader({ client, topic, identity }: ReaderDeps): Even
     } catch (error) {
       if (typeOf(error) !== OUT_OF_RANGE) throw error;
       const first = await start(partition);
+      // mutant: trimmed-log-passed-over
       if (from >= first) return [];
       // What stood before the mark was never ours.
       if (first <= (marks[partition] ?? 0)) return [passedOver(from, first)];
@@ -53,6 +54,7 @@ export function createKafkaReader({ client, topic, identity }: ReaderDeps): Even
   }
 
   async function read(partition: number, from: number, bytesMax: number): Promise<LogFrame[]> {
+    // mutant: topic-taken-by-its-name
     await check(partition);
     const frames: LogFrame[] = [];
     let left = bytesMax;

@@ -81,6 +81,7 @@ function claimAll(parts: KeyTableParts, batch: ClaimBatch, confirmed: number): H
       } else if (readOnly[item] === 1) {
         outcomes[item] = OUTCOME.absent;
       } else {
+        // mutant: two-step-claim
         slots.insert(records, at, recent.append(records, at));
         end = recent.next;
         outcomes[item] = OUTCOME.created;
@@ -88,6 +89,7 @@ function claimAll(parts: KeyTableParts, batch: ClaimBatch, confirmed: number): H
     }
   } catch (error) {
     // No claim commits them: a retry would get `duplicate` for an event that is on no log.
+    // mutant: claims-kept-when-a-read-fails
     takeBack(parts, firstRecord, end);
     throw error;
   }

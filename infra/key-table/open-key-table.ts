@@ -66,6 +66,7 @@ export async function openKeyTable(options: KeyTableOptions): Promise<KeyTable> 
     const logPosition = await closeGap(known, options, { slots, recent, end });
     await keepRecords(files, end, logPosition);
     const writer = createRecordWriter({ end, path: files.records.path, log });
+    // mutant: keys-not-brought-up-to-the-log
     await replayLog(logReader, end.covered().logPosition, { slots, recent, writer });
     return createKeyTable({ slots, recent, finder, writer, closeFiles: () => closeFiles(files) });
   } catch (error) {
@@ -87,6 +88,7 @@ async function openFiles({ directory, logReader, log }: KeyTableOptions): Promis
   const checkpoints = await openCheckpointFile(join(directory, 'checkpoint'));
   const { latest } = checkpoints;
   try {
+    // mutant: table-rebuilt-from-the-log
     if (latest && latest.recordCount > 0 && hadRecords) {
       return { checkpoints, records: await openRecordFile(path), isNew: false };
     }
@@ -123,6 +125,7 @@ async function startOf(files: KeyFiles, { identityCheck, logReader }: KeyTableOp
     await writeHeader(records, owner);
     return NO_RECORDS;
   }
+  // mutant: record-file-unchecked
   await checkRecordFile(records, owner, latest.recordCount);
   removeUnfinished(records);
   return latest;
@@ -147,6 +150,7 @@ async function closeGap(
   keys: KnownKeys & { end: RecordFileEnd },
 ): Promise<number> {
   const start = await logReader.start(0);
+  // mutant: keys-of-what-is-left-of-the-log
   if (known.logPosition >= start) return known.logPosition;
   if (!earlierRecords) {
     throw new Fatal('keys_missing', `The log begins at ${start}, behind what the keys were made from.`);

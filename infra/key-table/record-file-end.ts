@@ -61,6 +61,7 @@ export function createRecordFileEnd({
     async checkpoint(logPosition) {
       const reached = { recordCount: written, logPosition, recordsCrc };
       // The records first: a checkpoint must never promise what a power cut can take.
+      // mutant: checkpoint-before-its-records
       await syncOnce(records.path, () => records.file.datasync());
       await checkpoints.write(reached);
       covered = reached;

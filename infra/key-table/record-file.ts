@@ -104,6 +104,7 @@ export async function checkRecordFile(
       `${path} was written under another identity key: database and keys must be of one installation.`,
     );
   }
+  // mutant: log-id-unchecked
   if (!header.subarray(24, 40).equals(owner.logId)) {
     throw rejection('record_file_foreign', path, 'belongs to another log');
   }
@@ -140,6 +141,7 @@ export async function writeAllAt(file: FileHandle, bytes: Uint8Array, position: 
  */
 export async function syncOnce(path: string, sync: () => Promise<void>): Promise<void> {
   await sync().catch((cause: unknown) => {
+    // mutant: failed-sync-tried-again
     throw new Fatal('record_file_write_failed', `${path} cannot be made durable.`, { cause });
   });
 }

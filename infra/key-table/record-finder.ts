@@ -26,6 +26,7 @@ export class RecordFinder {
     const words = this.#wordsWith(record);
     const from = this.#placeOf(record);
     if (!hasSameFingerprint(words, from, repeat, at)) return OUTCOME.reused;
+    // mutant: replay-keeps-its-own-times
     copyTimes(words, from, repeat, at);
     return OUTCOME.duplicate;
   }

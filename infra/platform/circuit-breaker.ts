@@ -35,6 +35,7 @@ export function createCircuitBreaker(
     isTrying = failure !== undefined;
     const isTrial = isTrying;
     try {
+      // mutant: lookups-wait
       const found = await inTime(ask(), patienceMs);
       failure = undefined;
       return found;

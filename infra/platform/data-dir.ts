@@ -59,6 +59,7 @@ export function prepareDataDir(root: string): DataDir {
     for (const directory of [...shared, ...stores]) makeFolder(directory, 0o700);
     for (const directory of [root, ...shared, ...stores]) accessSync(directory, OURS);
     // Each store syncs what is in its folder; a power cut that took the folder's name would take all of it.
+    // mutant: folders-without-a-name
     syncDirectory(root);
     checkKinds(root);
     for (const base of listSegments(paths.log)) checkFile(join(paths.log, segmentName(base)));

@@ -41,5 +41,6 @@ export function exitCodeOf(error: unknown): number {
   if (!(error instanceof Fatal)) return EXIT.failed;
   if (BAD_CONFIGURATION.has(error.code)) return EXIT.badConfiguration;
   if (error.code === 'data_dir_in_use') return EXIT.dataDirInUse;
+  // mutant: rejection-started-again
   return DATA_REJECTED.has(error.code) ? EXIT.dataRefused : EXIT.failed;
 }

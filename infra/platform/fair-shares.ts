@@ -38,7 +38,8 @@ export function createFairShares(max: number, alwaysMax = 0): FairShares {
       const known = find(name);
       const share = (known?.held ?? 0) + amount;
       const free = max - held - amount;
-      if (free < 0 || (share > free && share > alwaysMax)) return false;
+      // mutant: queue-unbounded, queue-bounded-by-count
+      if (free < 0 || /* mutant: one-share-for-all */ (share > free && share > alwaysMax)) return false;
       held += amount;
       if (known) known.held = share;
       else add(name, amount);

@@ -18,6 +18,7 @@ const UNWRITTEN_BYTES_MAX = 1024 * 1024;
 export function createLogger({ role, level, dest = 2 }: LoggerOptions): Logger {
   // Synchronous: the last line before a crash is the one that is needed.
   const lines = destination({ dest, sync: true, maxLength: UNWRITTEN_BYTES_MAX });
+  // mutant: log-errors-thrown
   lines.on('error', () => undefined);
   let isTrying = false;
   // Once that much waits, nothing is tried any more but what is empty, with all that waits before it.

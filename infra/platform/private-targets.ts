@@ -16,7 +16,8 @@ export function targetsOf(configured: PrivateTargets, environment: Environment):
 
 /** Whether an IPv4 or IPv6 literal (without brackets) may be connected to. */
 export function mayConnectTo(literal: string, targets: PrivateTargets): boolean {
-  if (!ipaddr.isValid(literal) || isNeverReached(literal)) return false;
+  if (!ipaddr.isValid(literal) || /* mutant: metadata-where-private-is-allowed */ isNeverReached(literal))
+    return false;
   if (isPublicAddress(literal) || targets === 'all') return true;
   return targets === 'loopback' && isLoopbackAddress(literal);
 }

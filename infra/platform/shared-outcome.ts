@@ -29,5 +29,6 @@ export function shareOutcome<Outcome>(
     return begun.outcome;
   }
 
+  // mutant: readiness-checked-each-time
   return () => (shared && nowMs() < shared.staleAtMs ? shared.outcome : begin());
 }

@@ -106,6 +106,7 @@ export async function stopEmbeddedPostgres(directory: string, timeoutMs?: number
   if (!postmaster) return;
   const family = processesIn(directory);
   await stopPostmaster(postmaster, timeoutMs);
+  // mutant: hanging-backends-left
   if (existsSync(join(directory, 'postmaster.pid'))) await clearLeftovers(directory, family);
 }
 

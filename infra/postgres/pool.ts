@@ -63,6 +63,7 @@ class EndingPool extends Pool {
 
   override async end(): Promise<void> {
     const late = setTimeout(() => {
+      // mutant: goodbye-awaited
       for (const socket of this.#sockets) socket.destroy();
     }, GOODBYE_MS);
     try {

@@ -39,6 +39,7 @@ export interface TailOptions {
 export async function openTail(options: TailOptions): Promise<OpenSegment> {
   const { directory, logId, openFile } = options;
   // A killed process may have created or removed a segment, and the change may not be durable yet.
+  // mutant: found-segment-without-a-name
   syncDirectory(directory);
   const bases = listSegments(directory);
   checkWithoutGap(directory, bases);
@@ -78,6 +79,7 @@ async function openKnown(place: SegmentPlace, options: TailOptions): Promise<Ope
     const published = SEGMENT_HEADER_BYTES + Math.max(0, options.publishedEnd - place.base);
     const unsure = content.subarray(published, SEGMENT_HEADER_BYTES + frameBytes);
     // A failed write may have left it in memory: Linux reports that once, then takes it for written.
+    // mutant: unsure-tail-believed
     if (unsure.length > 0) await writeDurableAt(file, [unsure], published);
     return { file, base: place.base, frameBytes };
   } catch (error) {

@@ -15,6 +15,7 @@ export async function openSegmentLogReader({ directory }: { directory: string })
   const identity = readLogIdentity(directory);
   if (!identity) throw new Transient('log_not_there', `There is no log in ${directory} yet.`);
   const { logId } = identity;
+  // mutant: reader-beyond-the-durable-end
   return createReader({ directory, logId, durableEnd: openDurableEnd(directory, logId, 'read') });
 }
 

@@ -13,6 +13,7 @@ export function createRetention(directory: string, current: () => OpenSegment): 
 
   /** Those that are complete, each with where it ends. */
   function fullSegments(): Array<{ path: string; base: number; end: number }> {
+    // mutant: written-segment-trimmed
     const bases = listSegments(directory).filter((base) => base <= current().base);
     return bases.slice(0, -1).map((base, at) => {
       return { path: join(directory, segmentName(base)), base, end: bases[at + 1] ?? base };

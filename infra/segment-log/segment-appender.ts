@@ -12,7 +12,7 @@ export const openForWriting: OpenFile = open;
 /** With it a write returns when it is durable: one call instead of two (0.39 against 0.5 ms for 130 KB). */
 const DSYNC: number | undefined = constants.O_DSYNC;
 
-export const WRITE_FLAGS = constants.O_RDWR | (DSYNC ?? 0);
+export const WRITE_FLAGS = constants.O_RDWR | /* mutant: dsync-left-out */ (DSYNC ?? 0);
 
 /** The kernel takes 1,024 pieces in a call, and each call is a flush of its own: more are joined before. */
 const PIECES_MAX = 1000;
@@ -25,12 +25,14 @@ export async function createSegment(place: SegmentPlace, openFile: OpenFile): Pr
   const file = await openFile(place.path, WRITE_FLAGS | constants.O_CREAT | constants.O_TRUNC, 0o600);
   try {
     await writeDurableAt(file, [encodeSegmentHeader(place)], 0);
+    // mutant: new-segment-without-a-name
     syncDirectory(dirname(place.path));
     return file;
   } catch (error) {
     await file.close();
     await unlink(place.path);
     // Durably: the log may go on in the segment before, beyond where this one would begin.
+    // mutant: segment-taken-back-for-now
     syncDirectory(dirname(place.path));
     throw error;
   }

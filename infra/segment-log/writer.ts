@@ -70,7 +70,9 @@ function createWriter(deps: WriterDeps): SegmentLogWriter {
     const isFull = segment.frameBytes > 0 && segment.frameBytes + bytes > segmentBytesMax;
     if (isFull && !(await roll())) return { status: 'no_space' };
     const { file, base, frameBytes } = segment;
+    // mutant: end-published-before-the-write
     if (!(await fits(writeDurableAt(file, frame, SEGMENT_HEADER_BYTES + frameBytes)))) {
+      // mutant: torn-write-left-in-place
       await cutOff(file, frameBytes);
       return { status: 'no_space' };
     }
@@ -119,6 +121,7 @@ async function fits(work: Promise<unknown>): Promise<boolean> {
     await work;
     return true;
   } catch (error) {
+    // mutant: write-error-swallowed
     if (isDiskFull(error)) return false;
     throw error;
   }

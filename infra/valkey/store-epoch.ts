@@ -67,6 +67,7 @@ export function createStoreEpoch(deps: EpochDeps): StoreEpoch {
       return await asking;
     },
     // A store of unknown state may have lost keys.
+    // mutant: run-id-believed
     mayHaveLostKeys: () => !known || known.mayHaveLostKeysUntilMs > clock.monotonicMs(),
     doubt() {
       doubts++;

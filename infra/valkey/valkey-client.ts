@@ -41,8 +41,10 @@ const OPTIONS: RedisOptions = {
   maxRetriesPerRequest: 0,
   commandTimeout: COMMAND_TIMEOUT_MS,
   connectTimeout: COMMAND_TIMEOUT_MS,
+  // mutant: silent-key-store-kept
   socketTimeout: SILENT_MAX_MS,
   // The error stays an error: `true` would send the command again.
+  // mutant: replica-used-on
   reconnectOnError: ({ message }) => NO_PRIMARY.test(message),
   retryStrategy: (times) => Math.min(times * 50, RECONNECT_MS_MAX),
   scripts: {

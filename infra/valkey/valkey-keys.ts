@@ -47,6 +47,7 @@ export async function openValkeyKeys(options: ValkeyKeysOptions): Promise<Distri
   // Until a replay is searched for in ClickHouse: that goes by occurredAt, and a key by createdAt.
   const claimKeepMs = async () => {
     const aheadMs = await claimWindow(pool, prefix, { windowMs, aheadMs: options.aheadMsMax });
+    // mutant: keys-kept-for-the-window-alone
     return windowMs + aheadMs + CLOCKS_APART_MS;
   };
   let epoch: StoreEpoch | undefined;
@@ -131,6 +132,7 @@ function createValkeyKeys(parts: KeysParts): DistributedIdempotencyStore {
   async function confirm(held: HeldClaim): Promise<void> {
     if (held.created === 0) return;
     const lost = await run(held.shard, [held.owner, keepMs], client.confirm);
+    // mutant: confirmed-by-key-alone
     if (lost.length > 0) giveUp(held, lost);
   }
 

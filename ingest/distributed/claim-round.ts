@@ -51,6 +51,7 @@ export function takeTimes(
     for (const item of items) {
       const note = notes[at] ?? 0;
       const isPending = (note & NOTE.pending) !== 0;
+      // mutant: pending-times-taken
       const isFirst = note === NOTE.takenOver || (outcomes[at] === OUTCOME.duplicate && !isPending);
       if (isFirst) copyTimes(records, at * RECORD_WORDS, identified.records, item * RECORD_WORDS);
       at++;
@@ -80,8 +81,10 @@ export function frameOf(
     for (const item of items) {
       if (outcomes[++at] !== OUTCOME.created) continue;
       const isTakenOver = notes[at] === NOTE.takenOver;
+      // mutant: taken-over-unflagged, young-store-unflagged
       if (isTakenOver || mayHaveLostKeys) recheck.push(eventCount);
       const occurredMs = occurredAtMs(times, at);
+      // mutant: taken-over-with-new-times
       if (isTakenOver) lines.addWith(identified, item, [occurredMs, createdAtMs(times, at)]);
       else lines.add(identified, item);
       if (kept !== records) copyRecord(records, at * RECORD_WORDS, kept, eventCount * RECORD_WORDS);

@@ -206,6 +206,7 @@ async function makeDurable(deps: PartitionCommitDeps, claimed: Claimed): Promise
     { err: outcome.cause, status: outcome.status, partition: deps.partition },
     APPEND_FAILED[outcome.status],
   );
+  // mutant: released-on-unknown, kept-when-not-sent
   if (outcome.status === 'not_sent') {
     // Without a response the keys stay claimed until the lease is over, which does no harm.
     await keys.release([claimed.claim]).catch((err: unknown) => log.debug({ err }, 'claims stay'));

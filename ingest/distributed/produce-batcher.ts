@@ -41,6 +41,7 @@ function createGroup(patienceMs: number) {
 
   function go(): void {
     clearTimeout(timer);
+    // mutant: batch-waited-for-once
     timer = undefined;
     for (const one of waiting) one();
     waiting = [];

@@ -62,10 +62,12 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
   async function flush(frame: Waiting[]): Promise<void> {
     beganAtMs = deps.clock.monotonicMs();
     try {
+      // mutant: response-settled-before-its-write, memory-given-back-before-the-write
       settle(frame, await write(deps, frame, waiting));
       // Not after a failure: the system may still be writing them.
       for (const { part } of frame) part.giveBack?.();
     } catch (error) {
+      // mutant: claim-released-on-unknown-outcome
       for (const { reject } of frame) reject(error);
       throw error;
     } finally {
@@ -85,6 +87,7 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
     commit(part) {
       return new Promise((resolve, reject) => {
         if (broken) return reject(broken.error);
+        // mutant: response-before-flush
         waiting.push({ part, resolve, reject });
         running ??= run().catch(stop);
       });

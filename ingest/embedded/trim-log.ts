@@ -55,6 +55,7 @@ export function startTrimming(deps: TrimDeps, keepMs: number): Trimming {
 export async function trimLog(deps: TrimDeps, keepMs: number): Promise<void> {
   const { retention, keys, raiseKeptFrom, clock, log } = deps;
   const old = await retention.writtenBefore(clock.nowMs() - keepMs);
+  // mutant: log-trimmed-beyond-the-keys
   const before = Math.min(old, keys.coveredUpTo());
   const { start } = retention.extent();
   if (before <= start) return;

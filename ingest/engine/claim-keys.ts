@@ -14,6 +14,7 @@ export function claimKeys<Made>(
   try {
     return make(claim);
   } catch (error) {
+    // mutant: claim-kept-without-a-write
     void store.release([claim]); // at once as well; and nothing was claimed since
     throw error;
   }

@@ -134,7 +134,8 @@ function createPlaces(max: number) {
     taken: () => all,
     areAllTaken: () => all >= max,
     take(isStrangers: boolean): Place | undefined {
-      if (all >= max || (isStrangers && strangers >= strangersMax)) return undefined;
+      if (all >= max || /* mutant: strangers-take-all-places */ (isStrangers && strangers >= strangersMax))
+        return undefined;
       all += 1;
       if (isStrangers) strangers += 1;
       return {

@@ -73,6 +73,7 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
   async function store(exchange: Exchange, request: UsageRequest): Promise<void> {
     const begun = begin(request);
     const { response, created, durable } = begun instanceof Promise ? await begun : begun;
+    // mutant: response-not-waited-for
     if ((await durable) === 'no_space') return reject(exchange, DISK_LOW);
     const { status, body, release } = response;
     if (status >= 400) rejections.rejected(status, () => factsOf(exchange, codeOf(body)));
@@ -116,6 +117,7 @@ const INTERNAL: Rejection = { code: 'internal', message: 'Something went wrong o
 
 function rejectionOf(error: unknown, { requestId }: Exchange, { log, fail }: AcceptDeps): Rejection {
   // A log or keys that cannot be trusted: the client's retry finds out what is stored.
+  // mutant: unreadable-keys-gone-on-with
   if (error instanceof Fatal) fail(error);
   if (error instanceof Transient || error instanceof Fatal) return UNAVAILABLE;
   log.error({ err: error, requestId }, 'a usage request failed');

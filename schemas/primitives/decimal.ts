@@ -46,6 +46,7 @@ const UNITS_END = 10n ** BigInt(INTEGER_DIGITS_MAX + FRACTION_DIGITS_MAX);
 
 /** Looked at before anything is written out: an exponent may ask for more zeros than there is memory. */
 function isTooLarge(point: number): boolean {
+  // mutant: is-finite-removed
   return point > INTEGER_DIGITS_MAX;
 }
 

@@ -30,6 +30,7 @@ export interface KeyExportTrailer {
 
 /** Whether some are missing: the keys must not be taken for all then. */
 export function lacksKeys({ recordCount, countMin }: KeyExportTrailer): boolean {
+  // mutant: keys-of-a-lost-warehouse-believed
   return recordCount < countMin;
 }
 

@@ -10,6 +10,7 @@ export interface HourlyState {
 /**
  * By which the latest event is found: see `arrivalText` in event-row.ts; events without it have their ids.
  */
+// mutant: latest-by-id
 export const ORDER_OF_ARRIVAL = '(occurred_at, created_at, concat(unique_value, id))';
 
 /** What the view keeps of an hour. A new one needs a migration that makes the view again. */

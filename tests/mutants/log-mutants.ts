@@ -1,134 +1,103 @@
-import type { Mutant } from './mutant.ts';
+import { mutant } from './mutant-row.ts';
 
-/** The segment log and the key table over it. */
-export const LOG_MUTANTS: readonly Mutant[] = [
-  {
-    name: 'dsync-left-out',
-    promises: [6],
-    why: 'a write returns from the page cache: a power cut takes what was acknowledged',
-    module: 'infra/segment-log/segment-appender',
-    find: 'constants.O_RDWR | (DSYNC ?? 0);',
-    replace: 'constants.O_RDWR;',
-    provedBy: [
-      {
-        test: 'infra/segment-log/segment-appender.test.ts',
-        title: 'every segment is opened so that a write returns when it is on the disk',
-      },
-      {
-        test: 'tests/faults/crash-consistency/power-cut.sys.test.ts',
-        title: 'acknowledges no event that a power cut can still take',
-      },
-      {
-        test: 'tests/faults/crash-consistency/power-cut.sys.test.ts',
-        title: 'finds all that it acknowledged, once, after a power cut at any time',
-      },
-    ],
-  },
-  {
-    name: 'reader-beyond-the-durable-end',
-    promises: [6],
-    why: 'a power cut gives positions again that a reader has already loaded',
-    module: 'infra/segment-log/reader',
-    find: "return createReader({ directory, logId, durableEnd: openDurableEnd(directory, logId, 'read') });",
-    replace: `
-      const { statSync } = await import('node:fs');
-      const notified = openDurableEnd(directory, logId, 'read');
-      const read = async () => {
-        const base = listSegments(directory).at(-1) ?? 0;
-        const { size } = statSync(join(directory, segmentName(base)));
-        return base + Math.max(0, size - SEGMENT_HEADER_BYTES);
-      };
-      return createReader({ directory, logId, durableEnd: { ...notified, read } });`,
-    provedBy: [
-      {
-        test: 'infra/segment-log/reader.test.ts',
-        title: 'does not read a frame that is in the file and not durable yet',
-      },
-    ],
-  },
-  {
-    name: 'end-published-before-the-write',
-    promises: [6],
-    why: 'a reader loads what a power cut takes back',
-    module: 'infra/segment-log/writer',
-    find: 'const { file, base, frameBytes } = segment;',
-    replace: 'const { file, base, frameBytes } = segment; durableEnd.publish(base + frameBytes + bytes);',
-    provedBy: [
-      {
-        test: 'infra/segment-log/writer.test.ts',
-        title: 'stays where it is until the write has returned',
-      },
-    ],
-  },
-  {
-    name: 'write-error-swallowed',
-    promises: [10],
-    why: 'a full disk returns 201',
-    module: 'infra/segment-log/writer',
-    find: 'if (isDiskFull(error)) return false;',
-    replace: 'if (isDiskFull(error)) return true;',
-    provedBy: [
-      {
-        test: 'tests/faults/crash-consistency/disk.sys.test.ts',
-        title: 'a disk without a byte left takes nothing acknowledged, and all recovers by itself',
-        // It is not judged: with a write missing from the log requests receive no response.
-        stopsWith: /a request received no response/,
-      },
-      {
-        test: 'infra/segment-log/writer.test.ts',
-        title: 'is taken back when the disk is full, and the next one takes its place',
-      },
-    ],
-  },
-  {
-    name: 'torn-write-left-in-place',
-    promises: [10],
-    why: 'half a frame stays behind the last one: if a segment ends with it the log is rejected as damaged',
-    module: 'infra/segment-log/writer',
-    find: 'await cutOff(file, frameBytes);',
-    replace: '',
-    provedBy: [
-      {
-        test: 'infra/segment-log/writer.test.ts',
-        title: 'is taken back when the disk is full, and the next one takes its place',
-      },
-    ],
-  },
-  {
-    name: 'keys-not-brought-up-to-the-log',
-    promises: [2, 11],
-    why: 'after a kill the newest keys are free again, and a retry of them is counted twice',
-    module: 'infra/key-table/open-key-table',
-    find: 'await replayLog(logReader, end.covered().logPosition, { slots, recent, writer });',
-    replace: '',
-    provedBy: [
-      {
-        test: 'infra/key-table/open-key-table.test.ts',
-        title: 'are made from the log alone when files of theirs are gone',
-      },
-      {
-        test: 'tests/faults/crash/limits.timed.test.ts',
-        title: 'the data plane acknowledges again two seconds after a kill, with all its keys',
-      },
-    ],
-    shownBy: { promise: 2, rounds: 4 },
-  },
-  {
-    name: 'table-rebuilt-from-the-log',
-    promises: [11],
-    why: 'a start reads every event there ever was: minutes instead of a second',
-    module: 'infra/key-table/open-key-table',
-    find: 'if (latest && latest.recordCount > 0 && hadRecords) {',
-    replace: 'if (latest && latest.recordCount < 0 && hadRecords) {',
-    provedBy: [
-      {
-        test: 'infra/key-table/start-from-records.test.ts',
-        title: 'reads of the log only what its checkpoint does not cover',
-      },
-      {
-        test: 'tests/faults/crash/limits.timed.test.ts',
-        title: 'the data plane acknowledges again two seconds after a kill, with all its keys',
-      },
-    ],
-  },
+const SEGMENT_APPENDER = 'infra/segment-log/segment-appender.test.ts';
+const POWER_CUT = 'tests/faults/crash-consistency/power-cut.sys.test.ts';
+const READER = 'infra/segment-log/reader.test.ts';
+const WRITER = 'infra/segment-log/writer.test.ts';
+const DISK = 'tests/faults/crash-consistency/disk.sys.test.ts';
+const OPEN_KEY_TABLE = 'infra/key-table/open-key-table.test.ts';
+const LIMITS = 'tests/faults/crash/limits.timed.test.ts';
+const START_FROM_RECORDS = 'infra/key-table/start-from-records.test.ts';
+const LOGGER = 'infra/platform/logger.test.ts';
+const RECORD_WRITER = 'infra/key-table/record-writer.test.ts';
+
+/** The segment log, the key table over it, and what only a power cut or a full disk shows of them. */
+export const LOG_MUTANTS = [
+  mutant('dsync-left-out', [6])
+    .why('a write returns from the page cache: a power cut takes what was acknowledged')
+    .is('infra/segment-log/segment-appender', '0')
+    .red(SEGMENT_APPENDER, 'every segment is opened so that a write returns when it is on the disk')
+    .red(POWER_CUT, 'acknowledges no event that a power cut can still take')
+    .red(POWER_CUT, 'finds all that it acknowledged, once, after a power cut at any time'),
+  mutant('reader-beyond-the-durable-end', [6])
+    .why('a power cut gives positions again that a reader has already loaded')
+    .is(
+      'infra/segment-log/reader',
+      `const { statSync } = await import('node:fs');
+        const notified = openDurableEnd(directory, logId, 'read');
+        const read = async () => {
+          const base = listSegments(directory).at(-1) ?? 0;
+          const { size } = statSync(join(directory, segmentName(base)));
+          return base + Math.max(0, size - SEGMENT_HEADER_BYTES);
+        };
+        return createReader({ directory, logId, durableEnd: { ...notified, read } });`,
+    )
+    .red(READER, 'does not read a frame that is in the file and not durable yet'),
+  mutant('end-published-before-the-write', [6])
+    .why('a reader loads what a power cut takes back')
+    .before('infra/segment-log/writer', 'durableEnd.publish(base + frameBytes + bytes);')
+    .red(WRITER, 'stays where it is until the write has returned'),
+  mutant('write-error-swallowed', [10])
+    .why('a full disk returns 201')
+    .is('infra/segment-log/writer', 'if (isDiskFull(error)) return true;')
+    .red(
+      DISK,
+      'a disk without a byte left takes nothing acknowledged, and all recovers by itself',
+      // It is not judged: with a write missing from the log requests receive no response.
+      /a request received no response/,
+    )
+    .red(WRITER, 'is taken back when the disk is full, and the next one takes its place'),
+  mutant('torn-write-left-in-place', [10])
+    .why('half a frame stays behind the last one: if a segment ends with it the log is rejected as damaged')
+    .drop('infra/segment-log/writer')
+    .red(WRITER, 'is taken back when the disk is full, and the next one takes its place'),
+  mutant('keys-not-brought-up-to-the-log', [2, 11])
+    .why('after a kill the newest keys are free again, and a retry of them is counted twice')
+    .drop('infra/key-table/open-key-table')
+    .red(OPEN_KEY_TABLE, 'are made from the log alone when files of theirs are gone')
+    .red(LIMITS, 'the data plane acknowledges again two seconds after a kill, with all its keys')
+    .shownBy({ promise: 2, rounds: 4 }),
+  mutant('table-rebuilt-from-the-log', [11])
+    .why('a start reads every event there ever was: minutes instead of a second')
+    .never('infra/key-table/open-key-table')
+    .red(START_FROM_RECORDS, 'reads of the log only what its checkpoint does not cover')
+    .red(LIMITS, 'the data plane acknowledges again two seconds after a kill, with all its keys'),
+  mutant('new-segment-without-a-name', [6])
+    .why('a power cut takes a whole segment of acknowledged events: its name was never durable')
+    .drop('infra/segment-log/segment-appender')
+    .red(POWER_CUT, 'announces no frame that a power cut can still take')
+    .red(POWER_CUT, 'opens with all that it announced, once, after a power cut at any time'),
+  mutant('found-segment-without-a-name', [6])
+    .why('a power cut takes a segment that a killed process has made, with all that the next one wrote to it')
+    .drop('infra/segment-log/open-tail')
+    .red(POWER_CUT, 'announces no frame that a power cut can still take'),
+  mutant('folders-without-a-name', [6])
+    .why('a power cut takes the whole log: the name of its folder was never durable')
+    .drop('infra/platform/data-dir')
+    .red(POWER_CUT, 'announces no frame that a power cut can still take')
+    .red(POWER_CUT, 'opens with all that it announced, once, after a power cut at any time'),
+  mutant('segment-taken-back-for-now', [6])
+    .why('a segment that had no room is there again after a power cut, and the log is rejected as damaged')
+    .drop('infra/segment-log/segment-appender')
+    .red(POWER_CUT, 'announces no frame that a power cut can still take'),
+  mutant('checkpoint-before-its-records', [6])
+    .why('after a power cut the checkpoint promises records that are not there, and no start is possible')
+    .drop('infra/key-table/record-file-end')
+    .red(POWER_CUT, 'opens with all that it announced, once, after a power cut at any time'),
+  mutant('unreadable-keys-gone-on-with', [10])
+    .why('a data plane whose keys cannot be read goes on, and a retry of such a key receives 503 forever')
+    .drop('ingest/http/accept')
+    .shownBy({ promise: 10, rounds: 3, stopsWith: /for the end of a data plane whose disk has failed/ }),
+  mutant('log-errors-thrown', [10])
+    .why('where the log of a process lies on the full disk, every process that logs ends, the supervisor too')
+    .drop('infra/platform/logger')
+    .red(LOGGER, 'a log on a full disk costs its lines and nothing else'),
+  mutant('failed-sync-tried-again', [6])
+    .why('what a sync has lost is not written by the next one, which succeeds: the checkpoint promises it')
+    .is('infra/key-table/record-file', 'throw cause;')
+    .red(RECORD_WRITER, 'a sync that fails for want of room is no full disk to be waited out'),
+  mutant('part-names-not-synced', [6])
+    .why('a power cut takes parts of a range that is marked as loaded: nobody sends it again')
+    .drop('infra/clickhouse/chdb-warehouse')
+    .shownBy({ promise: 6, rounds: 1 }),
 ];

@@ -1,6 +1,7 @@
 import { appendFileSync, writeSync } from 'node:fs';
 import type { InitializeHook, LoadHook } from 'node:module';
-import { applyMutant, type Mutant } from './mutant.ts';
+import { applyMutant } from './apply-mutant.ts';
+import type { Mutant } from './mutant.ts';
 import { mutantNamed } from './mutant-list.ts';
 import { brokenNotice, MUTANT_NOTICES_VARIABLE } from './mutated-by.ts';
 
@@ -18,7 +19,11 @@ export const initialize: InitializeHook<{ name: string }> = ({ name }) => {
 export const load: LoadHook = async (url, context, nextLoad) => {
   const loaded = await nextLoad(url, context);
   if (!chosen || url.includes('/node_modules/') || !url.endsWith(`/${chosen.module}.js`)) return loaded;
-  const source = applyMutant(Buffer.from(loaded.source as Uint8Array).toString(), chosen);
+  const source = applyMutant(
+    `${chosen.module}.js`,
+    Buffer.from(loaded.source as Uint8Array).toString(),
+    chosen,
+  );
   notify(brokenNotice(chosen.name));
   return { ...loaded, source };
 };

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Plugin } from 'vitest/config';
-import { applyMutant } from './mutant.ts';
+import { applyMutant } from './apply-mutant.ts';
 import { mutantNamed } from './mutant-list.ts';
 import { MUTANT_VARIABLE, mutatedBy } from './mutated-by.ts';
 
@@ -13,10 +13,11 @@ export function brokenModules(name = process.env[MUTANT_VARIABLE]): Plugin[] {
   const chosen = mutantNamed(name);
   const broken = resolve(`${chosen.module}.ts`);
   const transform: Plugin = {
-    name: `mutant-${name}`,
+    // Changed modules are kept by it, and by what they are made of: another change is another name.
+    name: `mutant-${name} ${chosen.verb} ${chosen.code.join(' ')}`,
     // Before types are taken away.
     enforce: 'pre',
-    transform: (code, id) => (id.split('?')[0] === broken ? applyMutant(code, chosen) : undefined),
+    transform: (code, id) => (id.split('?')[0] === broken ? applyMutant(broken, code, chosen) : undefined),
   };
   return [transform, ...brokenProcesses(name)];
 }

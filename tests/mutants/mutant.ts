@@ -1,6 +1,6 @@
 /**
- * One part of the product swapped for a broken one, to see the test of a promise go red with it. A patch of a
- * module's text, applied where the module is loaded: production code knows nothing of it.
+ * One part of the product swapped for a broken one, to see the test of a promise go red with it. Its module
+ * is changed when it is loaded (apply-mutant.ts); in the product a marker comment says where.
  */
 export interface Mutant {
   name: string;
@@ -10,16 +10,18 @@ export interface Mutant {
   why: string;
   /** The module, from the root and without its extension: `ingest/embedded/group-commit`. */
   module: string;
-  /**
-   * What to replace. White space counts as any white space and everything else as it is, once in the module's
-   * TypeScript and once in the JavaScript made of it: choose a place without types.
-   */
-  find: string;
-  replace: string;
+  /** The function or constant that it changes, where no marker says that. */
+  declaration: string | undefined;
+  verb: Verb;
+  /** What the verb needs: the code that is put in, or what is swapped for what. */
+  code: readonly string[];
   provedBy: readonly Proof[];
   /** The run of `npm run torture` that must find it, on real processes. */
   shownBy?: RoundsProof;
 }
+
+/** As mutant-row.ts explains them. */
+export type Verb = 'drop' | 'never' | 'always' | 'later' | 'is' | 'before' | 'after' | 'swap';
 
 /** A test that passes, and fails with the mutant: by an assertion, not by its time limit. */
 export interface Proof extends Stop {
@@ -38,33 +40,15 @@ export interface Stop {
   stopsWith?: RegExp;
 }
 
-/** Tests of modules run broken themselves; those of whole processes only start broken ones. */
-export type ProofKind = 'modules' | 'processes';
-
-export function kindOf({ test }: Proof): ProofKind {
-  return /\.(sys|timed|whole|whole-timed|distributed-sys)\.test\.ts$/.test(test) ? 'processes' : 'modules';
-}
-
 /** The sizes are those of the short form. */
 export interface RoundsProof extends Stop {
   promise: number;
   rounds: number;
 }
 
-/** Thrown for a mutant that no longer fits its module: a refactoring must not silence it. */
-export class MisfitMutant extends Error {}
+/** Tests of modules run broken themselves; those of whole processes only start broken ones. */
+export type ProofKind = 'modules' | 'processes';
 
-export function applyMutant(text: string, { name, module, find, replace }: Mutant): string {
-  const pieces = text.split(anyWhiteSpace(find));
-  if (pieces.length !== 2) {
-    throw new MisfitMutant(
-      `The mutant ${name} fits ${pieces.length - 1} places of ${module}, not one: ${find}`,
-    );
-  }
-  return pieces.join(replace);
-}
-
-function anyWhiteSpace(find: string): RegExp {
-  const literal = find.trim().replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  return new RegExp(literal.replace(/\s+/g, '\\s+'));
+export function kindOf({ test }: Proof): ProofKind {
+  return /\.(sys|timed|whole|whole-timed|distributed-sys)\.test\.ts$/.test(test) ? 'processes' : 'modules';
 }

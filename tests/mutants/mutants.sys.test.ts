@@ -1,14 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { startInstance } from '../support/instance.ts';
-import { applyMutant } from './mutant.ts';
+import { applyMutant } from './apply-mutant.ts';
 import { MUTANTS } from './mutant-list.ts';
 import { brokenNotice, mutatedBy } from './mutated-by.ts';
 
 it('every mutant fits its compiled module as well', () => {
   const misfits = MUTANTS.filter((one) => {
-    const text = readFileSync(`dist/${one.module}.js`, 'utf8');
-    return applyMutant(text, one) === text;
+    const path = `dist/${one.module}.js`;
+    const text = readFileSync(path, 'utf8');
+    return applyMutant(path, text, one) === text;
   });
   expect(misfits).toEqual([]);
 });

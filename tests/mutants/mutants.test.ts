@@ -1,34 +1,75 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { parseSync } from 'oxc-parser';
 import { describe, expect, it } from 'vitest';
-import { applyMutant, kindOf, MisfitMutant, type Mutant } from './mutant.ts';
+import { applyMutant, MisfitMutant } from './apply-mutant.ts';
+import { readMarks } from './marked-places.ts';
+import { kindOf } from './mutant.ts';
 import { MUTANTS } from './mutant-list.ts';
+import { type MutantRow, mutant } from './mutant-row.ts';
+import { hasTest } from './proof-titles.ts';
 import { isSeenByRunOf, RUNS } from './seen-by-run.ts';
 
 /** Of this release; others have mutants before all of them is promised. */
 const NUMBERS = Array.from({ length: 11 }, (_, at) => at + 1);
 
-describe('a mutant', () => {
-  const one: Mutant = {
-    name: 'no-flush',
-    promises: [1],
-    why: 'nothing is durable',
-    module: 'infra/log',
-    find: 'await flush(file); return end;',
-    replace: 'return end;',
-    provedBy: [],
-  };
+/** Of the product, and of the JavaScript made of it. */
+const SOURCE = `
+// Why.
+// mutant: gone, more
+await flush(file);
+const isLate = (one) => one.late || /* mutant: unsure */ !one.isSure;
+// mutant: open
+if (closed && done) stop();
+publish({
+  // mutant: part
+  at: { end },
+  from,
+});
+const SQL = \`SELECT a FROM b\`;
+`;
 
-  it('replaces its place, whatever white space stands there', () => {
-    const text = 'write(file);\n  await flush(file);\n\n  return end;\n';
-    expect(applyMutant(text, one)).toBe('write(file);\n  return end;\n');
+describe('a mutant', () => {
+  const row = (name: string) => mutant(name, [1]).why('nothing is durable');
+  const flush = 'await flush(file);';
+
+  it.each<[what: string, MutantRow, from: string, to: string]>([
+    ['removes a statement', row('gone').drop('a'), flush, ';'],
+    ['removes a member', row('part').drop('a'), 'at: { end },', ''],
+    ['makes an expression false', row('unsure').never('a'), '!one.isSure', 'false'],
+    ['makes a condition true', row('open').always('a'), 'closed && done', 'true'],
+    ['replaces a statement', row('more').is('a', 'flush(file);'), flush, 'flush(file);'],
+    ['adds code before a statement', row('gone').before('a', 'end();'), flush, `end(); ${flush}`],
+    ['adds code behind a statement', row('gone').after('a', 'end();'), flush, `${flush} end();`],
+    ['replaces a part of a statement', row('open').swap('a', 'done', '!done'), '&& done', '&& !done'],
+    ['changes what is declared', row('sql').swap('a#SQL', 'FROM b', 'FROM c'), 'FROM b', 'FROM c'],
+  ])('%s', (_, one, from, to) => {
+    expect(applyMutant('a.ts', SOURCE, one.mutant)).toBe(SOURCE.replace(from, to));
+    expect(applyMutant('a.js', SOURCE, one.mutant)).toBe(SOURCE.replace(from, to));
   });
 
-  it('that fits no place or two is an error that names it', () => {
-    for (const text of ['return end;', `${one.find} ${one.find}`]) {
-      expect(() => applyMutant(text, one)).toThrow(MisfitMutant);
-      expect(() => applyMutant(text, one)).toThrow(/no-flush .* infra\/log/);
-    }
+  it('moves a statement behind the next one', () => {
+    const moved = applyMutant(
+      'a.js',
+      '// mutant: early\nfreeze();\ninsert();',
+      row('early').later('a').mutant,
+    );
+    expect(moved).toBe('// mutant: early\ninsert();\nfreeze();');
+  });
+
+  it.each<[what: string, MutantRow, source?: string]>([
+    ['has no marker', row('lost').drop('a')],
+    ['has two markers', row('gone').drop('a'), SOURCE.replace('mutant: open', 'mutant: gone')],
+    ['has a marker with no code behind it', row('end').drop('a'), '{ // mutant: end\n}'],
+    ['names nothing declared', row('sql').swap('a#CQL', 'a', 'b')],
+    ['swaps what is not there', row('gone').swap('a', 'sync', 'flush')],
+    ['adds to the lone body of an if', row('lone').after('a', 'b();'), 'if (a) /* mutant: lone */ c();'],
+    ['makes false what is no condition', row('gone').never('a')],
+    ['moves the last statement', row('last').later('a'), '// mutant: last\nend();'],
+  ])('that %s is an error that names it', (_, one, source = SOURCE) => {
+    expect(() => applyMutant('a.ts', source, one.mutant)).toThrow(MisfitMutant);
+    expect(() => applyMutant('a.ts', source, one.mutant)).toThrow(
+      `The mutant ${one.mutant.name} does not fit a:`,
+    );
   });
 });
 
@@ -36,7 +77,7 @@ describe('the list of mutants', () => {
   it.each(MUTANTS.map((one) => [one.name, one] as const))('%s fits its module, which stays one', (_, one) => {
     const path = `${one.module}.ts`;
     const text = readFileSync(path, 'utf8');
-    const broken = applyMutant(text, one);
+    const broken = applyMutant(path, text, one);
     expect(broken).not.toBe(text);
     // What cannot be loaded is red for any test, and for no reason.
     expect(parseSync(path, broken, { showSemanticErrors: true }).errors).toEqual([]);
@@ -57,13 +98,27 @@ describe('the list of mutants', () => {
   });
 
   it('names proofs that are there', () => {
-    const proofs = MUTANTS.flatMap(({ provedBy }) => provedBy);
-    const lost = proofs.filter((proof) => {
-      // Those of modules are run by `npm run breaks`; the others wait for the long form.
-      if (kindOf(proof) === 'modules') return !existsSync(proof.test);
-      return !readFileSync(proof.test, 'utf8').includes(proof.title);
+    const lost = MUTANTS.flatMap(({ name, provedBy }) => {
+      const gone = provedBy.filter(({ test, title }) => !hasTest(test, title));
+      return gone.map(({ test, title }) => `${name}: ${test} has no "${title}"`);
     });
     expect(lost).toEqual([]);
+  });
+
+  it('finds a title that a table fills in, and no other row of it', () => {
+    const titled = (point: string) => `${point} is followed by one that counts every event once`;
+    expect(hasTest('aggregator/load/load.store.test.ts', titled('before the insert'))).toBe(true);
+    expect(hasTest('aggregator/load/load.store.test.ts', titled('before the freeze'))).toBe(false);
+  });
+
+  it('has a mutant for each marker of the product, and says why', () => {
+    const marked = ROOMS.flatMap(sourcesIn).flatMap((path) => {
+      const text = readFileSync(path, 'utf8');
+      return text.includes('mutant:') ? readMarks(path, text).marks.map(({ name }) => `${path} ${name}`) : [];
+    });
+    const byMarker = MUTANTS.filter(({ declaration }) => declaration === undefined);
+    expect(marked.sort()).toEqual(byMarker.map(({ name, module }) => `${module}.ts ${name}`).sort());
+    expect(MUTANTS.filter(({ why }) => why === '')).toEqual([]);
   });
 
   it('is that of docs/reliability-mutants.md, promise by promise, apart by whose test turns red', () => {
@@ -84,6 +139,13 @@ describe('the list of mutants', () => {
     expect(new Set(tests.map(({ test }) => test))).toEqual(new Set(Object.keys(RUNS)));
   });
 });
+
+const ROOMS = ['schemas', 'infra', 'domain', 'ingest', 'aggregator', 'control-plane', 'delivery', 'app'];
+
+function sourcesIn(room: string): string[] {
+  const names = readdirSync(room, { recursive: true, encoding: 'utf8' });
+  return names.filter((name) => name.endsWith('.ts')).map((name) => `${room}/${name}`);
+}
 
 const PAGE = 'docs/reliability-mutants.md';
 

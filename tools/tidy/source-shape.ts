@@ -10,7 +10,7 @@ export interface SourceShape {
 export interface FunctionSpan {
   name: string;
   line: number;
-  /** From its first line to its last. */
+  /** From its first line to its last, without markers of mutants. */
   lines: number;
   /** The same without the lines of functions inside it. */
   ownLines: number;
@@ -35,7 +35,7 @@ export function readSource(path: string, text: string): SourceShape {
   return {
     imports,
     defaultExport: exported.some((entry) => entry.exportName.kind === 'Default'),
-    functions: functionSpans(program as unknown as SyntaxNode, lineOf),
+    functions: functionSpans(program as unknown as SyntaxNode, lineOf, markersIn(text)),
   };
 }
 
@@ -50,7 +50,16 @@ interface SyntaxNode {
 
 const FUNCTIONS = new Set(['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression']);
 
-function functionSpans(program: SyntaxNode, lineOf: (offset: number) => number): FunctionSpan[] {
+/** Where each line is that says nothing but which mutant changes the next one. */
+function markersIn(text: string): number[] {
+  return [...text.matchAll(/^ *\/\/ mutant: .*$/gm)].map(({ index }) => index);
+}
+
+function functionSpans(
+  program: SyntaxNode,
+  lineOf: (offset: number) => number,
+  markers: readonly number[],
+): FunctionSpan[] {
   const spans: FunctionSpan[] = [];
   /** Returns the lines of the outermost functions within. */
   const walk = (node: SyntaxNode, name: string): number => {
@@ -60,7 +69,8 @@ function functionSpans(program: SyntaxNode, lineOf: (offset: number) => number):
     if (isFunction) spans.push(span);
     const inner = childrenOf(node).reduce((sum, child) => sum + walk(child, known), 0);
     if (!isFunction) return inner;
-    span.lines = lineOf(node.end) - span.line + 1;
+    const marked = markers.filter((at) => at > node.start && at < node.end);
+    span.lines = lineOf(node.end) - span.line + 1 - marked.length;
     span.ownLines = span.lines - inner;
     span.parameters = node.params?.length ?? 0;
     return span.lines;

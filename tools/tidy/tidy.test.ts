@@ -109,6 +109,12 @@ describe('a house rule', () => {
     expect(breaches([source('a.test.ts', suite)])).toEqual([]);
     expect(breaches([source('a.ts', suite)])).toHaveLength(1);
   });
+
+  it('counts a function without the markers of mutants in it', () => {
+    const marked = fn('', 58).replace('  g();', '  // mutant: a, b\n  g();');
+    expect(breaches([source('infra/a.ts', marked)])).toEqual([]);
+    expect(breaches([source('infra/a.ts', marked.replace('mutant:', 'about'))])).toHaveLength(1);
+  });
 });
 
 /** What git tracks or would track. A path that git lists and that is gone is being moved: passed over. */

@@ -24,7 +24,9 @@ export async function fanOut(
   const customerIds = [...new Set(members.map(({ customerId }) => customerId))];
   const rows = await lockAll(db, environment, { customerIds, at: new Date(nowMs) });
   // A customer notified since then was notified of this change as well.
+  // mutant: fan-out-from-its-turn
   const sinceMs = ({ resolvedAt }: NotifiedRow) => Math.max(job.changedAt.getTime(), resolvedAt.getTime());
+  // mutant: position-stored-before-notifications
   const events = await notifyCustomers(db, { environment, nowMs, sinceMs }, rows);
   await noteProgress(db, job, { last: members.length < chunk ? undefined : members.at(-1), nowMs });
   return { customers: customerIds.length, events };

@@ -39,6 +39,7 @@ export async function recordMeteredTerms(
   const recordedOf = byCustomer(recorded);
   const requested = customers.map(({ customerId, sinceMs }) => {
     const lastMs = lastRecordedMs(recordedOf.get(customerId) ?? [], nowMs);
+    // mutant: history-by-what-holds-now
     return { customerId, since: new Date(Math.max(sinceMs, lastMs ?? sinceMs)) };
   });
   const times = await readMeteredFacts(db, environment, { requested, now: new Date(nowMs) });

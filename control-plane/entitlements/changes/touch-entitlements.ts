@@ -41,6 +41,7 @@ export async function touchEntitlements(
     for (const id of touched.customerIds) await notifyChange(db, { kind: 'holdings', environment, id });
     return;
   }
+  // mutant: change-without-the-lock
   await lockEntitlements(db, environment);
   await askForFanout(db, environment, { ...jobOf(touched), at });
   await notifyFanout(db);

@@ -50,7 +50,7 @@ export function createJsEngine(deps: EngineDeps): Engine<Reading> {
       applyOutcomes(items, batch.outcomes);
       const decided = { items, ignored, arrival, records: batch.records, times };
       const response = responseOf(decided, request);
-      if (claim.created === 0 && !claim.waits) return { response };
+      if (claim.created === 0 && /* mutant: replay-before-its-flush */ !claim.waits) return { response };
       return { response, commit: { claim, ...framePart(decided) } };
     });
   }
@@ -108,6 +108,7 @@ export function createPlainParts(deps: IdentifyDeps) {
       if (item.unavailable) item.rejection = UNAVAILABLE;
       if (!item.checked || item.unavailable) continue;
       item.at = count++;
+      // mutant: ids-random
       item.identity = identifier.identify(item.checked.idempotencyKey, fingerprintText(item.checked, item));
       identifier.copyTo(records, item.at * RECORD_WORDS);
       const occurredAtMs = Number.isNaN(item.checked.occurredAtMs) ? nowMs : item.checked.occurredAtMs;

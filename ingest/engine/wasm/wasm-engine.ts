@@ -46,6 +46,7 @@ export function createWasmEngine(deps: EngineDeps): Engine<FastReading | Reading
 
   function decide(reading: FastReading | Reading): Decision {
     if (!('turn' in reading)) return plain.decide(reading);
+    // mutant: overtaken-batch-decided
     return isLatest(reading) ? claim(reading) : decidePlainly(reading.request);
   }
 
@@ -59,6 +60,7 @@ export function createWasmEngine(deps: EngineDeps): Engine<FastReading | Reading
 
   function claim(reading: FastReading): Decision {
     const { request, count } = reading;
+    // mutant: batch-ids-random
     module.useKey(deps.identityOf(request.environment));
     const nowMs = deps.createdAtMs();
     module.wasm.identify(count, nowMs);
@@ -85,7 +87,7 @@ export function createFastReader(deps: IdentifyDeps, module: WasmModule) {
     const { kind, body, environment } = request;
     const isCommon =
       (kind === 'single' || !request.includeEvents) && body.length <= USAGE_LIMITS.bodyBytesMax;
-    if (!isCommon || !isUtf8(body)) return undefined;
+    if (!isCommon || /* mutant: batch-of-any-bytes */ !isUtf8(body)) return undefined;
     turn++;
     const count = module.read(request);
     if (count <= 0 || !isTimely(count)) return undefined;
@@ -129,7 +131,7 @@ function commitOf(
   { count, pairs }: FastReading,
 ): Pick<Decision, 'commit'> | undefined {
   const { created, waits } = claim;
-  if (created === 0 && !waits) return undefined;
+  if (created === 0 && /* mutant: batch-replay-before-its-flush */ !waits) return undefined;
   const { take, giveBack } = buffers.loan();
   const lines = module.linesInto(count, arrival, take);
   const records = module.recordsInto(created * RECORD_BYTES, take);

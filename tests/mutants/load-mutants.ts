@@ -1,0 +1,92 @@
+import { mutant } from './mutant-row.ts';
+
+const LOAD = 'aggregator/load/load.store.test.ts';
+const CHDB = 'infra/clickhouse/chdb.store.test.ts';
+const SETTLE = 'aggregator/settle/settle.store.test.ts';
+const SETTLE_USAGE = 'aggregator/settle/settle-usage.store.test.ts';
+const RANGES = 'aggregator/store/ranges.store.test.ts';
+
+/** Between the log and the counters. */
+export const LOAD_MUTANTS = [
+  mutant('loaded-before-insert', [4])
+    .why('a kill between mark and insert omits a range permanently')
+    .later('aggregator/load/load-range')
+    .red(LOAD, 'before the insert is followed by one that counts every event once')
+    .shownBy({ promise: 4, rounds: 12 }),
+  mutant('range-not-frozen', [4])
+    .why('after a kill the stored events come again within another range, under another token')
+    .later('aggregator/load/load-range')
+    .red(LOAD, 'after the insert, before the mark is followed by one that counts every event once'),
+  mutant('filter-on-retry', [4])
+    .why('what the events hold already is left out of the retry, and the hours never get it')
+    .after(
+      'aggregator/load/load-range',
+      `const sql = 'SELECT id FROM metergate.events';
+      const stored = await deps.warehouse.query({ sql, lane: 'load', timeoutMs: 20_000 });
+      const known = new Set(stored.map(({ id }) => id));
+      const isKnown = (line) => known.has(JSON.parse(line.toString())[3]);
+      const dropped = splitLines(linesWithout(block, [])).flatMap((line, at) => isKnown(line) ? [at] : []);
+      range = { ...range, dropped };`,
+    )
+    .red(
+      LOAD,
+      'in the middle of the insert, with the events stored and the hours not is followed by one that ' +
+        'counts every event once',
+    ),
+  mutant('resumed-range-believed', [4])
+    .why('ClickHouse notes a token before its part is in place: after a kill the part may be lost')
+    .swap('aggregator/load/load-range', 'wasSent: true', 'wasSent: false')
+    .red(
+      LOAD,
+      'in the middle of the insert, with its token noted and its part gone is followed by one that counts ' +
+        'every event once',
+    ),
+  mutant('lost-events-not-put-back', [4])
+    .why('the rows of a part whose token outlived it are counted in the hours and nowhere else')
+    .drop('infra/clickhouse/repair-block')
+    .red(CHDB, 'that left all but a month of the events behind is whole when it is sent again'),
+  mutant('lost-hours-not-renewed', [4])
+    .why('the hours of a part whose token outlived it never get its events')
+    .drop('infra/clickhouse/repair-block')
+    .red(CHDB, 'that left all but a month of the hours behind is whole when it is sent again'),
+  mutant('new-token-for-a-retry', [4, 5])
+    .why('ClickHouse takes a repeated insert for another one')
+    .swap('aggregator/load/load-range', '+ name', '+ Math.random()')
+    .red(LOAD, 'after the insert, before the mark is followed by one that counts every event once')
+    .shownBy({ promise: 5, rounds: 2 }),
+  mutant('view-without-its-window', [4, 5])
+    .why('a repeated insert is left out of the events and added to the hours: 1 and 2')
+    .swap(
+      'infra/clickhouse/migrate-warehouse',
+      'text.split',
+      String.raw`text.replace(/(usage_hourly\n[\s\S]*?)non_replicated_deduplication_window = \d+, /, '$1')` +
+        '.split',
+    )
+    .red(CHDB, 'is counted once per token, in the events and in the hours'),
+  mutant('settlement-outside-its-transaction', [4])
+    .why('a kill in between leaves a range settled without what had to follow from it')
+    .swap('aggregator/settle/settle-batch', 'markDone(client', 'markDone(pool')
+    .red(SETTLE, 'that is not committed leaves the range loaded and nothing burned, to be settled again'),
+  mutant('touched-without-its-times', [21])
+    .why('late events burn nothing and cross nothing: their period is not looked at')
+    .swap(
+      'aggregator/settle/touched-customer-meters',
+      'mergePair(merged, pair)',
+      'mergePair(merged, { ...pair, occurredFromMs: Date.now(), occurredToMs: Date.now() })',
+    )
+    .red(SETTLE_USAGE, 'burns credits to the last decimal, whenever it occurred and at the rate of that time')
+    .shownBy({ promise: 21, rounds: 3 }),
+  mutant('threshold-without-its-unique-row', [21])
+    .why('a retry after a crash, or a minute later, notifies the same crossing again')
+    .is('aggregator/settle/settle-customer-meters', 'const fresh = reached;')
+    .red(SETTLE, 'is emitted once in each period, with what was used')
+    .shownBy({ promise: 21, rounds: 3 }),
+  mutant('latest-by-id', [4])
+    .why('of gauges that came in one millisecond any wins, and another one after a repair')
+    .swap('schemas/stored/usage-hourly', 'concat(unique_value, id)', 'id')
+    .red(CHDB, 'takes the last that arrived in a millisecond, also before id use_a'),
+  mutant('settled-by-any-epoch', [4])
+    .why('a process that lost the partition settles what another one holds')
+    .swap('aggregator/store/ranges#markSettled', 'epoch = $4', '$4 > 0')
+    .red(RANGES, 'can be marked by the new epoch only'),
+];
