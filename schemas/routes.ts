@@ -51,7 +51,7 @@ export const ROUTES = {
 export type Routes = typeof ROUTES;
 export type OperationId = keyof Routes;
 
-/** Operations of this plane that need a key, or none. */
+/** Operations of the control plane that require a key, or none. */
 type OperationsOf<Public extends boolean> = {
   [Id in OperationId]: Routes[Id]['plane'] extends 'control'
     ? Routes[Id]['access'] extends 'public'
@@ -64,8 +64,8 @@ type OperationsOf<Public extends boolean> = {
     : never;
 }[OperationId];
 
-/** Answered by the control plane for a key's environment. */
+/** Served by the control plane, for the environment of an API key. */
 export type KeyedOperationId = OperationsOf<false>;
 
-/** Pages that need no key. */
+/** Served without a key. */
 export type PublicOperationId = OperationsOf<true>;
