@@ -40,7 +40,7 @@ export interface ApiUnderTest {
    */
   call(method: string, path: string, options?: CallOptions): Promise<ApiResponse>;
   /** The same call by operation, with its types; the body is the route's example unless one is given. */
-  ask<Id extends OperationId>(
+  request<Id extends OperationId>(
     operationId: Id,
     input?: Partial<RequestedInput<Routes[Id]>> & Omit<CallOptions, 'body'>,
   ): Promise<Omit<ApiResponse, 'body'> & { body: Wire<Output<Routes[Id]>> }>;
@@ -103,7 +103,7 @@ export async function startApi(
     { ...stores, pool, secrets, clock, log, metrics: new Registry() },
     options,
   );
-  const listener = createListener({ url: () => database.url, log }, plane.notes);
+  const listener = createListener({ url: () => database.url, log }, plane.notifications);
   const server = createServer(plane.listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -136,7 +136,7 @@ export async function startApi(
       return key;
     },
     call,
-    ask: (operationId, { params = {}, query = {}, ...options } = {}) => {
+    request: (operationId, { params = {}, query = {}, ...options } = {}) => {
       const route: Route = ROUTES[operationId];
       const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) =>
         encodeURIComponent((params as Record<string, string>)[name] ?? ''),

@@ -88,7 +88,7 @@ describe('the order of checks', () => {
   });
 
   it('is the same for an operation that needs no body', async () => {
-    const { body: plan } = await api.ask('createPlan');
+    const { body: plan } = await api.request('createPlan');
     const requested = [
       ['POST', `/api/v1/plans/${plan.id}/publish`],
       ['DELETE', '/api/v1/features/nothing'],
@@ -183,14 +183,14 @@ describe('unknown fields', () => {
   });
 
   it('are named inside a list, and rejected there when the client prefers it', async () => {
-    const { body: feature } = await api.ask('features.create');
-    const { body: plan } = await api.ask('createPlan');
+    const { body: feature } = await api.request('features.create');
+    const { body: plan } = await api.request('createPlan');
     const entitlements = [{ featureKey: feature.key, value: 1, sofft: true }];
     const given = { params: { planId: plan.id }, body: { entitlements } };
     const headers = { prefer: 'handling=strict' };
-    const rejected = await api.ask('plans.replaceEntitlements', { ...given, headers });
+    const rejected = await api.request('plans.replaceEntitlements', { ...given, headers });
     expectRejection(rejected, 'invalid_request', 'entitlements.0.sofft');
-    const { status, headers: notified } = await api.ask('plans.replaceEntitlements', given);
+    const { status, headers: notified } = await api.request('plans.replaceEntitlements', given);
     expect([status, notified['x-ignored-fields']]).toEqual([200, 'entitlements.0.sofft']);
   });
 
@@ -231,11 +231,11 @@ describe('every response', () => {
   });
 
   it("takes over the caller's request id where it is acceptable", async () => {
-    const ask = async (id: string) =>
+    const request = async (id: string) =>
       (await api.call('GET', METERS, { headers: { 'x-request-id': id } })).headers['x-request-id'];
-    expect(await ask('trace-1/2')).toBe('trace-1/2');
-    expect(await ask('a b')).toMatch(/^req_[a-z2-7]{26}$/);
-    expect(await ask('x'.repeat(129))).toMatch(/^req_/);
+    expect(await request('trace-1/2')).toBe('trace-1/2');
+    expect(await request('a b')).toMatch(/^req_[a-z2-7]{26}$/);
+    expect(await request('x'.repeat(129))).toMatch(/^req_/);
   });
 
   it('is 503 with Retry-After while ClickHouse is unavailable, without internal details', async () => {

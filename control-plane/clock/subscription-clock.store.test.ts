@@ -257,7 +257,7 @@ it('the control plane runs it: a trial ends by itself within ten seconds', async
   const trialEnd = new Date(Date.now() + 4_000).toISOString();
   const { body } = await subscribe({ trialEnd });
   const params = { subscriptionId: body.id };
-  const status = async () => (await api.ask('subscriptions.retrieve', { params })).body.status;
+  const status = async () => (await api.request('subscriptions.retrieve', { params })).body.status;
   expect(await status()).toBe('trialing');
   await vi.waitFor(async () => expect(await status()).toBe('active'), { ...WAIT, timeout: 14_000 });
   expect((await notified(body.id)).map(({ type }) => type)).toEqual([

@@ -22,7 +22,7 @@ import { createControlPlane } from '../control-plane.ts';
 export interface SecondControlPlane {
   port: number;
   check(customerId: string, featureKey: string, query?: string): Promise<CheckResponse>;
-  ask(path: string, options?: AskOptions): Promise<PlaneResponse>;
+  request(path: string, options?: RequestOptions): Promise<PlaneResponse>;
   /**
    * Statements of requests since the previous call, without those for keys, which are read again every 5 s.
    */
@@ -30,7 +30,7 @@ export interface SecondControlPlane {
   close(): Promise<void>;
 }
 
-export interface AskOptions {
+export interface RequestOptions {
   method?: 'GET' | 'HEAD' | 'POST';
   headers?: Record<string, string>;
   body?: unknown;
@@ -63,13 +63,13 @@ export async function startSecondControlPlane(
   const secrets = deriveSecrets(Buffer.alloc(32, 7));
   const stores = { pool, warehouse: requested.watchWarehouse(warehouse), logReader, secrets };
   const plane = createControlPlane({ ...stores, clock: systemClock, log, metrics: new Registry() }, options);
-  const listener = hears ? createListener({ url: () => api.url, log }, plane.notes) : undefined;
+  const listener = hears ? createListener({ url: () => api.url, log }, plane.notifications) : undefined;
   const server = createServer((...exchange) => requested.within(() => plane.listener(...exchange)));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const origin = `http://127.0.0.1:${port}`;
 
-  async function ask(path: string, { method = 'GET', headers = {}, body }: AskOptions = {}) {
+  async function sendRequest(path: string, { method = 'GET', headers = {}, body }: RequestOptions = {}) {
     const response = await request(`${origin}/api/v1${path}`, {
       method,
       headers: { authorization: `Bearer ${api.keys.live.secret}`, ...headers },
@@ -80,10 +80,10 @@ export async function startSecondControlPlane(
 
   return {
     port,
-    ask,
+    request: sendRequest,
     async check(customerId, featureKey, query = '') {
       const names = [customerId, featureKey].map(encodeURIComponent);
-      const response = await ask(`/entitlements/${names.join('/')}${query}`);
+      const response = await sendRequest(`/entitlements/${names.join('/')}${query}`);
       return { ...response, decision: JSON.parse(response.text) as CheckResponse['decision'] };
     },
     statements: requested.take,

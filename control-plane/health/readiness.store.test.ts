@@ -18,7 +18,7 @@ it('readyz names partition alarms, lines set aside, what an audit found and a st
   await api.call('POST', '/api/v1/customers', { body: { name: 'a', email: 'a@b.cd', externalId: 'a' } });
   await api.pool.query("UPDATE webhook_events SET created_at = now() - interval '2 minutes'");
   const { body } = await api.call('GET', '/readyz', { key: undefined });
-  expect(body.checks.outbox.detail).toMatch(/^webhook events wait since 20/);
+  expect(body.checks.outbox.detail).toMatch(/^webhook events have been waiting since 20/);
   expect(body.checks.partitions).toEqual({ ok: false, detail: 'partition 0: frame_damaged: position 7' });
   expect(body.checks.quarantine.detail).toContain('1 lines');
   expect(body.checks.audit.detail).toContain('2 differences');

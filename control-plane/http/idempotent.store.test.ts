@@ -183,7 +183,7 @@ describe('an idempotent POST', () => {
   });
 
   it('takes no body and an empty one for the same', async () => {
-    const { id } = (await api.ask('customers.create')).body;
+    const { id } = (await api.request('customers.create')).body;
     const headers = keyed();
     const path = `/api/v1/customers/${id}/archive`;
     await api.call('POST', path, { headers });

@@ -7,9 +7,9 @@ import { Rejected } from '../../schemas/failures.ts';
 import { canonicalJson } from '../../schemas/primitives/exact-json.ts';
 import {
   findResponse,
-  keepAnswer,
   lockRequestKey,
   type RequestKey,
+  storeResponse,
   tryRequestKey,
 } from '../store/idempotent-responses.ts';
 import { createTenantSemaphore, type SemaphoreLimits } from './tenant-semaphore.ts';
@@ -91,7 +91,7 @@ export function createRunChange(pool: Pool, sealingKey: Buffer, rivalWaitMs = RI
     if (kept) return { ...kept, body: unseal(kept.body, sealingKey, context).toString(), replayed: true };
     const response = await change(client);
     const body = seal(Buffer.from(response.body), sealingKey, context);
-    await keepAnswer(client, place, { requestHash, status: response.status, body });
+    await storeResponse(client, place, { requestHash, status: response.status, body });
     return { ...response, replayed: false };
   }
 
@@ -111,7 +111,7 @@ function placeOf({ environment, method, path, key }: ChangeRequest): RequestKey 
   if (!ACCEPTABLE_KEY.test(key)) {
     throw new Rejected(
       'idempotency_key_invalid',
-      'Idempotency-Key comes once and has 1 to 255 characters of visible ASCII.',
+      'Send one Idempotency-Key of 1 to 255 visible ASCII characters.',
     );
   }
   return { environment, method, path, key };

@@ -120,7 +120,7 @@ const SPACED_OFFSET = /(:\d\d(?:\.\d+)?) (\d\d:?\d\d)$/;
 /** Neither Postgres nor ClickHouse can store such a string, and NUL marks our own exact numbers. */
 function checkTexts(texts: unknown): void {
   if (faultyText(texts) === undefined) return;
-  throw new Rejected('invalid_request', 'A text holds U+0000 or half of a surrogate pair.');
+  throw new Rejected('invalid_request', 'Text must not contain U+0000 or an unpaired surrogate.');
 }
 
 function checkOnce({ query }: Route, search: URLSearchParams): void {

@@ -97,7 +97,7 @@ describe('what a customer holds by an override', () => {
     const customerId = await made.customer();
     await made.subscribe(customerId, { seats: 5 });
     const etag = async (headers: Record<string, string> = {}) =>
-      api.ask('entitlements.list', { params: { customerId }, headers });
+      api.request('entitlements.list', { params: { customerId }, headers });
     const before = String((await etag()).headers.etag);
     expect((await etag({ 'if-none-match': before })).status).toBe(304);
     await overrides.put(customerId, 'seats', { value: 6 });
@@ -108,7 +108,7 @@ describe('what a customer holds by an override', () => {
     const customerId = await made.customer();
     await made.feature('short-lived', 'boolean');
     const { body } = await overrides.put(customerId, 'short-lived', { value: true });
-    expect((await api.ask('features.delete', { params: { featureKey: 'short-lived' } })).status).toBe(204);
+    expect((await api.request('features.delete', { params: { featureKey: 'short-lived' } })).status).toBe(204);
     expect((await overrides.list(customerId)).body.total).toBe(0);
     expect(await made.list(customerId)).toEqual([]);
     expectRejection(await overrides.read(customerId, 'short-lived'), 'feature_not_found', 'featureKey');

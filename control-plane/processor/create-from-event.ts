@@ -55,7 +55,7 @@ export interface FoundCustomer {
   missingName: string | null;
 }
 
-export const NOBODY: FoundCustomer = {
+export const NO_CUSTOMER: FoundCustomer = {
   reasons: ['customer_not_known'],
   missingCustomer: null,
   missingName: null,
@@ -71,7 +71,11 @@ export async function findEventCustomer(
     (customerName && (await lockSubscriber(db, environment, customerName)));
   const nothingMissing = { missingCustomer: null, missingName: null };
   if (!found) {
-    return { ...NOBODY, missingCustomer: processorCustomerId ?? null, missingName: customerName ?? null };
+    return {
+      ...NO_CUSTOMER,
+      missingCustomer: processorCustomerId ?? null,
+      missingName: customerName ?? null,
+    };
   }
   const blocker = await blockerOf({ db, environment }, found);
   if (blocker) return { ...nothingMissing, reasons: [blocker] };

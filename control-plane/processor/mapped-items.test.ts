@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type HeldItems, mapItems } from './mapped-items.ts';
+import { mapItems, type PresentItems } from './mapped-items.ts';
 
 /*
  * Mutants this suite catches: the last of two quantities used; one of two plans guessed; an add-on that was
@@ -13,10 +13,10 @@ const MAPPED = [
   { priceId: 'support', planId: null, addonId: 'addon_support' },
   { priceId: 'old', planId: 'plan_old', addonId: null, isPlanArchived: true },
 ].map((one) => ({ isPlanArchived: false, ...one }));
-const NOTHING: HeldItems = { addons: [], processorAddonIds: [] };
+const NOTHING: PresentItems = { addons: [], processorAddonIds: [] };
 
 const item = (priceId: string, quantity = 1) => ({ priceId, quantity });
-const map = (items: Array<ReturnType<typeof item>>, held: Partial<HeldItems> = {}) =>
+const map = (items: Array<ReturnType<typeof item>>, held: Partial<PresentItems> = {}) =>
   mapItems({ items }, MAPPED, { ...NOTHING, ...held });
 
 describe('items', () => {
@@ -104,7 +104,7 @@ describe('items', () => {
   });
 });
 
-function settled(held: HeldItems, items: Array<ReturnType<typeof item>>): HeldItems {
+function settled(held: PresentItems, items: Array<ReturnType<typeof item>>): PresentItems {
   const { planId = held.planId, put, removed } = mapItems({ items }, MAPPED, held);
   const kept = held.addons.filter(({ addonId }) => {
     return !removed.includes(addonId) && !put.some((other) => other.addonId === addonId);

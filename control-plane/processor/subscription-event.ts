@@ -99,13 +99,13 @@ function requireMode(livemode: boolean | null | undefined, mode: Mode): void {
   const other = livemode ? 'live' : 'test';
   throw new Rejected(
     'invalid_request',
-    `This is an event of ${other} mode (\`livemode\` is ${livemode}), and this address takes events of ` +
-      `${mode} mode. Send it to the address that ends in /${other}.`,
+    `The event is of ${other} mode (\`livemode\` is ${livemode}), but this URL receives events of ${mode} ` +
+      `mode. Send it to the URL that ends in /${other}.`,
     { param: 'livemode' },
   );
 }
 
-/** Throws Rejected: compared with an event from the future everything else would be older, and ignored. */
+/** Throws Rejected: all later events would be older than one from the future, and ignored. */
 function requireHappened(created: number, nowMs: number): void {
   if (created * 1000 <= nowMs + TOLERANCE_SECONDS * 1000) return;
   throw new Rejected('invalid_request', '`created` is more than 5 minutes in the future.', {

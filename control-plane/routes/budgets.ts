@@ -128,7 +128,7 @@ async function knownMeter({ db, environment }: RequestContext, name: string): Pr
 }
 
 function archived(): Rejected {
-  const message = 'An archived customer takes no budgets: it uses nothing more.';
+  const message = 'The customer is archived and cannot have budgets.';
   return new Rejected('customer_archived', message, { param: 'customerId' });
 }
 

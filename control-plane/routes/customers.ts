@@ -110,7 +110,7 @@ async function change(context: RequestContext, row: CustomerRow, fields: Custome
 
 function checkExternalId(row: CustomerRow, { externalId }: CustomerPatch): void {
   if (externalId === undefined || row.externalId === null || externalId === row.externalId) return;
-  throw new Rejected('invalid_request', '`externalId` is set once and never changes.', {
+  throw new Rejected('invalid_request', '`externalId` cannot be changed once it is set.', {
     param: 'externalId',
   });
 }

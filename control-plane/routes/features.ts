@@ -116,7 +116,7 @@ async function change(
 function checkPatch(row: FeatureRow, patch: FeaturePatch): void {
   for (const field of ['key', 'type'] as const) {
     if (patch[field] !== undefined && patch[field] !== row[field]) {
-      throw new Rejected('invalid_request', `\`${field}\` never changes.`, { param: field });
+      throw new Rejected('invalid_request', `\`${field}\` cannot be changed.`, { param: field });
     }
   }
   if (patch.meterKey !== undefined && row.type !== 'metered') throw meterKeyOfOthers();
@@ -144,7 +144,9 @@ async function usableMeter({ db, environment }: RequestContext, name: string): P
 }
 
 function meterKeyOfOthers(): Rejected {
-  return new Rejected('invalid_request', '`meterKey` is for metered features.', { param: 'meterKey' });
+  return new Rejected('invalid_request', '`meterKey` is allowed only for metered features.', {
+    param: 'meterKey',
+  });
 }
 
 function notFound(name: string): never {

@@ -73,8 +73,8 @@ describe('an override', () => {
 
   it('takes the customer by its own id of the caller and the feature by id', async () => {
     const customerId = await made.customer();
-    await api.ask('customers.update', { params: { customerId }, body: { externalId: 'ovr/1' } });
-    const { body: feature } = await api.ask('features.retrieve', { params: { featureKey: 'sso' } });
+    await api.request('customers.update', { params: { customerId }, body: { externalId: 'ovr/1' } });
+    const { body: feature } = await api.request('features.retrieve', { params: { featureKey: 'sso' } });
     await overrides.put('ovr/1', feature.id, { value: true });
     expect((await overrides.read(customerId, 'sso')).body).toMatchObject({ customerId, featureKey: 'sso' });
     expect((await overrides.list('ovr/1')).body.total).toBe(1);
@@ -99,7 +99,7 @@ describe('an override', () => {
       `"value":${value},`,
     );
     expect((await overrides.read(customerId, 'seats')).text).toContain(`"value":${value},`);
-    const { text } = await api.ask('entitlements.list', { params: { customerId } });
+    const { text } = await api.request('entitlements.list', { params: { customerId } });
     expect(text).toContain(`"effectiveValue":${value},`);
   });
 
@@ -134,7 +134,7 @@ describe('an override', () => {
     }
     const customerId = await made.customer();
     await overrides.put(customerId, 'sso', { value: true });
-    await api.ask('customers.archive', { params: { customerId } });
+    await api.request('customers.archive', { params: { customerId } });
     expectRejection(
       await overrides.put(customerId, 'sso', { value: false }),
       'customer_archived',
@@ -170,7 +170,7 @@ describe('an override', () => {
         await overrides.remove(customerId, 'sso', { key }),
       ];
       for (const response of responses) expectRejection(response, 'customer_not_found', 'customerId');
-      const theirs = await api.ask('customers.create', { key });
+      const theirs = await api.request('customers.create', { key });
       expectRejection(
         await overrides.put(theirs.body.id, 'sso', { value: true }, { key }),
         'feature_not_found',

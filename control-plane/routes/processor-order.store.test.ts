@@ -102,7 +102,7 @@ describe('what the processor reports before the link', () => {
     await made.cancel(ours);
     expect(await made.patch(ours, { metadata: { a: 'b' } })).toMatchObject({ status: 'canceled' });
     const link = { params: { subscriptionId: ours }, body: { processorSubscriptionId: id } };
-    expectRejection(await made.api.ask('subscriptions.update', link), 'illegal_transition');
+    expectRejection(await made.api.request('subscriptions.update', link), 'illegal_transition');
     const { id: other } = await made.subscribe();
     await made.patch(other, { status: 'past_due' });
     expect(await made.patch(other, { processorSubscriptionId: id })).toMatchObject({ status: 'past_due' });
@@ -146,7 +146,7 @@ describe('a change that is made here', () => {
       'an add-on',
       async (subscriptionId) => {
         const params = { subscriptionId, addonId: await made.addon() };
-        await made.api.ask('subscriptions.setAddon', { params, body: { quantity: 2 } });
+        await made.api.request('subscriptions.setAddon', { params, body: { quantity: 2 } });
       },
     ],
   ];
@@ -224,16 +224,16 @@ describe('a test clock', () => {
   async function simulated() {
     const id = newId();
     const key = made.api.keys.test.secret;
-    const customer = (await made.api.ask('customers.create', { key })).body.id;
-    const plan = (await made.api.ask('createPlan', { key, body: { productId: 'p', name: 'P' } })).body.id;
+    const customer = (await made.api.request('customers.create', { key })).body.id;
+    const plan = (await made.api.request('createPlan', { key, body: { productId: 'p', name: 'P' } })).body.id;
     const body = { customerId: customer, planId: plan, processorSubscriptionId: id };
-    const { id: subscriptionId } = (await made.api.ask('subscriptions.create', { key, body })).body;
+    const { id: subscriptionId } = (await made.api.request('subscriptions.create', { key, body })).body;
     const params = { subscriptionId };
     return {
       id,
       subscriptionId,
-      status: async () => (await made.api.ask('subscriptions.retrieve', { key, params })).body.status,
-      pause: () => made.api.ask('subscriptions.update', { key, params, body: { status: 'paused' } }),
+      status: async () => (await made.api.request('subscriptions.retrieve', { key, params })).body.status,
+      pause: () => made.api.request('subscriptions.update', { key, params, body: { status: 'paused' } }),
       notify: (seconds: number, status: string) =>
         made.notify({
           created: NOW_MS / 1000 + seconds,

@@ -52,7 +52,7 @@ it('gives a subscription room for a number of add-ons', async () => {
   expect(status).toBe(201);
   const set = (addonId: string) => {
     const params = { subscriptionId: body.id, addonId };
-    return api.ask('subscriptions.setAddon', { params, body: { quantity: 2 } });
+    return api.request('subscriptions.setAddon', { params, body: { quantity: 2 } });
   };
   expectRejection(await set(more), 'invalid_request', 'addonId');
   expect((await set(addons[0]?.addonId ?? '')).status).toBe(200);

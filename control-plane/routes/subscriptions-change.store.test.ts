@@ -175,12 +175,12 @@ describe('a change', () => {
     const addonId = await made.addon();
     const params = { subscriptionId: body.id, addonId };
     expectRejection(
-      await api.ask('subscriptions.setAddon', { params, headers: seen }),
+      await api.request('subscriptions.setAddon', { params, headers: seen }),
       'precondition_failed',
     );
     const unchanged = { 'if-none-match': String(changed.headers.etag) };
     const read = { params: { subscriptionId: body.id }, headers: unchanged };
-    expect((await api.ask('subscriptions.retrieve', read)).status).toBe(304);
+    expect((await api.request('subscriptions.retrieve', read)).status).toBe(304);
   });
 
   it('of what belongs to another mode or to nobody is rejected', async () => {
@@ -192,10 +192,10 @@ describe('a change', () => {
     ] as const) {
       const params = { subscriptionId };
       const requested = [
-        await api.ask('subscriptions.update', { ...with_, params }),
-        await api.ask('subscriptions.cancel', { ...with_, params }),
-        await api.ask('subscriptions.setAddon', { ...with_, params: { ...params, addonId: 'x' } }),
-        await api.ask('subscriptions.removeAddon', { ...with_, params: { ...params, addonId: 'x' } }),
+        await api.request('subscriptions.update', { ...with_, params }),
+        await api.request('subscriptions.cancel', { ...with_, params }),
+        await api.request('subscriptions.setAddon', { ...with_, params: { ...params, addonId: 'x' } }),
+        await api.request('subscriptions.removeAddon', { ...with_, params: { ...params, addonId: 'x' } }),
       ];
       for (const response of requested) expectRejection(response, 'subscription_not_found', 'subscriptionId');
     }

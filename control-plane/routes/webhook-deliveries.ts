@@ -133,13 +133,9 @@ async function deliver(
 async function enabledEndpoint(context: RequestContext, id: string): Promise<WebhookEndpointRow> {
   const row = await lockedEndpoint(context, id);
   if (row.status === 'enabled') return row;
-  throw new Rejected(
-    'illegal_transition',
-    'The endpoint is disabled, and is sent nothing: enable it first.',
-    {
-      details: { from: row.status, legal: ['enabled'] },
-    },
-  );
+  throw new Rejected('illegal_transition', 'The endpoint is disabled. Enable it first.', {
+    details: { from: row.status, legal: ['enabled'] },
+  });
 }
 
 async function readDelivery({ db, environment }: RequestContext, id = ''): Promise<WebhookDelivery> {

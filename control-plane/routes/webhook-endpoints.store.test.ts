@@ -31,15 +31,15 @@ beforeEach(async () => {
 
 async function make(fields: object = {}): Promise<WebhookEndpoint & { secret: string }> {
   const body = { url: HOOKS, events: ['plan.created'], ...fields };
-  return (await api.ask('createWebhookEndpoint', { key, body })).body;
+  return (await api.request('createWebhookEndpoint', { key, body })).body;
 }
 
 const of = (endpointId: string) => ({ key, params: { endpointId } });
-const read = (id: string) => api.ask('webhookEndpoints.retrieve', of(id));
+const read = (id: string) => api.request('webhookEndpoints.retrieve', of(id));
 const patch = (id: string, body: object, headers = {}) =>
-  api.ask('webhookEndpoints.update', { ...of(id), body: body as never, headers });
+  api.request('webhookEndpoints.update', { ...of(id), body: body as never, headers });
 const rotate = (id: string, body: object = {}) =>
-  api.ask('webhookEndpoints.rotateSecret', { ...of(id), body });
+  api.request('webhookEndpoints.rotateSecret', { ...of(id), body });
 
 async function stored(id: string): Promise<Record<string, unknown>> {
   const { rows } = await api.pool.query('SELECT * FROM webhook_endpoints WHERE id = $1', [id]);
@@ -67,7 +67,7 @@ describe('a webhook endpoint that is read', () => {
     const { secret, ...made } = await make();
     const { status, body, headers } = await read(made.id);
     expect([status, body]).toEqual([200, made]);
-    const again = await api.ask('webhookEndpoints.retrieve', {
+    const again = await api.request('webhookEndpoints.retrieve', {
       ...of(made.id),
       headers: { 'if-none-match': String(headers.etag) },
     });
@@ -79,7 +79,7 @@ describe('a webhook endpoint that is read', () => {
     await failFor(id);
     const expected = { id, status: 'disabled', disabledReason: 'failing' };
     expect((await read(id)).body).toMatchObject(expected);
-    expect((await api.ask('listWebhookEndpoints', { key })).body.data).toMatchObject([expected]);
+    expect((await api.request('listWebhookEndpoints', { key })).body.data).toMatchObject([expected]);
   });
 });
 
@@ -154,7 +154,7 @@ describe('a webhook endpoint that is changed', () => {
     const seen = { 'if-match': String((await read(id)).headers.etag) };
     expect((await patch(id, { events: ['*'] }, seen)).status).toBe(200);
     expectRejection(await patch(id, { events: ['plan.created'] }, seen), 'precondition_failed');
-    const gone = await api.ask('webhookEndpoints.delete', { ...of(id), headers: seen });
+    const gone = await api.request('webhookEndpoints.delete', { ...of(id), headers: seen });
     expectRejection(gone, 'precondition_failed');
   });
 });
@@ -192,10 +192,10 @@ describe('a signing secret that is replaced', () => {
 
   it('is shown again to a repeated request, and never by the audit log', async () => {
     const { id } = await make();
-    const ask = () =>
-      api.ask('webhookEndpoints.rotateSecret', { ...of(id), headers: { 'idempotency-key': 'r' } });
-    const { body } = await ask();
-    expect((await ask()).body).toEqual(body);
+    const request = () =>
+      api.request('webhookEndpoints.rotateSecret', { ...of(id), headers: { 'idempotency-key': 'r' } });
+    const { body } = await request();
+    expect((await request()).body).toEqual(body);
     const entries = await audited(id);
     expect(entries.map(({ action }) => action)).toEqual([
       'createWebhookEndpoint',
@@ -217,7 +217,7 @@ describe('a signing secret that is replaced', () => {
 describe('a webhook endpoint that is deleted', () => {
   it('is gone, and the audit log keeps what it was', async () => {
     const { secret, ...made } = await make();
-    expect((await api.ask('webhookEndpoints.delete', of(made.id))).status).toBe(204);
+    expect((await api.request('webhookEndpoints.delete', of(made.id))).status).toBe(204);
     expectRejection(await read(made.id), 'endpoint_not_found', 'endpointId');
     expect((await audited(made.id)).at(-1)).toEqual({
       action: 'webhookEndpoints.delete',
@@ -225,7 +225,7 @@ describe('a webhook endpoint that is deleted', () => {
       after: null,
     });
     expectRejection(
-      await api.ask('webhookEndpoints.delete', of(made.id)),
+      await api.request('webhookEndpoints.delete', of(made.id)),
       'endpoint_not_found',
       'endpointId',
     );
@@ -238,10 +238,10 @@ describe('a webhook endpoint that is deleted', () => {
       made.push(...(await Promise.all(Array.from({ length: 10 }, () => make()))));
     }
     expectRejection(
-      await api.ask('createWebhookEndpoint', { key, body: { url: HOOKS, events: ['*'] } }),
+      await api.request('createWebhookEndpoint', { key, body: { url: HOOKS, events: ['*'] } }),
       'invalid_request',
     );
-    await api.ask('webhookEndpoints.delete', of(made[0]?.id ?? ''));
+    await api.request('webhookEndpoints.delete', of(made[0]?.id ?? ''));
     expect((await make()).status).toBe('enabled');
   });
 });

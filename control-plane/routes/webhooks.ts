@@ -172,7 +172,7 @@ export function endpointNotFound(id: string): never {
 }
 
 function tooMany(): Rejected {
-  const message = `There are ${ENDPOINTS_MAX} endpoints, as many as there can be: let one of them take this.`;
+  const message = `An environment can have at most ${ENDPOINTS_MAX} webhook endpoints. Delete one first.`;
   return new Rejected('invalid_request', message, { details: { endpointsMax: ENDPOINTS_MAX } });
 }
 

@@ -19,7 +19,7 @@ beforeAll(async () => {
   environment = `${api.keys.workspaceId}:live`;
   await made.feature('sso', 'boolean');
   await made.feature('seats', 'limit');
-  await api.ask('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
+  await api.request('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
   await made.feature('calls', 'metered', 'calls');
 });
 
@@ -49,20 +49,20 @@ describe("a customer's mark", () => {
     let subscriptionId = '';
     let planId = '';
     const changes: Record<string, () => Promise<unknown>> = {
-      'its own row': () => api.ask('customers.update', { params, body: { externalId: 'marked' } }),
+      'its own row': () => api.request('customers.update', { params, body: { externalId: 'marked' } }),
       'a subscription': async () => {
         planId = await made.plan({ seats: 1 });
         subscriptionId = await made.subscribe(customerId, {}, { planId });
       },
       'an add-on': () =>
-        api.ask('subscriptions.setAddon', { params: { subscriptionId, addonId }, body: { quantity: 2 } }),
+        api.request('subscriptions.setAddon', { params: { subscriptionId, addonId }, body: { quantity: 2 } }),
       'a status': () => made.change(subscriptionId, { status: 'past_due' }),
       'its plan': () => made.giveInstead(planId, { seats: 2 }),
-      "the workspace's grace": () => api.ask('workspace.update', { body: { pastDueGraceDays: 3 } }),
+      "the workspace's grace": () => api.request('workspace.update', { body: { pastDueGraceDays: 3 } }),
       'an override': () =>
-        api.ask('overrides.put', { params: { customerId, featureKey: 'sso' }, body: { value: true } }),
-      credits: () => api.ask('credits.grant', { params, body: { amount: 5, reason: 'gift' } }),
-      'an archival': () => api.ask('customers.archive', { params }),
+        api.request('overrides.put', { params: { customerId, featureKey: 'sso' }, body: { value: true } }),
+      credits: () => api.request('credits.grant', { params, body: { amount: 5, reason: 'gift' } }),
+      'an archival': () => api.request('customers.archive', { params }),
     };
     for (const [what, change] of Object.entries(changes)) {
       const before = await markOf(customerId);

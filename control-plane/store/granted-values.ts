@@ -76,7 +76,7 @@ const HELD = `WITH requested AS (
  * a million grants, and Postgres adds them up in less time than it takes to send them. What the subscriptions
  * of a customer have in common is read once.
  */
-export async function readHeldValues(
+export async function readGrantedValues(
   db: Database,
   environment: string,
   requested: ReadonlyArray<{ customerId: string; at: Date }>,

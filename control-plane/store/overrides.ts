@@ -128,7 +128,7 @@ export async function findExpired(
 }
 
 /** All overrides of a customer, in the form that the rules take. */
-export async function readHeldOverrides(
+export async function readCustomerOverrides(
   db: Database,
   environment: string,
   customerId: string,

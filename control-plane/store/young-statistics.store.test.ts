@@ -6,8 +6,8 @@ import { type ApiUnderTest, startApi } from '../api-under-test.ts';
 import { FANOUT_MEMBERS } from './fanout-members.ts';
 import { countFunnelSessions } from './funnel-events.ts';
 import { readMarks } from './grant-versions.ts';
-import { readHeldFeatures } from './granted-features.ts';
-import { readHeldValues } from './granted-values.ts';
+import { readGrantedFeatures } from './granted-features.ts';
+import { readGrantedValues } from './granted-values.ts';
 import { findExpired } from './overrides.ts';
 
 /*
@@ -48,7 +48,7 @@ describe('where statistics do not know the environment', () => {
     async (table) => {
       const requested = customers.map((customerId) => ({ customerId, at: LATER }));
       const read = await rowsOf(table, async (db) => {
-        expect(await readHeldValues(db, environment, requested)).toHaveLength(500);
+        expect(await readGrantedValues(db, environment, requested)).toHaveLength(500);
       });
       expectAFew(read, 500);
     },
@@ -111,7 +111,7 @@ describe('where there are no statistics', () => {
     const read = await place.rowsRead('addons', async (db) => {
       const held = await readCustomerGrants(db, environment, requested);
       expect(held).toHaveLength(100);
-      await readHeldFeatures(
+      await readGrantedFeatures(
         db,
         environment,
         held.map(({ subscriptionId }) => String(subscriptionId)),

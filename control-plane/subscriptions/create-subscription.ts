@@ -75,7 +75,7 @@ async function namedAddons(context: RequestContext, given: Attached[]): Promise<
     const param = `addons.${at}.addonId`;
     const addonId = await attachedAddon(context, name, param);
     if (named.has(addonId)) {
-      throw new Rejected('invalid_request', `The add-on ${name} is named twice.`, { param });
+      throw new Rejected('invalid_request', `The add-on ${name} is repeated.`, { param });
     }
     named.set(addonId, { addonId, quantity });
   }

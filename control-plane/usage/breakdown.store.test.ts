@@ -184,19 +184,19 @@ describe('a breakdown', () => {
   });
 
   it('rejects what cannot be computed', async () => {
-    const ask = (query: string) => usage.read(`sum/breakdown?${query}`);
+    const request = (query: string) => usage.read(`sum/breakdown?${query}`);
     const from = '2026-01-01T00:00:00Z';
-    expectRejection(await ask(''), 'invalid_request', 'dimension');
-    expectRejection(await ask('dimension=a&window=year'), 'invalid_request', 'window');
-    expectRejection(await ask(`dimension=a&from=${from}`), 'invalid_request', 'to');
-    expectRejection(await ask(`dimension=a&to=${from}`), 'invalid_request', 'from');
-    expectRejection(await ask(`dimension=a&from=${from}&to=${from}`), 'invalid_request', 'to');
+    expectRejection(await request(''), 'invalid_request', 'dimension');
+    expectRejection(await request('dimension=a&window=year'), 'invalid_request', 'window');
+    expectRejection(await request(`dimension=a&from=${from}`), 'invalid_request', 'to');
+    expectRejection(await request(`dimension=a&to=${from}`), 'invalid_request', 'from');
+    expectRejection(await request(`dimension=a&from=${from}&to=${from}`), 'invalid_request', 'to');
     expectRejection(
-      await ask(`dimension=a&window=day&from=${from}&to=2027-01-01T00:00:00Z`),
+      await request(`dimension=a&window=day&from=${from}&to=2027-01-01T00:00:00Z`),
       'invalid_request',
       'window',
     );
-    expectRejection(await ask('dimension=a&limit=1001'), 'invalid_request', 'limit');
+    expectRejection(await request('dimension=a&limit=1001'), 'invalid_request', 'limit');
   });
 
   it('takes quotes, backslashes and placeholders in a dimension as text', async () => {

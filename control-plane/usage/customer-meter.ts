@@ -31,10 +31,13 @@ export async function findCustomerMeter(context: RequestContext, names: PairName
 export async function findMeteredCustomerMeter(
   context: RequestContext,
   { atMs, ...names }: PairNames & { atMs: number },
-): Promise<{ pair: CustomerMeter; metering: Metering }> {
-  const pair = await findCustomerMeter(context, names);
-  const { customerId, meter } = pair;
-  return { pair, metering: await readMetering(context, { customerId, meterKeys: [meter.key], atMs }) };
+): Promise<{ customerMeter: CustomerMeter; metering: Metering }> {
+  const customerMeter = await findCustomerMeter(context, names);
+  const { customerId, meter } = customerMeter;
+  return {
+    customerMeter,
+    metering: await readMetering(context, { customerId, meterKeys: [meter.key], atMs }),
+  };
 }
 
 /** How meters of a customer are to be read at a time. */

@@ -41,7 +41,7 @@ beforeEach(() => {
       return stored;
     },
     repairs: async () => repairs,
-    askForLoad: async () => {
+    requestLoad: async () => {
       requested += 1;
     },
     clock: systemClock,
@@ -56,7 +56,7 @@ afterEach(() => {
 
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 const note = (hi: number, throughMs = 0, logId = 'aa') =>
-  freshness.heard({ logId, partition: 0, hi, throughMs });
+  freshness.loaded({ logId, partition: 0, hi, throughMs });
 const asOf = () => freshness.asOfMs() - START_MS;
 
 const waitOf = (withinMs: number, environment = 'a') => ({ environment, withinMs });
@@ -129,7 +129,7 @@ describe('freshness', () => {
 });
 
 describe('a waiting read', () => {
-  it('asks once for all that arrive together, and is woken by the note that reaches its end', async () => {
+  it('requests one load for all concurrent reads, and is woken by the notification that reaches its end', async () => {
     await freshness.arrive();
     end = 100;
     const reads = [50, 100, 100].map((position) => watch(freshness.reached(position, waitOf(1_000))));
@@ -152,7 +152,7 @@ describe('a waiting read', () => {
     expect(read.outcome).toBe(false);
   });
 
-  it('is found by the poll when the note is lost, and asks again meanwhile', async () => {
+  it('is found by the poll when the notification is lost, and the load is requested again meanwhile', async () => {
     await freshness.arrive();
     const read = watch(freshness.reached(100, waitOf(1_000)));
     stored = { hi: 100, throughMs: 0 };
@@ -236,7 +236,7 @@ describe('consistency', () => {
 
   it('takes a long read for none of the time of what comes after it', async () => {
     const time = beginReadTime('strong');
-    const long = time.beside(() => new Promise<void>((resolve) => setTimeout(resolve, 60_000)));
+    const long = time.untimed(() => new Promise<void>((resolve) => setTimeout(resolve, 60_000)));
     await pass(60_000);
     await long;
     expect(time.leftMs()).toBe(5_000);

@@ -55,17 +55,17 @@ const check = (requested: number) => made.check(usage.customerId, 'counted', { r
 
 async function override(value: number | null): Promise<void> {
   const params = { customerId: usage.customerId, featureKey: 'counted' };
-  expect((await usage.api.ask('overrides.put', { params, body: { value } })).status).toBe(200);
+  expect((await usage.api.request('overrides.put', { params, body: { value } })).status).toBe(200);
 }
 
 async function rate(body: object): Promise<void> {
-  const response = await usage.api.ask('meters.update', { params: { meterId: 'count' }, body });
+  const response = await usage.api.request('meters.update', { params: { meterId: 'count' }, body });
   expect(response.status).toBe(200);
 }
 
 async function grant(amount: number): Promise<string> {
   const params = { customerId: usage.customerId };
-  const response = await usage.api.ask('credits.grant', { params, body: { amount, reason: 'a test' } });
+  const response = await usage.api.request('credits.grant', { params, body: { amount, reason: 'a test' } });
   expect(response.status).toBe(201);
   return response.body.id;
 }
@@ -101,7 +101,7 @@ describe('a metered feature beyond its limit', () => {
     expect((await check(5)).reasonCode).toBe('insufficient_credit');
     await grant(0.5);
     expect((await check(5)).reasonCode).toBe('granted_by_credit');
-    const { body } = await usage.api.ask('entitlements.checkMany', {
+    const { body } = await usage.api.request('entitlements.checkMany', {
       body: {
         customerId: usage.customerId,
         features: [

@@ -1,4 +1,4 @@
-import type { LoadedNote } from '../../schemas/stored/channels.ts';
+import type { LoadedThrough } from '../../schemas/stored/channels.ts';
 import type { Loaded } from './progress.ts';
 
 /** How far one partition is loaded. */
@@ -15,7 +15,7 @@ export interface LoadedPartition {
 export interface PartitionCuts {
   /** The number of a cut that was taken after this call. */
   durableEnd(): Promise<number>;
-  heard(note: LoadedNote): Loaded;
+  loadedBy(notification: LoadedThrough): Loaded;
   loaded(partitions: readonly LoadedPartition[]): Loaded;
   /** Of all partitions together, as of their last read. */
   recordsLeft(): number;
@@ -61,7 +61,7 @@ export function createPartitionCuts(durableEnds: () => Promise<number[]>): Parti
       waiting.push({ number: ++last, ends });
       return last;
     },
-    heard: (note) => take([note]),
+    loadedBy: (notification) => take([notification]),
     loaded: take,
     recordsLeft: () => seen.reduce((sum, end, at) => sum + Math.max(0, end - (loadedTo[at] ?? 0)), 0),
   };

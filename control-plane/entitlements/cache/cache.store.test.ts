@@ -43,28 +43,28 @@ describe('a warm check', () => {
     const customerId = await made.customer();
     await made.subscribe(customerId, { sso: true, seats: 5 });
     const features = ['sso', 'seats', 'audit'].map((featureKey) => ({ featureKey }));
-    const ask = async () => {
+    const request = async () => {
       const headers = { 'content-type': 'application/json' };
       const body = { customerId, features: [...features, { featureKey: 'seats', requested: 9 }] };
-      const many = await hearing.ask('/entitlements/check', { method: 'POST', headers, body });
+      const many = await hearing.request('/entitlements/check', { method: 'POST', headers, body });
       const each = features.map(({ featureKey }) => hearing.check(customerId, featureKey));
       const more = await hearing.check(customerId, 'seats', '?requested=6');
       return [many, more, ...(await Promise.all(each))].map(({ status }) => status);
     };
-    await ask();
+    await request();
     expect(hearing.statements().length).toBeGreaterThan(0);
     const statuses = new Set<number>();
-    const askOften = async () => {
-      for (let round = 0; round < 50; round += 1) for (const one of await ask()) statuses.add(one);
+    const requestOften = async () => {
+      for (let round = 0; round < 50; round += 1) for (const one of await request()) statuses.add(one);
       return hearing.statements();
     };
     // The notification of the subscription may arrive at any time and causes a read.
-    await expect.poll(askOften, SOON).toEqual([]);
+    await expect.poll(requestOften, SOON).toEqual([]);
     expect([...statuses]).toEqual([200]);
   });
 
-  it('is read for once where many ask at the same time', async () => {
-    const askAtOnce = async () => {
+  it('is read once for many concurrent requests', async () => {
+    const requestAtOnce = async () => {
       const customerId = await made.customer();
       await made.subscribe(customerId, { sso: true });
       await hearing.check(await made.customer(), 'sso');
@@ -73,13 +73,13 @@ describe('a warm check', () => {
       return hearing.statements();
     };
     // A notification that arrives while the subscription is read causes another read.
-    await expect.poll(askAtOnce, SOON).toEqual(['a transaction']);
+    await expect.poll(requestAtOnce, SOON).toEqual(['a transaction']);
   });
 
   it('never remembers that there is nobody, or no such feature', async () => {
     expect((await hearing.check('later', 'sso')).decision.reasonCode).toBe('customer_not_found');
     const customerId = await made.customer();
-    await api.ask('customers.update', { params: { customerId }, body: { externalId: 'later' } });
+    await api.request('customers.update', { params: { customerId }, body: { externalId: 'later' } });
     expect((await hearing.check('later', 'coming')).decision.reasonCode).toBe('feature_not_found');
     await made.feature('coming', 'boolean');
     expect((await hearing.check('later', 'coming')).decision.reasonCode).toBe('no_active_subscription');
@@ -91,7 +91,7 @@ describe('a warm check', () => {
     await made.subscribe(customerId, {}, { planId });
     await insertGrants(planId, 1_000);
     for (const value of [false, true]) {
-      await api.ask('overrides.put', { params: { customerId, featureKey: 'audit' }, body: { value } });
+      await api.request('overrides.put', { params: { customerId, featureKey: 'audit' }, body: { value } });
       expect((await hearing.check(customerId, 'audit')).decision.allowed).toBe(value);
     }
     hearing.statements();
@@ -141,20 +141,20 @@ const CHANGES: Record<string, () => Promise<SeenChange>> = {
     const addonId = await made.addon(`seats-${customer.slice(-6)}`, { seats: 3 });
     const subscriptionId = await made.subscribe(customer, { seats: 1 });
     const params = { subscriptionId, addonId };
-    const change = () => api.ask('subscriptions.setAddon', { params, body: { quantity: 2 } });
+    const change = () => api.request('subscriptions.setAddon', { params, body: { quantity: 2 } });
     return { customer, feature: 'seats', before: { limit: 1 }, after: { limit: 7 }, change };
   },
   'an override': async () => {
     const customer = await made.customer();
     const params = { customerId: customer, featureKey: 'sso' };
-    const change = () => api.ask('overrides.put', { params, body: { value: true } });
+    const change = () => api.request('overrides.put', { params, body: { value: true } });
     const after = { reasonCode: 'granted_by_override' };
     return { customer, feature: 'sso', before: { allowed: false }, after, change };
   },
   'an archival': async () => {
     const customer = await made.customer();
     await made.subscribe(customer, { sso: true });
-    const change = () => api.ask('customers.archive', { params: { customerId: customer } });
+    const change = () => api.request('customers.archive', { params: { customerId: customer } });
     const after = { reasonCode: 'customer_archived' };
     return { customer, feature: 'sso', before: { allowed: true }, after, change };
   },
@@ -162,7 +162,7 @@ const CHANGES: Record<string, () => Promise<SeenChange>> = {
     const customerId = await made.customer();
     const customer = `ext-${customerId}`;
     const change = () =>
-      api.ask('customers.update', { params: { customerId }, body: { externalId: customer } });
+      api.request('customers.update', { params: { customerId }, body: { externalId: customer } });
     const before = { reasonCode: 'customer_not_found' };
     return { customer, feature: 'sso', before, after: { reasonCode: 'no_active_subscription' }, change };
   },
@@ -171,7 +171,7 @@ const CHANGES: Record<string, () => Promise<SeenChange>> = {
     const feature = `gone-${customer.slice(-6)}`;
     await made.feature(feature, 'boolean');
     await made.subscribe(customer, { [feature]: true });
-    const change = () => api.ask('features.delete', { params: { featureKey: feature } });
+    const change = () => api.request('features.delete', { params: { featureKey: feature } });
     return {
       customer,
       feature,
@@ -184,14 +184,14 @@ const CHANGES: Record<string, () => Promise<SeenChange>> = {
     const customer = await made.customer();
     const id = await made.subscribe(customer, { sso: true });
     await made.change(id, { status: 'past_due' });
-    const change = () => api.ask('workspace.update', { body: { pastDueGraceDays: 0 } });
+    const change = () => api.request('workspace.update', { body: { pastDueGraceDays: 0 } });
     const after = { reasonCode: 'subscription_past_due' };
     return { customer, feature: 'sso', before: { allowed: true }, after, change };
   },
 };
 
 describe('a change', () => {
-  const usualGrace = () => api.ask('workspace.update', { body: { pastDueGraceDays: 14 } });
+  const usualGrace = () => api.request('workspace.update', { body: { pastDueGraceDays: 14 } });
 
   beforeEach(usualGrace);
 
@@ -237,19 +237,19 @@ describe('a change', () => {
 
 describe('a key that is revoked', () => {
   const used = async (plane: SecondControlPlane, key: string) => {
-    const { status } = await plane.ask('/entitlements/nobody/sso', {
+    const { status } = await plane.request('/entitlements/nobody/sso', {
       headers: { authorization: `Bearer ${key}` },
     });
     return status;
   };
 
   it('is rejected here at once, within a second where notified, elsewhere within 10', async () => {
-    const { body } = await api.ask('apiKeys.create', {
+    const { body } = await api.request('apiKeys.create', {
       body: { mode: 'live', kind: 'secret', scopes: ['entitlements:read'] },
     });
     expect([await used(hearing, body.key), await used(deaf, body.key)]).toEqual([200, 200]);
-    await api.ask('apiKeys.revoke', { params: { keyId: body.id } });
-    const own = await api.ask('workspace.retrieve', { key: body.key });
+    await api.request('apiKeys.revoke', { params: { keyId: body.id } });
+    const own = await api.request('workspace.retrieve', { key: body.key });
     expect(own.status).toBe(401);
     await expect.poll(() => used(hearing, body.key), { interval: 20, timeout: 4_000 }).toBe(401);
     await expect.poll(() => used(deaf, body.key), { interval: 100, timeout: 10_000 }).toBe(401);

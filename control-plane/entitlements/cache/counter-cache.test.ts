@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Statement, Warehouse } from '../../../infra/ports/warehouse.ts';
 import { Transient } from '../../../schemas/failures.ts';
 import type { Freshness } from '../../usage/freshness.ts';
-import { type CounterMemory, createCounterMemory } from './counter-cache.ts';
+import { type CounterCache, createCounterCache } from './counter-cache.ts';
 import type { CounterPlace } from './counter-store.ts';
 
 /*
@@ -25,12 +25,12 @@ let isAway: boolean;
 let isHanging = false;
 let release = () => {};
 let statements: Statement[];
-let memory: CounterMemory;
+let memory: CounterCache;
 
 beforeEach(() => {
   vi.useFakeTimers({ now: START_MS });
   [loadedTo, stored, isAway, statements] = [10, 7, false, []];
-  memory = createCounterMemory({ warehouse, freshness, log: pino({ level: 'silent' }) });
+  memory = createCounterCache({ warehouse, freshness, log: pino({ level: 'silent' }) });
 });
 
 afterEach(() => {
@@ -76,7 +76,7 @@ const current = (place = placeOf()) => memory.find(place).now()?.current;
 const asOf = () => (memory.find(placeOf()).now()?.asOfMs ?? Number.NaN) - START_MS;
 
 describe('the memory of counters', () => {
-  it('has to read one before it knows it, once for all who ask meanwhile', async () => {
+  it('reads an unknown counter first, once for all concurrent requests', async () => {
     expect(current()).toBeUndefined();
     const requested = await Promise.all([memory.read([placeOf()]), memory.read([placeOf()])]);
     expect(requested).toEqual([[{ current: '7', asOfMs: START_MS }], [{ current: '7', asOfMs: START_MS }]]);

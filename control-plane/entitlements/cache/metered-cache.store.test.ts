@@ -85,18 +85,18 @@ async function decide(customerId: string, query = '') {
 }
 
 describe('a warm check of what is metered', () => {
-  it('asks no store, and follows what is counted within 2 s', async () => {
+  it('reads no store, and follows the counters within 2 s', async () => {
     const customerId = await made.customer();
     await made.subscribe(customerId, { 'sum-feature': 3 });
     const contributions = [{ source: expect.stringMatching(/^plan:/), value: 3 }];
     expect(await decide(customerId)).toMatchObject({ allowed: true, current: 0, contributions });
     // The notification of the subscription may arrive at any time and causes a read.
-    const askOften = async () => {
+    const requestOften = async () => {
       plane.statements();
       for (let round = 0; round < 50; round += 1) await decide(customerId);
       return plane.statements();
     };
-    await expect.poll(askOften, { timeout: 20_000 }).toEqual([]);
+    await expect.poll(requestOften, { timeout: 20_000 }).toEqual([]);
     for (let used = 1; used <= 3; used += 1) {
       await usage.load(await use(customerId));
       const passedMs = startStopwatch();
@@ -150,15 +150,15 @@ describe('a warm check of what is metered', () => {
   it('goes by the credits of now', async () => {
     const customerId = await made.customer();
     const params = { meterId: 'sum' };
-    await usage.api.ask('meters.update', { params, body: { creditRate: 2 } });
+    await usage.api.request('meters.update', { params, body: { creditRate: 2 } });
     await made.subscribe(customerId, { 'sum-feature': 0 });
     const code = async () => (await decide(customerId)).reasonCode;
     await expect.poll(code, { interval: 20, timeout: 4_000 }).toBe('insufficient_credit');
     const grant = { params: { customerId }, body: { amount: 5, reason: 'gift' } };
-    await usage.api.ask('credits.grant', grant);
+    await usage.api.request('credits.grant', grant);
     await expect.poll(code, { interval: 20, timeout: 4_000 }).toBe('granted_by_credit');
     expect((await decide(customerId, '?requested=3')).reasonCode).toBe('insufficient_credit');
-    await usage.api.ask('meters.update', { params, body: { creditRate: null } });
+    await usage.api.request('meters.update', { params, body: { creditRate: null } });
     await expect.poll(code, { interval: 20, timeout: 4_000 }).toBe('limit_reached');
   });
 
@@ -234,14 +234,14 @@ describe('what memory says of any customer', () => {
       fc.asyncProperty(customerGrants, async ({ requested, ...held }) => {
         const customerId = await holderOf(held);
         const features = NAMES.map((featureKey) => ({ featureKey, ...requested }));
-        const asked = { method: 'POST' as const, headers: JSON_TYPE, body: { customerId, features } };
-        const askAll = async (query = '') => {
-          const { status, text } = await plane.ask(`/entitlements/check${query}`, asked);
+        const options = { method: 'POST' as const, headers: JSON_TYPE, body: { customerId, features } };
+        const requestAll = async (query = '') => {
+          const { status, text } = await plane.request(`/entitlements/check${query}`, options);
           expect(status).toBe(200);
           return text.replace(/,"asOf":"[^"]*"/g, ',"asOf":""');
         };
-        const stored = await askAll('?consistency=strong');
-        expect([await askAll('?consistency=eventual'), await askAll()]).toEqual([stored, stored]);
+        const stored = await requestAll('?consistency=strong');
+        expect([await requestAll('?consistency=eventual'), await requestAll()]).toEqual([stored, stored]);
         if ('requested' in requested) return;
         const { data } = JSON.parse(stored) as { data: unknown[] };
         for (const [at, feature] of NAMES.entries()) {
@@ -264,7 +264,7 @@ describe('a check while what is counted is being repaired', () => {
     });
     const body = { customerId, features: [{ featureKey: 'sum-feature' }] };
     const check = (query = '') =>
-      plane.ask(`/entitlements/check${query}`, { method: 'POST', headers: JSON_TYPE, body });
+      plane.request(`/entitlements/check${query}`, { method: 'POST', headers: JSON_TYPE, body });
     const { pool } = usage.api;
     await pool.query("INSERT INTO audit_runs (id, repair, state) VALUES ('a', true, 'running')");
     try {
@@ -290,11 +290,11 @@ async function holderOf({ subscriptions, override, used, isArchived }: Held): Pr
   }
   const [featureKey, value] = override ?? [];
   if (featureKey !== undefined) {
-    await api.ask('overrides.put', {
+    await api.request('overrides.put', {
       params: { customerId, featureKey: String(featureKey) },
       body: { value },
     });
   }
-  if (isArchived) await api.ask('customers.archive', { params: { customerId } });
+  if (isArchived) await api.request('customers.archive', { params: { customerId } });
   return customerId;
 }

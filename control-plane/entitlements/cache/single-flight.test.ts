@@ -27,7 +27,7 @@ function createFill(id = 'cus_a') {
 }
 
 describe('single-flight fills', () => {
-  it('are one for all who ask meanwhile', async () => {
+  it('are one for all concurrent requests', async () => {
     const fills = createSingleFlight<string>();
     const one = createFill();
     const requested = [fills.join(PLACE, one.fill), fills.join(PLACE, one.fill)];

@@ -51,7 +51,7 @@ describe('a subscription that begins in 40 days', () => {
     const customerId = await made.customer();
     const trial = { currentPeriodStart: inDays(40), trialEnd: inDays(54) };
     const id = await made.subscribe(customerId, { sso: true }, trial);
-    const { body } = await api.ask('subscriptions.retrieve', { params: { subscriptionId: id } });
+    const { body } = await api.request('subscriptions.retrieve', { params: { subscriptionId: id } });
     expect(body).toMatchObject({ ...trial, status: 'trialing', currentPeriodEnd: trial.trialEnd });
     expect(await check(customerId)).toEqual([false, 'no_active_subscription']);
     pass(40 * DAY_MS);
@@ -116,7 +116,7 @@ describe('a plan that waits for the end of the period', () => {
     const planId = await made.plan({ seats: 9 });
     const { body: before } = await change(id, { planId, at: 'period_end' });
     expect(before).toMatchObject({ pendingPlanId: planId, currentPeriodEnd: before.billingAnchor });
-    await api.ask('plans.archive', { params: { planId } });
+    await api.request('plans.archive', { params: { planId } });
     await notified.quiet();
     await notified.heard(customerId);
     pass(3 * DAY_MS - 60_000);
@@ -126,7 +126,7 @@ describe('a plan that waits for the end of the period', () => {
       changed('seats', 9, customerId),
       { customerId, featureKey: 'sso', allowed: false, effectiveValue: false },
     ]);
-    const { body: after } = await api.ask('subscriptions.retrieve', { params: { subscriptionId: id } });
+    const { body: after } = await api.request('subscriptions.retrieve', { params: { subscriptionId: id } });
     expect(after).toMatchObject({ planId, currentPeriodStart: before.currentPeriodEnd });
     expect(after).not.toHaveProperty('pendingPlanId');
     expect(await typesOf(id)).toEqual([
@@ -142,7 +142,7 @@ describe('a plan that waits for the end of the period', () => {
   });
 
   it('covers usage from the end of the period on, however late the clock comes', async () => {
-    await api.ask('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
+    await api.request('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
     await made.feature('calls', 'metered', 'calls');
     const customerId = await made.customer();
     const end = inDays(3);
@@ -151,7 +151,7 @@ describe('a plan that waits for the end of the period', () => {
     await change(id, { planId, at: 'period_end' });
     pass(4 * DAY_MS);
     const params = { subscriptionId: id };
-    const planNow = async () => (await api.ask('subscriptions.retrieve', { params })).body.planId;
+    const planNow = async () => (await api.request('subscriptions.retrieve', { params })).body.planId;
     await expect.poll(planNow, { timeout: 20_000, interval: 50 }).toBe(planId);
     const { rows } = await api.pool.query(
       `SELECT starts_at AS since, limits::text FROM metered_terms
@@ -175,7 +175,7 @@ describe('a plan that waits for the end of the period', () => {
     const lost = { featureKey: 'sso', allowed: false, effectiveValue: false };
     expect(await heardLater(goesOn)).toEqual([changed('seats', 9, goesOn), { customerId: goesOn, ...lost }]);
     expect(await heardLater(ends)).toEqual([{ customerId: ends, ...lost }]);
-    const { body } = await api.ask('subscriptions.retrieve', { params: { subscriptionId: canceled } });
+    const { body } = await api.request('subscriptions.retrieve', { params: { subscriptionId: canceled } });
     expect(body).toMatchObject({ status: 'canceled', canceledAt: trial.trialEnd });
     expect(body.planId).not.toBe(planId);
   });
@@ -197,11 +197,11 @@ async function check(customerId: string) {
 }
 
 function change(subscriptionId: string, body: object) {
-  return api.ask('subscriptions.update', { params: { subscriptionId }, body });
+  return api.request('subscriptions.update', { params: { subscriptionId }, body });
 }
 
 function cancel(subscriptionId: string, at: string) {
-  return api.ask('subscriptions.cancel', { params: { subscriptionId }, body: { at } });
+  return api.request('subscriptions.cancel', { params: { subscriptionId }, body: { at } });
 }
 
 async function typesOf(objectId: string, only?: string): Promise<string[]> {

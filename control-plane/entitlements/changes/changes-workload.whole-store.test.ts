@@ -101,24 +101,24 @@ function drawn(random: Random, of: Place, { isLasting }: { isLasting: boolean })
   const until = { expiresAt: new Date(Date.now() + 50 + random(400)).toISOString() };
   const expiry = isLasting || random(2) === 0 ? {} : until;
   const changes: Array<() => Promise<Pick<ApiResponse, 'status'>>> = [
-    () => api.ask('plans.replaceEntitlements', { params: { planId }, body: { entitlements } }),
-    () => api.ask('addons.replaceEntitlements', { params: { addonId }, body: { entitlements } }),
-    () => api.ask('subscriptions.setAddon', { params, body: { quantity: 1 + random(3) } }),
-    () => api.ask('subscriptions.removeAddon', { params }),
-    () => api.ask('subscriptions.update', { params, body: { planId } }),
-    () => api.ask('subscriptions.update', { params, body: { planVersion: pick([null, 1]) } }),
+    () => api.request('plans.replaceEntitlements', { params: { planId }, body: { entitlements } }),
+    () => api.request('addons.replaceEntitlements', { params: { addonId }, body: { entitlements } }),
+    () => api.request('subscriptions.setAddon', { params, body: { quantity: 1 + random(3) } }),
+    () => api.request('subscriptions.removeAddon', { params }),
+    () => api.request('subscriptions.update', { params, body: { planId } }),
+    () => api.request('subscriptions.update', { params, body: { planVersion: pick([null, 1]) } }),
     () =>
-      api.ask('subscriptions.update', { params, body: { status: pick(['active', 'past_due', 'paused']) } }),
+      api.request('subscriptions.update', { params, body: { status: pick(['active', 'past_due', 'paused']) } }),
     () =>
-      api.ask('overrides.put', {
+      api.request('overrides.put', {
         params: { customerId, featureKey },
         body: { value: value(), ...expiry },
       }),
-    () => api.ask('overrides.delete', { params: { customerId, featureKey } }),
-    () => api.ask('workspace.update', { body: { pastDueGraceDays: pick([0, 7]) } }),
+    () => api.request('overrides.delete', { params: { customerId, featureKey } }),
+    () => api.request('workspace.update', { body: { pastDueGraceDays: pick([0, 7]) } }),
     async () => {
-      await api.ask('features.delete', { params: { featureKey: 'audit' } });
-      return api.ask('features.create', { body: { key: 'audit', name: 'Audit', type: 'boolean' } });
+      await api.request('features.delete', { params: { featureKey: 'audit' } });
+      return api.request('features.create', { body: { key: 'audit', name: 'Audit', type: 'boolean' } });
     },
   ];
   const at = random(changes.length);
@@ -144,7 +144,7 @@ async function placeOfWorkload(of: ApiUnderTest) {
     await made.feature(key, type);
   }
   const plans = [await made.plan({ sso: true, seats: 5 }), await made.plan({ audit: true, storage: null })];
-  for (const planId of plans) await of.ask('plans.publish', { params: { planId } });
+  for (const planId of plans) await of.request('plans.publish', { params: { planId } });
   const addons = [await made.addon('a', { seats: 1 }), await made.addon('b', { audit: true, storage: 2 })];
   const customers: string[] = [];
   const subscriptions: string[] = [];

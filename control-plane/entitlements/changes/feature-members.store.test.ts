@@ -36,7 +36,7 @@ beforeEach(async () => {
   number += 1;
   featureKey = `feature-${number}`;
   meters = [`before-${number}`, `after-${number}`];
-  for (const key of meters) await api.ask('meters.create', { body: { key, name: key, aggregation: 'sum' } });
+  for (const key of meters) await api.request('meters.create', { body: { key, name: key, aggregation: 'sum' } });
   await made.feature(featureKey, 'metered', meters[0]);
   holders = await holdersOf({ [featureKey]: 1_000 });
   await notified.quiet();
@@ -47,7 +47,7 @@ it('a feature that counts another meter limits that one from then on, and the fo
   await made.subscribe(bystander, {});
   const before = await limitsOf(meters[0]);
   const changedMs = pass(1_000);
-  const response = await api.ask('features.update', {
+  const response = await api.request('features.update', {
     params: { featureKey },
     body: { meterKey: meters[1] },
   });
@@ -77,7 +77,7 @@ it('a feature that counts another meter limits that one from then on, and the fo
 it('a name alone changes no history', async () => {
   const before = await limitsOf(meters[0]);
   pass(1_000);
-  await api.ask('features.update', { params: { featureKey }, body: { name: 'Other', meterKey: meters[0] } });
+  await api.request('features.update', { params: { featureKey }, body: { name: 'Other', meterKey: meters[0] } });
   const { rows } = await api.pool.query('SELECT count(*) AS jobs FROM fanout_jobs');
   expect(rows).toEqual([{ jobs: 0 }]);
   expect(await limitsOf(meters[0])).toEqual(before);
@@ -86,7 +86,7 @@ it('a name alone changes no history', async () => {
 it('a feature that is deleted limits nobody any more, also those who held nothing of it', async () => {
   const before = await limitsOf(meters[0]);
   const deletedMs = pass(1_000);
-  await api.ask('features.delete', { params: { featureKey } });
+  await api.request('features.delete', { params: { featureKey } });
   pass(1_000);
   await notified.quiet();
   const ended = Object.entries(before).map(([how, terms]) => [how, [...terms, [deletedMs, []]]]);
@@ -95,11 +95,11 @@ it('a feature that is deleted limits nobody any more, also those who held nothin
 
 it('a feature that counts a third meter and is deleted leaves no limit on any of them', async () => {
   const third = `third-${number}`;
-  await api.ask('meters.create', { body: { key: third, name: third, aggregation: 'sum' } });
+  await api.request('meters.create', { body: { key: third, name: third, aggregation: 'sum' } });
   for (const meterKey of [meters[1], third]) {
-    await api.ask('features.update', { params: { featureKey }, body: { meterKey } });
+    await api.request('features.update', { params: { featureKey }, body: { meterKey } });
   }
-  await api.ask('features.delete', { params: { featureKey } });
+  await api.request('features.delete', { params: { featureKey } });
   pass(1_000);
   await notified.quiet();
   for (const meterKey of [...meters, third]) {
@@ -140,9 +140,9 @@ function jobOf(job: Partial<FanoutJob>): FanoutJob {
 /** One customer for each way to have the feature, including values of 0 and customers without a grant yet. */
 async function holdersOf(given: Record<string, number>): Promise<Record<string, string>> {
   const planId = await made.plan(given);
-  await api.ask('plans.publish', { params: { planId } });
+  await api.request('plans.publish', { params: { planId } });
   const pinnedTo = await made.plan(given);
-  await api.ask('plans.publish', { params: { planId: pinnedTo } });
+  await api.request('plans.publish', { params: { planId: pinnedTo } });
   await made.giveInstead(pinnedTo, {});
   const addonId = await made.addon(`addon-${number}`, given);
   const none = await made.plan({});
@@ -155,7 +155,7 @@ async function holdersOf(given: Record<string, number>): Promise<Record<string, 
       made.subscribe(id, {}, { planId, currentPeriodStart: new Date(clock.atMs + DAY_MS).toISOString() }),
     addon: async (id) => {
       const subscriptionId = await made.subscribe(id, {}, { planId: none });
-      await api.ask('subscriptions.setAddon', { params: { subscriptionId, addonId }, body: { quantity: 2 } });
+      await api.request('subscriptions.setAddon', { params: { subscriptionId, addonId }, body: { quantity: 2 } });
     },
     override: (id) => override(id, 7),
     zeroOverride: (id) => override(id, 0),
@@ -169,7 +169,7 @@ async function holdersOf(given: Record<string, number>): Promise<Record<string, 
 }
 
 function override(customerId: string, value: number) {
-  return api.ask('overrides.put', { params: { customerId, featureKey }, body: { value } });
+  return api.request('overrides.put', { params: { customerId, featureKey }, body: { value } });
 }
 
 type Terms = Array<[startsMs: number, limits: string[]]>;

@@ -23,7 +23,7 @@ let held: ReturnType<typeof customerGrantsUnderTest>;
 beforeAll(async () => {
   made = await startProcessor();
   held = customerGrantsUnderTest(made.api);
-  await made.api.ask('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
+  await made.api.request('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
   await held.feature('calls', 'metered', 'calls');
 });
 
@@ -44,7 +44,7 @@ describe('an event of the processor that comes late', () => {
     const { customerId, atMs } = await holder();
     await override(customerId, { value: 1_000 });
     pass(10_000);
-    await made.api.ask('overrides.delete', { params: { customerId, featureKey: 'calls' } });
+    await made.api.request('overrides.delete', { params: { customerId, featureKey: 'calls' } });
     await overdueSince(atMs);
     expect(await limits(customerId)).toEqual({ 0: '100', 15: '1000', 25: '100' });
   });
@@ -90,7 +90,7 @@ describe('an event of the processor that comes late', () => {
     const { customerId, atMs } = await holder({ processorSubscriptionId: theirs, addons });
     await whileNotifierWaits(async () => {
       const body = { entitlements: [{ featureKey: 'calls', value: 1 }] };
-      await made.api.ask('addons.replaceEntitlements', { params: { addonId }, body });
+      await made.api.request('addons.replaceEntitlements', { params: { addonId }, body });
       await overdueSince(atMs);
     });
     await expect.poll(fanouts, WAIT).toBe(0);
@@ -126,7 +126,7 @@ describe('a clock that comes late', () => {
     const putMs = pass(HOUR_MS);
     await override(customerId, { value: 1_000 });
     const deletedMs = pass(HOUR_MS);
-    await made.api.ask('overrides.delete', { params: { customerId, featureKey: 'calls' } });
+    await made.api.request('overrides.delete', { params: { customerId, featureKey: 'calls' } });
     pass(PROCESSOR_GRACE_MS);
     await expect.poll(statusOf, WAIT).toBe('canceled');
     const [put, deleted] = [(putMs - startMs) / 1000, (deletedMs - startMs) / 1000];
@@ -153,7 +153,7 @@ describe('an event of the processor that waited', () => {
     expect(await limits(customerId)).toEqual({ 0: '100' });
     pass(60_000);
     const other = await held.plan({ calls: 10 });
-    await made.api.ask('plans.update', { params: { planId: other }, body: { processorPriceIds: [price] } });
+    await made.api.request('plans.update', { params: { planId: other }, body: { processorPriceIds: [price] } });
     const planNow = async () => (await made.linkedTo(theirs))[0]?.planId;
     await expect.poll(planNow, WAIT).toBe(other);
     expect(await limits(customerId)).toEqual({ 0: '100', 75: '10' });
@@ -198,7 +198,7 @@ async function overdueSince(atMs: number): Promise<void> {
 }
 
 function override(customerId: string, body: object) {
-  return made.api.ask('overrides.put', { params: { customerId, featureKey: 'calls' }, body });
+  return made.api.request('overrides.put', { params: { customerId, featureKey: 'calls' }, body });
 }
 
 async function fanouts(): Promise<number> {

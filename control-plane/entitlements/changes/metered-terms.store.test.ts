@@ -28,7 +28,7 @@ beforeAll(async () => {
   made = customerGrantsUnderTest(api);
   notified = notifiedUnderTest(api.pool, `${api.keys.workspaceId}:live`);
   for (const key of ['calls', 'bytes']) {
-    await api.ask('meters.create', { body: { key, name: key, aggregation: 'sum' } });
+    await api.request('meters.create', { body: { key, name: key, aggregation: 'sum' } });
     await made.feature(key, 'metered', key);
   }
 });
@@ -156,7 +156,7 @@ describe('what time will change', () => {
 
   it('is written ahead of an overdue payment, and taken back once it is paid', async () => {
     const { customerId, id, startMs } = await subscribed({ calls: 100 });
-    const { body: workspace } = await api.ask('workspace.retrieve', {});
+    const { body: workspace } = await api.request('workspace.retrieve', {});
     const overdueMs = pass(1_000);
     await made.change(id, { status: 'past_due' });
     const running = { at: startMs, period: startMs, limits: ['100'], from: id };
@@ -228,11 +228,11 @@ async function subscribed(given: Record<string, number>, fields: Fields = {}) {
 }
 
 function cancel(subscriptionId: string) {
-  return api.ask('subscriptions.cancel', { params: { subscriptionId }, body: { at: 'now' } });
+  return api.request('subscriptions.cancel', { params: { subscriptionId }, body: { at: 'now' } });
 }
 
 function override(customerId: string, body: object) {
-  return api.ask('overrides.put', { params: { customerId, featureKey: 'calls' }, body });
+  return api.request('overrides.put', { params: { customerId, featureKey: 'calls' }, body });
 }
 
 async function terms(customerId: string, meterKey = 'calls') {

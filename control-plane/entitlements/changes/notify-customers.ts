@@ -2,7 +2,7 @@ import { type EmittedEvent, emitEvents } from '../../../domain/emit-events.ts';
 import { type NotifiedValues, notifiedChanges } from '../../../domain/rules/entitlement-changes.ts';
 import { markFeatures } from '../../../domain/store/settlement-marks.ts';
 import type { Database } from '../../http/request-context.ts';
-import { readHeldValues } from '../../store/granted-values.ts';
+import { readGrantedValues } from '../../store/granted-values.ts';
 import { type NotifiedRow, writeNotified } from '../../store/notified-entitlements.ts';
 import { recordExpired } from './record-expired.ts';
 import { recordMeteredTerms } from './record-metered-terms.ts';
@@ -25,7 +25,7 @@ export async function notifyCustomers(
   const requested = rows.map(({ customerId, resolvedAt }) => ({ customerId, at: later(resolvedAt, nowMs) }));
   await recordExpired(db, { environment, now: new Date(nowMs) }, rows);
   const held = new Map(
-    (await readHeldValues(db, environment, requested)).map((one) => [one.customerId, one]),
+    (await readGrantedValues(db, environment, requested)).map((one) => [one.customerId, one]),
   );
   const events: EmittedEvent[] = [];
   const changed: Array<{ customerId: string; featureKey: string }> = [];

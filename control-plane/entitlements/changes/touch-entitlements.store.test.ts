@@ -59,17 +59,17 @@ describe('a change of a subscription is notified', () => {
 
   it('of its add-ons and how many they are', async () => {
     const params = { subscriptionId, addonId: seatsMore };
-    await api.ask('subscriptions.setAddon', { params, body: { quantity: 3 } });
+    await api.request('subscriptions.setAddon', { params, body: { quantity: 3 } });
     expect(await heard()).toEqual([changed('seats', 6.5)]);
-    await api.ask('subscriptions.setAddon', { params, body: { quantity: 4 } });
+    await api.request('subscriptions.setAddon', { params, body: { quantity: 4 } });
     expect(await heard()).toEqual([changed('seats', 7)]);
-    await api.ask('subscriptions.removeAddon', { params });
+    await api.request('subscriptions.removeAddon', { params });
     expect(await heard()).toEqual([changed('seats', 5)]);
   });
 
   it('of the version that it is pinned to, whose plan then changes without it', async () => {
     const planId = await made.plan({ seats: 1 });
-    await api.ask('plans.publish', { params: { planId } });
+    await api.request('plans.publish', { params: { planId } });
     await made.giveInstead(planId, { seats: 2 });
     await made.change(subscriptionId, { planId });
     expect(await heard()).toEqual([changed('seats', 2), gone('sso', false)]);
@@ -88,7 +88,7 @@ describe('a change of a subscription is notified', () => {
     expect(await heard()).toEqual([changed('seats', 5), changed('sso', true)]);
     await made.change(subscriptionId, { status: 'past_due' });
     expect(await heard()).toEqual([]);
-    await api.ask('subscriptions.cancel', { params: { subscriptionId }, body: { at: 'now' } });
+    await api.request('subscriptions.cancel', { params: { subscriptionId }, body: { at: 'now' } });
     expect(await heard()).toEqual([gone('seats'), gone('sso', false)]);
   });
 
@@ -119,9 +119,9 @@ describe('a change of a subscription is notified', () => {
   it('to nobody where no value is another', async () => {
     await made.change(subscriptionId, { metadata: { a: 'b' }, cancelAt: at(20 * DAY_MS) });
     await made.change(subscriptionId, { status: 'past_due' });
-    await api.ask('plans.update', { params: { planId: pro }, body: { name: 'Other' } });
-    await api.ask('plans.publish', { params: { planId: pro } });
-    await api.ask('features.update', { params: { featureKey: 'seats' }, body: { name: 'Other' } });
+    await api.request('plans.update', { params: { planId: pro }, body: { name: 'Other' } });
+    await api.request('plans.publish', { params: { planId: pro } });
+    await api.request('features.update', { params: { featureKey: 'seats' }, body: { name: 'Other' } });
     await made.feature(`unused-${customerId}`, 'boolean');
     await made.giveInstead(pro, { sso: true, seats: { value: 5, soft: true } });
     await made.giveInstead(pro, { sso: true, seats: 5 });
@@ -141,10 +141,10 @@ describe('a change of the catalogue is notified', () => {
 
   it('of an add-on, times its quantity', async () => {
     const addonId = await made.addon(`more-${customerId}`, { seats: 1 });
-    await api.ask('subscriptions.setAddon', { params: { subscriptionId, addonId }, body: { quantity: 3 } });
+    await api.request('subscriptions.setAddon', { params: { subscriptionId, addonId }, body: { quantity: 3 } });
     expect(await heard()).toEqual([changed('seats', 8)]);
     const entitlements = [{ featureKey: 'seats', value: 123456789.5 }];
-    await api.ask('addons.replaceEntitlements', { params: { addonId }, body: { entitlements } });
+    await api.request('addons.replaceEntitlements', { params: { addonId }, body: { entitlements } });
     expect(await heard()).toEqual([changed('seats', 370370373.5)]);
   });
 
@@ -156,7 +156,7 @@ describe('a change of the catalogue is notified', () => {
     await made.subscribe(pinned, {}, { planId, planVersion: 1 });
     await override(overridden, featureKey, { value: true });
     for (const id of [pinned, overridden]) expect(await heard(id)).toEqual([changed(featureKey, true, id)]);
-    await api.ask('features.delete', { params: { featureKey } });
+    await api.request('features.delete', { params: { featureKey } });
     for (const id of [pinned, overridden]) {
       expect(await heard(id)).toEqual([gone(featureKey, false, id)]);
     }
@@ -170,8 +170,8 @@ describe('a change of the customer is notified', () => {
     expect(await heard()).toEqual([changed('seats', 50), changed('storage', null)]);
     await override(customerId, 'seats', { value: 0 });
     expect(await heard()).toEqual([gone('seats')]);
-    await api.ask('overrides.delete', { params: { customerId, featureKey: 'seats' } });
-    await api.ask('overrides.delete', { params: { customerId, featureKey: 'storage' } });
+    await api.request('overrides.delete', { params: { customerId, featureKey: 'seats' } });
+    await api.request('overrides.delete', { params: { customerId, featureKey: 'storage' } });
     expect(await heard()).toEqual([changed('seats', 5), gone('storage')]);
     await override(customerId, 'seats', { value: 5 });
     expect(await heard()).toEqual([]);
@@ -180,7 +180,7 @@ describe('a change of the customer is notified', () => {
   it('that it is archived, and nothing of its subscriptions after that', async () => {
     await override(customerId, 'storage', { value: 7 });
     expect(await heard()).toEqual([changed('storage', 7)]);
-    await api.ask('customers.archive', { params: { customerId } });
+    await api.request('customers.archive', { params: { customerId } });
     expect(await heard()).toEqual([gone('seats'), gone('sso', false), gone('storage')]);
     await made.change(subscriptionId, { planId: team });
     expect(await heard()).toEqual([]);
@@ -209,7 +209,7 @@ describe('a change by time is notified', () => {
     clock.aheadMs += DAY_MS + 1_000;
     for (let quantity = 1; quantity <= 3; quantity += 1) {
       const params = { subscriptionId, addonId: seatsMore };
-      await api.ask('subscriptions.setAddon', { params, body: { quantity } });
+      await api.request('subscriptions.setAddon', { params, body: { quantity } });
     }
     await notified.quiet();
     for (const { id } of [same, other]) {
@@ -222,13 +222,13 @@ describe('a change by time is notified', () => {
     await made.change(subscriptionId, { status: 'past_due' });
     clock.aheadMs += 14 * DAY_MS + 1_000;
     expect(await heardLater()).toEqual([gone('seats'), gone('sso', false)]);
-    await api.ask('workspace.update', { body: { pastDueGraceDays: 16 } });
+    await api.request('workspace.update', { body: { pastDueGraceDays: 16 } });
     expect(await heard()).toEqual([changed('seats', 5), changed('sso', true)]);
-    await api.ask('workspace.update', { body: { pastDueGraceDays: 15 } });
+    await api.request('workspace.update', { body: { pastDueGraceDays: 15 } });
     expect(await heard()).toEqual([]);
     clock.aheadMs += DAY_MS;
     expect(await heardLater()).toEqual([gone('seats'), gone('sso', false)]);
-    await api.ask('workspace.update', { body: { pastDueGraceDays: 14 } });
+    await api.request('workspace.update', { body: { pastDueGraceDays: 14 } });
   });
 
   it('of a subscription that the clock cancels, and not of a trial that becomes active', async () => {
@@ -264,7 +264,7 @@ async function heardLater(of = customerId) {
 }
 
 function override(customer: string, featureKey: string, body: object) {
-  return api.ask('overrides.put', { params: { customerId: customer, featureKey }, body });
+  return api.request('overrides.put', { params: { customerId: customer, featureKey }, body });
 }
 
 function changed(featureKey: string, effectiveValue: boolean | number | null, of = customerId) {

@@ -36,9 +36,9 @@ describe('the check fast path', () => {
   const guards = Object.keys(RESPONSE_GUARDS).map((name) => name.toLowerCase());
 
   /** The query makes the same request take the path through the app. */
-  const both = async (options: Parameters<SecondControlPlane['ask']>[1], path: string) => {
-    const warm = await hearing.ask(path, options);
-    const other = await hearing.ask(`${path}?consistency=eventual`, options);
+  const both = async (options: Parameters<SecondControlPlane['request']>[1], path: string) => {
+    const warm = await hearing.request(path, options);
+    const other = await hearing.request(`${path}?consistency=eventual`, options);
     return [warm, other].map(({ status, headers, text }) => {
       const { date, 'x-request-id': requestId, ...more } = headers;
       const rest = Object.fromEntries(Object.entries(more).filter(([name]) => !guards.includes(name)));
@@ -58,7 +58,7 @@ describe('the check fast path', () => {
     await made.subscribe(customerId, { sso: true, seats: 5 });
     const limited = await api.addKey({ scopes: ['usage:read'] });
     const ended = await api.addKey({ revokedAt: new Date() });
-    const requests: Array<Parameters<SecondControlPlane['ask']>[1]> = [
+    const requests: Array<Parameters<SecondControlPlane['request']>[1]> = [
       {},
       { method: 'HEAD' },
       { headers: bearer(api.keys.test.secret) },
@@ -109,7 +109,7 @@ describe('the check fast path', () => {
       { ...type, 'content-encoding': 'gzip' },
       { ...type, ...bearer(api.keys.live.publishable) },
     ];
-    await hearing.ask('/entitlements/check', { method: 'POST', headers: type, body: bodies[0] });
+    await hearing.request('/entitlements/check', { method: 'POST', headers: type, body: bodies[0] });
     for (const body of bodies) {
       for (const head of headers) {
         const [warm, other] = await both({ method: 'POST', headers: head, body }, '/entitlements/check');
@@ -137,9 +137,9 @@ describe('the check fast path', () => {
 
   it("takes over the caller's request id", async () => {
     const path = `/entitlements/${await made.customer()}/sso`;
-    await hearing.ask(path);
+    await hearing.request(path);
     const headers = { 'x-request-id': 'mine-1' };
-    expect((await hearing.ask(path, { headers })).headers['x-request-id']).toBe('mine-1');
+    expect((await hearing.request(path, { headers })).headers['x-request-id']).toBe('mine-1');
   });
 
   it('counts its responses against the limit of the key', async () => {
@@ -149,7 +149,7 @@ describe('the check fast path', () => {
     try {
       const path = `/entitlements/${await made.customer()}/sso`;
       const statuses = [];
-      for (let request = 0; request < 5; request += 1) statuses.push((await plane.ask(path)).status);
+      for (let request = 0; request < 5; request += 1) statuses.push((await plane.request(path)).status);
       expect(statuses).toEqual([200, 200, 200, 429, 429]);
     } finally {
       await plane.close();

@@ -54,11 +54,11 @@ it('is an override alone where there is one, and the plan again after it', async
   const params = { customerId, featureKey: 'seats' };
   const ofPlan = (await listed(customerId)).seats;
   expect((await made.check(customerId, 'seats')).contributions).toEqual(ofPlan);
-  await api.ask('overrides.put', { params, body: { value: 40.5 } });
+  await api.request('overrides.put', { params, body: { value: 40.5 } });
   const instead = [{ source: 'override', value: 40.5 }];
   expect((await made.check(customerId, 'seats')).contributions).toEqual(instead);
   expect((await listed(customerId)).seats).toEqual(instead);
-  await api.ask('overrides.delete', { params });
+  await api.request('overrides.delete', { params });
   expect((await made.check(customerId, 'seats')).contributions).toEqual(ofPlan);
 });
 

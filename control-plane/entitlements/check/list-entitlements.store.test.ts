@@ -31,7 +31,7 @@ const FEATURES = { sso: 'boolean', audit: 'boolean', seats: 'limit', storage: 'l
 beforeAll(async () => {
   api = await startApi();
   made = customerGrantsUnderTest(api);
-  await api.ask('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
+  await api.request('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
   for (const [key, type] of Object.entries(FEATURES)) {
     await made.feature(key, type, type === 'metered' ? 'calls' : undefined);
   }
@@ -39,7 +39,7 @@ beforeAll(async () => {
     await made.plan({ seats: 1, sso: false }),
     await made.plan({ seats: 0.1, storage: null, sso: true }),
   ];
-  for (const planId of plans) await api.ask('plans.publish', { params: { planId } });
+  for (const planId of plans) await api.request('plans.publish', { params: { planId } });
   await made.giveInstead(plans[0] as string, { seats: 10, calls: 5, audit: true });
   addons = [
     await made.addon('z-first', { seats: 2.5, sso: false, audit: false, calls: 0.000000000001 }),
@@ -83,7 +83,7 @@ async function override(customerId: string, { feature, amount, enabled }: Overri
   const value = FEATURES[feature as keyof typeof FEATURES] === 'boolean' ? enabled : amount;
   const params = { customerId, featureKey: feature };
   const body = { value, expiresAt: '2099-01-01T00:00:00Z' };
-  expect((await api.ask('overrides.put', { params, body })).status).toBe(200);
+  expect((await api.request('overrides.put', { params, body })).status).toBe(200);
 }
 
 async function holderOf(subscriptions: Subscribed[], overrides: Overridden[]): Promise<string> {
@@ -135,7 +135,7 @@ describe('the list of what a customer holds', () => {
           const effectiveValue = shownEffectiveValue(value);
           return { featureKey, type, effectiveValue, sources, contributions: marked(contributions) };
         });
-        const { text } = await api.ask('entitlements.list', { params: { customerId: customer } });
+        const { text } = await api.request('entitlements.list', { params: { customerId: customer } });
         const byKey = expected.sort((a, b) => (a.featureKey < b.featureKey ? -1 : 1));
         expect(parseExact(text)).toEqual(byKey);
       }),
@@ -174,15 +174,15 @@ describe('slow reads of customer grants', () => {
     try {
       const startedMs = performance.now();
       const lists = Array.from({ length: 40 }, () =>
-        api.ask('entitlements.list', { params: { customerId } }),
+        api.request('entitlements.list', { params: { customerId } }),
       );
       const responses = Promise.all(lists);
       await expect.poll(waitingForLock, { interval: 20, timeout: 5_000 }).toBe(4);
       const passedMs = startStopwatch();
-      expect((await api.ask('workspace.retrieve')).status).toBe(200);
+      expect((await api.request('workspace.retrieve')).status).toBe(200);
       const features = [{ featureKey: 'sso' }];
       const headers = { 'idempotency-key': 'held-up' };
-      const kept = await api.ask('entitlements.checkMany', { body: { customerId, features }, headers });
+      const kept = await api.request('entitlements.checkMany', { body: { customerId, features }, headers });
       expectRejection(kept, 'overloaded');
       expect(passedMs()).toBeLessThan(1_900);
       const codes = (await responses).map(({ body }) => (body as unknown as Rejected).error.code);
