@@ -44,7 +44,7 @@ export interface ApiUnderTest {
     operationId: Id,
     input?: Partial<RequestedInput<Routes[Id]>> & Omit<CallOptions, 'body'>,
   ): Promise<Omit<ApiResponse, 'body'> & { body: Wire<Output<Routes[Id]>> }>;
-  /** Creates a secret live key in the given state. It may do everything unless `scopes` says otherwise. */
+  /** Creates a secret live key in the given state. It has every scope unless `scopes` restricts it. */
   addKey(state: KeyState): Promise<string>;
   /** Another workspace of the same installation. */
   addWorkspace(): Promise<WorkspaceKeys>;
@@ -93,7 +93,7 @@ const log = pino({ level: 'silent' });
 
 /** Over a database of its own. Without usage stores the log is empty and ClickHouse is unavailable. */
 export async function startApi(
-  stores: UsageStores = { warehouse: AWAY, logReader: EMPTY_LOG },
+  stores: UsageStores = { warehouse: UNAVAILABLE_WAREHOUSE, logReader: EMPTY_LOG },
   { clock = systemClock, ...options }: AppOptions & { clock?: Clock } = {},
 ): Promise<ApiUnderTest> {
   const database = await createTestDatabase();
@@ -160,7 +160,7 @@ export async function startApi(
 const unavailable = () =>
   Promise.reject(new Transient('warehouse_unavailable', 'ClickHouse is unavailable.'));
 const nothing = async () => undefined;
-export const AWAY: Warehouse = {
+export const UNAVAILABLE_WAREHOUSE: Warehouse = {
   migrate: unavailable,
   insertEvents: unavailable,
   accepts: unavailable,
@@ -178,14 +178,16 @@ export const EMPTY_LOG: EventLogReader = {
 };
 
 /** Expects the response to be an error with this code, its status and a complete error body. */
-export function expectRejection(answer: ApiResponse, code: ErrorCode, param?: string): void {
-  expect({ status: answer.status, code: answer.body?.error?.code, param: answer.body?.error?.param }).toEqual(
-    {
-      status: ERROR_STATUS[code],
-      code,
-      param,
-    },
-  );
+export function expectRejection(response: ApiResponse, code: ErrorCode, param?: string): void {
+  expect({
+    status: response.status,
+    code: response.body?.error?.code,
+    param: response.body?.error?.param,
+  }).toEqual({
+    status: ERROR_STATUS[code],
+    code,
+    param,
+  });
 }
 
 async function insertKey(
@@ -213,7 +215,7 @@ async function callApi(
   { key, body, headers = {} }: CallOptions,
 ): Promise<ApiResponse> {
   const isText = typeof body === 'string' || Buffer.isBuffer(body);
-  const answer = await request(`${origin}${path}`, {
+  const response = await request(`${origin}${path}`, {
     method: method as 'GET',
     headers: {
       ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
@@ -222,11 +224,11 @@ async function callApi(
     },
     ...(body === undefined ? {} : { body: isText ? body : JSON.stringify(body) }),
   });
-  const text = await answer.body.text();
-  const isJson = answer.headers['content-type'] === 'application/json';
+  const text = await response.body.text();
+  const isJson = response.headers['content-type'] === 'application/json';
   const seen = {
-    status: answer.statusCode,
-    headers: answer.headers,
+    status: response.statusCode,
+    headers: response.headers,
     text,
     body: isJson && text ? JSON.parse(text) : undefined,
   };

@@ -46,9 +46,9 @@ export interface CheckResponse extends PlaneResponse {
   decision: Wire<EntitlementDecision>;
 }
 
-export interface BesideOptions extends AppOptions {
+export interface SecondControlPlaneOptions extends AppOptions {
   /** False: it receives no notification. */
-  hears?: boolean;
+  listens?: boolean;
 }
 
 const log = pino({ level: 'silent' });
@@ -56,15 +56,15 @@ const log = pino({ level: 'silent' });
 export async function startSecondControlPlane(
   api: ApiUnderTest,
   { warehouse, logReader }: UsageStores,
-  { hears = true, ...options }: BesideOptions = {},
+  { listens = true, ...options }: SecondControlPlaneOptions = {},
 ): Promise<SecondControlPlane> {
   const requested = watchStatements();
   const pool = requested.watchPool(createPool({ url: api.url, name: 'second', log }));
   const secrets = deriveSecrets(Buffer.alloc(32, 7));
   const stores = { pool, warehouse: requested.watchWarehouse(warehouse), logReader, secrets };
   const plane = createControlPlane({ ...stores, clock: systemClock, log, metrics: new Registry() }, options);
-  const listener = hears ? createListener({ url: () => api.url, log }, plane.notifications) : undefined;
-  const server = createServer((...exchange) => requested.within(() => plane.listener(...exchange)));
+  const listener = listens ? createListener({ url: () => api.url, log }, plane.notifications) : undefined;
+  const server = createServer((...args) => requested.within(() => plane.listener(...args)));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const origin = `http://127.0.0.1:${port}`;
@@ -101,7 +101,7 @@ export async function startSecondControlPlane(
 function watchStatements() {
   const requests = new AsyncLocalStorage<true>();
   let seen: string[] = [];
-  const note = (text: string) => {
+  const record = (text: string) => {
     if (requests.getStore() && !text.includes('api_keys')) seen.push(text);
   };
   return {
@@ -115,12 +115,12 @@ function watchStatements() {
       const { connect, query } = pool;
       pool.query = ((...args: unknown[]) => {
         const [statement] = args as [string | { text: string }];
-        note(typeof statement === 'string' ? statement : statement.text);
+        record(typeof statement === 'string' ? statement : statement.text);
         return Reflect.apply(query, pool, args);
       }) as Pool['query'];
       pool.connect = ((...args: unknown[]) => {
         // With a callback the pool itself connects, for a statement that is recorded above.
-        if (args.length === 0) note('a transaction');
+        if (args.length === 0) record('a transaction');
         return Reflect.apply(connect, pool, args);
       }) as Pool['connect'];
       return pool;
@@ -128,7 +128,7 @@ function watchStatements() {
     watchWarehouse: (warehouse: Warehouse): Warehouse => ({
       ...warehouse,
       query<Row>(statement: Statement) {
-        note(statement.sql);
+        record(statement.sql);
         return warehouse.query<Row>(statement);
       },
     }),

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { EMPTY_LOG, startApi } from '../api-under-test.ts';
 
-it('readyz names partition alarms, lines set aside, what an audit found and a standing outbox', async () => {
+it('readyz names partition alarms, quarantined lines, differences of an audit and a stuck outbox', async () => {
   const api = await startApi();
   onTestFinished(() => api.close());
   // Nothing here loads the other log. Red when readyz does not distinguish logs.
@@ -25,7 +25,7 @@ it('readyz names partition alarms, lines set aside, what an audit found and a st
 });
 
 // Red when the failed repair is forgotten after the next audit, which found its work half done.
-it('readyz says that strong reads are rejected since a repair failed', async () => {
+it('readyz reports that strong reads are rejected since a repair failed', async () => {
   const api = await startApi();
   onTestFinished(() => api.close());
   await api.pool.query(

@@ -115,7 +115,7 @@ describe('an object that is not found', () => {
     expect((await api.call('GET', path, { key: live.secret })).status).toBe(200);
   });
 
-  it('is nowhere for another workspace, in either mode, nor for a name that nobody has', async () => {
+  it('is in no message for another workspace, in either mode, nor for an unknown name', async () => {
     const [mine, theirs] = [await api.addWorkspace(), await api.addWorkspace()];
     const { id } = (await api.request('customers.create', { key: theirs.live.secret })).body;
     const unknown = `cus_${'a'.repeat(26)}`;

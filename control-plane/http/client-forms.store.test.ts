@@ -54,7 +54,7 @@ describe('a body', () => {
     }
   });
 
-  it('may begin with a byte order mark, and say null for what it does not set', async () => {
+  it('may begin with a byte order mark, and have null for what it does not set', async () => {
     const sent = '{"name":"Ada","email":"a@example.com","externalId":null,"metadata":{"a":null,"n":0.10}}';
     const headers = { 'idempotency-key': 'marked' };
     const made = await api.call('POST', CUSTOMERS, { body: `\ufeff${sent}`, headers });
@@ -67,7 +67,7 @@ describe('a body', () => {
     expect([again.headers['idempotent-replayed'], again.body]).toEqual(['true', made.body]);
   });
 
-  it('says of a misspelt field what was meant, where it is missing and where it is rejected', async () => {
+  it('gets a hint for a misspelt field, whether it is missing or rejected', async () => {
     const missing = await api.call('POST', SUBSCRIPTIONS, { body: { customer_id: 'a', planId: 'b' } });
     expectRejection(missing, 'invalid_request', 'customerId');
     expect(missing.body.error.message).toBe(
@@ -84,7 +84,7 @@ describe('a body', () => {
     expect(other.body.error.message).toMatch(/`email` is required\. .*Did you mean `email`\?$/);
     expect(other.headers['x-ignored-fields']).toBe('mail_adress, emial');
     const stated = await api.call('POST', SUBSCRIPTIONS, {
-      body: { customerId: 'nobody', planId: 'b', plan_vers: 1 },
+      body: { customerId: 'cus_unknown', planId: 'b', plan_vers: 1 },
     });
     expect([stated.status, stated.headers['x-ignored-fields']]).toEqual([404, 'plan_vers']);
     const body = { ...ROUTES['meters.create'].example, agregation: 'sum' };

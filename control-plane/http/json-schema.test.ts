@@ -22,12 +22,15 @@ describe('a rejected body', () => {
     [{ externalId: 'cus_1' }, 'externalId', 'must not begin with cus_, nor be events, check, `.` or `..`'],
     [{ metadata: { k: [1] } }, 'metadata.k', 'must be a string, a number or a boolean'],
     [{ metadata: { k: 'x'.repeat(257) } }, 'metadata.k', 'must have at most 256 characters'],
-  ])('of a customer says of %j what to do', (fields, param, reason) => {
+  ])('of a customer gets for %j a message with what to do', (fields, param, reason) => {
     const message = `\`${param}\` ${reason}.`;
     expect(rejectionOf('customers.create', { ...customer, ...fields })).toEqual({ param, message });
   });
 
-  const checkOfMany = (requested: number) => ({ customerId: 'c', features: [{ featureKey: 'a', requested }] });
+  const checkOfMany = (requested: number) => ({
+    customerId: 'c',
+    features: [{ featureKey: 'a', requested }],
+  });
   const ratedBy = (property: unknown, rates: object) => ({ creditRates: { property, rates } });
   const given = (value: unknown) => ({ entitlements: [{ featureKey: 'a', value }] });
 
@@ -43,7 +46,7 @@ describe('a rejected body', () => {
     ['meters.update', ratedBy(5, { eu: 1 }), 'creditRates.property', 'must be a string'],
     ['meters.update', ratedBy('region', {}), 'creditRates.rates', 'must not be empty'],
     ['plans.replaceEntitlements', given('x'), 'entitlements.0.value', 'must be a boolean, a number or null'],
-  ])('of %s says of %j what to do', (operationId, body, param, reason) => {
+  ])('of %s gets for %j a message with what to do', (operationId, body, param, reason) => {
     expect(rejectionOf(operationId, body)).toEqual({ param, message: `\`${param}\` ${reason}.` });
   });
 
@@ -113,7 +116,7 @@ describe('a rejected parameter', () => {
     ['plans.list', { page: 'x' }, 'page', '`page` must be a whole number.'],
     ['plans.list', { pageSize: '101' }, 'pageSize', '`pageSize` must be a whole number from 1 to 100.'],
     ['entitlements.check', { requested: '-1' }, 'requested', '`requested` must be a number of at least 0.'],
-  ])('of %s says of %j what to do', (operationId, query, param, message) => {
+  ])('of %s gets for %j a message with what to do', (operationId, query, param, message) => {
     const route: Route = ROUTES[operationId];
     expect(rejection(textCheckOf(route.query), query)).toEqual({ param, message });
   });

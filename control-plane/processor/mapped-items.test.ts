@@ -57,13 +57,13 @@ describe('items', () => {
     expect(map(both)).not.toHaveProperty('planId');
   });
 
-  it('of an archived plan leave it where it is, and change nobody to it', () => {
+  it('of an archived plan keep a subscription on it, and move none to it', () => {
     expect(map([item('old')])).toMatchObject({ put: [], reasons: ['plan_archived'] });
     expect(map([item('old')])).not.toHaveProperty('planId');
     expect(map([item('old')], { planId: 'plan_old' })).toMatchObject({ planId: 'plan_old', reasons: [] });
   });
 
-  it('that are gone take away what the processor attached, and nothing else', () => {
+  it('that are missing remove what the processor attached, and nothing else', () => {
     const addons = [
       { addonId: 'addon_seats', quantity: 3 },
       { addonId: 'addon_gift', quantity: 1 },

@@ -14,7 +14,7 @@ export interface ProcessorUnderTest {
   customer(fields?: object): Promise<string>;
   plan(fields?: object): Promise<string>;
   addon(fields?: object): Promise<string>;
-  /** For the plan and customer that are created first, unless `fields` says otherwise. */
+  /** For the plan and customer that are created first, unless `fields` has others. */
   subscribe(fields?: object): Promise<Shown>;
   read(subscriptionId: string): Promise<Shown>;
   patch(subscriptionId: string, body: object): Promise<Shown>;
@@ -92,7 +92,8 @@ export async function startProcessor(options: AppOptions = {}): Promise<Processo
       (await events({ processorSubscriptionId }))
         .map(({ status, reasons }: ShownEvent) => [status, ...reasons].join(' '))
         .reverse(),
-    apply: (processorEventId) => bodyOf(api.request('processor.applyEvent', { params: { processorEventId } })),
+    apply: (processorEventId) =>
+      bodyOf(api.request('processor.applyEvent', { params: { processorEventId } })),
   };
 }
 
@@ -106,7 +107,8 @@ function makers(api: ApiUnderTest): Pick<ProcessorUnderTest, 'customer' | 'plan'
   return {
     customer: (fields = {}) =>
       idOf(api.request('customers.create', { body: { name: 'Ada', email: 'ada@example.com', ...fields } })),
-    plan: (fields = {}) => idOf(api.request('createPlan', { body: { productId: 'p', name: 'Plan', ...fields } })),
+    plan: (fields = {}) =>
+      idOf(api.request('createPlan', { body: { productId: 'p', name: 'Plan', ...fields } })),
     addon: (fields = {}) => {
       made += 1;
       return idOf(api.request('addons.create', { body: { key: `addon-${made}`, name: 'Seats', ...fields } }));

@@ -49,7 +49,7 @@ it('an add-on is created, recorded, and read by id and by key', async () => {
 });
 
 describe('an add-on', () => {
-  it('has a key of its own, and is nobody else’s', async () => {
+  it('has a key of its own, and is not visible in another environment', async () => {
     const { id, key } = await newAddon();
     const body = { key, name: 'again' };
     expectRejection(await api.request('addons.create', { body }), 'already_exists', 'key');
@@ -123,7 +123,7 @@ describe('an add-on', () => {
     expectRejection(await put(id, [], seen), 'precondition_failed');
     const wrong = [{ featureKey: 'sso', value: 1 }];
     expectRejection(await put(id, wrong), 'invalid_request', 'entitlements.0.value');
-    const gone = [{ featureKey: 'gone', value: 1 }];
-    expectRejection(await put(id, gone), 'feature_not_found', 'entitlements.0.featureKey');
+    const deleted = [{ featureKey: 'deleted', value: 1 }];
+    expectRejection(await put(id, deleted), 'feature_not_found', 'entitlements.0.featureKey');
   });
 });

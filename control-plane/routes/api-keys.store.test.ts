@@ -90,7 +90,7 @@ describe('a new key', () => {
     expect((await api.request('apiKeys.list')).body.total).toBe(before);
   });
 
-  it('gets no scope that its maker does not hold', async () => {
+  it('gets no scope that the creating key does not have', async () => {
     const maker = await make({ kind: 'secret', scopes: ['keys:manage', 'plans:read'] });
     const request = (scopes: string[]) =>
       api.request('apiKeys.create', { key: maker.key, body: { kind: 'secret', scopes } });
@@ -127,7 +127,7 @@ describe('a repeated request for a key', () => {
     expect(again.body.key).toBe(first.body.key);
   });
 
-  it('shows nothing to a key that holds other scopes', async () => {
+  it('shows nothing to a key with other scopes', async () => {
     const headers = { 'idempotency-key': 'make-2' };
     const body = { kind: 'secret', scopes: ['*'] };
     await api.request('apiKeys.create', { headers, body });
@@ -226,7 +226,7 @@ it('lists keys by kind and status, newest first, without their texts', async () 
   const { live } = await api.addWorkspace();
   const request = (query: Record<string, string>) => api.request('apiKeys.list', { key: live.secret, query });
   const create = (body: object) => api.request('apiKeys.create', { key: live.secret, body });
-  const revoked = (await create({ kind: 'publishable', name: 'gone' })).body.id;
+  const revoked = (await create({ kind: 'publishable', name: 'ended' })).body.id;
   await api.request('apiKeys.revoke', { key: live.secret, params: { keyId: revoked } });
   const newest = (await create({ kind: 'secret', scopes: ['*'], name: 'newest' })).body;
   const all = await request({});
@@ -234,8 +234,8 @@ it('lists keys by kind and status, newest first, without their texts', async () 
   expect(all.text).not.toContain(newest.key);
   const namesOf = async (query: Record<string, string>) =>
     (await request(query)).body.data.map(({ name = '–' }: ApiKey) => name);
-  expect(await namesOf({ kind: 'publishable' })).toEqual(['gone', '–']);
-  expect(await namesOf({ status: 'revoked' })).toEqual(['gone']);
+  expect(await namesOf({ kind: 'publishable' })).toEqual(['ended', '–']);
+  expect(await namesOf({ status: 'revoked' })).toEqual(['ended']);
   expect(await namesOf({ status: 'active', kind: 'secret' })).toEqual(['newest', '–']);
   expect(await namesOf({ status: 'expired' })).toEqual([]);
   expectRejection(await request({ status: 'lost' }), 'invalid_request', 'status');

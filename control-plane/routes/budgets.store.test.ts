@@ -82,8 +82,8 @@ describe('a budget', () => {
     expectRejection(await put('{"hard":1e15}'), 'value_invalid', 'hard');
     expectRejection(await put('{"soft":1e-13}'), 'value_invalid', 'soft');
     expectRejection(await put({ hard: 1 }, 'none'), 'meter_not_found', 'meterKey');
-    const nobody = { params: { customerId: 'cus_none', meterKey: 'calls' }, body: { hard: 1 } };
-    expectRejection(await api.request('budgets.put', nobody), 'customer_not_found', 'customerId');
+    const unknown = { params: { customerId: 'cus_none', meterKey: 'calls' }, body: { hard: 1 } };
+    expectRejection(await api.request('budgets.put', unknown), 'customer_not_found', 'customerId');
     expectRejection(
       await api.request('budgets.list', { params: { customerId: 'cus_none' } }),
       'customer_not_found',

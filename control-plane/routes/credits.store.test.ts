@@ -192,7 +192,7 @@ describe('a grant', () => {
     expectRejection(response, 'value_invalid', 'amount');
   });
 
-  it('goes to no archived customer, to none that is not there, and to nobody else’s', async () => {
+  it('is rejected for an archived or unknown customer and in another environment', async () => {
     const customerId = await newCustomer();
     await grant(customerId, body);
     const theirs = { key: api.keys.test.secret };
@@ -200,7 +200,11 @@ describe('a grant', () => {
       const params = { customerId: name };
       expectRejection(await grant(name, body, theirs), 'customer_not_found', 'customerId');
       for (const operation of ['credits.retrieve', 'credits.listLedger'] as const) {
-        expectRejection(await api.request(operation, { ...theirs, params }), 'customer_not_found', 'customerId');
+        expectRejection(
+          await api.request(operation, { ...theirs, params }),
+          'customer_not_found',
+          'customerId',
+        );
       }
     }
     await api.request('customers.archive', { params: { customerId } });
@@ -208,7 +212,7 @@ describe('a grant', () => {
     expect(await credits(customerId)).toMatchObject({ balance: 5 });
   });
 
-  it('goes to a customer by its externalId too', async () => {
+  it('is granted to a customer by its externalId too', async () => {
     const externalId = 'credited';
     const customer = { name: 'Ada', email: 'ada@example.com', externalId };
     const { id } = (await api.request('customers.create', { body: customer })).body;

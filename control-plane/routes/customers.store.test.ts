@@ -160,7 +160,7 @@ describe('a change of a customer', () => {
     expect(await updateCustomer(api.pool, `${api.keys.workspaceId}:live`, row)).toMatchObject({ name: 'x' });
   });
 
-  it('holds only for what its caller saw', async () => {
+  it('applies only to the version that its caller read', async () => {
     const { id } = await newCustomer();
     const etag = String((await retrieve(id)).headers.etag);
     const seen = { headers: { 'if-match': `"other", ${etag}` } };

@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 afterAll(() => api?.close());
 
-describe('what a customer holds', () => {
+describe('the entitlements of a customer', () => {
   it('is combined over plans and add-ons, by key', async () => {
     const customerId = await made.customer();
     const more = await made.addon('more-seats', { seats: 2.5, sso: true });
@@ -60,7 +60,7 @@ describe('what a customer holds', () => {
     expect((await made.check(customerId, 'seats', beyond)).allowed).toBe(true);
   });
 
-  it('is nothing for a customer without subscriptions or that is archived, and 404 for nobody', async () => {
+  it('is nothing for a customer without subscriptions or that is archived, and 404 for an unknown one', async () => {
     const customerId = await made.customer();
     expect(await made.list(customerId)).toEqual([]);
     await made.subscribe(customerId, { sso: true });
@@ -71,8 +71,8 @@ describe('what a customer holds', () => {
       reasonCode: 'customer_archived',
       type: 'boolean',
     });
-    const nobody = await api.request('entitlements.list', { params: { customerId: 'nobody' } });
-    expectRejection(nobody, 'customer_not_found', 'customerId');
+    const unknown = await api.request('entitlements.list', { params: { customerId: 'cus_unknown' } });
+    expectRejection(unknown, 'customer_not_found', 'customerId');
   });
 
   it('follows the plan at once, unless the subscription is pinned to a version', async () => {
@@ -106,7 +106,7 @@ describe('a check', () => {
     ['paused', 'subscription_paused'],
     ['incomplete', 'no_active_subscription'],
     ['canceled', 'no_active_subscription'],
-  ])('of a subscription that is %s says %s', async (status, reasonCode) => {
+  ])('of a subscription that is %s is %s', async (status, reasonCode) => {
     const customerId = await made.customer();
     const id = await made.subscribe(customerId, { sso: true, seats: 3 });
     await setStatus(id, status);
@@ -122,10 +122,10 @@ describe('a check', () => {
     const customerId = await made.customer();
     const id = await made.subscribe(customerId, { sso: true });
     await setStatus(id, 'past_due');
-    const since = async (days: number, aside: string) => {
+    const since = async (days: number, more: string) => {
       await api.pool.query(
         `UPDATE subscriptions SET status_since = now() - $2 * interval '1 day' + $3::interval WHERE id = $1`,
-        [id, days, aside],
+        [id, days, more],
       );
       // Written without a notification, so that the cache does not notice.
       return (await made.check(customerId, 'sso', { consistency: 'strong' })).reasonCode;
@@ -140,13 +140,13 @@ describe('a check', () => {
     await api.request('workspace.update', { body: { pastDueGraceDays: 14 } });
   });
 
-  it('is a denial for nobody and for no feature, whatever the names', async () => {
+  it('is a denial for an unknown customer or feature, whatever the names', async () => {
     const customerId = await made.customer();
     await made.subscribe(customerId, { sso: true });
     for (const name of ['__proto__', 'constructor', 'toString', `x' OR '1'='1`, '%', '\\', '🦊', 'SSO']) {
       expect((await made.check(customerId, name)).reasonCode).toBe('feature_not_found');
-      const nobody = await made.check(name, 'sso');
-      expect(nobody).toMatchObject({ allowed: false, customerId: name, reasonCode: 'customer_not_found' });
+      const unknown = await made.check(name, 'sso');
+      expect(unknown).toMatchObject({ allowed: false, customerId: name, reasonCode: 'customer_not_found' });
     }
     expect((await made.check(customerId, 'audit')).reasonCode).toBe('feature_not_included');
   });
@@ -168,7 +168,10 @@ describe('a check', () => {
     for (const key of [api.keys.test.secret, other.live.secret]) {
       const list = await api.request('entitlements.list', { params: { customerId }, key });
       expectRejection(list, 'customer_not_found', 'customerId');
-      const check = await api.request('entitlements.check', { params: { customerId, featureKey: 'sso' }, key });
+      const check = await api.request('entitlements.check', {
+        params: { customerId, featureKey: 'sso' },
+        key,
+      });
       expect(check.body.reasonCode).toBe('customer_not_found');
     }
   });
@@ -215,8 +218,12 @@ describe('a check', () => {
     ['9'.repeat(16), 'value_invalid'],
     ['0.0000000000001', 'value_invalid'],
   ] as const)('of %s more is rejected', async (requested, code) => {
-    const params = { customerId: 'nobody', featureKey: 'seats' };
-    expectRejection(await api.request('entitlements.check', { params, query: { requested } }), code, 'requested');
+    const params = { customerId: 'cus_unknown', featureKey: 'seats' };
+    expectRejection(
+      await api.request('entitlements.check', { params, query: { requested } }),
+      code,
+      'requested',
+    );
   });
 
   it('of what is metered waits for its counter, of anything else does not', async () => {
@@ -225,8 +232,8 @@ describe('a check', () => {
     const params = { customerId, featureKey: 'calls' };
     expectRejection(await api.request('entitlements.check', { params }), 'unavailable');
     expect((await made.check(customerId, 'sso')).allowed).toBe(true);
-    const nobody = await made.check(await made.customer(), 'calls');
-    expect(nobody).toMatchObject({ allowed: false, reasonCode: 'no_active_subscription', type: 'metered' });
+    const unknown = await made.check(await made.customer(), 'calls');
+    expect(unknown).toMatchObject({ allowed: false, reasonCode: 'no_active_subscription', type: 'metered' });
   });
 });
 
@@ -250,8 +257,8 @@ describe('a check of several features', () => {
       return made.check(customerId, featureKey, requested === undefined ? {} : { requested });
     });
     expect(body.data).toEqual(await Promise.all(alone));
-    const nobody = await request({ customerId: 'nobody', features });
-    expect(nobody.body.data.map((one: { reasonCode: string }) => one.reasonCode)).toEqual(
+    const unknown = await request({ customerId: 'cus_unknown', features });
+    expect(unknown.body.data.map((one: { reasonCode: string }) => one.reasonCode)).toEqual(
       features.map(() => 'customer_not_found'),
     );
   });
@@ -276,7 +283,7 @@ describe('a check of several features', () => {
   });
 
   it('changes nothing, and is repeated under its key', async () => {
-    const body = { customerId: 'nobody', features: [{ featureKey: 'sso' }] };
+    const body = { customerId: 'cus_unknown', features: [{ featureKey: 'sso' }] };
     const recorded = async () => (await api.pool.query('SELECT count(*) FROM audit_log')).rows;
     const before = await recorded();
     const headers = { 'idempotency-key': 'check-1' };

@@ -79,7 +79,7 @@ describe('a feature', () => {
     expectRejection(absent, 'feature_not_found', 'featureKey');
   });
 
-  it('has a key of its own, and is nobody else’s', async () => {
+  it('has a key of its own, and is not visible in another environment', async () => {
     const { key, id } = await newFeature();
     const body = { key, name: 'again', type: 'boolean' };
     expectRejection(await api.request('features.create', { body }), 'already_exists', 'key');
@@ -98,7 +98,9 @@ describe('a feature', () => {
 
   it('may be called anything that is text', async () => {
     for (const key of [`'; DROP TABLE features; --`, '团队/💡', '__proto__', 'constructor', ' ']) {
-      const { body } = await api.request('features.create', { body: { key, name: `${key}.`, type: 'boolean' } });
+      const { body } = await api.request('features.create', {
+        body: { key, name: `${key}.`, type: 'boolean' },
+      });
       const found = await api.request('features.retrieve', { params: { featureKey: key } });
       expect(found.body).toEqual(body);
     }
@@ -139,7 +141,11 @@ describe('a change of a feature', () => {
   it.each(rejected)('is rejected with %o', async (patch, code, param) => {
     const feature = await metered();
     const params = { featureKey: feature.key };
-    expectRejection(await api.request('features.update', { params, body: { name: 'x', ...patch } }), code, param);
+    expectRejection(
+      await api.request('features.update', { params, body: { name: 'x', ...patch } }),
+      code,
+      param,
+    );
     expect((await api.request('features.retrieve', { params })).body).toEqual(feature);
   });
 
@@ -148,7 +154,7 @@ describe('a change of a feature', () => {
     const body = { meterKey: 'calls' };
     const response = await api.request('features.update', { params: { featureKey: key }, body });
     expectRejection(response, 'invalid_request', 'meterKey');
-    const absent = await api.request('features.update', { params: { featureKey: 'gone' }, body });
+    const absent = await api.request('features.update', { params: { featureKey: 'deleted' }, body });
     expectRejection(absent, 'feature_not_found', 'featureKey');
   });
 
@@ -174,7 +180,7 @@ describe('a change of a feature', () => {
 });
 
 describe('a deleted feature', () => {
-  it('is gone from every plan, version and add-on, and is notified', async () => {
+  it('is removed from every plan, version and add-on, and customers are notified', async () => {
     const { id, key } = await newFeature();
     const other = await newFeature();
     const entitlements = [key, other.key].map((featureKey) => ({ featureKey, value: 1 }));

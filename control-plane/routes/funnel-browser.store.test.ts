@@ -86,7 +86,7 @@ describe('a page of another origin', () => {
     }
   });
 
-  it('gets any origin where it names none that a header can hold', async () => {
+  it('allows any origin if the request has none that fits in a header', async () => {
     const key = api.keys.live.publishable;
     for (const [origin, notified] of [
       ['null', 'null'],
@@ -148,7 +148,7 @@ describe('a beacon', () => {
 });
 
 describe('a rate limit', () => {
-  it('holds a publishable key to its rate, says when to go on, and holds up no other key', async () => {
+  it('limits the rate of a publishable key, returns when to retry, and delays no other key', async () => {
     const { publishable: key } = (await api.addWorkspace()).live;
     const request = () => api.request('funnel.record', { key });
     const responses = await Promise.all(Array.from({ length: 25 }, request));

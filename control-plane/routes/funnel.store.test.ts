@@ -151,7 +151,7 @@ describe('the funnel', () => {
     expect((await funnel(site))[0]).toEqual([0, 0]);
   });
 
-  it('of one environment holds nothing of another', async () => {
+  it('of one environment contains nothing of another', async () => {
     const [site, other] = [await newSite(), await newSite()];
     await record(site, 'widget_view', 'shared');
     await record(site, 'checkout_started', 'shared');

@@ -75,7 +75,7 @@ describe('a meter', () => {
 });
 
 describe('an existing meter', () => {
-  it('is read by key and by id, and is nobody else’s', async () => {
+  it('is read by key and by id, and is not visible in another environment', async () => {
     const meter = await newMeter();
     const key = api.keys.test.secret;
     for (const meterId of [meter.key, meter.id]) {
@@ -135,7 +135,11 @@ describe('an existing meter', () => {
   it.each(rejected)('rejects the change %o', async (patch, code, param) => {
     const meter = await newMeter({ aggregation: 'max' });
     const params = { meterId: meter.key };
-    expectRejection(await api.request('meters.update', { params, body: { name: 'x', ...patch } }), code, param);
+    expectRejection(
+      await api.request('meters.update', { params, body: { name: 'x', ...patch } }),
+      code,
+      param,
+    );
     expect((await api.request('meters.retrieve', { params })).body).toEqual(meter);
   });
 
@@ -145,7 +149,11 @@ describe('an existing meter', () => {
     const wide = await api.request('meters.update', { params, body: '{"creditRate":0.1234567890123}' });
     expectRejection(wide, 'value_invalid', 'creditRate');
     const body = '{"creditRates":{"property":"a","rates":{"b":1e400}}}';
-    expectRejection(await api.request('meters.update', { params, body }), 'value_invalid', 'creditRates.rates.b');
+    expectRejection(
+      await api.request('meters.update', { params, body }),
+      'value_invalid',
+      'creditRates.rates.b',
+    );
   });
 
   it('is changed only as it was seen', async () => {
@@ -163,10 +171,10 @@ describe('an existing meter', () => {
   });
 
   it('is archived once, and every change is notified to processes that cache meters', async () => {
-    const heard: string[] = [];
+    const received: string[] = [];
     const listener = new Client({ connectionString: api.url });
     await listener.connect();
-    listener.on('notification', ({ payload = '' }) => heard.push(payload));
+    listener.on('notification', ({ payload = '' }) => received.push(payload));
     await listener.query(`LISTEN ${CHANNELS.changes}`);
     const meter = await newMeter();
     const params = { meterId: meter.key };
@@ -176,8 +184,12 @@ describe('an existing meter', () => {
     expect((await api.request('meters.archive', { params })).body).toEqual(archived.body);
     await listener.query('SELECT 1'); // earlier notifications arrive with its response
     await listener.end();
-    const note = JSON.stringify({ kind: 'meter', environment: `${api.keys.workspaceId}:live`, id: meter.id });
-    expect(heard).toEqual([note, note, note]);
+    const expected = JSON.stringify({
+      kind: 'meter',
+      environment: `${api.keys.workspaceId}:live`,
+      id: meter.id,
+    });
+    expect(received).toEqual([expected, expected, expected]);
     expect(await auditEntries(api.pool, meter.id)).toHaveLength(3);
   });
 });

@@ -116,7 +116,7 @@ describe('an override', () => {
     ['seats', '{"value":1,"expiresAt":"tomorrow"}', 'invalid_request', 'expiresAt'],
     ['seats', '{"value":1,"reason":""}', 'invalid_request', 'reason'],
     ['seats', `{"value":1,"reason":"${'x'.repeat(501)}"}`, 'invalid_request', 'reason'],
-    ['gone', '{"value":1}', 'feature_not_found', 'featureKey'],
+    ['deleted', '{"value":1}', 'feature_not_found', 'featureKey'],
   ] as const)('of %s as %s is rejected, and changes nothing', async (feature, body, code, param) => {
     const customerId = await made.customer();
     expectRejection(await overrides.put(customerId, feature, body), code, param);
@@ -125,10 +125,10 @@ describe('an override', () => {
 
   it('is of a customer that there is, and that is not archived', async () => {
     for (const response of [
-      await overrides.put('nobody', 'sso', { value: true }),
-      await overrides.read('nobody', 'sso'),
-      await overrides.remove('nobody', 'sso'),
-      await overrides.list('nobody'),
+      await overrides.put('cus_unknown', 'sso', { value: true }),
+      await overrides.read('cus_unknown', 'sso'),
+      await overrides.remove('cus_unknown', 'sso'),
+      await overrides.list('cus_unknown'),
     ]) {
       expectRejection(response, 'customer_not_found', 'customerId');
     }
@@ -158,7 +158,7 @@ describe('an override', () => {
     expect((await overrides.remove(customerId, 'seats', none)).status).toBe(204);
   });
 
-  it('is nobody else’s', async () => {
+  it('is not visible in another environment', async () => {
     const customerId = await made.customer();
     await overrides.put(customerId, 'sso', { value: true });
     const other = await api.addWorkspace();

@@ -98,7 +98,10 @@ describe('the entitlements of a plan', () => {
     rival.release();
     expect((await changed).body).toEqual({ ...params, version: 2, entitlements: [] });
     expect((await get(params, { version: 1 })).body.entitlements).toEqual(SHOWN);
-    expect((await api.request('plans.retrieve', { params })).body).toMatchObject({ status: 'draft', version: 2 });
+    expect((await api.request('plans.retrieve', { params })).body).toMatchObject({
+      status: 'draft',
+      version: 2,
+    });
   });
 
   it('make a new version of a plan that is published, and the old one stays as it was', async () => {
@@ -142,7 +145,9 @@ describe('the entitlements of a plan', () => {
     expect(response.text).toContain('"value":123456789012345.123456789012');
     expect((await get(params)).text).toBe(response.text);
     const zero = '{"entitlements":[{"featureKey":"seats","value":-0.0}]}';
-    expect((await api.request('plans.replaceEntitlements', { params, body: zero })).text).toContain('"value":0,');
+    expect((await api.request('plans.replaceEntitlements', { params, body: zero })).text).toContain(
+      '"value":0,',
+    );
   });
 
   it('are replaced only as they were seen', async () => {
@@ -172,7 +177,7 @@ describe('the entitlements of a plan', () => {
     expectRejection(await put(params, twice), 'invalid_request', 'entitlements.1.featureKey');
   });
 
-  it('are nobody else’s to see or to use', async () => {
+  it('are not visible or usable in another environment', async () => {
     const params = await newPlan();
     const key = api.keys.test.secret;
     const theirs = await api.request('createPlan', { key, body: { productId: 'p', name: 'Theirs' } });
@@ -188,7 +193,11 @@ describe('the entitlements of a plan', () => {
       'plan_not_found',
       'planId',
     );
-    expectRejection(await api.request('plans.retrieveEntitlements', { key, params }), 'plan_not_found', 'planId');
+    expectRejection(
+      await api.request('plans.retrieveEntitlements', { key, params }),
+      'plan_not_found',
+      'planId',
+    );
   });
 
   it.each([0, -1, 1.5, 2, 2 ** 31, 'x'])('have no version %s', async (version) => {
@@ -220,7 +229,7 @@ describe('a set that cannot be', () => {
       [[{ featureKey: 'seats', value: 1e15 }], 'value_invalid', 'entitlements.0.value'],
       [[{ featureKey: 'seats', value: 1e-13 }], 'value_invalid', 'entitlements.0.value'],
       [[...SET, { featureKey: 'seats', value: 1 }], 'invalid_request', 'entitlements.3.featureKey'],
-      [[...SET, { featureKey: 'gone', value: 1 }], 'feature_not_found', 'entitlements.3.featureKey'],
+      [[...SET, { featureKey: 'deleted', value: 1 }], 'feature_not_found', 'entitlements.3.featureKey'],
       [[{ featureKey: '__proto__', value: 1 }], 'feature_not_found', 'entitlements.0.featureKey'],
       [[{ featureKey: `' OR true --`, value: 1 }], 'feature_not_found', 'entitlements.0.featureKey'],
     ];

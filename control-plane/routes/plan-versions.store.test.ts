@@ -78,8 +78,10 @@ it('each version gives forever what it gave when the next one came', async () =>
 async function take(params: { planId: string }, step: Step, planVersion: number): Promise<void> {
   // Rejected for an archived plan.
   if (step.does === 'pin') {
-    const { body } = await api.request('subscriptions.create', { body: { customerId, ...params, planVersion } });
-    // It counts also when it has ended, and then leaves room for the next.
+    const { body } = await api.request('subscriptions.create', {
+      body: { customerId, ...params, planVersion },
+    });
+    // It counts also when it has ended, and the next one is accepted then.
     await api.request('subscriptions.cancel', { params: { subscriptionId: String(body.id) } });
   }
   if (step.does === 'rename') await api.request('plans.update', { params, body: { name: step.name } });

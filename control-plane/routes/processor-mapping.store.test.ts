@@ -110,7 +110,10 @@ describe('a subscription of a customer', () => {
     expect(await made.linkedTo(id)).toEqual([]);
     expect(await made.outcomes(id)).toEqual([]);
     const query = { processorSubscriptionId: id };
-    const { body } = await made.api.request('processor.listEvents', { key: made.api.keys.test.secret, query });
+    const { body } = await made.api.request('processor.listEvents', {
+      key: made.api.keys.test.secret,
+      query,
+    });
     expect(body.data).toMatchObject([
       {
         status: 'unmatched',
@@ -121,7 +124,7 @@ describe('a subscription of a customer', () => {
     ]);
   });
 
-  it('that is archived, or on a plan that is, waits and says so', async () => {
+  it('that is archived, or on an archived plan, waits with that reason', async () => {
     const { price, planId } = await priced();
     const customer = name('cus');
     const customerId = await made.customer({ processorCustomerId: customer });
@@ -188,7 +191,9 @@ describe('what is not mapped', () => {
     expect(await made.apply(event.id)).toMatchObject({ status: 'applied' });
     await made.notify(event);
     expect(await made.read(ours.id)).toEqual({ ...applied, status: 'paused' });
-    const unknown = await made.api.request('processor.applyEvent', { params: { processorEventId: 'evt_none' } });
+    const unknown = await made.api.request('processor.applyEvent', {
+      params: { processorEventId: 'evt_none' },
+    });
     expectRejection(unknown, 'not_found', 'processorEventId');
   });
 
@@ -243,7 +248,7 @@ describe('what is not mapped', () => {
     }
   });
 
-  it('holds since it happened there, for what usage costs', async () => {
+  it('applies to the cost of usage from the time of the processor on', async () => {
     const { request, pool } = made.api;
     await request('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
     const feature = { key: 'calls', name: 'Calls', type: 'metered', meterKey: 'calls' };
@@ -275,7 +280,7 @@ describe('what is not mapped', () => {
     expect(await made.read(ours)).toMatchObject({ planId });
   });
 
-  it('is kept within bounds: the oldest go, are shown as given up, and may come again', async () => {
+  it('is bounded: the oldest are dropped, shown as given up, and may be sent again', async () => {
     const { id, event } = await waiting();
     const environment = `${made.api.keys.workspaceId}:live`;
     const processorSubscriptionId = name('sub');

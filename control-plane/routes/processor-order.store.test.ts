@@ -180,7 +180,7 @@ describe('a change that is made here', () => {
     expect((await made.read(other)).status).toBe('canceled');
   });
 
-  it('to the value it has, or of the metadata, holds up no event', async () => {
+  it('to the value it has, or of the metadata, delays no event', async () => {
     const id = newId();
     const { id: ours } = await made.subscribe({ processorSubscriptionId: id });
     await made.patch(ours, { status: 'active', metadata: { a: 'b' } });
@@ -244,7 +244,7 @@ describe('a test clock', () => {
   }
 
   it.each([YEARS, -YEARS])(
-    'may stand %d seconds from now: its times are ordered among themselves',
+    'may be %d seconds from now: its times are ordered among themselves',
     async (far) => {
       const one = await simulated();
       await one.notify(far, 'trialing');
@@ -256,7 +256,7 @@ describe('a test clock', () => {
     },
   );
 
-  it.each([YEARS, -YEARS])('that is %d seconds from now goes on after a change here', async (far) => {
+  it.each([YEARS, -YEARS])('that is %d seconds from now continues after a change here', async (far) => {
     const one = await simulated();
     await one.notify(far, 'active');
     made.clock.ms += 1_000;
@@ -268,7 +268,7 @@ describe('a test clock', () => {
     expect(await one.status()).toBe('active');
   });
 
-  it('says since when by its own time, and the overdue days are counted by ours', async () => {
+  it('has its start by the time of the processor, and overdue days are counted by that of the server', async () => {
     const one = await simulated();
     await one.notify(-YEARS, 'past_due');
     const sql = 'SELECT status_since AS since FROM subscriptions WHERE id = $1';

@@ -87,7 +87,7 @@ describe('a mapping', () => {
     ).toBe(200);
   });
 
-  it('of a customer is set, changed and taken away', async () => {
+  it('of a customer is set, changed and removed', async () => {
     const customerId = await made.customer();
     const params = { customerId };
     const patch = async (processorCustomerId: string | null) =>

@@ -117,7 +117,7 @@ describe('a signed call', () => {
     expect((await read(id)).status).toBe('active');
   });
 
-  it('is read only once its signature holds', async () => {
+  it('is read only after its signature is verified', async () => {
     expectRejection(await send('{"id":'), 'invalid_json');
     expectRejection(await send('[]'), 'invalid_request');
     const strange = eventText({ at: T0, object: { id: 'x', status: 'frozen' } });
@@ -202,7 +202,7 @@ describe('a subscription', () => {
     expect(await eventsOf(id)).toEqual(['subscription.canceled', 'subscription.created']);
   });
 
-  it('goes where the processor says, also against the transition table', async () => {
+  it('changes to the status of the processor, also against the transition table', async () => {
     const { id, theirs } = await subscribe();
     const params = { subscriptionId: id };
     await api.request('subscriptions.cancel', { params, body: {} });
@@ -215,7 +215,7 @@ describe('a subscription', () => {
     expect((await read(id)).status).toBe('incomplete');
   });
 
-  it('keeps what it has where the processor says the same or nothing, and notifies nobody', async () => {
+  it('keeps its fields if the event has the same or none, and sends no notification', async () => {
     const { id, theirs } = await subscribe();
     const before = await read(id);
     await notify({ at: T0, object: { id: theirs } });

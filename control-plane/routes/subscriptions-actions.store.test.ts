@@ -32,7 +32,7 @@ describe('canceling', () => {
     }
   });
 
-  it('at the end of the period sets the time, and PATCH takes it away', async () => {
+  it('at the end of the period sets the time, and PATCH removes it', async () => {
     const { body } = await made.subscribe();
     const response = await made.cancel(body.id, { at: 'period_end' });
     expect(response.body).toEqual({ ...body, cancelAt: body.currentPeriodEnd });
@@ -108,7 +108,7 @@ describe('an add-on', () => {
     }
   });
 
-  it('finds room with nineteen others and not with twenty', async () => {
+  it('is accepted with nineteen others and not with twenty', async () => {
     const { body } = await made.subscribe();
     const ids = await Promise.all(Array.from({ length: 21 }, () => made.addon()));
     const put = (addonId = '') =>

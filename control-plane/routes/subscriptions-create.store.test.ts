@@ -214,7 +214,7 @@ describe('a new subscription', () => {
 });
 
 describe('the list of subscriptions', () => {
-  it('holds those of a customer, named either way, or of a status', async () => {
+  it('contains those of a customer, by id or externalId, or of a status', async () => {
     const customerId = await made.customer();
     await api.pool.query(`UPDATE customers SET external_id = 'ext-list' WHERE id = $1`, [customerId]);
     const ids = [];
@@ -226,7 +226,7 @@ describe('the list of subscriptions', () => {
     expect(await list({ customerId })).toEqual(ids.toReversed());
     expect(await list({ customerId: 'ext-list' })).toEqual(ids.toReversed());
     expect(await list({ customerId, status: 'paused' })).toEqual([ids[1]]);
-    expect(await list({ customerId: 'nobody' })).toEqual([]);
+    expect(await list({ customerId: 'cus_unknown' })).toEqual([]);
     const page = await api.request('subscriptions.list', { query: { customerId, page: 2, pageSize: 2 } });
     expect(page.body).toMatchObject({ total: 3, totalPages: 2, hasPrev: true, hasNext: false });
     expect(page.body.data.map((one: { id: string }) => one.id)).toEqual([ids[0]]);

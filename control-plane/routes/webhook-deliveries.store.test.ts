@@ -86,7 +86,7 @@ describe('the log of deliveries', () => {
     ]);
   });
 
-  it('is there for nobody else, and of nothing that is not there', async () => {
+  it('is not visible in another environment, and 404 for unknown ids', async () => {
     const { id: deliveryId } = await one.notified(1, 'failed');
     const { secret: stranger } = (await api.addWorkspace()).live;
     for (const operation of ['webhookDeliveries.retrieve', 'webhookDeliveries.replay'] as const) {
@@ -106,7 +106,7 @@ describe('the log of deliveries', () => {
       );
     }
     expectRejection(
-      await api.request('webhookDeliveries.list', { ...of(), query: { status: 'gone' as never } }),
+      await api.request('webhookDeliveries.list', { ...of(), query: { status: 'lost' as never } }),
       'invalid_request',
       'status',
     );

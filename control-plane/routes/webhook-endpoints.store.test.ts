@@ -74,7 +74,7 @@ describe('a webhook endpoint that is read', () => {
     expect([again.status, again.text.includes(secret)]).toEqual([304, false]);
   });
 
-  it('says why it was disabled, in lists too', async () => {
+  it('shows why it was disabled, in lists too', async () => {
     const { id } = await make();
     await failFor(id);
     const expected = { id, status: 'disabled', disabledReason: 'failing' };
@@ -84,7 +84,7 @@ describe('a webhook endpoint that is read', () => {
 });
 
 describe('a webhook endpoint that is changed', () => {
-  it('is changed in what is said, once, and the audit log shows it', async () => {
+  it('is changed in the given fields, once, and the audit log shows it', async () => {
     const { secret, ...made } = await make();
     const url = 'https://receiver.example/other';
     const first = await patch(made.id, { url, events: ['*', 'plan.created', '*'], status: 'disabled' });
@@ -140,7 +140,7 @@ describe('a webhook endpoint that is changed', () => {
     ['localhost', { url: 'https://localhost/' }, 'url'],
     ['no event', { events: [] }, 'events'],
     ['an unknown event', { events: ['plan.deleted'] }, 'events.0'],
-    ['an unknown status', { status: 'gone' }, 'status'],
+    ['an unknown status', { status: 'lost' }, 'status'],
   ];
   it.each(rejected)('is rejected with %s, and stays as it is', async (_, body, param) => {
     const { id } = await make();
@@ -149,13 +149,13 @@ describe('a webhook endpoint that is changed', () => {
     expect(await stored(id)).toEqual(before);
   });
 
-  it('is changed only as its caller saw it, where the caller says so', async () => {
+  it('is changed only in the version of If-Match, if that is sent', async () => {
     const { id } = await make();
     const seen = { 'if-match': String((await read(id)).headers.etag) };
     expect((await patch(id, { events: ['*'] }, seen)).status).toBe(200);
     expectRejection(await patch(id, { events: ['plan.created'] }, seen), 'precondition_failed');
-    const gone = await api.request('webhookEndpoints.delete', { ...of(id), headers: seen });
-    expectRejection(gone, 'precondition_failed');
+    const deleted = await api.request('webhookEndpoints.delete', { ...of(id), headers: seen });
+    expectRejection(deleted, 'precondition_failed');
   });
 });
 
@@ -167,7 +167,7 @@ describe('a signing secret that is replaced', () => {
     return [open(row.secret), open(row.previous_secret)];
   };
 
-  it('signs along with the new one for a day, or as long as is said', async () => {
+  it('signs along with the new one for a day, or for the given time', async () => {
     const { id, secret: first } = await make();
     const second = await rotate(id);
     expect(second.body.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
@@ -215,7 +215,7 @@ describe('a signing secret that is replaced', () => {
 });
 
 describe('a webhook endpoint that is deleted', () => {
-  it('is gone, and the audit log keeps what it was', async () => {
+  it('is deleted, and the audit log keeps what it was', async () => {
     const { secret, ...made } = await make();
     expect((await api.request('webhookEndpoints.delete', of(made.id))).status).toBe(204);
     expectRejection(await read(made.id), 'endpoint_not_found', 'endpointId');
@@ -231,7 +231,7 @@ describe('a webhook endpoint that is deleted', () => {
     );
   });
 
-  it('makes room for another', async () => {
+  it('allows another one', async () => {
     const made: Array<Awaited<ReturnType<typeof make>>> = [];
     // Rotations wait for each other: a hundred at once exceed their time on a busy machine.
     for (let tens = 0; tens < 10; tens += 1) {

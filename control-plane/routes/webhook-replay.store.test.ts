@@ -79,7 +79,7 @@ describe('a time that is replayed', () => {
     expect((await replay(span(0, 9))).body).toEqual({ replayed: 0, hurried: 0 });
   });
 
-  it('of more than 10,000 events continues where the response says', async () => {
+  it('of more than 10,000 events continues at nextFrom', async () => {
     await one.notifiedMany(10_050, 'failed');
     const passedMs = startStopwatch();
     const first = (await replay({ ...span(0, 99), onlyFailed: true })).body;
@@ -90,7 +90,7 @@ describe('a time that is replayed', () => {
     expect((await listOf({ status: 'pending' })).total).toBe(10_050);
   });
 
-  it('with more than 10,000 on their way is gone through in order, and nothing twice', async () => {
+  it('with more than 10,000 pending runs in order, and nothing twice', async () => {
     await one.notifiedMany(10_050, 'pending');
     const early = await one.notified(5, 'succeeded');
     const late = await one.notified(60, 'succeeded');

@@ -115,7 +115,8 @@ describe('the audit log', () => {
   it('is filtered by actor, action, object and time, and paged', async () => {
     const { live } = await api.addWorkspace();
     const key = live.secret;
-    const other = (await api.request('apiKeys.create', { key, body: { kind: 'secret', scopes: ['*'] } })).body;
+    const other = (await api.request('apiKeys.create', { key, body: { kind: 'secret', scopes: ['*'] } }))
+      .body;
     const made = (await api.request('customers.create', { key: other.key })).body;
     await api.request('customers.update', { key: other.key, params: { customerId: made.id } });
     const actionsOf = async (query: Record<string, string>) =>
@@ -132,7 +133,7 @@ describe('the audit log', () => {
     expectRejection(await api.request('auditLog.list', { query: { from: 'x' } }), 'invalid_request', 'from');
   });
 
-  it('holds the text of no key', async () => {
+  it('contains the text of no key', async () => {
     const { live } = await api.addWorkspace();
     const made = (await api.request('apiKeys.create', { key: live.secret })).body;
     const next = (await api.request('apiKeys.rotate', { key: live.secret, params: { keyId: made.id } })).body;

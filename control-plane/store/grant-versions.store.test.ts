@@ -90,7 +90,7 @@ describe("a customer's mark", () => {
     expect(await markOf(customerId)).toBe(mark);
   });
 
-  it("is nobody's in another environment", async () => {
+  it('is not found in another environment', async () => {
     const customerId = await made.customer();
     const other = `${api.keys.workspaceId}:test`;
     expect(await readMarks(api.pool, [{ environment: other, customerId }])).toEqual([]);
@@ -98,7 +98,7 @@ describe("a customer's mark", () => {
   });
 });
 
-it('counts what a customer holds up to a bound', async () => {
+it('counts the grants of a customer up to a bound', async () => {
   const customerId = await made.customer();
   const held = async (heldMax: number) =>
     (await readSizedMark(api.pool, environment, { customer: customerId, heldMax }))?.held;

@@ -54,7 +54,7 @@ describe('where statistics do not know the environment', () => {
     },
   );
 
-  it('what customers hold is read by what is theirs alone', async () => {
+  it('customer grants are read by the customer alone', async () => {
     const question = { customers: customers.slice(0, 300), at: LATER, meterKeys: [], featureIds: [] };
     const read = await rowsOf('subscriptions', async (db) => {
       expect(await readCustomerGrants(db, environment, question)).toHaveLength(300);
@@ -70,7 +70,7 @@ describe('where statistics do not know the environment', () => {
     expectAFew(read, 500);
   });
 
-  it('the sessions of the funnel are gone through once', async () => {
+  it('the sessions of the funnel are read once', async () => {
     const read = await rowsOf('subscriptions', async (db) => {
       const counted = await countFunnelSessions(db, environment, { from: BORN, to: LATER, planId: null });
       expect(counted).toEqual({ viewed: 0, started: MANY, activated: MANY });
@@ -95,7 +95,7 @@ describe('where there are no statistics', () => {
     expect(read).toBe(100);
   });
 
-  it('what customers hold is read by the add-ons that are attached alone', async () => {
+  it('customer grants are read by the attached add-ons alone', async () => {
     const { environment } = place;
     await place.pool.query(
       `WITH new AS (
@@ -121,7 +121,7 @@ describe('where there are no statistics', () => {
   });
 });
 
-it('who has an add-on is found by that alone where statistics are of an empty installation', async () => {
+it('customers with an add-on are found by the add-on alone with the statistics of an empty installation', async () => {
   const place = await placeUnderTest();
   await crowd(place.pool, `${place.workspaceId}:test`, 1);
   await place.pool.query('ANALYZE');

@@ -85,7 +85,7 @@ export function subscriptionsUnderTest(api: ApiUnderTest) {
     /** Types of a subscription's events after its creation. */
     notifiedSince: async (id: string) =>
       (await notified(id)).map(({ type }) => type).filter((type) => type !== 'subscription.created'),
-    /** How many events say that a customer's plan changed, after its first subscription. */
+    /** How many events report that a customer's plan changed, after its first subscription. */
     planChanges: async (customerId: string) => (await notified(customerId)).length - 1,
     recorded: (objectId: string) => auditEntries(api.pool, objectId),
   };

@@ -124,7 +124,7 @@ describe('a breakdown', () => {
     expect(Number(other?.[2])).toBe(rest.length);
   });
 
-  it('costs what the rate of each value says, in every dimension, to the last digit', async () => {
+  it('costs the rate of each value, in every dimension, to the last digit', async () => {
     const rates: Record<string, string> = { eu: '0.000000000001', us: '2', '': '7.5' };
     const byRegion = `{"eu":${rates.eu},"us":${rates.us},"":${rates['']}}`;
     const creditRates = `{"property":"region","rates":${byRegion}}`;
@@ -148,7 +148,7 @@ describe('a breakdown', () => {
   });
 
   // Red when the newest rates are used for all of it, or the time of the change belongs to the old ones.
-  it('costs what the rates of its time said, where they have changed', async () => {
+  it('costs the rates of its time after they have changed', async () => {
     const meter = { key: 'changed', name: 'c', aggregation: 'count', creditRate: 2 };
     expect((await usage.api.call('POST', '/api/v1/meters', { body: meter })).status).toBe(201);
     const body = { creditRate: 5, creditRates: { property: 'region', rates: { eu: 7 } } };

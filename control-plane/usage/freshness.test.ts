@@ -12,7 +12,7 @@ import { beginReadTime } from './read-time.ts';
 /*
  * Time advances only by `vi.advanceTimersByTimeAsync`. Mutants this suite catches: a sample's time taken
  * after its end; asOf of the latest sample whether loaded or not; no poll; a notification of another log
- * believed; waiters woken by any notification; no bound on waiters.
+ * trusted; waiters woken by any notification; no bound on waiters.
  */
 const START_MS = Date.UTC(2026, 0, 1);
 
@@ -55,7 +55,7 @@ afterEach(() => {
 });
 
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
-const note = (hi: number, throughMs = 0, logId = 'aa') =>
+const notifyLoaded = (hi: number, throughMs = 0, logId = 'aa') =>
   freshness.loaded({ logId, partition: 0, hi, throughMs });
 const asOf = () => freshness.asOfMs() - START_MS;
 
@@ -88,23 +88,23 @@ describe('freshness', () => {
     for (end = 100; end <= 500; end += 100) await pass(100);
     end = 500;
     expect(asOf()).toBe(0);
-    note(250);
+    notifyLoaded(250);
     expect(asOf()).toBe(200);
-    note(400);
+    notifyLoaded(400);
     expect(asOf()).toBe(400);
-    note(500);
+    notifyLoaded(500);
     await pass(100);
     expect(asOf()).toBe(600);
   });
 
-  it('never goes back, and does not believe a note of another log', async () => {
+  it('never decreases, and ignores a notification of another log', async () => {
     await freshness.arrive();
     end = 100;
     await pass(100);
-    note(100, 0, 'bb');
+    notifyLoaded(100, 0, 'bb');
     expect(asOf()).toBe(0);
-    note(100);
-    note(50);
+    notifyLoaded(100);
+    notifyLoaded(50);
     expect(asOf()).toBe(100);
     expect(await freshness.reached(100, waitOf(0))).toBe(true);
   });
@@ -119,7 +119,7 @@ describe('freshness', () => {
     expect(asOf()).toBe(0);
   });
 
-  it('is what the last range says where no sample is as old', async () => {
+  it('is the time of the last range if no sample is as old', async () => {
     end = 1_000;
     stored = { hi: 600, throughMs: START_MS - 5_000 };
     await freshness.arrive();
@@ -135,10 +135,10 @@ describe('a waiting read', () => {
     const reads = [50, 100, 100].map((position) => watch(freshness.reached(position, waitOf(1_000))));
     await pass(5);
     expect(requested).toBe(1);
-    note(60);
+    notifyLoaded(60);
     await pass(0);
     expect(reads.map(({ outcome }) => outcome)).toEqual([true, undefined, undefined]);
-    note(100);
+    notifyLoaded(100);
     await pass(0);
     expect(reads.map(({ outcome }) => outcome)).toEqual([true, true, true]);
   });
@@ -189,7 +189,7 @@ describe('a waiting read', () => {
     await freshness.arrive();
     postgresAway = true;
     end = 100;
-    note(100);
+    notifyLoaded(100);
     await expect(freshness.arrive()).resolves.toBe(100);
     expect(await freshness.reached(100, waitOf(0))).toBe(true);
   });

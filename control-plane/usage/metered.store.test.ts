@@ -144,7 +144,7 @@ describe('a counter of a subscriber', () => {
       expect(seen).toEqual(expected);
     }
     expect((await list({ page: 1000 })).body).toMatchObject({ data: [], total: meters.total });
-    expectRejection(await list({}, 'nobody'), 'customer_not_found', 'customerId');
+    expectRejection(await list({}, 'cus_unknown'), 'customer_not_found', 'customerId');
     expectRejection(await list({ at: 'now' }), 'invalid_request', 'at');
   });
 
@@ -193,7 +193,10 @@ describe('a counter of a subscriber', () => {
     const first = await made.subscribe(customerId, {}, { planId, currentPeriodStart: isoText(started) });
     await use(100, within);
     expect([await read(early), await read()]).toEqual([20, 100]);
-    await usage.api.request('subscriptions.cancel', { params: { subscriptionId: first }, body: { at: 'now' } });
+    await usage.api.request('subscriptions.cancel', {
+      params: { subscriptionId: first },
+      body: { at: 'now' },
+    });
     const second = await made.subscribe(customerId, {}, { planId });
     const secondMs = Date.now();
     await use(7, secondMs);
@@ -235,7 +238,7 @@ describe('a check of what is metered', () => {
     });
   });
 
-  it('of several reads their counters together, and says the same', async () => {
+  it('of several reads their counters together, with the same values', async () => {
     const body = { customerId: usage.customerId, features };
     const together = (await usage.api.request('entitlements.checkMany', { body })).body.data;
     const alone = features.map(({ featureKey }) => made.check(usage.customerId, featureKey));
@@ -262,7 +265,7 @@ describe('a check of what is metered', () => {
   });
 
   // Red when a check reads the grants of the requested feature alone.
-  it('goes by the period that another feature gives its meter', async () => {
+  it('uses the period that another feature gives its meter', async () => {
     const customerId = await made.customer();
     await made.feature('sum-other', 'metered', 'sum');
     await made.subscribe(customerId, { 'sum-other': 1 }, periodFrom(anchorMs));

@@ -18,7 +18,7 @@ test('what is loaded already is reached at once, the rest when all partitions ha
   expect(cuts.recordsLeft()).toBe(0);
 });
 
-// Red when the sum of the positions is compared, when a partition is left out, when a number goes back.
+// Red when the sum of the positions is compared, when a partition is left out, when a number decreases.
 test('a cut is never reached before each partition is loaded up to it', async () => {
   const step = fc.record({ partition: fc.nat(2), by: fc.integer({ min: 1, max: 3 }), loads: fc.boolean() });
   await fc.assert(

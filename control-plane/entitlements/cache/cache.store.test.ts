@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startStopwatch } from '../../../tests/support/stopwatch.ts';
-import { type ApiUnderTest, AWAY, EMPTY_LOG, startApi } from '../../api-under-test.ts';
+import { type ApiUnderTest, EMPTY_LOG, startApi, UNAVAILABLE_WAREHOUSE } from '../../api-under-test.ts';
 import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
 import { type SecondControlPlane, startSecondControlPlane } from '../second-control-plane-under-test.ts';
 
@@ -20,13 +20,13 @@ let deaf: SecondControlPlane;
 const SOON = { timeout: 20_000 };
 /** By then a process without notifications sees it too. */
 const LOOKED_AGAIN_MS = 5_000;
-const stores = { warehouse: AWAY, logReader: EMPTY_LOG };
+const stores = { warehouse: UNAVAILABLE_WAREHOUSE, logReader: EMPTY_LOG };
 
 beforeAll(async () => {
   api = await startApi(stores);
   made = customerGrantsUnderTest(api);
   hearing = await startSecondControlPlane(api, stores);
-  deaf = await startSecondControlPlane(api, stores, { hears: false });
+  deaf = await startSecondControlPlane(api, stores, { listens: false });
   await made.feature('sso', 'boolean');
   await made.feature('audit', 'boolean');
   await made.feature('seats', 'limit');
@@ -76,7 +76,7 @@ describe('a warm check', () => {
     await expect.poll(requestAtOnce, SOON).toEqual(['a transaction']);
   });
 
-  it('never remembers that there is nobody, or no such feature', async () => {
+  it('never caches that a customer or a feature is unknown', async () => {
     expect((await hearing.check('later', 'sso')).decision.reasonCode).toBe('customer_not_found');
     const customerId = await made.customer();
     await api.request('customers.update', { params: { customerId }, body: { externalId: 'later' } });
@@ -85,7 +85,7 @@ describe('a warm check', () => {
     expect((await hearing.check('later', 'coming')).decision.reasonCode).toBe('no_active_subscription');
   });
 
-  it('comes from the stores where a customer holds too much, and follows every change', async () => {
+  it('comes from the stores for a customer with too many grants, and follows every change', async () => {
     const customerId = await made.customer();
     const planId = await made.plan({ sso: true });
     await made.subscribe(customerId, {}, { planId });
@@ -168,7 +168,7 @@ const CHANGES: Record<string, () => Promise<SeenChange>> = {
   },
   'a feature that is deleted': async () => {
     const customer = await made.customer();
-    const feature = `gone-${customer.slice(-6)}`;
+    const feature = `deleted-${customer.slice(-6)}`;
     await made.feature(feature, 'boolean');
     await made.subscribe(customer, { [feature]: true });
     const change = () => api.request('features.delete', { params: { featureKey: feature } });
@@ -237,7 +237,7 @@ describe('a change', () => {
 
 describe('a key that is revoked', () => {
   const used = async (plane: SecondControlPlane, key: string) => {
-    const { status } = await plane.request('/entitlements/nobody/sso', {
+    const { status } = await plane.request('/entitlements/cus_unknown/sso', {
       headers: { authorization: `Bearer ${key}` },
     });
     return status;

@@ -69,15 +69,15 @@ describe('the customer cache', () => {
     expect(held.length).toBeLessThanOrEqual(5);
   });
 
-  it('never remembers nobody', async () => {
+  it('never caches an unknown customer', async () => {
     const cache = createCustomerCache();
     let reads = 0;
-    const nobody = () =>
-      cache.fill(ENV, 'nobody', async () => {
+    const unknown = () =>
+      cache.fill(ENV, 'cus_unknown', async () => {
         reads += 1;
         return undefined;
       });
-    expect([await nobody(), await nobody()]).toEqual([undefined, undefined]);
+    expect([await unknown(), await unknown()]).toEqual([undefined, undefined]);
     expect(reads).toBe(2);
   });
 

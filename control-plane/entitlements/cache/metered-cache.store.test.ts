@@ -21,7 +21,7 @@ import { type SecondControlPlane, startSecondControlPlane } from '../second-cont
  * Metered decisions from the cache over a real log, Postgres and ClickHouse, on a second control plane next
  * to the one that makes every change. Mutants this suite catches: a counter that is read only once; `asOf`
  * that advances without ClickHouse, or includes what is not counted; credits of an earlier read; any part of
- * what the stores say left out.
+ * the values of the stores left out.
  */
 const log = pino({ level: 'silent' });
 const DAY_MS = 86_400_000;
@@ -111,7 +111,7 @@ describe('a warm check of what is metered', () => {
     expect(plane.statements()).toEqual([]);
   });
 
-  it('says up to when everything is counted, and never more', async () => {
+  it('reports up to when everything is counted, and never more', async () => {
     const customerId = await made.customer();
     await made.subscribe(customerId, { 'sum-feature': 1_000 });
     await decide(customerId);
@@ -147,7 +147,7 @@ describe('a warm check of what is metered', () => {
     await expect.poll(async () => (await decide(customerId)).current, { timeout: 10_000 }).toBe(1);
   });
 
-  it('goes by the credits of now', async () => {
+  it('uses the present credits', async () => {
     const customerId = await made.customer();
     const params = { meterId: 'sum' };
     await usage.api.request('meters.update', { params, body: { creditRate: 2 } });
@@ -163,7 +163,7 @@ describe('a warm check of what is metered', () => {
   });
 
   // Red where only a change of entitlements invalidates, and not one of the periods of meters.
-  it('goes by a period that was extended since', async () => {
+  it('uses a period that was extended since', async () => {
     const customerId = await made.customer();
     const id = await made.subscribe(customerId, { 'sum-feature': 1 });
     const resetsAt = async () => (await decide(customerId)).resetsAt ?? '';
@@ -226,13 +226,13 @@ const customerGrants = fc.record({
   requested: fc.constantFrom({}, {}, { requested: 0 }, { requested: 2.5 }, { requested: 1_000_000 }),
 });
 
-describe('what memory says of any customer', () => {
-  it('is what the stores say, first and again, on both paths', { timeout: 120_000 }, async () => {
+describe('the cached decisions on any customer', () => {
+  it('are those of the stores, first and again, on both paths', { timeout: 120_000 }, async () => {
     await made.feature('sso', 'boolean');
     await made.feature('seats', 'limit');
     await fc.assert(
       fc.asyncProperty(customerGrants, async ({ requested, ...held }) => {
-        const customerId = await holderOf(held);
+        const customerId = await customerWith(held);
         const features = NAMES.map((featureKey) => ({ featureKey, ...requested }));
         const options = { method: 'POST' as const, headers: JSON_TYPE, body: { customerId, features } };
         const requestAll = async (query = '') => {
@@ -256,7 +256,7 @@ describe('what memory says of any customer', () => {
 
 describe('a check while what is counted is being repaired', () => {
   it('is rejected where it must be strong, and is served from the cache otherwise', async () => {
-    const customerId = await holderOf({
+    const customerId = await customerWith({
       subscriptions: [],
       override: ['sum-feature', 7],
       used: 0,
@@ -278,7 +278,7 @@ describe('a check while what is counted is being repaired', () => {
 
 type Held = Omit<typeof customerGrants extends fc.Arbitrary<infer One> ? One : never, 'requested'>;
 
-async function holderOf({ subscriptions, override, used, isArchived }: Held): Promise<string> {
+async function customerWith({ subscriptions, override, used, isArchived }: Held): Promise<string> {
   const { api } = usage;
   const customerId = await made.customer();
   for (let event = 0; event < used; event += 1) await usage.load(await use(customerId));

@@ -73,7 +73,7 @@ describe('a plan with many subscribers that changes', () => {
     expect(await place.customersHeard()).toBe(200);
   });
 
-  it('back to what it was before the notifier ran is notified to nobody', async () => {
+  it('back to what it was before the notifier ran sends nothing', async () => {
     const place = await placeUnderTest();
     await place.subscribers(10);
     await place.give({ seats: '5' });

@@ -44,7 +44,7 @@ it(`each change notifies the values that it has changed, and no other (seed ${SE
     });
     for (const id of place.customers) {
       const values = kept.get(id) as Map<string, unknown>;
-      const changes = await notified.heard(id);
+      const changes = await notified.events(id);
       // No customer is notified of a value twice in a row.
       expect(
         changes.filter(({ featureKey, effectiveValue }) => values.get(featureKey) === effectiveValue),
@@ -56,11 +56,11 @@ it(`each change notifies the values that it has changed, and no other (seed ${SE
 }, 240_000);
 
 it(`many changes at once notify every customer of its final entitlements (seed ${SEED})`, async () => {
-  const lanes = Array.from({ length: 8 }, async (_, lane) => {
-    const random = randomOf(SEED + lane + 1);
+  const writers = Array.from({ length: 8 }, async (_, writer) => {
+    const random = randomOf(SEED + writer + 1);
     for (let step = 0; step < 30; step += 1) await drawn(random, place, { isLasting: false }).run();
   });
-  await Promise.all(lanes);
+  await Promise.all(writers);
   // Some of the overrides have not expired yet.
   await vi.waitFor(async () => expect(await notified.untrue()).toEqual([]), {
     timeout: 20_000,
@@ -68,7 +68,7 @@ it(`many changes at once notify every customer of its final entitlements (seed $
   });
   for (const id of place.customers) {
     const flags = new Map<string, number>();
-    for (const { featureKey, allowed, effectiveValue } of await notified.heard(id, 'all')) {
+    for (const { featureKey, allowed, effectiveValue } of await notified.events(id, 'all')) {
       if (typeof effectiveValue === 'boolean')
         flags.set(featureKey, (flags.get(featureKey) ?? 0) + (allowed ? 1 : -1));
     }
@@ -108,7 +108,10 @@ function drawn(random: Random, of: Place, { isLasting }: { isLasting: boolean })
     () => api.request('subscriptions.update', { params, body: { planId } }),
     () => api.request('subscriptions.update', { params, body: { planVersion: pick([null, 1]) } }),
     () =>
-      api.request('subscriptions.update', { params, body: { status: pick(['active', 'past_due', 'paused']) } }),
+      api.request('subscriptions.update', {
+        params,
+        body: { status: pick(['active', 'past_due', 'paused']) },
+      }),
     () =>
       api.request('overrides.put', {
         params: { customerId, featureKey },

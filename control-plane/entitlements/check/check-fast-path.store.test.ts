@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RESPONSE_GUARDS } from '../../../schemas/http/response-guards.ts';
 import { openConnection, requestHead } from '../../../tests/support/raw-connection.ts';
-import { type ApiUnderTest, AWAY, EMPTY_LOG, startApi } from '../../api-under-test.ts';
+import { type ApiUnderTest, EMPTY_LOG, startApi, UNAVAILABLE_WAREHOUSE } from '../../api-under-test.ts';
 import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
 import { type SecondControlPlane, startSecondControlPlane } from '../second-control-plane-under-test.ts';
 
@@ -15,7 +15,7 @@ let api: ApiUnderTest;
 let made: ReturnType<typeof customerGrantsUnderTest>;
 let hearing: SecondControlPlane;
 
-const stores = { warehouse: AWAY, logReader: EMPTY_LOG };
+const stores = { warehouse: UNAVAILABLE_WAREHOUSE, logReader: EMPTY_LOG };
 
 beforeAll(async () => {
   api = await startApi(stores);
@@ -90,7 +90,7 @@ describe('the check fast path', () => {
     const bodies: unknown[] = [
       { customerId, features },
       { customerId, features: [...features, { featureKey: 'nothing' }] },
-      { customerId: 'nobody', features },
+      { customerId: 'cus_unknown', features },
       { customerId, features: [{ featureKey: 'seats', requested: -1 }] },
       { customerId, features: [{ featureKey: 'seats', requested: 0.0000000000001 }] },
       { customerId, features: [] },

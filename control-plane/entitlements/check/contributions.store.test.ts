@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(() => api?.close());
 
-it('is said of every source, in the list and in a check', async () => {
+it('is shown for every source, in the list and in a check', async () => {
   const customerId = await made.customer();
   const addonId = await made.addon('more', { seats: 2.5, sso: true, storage: 1 });
   const planId = await made.plan({ seats: 5, sso: false, storage: null });

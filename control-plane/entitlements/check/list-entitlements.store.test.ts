@@ -86,7 +86,7 @@ async function override(customerId: string, { feature, amount, enabled }: Overri
   expect((await api.request('overrides.put', { params, body })).status).toBe(200);
 }
 
-async function holderOf(subscriptions: Subscribed[], overrides: Overridden[]): Promise<string> {
+async function customerWith(subscriptions: Subscribed[], overrides: Overridden[]): Promise<string> {
   const customerId = await made.customer();
   for (const one of overrides) await override(customerId, one);
   const expired = overrides.filter(({ isExpired }) => isExpired).map(({ feature }) => feature);
@@ -118,19 +118,19 @@ async function holderOf(subscriptions: Subscribed[], overrides: Overridden[]): P
 
 const held = fc.uniqueArray(overridden, { selector: ({ feature }) => feature, maxLength: 3 });
 
-describe('the list of what a customer holds', () => {
-  it('says of every feature what the rules say that checks go by', { timeout: 240_000 }, async () => {
+describe("the list of a customer's entitlements", () => {
+  it('has for every feature the value of the rules that checks use', { timeout: 240_000 }, async () => {
     const { rows } = await api.pool.query<{ id: string }>('SELECT id FROM features');
     const featureIds = rows.map(({ id }) => id);
     const environment = `${api.keys.workspaceId}:live`;
     await fc.assert(
       fc.asyncProperty(fc.array(subscription, { maxLength: 6 }), held, async (subscriptions, overrides) => {
-        const customer = await holderOf(subscriptions, overrides);
+        const customer = await customerWith(subscriptions, overrides);
         const atMs = Date.now();
         const question = { environment, customer, atMs, featureIds, meterKeys: [] };
-        const holder = await findCustomerGrants(api.pool, question);
-        if (!holder) throw new Error('the customer is gone');
-        const { features } = resolveEntitlements(heldNow(holder), atMs);
+        const withGrants = await findCustomerGrants(api.pool, question);
+        if (!withGrants) throw new Error('the customer is missing');
+        const { features } = resolveEntitlements(heldNow(withGrants), atMs);
         const expected = [...features].map(([featureKey, { type, value, sources, contributions }]) => {
           const effectiveValue = shownEffectiveValue(value);
           return { featureKey, type, effectiveValue, sources, contributions: marked(contributions) };
@@ -166,7 +166,7 @@ async function customers(db: Database): Promise<number> {
 }
 
 describe('slow reads of customer grants', () => {
-  it('are given up after their limit, and leave the pool to everybody else', async () => {
+  it('end at their time limit, and leave the pool to other requests', async () => {
     const customerId = await made.customer();
     await made.subscribe(customerId, { sso: true });
     await expect.poll(changesToNotify, { timeout: 20_000 }).toBe(0);
