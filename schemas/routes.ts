@@ -22,7 +22,7 @@ import { workspaceRoutes } from './resources/workspace.ts';
 import type { Route } from './route.ts';
 
 /**
- * Every operation of the HTTP API by its operation id. A resource's own file holds its schemas and its rows.
+ * Every operation of the HTTP API by its operation id. The file of a resource has its schemas and its rows.
  */
 export const ROUTES = {
   ...customerRoutes,

@@ -32,7 +32,7 @@ describe('a query parameter that is not known', () => {
     if (exempt(route)) return expect(response.body?.error?.param).not.toBe('frm');
     expectRejection(response, 'invalid_request', 'frm');
     const known = Object.keys(route.query.properties).map((name) => `\`${name}\``);
-    expect(response.body.error.message).toContain(known.length === 0 ? 'takes none' : known.join(', '));
+    expect(response.body.error.message).toContain(known.length === 0 ? 'has none' : known.join(', '));
   });
 
   it('gets a hint with its right name', async () => {

@@ -47,14 +47,14 @@ export type RunChange = (request: ChangeRequest, change: Change) => Promise<Resp
 /** How long a request waits for a rival with the same key. */
 const RIVAL_WAIT_MS = 5_000;
 /**
- * Each waiting request holds one of the pool's 20 connections: at most ten of one environment wait, which may
+ * Each waiting request uses one of the pool's 20 connections: at most ten of one environment wait, which may
  * have 12. Further rivals are rejected at once.
  */
 const WAITING_MAX = 20;
 
 /**
- * A transaction holds one of the pool's 20 connections, and may wait in it for a lock that another one of its
- * environment holds: an environment that changes one catalogue a hundred times at once leaves 8 to the
+ * A transaction uses one of the pool's 20 connections, and may wait in it for a lock of another one of its
+ * environment: an environment that changes one catalogue a hundred times at once leaves 8 to the
  * others.
  */
 const CHANGES: SemaphoreLimits = {

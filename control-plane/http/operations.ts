@@ -88,11 +88,11 @@ function serveKeyed(operationId: string, route: Route, handler: Handler<Route>, 
     const input = await readInput(ctx, params);
     const requestId = String(ctx.state.requestId);
     const context = { ...caller, operationId, requestId, nowMs: deps.clock.nowMs(), headers: ctx.headers };
-    const answer = async (db: Database) => printed(route, await handler({ ...context, db }, input));
+    const run = async (db: Database) => printed(route, await handler({ ...context, db }, input));
     try {
-      if (isPlainRead(ctx, route)) return respond(ctx, route, preferences, await answer(deps.pool));
+      if (isPlainRead(ctx, route)) return respond(ctx, route, preferences, await run(deps.pool));
       const change = changeOf(ctx, route, caller, input);
-      const { replayed, ...responded } = await deps.runChange(change, answer);
+      const { replayed, ...responded } = await deps.runChange(change, run);
       if (replayed) ctx.set('Idempotent-Replayed', 'true');
       respond(ctx, route, preferences, responded);
     } catch (error) {

@@ -6,7 +6,7 @@ import type { PrintedJson } from './printed-json.ts';
 
 export type Database = Pool | PoolClient;
 
-/** Who asks. */
+/** The caller of a request. */
 export interface Caller {
   /** Every statement uses it. */
   environment: string;

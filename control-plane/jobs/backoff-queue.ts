@@ -23,7 +23,7 @@ interface Waiting<Piece> {
   untilMs: number;
 }
 
-/** In memory only: another process may have done or changed a piece meanwhile, so nothing is written. */
+/** Not stored: another process may have done or changed a piece meanwhile, so nothing is written. */
 export function createBackoffQueue<Piece>(
   { monotonicMs }: Pick<Clock, 'monotonicMs'>,
   idOf: (piece: Piece) => string,

@@ -115,7 +115,7 @@ async function insert(context: ChangeContext, kept: KeptEvent, { customerId, pla
   if (!inserted) throw new Defect('a subscription of the processor is linked while its events are locked');
   for (const addon of items.put) await putProcessorAddon(db, id, addon);
   const row = await findSubscription(db, environment, id);
-  if (!row) throw new Defect('a subscription of this transaction is gone');
+  if (!row) throw new Defect('a subscription of this transaction is missing');
   await recordSubscription(context, undefined, row);
   return row;
 }

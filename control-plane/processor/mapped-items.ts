@@ -40,8 +40,8 @@ export function mapItems(
   const missingPrices = [...new Set(items.map(({ priceId }) => priceId))].filter((id) => !byPrice.has(id));
   const wanted = quantities(items, byPrice);
   const isTooMany = [...wanted.values()].some((quantity) => quantity > QUANTITY_MAX);
-  const gone = hasMoreItems || items.length === 0 ? [] : present.processorAddonIds;
-  const removed = gone.filter((addonId) => !wanted.has(addonId));
+  const missing = hasMoreItems || items.length === 0 ? [] : present.processorAddonIds;
+  const removed = missing.filter((addonId) => !wanted.has(addonId));
   const attached = [...wanted].map(([addonId, quantity]) => ({ addonId, quantity }));
   const kept = present.addons.filter(({ addonId }) => !removed.includes(addonId) && !wanted.has(addonId));
   const hasNoRoom = kept.length + attached.length > SUBSCRIPTION_ADDONS_MAX;

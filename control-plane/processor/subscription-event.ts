@@ -93,7 +93,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Throws Rejected. An event without a mode has the mode whose secret signed it. */
+/** Throws Rejected. An event without a mode has the mode of the secret that signed it. */
 function requireMode(livemode: boolean | null | undefined, mode: Mode): void {
   if (livemode == null || livemode === (mode === 'live')) return;
   const other = livemode ? 'live' : 'test';
@@ -120,7 +120,7 @@ function statusOf(object: StripeSubscription, type: string): SubscriptionStatus 
   return pause && PAUSED_FROM.includes(status) ? 'paused' : status;
 }
 
-/** Other types return nothing and say why. */
+/** Other types return only the reason. */
 const PAUSED_FROM: SubscriptionStatus[] = ['trialing', 'active', 'past_due'];
 
 /**

@@ -67,7 +67,7 @@ export function createApiKeyHandlers({ keyPepper }: { keyPepper: Buffer }): Pick
 async function end(context: RequestContext, row: ApiKeyRow, how: KeyEnd): Promise<void> {
   const { db, environment, nowMs } = context;
   const ended = await endApiKey(db, row, how);
-  if (!ended) throw new Defect('a locked key is gone');
+  if (!ended) throw new Defect('a locked key is missing');
   const [before, after] = [shownApiKey(row, nowMs), shownApiKey(ended, nowMs)];
   await recordChange(context, { objectId: row.id, before, after });
   await notifyChange(db, { kind: 'key', environment, id: row.id });

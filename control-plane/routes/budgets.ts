@@ -83,7 +83,7 @@ async function put(
   const { db, environment, nowMs } = context;
   const now = new Date(nowMs);
   const written = await putBudget(db, environment, { ...place, ...fields, updatedAt: now });
-  if (!written) throw new Defect('a budget that was written is gone');
+  if (!written) throw new Defect('a budget that was written is missing');
   const after = shownBudget(written);
   await recordChange(context, { objectId: place.customerId, before, after });
   await markForSettlement(db, environment, { ...place, from: now });

@@ -98,7 +98,7 @@ async function change(
 ): Promise<Feature> {
   const { db, environment, nowMs } = context;
   const updated = await updateFeature(db, environment, { id: row.id, ...fields, updatedAt: new Date(nowMs) });
-  if (!updated) throw new Defect('a feature is gone while the catalogue is locked');
+  if (!updated) throw new Defect('a feature is missing while the catalogue is locked');
   const after = shownFeature(updated);
   const data = { featureId: row.id, key: row.key };
   await recordCatalogueChange(context, {

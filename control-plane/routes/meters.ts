@@ -102,7 +102,7 @@ async function change(context: RequestContext, row: MeterRow, fields: MeterField
   const now = new Date(nowMs);
   const updatedAt = isRates ? await holdSettlement(db, now) : now;
   const updated = await updateMeter(db, environment, { ...fields, id: row.id, updatedAt });
-  if (!updated) throw new Defect('a locked meter is gone');
+  if (!updated) throw new Defect('a locked meter is missing');
   const after = shownMeter(updated);
   if (isRates) await changeRates(context, updated);
   await record(context, { objectId: row.id, before, after });

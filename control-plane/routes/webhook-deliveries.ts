@@ -140,7 +140,7 @@ async function enabledEndpoint(context: RequestContext, id: string): Promise<Web
 
 async function readDelivery({ db, environment }: RequestContext, id = ''): Promise<WebhookDelivery> {
   const row = await findDelivery(db, environment, id);
-  if (!row) throw new Defect('a delivery is gone in the transaction that made it');
+  if (!row) throw new Defect('a delivery is missing in the transaction that made it');
   return shownDelivery(row);
 }
 

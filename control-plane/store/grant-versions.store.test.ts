@@ -38,7 +38,7 @@ describe("a customer's mark", () => {
     expect(await markOf(customerId)).toBe(mark);
     await made.subscribe(await made.customer(), {}, { planId: await planOf(customerId) });
     expect(await markOf(customerId)).toBe(mark);
-    const sized = await readSizedMark(api.pool, environment, { customer: customerId, heldMax: 10 });
+    const sized = await readSizedMark(api.pool, environment, { customer: customerId, grantsMax: 10 });
     expect(sized).toMatchObject({ customerId, mark });
   });
 
@@ -94,14 +94,14 @@ describe("a customer's mark", () => {
     const customerId = await made.customer();
     const other = `${api.keys.workspaceId}:test`;
     expect(await readMarks(api.pool, [{ environment: other, customerId }])).toEqual([]);
-    expect(await readSizedMark(api.pool, other, { customer: customerId, heldMax: 1 })).toBeUndefined();
+    expect(await readSizedMark(api.pool, other, { customer: customerId, grantsMax: 1 })).toBeUndefined();
   });
 });
 
 it('counts the grants of a customer up to a bound', async () => {
   const customerId = await made.customer();
-  const held = async (heldMax: number) =>
-    (await readSizedMark(api.pool, environment, { customer: customerId, heldMax }))?.held;
+  const grants = async (grantsMax: number) =>
+    (await readSizedMark(api.pool, environment, { customer: customerId, grantsMax }))?.grants;
   expect(await held(10)).toBe(0);
   await made.subscribe(customerId, { sso: true, seats: 1 });
   expect(await held(10)).toBe(2);

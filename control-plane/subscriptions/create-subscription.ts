@@ -34,7 +34,7 @@ export async function createSubscription(
   if (!inserted) throw processorIdTaken();
   for (const addon of addons) await putSubscriptionAddon(db, row.id, addon);
   const created = await findSubscription(db, environment, row.id);
-  if (!created) throw new Defect('a subscription of this transaction is gone');
+  if (!created) throw new Defect('a subscription of this transaction is missing');
   await recordSubscription(context, undefined, created);
   return created;
 }

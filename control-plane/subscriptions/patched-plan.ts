@@ -41,7 +41,7 @@ async function waitingPlan(
     );
   }
   if (planId === null || (planId === undefined && pendingPlanId === null)) return null;
-  if (planId === undefined) throw rejected('at', '`at` says when a new `planId` takes effect. Send both.');
+  if (planId === undefined) throw rejected('at', '`at` sets when a new `planId` takes effect. Send both.');
   const plan = await subscribedPlan(context, planId, row.planId);
   return plan.id === row.planId ? null : plan.id;
 }

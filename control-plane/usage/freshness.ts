@@ -24,7 +24,7 @@ export interface Freshness {
    * Throws Rejected `overloaded` when too many of its environment wait.
    */
   reached(end: number, wait: Wait): Promise<boolean>;
-  /** While a repair is open the counts may be incomplete: a response would be wrong without saying so. */
+  /** While a repair is open the counts may be incomplete: a response would be wrong without a sign of it. */
   repairs(): Promise<Repairs>;
   /** Milliseconds since 1970. Call it before the warehouse is read, never after. */
   asOfMs(): number;

@@ -1,10 +1,10 @@
 /**
- * The columns of the hourly rollup, and what they are made of: as its view has it, grouped by the first four.
+ * The columns of the hourly rollup and their expressions, as in its view, grouped by the first four.
  */
 export const HOURLY_COLUMNS =
   'environment, customer_id, meter_key, hour, total, events, largest, latest, uniques';
 /**
- * By which the latest event is found: see `arrivalText` in event-row.ts; events without it have their ids.
+ * The order that determines the latest event: see `arrivalText` in event-row.ts; events without it have ids.
  */
 export const ORDER_OF_ARRIVAL = '(occurred_at, created_at, concat(unique_value, id))';
 export const LATEST_OF_EVENTS = `argMaxState(value, ${ORDER_OF_ARRIVAL})`;

@@ -19,9 +19,9 @@ export function readCustomer(
 ): Promise<ReadCustomer | LargeCustomer | undefined> {
   const { environment, nowMs } = context;
   return customerGrantsReads(context, async (db) => {
-    const found = await readSizedMark(db, environment, { customer, heldMax: GRANTS_MAX });
+    const found = await readSizedMark(db, environment, { customer, grantsMax: GRANTS_MAX });
     if (!found) return undefined;
-    const { customerId, mark, held: grants } = found;
+    const { customerId, mark, grants } = found;
     if (grants > GRANTS_MAX) return { environment, customerId, isLarge: true };
     const question = { environment, customer: customerId, atMs: nowMs, meterKeys: [] };
     const withGrants = await findCustomerGrants(db, { ...question, featureIds: 'all' });

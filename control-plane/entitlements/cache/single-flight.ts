@@ -1,8 +1,8 @@
 /** Reads in progress that fill a cache. */
 export interface SingleFlight<Found> {
   /**
-   * Joins the running fill of this name, or starts one. At the end of the fill `isStillValid` says whether
-   * what was read of this id may be cached: it may unless the id was invalidated meanwhile.
+   * Joins the running fill of this name, or starts one. At the end of the fill `isStillValid` returns whether
+   * the data of this id may be cached: it may unless the id was invalidated meanwhile.
    */
   join(place: FillPlace, fill: Fill<Found>): Promise<Found | undefined>;
   /** Invalidates ids: running reads of them may be stale. Requests from now on start a new read. */

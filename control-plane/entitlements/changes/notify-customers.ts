@@ -8,9 +8,9 @@ import { recordExpired } from './record-expired.ts';
 import { recordMeteredTerms } from './record-metered-terms.ts';
 
 /**
- * Notifies customers, whose rows are locked, of each feature whose value differs from the last notification,
+ * Notifies customers, with locked rows, of each feature whose value differs from the last notification,
  * and records the new values, and what expired meanwhile, in the same transaction. Returns the number of
- * events. It reads the grants once it holds the lock: two concurrent changes are notified one after the
+ * events. It reads the grants once it has the lock: two concurrent changes are notified one after the
  * other, the last one with the result of both. What it means for metered usage is recorded from the time of
  * the change on.
  */
@@ -24,7 +24,7 @@ export async function notifyCustomers(
   await recordMeteredTerms(db, { environment, nowMs }, since);
   const requested = rows.map(({ customerId, resolvedAt }) => ({ customerId, at: later(resolvedAt, nowMs) }));
   await recordExpired(db, { environment, now: new Date(nowMs) }, rows);
-  const held = new Map(
+  const granted = new Map(
     (await readGrantedValues(db, environment, requested)).map((one) => [one.customerId, one]),
   );
   const events: EmittedEvent[] = [];
@@ -32,7 +32,7 @@ export async function notifyCustomers(
   const written: NotifiedRow[] = [];
   for (const row of rows) {
     const { customerId, notified, resolvedAt } = row;
-    const { held: now = NOTHING, nextTurn = null } = held.get(customerId) ?? {};
+    const { granted: now = NOTHING, nextTurn = null } = granted.get(customerId) ?? {};
     const changes = notifiedChanges(notified, now);
     for (const change of changes) {
       changed.push({ customerId, featureKey: change.featureKey });
