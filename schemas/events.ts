@@ -5,8 +5,8 @@ import { Decimal, Timestamp } from './resources/fields.ts';
 import { PLAN_STATUSES, SUBSCRIPTION_STATUSES, THRESHOLD_KINDS } from './value-sets.ts';
 
 /**
- * One type of webhook event: the source of the TypeScript types, the test event of an endpoint, the `webhooks`
- * of openapi.json and docs/use/events.md. A member that is added to `data` is a compatible
+ * One type of webhook event: the source of the TypeScript types, the test event of an endpoint, the
+ * `webhooks` of openapi.json and docs/use/events.md. A member that is added to `data` is a compatible
  * change; one that is removed or retyped is not.
  */
 interface EventDefinition {

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { EMPTY_LOG, startApi } from '../api-under-test.ts';
 
-it('readyz names partition alarms, quarantined lines, differences of an audit and a stuck outbox', async () => {
+it('readyz names partition alarms, quarantined lines, audit differences and a stuck outbox', async () => {
   const api = await startApi();
   onTestFinished(() => api.close());
   // Nothing here loads the other log. Red when readyz does not distinguish logs.

@@ -96,5 +96,6 @@ async function knownDifferences(pool: Pool): Promise<string | undefined> {
 async function pendingEvents(pool: Pool): Promise<string | undefined> {
   const since = await readPendingSince(pool);
   if (!since || Date.now() - since.getTime() < PENDING_MS_MAX) return undefined;
-  return `webhook events have been waiting since ${timestampText(since.getTime())} for their deliveries to be created`;
+  const time = timestampText(since.getTime());
+  return `webhook events have been waiting since ${time} for their deliveries to be created`;
 }

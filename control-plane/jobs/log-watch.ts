@@ -76,7 +76,7 @@ async function notify(
   { logId, partition, ageMs, keepsMs }: Late,
 ): Promise<void> {
   const [waited, kept] = [ageMs, keepsMs].map((ms) => (ms / HOUR_MS).toFixed(1));
-  const message = `events have been waiting for ${waited} h to be loaded; the log deletes them after ${kept} h`;
+  const message = `events wait for ${waited} h to be loaded; the log deletes them after ${kept} h`;
   const isNew = await raiseLogAlarm(pool, { logId, partition, code: NEAR_RETENTION, message });
   if (isNew) log.error({ code: NEAR_RETENTION, partition, ageMs, keepsMs }, message);
 }

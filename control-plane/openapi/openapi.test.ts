@@ -12,8 +12,8 @@ import { openApi } from './openapi.ts';
 
 /*
  * Mutants this suite catches: an operation id, scope or status changed; a named schema left out of the
- * components; a body without a name; an error response without its headers; an example that violates its schema; a
- * route added without `npm run openapi`.
+ * components; a body without a name; an error response without its headers; an example that violates its
+ * schema; a route added without `npm run openapi`.
  */
 type Json = Record<string, unknown>;
 interface Operation {

@@ -130,7 +130,7 @@ describe('an event of the processor', () => {
     for (const type of ['customer.subscription.updated', 'invoice.paid']) {
       const [live, test] = [true, false].map((livemode) => event({}, type, { livemode })) as [string, string];
       expect(rejectionOf(test)).toMatchObject({ code: 'invalid_request', param: 'livemode' });
-      expect(() => readSubscriptionEvent(live, TEST)).toThrow('event of live mode');
+      expect(() => readSubscriptionEvent(live, TEST)).toThrow('The event is of live mode');
       expect(() => readSubscriptionEvent(test, TEST)).not.toThrow();
       expect(() => readSubscriptionEvent(live, LIVE)).not.toThrow();
     }

@@ -125,8 +125,8 @@ function expiryOf({ expiresAt }: NewOverride, nowMs: number): Date | null {
 /** Throws Rejected. */
 async function checkOverrideCount({ db, environment }: RequestContext, { id }: CustomerRow): Promise<void> {
   if ((await countOverrides(db, environment, id)) < OVERRIDES_MAX) return;
-  const message = `A customer can have at most ${OVERRIDES_MAX} overrides, including expired ones. Delete one first.`;
-  throw new Rejected('invalid_request', message, { param: 'customerId' });
+  const limit = `A customer can have at most ${OVERRIDES_MAX} overrides, including expired ones.`;
+  throw new Rejected('invalid_request', `${limit} Delete one first.`, { param: 'customerId' });
 }
 
 async function knownCustomer({ db, environment }: RequestContext, name: string): Promise<string> {

@@ -268,7 +268,7 @@ describe('a test clock', () => {
     expect(await one.status()).toBe('active');
   });
 
-  it('has its start by the time of the processor, and overdue days are counted by that of the server', async () => {
+  it('starts at the time of the processor, and overdue days are counted by that of the server', async () => {
     const one = await simulated();
     await one.notify(-YEARS, 'past_due');
     const sql = 'SELECT status_since AS since FROM subscriptions WHERE id = $1';

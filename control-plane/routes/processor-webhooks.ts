@@ -35,6 +35,6 @@ export function createProcessorWebhookHandlers({
 function badSignature(): Rejected {
   return new Rejected(
     'signature_invalid',
-    'The signature is missing, older than 5 minutes, or not made with the webhook secret of this environment.',
+    'The signature is missing, older than 5 minutes, or not made with the webhook secret of this URL.',
   );
 }

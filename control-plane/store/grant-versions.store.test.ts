@@ -102,12 +102,12 @@ it('counts the grants of a customer up to a bound', async () => {
   const customerId = await made.customer();
   const grants = async (grantsMax: number) =>
     (await readSizedMark(api.pool, environment, { customer: customerId, grantsMax }))?.grants;
-  expect(await held(10)).toBe(0);
+  expect(await grants(10)).toBe(0);
   await made.subscribe(customerId, { sso: true, seats: 1 });
-  expect(await held(10)).toBe(2);
-  expect(await held(1)).toBe(2);
+  expect(await grants(10)).toBe(2);
+  expect(await grants(1)).toBe(2);
   await made.subscribe(customerId, {});
-  expect(await held(10)).toBe(3);
+  expect(await grants(10)).toBe(3);
 });
 
 async function planOf(customerId: string): Promise<string> {

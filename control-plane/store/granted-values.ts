@@ -65,7 +65,8 @@ const GRANTED = `WITH requested AS (
              UNION ALL SELECT customer_id, starts_at FROM living WHERE at < starts_at)
             AS turning (customer_id, turn)
       GROUP BY customer_id)
-   SELECT requested.id AS "customerId", coalesce(notified.granted, '{}') AS granted, turns.next_turn AS "nextTurn"
+   SELECT requested.id AS "customerId", coalesce(notified.granted, '{}') AS granted,
+          turns.next_turn AS "nextTurn"
      FROM requested
      LEFT JOIN notified ON notified.customer_id = requested.id
      LEFT JOIN turns ON turns.customer_id = requested.id`;

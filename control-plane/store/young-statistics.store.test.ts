@@ -121,7 +121,7 @@ describe('where there are no statistics', () => {
   });
 });
 
-it('customers with an add-on are found by the add-on alone with the statistics of an empty installation', async () => {
+it('customers with an add-on are found by it alone with statistics of an empty installation', async () => {
   const place = await placeUnderTest();
   await crowd(place.pool, `${place.workspaceId}:test`, 1);
   await place.pool.query('ANALYZE');

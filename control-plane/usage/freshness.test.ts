@@ -129,7 +129,7 @@ describe('freshness', () => {
 });
 
 describe('a waiting read', () => {
-  it('requests one load for all concurrent reads, and is woken by the notification that reaches its end', async () => {
+  it('requests one load for concurrent reads, and is woken by the notification of its end', async () => {
     await freshness.arrive();
     end = 100;
     const reads = [50, 100, 100].map((position) => watch(freshness.reached(position, waitOf(1_000))));
@@ -152,7 +152,7 @@ describe('a waiting read', () => {
     expect(read.outcome).toBe(false);
   });
 
-  it('is found by the poll when the notification is lost, and the load is requested again meanwhile', async () => {
+  it('is found by the poll when the notification is lost, and requests the load again', async () => {
     await freshness.arrive();
     const read = watch(freshness.reached(100, waitOf(1_000)));
     stored = { hi: 100, throughMs: 0 };

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalJson, exactJson, exactNumber, faultyText, numberText, parseExact } from './exact-json.ts';
 
-// Mutants this suite catches: Number() on the way; recursion; names printed unescaped; undefined fields printed.
+// Mutants this suite catches: Number() on the way; recursion; names printed unescaped; undefined fields
+// printed.
 const soundText = fc
   .string({ unit: 'binary' })
   .filter((text) => text.isWellFormed() && !text.includes('\u0000'));

@@ -1,9 +1,9 @@
 import { canonicalDecimal } from './decimal.ts';
 
 /**
- * JSON whose numbers keep their own text, so that no double rounds them: 123456789.000000000001 comes back as
- * it was sent. Such a number is text with a NUL in front as its mark: no text of a client may contain a NUL, so
- * the mark is unambiguous. Nothing here recurses: JSON may be nested a hundred thousand deep.
+ * JSON whose numbers keep their own text, so that no double rounds them: 123456789.000000000001 comes back
+ * as it was sent. Such a number is text with a NUL in front as its mark: no text of a client may contain a
+ * NUL, so the mark is unambiguous. Nothing here recurses: JSON may be nested a hundred thousand deep.
  */
 export type ExactNumber = string & { readonly exact: true };
 

@@ -1,7 +1,7 @@
 /**
- * The first fault of bytes that should be JSON (RFC 8259) in UTF-8, as the end of "The body …". Only for text
- * that JSON.parse has rejected: its own messages differ between releases of Node, and few name a place. Nothing
- * here recurses.
+ * The first fault of bytes that should be JSON (RFC 8259) in UTF-8, as the end of "The body …". Only for
+ * text that JSON.parse has rejected: its own messages differ between releases of Node, and few name a place.
+ * Nothing here recurses.
  */
 export function jsonFault(bytes: Uint8Array, from = 0): string {
   const beyondUtf8 = utf8FaultAt(bytes);

@@ -4,8 +4,8 @@ import { daysInMonth } from './timestamp.ts';
 export const TIMESTAMP_FORM = '2026-11-01T12:30:00.000Z';
 
 /**
- * Why `timestampMs` rejects a text, and the form that it accepts: the end of "`occurredAt` …". Undefined if it
- * accepts the text.
+ * Why `timestampMs` rejects a text, and the form that it accepts: the end of "`occurredAt` …". Undefined if
+ * it accepts the text.
  */
 export function timestampFault(text: string): string | undefined {
   const fault = faultOf(text);

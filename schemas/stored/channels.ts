@@ -17,8 +17,8 @@ export const CHANNELS = {
 } as const;
 
 /**
- * Invalidates a cached row. `customer` is the row of the customer, `holdings` are its subscriptions, add-ons and
- * overrides: the data plane caches only the former.
+ * Invalidates a cached row. `customer` is the row of the customer, `holdings` are its subscriptions, add-ons
+ * and overrides: the data plane caches only the former.
  */
 export interface Invalidation {
   kind: 'key' | 'customer' | 'holdings' | 'meter' | 'workspace' | 'catalogue';

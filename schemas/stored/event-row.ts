@@ -18,8 +18,8 @@ export const EVENT_COLUMNS = [
 const ARRIVAL_DIGITS = 6;
 
 /**
- * Orders the events of a `latest` meter that occurred and were created in one millisecond: the number of events
- * created in it before. When a client sends gauges in one batch without times, the last one counts.
+ * Orders the events of a `latest` meter that occurred and were created in one millisecond: the number of
+ * events created in it before. When a client sends gauges in one batch without times, the last one counts.
  */
 export function arrivalText(arrival: number): string {
   return `#${String(Math.min(arrival, ARRIVALS_MAX)).padStart(ARRIVAL_DIGITS, '0')}`;
@@ -29,8 +29,8 @@ export function arrivalText(arrival: number): string {
 const ARRIVALS_MAX = 10 ** ARRIVAL_DIGITS - 1;
 
 /**
- * The warehouse stores properties as text. A NUL and a letter in front distinguish a number or boolean from the
- * same word in text: no text of a client can contain a NUL, so the tag is unambiguous.
+ * The warehouse stores properties as text. A NUL and a letter in front distinguish a number or boolean from
+ * the same word in text: no text of a client can contain a NUL, so the tag is unambiguous.
  */
 export const NUMBER_TAG = '\u0000n';
 export const BOOLEAN_TAG = '\u0000b';

@@ -1,7 +1,7 @@
 /**
  * A frame: what one group commit puts on the log, and what the aggregator loads. All integers little-endian.
  *
- *   0  u32  magic 'MGFR'            32 u64  committedAtMs: no event of a later frame was acknowledged before it
+ *   0  u32  magic 'MGFR'            32 u64  committedAtMs: later frames were acknowledged later
  *   4  u16  version                 40 16B  log id
  *   6  u16  zero                    56 u32  re-check count (0 on the embedded log)
  *   8  u32  frame bytes in all      60 u32  zero

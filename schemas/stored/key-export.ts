@@ -1,8 +1,9 @@
 import { RECORD_BYTES } from './record.ts';
 
 /**
- * The format in which the control side sends the data plane the keys of events that are no longer on the log:
- * records (schemas/stored/record.ts) back to back, then a trailer of the same length. All integers little-endian:
+ * The format in which the control side sends the data plane the keys of events that are no longer on the
+ * log: records (schemas/stored/record.ts) back to back, then a trailer of the same length. All integers
+ * little-endian:
  *
  *   0  u32  magic 'MGKE'            8 u64  records before this
  *   4  u32  CRC-32 of them         16 u64  the least number of records that there should be; 0 if unknown
