@@ -13,7 +13,7 @@ import { dropNulls } from './absent-members.ts';
 import { type Check, checkOf, textCheckOf } from './json-schema.ts';
 import { readBodyText } from './read-body.ts';
 import type { HandlerInput } from './request-context.ts';
-import { namesBeside, unknownFields } from './unknown-fields.ts';
+import { siblingNames, unknownFields } from './unknown-fields.ts';
 
 /** Reads and checks the input of a request. Throws Rejected: media type, size, JSON, then fields. */
 export type ReadInput = (
@@ -142,7 +142,7 @@ function takeBody(
   if (unknown.length === 0) return;
   if (readPreferences(ctx.get('prefer')).isStrict) {
     const param = unknown[0] ?? '';
-    const hint = didYouMean(param.split('.').at(-1) ?? '', namesBeside(schema, param));
+    const hint = didYouMean(param.split('.').at(-1) ?? '', siblingNames(schema, param));
     throw new Rejected('invalid_request', notKnown(param) + hint, { param });
   }
 }

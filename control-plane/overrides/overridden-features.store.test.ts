@@ -60,7 +60,7 @@ describe('an overridden feature of a customer', () => {
     expect(await made.check(customerId, 'sso')).toMatchObject({
       allowed: false,
       reasonCode: 'override_denied',
-      reason: 'An override denies sso.',
+      reason: 'An override takes sso away.',
       effectiveValue: false,
     });
     await overrides.remove(customerId, 'seats');

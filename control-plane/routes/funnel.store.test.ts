@@ -113,7 +113,7 @@ describe('the funnel', () => {
     const sessions = async (query: Record<string, string>) => (await funnel(site, query)).map(([n]) => n);
     expect(await sessions({ planId: pro })).toEqual([2, 2, 1]);
     expect(await sessions({ planId: basic })).toEqual([2, 0, 0]);
-    expect(await sessions({ planId: 'plan_of_nobody' })).toEqual([1, 0, 0]);
+    expect(await sessions({ planId: 'plan_unknown' })).toEqual([1, 0, 0]);
     expect(await sessions({})).toEqual([3, 3, 2]);
   });
 

@@ -91,11 +91,11 @@ describe('a new plan', () => {
   });
 
   it('creates an unknown product, once', async () => {
-    await createPlan({ productId: 'unheard of' });
-    await createPlan({ productId: 'unheard of' });
-    const { rows } = await api.pool.query(`SELECT name FROM products WHERE id = 'unheard of'`);
-    expect(rows).toEqual([{ name: 'unheard of' }]);
-    expect(await auditEntries(api.pool, 'unheard of')).toHaveLength(1);
+    await createPlan({ productId: 'new product' });
+    await createPlan({ productId: 'new product' });
+    const { rows } = await api.pool.query(`SELECT name FROM products WHERE id = 'new product'`);
+    expect(rows).toEqual([{ name: 'new product' }]);
+    expect(await auditEntries(api.pool, 'new product')).toHaveLength(1);
   });
 
   it('gets a key and its product although many are made at once', async () => {

@@ -19,7 +19,7 @@ const START_MS = Date.UTC(2026, 0, 1);
 let end: number;
 let stored: Loaded | undefined;
 let requested: number;
-let postgresAway: boolean;
+let isPostgresDown: boolean;
 /** How long a read of the log's end takes. */
 let lookMs: number;
 let repairs: Repairs;
@@ -27,7 +27,7 @@ let freshness: Freshness;
 
 beforeEach(() => {
   vi.useFakeTimers({ now: START_MS });
-  [end, stored, requested, postgresAway, lookMs] = [0, undefined, 0, false, 0];
+  [end, stored, requested, isPostgresDown, lookMs] = [0, undefined, 0, false, 0];
   repairs = { isOpen: false, hasFailed: false, ended: null };
   freshness = createFreshness({
     logId: 'aa',
@@ -37,7 +37,7 @@ beforeEach(() => {
       return seen;
     },
     readLoaded: async () => {
-      if (postgresAway) throw new Transient('database_unavailable', 'Postgres is unavailable');
+      if (isPostgresDown) throw new Transient('database_unavailable', 'Postgres is unavailable');
       return stored;
     },
     repairs: async () => repairs,
@@ -183,11 +183,11 @@ describe('a waiting read', () => {
   });
 
   it('fails until the first read of Postgres, and continues from notifications after it', async () => {
-    postgresAway = true;
+    isPostgresDown = true;
     await expect(freshness.arrive()).rejects.toMatchObject({ code: 'database_unavailable' });
-    postgresAway = false;
+    isPostgresDown = false;
     await freshness.arrive();
-    postgresAway = true;
+    isPostgresDown = true;
     end = 100;
     notifyLoaded(100);
     await expect(freshness.arrive()).resolves.toBe(100);

@@ -14,8 +14,8 @@ import { type SecondControlPlane, startSecondControlPlane } from '../second-cont
  */
 let api: ApiUnderTest;
 let made: ReturnType<typeof customerGrantsUnderTest>;
-let hearing: SecondControlPlane;
-let deaf: SecondControlPlane;
+let listening: SecondControlPlane;
+let notListening: SecondControlPlane;
 
 const SOON = { timeout: 20_000 };
 /** By then a process without notifications sees it too. */
@@ -25,20 +25,20 @@ const stores = { warehouse: UNAVAILABLE_WAREHOUSE, logReader: EMPTY_LOG };
 beforeAll(async () => {
   api = await startApi(stores);
   made = customerGrantsUnderTest(api);
-  hearing = await startSecondControlPlane(api, stores);
-  deaf = await startSecondControlPlane(api, stores, { listens: false });
+  listening = await startSecondControlPlane(api, stores);
+  notListening = await startSecondControlPlane(api, stores, { listens: false });
   await made.feature('sso', 'boolean');
   await made.feature('audit', 'boolean');
   await made.feature('seats', 'limit');
 });
 
 afterAll(async () => {
-  await hearing?.close();
-  await deaf?.close();
+  await listening?.close();
+  await notListening?.close();
   await api?.close();
 });
 
-describe('a warm check', () => {
+describe('a cached check', () => {
   it('reads no store, of one feature or of several, whatever the result', async () => {
     const customerId = await made.customer();
     await made.subscribe(customerId, { sso: true, seats: 5 });
@@ -46,17 +46,17 @@ describe('a warm check', () => {
     const request = async () => {
       const headers = { 'content-type': 'application/json' };
       const body = { customerId, features: [...features, { featureKey: 'seats', requested: 9 }] };
-      const many = await hearing.request('/entitlements/check', { method: 'POST', headers, body });
-      const each = features.map(({ featureKey }) => hearing.check(customerId, featureKey));
-      const more = await hearing.check(customerId, 'seats', '?requested=6');
+      const many = await listening.request('/entitlements/check', { method: 'POST', headers, body });
+      const each = features.map(({ featureKey }) => listening.check(customerId, featureKey));
+      const more = await listening.check(customerId, 'seats', '?requested=6');
       return [many, more, ...(await Promise.all(each))].map(({ status }) => status);
     };
     await request();
-    expect(hearing.statements().length).toBeGreaterThan(0);
+    expect(listening.statements().length).toBeGreaterThan(0);
     const statuses = new Set<number>();
     const requestOften = async () => {
       for (let round = 0; round < 50; round += 1) for (const one of await request()) statuses.add(one);
-      return hearing.statements();
+      return listening.statements();
     };
     // The notification of the subscription may arrive at any time and causes a read.
     await expect.poll(requestOften, SOON).toEqual([]);
@@ -67,22 +67,22 @@ describe('a warm check', () => {
     const requestAtOnce = async () => {
       const customerId = await made.customer();
       await made.subscribe(customerId, { sso: true });
-      await hearing.check(await made.customer(), 'sso');
-      hearing.statements();
-      await Promise.all(Array.from({ length: 20 }, () => hearing.check(customerId, 'sso')));
-      return hearing.statements();
+      await listening.check(await made.customer(), 'sso');
+      listening.statements();
+      await Promise.all(Array.from({ length: 20 }, () => listening.check(customerId, 'sso')));
+      return listening.statements();
     };
     // A notification that arrives while the subscription is read causes another read.
     await expect.poll(requestAtOnce, SOON).toEqual(['a transaction']);
   });
 
   it('never caches that a customer or a feature is unknown', async () => {
-    expect((await hearing.check('later', 'sso')).decision.reasonCode).toBe('customer_not_found');
+    expect((await listening.check('later', 'sso')).decision.reasonCode).toBe('customer_not_found');
     const customerId = await made.customer();
     await api.request('customers.update', { params: { customerId }, body: { externalId: 'later' } });
-    expect((await hearing.check('later', 'coming')).decision.reasonCode).toBe('feature_not_found');
+    expect((await listening.check('later', 'coming')).decision.reasonCode).toBe('feature_not_found');
     await made.feature('coming', 'boolean');
-    expect((await hearing.check('later', 'coming')).decision.reasonCode).toBe('no_active_subscription');
+    expect((await listening.check('later', 'coming')).decision.reasonCode).toBe('no_active_subscription');
   });
 
   it('comes from the stores for a customer with too many grants, and follows every change', async () => {
@@ -92,11 +92,11 @@ describe('a warm check', () => {
     await insertGrants(planId, 1_000);
     for (const value of [false, true]) {
       await api.request('overrides.put', { params: { customerId, featureKey: 'audit' }, body: { value } });
-      expect((await hearing.check(customerId, 'audit')).decision.allowed).toBe(value);
+      expect((await listening.check(customerId, 'audit')).decision.allowed).toBe(value);
     }
-    hearing.statements();
-    await hearing.check(customerId, 'sso');
-    expect(hearing.statements().length).toBeGreaterThan(0);
+    listening.statements();
+    await listening.check(customerId, 'sso');
+    expect(listening.statements().length).toBeGreaterThan(0);
   });
 });
 
@@ -209,12 +209,12 @@ describe('a change', () => {
 
   async function seenElsewhereMs({ customer, feature, before, after, change }: SeenChange): Promise<number> {
     expect(await made.check(customer, feature)).toMatchObject(before);
-    expect((await hearing.check(customer, feature)).decision).toMatchObject(before);
+    expect((await listening.check(customer, feature)).decision).toMatchObject(before);
     await change();
     const passedMs = startStopwatch();
     expect(await made.check(customer, feature)).toMatchObject(after);
     await expect
-      .poll(async () => (await hearing.check(customer, feature)).decision, { ...SOON, interval: 10 })
+      .poll(async () => (await listening.check(customer, feature)).decision, { ...SOON, interval: 10 })
       .toMatchObject(after);
     return passedMs();
   }
@@ -222,13 +222,16 @@ describe('a change', () => {
   it('is seen within seconds where no notification arrives', { timeout: 240_000 }, async () => {
     const seen = await Promise.all(Object.values(CHANGES).map((make) => make()));
     for (const { customer, feature, before } of seen) {
-      expect((await deaf.check(customer, feature)).decision).toMatchObject(before);
+      expect((await notListening.check(customer, feature)).decision).toMatchObject(before);
     }
     for (const { change } of seen) await change();
     const passedMs = startStopwatch();
     for (const { customer, feature, after } of seen) {
       await expect
-        .poll(async () => (await deaf.check(customer, feature)).decision, { interval: 50, timeout: 15_000 })
+        .poll(async () => (await notListening.check(customer, feature)).decision, {
+          interval: 50,
+          timeout: 15_000,
+        })
         .toMatchObject(after);
     }
     expect(passedMs()).toBeLessThan(8_000);
@@ -247,12 +250,12 @@ describe('a key that is revoked', () => {
     const { body } = await api.request('apiKeys.create', {
       body: { mode: 'live', kind: 'secret', scopes: ['entitlements:read'] },
     });
-    expect([await used(hearing, body.key), await used(deaf, body.key)]).toEqual([200, 200]);
+    expect([await used(listening, body.key), await used(notListening, body.key)]).toEqual([200, 200]);
     await api.request('apiKeys.revoke', { params: { keyId: body.id } });
     const own = await api.request('workspace.retrieve', { key: body.key });
     expect(own.status).toBe(401);
-    await expect.poll(() => used(hearing, body.key), { interval: 20, timeout: 4_000 }).toBe(401);
-    await expect.poll(() => used(deaf, body.key), { interval: 100, timeout: 10_000 }).toBe(401);
+    await expect.poll(() => used(listening, body.key), { interval: 20, timeout: 4_000 }).toBe(401);
+    await expect.poll(() => used(notListening, body.key), { interval: 100, timeout: 10_000 }).toBe(401);
   });
 });
 

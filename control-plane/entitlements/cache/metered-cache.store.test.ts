@@ -33,7 +33,7 @@ let reader: EventLogReader;
 let usage: UsageUnderTest;
 let made: ReturnType<typeof customerGrantsUnderTest>;
 let plane: SecondControlPlane;
-let isAway = false;
+let isUnavailable = false;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'metergate-test-'));
@@ -44,20 +44,20 @@ beforeAll(async () => {
   reader = await openSegmentLogReader({ directory });
   usage = await startUsage({ warehouse, writer, reader });
   made = customerGrantsUnderTest(usage.api);
-  const mayBeAway: Warehouse = {
+  const failingWarehouse: Warehouse = {
     ...warehouse,
     query: (statement) =>
-      isAway
+      isUnavailable
         ? Promise.reject(new Transient('warehouse_unavailable', 'ClickHouse is unavailable.'))
         : warehouse.query(statement),
   };
-  plane = await startSecondControlPlane(usage.api, { warehouse: mayBeAway, logReader: reader });
+  plane = await startSecondControlPlane(usage.api, { warehouse: failingWarehouse, logReader: reader });
   await made.feature('sum-feature', 'metered', 'sum');
   await made.feature('max-feature', 'metered', 'max');
 });
 
 beforeEach(() => {
-  isAway = false;
+  isUnavailable = false;
 });
 
 afterAll(async () => {
@@ -84,7 +84,7 @@ async function decide(customerId: string, query = '') {
   return (await plane.check(customerId, 'sum-feature', query)).decision;
 }
 
-describe('a warm check of what is metered', () => {
+describe('a cached check of a metered feature', () => {
   it('reads no store, and follows the counters within 2 s', async () => {
     const customerId = await made.customer();
     await made.subscribe(customerId, { 'sum-feature': 3 });
@@ -135,7 +135,7 @@ describe('a warm check of what is metered', () => {
     const customerId = await made.customer();
     await made.subscribe(customerId, { 'sum-feature': 3 });
     await decide(customerId);
-    isAway = true;
+    isUnavailable = true;
     await usage.load(await use(customerId));
     const age = async () => Date.now() - Date.parse((await decide(customerId)).asOf ?? '');
     await expect.poll(age, { interval: 100, timeout: 10_000 }).toBeGreaterThan(2_500);
@@ -143,7 +143,7 @@ describe('a warm check of what is metered', () => {
     const cold = await made.customer();
     await made.subscribe(cold, { 'sum-feature': 3 });
     expect((await plane.check(cold, 'sum-feature')).status).toBe(503);
-    isAway = false;
+    isUnavailable = false;
     await expect.poll(async () => (await decide(customerId)).current, { timeout: 10_000 }).toBe(1);
   });
 

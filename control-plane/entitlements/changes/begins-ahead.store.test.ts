@@ -43,7 +43,7 @@ describe('a subscription that begins in 40 days', () => {
     pass(60_001);
     // The cache changes with time alone, whenever the event is written.
     expect(await allowed()).toEqual([true, 'granted']);
-    expect(await heardLater(customerId)).toEqual([changed('sso', true, customerId)]);
+    expect(await eventsLater(customerId)).toEqual([changed('sso', true, customerId)]);
     expect(await typesOf(id)).toEqual(['subscription.created']);
   });
 
@@ -56,7 +56,7 @@ describe('a subscription that begins in 40 days', () => {
     expect(await check(customerId)).toEqual([false, 'no_active_subscription']);
     pass(40 * DAY_MS);
     expect(await check(customerId)).toEqual([true, 'granted']);
-    expect(await heardLater(customerId)).toEqual([changed('sso', true, customerId)]);
+    expect(await eventsLater(customerId)).toEqual([changed('sso', true, customerId)]);
   });
 
   it('and is canceled before entitles to nothing, then or ever', async () => {
@@ -122,7 +122,7 @@ describe('a plan that waits for the end of the period', () => {
     pass(3 * DAY_MS - 60_000);
     expect(await check(customerId)).toEqual([true, 'granted']);
     pass(60_001);
-    expect(await heardLater(customerId)).toEqual([
+    expect(await eventsLater(customerId)).toEqual([
       changed('seats', 9, customerId),
       { customerId, featureKey: 'sso', allowed: false, effectiveValue: false },
     ]);
@@ -173,8 +173,8 @@ describe('a plan that waits for the end of the period', () => {
     for (const customerId of [goesOn, ends]) await notified.events(customerId);
     pass(3 * DAY_MS + 1);
     const lost = { featureKey: 'sso', allowed: false, effectiveValue: false };
-    expect(await heardLater(goesOn)).toEqual([changed('seats', 9, goesOn), { customerId: goesOn, ...lost }]);
-    expect(await heardLater(ends)).toEqual([{ customerId: ends, ...lost }]);
+    expect(await eventsLater(goesOn)).toEqual([changed('seats', 9, goesOn), { customerId: goesOn, ...lost }]);
+    expect(await eventsLater(ends)).toEqual([{ customerId: ends, ...lost }]);
     const { body } = await api.request('subscriptions.retrieve', { params: { subscriptionId: canceled } });
     expect(body).toMatchObject({ status: 'canceled', canceledAt: trial.trialEnd });
     expect(body.planId).not.toBe(planId);
@@ -210,7 +210,7 @@ async function typesOf(objectId: string, only?: string): Promise<string[]> {
 }
 
 /** A job notices this by polling, every second or two. */
-async function heardLater(customerId: string) {
+async function eventsLater(customerId: string) {
   const all: Awaited<ReturnType<typeof notified.events>> = [];
   await expect
     .poll(async () => all.push(...(await notified.events(customerId))), { timeout: 20_000, interval: 50 })

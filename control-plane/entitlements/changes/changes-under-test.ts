@@ -5,7 +5,7 @@ import { type NotifiedValues, notifiedValues } from '../../../domain/rules/entit
 import { resolveEntitlements } from '../../../domain/rules/resolve-entitlements.ts';
 
 /** One `entitlement.changed`, as a receiver reads it. */
-export interface HeardChange {
+export interface SentChange {
   customerId: string;
   featureKey: string;
   allowed: boolean;
@@ -59,14 +59,14 @@ async function notifiedOf(pool: Pool, environment: string): Promise<Map<string, 
 
 function readEvents(pool: Pool) {
   const seen = new Set<string>();
-  return async (customerId: string, which: 'new' | 'all' = 'new'): Promise<HeardChange[]> => {
+  return async (customerId: string, which: 'new' | 'all' = 'new'): Promise<SentChange[]> => {
     const { rows } = await pool.query<{ id: string; body: string }>(
       `SELECT id, body FROM webhook_events WHERE type = 'entitlement.changed' AND object_id = $1`,
       [customerId],
     );
     const fresh = rows.filter(({ id }) => which === 'all' || !seen.has(id));
     for (const { id } of fresh) seen.add(id);
-    const changes = fresh.map(({ body }) => JSON.parse(body).data as HeardChange);
+    const changes = fresh.map(({ body }) => JSON.parse(body).data as SentChange);
     return changes.sort((a, b) => (a.featureKey < b.featureKey ? -1 : 1));
   };
 }

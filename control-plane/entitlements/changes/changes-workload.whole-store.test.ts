@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { NotifiedValues } from '../../../domain/rules/entitlement-changes.ts';
 import { type ApiResponse, type ApiUnderTest, startApi } from '../../api-under-test.ts';
 import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
-import { type HeardChange, notifiedUnderTest } from './changes-under-test.ts';
+import { notifiedUnderTest, type SentChange } from './changes-under-test.ts';
 
 /*
  * Changes of every kind, drawn at random: sequential, and many concurrently. What was notified is compared
@@ -167,7 +167,7 @@ async function notifiedTo(customerId: string): Promise<NotifiedValues> {
   return rows[0]?.notified ?? {};
 }
 
-function keep(values: Map<string, unknown>, { featureKey, allowed, effectiveValue }: HeardChange): void {
+function keep(values: Map<string, unknown>, { featureKey, allowed, effectiveValue }: SentChange): void {
   if (allowed) values.set(featureKey, effectiveValue);
   else values.delete(featureKey);
 }
