@@ -44,11 +44,11 @@ export type Change = (client: PoolClient) => Promise<{ status: number; body: str
  */
 export type RunChange = (request: ChangeRequest, change: Change) => Promise<Response>;
 
-/** How long a request waits for a rival with the same key. */
+/** How long a request waits for a concurrent one with the same key. */
 const RIVAL_WAIT_MS = 5_000;
 /**
  * Each waiting request uses one of the pool's 20 connections: at most ten of one environment wait, which may
- * have 12. Further rivals are rejected at once.
+ * have 12. Further ones are rejected at once.
  */
 const WAITING_MAX = 20;
 
@@ -119,7 +119,7 @@ function placeOf({ environment, method, path, key }: ChangeRequest): RequestKey 
 
 function hashOf({ bodyText, boundTo = [] }: ChangeRequest): Buffer {
   const bound = boundTo.length === 0 ? '' : `\n${JSON.stringify(boundTo)}`;
-  // Where a body is optional, none equals an empty one.
+  // If a body is optional, a missing one equals an empty one.
   const body = canonicalJson(bodyText === '' ? '{}' : bodyText);
   return createHash('sha256')
     .update(body + bound)

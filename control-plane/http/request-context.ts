@@ -18,7 +18,7 @@ export interface Caller {
   kind?: 'secret' | 'publishable';
 }
 
-/** What a handler knows of the request in addition to its input. */
+/** The data of the request in addition to the input of its handler. */
 export interface RequestContext extends Caller {
   operationId: string;
   requestId: string;

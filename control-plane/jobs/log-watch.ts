@@ -32,7 +32,7 @@ export const LOG_WATCH = { job: 'log-watch', everyMs: 30_000 };
 
 /** Longer than the interval between two checks, so that the owner keeps the lease. */
 const LEASE_MS = 60_000;
-/** The part of the retention after which the watch warns; the operator has as long again. */
+/** The part of the retention after which the watch warns. The rest is time for the operator. */
 const PART_NOTIFIED = 0.5;
 const HOUR_MS = 3_600_000;
 /** A read returns one frame of any size. */

@@ -35,7 +35,7 @@ export interface CustomerCache {
 }
 
 const BOUNDS: CacheBounds = { countMax: 10_000, bytesMax: 64 * 2 ** 20 };
-/** Of 5 s. */
+/** Rounds of 5 s: one minute. */
 const ROUNDS_KEPT = 12;
 
 interface Entry extends Cached {
