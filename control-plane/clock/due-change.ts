@@ -17,12 +17,12 @@ const ROLL_PAUSE_MS = 10_000;
 
 /**
  * All changes of a subscription that are due by now, as one change, however late they are noticed; undefined
- * when none is. Of changes due at the same time the cancellation comes first, then the end of the trial, then the
- * end of the period: a subscription canceled at the end of a trial or period is never active, or in another
- * period, after it. Each change takes effect at its own time. For a subscription with a processor, the
- * processor decides when a period ends; its end of a trial and its cancellation are applied here only after
- * the processor was silent for the grace period. A subscription rolls at most once in 10 s, over as many
- * periods as have passed.
+ * when none is. Of changes due at the same time the cancellation comes first, then the end of the trial,
+ * then the end of the period: a subscription canceled at the end of a trial or period is never active, or in
+ * another period, after it. Each change takes effect at its own time. For a subscription with a processor,
+ * the processor decides when a period ends; its end of a trial and its cancellation are applied here only
+ * after the processor was silent for the grace period. A subscription rolls at most once in 10 s, over as
+ * many periods as have passed.
  */
 export function dueChange(row: SubscriptionRow, nowMs: number): DueChange | undefined {
   if (hasEnded(row.status)) return undefined;

@@ -147,7 +147,8 @@ function changeOf(ctx: Context, route: Route, caller: Caller, { bodyText }: Hand
   const { environment, kind, scopes } = caller;
   // Joined by a character that no key may contain: two keys are rejected, and not read as one with a comma.
   const key = kind === undefined ? undefined : ctx.req.headersDistinct['idempotency-key']?.join('\n');
-  // The response contains an API key: it is replayed only to a caller that could create a key with its scopes.
+  // The response contains an API key: it is replayed only to a caller that could create a key with its
+  // scopes.
   const boundTo = route.access === 'keys:manage' ? [...scopes].sort() : [];
   return { environment, method, path, key, bodyText, boundTo, share: shareOf(caller) };
 }
