@@ -104,9 +104,9 @@ async function serve(side: ControlSide): Promise<void> {
   // As many Metergates as there may be on one database: no two processes write one log.
   const sender = config.distributed ? owner : Buffer.from(logReader.logId).toString('hex');
   const delivery = openDelivery(side, { postgresUrl, secrets, metrics, owner: sender });
-  const channels = { ...load.channels, ...controlPlane.notes.channels, ...delivery.channels };
+  const channels = { ...load.channels, ...controlPlane.notifications.channels, ...delivery.channels };
   const onSession = () => {
-    controlPlane.notes.onSession();
+    controlPlane.notifications.onSession();
     delivery.look();
   };
   closer.add('listener', createListener({ url: postgresUrl, log }, { channels, onSession }));

@@ -40,11 +40,11 @@ export interface ApiUnderTest {
    */
   call(method: string, path: string, options?: CallOptions): Promise<ApiResponse>;
   /** The same call by operation, with its types; the body is the route's example unless one is given. */
-  ask<Id extends OperationId>(
+  request<Id extends OperationId>(
     operationId: Id,
     input?: Partial<RequestedInput<Routes[Id]>> & Omit<CallOptions, 'body'>,
   ): Promise<Omit<ApiResponse, 'body'> & { body: Wire<Output<Routes[Id]>> }>;
-  /** Creates a secret live key in the given state. It may do everything unless `scopes` says otherwise. */
+  /** Creates a secret live key in the given state. It has every scope unless `scopes` restricts it. */
   addKey(state: KeyState): Promise<string>;
   /** Another workspace of the same installation. */
   addWorkspace(): Promise<WorkspaceKeys>;
@@ -93,7 +93,7 @@ const log = pino({ level: 'silent' });
 
 /** Over a database of its own. Without usage stores the log is empty and ClickHouse is unavailable. */
 export async function startApi(
-  stores: UsageStores = { warehouse: AWAY, logReader: EMPTY_LOG },
+  stores: UsageStores = { warehouse: UNAVAILABLE_WAREHOUSE, logReader: EMPTY_LOG },
   { clock = systemClock, ...options }: AppOptions & { clock?: Clock } = {},
 ): Promise<ApiUnderTest> {
   const database = await createTestDatabase();
@@ -103,7 +103,7 @@ export async function startApi(
     { ...stores, pool, secrets, clock, log, metrics: new Registry() },
     options,
   );
-  const listener = createListener({ url: () => database.url, log }, plane.notes);
+  const listener = createListener({ url: () => database.url, log }, plane.notifications);
   const server = createServer(plane.listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -136,7 +136,7 @@ export async function startApi(
       return key;
     },
     call,
-    ask: (operationId, { params = {}, query = {}, ...options } = {}) => {
+    request: (operationId, { params = {}, query = {}, ...options } = {}) => {
       const route: Route = ROUTES[operationId];
       const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) =>
         encodeURIComponent((params as Record<string, string>)[name] ?? ''),
@@ -160,7 +160,7 @@ export async function startApi(
 const unavailable = () =>
   Promise.reject(new Transient('warehouse_unavailable', 'ClickHouse is unavailable.'));
 const nothing = async () => undefined;
-export const AWAY: Warehouse = {
+export const UNAVAILABLE_WAREHOUSE: Warehouse = {
   migrate: unavailable,
   insertEvents: unavailable,
   accepts: unavailable,
@@ -178,14 +178,16 @@ export const EMPTY_LOG: EventLogReader = {
 };
 
 /** Expects the response to be an error with this code, its status and a complete error body. */
-export function expectRejection(answer: ApiResponse, code: ErrorCode, param?: string): void {
-  expect({ status: answer.status, code: answer.body?.error?.code, param: answer.body?.error?.param }).toEqual(
-    {
-      status: ERROR_STATUS[code],
-      code,
-      param,
-    },
-  );
+export function expectRejection(response: ApiResponse, code: ErrorCode, param?: string): void {
+  expect({
+    status: response.status,
+    code: response.body?.error?.code,
+    param: response.body?.error?.param,
+  }).toEqual({
+    status: ERROR_STATUS[code],
+    code,
+    param,
+  });
 }
 
 async function insertKey(
@@ -213,7 +215,7 @@ async function callApi(
   { key, body, headers = {} }: CallOptions,
 ): Promise<ApiResponse> {
   const isText = typeof body === 'string' || Buffer.isBuffer(body);
-  const answer = await request(`${origin}${path}`, {
+  const response = await request(`${origin}${path}`, {
     method: method as 'GET',
     headers: {
       ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
@@ -222,11 +224,11 @@ async function callApi(
     },
     ...(body === undefined ? {} : { body: isText ? body : JSON.stringify(body) }),
   });
-  const text = await answer.body.text();
-  const isJson = answer.headers['content-type'] === 'application/json';
+  const text = await response.body.text();
+  const isJson = response.headers['content-type'] === 'application/json';
   const seen = {
-    status: answer.statusCode,
-    headers: answer.headers,
+    status: response.statusCode,
+    headers: response.headers,
     text,
     body: isJson && text ? JSON.parse(text) : undefined,
   };

@@ -88,7 +88,7 @@ describe('the order of checks', () => {
   });
 
   it('is the same for an operation that needs no body', async () => {
-    const { body: plan } = await api.ask('createPlan');
+    const { body: plan } = await api.request('createPlan');
     const requested = [
       ['POST', `/api/v1/plans/${plan.id}/publish`],
       ['DELETE', '/api/v1/features/nothing'],
@@ -112,11 +112,11 @@ describe('the order of checks', () => {
 
   // Red when the connection is closed with the response: the data plane, still sending, is reset and returns
   // 503.
-  it('goes on on the connection of a body that was announced too long', async () => {
+  it('keeps the connection after a body whose announced length was too long', async () => {
     const length = 2 ** 20 + 1;
     const head = `POST ${CUSTOMERS} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${api.keys.live.secret}\r\n`;
     const body = `Content-Length: ${length}\r\n\r\n${' '.repeat(length)}`;
-    const responses = await exchange(`${head}${body}GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n`, 'alive');
+    const responses = await sendRaw(`${head}${body}GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n`, 'alive');
     expect(responses).toContain('payload_too_large');
     expect(responses).toContain('alive');
   });
@@ -125,7 +125,7 @@ describe('the order of checks', () => {
     const chunks = ['POST /api/v1/customers HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n'];
     chunks.push(`Authorization: Bearer ${api.keys.live.secret}\r\n\r\n`);
     for (let chunk = 0; chunk < 17; chunk += 1) chunks.push(`10000\r\n${' '.repeat(65_536)}\r\n`);
-    expect(await exchange(chunks.join(''))).toMatch(/^HTTP\/1.1 413 [\s\S]*"payload_too_large"/);
+    expect(await sendRaw(chunks.join(''))).toMatch(/^HTTP\/1.1 413 [\s\S]*"payload_too_large"/);
   });
 
   it('returns 410 for the removed operation, after authentication and for any scope', async () => {
@@ -174,7 +174,7 @@ describe('unknown fields', () => {
     expect(response.headers['x-ignored-fields']).toBe('colour, a%2C%20b%0D%0AX:%20y, __proto__x');
   });
 
-  it('are named also inside an object whose fields are listed', async () => {
+  it('are named also inside an object with a fixed set of fields', async () => {
     const creditRates = { property: 'region', rates: { eu: 1 }, currency: 'EUR' };
     const meter = { key: 'nested', name: 'n', aggregation: 'sum', creditRates };
     expect((await api.call('POST', METERS, { body: meter })).headers['x-ignored-fields']).toBe(
@@ -183,14 +183,14 @@ describe('unknown fields', () => {
   });
 
   it('are named inside a list, and rejected there when the client prefers it', async () => {
-    const { body: feature } = await api.ask('features.create');
-    const { body: plan } = await api.ask('createPlan');
+    const { body: feature } = await api.request('features.create');
+    const { body: plan } = await api.request('createPlan');
     const entitlements = [{ featureKey: feature.key, value: 1, sofft: true }];
     const given = { params: { planId: plan.id }, body: { entitlements } };
     const headers = { prefer: 'handling=strict' };
-    const rejected = await api.ask('plans.replaceEntitlements', { ...given, headers });
+    const rejected = await api.request('plans.replaceEntitlements', { ...given, headers });
     expectRejection(rejected, 'invalid_request', 'entitlements.0.sofft');
-    const { status, headers: notified } = await api.ask('plans.replaceEntitlements', given);
+    const { status, headers: notified } = await api.request('plans.replaceEntitlements', given);
     expect([status, notified['x-ignored-fields']]).toEqual([200, 'entitlements.0.sofft']);
   });
 
@@ -231,17 +231,17 @@ describe('every response', () => {
   });
 
   it("takes over the caller's request id where it is acceptable", async () => {
-    const ask = async (id: string) =>
+    const request = async (id: string) =>
       (await api.call('GET', METERS, { headers: { 'x-request-id': id } })).headers['x-request-id'];
-    expect(await ask('trace-1/2')).toBe('trace-1/2');
-    expect(await ask('a b')).toMatch(/^req_[a-z2-7]{26}$/);
-    expect(await ask('x'.repeat(129))).toMatch(/^req_/);
+    expect(await request('trace-1/2')).toBe('trace-1/2');
+    expect(await request('a b')).toMatch(/^req_[a-z2-7]{26}$/);
+    expect(await request('x'.repeat(129))).toMatch(/^req_/);
   });
 
   it('is 503 with Retry-After while ClickHouse is unavailable, without internal details', async () => {
-    await api.call('POST', CUSTOMERS, { body: { name: 'a', email: 'a@b.cd', externalId: 'away' } });
-    await api.call('POST', METERS, { body: { key: 'away', name: 'a', aggregation: 'sum' } });
-    const response = await api.call('GET', '/api/v1/usage/away/away');
+    await api.call('POST', CUSTOMERS, { body: { name: 'a', email: 'a@b.cd', externalId: 'unreachable' } });
+    await api.call('POST', METERS, { body: { key: 'unreachable', name: 'a', aggregation: 'sum' } });
+    const response = await api.call('GET', '/api/v1/usage/unreachable/unreachable');
     expectRejection(response, 'unavailable');
     expect(response.headers['retry-after']).toBe('1');
     expect(response.text).not.toMatch(/ClickHouse|Postgres| {4}at /i);
@@ -249,7 +249,7 @@ describe('every response', () => {
 });
 
 describe('the pages of an operator', () => {
-  it('say alive, and not ready with the name of what is unavailable', async () => {
+  it('report alive, and not ready with the name of what is unavailable', async () => {
     expect((await api.call('GET', '/healthz', { key: undefined })).body).toEqual({ status: 'alive' });
     const response = await api.call('GET', '/readyz', { key: undefined });
     expect(response.status).toBe(503);
@@ -275,7 +275,7 @@ describe('the pages of an operator', () => {
 });
 
 /** Sends bytes on a separate connection and returns the whole response. */
-function exchange(bytes: string, until = 'requestId'): Promise<string> {
+function sendRaw(bytes: string, until = 'requestId'): Promise<string> {
   return new Promise((resolve, reject) => {
     let response = '';
     const socket = connect(Number(new URL(api.origin).port), '127.0.0.1', () => socket.write(bytes));

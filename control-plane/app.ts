@@ -13,9 +13,9 @@ import type { PrivateTargets } from '../infra/platform/private-targets.ts';
 import type { Clock } from '../infra/ports/clock.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
 import { createCustomerGrantsReads } from './entitlements/cache/customer-grants-reads.ts';
-import type { EntitlementMemory } from './entitlements/cache/entitlement-cache.ts';
+import type { EntitlementCache } from './entitlements/cache/entitlement-cache.ts';
 import { withLocalInvalidation } from './entitlements/cache/local-invalidation.ts';
-import { createRememberedChecks } from './entitlements/check/cached-checks.ts';
+import { createCachedChecks } from './entitlements/check/cached-checks.ts';
 import { createCheckEntitlements } from './entitlements/check/check-entitlements.ts';
 import { createCheckFastPath } from './entitlements/check/check-fast-path.ts';
 import { createReadiness, type LagLimits } from './health/readiness.ts';
@@ -33,7 +33,7 @@ import { auditLogHandlers } from './routes/audit-log.ts';
 import { budgetHandlers } from './routes/budgets.ts';
 import { creditHandlers } from './routes/credits.ts';
 import { customerHandlers } from './routes/customers.ts';
-import { createEntitlementHandlers, warmEntitlementResponses } from './routes/entitlements.ts';
+import { cachedEntitlementResponses, createEntitlementHandlers } from './routes/entitlements.ts';
 import { featureHandlers } from './routes/features.ts';
 import { funnelHandlers } from './routes/funnel.ts';
 import { createIntegrationHandlers } from './routes/integrations.ts';
@@ -60,9 +60,9 @@ export interface AppDeps {
   firstCalls: FirstCallStamp;
   lastUsed: LastUsedStamp;
   keys: KeyCache;
-  memory: EntitlementMemory;
-  /** Who must be notified when this process commits a change. */
-  hear: (channel: string, payload: string) => void;
+  entitlementCache: EntitlementCache;
+  /** Invalidates the caches of this process after it has committed a change. */
+  invalidate: (channel: string, payload: string) => void;
   jobWatch: JobWatch;
   secrets: DerivedSecrets;
   clock: Clock;
@@ -95,7 +95,7 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListe
   });
   const customerGrantsReads = createCustomerGrantsReads();
   const checkEntitlements = createCheckEntitlements({ warehouse, freshness, customerGrantsReads });
-  const checks = createRememberedChecks({ ...deps.memory, customerGrantsReads, checkEntitlements });
+  const checks = createCachedChecks({ ...deps.entitlementCache, customerGrantsReads, checkEntitlements });
   const takeRequest = createRateLimit(clock, rateLimits);
   const operations = createOperations({
     handlers: {
@@ -125,7 +125,7 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListe
     authorise: createAuthorise({ ...deps, nowMs: clock.nowMs }),
     takeRequest,
     inPlace: createRequestPlaces(),
-    runChange: withLocalInvalidation(createRunChange(pool, secrets.sealingKey), deps.hear),
+    runChange: withLocalInvalidation(createRunChange(pool, secrets.sealingKey), deps.invalidate),
     pool,
     clock,
   });
@@ -135,6 +135,6 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListe
   const httpMetrics = createHttpMetrics(metrics);
   app.use(respondAlways(log, httpMetrics));
   for (const middleware of mountRoutes(operations)) app.use(middleware);
-  const responses = warmEntitlementResponses(checks);
+  const responses = cachedEntitlementResponses(checks);
   return createCheckFastPath({ ...deps, responses, takeRequest, metrics: httpMetrics }, app.callback());
 }

@@ -7,12 +7,17 @@ import { createLastUsedStamp } from '../domain/last-used-stamp.ts';
 import { hashApiKey } from '../domain/secrets.ts';
 import { findApiKey } from '../domain/store/find-api-key.ts';
 import type { EventLogReader } from '../infra/ports/event-log.ts';
-import { CHANNELS, type ChangeNote, type CreditsNote, type LoadedNote } from '../schemas/stored/channels.ts';
+import {
+  CHANNELS,
+  type CreditsInvalidation,
+  type Invalidation,
+  type LoadedThrough,
+} from '../schemas/stored/channels.ts';
 import { type AppDeps, type AppOptions, createApp } from './app.ts';
 import { startClockRepair } from './clock/clock-repair.ts';
 import { startSubscriptionClock } from './clock/subscription-clock.ts';
 import { startCreditExpiry } from './credits/credit-expiry.ts';
-import { createEntitlementMemory } from './entitlements/cache/entitlement-cache.ts';
+import { createEntitlementCache } from './entitlements/cache/entitlement-cache.ts';
 import { startChangeNotifier } from './entitlements/changes/change-notifier.ts';
 import { startLogWatch } from './jobs/log-watch.ts';
 import { startSweep } from './jobs/old-rows-sweep.ts';
@@ -29,8 +34,16 @@ import { type Repairs, readRepairs } from './store/repairs.ts';
 import { createFreshness, type Freshness } from './usage/freshness.ts';
 import { createPartitionCuts } from './usage/partition-cuts.ts';
 
-/** Made here, of the rest. */
-type Inside = 'freshness' | 'logId' | 'firstCalls' | 'lastUsed' | 'keys' | 'memory' | 'hear' | 'jobWatch';
+/** Created here, from the other dependencies. */
+type Inside =
+  | 'freshness'
+  | 'logId'
+  | 'firstCalls'
+  | 'lastUsed'
+  | 'keys'
+  | 'entitlementCache'
+  | 'invalidate'
+  | 'jobWatch';
 
 export interface ControlPlaneDeps extends Omit<AppDeps, Inside> {
   logReader: EventLogReader;
@@ -46,7 +59,7 @@ export interface ControlPlaneDeps extends Omit<AppDeps, Inside> {
 export interface ControlPlane {
   listener: RequestListener;
   /** The handlers that the listener of this process calls for notifications. */
-  notes: {
+  notifications: {
     channels: Record<string, (payload: string) => void>;
     onSession: () => void;
   };
@@ -58,10 +71,10 @@ export interface ControlPlane {
 export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions = {}): ControlPlane {
   const { pool, logReader, clock, log } = deps;
   const progress = progressOf(logReader, pool);
-  const askForLoad = () => notifyReaderWaits(pool);
-  const freshness = createFreshness({ ...progress, ...repairsOf(deps), askForLoad, clock, log });
+  const requestLoad = () => notifyReaderWaits(pool);
+  const freshness = createFreshness({ ...progress, ...repairsOf(deps), requestLoad, clock, log });
   const inside = { freshness, logId: progress.logId };
-  const { keys, memory, notes } = createMemories(deps, freshness);
+  const { keys, entitlementCache, invalidations } = createCaches(deps, freshness);
   const firstCalls = createFirstCallStamp(pool, log);
   const lastUsed = createLastUsedStamp(pool, log);
   const jobs = startJobs(deps);
@@ -70,27 +83,30 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
     lagBytes: () => freshness.lag().bytes,
     lagSeconds: () => freshness.lag().seconds,
   });
-  const hear = (channel: string, payload: string) => notes.channels[channel]?.(payload);
+  const invalidate = (channel: string, payload: string) => invalidations.channels[channel]?.(payload);
   return {
-    listener: createApp({ ...deps, ...inside, firstCalls, lastUsed, keys, memory, hear, jobWatch }, options),
-    notes: {
+    listener: createApp(
+      { ...deps, ...inside, firstCalls, lastUsed, keys, entitlementCache, invalidate, jobWatch },
+      options,
+    ),
+    notifications: {
       channels: {
-        ...notes.channels,
+        ...invalidations.channels,
         [CHANNELS.changes]: (payload) => {
-          hear(CHANNELS.changes, payload);
+          invalidate(CHANNELS.changes, payload);
           if (mayMap(payload)) jobs.wakeMatcher();
         },
-        [CHANNELS.loaded]: (payload) => freshness.heard(JSON.parse(payload) as LoadedNote),
+        [CHANNELS.loaded]: (payload) => freshness.loaded(JSON.parse(payload) as LoadedThrough),
         [CHANNELS.fanoutRequested]: jobs.wakeNotifier,
       },
       onSession() {
         freshness.newSession();
-        notes.onSession();
+        invalidations.onSession();
       },
     },
     async close() {
       freshness.close();
-      memory.close();
+      entitlementCache.close();
       await jobs.close();
       await firstCalls.close();
       await lastUsed.close();
@@ -134,7 +150,7 @@ function startJobs(deps: ControlPlaneDeps) {
 
 /** After a change that an event of the processor may have waited for. */
 function mayMap(payload: string): boolean {
-  const { kind } = JSON.parse(payload) as ChangeNote;
+  const { kind } = JSON.parse(payload) as Invalidation;
   return kind === 'catalogue' || kind === 'customer';
 }
 
@@ -151,26 +167,27 @@ function watchLog({ logKeepsMs: keepsMs, ...deps }: ControlPlaneDeps) {
 }
 
 /** The caches that responses are made from without a store, and the notifications that invalidate them. */
-function createMemories(deps: ControlPlaneDeps, freshness: Freshness) {
+function createCaches(deps: ControlPlaneDeps, freshness: Freshness) {
   const { pool, secrets, clock } = deps;
   const load = (text: string) => findApiKey(pool, hashApiKey(text, secrets.keyPepper));
   const keys = createKeyCache({ load, clock });
-  const memory = createEntitlementMemory({ ...deps, freshness });
-  const notes: ControlPlane['notes'] = {
+  const entitlementCache = createEntitlementCache({ ...deps, freshness });
+  const invalidations: ControlPlane['notifications'] = {
     channels: {
       [CHANNELS.changes]: (payload) => {
-        const note = JSON.parse(payload) as ChangeNote;
-        keys.forget(note);
-        memory.heard(note);
+        const invalidation = JSON.parse(payload) as Invalidation;
+        keys.forget(invalidation);
+        entitlementCache.invalidate(invalidation);
       },
-      [CHANNELS.credits]: (payload) => memory.heardOfCredits(JSON.parse(payload) as CreditsNote),
+      [CHANNELS.credits]: (payload) =>
+        entitlementCache.invalidateCredits(JSON.parse(payload) as CreditsInvalidation),
     },
     onSession() {
       keys.clear();
-      memory.newSession();
+      entitlementCache.newSession();
     },
   };
-  return { keys, memory, notes };
+  return { keys, entitlementCache, invalidations };
 }
 
 /** One partition has positions; those of several partitions are combined into one number. */
@@ -182,6 +199,6 @@ function progressOf(logReader: EventLogReader, pool: Pool) {
   }
   const cuts = createPartitionCuts(() => logReader.durableEnds());
   const readLoaded = async () => cuts.loaded(await readLoadedPartitions(pool, logId));
-  const { durableEnd, recordsLeft, heard: loadedBy } = cuts;
+  const { durableEnd, recordsLeft, loadedBy } = cuts;
   return { logId, durableEnd, readLoaded, loadedBy, recordsLeft };
 }

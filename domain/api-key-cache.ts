@@ -2,7 +2,7 @@ import { type CircuitBreaker, createCircuitBreaker, inTime } from '../infra/plat
 import type { Clock } from '../infra/ports/clock.ts';
 import type { Rejection } from '../schemas/error-codes.ts';
 import { Transient } from '../schemas/failures.ts';
-import type { ChangeNote } from '../schemas/stored/channels.ts';
+import type { Invalidation } from '../schemas/stored/channels.ts';
 import { parseApiKey } from './rules/api-key.ts';
 import { KEY_REJECTIONS } from './rules/key-rejections.ts';
 
@@ -27,7 +27,7 @@ export interface KeyCache {
   authenticate(text: string): StoredKey | Rejection | Promise<StoredKey | Rejection>;
   /** The same of one that was looked up in the last seconds and is good; for anything else authenticate. */
   known(text: string): StoredKey | undefined;
-  forget(note: ChangeNote): void;
+  forget(note: Invalidation): void;
   clear(): void;
 }
 

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { createCircuitBreaker } from '../infra/platform/circuit-breaker.ts';
 import type { Clock } from '../infra/ports/clock.ts';
 import { otherModeOf } from '../schemas/primitives/environment.ts';
-import type { ChangeNote } from '../schemas/stored/channels.ts';
+import type { Invalidation } from '../schemas/stored/channels.ts';
 import type { Customer, CustomerMeter, Meter, UsageRegistry } from './registry-entries.ts';
 import { findCustomers } from './store/find-customers.ts';
 import { findNames } from './store/find-names.ts';
@@ -16,7 +16,7 @@ export interface RegistryOptions {
 
 export interface Registry extends UsageRegistry {
   /** A row changed: what memory holds of it is forgotten. */
-  forget(note: ChangeNote): void;
+  forget(note: Invalidation): void;
   /** Invalidations may have been missed: the cache is cleared. */
   clear(): void;
 }

@@ -1,4 +1,4 @@
-/** Alarms of a partition that are told beside a load that goes on. Any other is of one that stands still. */
+/** Alarm of a partition that is still loading. Any other alarm of a partition pauses it. */
 export const EVENT_TWICE = 'event_twice';
-/** Raised and cleared by those who watch a log of Kafka, not by those who load it. */
+/** Raised and cleared by the watcher of a Kafka log, not by its loader. */
 export const NEAR_RETENTION = 'log_near_retention';

@@ -44,7 +44,7 @@ export const ERROR_STATUS = {
 
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
-/** What a refused request or a refused item is told. `param` names the field at fault. */
+/** The error of a rejected request or item. `param` names the field at fault. */
 export interface Rejection {
   code: ErrorCode;
   message: string;

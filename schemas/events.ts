@@ -5,7 +5,7 @@ import { Decimal, Timestamp } from './resources/fields.ts';
 import { PLAN_STATUSES, SUBSCRIPTION_STATUSES, THRESHOLD_KINDS } from './value-sets.ts';
 
 /**
- * One type of webhook event. From it come the types of the code, what the test of an endpoint sends, the
+ * One type of webhook event: the source of the TypeScript types, the test event of an endpoint, the
  * `webhooks` of openapi.json and docs/use/events.md. A member that is added to `data` is a compatible
  * change; one that is removed or retyped is not.
  */
@@ -14,7 +14,7 @@ interface EventDefinition {
   summary: string;
   description?: string;
   data: TObject;
-  /** Sent to an endpoint that is tested, and shown in the documents. It names no object that exists. */
+  /** Sent as the test event and shown in the documentation. It refers to no existing object. */
   example: Record<string, unknown>;
 }
 
@@ -94,7 +94,7 @@ export const EVENTS = {
     summary: 'A plan was changed in place, or has a new version.',
     data: Type.Object({
       planId: PlanId,
-      version: Type.Integer({ description: 'The version that holds the change.' }),
+      version: Type.Integer({ description: 'The version that contains the change.' }),
     }),
     example: { planId: 'plan_example', version: 2 },
   }),
@@ -169,8 +169,8 @@ export const EVENTS = {
     summary: 'The value that a customer has of a feature changed.',
     description:
       'Sent once for each feature whose value differs from the last one that was sent. After a change that ' +
-      'touches one customer it comes with the change; after a change of a plan with many subscribers it ' +
-      'comes within seconds. Usage and credits do not send it.',
+      'affects one customer it is sent with the change; after a change of a plan with many subscribers it ' +
+      'is sent within seconds. Usage and credits do not send it.',
     data: Type.Object({
       customerId: CustomerId,
       featureKey: Type.String({ description: "The feature's key." }),
@@ -203,7 +203,7 @@ export type ChangeEvent = {
   [Type in EventType]: { type: Type; data: EventData[Type] };
 }[EventType];
 
-/** What a delivery of this type carries. */
+/** The body of a delivery of this type. */
 export function envelopeSchema(type: EventType): TObject {
   const { summary, data } = EVENTS[type];
   return Type.Object(

@@ -1,10 +1,10 @@
 /**
- * The kinds of failure, named for what the caller does next. A `code` is stable and for machines;
- * nobody decides anything by the text of a message.
+ * The kinds of failure, named for what the caller does next. A `code` is stable and for machines; no code
+ * decides by the text of a message.
  */
 import { ERROR_STATUS, type ErrorCode, type Rejection } from './error-codes.ts';
 
-/** 4xx: the request is at fault; it changed nothing. */
+/** 4xx: the request is at fault and has changed nothing. */
 export class Rejected extends Error {
   readonly rejection: Rejection;
 
@@ -19,7 +19,7 @@ export class Rejected extends Error {
   }
 }
 
-/** Something we need is away or slow; the same call may succeed later. Its outcome may be unknown. */
+/** A dependency is unavailable or slow. The same call may succeed later; its outcome may be unknown. */
 export class Transient extends Error {
   readonly code: string;
 
@@ -30,7 +30,7 @@ export class Transient extends Error {
   }
 }
 
-/** These bytes will never be accepted: set them aside, with an alarm, and go on. */
+/** These bytes will never be accepted: the caller quarantines them, raises an alarm and continues. */
 export class Poison extends Error {
   readonly code: string;
 
@@ -41,7 +41,7 @@ export class Poison extends Error {
   }
 }
 
-/** Going on could lose or double an event: say why and stop the process. */
+/** Continuing could lose or double an event: the process logs why and stops. */
 export class Fatal extends Error {
   readonly code: string;
 
@@ -52,7 +52,7 @@ export class Fatal extends Error {
   }
 }
 
-/** What cannot be, is: a mistake of ours, answered 500 and logged. Drivers throw bare Errors: never do. */
+/** A bug: the response is 500 and the error is logged. Code never throws a bare Error, since drivers do. */
 export class Defect extends Error {
   readonly code = 'defect';
 

@@ -1,4 +1,4 @@
-/** Why an entitlement is given or denied. Source: the contract, §6. The lists are closed. */
+/** Why an entitlement is granted or denied. Source: the contract, §6. The lists are closed. */
 const GRANTED_CODES = [
   'granted',
   'granted_unlimited',

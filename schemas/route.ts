@@ -3,14 +3,14 @@ import type { ErrorCode } from './error-codes.ts';
 import type { Scope } from './scopes.ts';
 
 /**
- * One operation of the HTTP API. Router, validation and openapi.json are all made from it. Every schema is
- * JSON Schema 2020-12; objects are open, since unknown body fields are named in the answer and not refused.
+ * One operation of the HTTP API. The router, the validation and openapi.json are made from it. Every schema
+ * is JSON Schema 2020-12; objects are open: unknown body fields are listed in a header and not rejected.
  */
 export interface Route {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** From the root, with `{name}` for a path parameter. */
   path: string;
-  /** Who answers it: the data plane knows its operations by itself, everything else is mounted from here. */
+  /** The plane that serves it. The data plane has its own router, the control plane mounts these. */
   plane: 'data' | 'control';
   access: Access;
   summary: string;
@@ -19,44 +19,44 @@ export interface Route {
   query: TObject;
   headers?: TObject;
   body?: TSchema;
-  /** No body at all stands for `{}`. */
+  /** A missing body is read as `{}`. */
   bodyOptional?: true;
-  /** A body that is taken; a name of an object in it is replaced where the example is used. */
+  /** A valid body. Users of the example replace the names of objects in it. */
   example?: Record<string, unknown>;
-  /** The same body as text, by media type. The operation reads these by itself. */
+  /** The same body as text, by media type. The operation parses these itself. */
   bodyTexts?: Readonly<Record<string, { schema: TSchema; example: string }>>;
   /** Of success; 204 has no body. */
   status: number;
   response: TSchema;
-  /** Of the answer, where it is not JSON. */
+  /** Of the response, if it is not JSON. */
   mediaTypes?: readonly string[];
-  /** It changes nothing though it is no GET: it needs no transaction, but to be repeated under a key. */
+  /** Changes nothing although it is not a GET: it needs a transaction only under an Idempotency-Key. */
   isRead?: true;
-  /** Beside those that every operation of its kind can answer with. */
+  /** In addition to those that every operation of its kind can return. */
   errors: readonly ErrorCode[];
-  /** The answer carries an ETag. Of one object: what changes it takes If-Match. */
+  /** The response has an ETag. If it is of one object, operations that change it accept If-Match. */
   etag?: true;
   /**
    * Called by pages of any origin: CORS, bodies of `sendBeacon` (text/plain), and the publishable key in
    * `?key=`, since a beacon cannot set headers.
    */
   fromBrowser?: true;
-  /** Removed: answers with an error that names its successor. */
+  /** Removed: returns an error that names its successor. */
   deprecated?: true;
 }
 
 /**
- * Who may ask. A scope: a secret key that holds it. `any_key`: every secret key. `publishable`: a secret key
- * or one from a browser. `signature`: whoever signed the body; the path names the environment. `public`:
- * everybody.
+ * The credential that an operation requires. A scope: a secret key with that scope. `any_key`: a secret key.
+ * `publishable`: a secret or a publishable key. `signature`: a signed body; the path names the environment.
+ * `public`: none.
  */
 export type Access = Scope | 'any_key' | 'publishable' | 'signature' | 'public';
 
-/** What a handler gets: checked, and with integers in the query as numbers. */
+/** The validated input of a handler; integers in the query are numbers. */
 export interface Input<R extends Route> {
   params: Static<R['params']>;
   query: Static<R['query']>;
-  /** Of a signed call it is for the handler to read, once the signature holds: `bodyText`. */
+  /** The handler of a signed request reads `bodyText` itself, after it has verified the signature. */
   body: R['access'] extends 'signature'
     ? undefined
     : R['body'] extends TSchema
@@ -66,7 +66,7 @@ export interface Input<R extends Route> {
 
 export type Output<R extends Route> = Static<R['response']>;
 
-/** Where no body is asked for, what is sent all the same goes through the same checks as `{}` would. */
+/** An operation without a body checks a body that is sent all the same against an object without fields. */
 export function readsBody({ body, method }: Route): boolean {
   return body !== undefined || method !== 'GET';
 }
@@ -76,6 +76,6 @@ export function defineRoute<const R extends Route>(route: R): R {
   return route;
 }
 
-/** Every version has its own base path; answers of all of them carry it in `X-API-Version`. */
+/** Every version has its own base path; every response has the version in `X-API-Version`. */
 export const API_VERSION = 'v1';
 export const API_BASE = `/api/${API_VERSION}` as const;

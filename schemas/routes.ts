@@ -22,7 +22,7 @@ import { workspaceRoutes } from './resources/workspace.ts';
 import type { Route } from './route.ts';
 
 /**
- * Every operation of the HTTP API by its operation id. A resource's own file holds its schemas and its rows.
+ * Every operation of the HTTP API by its operation id. The file of a resource has its schemas and its rows.
  */
 export const ROUTES = {
   ...customerRoutes,
@@ -51,7 +51,7 @@ export const ROUTES = {
 export type Routes = typeof ROUTES;
 export type OperationId = keyof Routes;
 
-/** Operations of this plane that need a key, or none. */
+/** Operations of the control plane that require a key, or none. */
 type OperationsOf<Public extends boolean> = {
   [Id in OperationId]: Routes[Id]['plane'] extends 'control'
     ? Routes[Id]['access'] extends 'public'
@@ -64,8 +64,8 @@ type OperationsOf<Public extends boolean> = {
     : never;
 }[OperationId];
 
-/** Answered by the control plane for a key's environment. */
+/** Served by the control plane, for the environment of an API key. */
 export type KeyedOperationId = OperationsOf<false>;
 
-/** Pages that need no key. */
+/** Served without a key. */
 export type PublicOperationId = OperationsOf<true>;

@@ -1,4 +1,4 @@
-/** What a key may be allowed to do. Source: the specification, Authentication; `keys:manage` is ours. */
+/** What an API key can be allowed to do. Source: the specification, Authentication; `keys:manage` is ours. */
 export const SCOPES = [
   'plans:read',
   'plans:write',
@@ -16,5 +16,5 @@ export const SCOPES = [
 
 export type Scope = (typeof SCOPES)[number];
 
-/** A key that holds this holds every scope. */
+/** A key with this scope has every scope. */
 export const EVERY_SCOPE = '*';

@@ -13,5 +13,5 @@ export const USAGE_LIMITS = {
 export const AGGREGATIONS = ['sum', 'count', 'max', 'latest', 'unique'] as const;
 export type Aggregation = (typeof AGGREGATIONS)[number];
 
-/** What a meter's key never begins with or is: an id of ours, and what clients that tidy their paths drop. */
+/** A meter's key must not begin like an id, nor be a path segment that clients remove from paths. */
 export const RESERVED_METER_KEY = 'meter_|\\.{1,2}$';

@@ -1,4 +1,4 @@
-/** The closed sets of values that the contract names. What moves from one to another is in domain/rules/. */
+/** The closed sets of values of the contract. The transitions between them are in domain/rules/. */
 
 /** Of a plan. Source: the contract, §4. */
 export const PLAN_STATUSES = ['draft', 'published', 'archived'] as const;
@@ -17,7 +17,7 @@ export const SUBSCRIPTION_STATUSES = [
 ] as const;
 export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number];
 
-/** What a subscription may be created with. */
+/** The statuses that a subscription can be created with. */
 export const FIRST_STATUSES = [
   'incomplete',
   'trialing',
@@ -30,6 +30,6 @@ export const FIRST_STATUSES = [
 export const INTERVALS = ['day', 'week', 'month', 'year'] as const;
 export type Interval = (typeof INTERVALS)[number];
 
-/** Of usage thresholds. A soft one warns; at a hard one what was granted is used up. */
+/** Kinds of usage thresholds. A soft threshold warns; at a hard one the grant is used up. */
 export const THRESHOLD_KINDS = ['soft', 'hard'] as const;
 export type ThresholdKind = (typeof THRESHOLD_KINDS)[number];

@@ -42,7 +42,7 @@ await runRole('control-plane', async (context) => {
     },
   );
   closer.add('control plane', { drain: () => controlPlane.close() });
-  closer.add('listener', createListener({ url, log }, controlPlane.notes));
+  closer.add('listener', createListener({ url, log }, controlPlane.notifications));
   // Drained first, closed last.
   closer.add('requests', { drain: server.drain });
   server.serve(controlPlane.listener);

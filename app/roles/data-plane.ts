@@ -14,7 +14,7 @@ import type { EndpointDiscovery } from '../../ingest/endpoint-discovery.ts';
 import type { UsageOperation } from '../../ingest/http/usage-operation.ts';
 import { createRegistry, type Registry } from '../../ingest/registry.ts';
 import type { DataPlaneBlocker } from '../../schemas/readiness-names.ts';
-import { CHANNELS, type ChangeNote } from '../../schemas/stored/channels.ts';
+import { CHANNELS, type Invalidation } from '../../schemas/stored/channels.ts';
 import type { RoleContext } from './role-process.ts';
 
 /** What both ways of taking usage need. */
@@ -88,7 +88,7 @@ function listenForChanges(endpointDiscovery: EndpointDiscovery, { keys, registry
     {
       channels: {
         [CHANNELS.changes]: (payload) => {
-          const note = JSON.parse(payload) as ChangeNote;
+          const note = JSON.parse(payload) as Invalidation;
           keys.forget(note);
           registry.forget(note);
         },

@@ -28,7 +28,7 @@ export async function writePlan(
   fields: Partial<PlanRow>,
 ): Promise<PlanRow> {
   const updated = await updatePlan(db, environment, { ...row, ...fields, updatedAt: new Date(nowMs) });
-  if (!updated) throw new Defect('a plan is gone while the catalogue is locked');
+  if (!updated) throw new Defect('a plan is missing while the catalogue is locked');
   return updated;
 }
 

@@ -66,15 +66,15 @@ it('a customer notified as of a future day is notified now, and on that day agai
     await touchEntitlements(context, { customerIds: [customerId] });
   });
   const notified = notifiedUnderTest(pool, environment);
-  expect(await notified.heard(customerId, 'all')).toEqual([]);
+  expect(await notified.events(customerId, 'all')).toEqual([]);
   await repair(pool);
   notifierUnderTest(pool, {});
   const isNotified = expect.objectContaining({ allowed: true });
-  await vi.waitFor(async () => expect(await notified.heard(customerId, 'all')).toEqual([isNotified]), WAIT);
+  await vi.waitFor(async () => expect(await notified.events(customerId, 'all')).toEqual([isNotified]), WAIT);
   expect(await daysAhead(pool, 'entitlements_told', 'next_turn')).toBe(10);
 });
 
-it('deliveries, circuits and endpoints go on; what the schedule postponed keeps its time', async () => {
+it('deliveries, circuits and endpoints continue; what the schedule postponed keeps its time', async () => {
   const { pool, environment } = await environmentUnderTest();
   await pool.query(
     `INSERT INTO webhook_endpoints (id, environment, url, events, secret, created_at, updated_at,

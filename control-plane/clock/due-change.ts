@@ -3,7 +3,7 @@ import type { SubscriptionFields, SubscriptionRow } from '../store/subscriptions
 import { movedTo, rolledTo } from '../subscriptions/subscription-fields.ts';
 import { PROCESSOR_GRACE_MS } from './processor-grace.ts';
 
-/** What time does to a subscription. */
+/** A change of a subscription that has become due. */
 export interface DueChange {
   /** The most important action of the change, as the audit log names it. */
   action: 'subscriptions.cancel' | 'subscriptions.endTrial' | 'subscriptions.rollPeriod';
@@ -16,13 +16,13 @@ export interface DueChange {
 const ROLL_PAUSE_MS = 10_000;
 
 /**
- * Everything due of a subscription by now as one change, however late it is noticed; undefined when nothing
- * is due. Of changes due at the same time the cancellation comes first, then the end of the trial, then the
- * end of the period: a subscription canceled at the end of a trial or period is never active, or in another
- * period, after it. Each change takes effect at its own time. For a subscription with a processor, the
- * processor decides when a period ends; its end of a trial and its cancellation are applied here only after
- * the processor was silent for the grace period. A subscription rolls at most once in 10 s, over as many
- * periods as have passed.
+ * All changes of a subscription that are due by now, as one change, however late they are noticed; undefined
+ * when none is. Of changes due at the same time the cancellation comes first, then the end of the trial,
+ * then the end of the period: a subscription canceled at the end of a trial or period is never active, or in
+ * another period, after it. Each change takes effect at its own time. For a subscription with a processor,
+ * the processor decides when a period ends; its end of a trial and its cancellation are applied here only
+ * after the processor was silent for the grace period. A subscription rolls at most once in 10 s, over as
+ * many periods as have passed.
  */
 export function dueChange(row: SubscriptionRow, nowMs: number): DueChange | undefined {
   if (hasEnded(row.status)) return undefined;
@@ -41,7 +41,7 @@ export function dueChange(row: SubscriptionRow, nowMs: number): DueChange | unde
   return { action: 'subscriptions.rollPeriod', fields: roll, since: row.currentPeriodEnd };
 }
 
-/** What the processor reports itself is its decision first. */
+/** The processor decides first about changes that it reports itself. */
 function hasCome(row: SubscriptionRow, time: Date, { isProcessors, nowMs }: Look): boolean {
   if (!isProcessors) return time.getTime() <= nowMs;
   return !row.processorSimulated && time.getTime() + PROCESSOR_GRACE_MS <= nowMs;

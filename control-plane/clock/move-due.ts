@@ -69,11 +69,11 @@ async function moveChunk(look: DueLook, epoch: number, chunk: DueSubscription[])
   const { pool, log, metrics, slow, job, nowMs, signal } = look;
   const rest = chunk.values();
   let isAllDone = true;
-  let away: unknown;
+  let unavailable: unknown;
 
   async function moveEach(): Promise<void> {
     for (const due of rest) {
-      if (signal.aborted || away) return;
+      if (signal.aborted || unavailable) return;
       if (slow.has(due)) {
         isAllDone = false;
         continue;
@@ -83,7 +83,7 @@ async function moveChunk(look: DueLook, epoch: number, chunk: DueSubscription[])
       } catch (err) {
         isAllDone = false;
         metrics.failed();
-        if (endsLook(err)) away = asTransient(err);
+        if (endsLook(err)) unavailable = asTransient(err);
         else log.error({ err, subscription: due.id }, 'a subscription could not be moved');
         if (isTimeout(err)) slow.add(due);
       }
@@ -91,6 +91,6 @@ async function moveChunk(look: DueLook, epoch: number, chunk: DueSubscription[])
   }
 
   await Promise.all(Array.from({ length: AT_ONCE }, moveEach));
-  if (away) throw away;
+  if (unavailable) throw unavailable;
   return isAllDone;
 }

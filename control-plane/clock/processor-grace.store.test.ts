@@ -7,7 +7,7 @@ const WAIT = { timeout: 30_000, interval: 20 };
  * Red when the grace is left out of a statement or of the rule, when a cancellation requested through the API
  * gets it too, or when a subscription with a test clock is moved by ours.
  */
-it('the clock leaves to the processor what it says itself, for three days', async () => {
+it('the clock leaves changes that the processor reports to the processor, for three days', async () => {
   const { add, clock, run, row } = await clockUnderTest();
   const linked = (name: string) => ({ processorSubscriptionId: name, processorCancelAt: daysLater(2) });
   const trial = { status: 'trialing', trialEnd: daysLater(1) } as const;

@@ -18,7 +18,7 @@ import { SUBSCRIPTION_CLOCK } from './subscription-clock.ts';
 const WAIT = { timeout: 10_000, interval: 20 };
 
 it.each(['57014', '25P03', '55P03'])(
-  'those that take too long (%s) hold up no other, and are tried again behind them',
+  'those that take too long (%s) delay no other, and are tried again after them',
   async (code) => {
     const { add, clock, run, row, pool, metric } = await clockUnderTest();
     const slow: string[] = [];

@@ -141,7 +141,7 @@ it('of several processes each move is made by one, once, over several chunks', a
   expect(rows).toEqual([{ notified: 450, subscriptions: 450 }]);
 });
 
-it('does nothing while another process holds the lease, and begins at once when that ends', async () => {
+it('does nothing while another process has the lease, and begins at once when that ends', async () => {
   const { add, clock, run, row, pool } = await clockUnderTest();
   const id = await add({ cancelAt: daysLater(1) });
   expect(await holdJob(pool, SUBSCRIPTION_CLOCK, 'other', 60_000)).toBe(1);
@@ -184,7 +184,7 @@ it('an owner that hangs in the middle of a move is cut off, and the next one mov
   expect(passedMs()).toBeLessThan(6_000);
 });
 
-it('gives its lease up when it closes, and holds on to it till then', async () => {
+it('keeps its lease until it closes, and then releases it', async () => {
   const { run, pool, clock } = await clockUnderTest();
   const first = run({ leaseMs: 60_000 });
   await vi.waitFor(() => expect(clock.requested).toBeGreaterThan(3), WAIT);
@@ -230,7 +230,7 @@ it('what was found due several times is moved once, and what is due no more not 
 });
 
 // Red when a failure ends the pass: there are more failures than concurrent moves.
-it('subscriptions that cannot be moved hold up no other', async () => {
+it('subscriptions that cannot be moved delay no other', async () => {
   const { add, clock, run, pool, metric } = await clockUnderTest();
   for (let n = 0; n < 8; n += 1) await add({ cancelAt: daysLater(1), metadata: '{"bad":true}' });
   for (let n = 0; n < 5; n += 1) await add({ cancelAt: daysLater(2) });
@@ -257,7 +257,7 @@ it('the control plane runs it: a trial ends by itself within ten seconds', async
   const trialEnd = new Date(Date.now() + 4_000).toISOString();
   const { body } = await subscribe({ trialEnd });
   const params = { subscriptionId: body.id };
-  const status = async () => (await api.ask('subscriptions.retrieve', { params })).body.status;
+  const status = async () => (await api.request('subscriptions.retrieve', { params })).body.status;
   expect(await status()).toBe('trialing');
   await vi.waitFor(async () => expect(await status()).toBe('active'), { ...WAIT, timeout: 14_000 });
   expect((await notified(body.id)).map(({ type }) => type)).toEqual([

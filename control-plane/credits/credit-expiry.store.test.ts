@@ -79,7 +79,7 @@ it('of several processes each grant is taken out by one, once, over several chun
   expect(rows).toEqual([{ notified: 450, customers: 450 }]);
 });
 
-it('does nothing while another process holds the lease, and begins when that ends', async () => {
+it('does nothing while another process has the lease, and begins when that ends', async () => {
   const { customers, grant, run, clock, expiries, pool } = await expiryUnderTest();
   const [id = ''] = await customers(1);
   await grant(id, { amount: '1', expiresAtMs: START_MS + 1_000 });
@@ -94,7 +94,7 @@ it('does nothing while another process holds the lease, and begins when that end
   await vi.waitFor(async () => expect(await expiries()).toBe(1), WAIT);
 });
 
-it('a wallet that fails holds up no other', async () => {
+it('a wallet that fails delays no other', async () => {
   const { customers, fill, run, clock, expiries, reject } = await expiryUnderTest();
   const ids = await customers(12);
   await fill(ids, { amount: '1', expiresAtMs: START_MS + 1_000 });
@@ -105,7 +105,7 @@ it('a wallet that fails holds up no other', async () => {
 });
 
 it.each(['57014', '25P03', '55P03'])(
-  'a wallet that takes too long (%s) holds up no other, and is tried again behind them',
+  'a wallet that takes too long (%s) delays no other, and is tried again after them',
   async (code) => {
     const { customers, fill, run, clock, expiries, reject } = await expiryUnderTest();
     const ids = await customers(12);

@@ -89,7 +89,10 @@ async function expireChunk(
     if (endsLook(err)) throw asTransient(err);
     const [place, ...others] = places;
     if (place && others.length === 0) {
-      turn.log.error({ err, customer: place.customerId }, 'credits could not be taken out');
+      turn.log.error(
+        { err, customer: place.customerId },
+        'expired credits could not be removed from wallets',
+      );
       if (isTimeout(err)) turn.slow.add(place);
       return [place];
     }

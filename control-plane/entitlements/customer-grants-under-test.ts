@@ -10,7 +10,7 @@ export function customerGrantsUnderTest(api: ApiUnderTest) {
   let made = 0;
 
   async function done(operationId: OperationId, input: object): Promise<ApiResponse['body']> {
-    const response: ApiResponse = await api.ask(operationId, input);
+    const response: ApiResponse = await api.request(operationId, input);
     expect([response.status, response.text]).toEqual([
       response.status < 300 ? response.status : 200,
       response.text,
@@ -45,12 +45,12 @@ export function customerGrantsUnderTest(api: ApiUnderTest) {
     change: (subscriptionId: string, body: object) =>
       done('subscriptions.update', { params: { subscriptionId }, body }),
     list: async (customerId: string) => {
-      const response = await api.ask('entitlements.list', { params: { customerId } });
+      const response = await api.request('entitlements.list', { params: { customerId } });
       expect(response.status).toBe(200);
       return response.body;
     },
     check: async (customerId: string, featureKey: string, query: Record<string, string | number> = {}) => {
-      const response = await api.ask('entitlements.check', { params: { customerId, featureKey }, query });
+      const response = await api.request('entitlements.check', { params: { customerId, featureKey }, query });
       expect(response.status).toBe(200);
       return response.body;
     },

@@ -22,7 +22,7 @@ import { createControlPlane } from '../control-plane.ts';
 export interface SecondControlPlane {
   port: number;
   check(customerId: string, featureKey: string, query?: string): Promise<CheckResponse>;
-  ask(path: string, options?: AskOptions): Promise<PlaneResponse>;
+  request(path: string, options?: RequestOptions): Promise<PlaneResponse>;
   /**
    * Statements of requests since the previous call, without those for keys, which are read again every 5 s.
    */
@@ -30,7 +30,7 @@ export interface SecondControlPlane {
   close(): Promise<void>;
 }
 
-export interface AskOptions {
+export interface RequestOptions {
   method?: 'GET' | 'HEAD' | 'POST';
   headers?: Record<string, string>;
   body?: unknown;
@@ -46,9 +46,9 @@ export interface CheckResponse extends PlaneResponse {
   decision: Wire<EntitlementDecision>;
 }
 
-export interface BesideOptions extends AppOptions {
+export interface SecondControlPlaneOptions extends AppOptions {
   /** False: it receives no notification. */
-  hears?: boolean;
+  listens?: boolean;
 }
 
 const log = pino({ level: 'silent' });
@@ -56,20 +56,20 @@ const log = pino({ level: 'silent' });
 export async function startSecondControlPlane(
   api: ApiUnderTest,
   { warehouse, logReader }: UsageStores,
-  { hears = true, ...options }: BesideOptions = {},
+  { listens = true, ...options }: SecondControlPlaneOptions = {},
 ): Promise<SecondControlPlane> {
   const requested = watchStatements();
   const pool = requested.watchPool(createPool({ url: api.url, name: 'second', log }));
   const secrets = deriveSecrets(Buffer.alloc(32, 7));
   const stores = { pool, warehouse: requested.watchWarehouse(warehouse), logReader, secrets };
   const plane = createControlPlane({ ...stores, clock: systemClock, log, metrics: new Registry() }, options);
-  const listener = hears ? createListener({ url: () => api.url, log }, plane.notes) : undefined;
-  const server = createServer((...exchange) => requested.within(() => plane.listener(...exchange)));
+  const listener = listens ? createListener({ url: () => api.url, log }, plane.notifications) : undefined;
+  const server = createServer((...args) => requested.within(() => plane.listener(...args)));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const origin = `http://127.0.0.1:${port}`;
 
-  async function ask(path: string, { method = 'GET', headers = {}, body }: AskOptions = {}) {
+  async function sendRequest(path: string, { method = 'GET', headers = {}, body }: RequestOptions = {}) {
     const response = await request(`${origin}/api/v1${path}`, {
       method,
       headers: { authorization: `Bearer ${api.keys.live.secret}`, ...headers },
@@ -80,10 +80,10 @@ export async function startSecondControlPlane(
 
   return {
     port,
-    ask,
+    request: sendRequest,
     async check(customerId, featureKey, query = '') {
       const names = [customerId, featureKey].map(encodeURIComponent);
-      const response = await ask(`/entitlements/${names.join('/')}${query}`);
+      const response = await sendRequest(`/entitlements/${names.join('/')}${query}`);
       return { ...response, decision: JSON.parse(response.text) as CheckResponse['decision'] };
     },
     statements: requested.take,
@@ -101,7 +101,7 @@ export async function startSecondControlPlane(
 function watchStatements() {
   const requests = new AsyncLocalStorage<true>();
   let seen: string[] = [];
-  const note = (text: string) => {
+  const record = (text: string) => {
     if (requests.getStore() && !text.includes('api_keys')) seen.push(text);
   };
   return {
@@ -115,12 +115,12 @@ function watchStatements() {
       const { connect, query } = pool;
       pool.query = ((...args: unknown[]) => {
         const [statement] = args as [string | { text: string }];
-        note(typeof statement === 'string' ? statement : statement.text);
+        record(typeof statement === 'string' ? statement : statement.text);
         return Reflect.apply(query, pool, args);
       }) as Pool['query'];
       pool.connect = ((...args: unknown[]) => {
         // With a callback the pool itself connects, for a statement that is recorded above.
-        if (args.length === 0) note('a transaction');
+        if (args.length === 0) record('a transaction');
         return Reflect.apply(connect, pool, args);
       }) as Pool['connect'];
       return pool;
@@ -128,7 +128,7 @@ function watchStatements() {
     watchWarehouse: (warehouse: Warehouse): Warehouse => ({
       ...warehouse,
       query<Row>(statement: Statement) {
-        note(statement.sql);
+        record(statement.sql);
         return warehouse.query<Row>(statement);
       },
     }),

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { EMPTY_LOG, startApi } from '../api-under-test.ts';
 
-it('readyz names partition alarms, lines set aside, what an audit found and a standing outbox', async () => {
+it('readyz names partition alarms, quarantined lines, audit differences and a stuck outbox', async () => {
   const api = await startApi();
   onTestFinished(() => api.close());
   // Nothing here loads the other log. Red when readyz does not distinguish logs.
@@ -18,14 +18,14 @@ it('readyz names partition alarms, lines set aside, what an audit found and a st
   await api.call('POST', '/api/v1/customers', { body: { name: 'a', email: 'a@b.cd', externalId: 'a' } });
   await api.pool.query("UPDATE webhook_events SET created_at = now() - interval '2 minutes'");
   const { body } = await api.call('GET', '/readyz', { key: undefined });
-  expect(body.checks.outbox.detail).toMatch(/^webhook events wait since 20/);
+  expect(body.checks.outbox.detail).toMatch(/^webhook events have been waiting since 20/);
   expect(body.checks.partitions).toEqual({ ok: false, detail: 'partition 0: frame_damaged: position 7' });
   expect(body.checks.quarantine.detail).toContain('1 lines');
   expect(body.checks.audit.detail).toContain('2 differences');
 });
 
 // Red when the failed repair is forgotten after the next audit, which found its work half done.
-it('readyz says that strong reads are rejected since a repair failed', async () => {
+it('readyz reports that strong reads are rejected since a repair failed', async () => {
   const api = await startApi();
   onTestFinished(() => api.close());
   await api.pool.query(

@@ -61,7 +61,7 @@ export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
     },
     quarantine: async () => {
       const lines = await countQuarantined(pool);
-      return lines === 0 ? undefined : `${lines} lines were set aside and are not counted`;
+      return lines === 0 ? undefined : `${lines} lines are quarantined and are not counted`;
     },
     audit: async () => (await failedRepair(pool)) ?? knownDifferences(pool),
     outbox: () => pendingEvents(pool),
@@ -96,5 +96,6 @@ async function knownDifferences(pool: Pool): Promise<string | undefined> {
 async function pendingEvents(pool: Pool): Promise<string | undefined> {
   const since = await readPendingSince(pool);
   if (!since || Date.now() - since.getTime() < PENDING_MS_MAX) return undefined;
-  return `webhook events wait since ${timestampText(since.getTime())} for their deliveries to be made`;
+  const time = timestampText(since.getTime());
+  return `webhook events have been waiting since ${time} for their deliveries to be created`;
 }

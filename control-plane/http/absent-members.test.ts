@@ -23,7 +23,7 @@ describe('null for an optional member', () => {
     // Red where a member with a default counts as required: it is filled in before the check.
     ['subscriptions.cancel', { at: null }, {}],
     ['meters.update', { creditRate: null, unit: null }, { creditRate: null, unit: null }],
-  ])('of %s takes %j for absent where it says nothing else', (operationId, sent, taken) => {
+  ])('of %s reads %j as absent unless null has another meaning', (operationId, sent, taken) => {
     const body = structuredClone(sent);
     const dropped = dropNulls(bodyOf(operationId), body);
     expect(body).toEqual(taken);

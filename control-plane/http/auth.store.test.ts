@@ -91,9 +91,9 @@ describe('an object that is not found', () => {
   it('is reported as existing in the other mode of the same workspace, by any of its names', async () => {
     const { live, test } = await api.addWorkspace();
     const body = { name: 'Ada', email: 'ada@example.com', externalId: 'ada' };
-    const customer = (await api.ask('customers.create', { key: live.secret, body })).body;
-    const plan = (await api.ask('createPlan', { key: test.secret })).body;
-    const endpoint = (await api.ask('createWebhookEndpoint', { key: live.secret })).body;
+    const customer = (await api.request('customers.create', { key: live.secret, body })).body;
+    const plan = (await api.request('createPlan', { key: test.secret })).body;
+    const endpoint = (await api.request('createWebhookEndpoint', { key: live.secret })).body;
     for (const name of [customer.id, 'ada']) {
       const requested = await api.call('GET', `/api/v1/customers/${name}`, { key: test.secret });
       expectRejection(requested, 'customer_not_found', 'customerId');
@@ -115,9 +115,9 @@ describe('an object that is not found', () => {
     expect((await api.call('GET', path, { key: live.secret })).status).toBe(200);
   });
 
-  it('is nowhere for another workspace, in either mode, nor for a name that nobody has', async () => {
+  it('is in no message for another workspace, in either mode, nor for an unknown name', async () => {
     const [mine, theirs] = [await api.addWorkspace(), await api.addWorkspace()];
-    const { id } = (await api.ask('customers.create', { key: theirs.live.secret })).body;
+    const { id } = (await api.request('customers.create', { key: theirs.live.secret })).body;
     const unknown = `cus_${'a'.repeat(26)}`;
     const notified = async (name: string, key: string) => {
       const response = await api.call('GET', `/api/v1/customers/${name}`, { key });

@@ -52,7 +52,10 @@ function keyTextOf(ctx: Context, access: Route['access']): string {
   const text = presentedKey(authorization || undefined, header ? String(header) : inQuery || undefined);
   if (typeof text !== 'string') throw new Rejected(text.code, text.message);
   if (inQuery && inQuery !== text) {
-    throw new Rejected('unauthenticated', 'The address and a header carry different keys; send one.');
+    throw new Rejected(
+      'unauthenticated',
+      'The `key` parameter and a header have different API keys. Send one of them.',
+    );
   }
   return text;
 }
@@ -66,7 +69,10 @@ function signedCaller({ workspaceId = '', mode = '' }: Record<string, string>): 
 function keyInQuery(ctx: Context): string | undefined {
   const text = new URLSearchParams(ctx.querystring).get('key');
   if (text === null || !text.startsWith('sk_')) return text ?? undefined;
-  throw new Rejected('unauthenticated', 'A secret key never belongs into an address: make a new one.');
+  throw new Rejected(
+    'unauthenticated',
+    'A secret key in a URL can leak. Revoke it, and send a publishable key here.',
+  );
 }
 
 function checkAccess({ kind, scopes }: StoredKey, access: Route['access']): void {

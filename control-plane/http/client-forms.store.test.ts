@@ -32,7 +32,7 @@ describe('a query parameter that is not known', () => {
     if (exempt(route)) return expect(response.body?.error?.param).not.toBe('frm');
     expectRejection(response, 'invalid_request', 'frm');
     const known = Object.keys(route.query.properties).map((name) => `\`${name}\``);
-    expect(response.body.error.message).toContain(known.length === 0 ? 'takes none' : known.join(', '));
+    expect(response.body.error.message).toContain(known.length === 0 ? 'has none' : known.join(', '));
   });
 
   it('gets a hint with its right name', async () => {
@@ -54,7 +54,7 @@ describe('a body', () => {
     }
   });
 
-  it('may begin with a byte order mark, and say null for what it does not set', async () => {
+  it('may begin with a byte order mark, and have null for what it does not set', async () => {
     const sent = '{"name":"Ada","email":"a@example.com","externalId":null,"metadata":{"a":null,"n":0.10}}';
     const headers = { 'idempotency-key': 'marked' };
     const made = await api.call('POST', CUSTOMERS, { body: `\ufeff${sent}`, headers });
@@ -67,7 +67,7 @@ describe('a body', () => {
     expect([again.headers['idempotent-replayed'], again.body]).toEqual(['true', made.body]);
   });
 
-  it('says of a misspelt field what was meant, where it is missing and where it is rejected', async () => {
+  it('gets a hint for a misspelt field, whether it is missing or rejected', async () => {
     const missing = await api.call('POST', SUBSCRIPTIONS, { body: { customer_id: 'a', planId: 'b' } });
     expectRejection(missing, 'invalid_request', 'customerId');
     expect(missing.body.error.message).toBe(
@@ -84,7 +84,7 @@ describe('a body', () => {
     expect(other.body.error.message).toMatch(/`email` is required\. .*Did you mean `email`\?$/);
     expect(other.headers['x-ignored-fields']).toBe('mail_adress, emial');
     const stated = await api.call('POST', SUBSCRIPTIONS, {
-      body: { customerId: 'nobody', planId: 'b', plan_vers: 1 },
+      body: { customerId: 'cus_unknown', planId: 'b', plan_vers: 1 },
     });
     expect([stated.status, stated.headers['x-ignored-fields']]).toEqual([404, 'plan_vers']);
     const body = { ...ROUTES['meters.create'].example, agregation: 'sum' };
@@ -95,7 +95,7 @@ describe('a body', () => {
 });
 
 describe('a timestamp', () => {
-  const ask = (from: string) => api.call('GET', `/api/v1/funnel?from=${from}&to=2026-11-02T00:00Z`);
+  const request = (from: string) => api.call('GET', `/api/v1/funnel?from=${from}&to=2026-11-02T00:00Z`);
 
   it.each([
     '2026-11-01T00:00Z',
@@ -104,7 +104,7 @@ describe('a timestamp', () => {
     '2026-11-01+01:00:00+0100',
     '2026-11-01t00:00:00.000000000z',
   ])('of a query may be written as %s', async (from) => {
-    const { status, body } = await ask(from);
+    const { status, body } = await request(from);
     expect([status, body.from]).toEqual([200, '2026-11-01T00:00:00.000Z']);
   });
 
@@ -112,20 +112,20 @@ describe('a timestamp', () => {
     for (const [from, fault] of [
       ['2026-11-01', 'has no time of day'],
       ['2026-11-01T00:00:00', 'has no offset from UTC'],
-      ['1969-12-31T23:59:59Z', 'must lie in the years 1970 to 2099'],
+      ['1969-12-31T23:59:59Z', 'must be between 1970 and 2099'],
     ] as const) {
-      const response = await ask(from);
+      const response = await request(from);
       expectRejection(response, 'invalid_request', 'from');
       expect(response.body.error.message).toContain(`\`from\` ${fault}`);
     }
   });
 
   it('of a body takes the same forms', async () => {
-    const { body: customer } = await api.ask('customers.create', {
+    const { body: customer } = await api.request('customers.create', {
       body: { name: 'T', email: 't@example.com' },
     });
     const body = { amount: 1, reason: 'x', expiresAt: '2099-01-01 01:00+0100' };
-    const made = await api.ask('credits.grant', { params: { customerId: customer.id }, body });
+    const made = await api.request('credits.grant', { params: { customerId: customer.id }, body });
     expect([made.status, made.body?.expiresAt]).toEqual([201, '2099-01-01T00:00:00.000Z']);
   });
 });

@@ -10,7 +10,7 @@ import { DOCS_START, DOCS_STYLE } from './docs-assets.ts';
  */
 export interface DocsPage {
   html: string;
-  /** By the last part of their path; nothing else is served, whatever a path says. */
+  /** By the last part of their path; no other path is served. */
   assets: ReadonlyMap<string, DocsAsset>;
 }
 
@@ -19,7 +19,7 @@ export interface DocsAsset {
   content: Buffer;
 }
 
-/** Nothing is loaded, run, framed or sent elsewhere. Swagger UI's icons stand in its style sheet as data. */
+/** Nothing is loaded from, run from, framed by or sent to another site. Swagger UI's icons are data URLs. */
 export const DOCS_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -31,7 +31,7 @@ export const DOCS_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Reads 2 MB of files: once, when the page is first asked for. */
+/** Reads 2 MB of files: once, when the page is first requested. */
 export function readDocsPage(): DocsPage {
   const assets = new Map<string, DocsAsset>();
   const add = (name: string, mediaType: string, content: Buffer): string => {

@@ -47,7 +47,7 @@ describe('an idempotent POST', () => {
     expect(first.headers).not.toHaveProperty('idempotent-replayed');
   });
 
-  it('with another body is rejected, also when a double could not tell them apart', async () => {
+  it('with another body is rejected, also when both are the same as doubles', async () => {
     const headers = keyed();
     const meter = (rate: string) =>
       `{"key":"rate-${used}","name":"r","aggregation":"sum","creditRate":${rate}}`;
@@ -156,9 +156,9 @@ describe('an idempotent POST', () => {
     const runChange = createRunChange(api.pool, Buffer.alloc(32));
     const request = { environment: 'e', method: 'POST', path: '/', key: 'crowded', bodyText: '{}' };
     const response = async () => ({ status: 201, body: 'done' });
-    const holder = await api.pool.connect();
-    await holder.query('BEGIN');
-    await lockRequestKey(holder, request, 1_000);
+    const client = await api.pool.connect();
+    await client.query('BEGIN');
+    await lockRequestKey(client, request, 1_000);
     const pool = createPool({ url: api.url, name: 'crowd', log: pino({ level: 'silent' }), max: 12 });
     try {
       const crowd = createRunChange(pool, Buffer.alloc(32), 30_000);
@@ -168,22 +168,22 @@ describe('an idempotent POST', () => {
         return { body: 'rejected' };
       };
       const requested = Array.from({ length: 12 }, () => crowd(request, response).catch(reject));
-      // Before the lock is free: a rival that has no connection yet would find room.
+      // Before the lock is free: a concurrent request without a connection would get one.
       await expect.poll(() => rejected.length, { timeout: 20_000 }).toBe(2);
       const inUse = { rejection: { code: 'idempotency_key_in_use' } };
       expect(rejected).toMatchObject([inUse, inUse]);
-      await holder.query('COMMIT');
+      await client.query('COMMIT');
       const outcomes = await Promise.all(requested);
       expect(outcomes.filter(({ body }) => body === 'done')).toHaveLength(10);
       expect((await runChange(request, response)).replayed).toBe(true);
     } finally {
-      holder.release();
+      client.release();
       await pool.end();
     }
   });
 
   it('takes no body and an empty one for the same', async () => {
-    const { id } = (await api.ask('customers.create')).body;
+    const { id } = (await api.request('customers.create')).body;
     const headers = keyed();
     const path = `/api/v1/customers/${id}/archive`;
     await api.call('POST', path, { headers });

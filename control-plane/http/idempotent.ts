@@ -7,9 +7,9 @@ import { Rejected } from '../../schemas/failures.ts';
 import { canonicalJson } from '../../schemas/primitives/exact-json.ts';
 import {
   findResponse,
-  keepAnswer,
   lockRequestKey,
   type RequestKey,
+  storeResponse,
   tryRequestKey,
 } from '../store/idempotent-responses.ts';
 import { createTenantSemaphore, type SemaphoreLimits } from './tenant-semaphore.ts';
@@ -44,17 +44,17 @@ export type Change = (client: PoolClient) => Promise<{ status: number; body: str
  */
 export type RunChange = (request: ChangeRequest, change: Change) => Promise<Response>;
 
-/** How long a request waits for a rival with the same key. */
+/** How long a request waits for a concurrent one with the same key. */
 const RIVAL_WAIT_MS = 5_000;
 /**
- * Each waiting request holds one of the pool's 20 connections: at most ten of one environment wait, which may
- * have 12. Further rivals are rejected at once.
+ * Each waiting request uses one of the pool's 20 connections: at most ten of one environment wait, which may
+ * have 12. Further ones are rejected at once.
  */
 const WAITING_MAX = 20;
 
 /**
- * A transaction holds one of the pool's 20 connections, and may wait in it for a lock that another one of its
- * environment holds: an environment that changes one catalogue a hundred times at once leaves 8 to the
+ * A transaction uses one of the pool's 20 connections, and may wait in it for a lock of another one of its
+ * environment: an environment that changes one catalogue a hundred times at once leaves 8 to the
  * others.
  */
 const CHANGES: SemaphoreLimits = {
@@ -92,7 +92,7 @@ export function createRunChange(pool: Pool, sealingKey: Buffer, rivalWaitMs = RI
     const response = await change(client);
     const body = seal(Buffer.from(response.body), sealingKey, context);
     // mutant: response-stored-outside-its-transaction
-    await keepAnswer(client, place, { requestHash, status: response.status, body });
+    await storeResponse(client, place, { requestHash, status: response.status, body });
     return { ...response, replayed: false };
   }
 
@@ -112,7 +112,7 @@ function placeOf({ environment, method, path, key }: ChangeRequest): RequestKey 
   if (!ACCEPTABLE_KEY.test(key)) {
     throw new Rejected(
       'idempotency_key_invalid',
-      'Idempotency-Key comes once and has 1 to 255 characters of visible ASCII.',
+      'Send one Idempotency-Key of 1 to 255 visible ASCII characters.',
     );
   }
   return { environment, method, path, key };
@@ -120,7 +120,7 @@ function placeOf({ environment, method, path, key }: ChangeRequest): RequestKey 
 
 function hashOf({ bodyText, boundTo = [] }: ChangeRequest): Buffer {
   const bound = boundTo.length === 0 ? '' : `\n${JSON.stringify(boundTo)}`;
-  // Where a body is optional, none equals an empty one.
+  // If a body is optional, a missing one equals an empty one.
   const body = canonicalJson(bodyText === '' ? '{}' : bodyText);
   return createHash('sha256')
     .update(body + bound)

@@ -14,7 +14,7 @@ describe('a rejected body', () => {
 
   it.each([
     [{ name: '' }, 'name', 'must not be empty'],
-    [{ name: ' \u00a0\n' }, 'name', 'must hold something else than white space'],
+    [{ name: ' \u00a0\n' }, 'name', 'must contain a character other than white space'],
     [{ name: 'x'.repeat(201) }, 'name', 'must have at most 200 characters'],
     [{ name: 7 }, 'name', 'must be a string'],
     [{ name: undefined }, 'name', 'is required'],
@@ -22,28 +22,31 @@ describe('a rejected body', () => {
     [{ externalId: 'cus_1' }, 'externalId', 'must not begin with cus_, nor be events, check, `.` or `..`'],
     [{ metadata: { k: [1] } }, 'metadata.k', 'must be a string, a number or a boolean'],
     [{ metadata: { k: 'x'.repeat(257) } }, 'metadata.k', 'must have at most 256 characters'],
-  ])('of a customer says of %j what to do', (fields, param, reason) => {
+  ])('of a customer gets for %j a message with what to do', (fields, param, reason) => {
     const message = `\`${param}\` ${reason}.`;
     expect(rejectionOf('customers.create', { ...customer, ...fields })).toEqual({ param, message });
   });
 
-  const asked = (requested: number) => ({ customerId: 'c', features: [{ featureKey: 'a', requested }] });
+  const checkOfMany = (requested: number) => ({
+    customerId: 'c',
+    features: [{ featureKey: 'a', requested }],
+  });
   const ratedBy = (property: unknown, rates: object) => ({ creditRates: { property, rates } });
   const given = (value: unknown) => ({ entitlements: [{ featureKey: 'a', value }] });
 
   it.each<[OperationId, unknown, string, string]>([
-    ['apiKeys.create', { kind: 'secret', scopes: ['*', '*'] }, 'scopes', 'must not name anything twice'],
+    ['apiKeys.create', { kind: 'secret', scopes: ['*', '*'] }, 'scopes', 'must not contain duplicates'],
     ['apiKeys.create', { kind: 'x' }, 'kind', 'must be one of secret, publishable'],
     ['apiKeys.rotate', { overlapSeconds: -1 }, 'overlapSeconds', 'must be a whole number from 0 to 2592000'],
-    ['entitlements.checkMany', asked(-1), 'features.0.requested', 'must be a number from 0 on'],
+    ['entitlements.checkMany', checkOfMany(-1), 'features.0.requested', 'must be a number of at least 0'],
     ['entitlements.checkMany', { customerId: 'c', features: [] }, 'features', 'must not be empty'],
     ['meters.update', { creditRate: 'x' }, 'creditRate', 'must be a number or null'],
-    ['meters.update', { creditRate: -1 }, 'creditRate', 'must be a number from 0 on'],
+    ['meters.update', { creditRate: -1 }, 'creditRate', 'must be a number of at least 0'],
     ['credits.grant', { amount: 0, reason: 'x' }, 'amount', 'must be more than 0'],
     ['meters.update', ratedBy(5, { eu: 1 }), 'creditRates.property', 'must be a string'],
     ['meters.update', ratedBy('region', {}), 'creditRates.rates', 'must not be empty'],
     ['plans.replaceEntitlements', given('x'), 'entitlements.0.value', 'must be a boolean, a number or null'],
-  ])('of %s says of %j what to do', (operationId, body, param, reason) => {
+  ])('of %s gets for %j a message with what to do', (operationId, body, param, reason) => {
     expect(rejectionOf(operationId, body)).toEqual({ param, message: `\`${param}\` ${reason}.` });
   });
 
@@ -60,7 +63,7 @@ describe('a rejected body', () => {
       if (!Object.hasOwn((body as { properties?: object })?.properties ?? {}, 'name')) continue;
       expect(rejectionOf(operationId as OperationId, { ...example, name: ' ' })).toEqual({
         param: 'name',
-        message: '`name` must hold something else than white space.',
+        message: '`name` must contain a character other than white space.',
       });
     }
   });
@@ -112,8 +115,8 @@ describe('a rejected parameter', () => {
     ['plans.list', { page: '0' }, 'page', '`page` must be a whole number from 1 to 2147483647.'],
     ['plans.list', { page: 'x' }, 'page', '`page` must be a whole number.'],
     ['plans.list', { pageSize: '101' }, 'pageSize', '`pageSize` must be a whole number from 1 to 100.'],
-    ['entitlements.check', { requested: '-1' }, 'requested', '`requested` must be a number from 0 on.'],
-  ])('of %s says of %j what to do', (operationId, query, param, message) => {
+    ['entitlements.check', { requested: '-1' }, 'requested', '`requested` must be a number of at least 0.'],
+  ])('of %s gets for %j a message with what to do', (operationId, query, param, message) => {
     const route: Route = ROUTES[operationId];
     expect(rejection(textCheckOf(route.query), query)).toEqual({ param, message });
   });

@@ -12,7 +12,7 @@ import { respondAlways } from './respond.ts';
 let url: string;
 
 /** Returns the operation, with its parameters and the path that later checks see. */
-const say =
+const respondWith =
   (operationId: string): Serve =>
   async (ctx, params) => {
     ctx.body = { operationId, params, path: ctx.path, query: ctx.querystring };
@@ -25,7 +25,7 @@ beforeAll(async () => {
   const mounted = ids.map((operationId) => ({
     operationId,
     route: ROUTES[operationId],
-    serve: say(operationId),
+    serve: respondWith(operationId),
   }));
   for (const middleware of mountRoutes(mounted)) app.use(middleware);
   const server = createServer(app.callback());

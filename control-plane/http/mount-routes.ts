@@ -34,7 +34,7 @@ export function mountRoutes(operations: Mounted[]): Middleware[] {
     plainPaths(mounted),
     checkVersion,
     router.routes() as unknown as Middleware,
-    nothingHere,
+    noSuchPath,
   ];
 }
 
@@ -72,16 +72,16 @@ async function dispatch(ctx: Context, params: Record<string, string>, here: Moun
   const operation = here.find(({ route }) => route.method === method);
   if (!operation) {
     ctx.set('Allow', allowed(here).join(', '));
-    throw new Rejected('method_not_allowed', `This path takes ${allowed(here).join(', ')}.`);
+    throw new Rejected('method_not_allowed', `This path supports ${allowed(here).join(', ')}.`);
   }
   ctx.state.operationId = operation.operationId;
   await operation.serve(ctx, params);
 }
 
-const nothingHere: Middleware = (ctx) => {
+const noSuchPath: Middleware = (ctx) => {
   reject(ctx, {
     code: 'not_found',
-    message: 'There is nothing under this path. See /docs, or /openapi.json.',
+    message: 'This path does not exist. See /docs or /openapi.json.',
   });
 };
 

@@ -88,11 +88,11 @@ function serveKeyed(operationId: string, route: Route, handler: Handler<Route>, 
     const input = await readInput(ctx, params);
     const requestId = String(ctx.state.requestId);
     const context = { ...caller, operationId, requestId, nowMs: deps.clock.nowMs(), headers: ctx.headers };
-    const answer = async (db: Database) => printed(route, await handler({ ...context, db }, input));
+    const run = async (db: Database) => printed(route, await handler({ ...context, db }, input));
     try {
-      if (isPlainRead(ctx, route)) return respond(ctx, route, preferences, await answer(deps.pool));
+      if (isPlainRead(ctx, route)) return respond(ctx, route, preferences, await run(deps.pool));
       const change = changeOf(ctx, route, caller, input);
-      const { replayed, ...responded } = await deps.runChange(change, answer);
+      const { replayed, ...responded } = await deps.runChange(change, run);
       if (replayed) ctx.set('Idempotent-Replayed', 'true');
       respond(ctx, route, preferences, responded);
     } catch (error) {
@@ -147,8 +147,8 @@ function changeOf(ctx: Context, route: Route, caller: Caller, { bodyText }: Hand
   const { environment, kind, scopes } = caller;
   // Joined by a character that no key may contain: two keys are rejected, and not read as one with a comma.
   const key = kind === undefined ? undefined : ctx.req.headersDistinct['idempotency-key']?.join('\n');
-  // The response with a key contains its scopes' power: it is replayed only to a caller that could create the
-  // key.
+  // The response contains an API key: it is replayed only to a caller that could create a key with its
+  // scopes.
   // mutant: replayed-to-any-key
   const boundTo = route.access === 'keys:manage' ? [...scopes].sort() : [];
   return { environment, method, path, key, bodyText, boundTo, share: shareOf(caller) };

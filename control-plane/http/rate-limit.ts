@@ -16,7 +16,7 @@ export interface RateLimits {
  */
 export type TakeRequest = (caller: Pick<Caller, 'kind' | 'actor'>) => number;
 
-/** Anybody can read a publishable key from a page, so its writes are always limited. */
+/** Pages show publishable keys to all visitors, so their writes are always limited. */
 const PUBLISHABLE: RateLimit = { perSecond: 50, burst: 200 };
 
 /** Of this process. */

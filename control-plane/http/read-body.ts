@@ -44,7 +44,7 @@ const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 function checkMediaType(ctx: Context, accepted: string[]): void {
   const { 'content-type': type = 'application/json' } = ctx.headers;
   if (!accepted.includes(type.split(';', 1)[0]?.trim().toLowerCase() ?? '')) {
-    throw new Rejected('unsupported_media_type', `Send ${accepted.join(' or ')}.`);
+    throw new Rejected('unsupported_media_type', `Unsupported Content-Type. Send ${accepted.join(' or ')}.`);
   }
   const encoding = ctx.get('content-encoding').trim().toLowerCase();
   if (encoding !== '' && encoding !== 'identity') {
@@ -71,7 +71,7 @@ async function collect(ctx: Context, bytesMax: number, timeoutMs: number): Promi
   try {
     return await boundedBytes(req, bytesMax, () => tooLarge(bytesMax));
   } catch (error) {
-    if (isLate) throw new Rejected('invalid_request', 'The body took too long to arrive.');
+    if (isLate) throw new Rejected('invalid_request', 'The body was not received in time.');
     throw error;
   } finally {
     clearTimeout(timer);
@@ -103,5 +103,5 @@ function boundedBytes(request: IncomingMessage, bytesMax: number, onTooMany: () 
  * client that still sends would see a reset, and lose the response.
  */
 function tooLarge(bytesMax: number): Rejected {
-  return new Rejected('payload_too_large', `A body has at most ${bytesMax} bytes.`);
+  return new Rejected('payload_too_large', `The body is too large. The maximum is ${bytesMax} bytes.`);
 }

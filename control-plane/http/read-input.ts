@@ -13,7 +13,7 @@ import { dropNulls } from './absent-members.ts';
 import { type Check, checkOf, textCheckOf } from './json-schema.ts';
 import { readBodyText } from './read-body.ts';
 import type { HandlerInput } from './request-context.ts';
-import { namesBeside, unknownFields } from './unknown-fields.ts';
+import { siblingNames, unknownFields } from './unknown-fields.ts';
 
 /** Reads and checks the input of a request. Throws Rejected: media type, size, JSON, then fields. */
 export type ReadInput = (
@@ -120,7 +120,7 @@ const SPACED_OFFSET = /(:\d\d(?:\.\d+)?) (\d\d:?\d\d)$/;
 /** Neither Postgres nor ClickHouse can store such a string, and NUL marks our own exact numbers. */
 function checkTexts(texts: unknown): void {
   if (faultyText(texts) === undefined) return;
-  throw new Rejected('invalid_request', 'A text holds U+0000 or half of a surrogate pair.');
+  throw new Rejected('invalid_request', 'Text must not contain U+0000 or an unpaired surrogate.');
 }
 
 function checkOnce({ query }: Route, search: URLSearchParams): void {
@@ -142,7 +142,7 @@ function takeBody(
   if (unknown.length === 0) return;
   if (readPreferences(ctx.get('prefer')).isStrict) {
     const param = unknown[0] ?? '';
-    const hint = didYouMean(param.split('.').at(-1) ?? '', namesBeside(schema, param));
+    const hint = didYouMean(param.split('.').at(-1) ?? '', siblingNames(schema, param));
     throw new Rejected('invalid_request', notKnown(param) + hint, { param });
   }
 }

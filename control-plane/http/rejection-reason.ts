@@ -24,13 +24,13 @@ const REASONS: Record<string, Reason> = {
   exclusiveMinimum: ({ params }) => `must be more than ${params.limit}`,
   minItems: ({ params }) => atLeast(params.limit, 'entries'),
   maxItems: ({ params }) => `must have at most ${params.limit} entries`,
-  uniqueItems: () => 'must not name anything twice',
+  uniqueItems: () => 'must not contain duplicates',
   minProperties: ({ params }) => atLeast(params.limit, 'entries'),
   maxProperties: ({ params }) => `must have at most ${params.limit} entries`,
 };
 
 const FORMATS: Record<string, (text: string) => string> = {
-  'date-time': (text) => timestampFault(text) ?? 'must lie in the years 1970 to 2099',
+  'date-time': (text) => timestampFault(text) ?? 'must be between 1970 and 2099',
   email: () => 'must be an email address, like ada@example.com',
 };
 
@@ -76,6 +76,7 @@ interface Range {
 function inRange({ parentSchema }: ErrorObject): string {
   const { type, minimum, maximum } = parentSchema as Range;
   const number = type === 'integer' ? 'a whole number' : 'a number';
-  if (minimum === undefined) return `must be ${number} up to ${maximum}`;
-  return `must be ${number} from ${minimum} ${maximum === undefined ? 'on' : `to ${maximum}`}`;
+  if (minimum === undefined) return `must be ${number} of at most ${maximum}`;
+  if (maximum === undefined) return `must be ${number} of at least ${minimum}`;
+  return `must be ${number} from ${minimum} to ${maximum}`;
 }

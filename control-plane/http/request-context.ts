@@ -6,7 +6,7 @@ import type { PrintedJson } from './printed-json.ts';
 
 export type Database = Pool | PoolClient;
 
-/** Who asks. */
+/** The caller of a request. */
 export interface Caller {
   /** Every statement uses it. */
   environment: string;
@@ -18,7 +18,7 @@ export interface Caller {
   kind?: 'secret' | 'publishable';
 }
 
-/** What a handler knows of the request in addition to its input. */
+/** The data of the request in addition to the input of its handler. */
 export interface RequestContext extends Caller {
   operationId: string;
   requestId: string;

@@ -25,9 +25,8 @@ export function createRequestPlaces(underWayMax = UNDER_WAY_MAX): InPlace {
 }
 
 /**
- * The name under which a caller takes shared slots. Requests that anybody can send, with the publishable key
- * from a page or to a path that names a workspace, take nothing from the share of that workspace's secret
- * keys.
+ * The name under which a caller takes slots. Requests that need no secret key, with the publishable key of a
+ * page or to a path that names a workspace, take none from the share of that workspace's secret keys.
  */
 export function shareOf({ environment, kind }: Pick<Caller, 'environment' | 'kind'>): string {
   if (kind === undefined) return 'signed';

@@ -27,7 +27,7 @@ export function respondAlways(log: Logger, metrics: HttpMetrics): Middleware {
     try {
       await next();
     } catch (error) {
-      if (ctx.req.destroyed && !ctx.req.complete) return; // the client disconnected: nobody reads a response
+      if (ctx.req.destroyed && !ctx.req.complete) return; // the client disconnected: no response is needed
       reject(
         ctx,
         rejectionFor(error, (err) => log.error({ err, requestId }, 'a request failed')),

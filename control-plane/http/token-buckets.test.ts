@@ -4,14 +4,14 @@ import { createTokenBuckets } from './token-buckets.ts';
 
 /*
  * Mutants this suite catches: a rejected request takes a part of a token; the bucket fills beyond its burst;
- * the rest of a token is dropped on a read; keys share a bucket; the last key in goes first.
+ * the rest of a token is dropped on a read; keys share a bucket; the newest key is evicted first.
  */
 function bucketsAt(perSecond: number, burst: number, keysMax?: number) {
   const clock = { nowMs: 0, monotonicMs: () => clock.nowMs };
   return { clock, buckets: createTokenBuckets({ perSecond, burst }, clock, keysMax) };
 }
 
-it('a key gets its burst at once, then one request as often as the rate says, and others too', () => {
+it('a key gets its burst at once, then requests at the rate, and so do other keys', () => {
   const { clock, buckets } = bucketsAt(2, 3);
   const requested = (key: string) => buckets.take(key);
   expect([requested('a'), requested('a'), requested('a'), requested('a')]).toEqual([0, 0, 0, 500]);

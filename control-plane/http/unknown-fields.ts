@@ -18,12 +18,12 @@ export function unknownFields(schema: TSchema, body: unknown): string[] {
 }
 
 /** Names that are known at the place of this unknown field, for a hint. */
-export function namesBeside(schema: TSchema, path: string): string[] {
+export function siblingNames(schema: TSchema, path: string): string[] {
   const [name, ...below] = path.split('.');
   const { properties = {}, items, anyOf } = schema as Shape;
-  if (anyOf) return anyOf.flatMap((branch) => namesBeside(branch, path));
+  if (anyOf) return anyOf.flatMap((branch) => siblingNames(branch, path));
   const inner = items ?? (Object.hasOwn(properties, name ?? '') ? properties[name ?? ''] : undefined);
-  return inner && below.length > 0 ? namesBeside(inner, below.join('.')) : Object.keys(properties);
+  return inner && below.length > 0 ? siblingNames(inner, below.join('.')) : Object.keys(properties);
 }
 
 interface Shape {

@@ -29,7 +29,8 @@ export async function readEntitlementValues(
   return entitlements.map((given, at) => {
     const place = `entitlements.${at}`;
     const feature = byName.get(given.featureKey) ?? noFeature(given.featureKey, place);
-    if (seen.has(feature.id)) throw invalid(`${place}.featureKey`, 'names a feature a second time');
+    if (seen.has(feature.id))
+      throw invalid(`${place}.featureKey`, 'repeats a feature; each feature can occur once');
     seen.add(feature.id);
     return rowOf(feature, given, place);
   });
@@ -53,10 +54,10 @@ export function readFeatureValue(
   param: string,
 ): Pick<EntitlementValueRow, 'enabled' | 'amount'> {
   if (type === 'boolean') {
-    if (typeof value !== 'boolean') throw invalid(param, `is true or false for ${key}`);
+    if (typeof value !== 'boolean') throw invalid(param, `must be true or false for ${key}`);
     return { enabled: value, amount: null };
   }
-  if (typeof value === 'boolean') throw invalid(param, `is a number or null for ${key}`);
+  if (typeof value === 'boolean') throw invalid(param, `must be a number or null for ${key}`);
   return { enabled: null, amount: value === null ? null : readDecimal(value, param) };
 }
 
@@ -64,7 +65,7 @@ function rowOf(feature: FeatureRow, given: Given, place: string): EntitlementVal
   const { id: featureId, key: featureKey, type } = feature;
   const { value, soft = false } = given;
   const read = readFeatureValue(feature, value, `${place}.value`);
-  if (type === 'boolean' && soft) throw invalid(`${place}.soft`, 'is for limits: a boolean feature has none');
+  if (type === 'boolean' && soft) throw invalid(`${place}.soft`, 'is not allowed for a boolean feature');
   return { featureId, featureKey, type, ...read, soft };
 }
 

@@ -1,37 +1,37 @@
 import type { Clock } from '../../infra/ports/clock.ts';
 
-/** Pieces of a job that fail or take too long, so that the job does the others first. */
+/** Pieces of a job that failed or took too long: the job does the others first. */
 export interface BackoffQueue<Piece> {
   /** Starts the wait now; it is longer each time the piece comes back from {@link BackoffQueue.take}. */
   add(piece: Piece): void;
   has(piece: Piece): boolean;
   all(): Piece[];
-  /** For when there is nothing else to do: the longest waiting of those whose time has come. */
+  /** Returns the piece that has waited longest, if its wait is over. */
   take(): Piece | undefined;
 }
 
-/** A short pause of a store makes good pieces slow, too: they must not wait long for that. */
+/** A short pause of a store delays healthy pieces too: their wait should be short. */
 const FIRST_MS = 2_000;
 /** A piece that times out takes ten seconds of its job each time. */
 const MS_MAX = 30_000;
-/** Beyond it the longest waiting is tried with the others. */
+/** Beyond it, the piece that has waited longest is tried with the others. */
 const COUNT_MAX = 1_000;
 
-interface PutOff<Piece> {
+interface Waiting<Piece> {
   piece: Piece;
   waitMs: number;
   untilMs: number;
 }
 
-/** In memory only: another process may have done or changed a piece meanwhile, so nothing is written. */
+/** Not stored: another process may have done or changed a piece meanwhile, so nothing is written. */
 export function createBackoffQueue<Piece>(
   { monotonicMs }: Pick<Clock, 'monotonicMs'>,
   idOf: (piece: Piece) => string,
 ): BackoffQueue<Piece> {
   /** Longest first. */
-  const waiting = new Map<string, PutOff<Piece>>();
+  const waiting = new Map<string, Waiting<Piece>>();
   /** The last piece taken: if it is added again, it has failed again. */
-  let tried: PutOff<Piece> | undefined;
+  let tried: Waiting<Piece> | undefined;
 
   function nextWaitMs(id: string): number {
     const last = waiting.get(id) ?? (tried && idOf(tried.piece) === id ? tried : undefined);

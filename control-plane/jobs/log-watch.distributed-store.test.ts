@@ -22,8 +22,8 @@ it('events that wait for half of what a topic keeps raise an alarm until they ar
   const seen = watch();
   await vi.waitFor(async () => expect(await alarms()).toHaveLength(1), SOON);
   expect(await alarms()).toEqual([
-    'partition 0: log_near_retention: events wait for 6.0 h to be loaded, ' +
-      'and the log gives them up after 10.0 h',
+    'partition 0: log_near_retention: events wait for 6.0 h to be loaded; ' +
+      'the log deletes them after 10.0 h',
   ]);
   await vi.waitFor(() => expect(Math.round((seen.at(-1)?.oldestMs ?? 0) / HOUR_MS)).toBe(6), SOON);
   expect(seen.at(-1)?.keepsMs).toBe(KEEPS_MS);

@@ -32,7 +32,7 @@ export const LOG_WATCH = { job: 'log-watch', everyMs: 30_000 };
 
 /** Longer than the interval between two checks, so that the owner keeps the lease. */
 const LEASE_MS = 60_000;
-/** The part of the retention after which the watch warns; the operator has as long again. */
+/** The part of the retention after which the watch warns. The rest is time for the operator. */
 const PART_NOTIFIED = 0.5;
 const HOUR_MS = 3_600_000;
 /** A read returns one frame of any size. */
@@ -46,12 +46,12 @@ const PASSED_MAX = 100;
  * over.
  */
 export function startLogWatch(deps: LogWatchDeps, options: LogWatchOptions = {}): LeasedJob {
-  const { pool, logReader, keepsMs: ask, metrics } = deps;
+  const { pool, logReader, keepsMs: readKeepsMs, metrics } = deps;
   const logId = Buffer.from(logReader.logId).toString('hex');
 
   async function look(turn: JobTurn): Promise<undefined> {
     if ((await turn.hold()) === undefined) return metrics.watched({ oldestMs: 0, keepsMs: 0 });
-    const keepsMs = await ask();
+    const keepsMs = await readKeepsMs();
     if (keepsMs === undefined) return clearLogAlarms(pool, { logId, code: NEAR_RETENTION, except: [] });
     const ages = await agesOf(deps, logId);
     metrics.watched({ oldestMs: Math.max(0, ...ages), keepsMs });
@@ -76,7 +76,7 @@ async function notify(
   { logId, partition, ageMs, keepsMs }: Late,
 ): Promise<void> {
   const [waited, kept] = [ageMs, keepsMs].map((ms) => (ms / HOUR_MS).toFixed(1));
-  const message = `events wait for ${waited} h to be loaded, and the log gives them up after ${kept} h`;
+  const message = `events wait for ${waited} h to be loaded; the log deletes them after ${kept} h`;
   const isNew = await raiseLogAlarm(pool, { logId, partition, code: NEAR_RETENTION, message });
   if (isNew) log.error({ code: NEAR_RETENTION, partition, ageMs, keepsMs }, message);
 }

@@ -16,7 +16,7 @@ interface Kind {
   insert: string;
   forget: typeof forgetOldResponses;
   old: string;
-  young: string;
+  kept: string;
 }
 
 /* Red for its kind when its age changes, or when the sweep leaves the kind out. */
@@ -28,7 +28,7 @@ const KINDS: Kind[] = [
              SELECT 'ws_a:live', 'POST', '/', $2 || ' ' || number, '', 201, '', now() - $2::interval`,
     forget: forgetOldResponses,
     old: '25 hours',
-    young: '23 hours',
+    kept: '23 hours',
   },
   {
     table: 'processor_events',
@@ -36,7 +36,7 @@ const KINDS: Kind[] = [
              SELECT 'ws_a:live', $2 || ' ' || number, now() - $2::interval`,
     forget: forgetProcessorEvents,
     old: '36 days',
-    young: '34 days',
+    kept: '34 days',
   },
   {
     table: 'funnel_events',
@@ -44,7 +44,7 @@ const KINDS: Kind[] = [
              SELECT 'ws_a:live', $2 || ' ' || number, 'widget_view', 's', now() - $2::interval`,
     forget: forgetFunnelEvents,
     old: '401 days',
-    young: '399 days',
+    kept: '399 days',
   },
 ];
 
@@ -64,13 +64,13 @@ afterAll(async () => {
 });
 
 it.each(KINDS)(
-  'rows of $table go in bounded batches, from the start on, once older than $young',
+  'rows of $table are deleted in bounded batches, from the start on, once older than $kept',
   async (kind) => {
     const add = (count: number, age: string) =>
       pool.query(`${kind.insert} FROM generate_series(1, $1) AS number`, [count, age]);
     const left = async () => (await pool.query(`SELECT count(*) FROM ${kind.table}`)).rows[0].count;
     await add(2_500, kind.old);
-    await add(3, kind.young);
+    await add(3, kind.kept);
     expect([await kind.forget(pool, 400), await left()]).toEqual([400, 2_103]);
     const sweep = startSweep(pool, log);
     await vi.waitFor(async () => expect(await left()).toBe(3), WAIT);

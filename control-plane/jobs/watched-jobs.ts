@@ -19,7 +19,7 @@ export function watchedJobs({ watchesLog }: { watchesLog: boolean }): WatchedJob
     {
       job: CREDIT_EXPIRY,
       everyMs: EVERY_MS,
-      stops: 'credits that have expired are not taken out of wallets',
+      stops: 'expired credits are not removed from wallets',
     },
     {
       ...CHANGE_NOTIFIER,

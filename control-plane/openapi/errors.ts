@@ -2,12 +2,12 @@ import { ERROR_STATUS, type ErrorCode } from '../../schemas/error-codes.ts';
 import { type Route, readsBody } from '../../schemas/route.ts';
 import { referencesTo } from './response-headers.ts';
 
-/** The refusals of all operations by their names: most operations share most of them. */
+/** The error responses of all operations by name: most operations have most of them in common. */
 export type Rejections = Map<string, unknown>;
 
 export const REJECTION_HEADERS = {
   'Retry-After': {
-    description: 'Seconds after which to try again.',
+    description: 'Seconds to wait before the next attempt.',
     schema: { type: 'string', pattern: '^\\d+$' },
   },
 };
@@ -24,18 +24,24 @@ export const ERROR_SCHEMAS = {
         required: ['code', 'message', 'requestId'],
         properties: {
           code: { $ref: '#/components/schemas/ErrorCode' },
-          message: { type: 'string', description: 'For people: what to do.' },
+          message: {
+            type: 'string',
+            description: 'A sentence for people that says what is wrong and what to do. It may change.',
+          },
           param: { type: 'string', description: 'The field or parameter at fault.' },
           details: { type: 'object' },
-          requestId: { type: 'string', description: 'That of X-Request-Id: quote it to support.' },
+          requestId: {
+            type: 'string',
+            description: 'The `X-Request-Id` of the request. Include it when you contact support.',
+          },
         },
       },
     },
   },
 };
 
-/** They may be given once the body is read. */
-const SAID_OF_A_BODY = new Set([400, 404, 409, 422]);
+/** Statuses that are possible after the body was read. */
+const AFTER_BODY = new Set([400, 404, 409, 422]);
 
 const KEY_CODES: ErrorCode[] = ['unauthenticated', 'key_revoked', 'key_expired'];
 const BODY_CODES: ErrorCode[] = ['unsupported_media_type', 'payload_too_large', 'invalid_json'];
@@ -45,7 +51,7 @@ const REPLAY_CODES: ErrorCode[] = [
   'idempotency_key_in_use',
 ];
 
-/** Every code that this operation may answer with. */
+/** Every error code of this operation. */
 export function codesOf(route: Route): ErrorCode[] {
   const { access, method, plane } = route;
   if (access === 'public') return [...route.errors];
@@ -66,7 +72,7 @@ export function codesOf(route: Route): ErrorCode[] {
   ];
 }
 
-/** References by status to refusals with these codes, which are put among `refusals`. */
+/** References by status to error responses with these codes, which are added to `rejections`. */
 export function rejectedWith(codes: ErrorCode[], rejections: Rejections): Record<string, unknown> {
   const statuses = [...new Set(codes.map((code) => ERROR_STATUS[code]))];
   const responses = statuses.map((status) => {
@@ -82,7 +88,7 @@ function rejectionOf(status: number, codes: ErrorCode[]): unknown {
   const code = { enum: codes };
   const names = ['X-API-Version', 'X-Request-Id'];
   if (status === 503 || status === 429) names.push('Retry-After');
-  if (SAID_OF_A_BODY.has(status)) names.push('X-Ignored-Fields');
+  if (AFTER_BODY.has(status)) names.push('X-Ignored-Fields');
   return {
     description: codes.map((one) => `\`${one}\``).join(', '),
     headers: referencesTo(names),

@@ -40,8 +40,8 @@ function webhookOf(type: EventType): Record<string, unknown> {
       },
     },
     responses: {
-      '2XX': { description: 'The event has arrived. Any other response is a failed attempt.' },
-      410: { description: 'The endpoint is gone: it is disabled.' },
+      '2XX': { description: 'The event was received. Any other response is a failed attempt.' },
+      410: { description: 'The endpoint no longer exists: the server disables it.' },
     },
   };
 }

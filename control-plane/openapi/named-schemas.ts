@@ -23,7 +23,7 @@ import * as webhookDeliveries from '../../schemas/resources/webhook-deliveries.t
 import * as webhooks from '../../schemas/resources/webhooks.ts';
 import * as workspace from '../../schemas/resources/workspace.ts';
 
-/** Whatever is exported of these has that name in the description too, and in clients made from it. */
+/** A schema that these export has the same name in the description, and in clients generated from it. */
 const RESOURCES: object[] = [
   addons,
   apiKeys,
@@ -54,7 +54,7 @@ export function withReferences(schema: unknown): unknown {
   return referring(plain(schema));
 }
 
-/** What is referred to in `text`, the JSON of what holds the references, and in each other. */
+/** The schemas that `text` (JSON) refers to, and those that they refer to. */
 export function schemasReferredTo(text: string): Record<string, unknown> {
   const found = new Map<string, unknown>();
   const look = (json: string): void => {
@@ -69,7 +69,7 @@ export function schemasReferredTo(text: string): Record<string, unknown> {
   return Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Every schema with a name, as JSON: what resources export, pages of it, and the envelopes of events. */
+/** Every named schema as JSON: the exports of resources, pages of them, and the envelopes of events. */
 export const NAMED_SCHEMAS: ReadonlyArray<readonly [name: string, json: string]> = [
   ...RESOURCES.flatMap((exported) => Object.entries(exported))
     .filter(([, value]) => hasName(value))
@@ -80,7 +80,7 @@ export const NAMED_SCHEMAS: ReadonlyArray<readonly [name: string, json: string]>
   ...EVENT_TYPES.map((type) => [envelopeName(type), envelopeSchema(type)]),
 ].map(([name, schema]) => [name, JSON.stringify(plain(schema))]);
 
-/** Names by the schemas' own text: TypeBox copies what it is given. */
+/** Names by the JSON of the schema: TypeBox copies the objects that it is given. */
 const NAMES = new Map(NAMED_SCHEMAS.map(([name, json]) => [json, name]));
 
 const SCHEMAS = new Map(NAMED_SCHEMAS.map(([name, json]) => [name, insideReferring(JSON.parse(json))]));
@@ -104,7 +104,7 @@ function insideReferring(schema: unknown): unknown {
   return Object.fromEntries(Object.entries(schema).map(([name, inner]) => [name, referring(inner)]));
 }
 
-/** As JSON. What has a default may be left out, while the check, which fills it in first, requires it. */
+/** As JSON. A field with a default is optional here; the check fills it in first and then requires it. */
 function plain(schema: unknown): unknown {
   return JSON.parse(JSON.stringify(schema), (_, value) => {
     const { properties, required } = (value ?? {}) as {
@@ -113,7 +113,7 @@ function plain(schema: unknown): unknown {
     };
     if (!properties || !Array.isArray(required)) return value;
     const needed = required.filter((name) => !('default' in (properties[name] ?? {})));
-    // As undefined it is left out.
+    // An undefined member is left out.
     return { ...value, required: needed.length > 0 ? needed : undefined };
   });
 }

@@ -11,9 +11,9 @@ import { NAMED_SCHEMAS } from './named-schemas.ts';
 import { openApi } from './openapi.ts';
 
 /*
- * Breaks that turn it red: an operation id, scope or status changed; a named schema left out of the
- * components; a body without a name; a refusal without its headers; an example that breaks its schema; a
- * route added without `npm run openapi`.
+ * Mutants this suite catches: an operation id, scope or status changed; a named schema left out of the
+ * components; a body without a name; an error response without its headers; an example that violates its
+ * schema; a route added without `npm run openapi`.
  */
 type Json = Record<string, unknown>;
 interface Operation {
@@ -144,7 +144,7 @@ describe.each(operations)('$method $path', ({ path, method, operation }) => {
   const route = (ROUTES as Record<string, Route>)[operationId] as Route;
   const parameterNames = parameters.map(({ $ref, name }) => name ?? $ref?.split('/').at(-1));
 
-  it('answers with the two headers of every answer, with error bodies and with what its methods need', () => {
+  it('has the two headers of every response, error bodies and what its method needs', () => {
     for (const [status, response] of Object.entries(responses)) {
       const { headers = {}, content } = resolved(response) as { headers?: Json; content?: Json };
       expect(Object.keys(headers)).toEqual(expect.arrayContaining(['X-API-Version', 'X-Request-Id']));
@@ -165,7 +165,7 @@ describe.each(operations)('$method $path', ({ path, method, operation }) => {
     expect(parameterNames.includes('If-Match')).toBe(route.errors.includes('precondition_failed'));
   });
 
-  it('names every parameter of its path, and may be refused for a key that it needs', () => {
+  it('names every parameter of its path, and has a 401 if it needs a key', () => {
     const inPath = parameters.filter((one) => one.in === 'path').map(({ name }) => `{${name}}`);
     expect(inPath).toEqual(path.match(/\{\w+\}/g) ?? []);
     expect('401' in responses).toBe(security.length > 0);
@@ -178,7 +178,7 @@ describe.each(operations)('$method $path', ({ path, method, operation }) => {
   });
 });
 
-it('names every error code of the closed list where an operation may answer with it', () => {
+it('names every error code of the closed list at the operations that can return it', () => {
   const named = new Set<string>();
   for (const { operation } of operations) {
     for (const response of Object.values(operation.responses)) {

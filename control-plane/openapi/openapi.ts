@@ -12,13 +12,13 @@ const CONTRACT_VERSION = '2026-03-15';
 
 const ABOUT = `Usage metering, entitlements and subscription billing.
 
-Every response carries \`X-API-Version\` and \`X-Request-Id\`. Errors have the body of
-\`ErrorResponse\`: decide by its \`code\`, which is from a closed list, never by its \`message\`.
-Timestamps are RFC 3339 with any offset in, and UTC with milliseconds out. Numbers are decimals of at most 15
-integer and 12 fraction digits, exact end to end. Unknown fields of a body are ignored and named in
-\`X-Ignored-Fields\`; \`Prefer: handling=strict\` has them refused. Any path may be refused with 404
-\`not_found\` or \`unsupported_api_version\`, any method with 405 \`method_not_allowed\` and any oversized
-header block with 431 \`headers_too_large\`.`;
+Every response carries \`X-API-Version\` and \`X-Request-Id\`. Errors have the body \`ErrorResponse\`:
+decide by its \`code\`, which is from a closed list, and not by its \`message\`. Requests may use RFC 3339
+timestamps with any offset; responses use UTC with milliseconds. Numbers are exact decimals of at most 15
+integer and 12 fraction digits. Unknown fields of a body are ignored and listed in \`X-Ignored-Fields\`; with
+\`Prefer: handling=strict\` they are rejected. Any path can return 404 \`not_found\` or
+\`unsupported_api_version\`, any method 405 \`method_not_allowed\`, and any request with too large headers
+431 \`headers_too_large\`.`;
 
 /** The OpenAPI 3.1.0 description of every operation of the route table, and of nothing else. */
 export function openApi(): Record<string, unknown> {
@@ -53,11 +53,11 @@ export function openApi(): Record<string, unknown> {
 
 const SECURITY_SCHEMES = {
   bearer: { type: 'http', scheme: 'bearer', description: 'An API key.' },
-  apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'The same key in another header.' },
+  apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'An API key, in another header.' },
   keyInAddress: {
     type: 'apiKey',
     in: 'query',
     name: 'key',
-    description: 'A publishable key, of pages that cannot set headers (`navigator.sendBeacon`).',
+    description: 'A publishable key, for pages that cannot set headers (`navigator.sendBeacon`).',
   },
 };

@@ -5,7 +5,7 @@ import { withReferences } from './named-schemas.ts';
 import { parametersOf } from './request-parameters.ts';
 import { responseHeaders } from './response-headers.ts';
 
-/** One operation of the description. What it may be refused with is gathered in `refusals`. */
+/** One operation of the description. Its error responses are added to `rejections`. */
 export function operationOf(
   operationId: string,
   route: Route,
@@ -21,7 +21,7 @@ export function operationOf(
     security: securityOf(route),
     ...(isScope(route.access) ? { 'x-required-scope': route.access } : {}),
     parameters: parametersOf(route),
-    ...(body ? { requestBody: { required: !bodyOptional, content: takenOf(route) } } : {}),
+    ...(body ? { requestBody: { required: !bodyOptional, content: requestContent(route) } } : {}),
     responses: { ...successOf(operationId, route), ...rejectedWith(codesOf(route), rejections) },
   };
 }
@@ -32,7 +32,7 @@ function tagOf({ path }: Route): string {
   return path.slice(API_BASE.length + 1).split('/')[0] ?? '';
 }
 
-function takenOf({ body, example, bodyTexts = {} }: Route): Record<string, unknown> {
+function requestContent({ body, example, bodyTexts = {} }: Route): Record<string, unknown> {
   const texts = Object.entries(bodyTexts).map(([mediaType, text]) => [
     mediaType,
     { schema: withReferences(text.schema), example: text.example },
@@ -57,10 +57,10 @@ function successOf(operationId: string, route: Route): Record<string, unknown> {
   return {
     [route.status]: success,
     ...(route.etag && route.method === 'GET'
-      ? { 304: { description: 'It is still as the ETag in If-None-Match says.', headers } }
+      ? { 304: { description: 'The object still has the ETag of `If-None-Match`.', headers } }
       : {}),
     ...(operationId === 'service.readiness'
-      ? { 503: { ...success, description: 'Something does not.' } }
+      ? { 503: { ...success, description: 'A check has failed; the body names it.' } }
       : {}),
   };
 }

@@ -1,27 +1,31 @@
 import { HEADER_KEY_PATTERN } from '../../schemas/resources/fields.ts';
 import type { Route } from '../../schemas/route.ts';
 
-/** Headers that a request may carry, by the names of the references to them. */
+/** Optional request headers, by the names of the references to them. */
 export const OPTIONAL_HEADERS = {
   'Idempotency-Key': {
     name: 'Idempotency-Key',
     in: 'header',
     required: false,
-    description: 'The same key and body within 24 hours get the first answer again, and change nothing.',
+    description:
+      'A repeated request with the same key and body within 24 hours returns the first response and ' +
+      'changes nothing.',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: HEADER_KEY_PATTERN },
   },
   'If-Match': {
     name: 'If-Match',
     in: 'header',
     required: false,
-    description: 'The ETag of the answer in which you read it: refused with 412 when it was changed since.',
+    description:
+      'The ETag of the object as you read it. If the object has changed since, the response is 412.',
     schema: { type: 'string' },
   },
   'If-None-Match': {
     name: 'If-None-Match',
     in: 'header',
     required: false,
-    description: 'The ETag of the answer that you have: 304 without a body while it is still the same.',
+    description:
+      'The ETag of the response that you have. If it has not changed, the response is 304 without a body.',
     schema: { type: 'string' },
   },
   Prefer: {
@@ -29,8 +33,8 @@ export const OPTIONAL_HEADERS = {
     in: 'header',
     required: false,
     description:
-      '`handling=strict` has unknown fields refused, and usage values that would be rounded. ' +
-      '`numbers=text` has every number of format `decimal` answered as a string. Both may be sent.',
+      '`handling=strict` rejects unknown fields, and usage values that would be rounded. `numbers=text` ' +
+      'returns every number of format `decimal` as a string. Both can be combined.',
     schema: { type: 'string' },
   },
 };
@@ -41,7 +45,7 @@ export function parametersOf(route: Route): unknown[] {
   const optional: Array<keyof typeof OPTIONAL_HEADERS> = [];
   const isSigned = access === 'signature';
   if (plane === 'control' && method === 'POST' && !isSigned) optional.push('Idempotency-Key');
-  // What is made new was not read before: it takes neither.
+  // A request that creates an object takes neither.
   if (etag && method === 'GET') optional.push('If-None-Match');
   if (route.errors.includes('precondition_failed')) optional.push('If-Match');
   if (access !== 'public' && !isSigned) optional.push('Prefer');
@@ -58,7 +62,7 @@ function parametersIn(place: string, { properties, required }: Route['params']):
   return Object.entries(properties).map(([name, schema]) => ({
     name,
     in: place,
-    // What has a default may be left out.
+    // A parameter with a default is optional.
     required: named.includes(name) && !('default' in schema),
     schema,
   }));

@@ -1,38 +1,40 @@
 import { type Route, readsBody } from '../../schemas/route.ts';
 
-/** What an answer may carry beside its body, by the names of the references to it. */
+/** Response headers, by the names of the references to them. */
 export const RESPONSE_HEADERS = {
   'X-API-Version': {
     required: true,
-    description: 'On every answer, whatever came of the request.',
+    description: 'The version of the API, on every response.',
     schema: { type: 'string', const: 'v1' },
   },
   'X-Request-Id': {
     required: true,
-    description: 'Yours, where you sent one of at most 128 visible ASCII characters; else a new one.',
+    description:
+      'The id of the request: yours if you sent at most 128 visible ASCII characters, otherwise a new one.',
     schema: { type: 'string', pattern: '^[!-~]{1,128}$' },
   },
   ETag: {
     required: true,
-    description: 'Of this object as it is: for If-Match and If-None-Match.',
+    description: 'The version of the object, for `If-Match` and `If-None-Match`.',
     schema: { type: 'string', pattern: '^"[A-Za-z0-9_-]{22}"$' },
   },
   'Idempotent-Replayed': {
-    description: '`true` when the answer was given before, for the same Idempotency-Key.',
+    description:
+      '`true` if this is the stored response of an earlier request with the same `Idempotency-Key`.',
     schema: { type: 'string', const: 'true' },
   },
   'X-Ignored-Fields': {
     description:
-      'Names of the fields of the body that are not known here, with commas between them, also beside a ' +
-      'refusal; of usage events the distinct ones, at most ten.',
+      'The unknown fields of the body, separated by commas; error responses have it too. For usage ' +
+      'events the distinct names, at most ten.',
     schema: { type: 'string' },
   },
   'X-Item-Errors': {
-    description: 'How many items of the batch were refused. Missing where none was.',
+    description: 'The number of items of the batch with an error. Left out if there are none.',
     schema: { type: 'string', pattern: '^[1-9][0-9]*$' },
   },
   'Preference-Applied': {
-    description: 'What was done of `Prefer`.',
+    description: 'The preferences of `Prefer` that were applied.',
     schema: { type: 'string', enum: ['handling=strict', 'numbers=text', 'handling=strict, numbers=text'] },
   },
 };
@@ -49,7 +51,7 @@ export function responseHeaders(route: Route): Record<string, unknown> {
   return referencesTo(names);
 }
 
-/** An answer with a result per item. */
+/** A response with a result per item. */
 function countsItems({ plane, response }: Route): boolean {
   return plane === 'data' && Object.hasOwn((response as { properties?: object }).properties ?? {}, 'summary');
 }

@@ -10,7 +10,7 @@ import { overridesUnderTest } from './overrides-under-test.ts';
  * How overrides change the entitlements of a customer, over HTTP and a real Postgres; metered features are in
  * usage/metered-credits.store.test.ts.
  *
- * Mutants this suite catches: an override added to what subscriptions give; one that has expired still
+ * Mutants this suite catches: an override added to the value of subscriptions; one that has expired still
  * counted; the feature's row not locked; the customer's row not locked.
  */
 let api: ApiUnderTest;
@@ -30,7 +30,7 @@ beforeAll(async () => {
 
 afterAll(() => api?.close());
 
-describe('what a customer holds by an override', () => {
+describe('an overridden feature of a customer', () => {
   it('replaces what its subscriptions give, and is there without any', async () => {
     const customerId = await made.customer();
     await overrides.put(customerId, 'seats', { value: 3 });
@@ -69,7 +69,7 @@ describe('what a customer holds by an override', () => {
     expect((await made.check(customerId, 'sso')).reasonCode).toBe('granted');
   });
 
-  it('ends when the override expires, to the millisecond, without anybody doing anything', async () => {
+  it('ends when the override expires, to the millisecond, without any request', async () => {
     const customerId = await made.customer();
     await made.subscribe(customerId, { seats: 5 });
     const expiresMs = Date.now() + 3_600_000;
@@ -97,18 +97,20 @@ describe('what a customer holds by an override', () => {
     const customerId = await made.customer();
     await made.subscribe(customerId, { seats: 5 });
     const etag = async (headers: Record<string, string> = {}) =>
-      api.ask('entitlements.list', { params: { customerId }, headers });
+      api.request('entitlements.list', { params: { customerId }, headers });
     const before = String((await etag()).headers.etag);
     expect((await etag({ 'if-none-match': before })).status).toBe(304);
     await overrides.put(customerId, 'seats', { value: 6 });
     expect((await etag({ 'if-none-match': before })).status).toBe(200);
   });
 
-  it('goes with its feature', async () => {
+  it('is deleted with its feature', async () => {
     const customerId = await made.customer();
     await made.feature('short-lived', 'boolean');
     const { body } = await overrides.put(customerId, 'short-lived', { value: true });
-    expect((await api.ask('features.delete', { params: { featureKey: 'short-lived' } })).status).toBe(204);
+    expect((await api.request('features.delete', { params: { featureKey: 'short-lived' } })).status).toBe(
+      204,
+    );
     expect((await overrides.list(customerId)).body.total).toBe(0);
     expect(await made.list(customerId)).toEqual([]);
     expectRejection(await overrides.read(customerId, 'short-lived'), 'feature_not_found', 'featureKey');

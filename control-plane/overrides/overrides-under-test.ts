@@ -11,12 +11,12 @@ type ListOptions = Options & { query?: Record<string, number> };
 export function overridesUnderTest(api: ApiUnderTest) {
   return {
     put: (customerId: string, featureKey: string, body: unknown, options: Options = {}) =>
-      api.ask('overrides.put', { params: { customerId, featureKey }, body, ...options }),
+      api.request('overrides.put', { params: { customerId, featureKey }, body, ...options }),
     read: (customerId: string, featureKey: string, options: Options = {}) =>
-      api.ask('overrides.retrieve', { params: { customerId, featureKey }, ...options }),
+      api.request('overrides.retrieve', { params: { customerId, featureKey }, ...options }),
     remove: (customerId: string, featureKey: string, options: Options = {}) =>
-      api.ask('overrides.delete', { params: { customerId, featureKey }, ...options }),
+      api.request('overrides.delete', { params: { customerId, featureKey }, ...options }),
     list: (customerId: string, options: ListOptions = {}) =>
-      api.ask('overrides.list', { params: { customerId }, ...options }),
+      api.request('overrides.list', { params: { customerId }, ...options }),
   };
 }

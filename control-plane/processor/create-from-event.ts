@@ -55,7 +55,7 @@ export interface FoundCustomer {
   missingName: string | null;
 }
 
-export const NOBODY: FoundCustomer = {
+export const NO_CUSTOMER: FoundCustomer = {
   reasons: ['customer_not_known'],
   missingCustomer: null,
   missingName: null,
@@ -71,7 +71,11 @@ export async function findEventCustomer(
     (customerName && (await lockSubscriber(db, environment, customerName)));
   const nothingMissing = { missingCustomer: null, missingName: null };
   if (!found) {
-    return { ...NOBODY, missingCustomer: processorCustomerId ?? null, missingName: customerName ?? null };
+    return {
+      ...NO_CUSTOMER,
+      missingCustomer: processorCustomerId ?? null,
+      missingName: customerName ?? null,
+    };
   }
   const blocker = await blockerOf({ db, environment }, found);
   if (blocker) return { ...nothingMissing, reasons: [blocker] };
@@ -111,7 +115,7 @@ async function insert(context: ChangeContext, kept: KeptEvent, { customerId, pla
   if (!inserted) throw new Defect('a subscription of the processor is linked while its events are locked');
   for (const addon of items.put) await putProcessorAddon(db, id, addon);
   const row = await findSubscription(db, environment, id);
-  if (!row) throw new Defect('a subscription of this transaction is gone');
+  if (!row) throw new Defect('a subscription of this transaction is missing');
   await recordSubscription(context, undefined, row);
   return row;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type HeldItems, mapItems } from './mapped-items.ts';
+import { mapItems, type PresentItems } from './mapped-items.ts';
 
 /*
  * Mutants this suite catches: the last of two quantities used; one of two plans guessed; an add-on that was
@@ -13,10 +13,10 @@ const MAPPED = [
   { priceId: 'support', planId: null, addonId: 'addon_support' },
   { priceId: 'old', planId: 'plan_old', addonId: null, isPlanArchived: true },
 ].map((one) => ({ isPlanArchived: false, ...one }));
-const NOTHING: HeldItems = { addons: [], processorAddonIds: [] };
+const NOTHING: PresentItems = { addons: [], processorAddonIds: [] };
 
 const item = (priceId: string, quantity = 1) => ({ priceId, quantity });
-const map = (items: Array<ReturnType<typeof item>>, held: Partial<HeldItems> = {}) =>
+const map = (items: Array<ReturnType<typeof item>>, held: Partial<PresentItems> = {}) =>
   mapItems({ items }, MAPPED, { ...NOTHING, ...held });
 
 describe('items', () => {
@@ -57,13 +57,13 @@ describe('items', () => {
     expect(map(both)).not.toHaveProperty('planId');
   });
 
-  it('of an archived plan leave it where it is, and change nobody to it', () => {
+  it('of an archived plan keep a subscription on it, and move none to it', () => {
     expect(map([item('old')])).toMatchObject({ put: [], reasons: ['plan_archived'] });
     expect(map([item('old')])).not.toHaveProperty('planId');
     expect(map([item('old')], { planId: 'plan_old' })).toMatchObject({ planId: 'plan_old', reasons: [] });
   });
 
-  it('that are gone take away what the processor attached, and nothing else', () => {
+  it('that are missing remove what the processor attached, and nothing else', () => {
     const addons = [
       { addonId: 'addon_seats', quantity: 3 },
       { addonId: 'addon_gift', quantity: 1 },
@@ -104,7 +104,7 @@ describe('items', () => {
   });
 });
 
-function settled(held: HeldItems, items: Array<ReturnType<typeof item>>): HeldItems {
+function settled(held: PresentItems, items: Array<ReturnType<typeof item>>): PresentItems {
   const { planId = held.planId, put, removed } = mapItems({ items }, MAPPED, held);
   const kept = held.addons.filter(({ addonId }) => {
     return !removed.includes(addonId) && !put.some((other) => other.addonId === addonId);

@@ -19,7 +19,7 @@ export interface MappedItems {
 }
 
 /** The present state; empty for a subscription that is still to be created. */
-export interface HeldItems {
+export interface PresentItems {
   planId?: string;
   addons: readonly Attached[];
   /** The add-ons among these that the processor attached. */
@@ -34,21 +34,21 @@ export interface HeldItems {
 export function mapItems(
   { items = [], hasMoreItems }: Pick<SubscriptionEvent, 'items' | 'hasMoreItems'>,
   mapping: Mapping,
-  held: HeldItems,
+  present: PresentItems,
 ): MappedItems {
   const byPrice = new Map(mapping.map((one) => [one.priceId, one]));
   const missingPrices = [...new Set(items.map(({ priceId }) => priceId))].filter((id) => !byPrice.has(id));
   const wanted = quantities(items, byPrice);
   const isTooMany = [...wanted.values()].some((quantity) => quantity > QUANTITY_MAX);
-  const gone = hasMoreItems || items.length === 0 ? [] : held.processorAddonIds;
-  const removed = gone.filter((addonId) => !wanted.has(addonId));
+  const missing = hasMoreItems || items.length === 0 ? [] : present.processorAddonIds;
+  const removed = missing.filter((addonId) => !wanted.has(addonId));
   const attached = [...wanted].map(([addonId, quantity]) => ({ addonId, quantity }));
-  const kept = held.addons.filter(({ addonId }) => !removed.includes(addonId) && !wanted.has(addonId));
+  const kept = present.addons.filter(({ addonId }) => !removed.includes(addonId) && !wanted.has(addonId));
   const hasNoRoom = kept.length + attached.length > SUBSCRIPTION_ADDONS_MAX;
-  const plan = planAmong(items, byPrice, held.planId);
+  const plan = planAmong(items, byPrice, present.planId);
   return {
     ...(plan.planId === undefined ? {} : { planId: plan.planId }),
-    put: isTooMany || hasNoRoom ? [] : attached.filter((one) => !isHeld(held, one)),
+    put: isTooMany || hasNoRoom ? [] : attached.filter((one) => !isPresent(present, one)),
     removed,
     missingPrices,
     reasons: [
@@ -88,7 +88,7 @@ function planAmong(
   return isArchived ? { reason: 'plan_archived' } : { planId };
 }
 
-function isHeld({ addons, processorAddonIds }: HeldItems, { addonId, quantity }: Attached): boolean {
+function isPresent({ addons, processorAddonIds }: PresentItems, { addonId, quantity }: Attached): boolean {
   const isSame = addons.some((one) => one.addonId === addonId && one.quantity === quantity);
   return isSame && processorAddonIds.includes(addonId);
 }

@@ -2,7 +2,7 @@ import type { ChangeContext } from '../changes/record-change.ts';
 import { findWaitingEvents, lockProcessorEvents, settleProcessorEvent } from '../store/processor-events.ts';
 import { lockProcessorSubscription, type SubscriptionRow } from '../store/subscriptions.ts';
 import { applyEvent } from './apply-event.ts';
-import { createFromEvent, type FoundCustomer, findEventCustomer, NOBODY } from './create-from-event.ts';
+import { createFromEvent, type FoundCustomer, findEventCustomer, NO_CUSTOMER } from './create-from-event.ts';
 import { outdated } from './event-outcome.ts';
 import { type KeptEvent, keptEvent } from './kept-event.ts';
 import { type Mapping, readMapping } from './read-mapping.ts';
@@ -62,7 +62,7 @@ export async function applyWaiting(
   for (const [at, kept] of events.entries()) {
     const { row: after, outcome } = row
       ? await applyEvent(context, { row, mapping }, kept)
-      : await createFromEvent(context, { customer: customers[at] ?? NOBODY, mapping }, kept);
+      : await createFromEvent(context, { customer: customers[at] ?? NO_CUSTOMER, mapping }, kept);
     const isApplied = after !== undefined && outcome.status !== 'ignored';
     const appliedAt = kept.appliedAt ?? (isApplied ? new Date(nowMs) : null);
     settled.push({ ...outcome, id: kept.id, appliedAt, changedAtMs: kept.event.changedAtMs });

@@ -14,7 +14,7 @@ export interface ProcessorUnderTest {
   customer(fields?: object): Promise<string>;
   plan(fields?: object): Promise<string>;
   addon(fields?: object): Promise<string>;
-  /** For the plan and customer that are created first, unless `fields` says otherwise. */
+  /** For the plan and customer that are created first, unless `fields` has others. */
   subscribe(fields?: object): Promise<Shown>;
   read(subscriptionId: string): Promise<Shown>;
   patch(subscriptionId: string, body: object): Promise<Shown>;
@@ -42,7 +42,7 @@ export async function startProcessor(options: AppOptions = {}): Promise<Processo
     clock: { nowMs: () => clock.ms, monotonicMs: () => performance.now() },
   });
   for (const key of [api.keys.live.secret, api.keys.test.secret]) {
-    await api.ask('connectProcessor', { key, body: { action: 'set_webhook_secret', secret: SECRET } });
+    await api.request('connectProcessor', { key, body: { action: 'set_webhook_secret', secret: SECRET } });
   }
   const made = makers(api);
   const [customerId, planId] = [await made.customer(), await made.plan()];
@@ -66,23 +66,23 @@ export async function startProcessor(options: AppOptions = {}): Promise<Processo
     });
   };
   const events: ProcessorUnderTest['events'] = async (query = {}) =>
-    (await bodyOf(api.ask('processor.listEvents', { query: { pageSize: 100, ...query } }))).data;
+    (await bodyOf(api.request('processor.listEvents', { query: { pageSize: 100, ...query } }))).data;
   const read = (subscriptionId: string) =>
-    bodyOf(api.ask('subscriptions.retrieve', { params: { subscriptionId } }));
+    bodyOf(api.request('subscriptions.retrieve', { params: { subscriptionId } }));
   return {
     api,
     clock,
     at: (seconds) => Math.floor(clock.ms / 1000) + seconds,
     ...made,
     subscribe: (fields = {}) =>
-      bodyOf(api.ask('subscriptions.create', { body: { customerId, planId, ...fields } })),
+      bodyOf(api.request('subscriptions.create', { body: { customerId, planId, ...fields } })),
     read,
     patch: (subscriptionId, body) =>
-      bodyOf(api.ask('subscriptions.update', { params: { subscriptionId }, body })),
+      bodyOf(api.request('subscriptions.update', { params: { subscriptionId }, body })),
     cancel: (subscriptionId) =>
-      bodyOf(api.ask('subscriptions.cancel', { params: { subscriptionId }, body: {} })),
+      bodyOf(api.request('subscriptions.cancel', { params: { subscriptionId }, body: {} })),
     linkedTo: async (processorSubscriptionId) =>
-      (await bodyOf(api.ask('subscriptions.list', { query: { processorSubscriptionId } }))).data,
+      (await bodyOf(api.request('subscriptions.list', { query: { processorSubscriptionId } }))).data,
     send,
     async notify(notified) {
       await bodyOf(send(notified));
@@ -92,7 +92,8 @@ export async function startProcessor(options: AppOptions = {}): Promise<Processo
       (await events({ processorSubscriptionId }))
         .map(({ status, reasons }: ShownEvent) => [status, ...reasons].join(' '))
         .reverse(),
-    apply: (processorEventId) => bodyOf(api.ask('processor.applyEvent', { params: { processorEventId } })),
+    apply: (processorEventId) =>
+      bodyOf(api.request('processor.applyEvent', { params: { processorEventId } })),
   };
 }
 
@@ -105,11 +106,12 @@ function makers(api: ApiUnderTest): Pick<ProcessorUnderTest, 'customer' | 'plan'
   };
   return {
     customer: (fields = {}) =>
-      idOf(api.ask('customers.create', { body: { name: 'Ada', email: 'ada@example.com', ...fields } })),
-    plan: (fields = {}) => idOf(api.ask('createPlan', { body: { productId: 'p', name: 'Plan', ...fields } })),
+      idOf(api.request('customers.create', { body: { name: 'Ada', email: 'ada@example.com', ...fields } })),
+    plan: (fields = {}) =>
+      idOf(api.request('createPlan', { body: { productId: 'p', name: 'Plan', ...fields } })),
     addon: (fields = {}) => {
       made += 1;
-      return idOf(api.ask('addons.create', { body: { key: `addon-${made}`, name: 'Seats', ...fields } }));
+      return idOf(api.request('addons.create', { body: { key: `addon-${made}`, name: 'Seats', ...fields } }));
     },
   };
 }

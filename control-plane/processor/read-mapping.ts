@@ -8,7 +8,7 @@ export type Mapping = ReadonlyArray<MappedPrice & { isPlanArchived: boolean }>;
 
 /**
  * None of these plans is archived or changed for the rest of the transaction. They are locked before anything
- * is notified: a change of a plan holds its lock while it waits for the notifying transactions.
+ * is notified: a change of a plan keeps its lock while it waits for the notifying transactions.
  */
 export async function readMapping(
   { db, environment }: Pick<ChangeContext, 'db' | 'environment'>,

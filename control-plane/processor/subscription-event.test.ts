@@ -45,7 +45,7 @@ describe('an event of the processor', () => {
     });
   });
 
-  it('says nothing of what it leaves out', () => {
+  it('has no value for what it leaves out', () => {
     expect(Object.keys(read({}) ?? {}).sort()).toEqual([
       'changedAtMs',
       'id',
@@ -66,7 +66,7 @@ describe('an event of the processor', () => {
     expect(read({ ...span(TO, TO), items: { data: [] } })?.period).toBeUndefined();
   });
 
-  it('is canceled at the end of its period where it says so', () => {
+  it('is canceled at the end of its period if the event contains that', () => {
     const period = { current_period_start: FROM, current_period_end: TO };
     expect(read({ ...period, cancel_at: null, cancel_at_period_end: true })?.cancelAtMs).toBe(TO * 1000);
     expect(read({ ...period, cancel_at: null, cancel_at_period_end: false })?.cancelAtMs).toBeNull();
@@ -100,7 +100,7 @@ describe('an event of the processor', () => {
     for (const status of SUBSCRIPTION_STATUSES) expect(read({ status })?.status).toBe(status);
   });
 
-  it('of another type is none, whatever it holds', () => {
+  it('of another type is none, whatever it contains', () => {
     for (const type of ['invoice.paid', 'customer.updated', 'customer.subscription', '']) {
       expect(read({ status: 'x' }, type)).toBeUndefined();
     }
@@ -130,7 +130,7 @@ describe('an event of the processor', () => {
     for (const type of ['customer.subscription.updated', 'invoice.paid']) {
       const [live, test] = [true, false].map((livemode) => event({}, type, { livemode })) as [string, string];
       expect(rejectionOf(test)).toMatchObject({ code: 'invalid_request', param: 'livemode' });
-      expect(() => readSubscriptionEvent(live, TEST)).toThrow('event of live mode');
+      expect(() => readSubscriptionEvent(live, TEST)).toThrow('The event is of live mode');
       expect(() => readSubscriptionEvent(test, TEST)).not.toThrow();
       expect(() => readSubscriptionEvent(live, LIVE)).not.toThrow();
     }

@@ -93,19 +93,19 @@ function parse(text: string): unknown {
   }
 }
 
-/** Throws Rejected. An event without a mode has the mode whose secret signed it. */
+/** Throws Rejected. An event without a mode has the mode of the secret that signed it. */
 function requireMode(livemode: boolean | null | undefined, mode: Mode): void {
   if (livemode == null || livemode === (mode === 'live')) return;
   const other = livemode ? 'live' : 'test';
   throw new Rejected(
     'invalid_request',
-    `This is an event of ${other} mode (\`livemode\` is ${livemode}), and this address takes events of ` +
-      `${mode} mode. Send it to the address that ends in /${other}.`,
+    `The event is of ${other} mode (\`livemode\` is ${livemode}), but this URL receives events of ${mode} ` +
+      `mode. Send it to the URL that ends in /${other}.`,
     { param: 'livemode' },
   );
 }
 
-/** Throws Rejected: compared with an event from the future everything else would be older, and ignored. */
+/** Throws Rejected: all later events would be older than one from the future, and ignored. */
 function requireHappened(created: number, nowMs: number): void {
   if (created * 1000 <= nowMs + TOLERANCE_SECONDS * 1000) return;
   throw new Rejected('invalid_request', '`created` is more than 5 minutes in the future.', {
@@ -120,7 +120,7 @@ function statusOf(object: StripeSubscription, type: string): SubscriptionStatus 
   return pause && PAUSED_FROM.includes(status) ? 'paused' : status;
 }
 
-/** Other types return nothing and say why. */
+/** Other types return only the reason. */
 const PAUSED_FROM: SubscriptionStatus[] = ['trialing', 'active', 'past_due'];
 
 /**

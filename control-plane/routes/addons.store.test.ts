@@ -12,21 +12,21 @@ let api: ApiUnderTest;
 
 beforeAll(async () => {
   api = await startApi();
-  await api.ask('features.create', { body: { key: 'seats', name: 'Seats', type: 'limit' } });
-  await api.ask('features.create', { body: { key: 'sso', name: 'SSO', type: 'boolean' } });
+  await api.request('features.create', { body: { key: 'seats', name: 'Seats', type: 'limit' } });
+  await api.request('features.create', { body: { key: 'sso', name: 'SSO', type: 'boolean' } });
 });
 
 afterAll(() => api?.close());
 
 let made = 0;
 async function newAddon() {
-  const response = await api.ask('addons.create', { body: { key: `addon-${++made}`, name: 'Add-on' } });
+  const response = await api.request('addons.create', { body: { key: `addon-${++made}`, name: 'Add-on' } });
   expect(response.status).toBe(201);
   return response.body;
 }
 
 const put = (addonId: string, entitlements: unknown, options: { key?: string; headers?: object } = {}) =>
-  api.ask('addons.replaceEntitlements', {
+  api.request('addons.replaceEntitlements', {
     params: { addonId },
     body: { entitlements },
     ...(options as { key?: string; headers?: Record<string, string> }),
@@ -42,29 +42,29 @@ it('an add-on is created, recorded, and read by id and by key', async () => {
     updatedAt: addon.createdAt,
   });
   for (const addonId of [addon.id, addon.key]) {
-    expect((await api.ask('addons.retrieve', { params: { addonId } })).body).toEqual(addon);
+    expect((await api.request('addons.retrieve', { params: { addonId } })).body).toEqual(addon);
   }
-  expect((await api.ask('addons.list')).body.data[0]).toEqual(addon);
+  expect((await api.request('addons.list')).body.data[0]).toEqual(addon);
   expect(await auditEntries(api.pool, addon.id)).toMatchObject([{ action: 'addons.create', after: addon }]);
 });
 
 describe('an add-on', () => {
-  it('has a key of its own, and is nobody else’s', async () => {
+  it('has a key of its own, and is not visible in another environment', async () => {
     const { id, key } = await newAddon();
     const body = { key, name: 'again' };
-    expectRejection(await api.ask('addons.create', { body }), 'already_exists', 'key');
+    expectRejection(await api.request('addons.create', { body }), 'already_exists', 'key');
     const theirs = { key: api.keys.test.secret };
     for (const addonId of [id, key, 'addon_gone', '__proto__']) {
       const params = { addonId };
-      expectRejection(await api.ask('addons.retrieve', { ...theirs, params }), 'not_found', 'addonId');
+      expectRejection(await api.request('addons.retrieve', { ...theirs, params }), 'not_found', 'addonId');
       expectRejection(
-        await api.ask('addons.retrieveEntitlements', { ...theirs, params }),
+        await api.request('addons.retrieveEntitlements', { ...theirs, params }),
         'not_found',
         'addonId',
       );
       expectRejection(await put(addonId, [], theirs), 'not_found', 'addonId');
     }
-    expect((await api.ask('addons.create', { ...theirs, body })).status).toBe(201);
+    expect((await api.request('addons.create', { ...theirs, body })).status).toBe(201);
   });
 
   it.each([
@@ -76,7 +76,7 @@ describe('an add-on', () => {
     { name: undefined },
   ])('is rejected with %o', async (fields) => {
     const body = { key: 'rejected', name: 'x', ...fields };
-    expectRejection(await api.ask('addons.create', { body }), 'invalid_request', Object.keys(fields)[0]);
+    expectRejection(await api.request('addons.create', { body }), 'invalid_request', Object.keys(fields)[0]);
   });
 
   it('gives what it was set to give, replaced as a whole', async () => {
@@ -94,12 +94,12 @@ describe('an add-on', () => {
     });
     const second = await put(id, [{ featureKey: 'seats', value: null }]);
     const params = { addonId: id };
-    const seen = await api.ask('addons.retrieveEntitlements', { params });
+    const seen = await api.request('addons.retrieveEntitlements', { params });
     expect(seen.body).toEqual(second.body);
     expect(seen.body.entitlements).toEqual([
       { featureKey: 'seats', type: 'limit', value: null, soft: false },
     ]);
-    expect((await api.ask('addons.retrieve', { params })).body.updatedAt > createdAt).toBe(true);
+    expect((await api.request('addons.retrieve', { params })).body.updatedAt > createdAt).toBe(true);
     expect(await auditEntries(api.pool, id)).toMatchObject([
       { action: 'addons.create' },
       { before: { addonId: id, entitlements: [] }, after: first.body },
@@ -117,13 +117,13 @@ describe('an add-on', () => {
 
   it('is changed only as it was seen, and only by what can be', async () => {
     const { id } = await newAddon();
-    const { headers } = await api.ask('addons.retrieveEntitlements', { params: { addonId: id } });
+    const { headers } = await api.request('addons.retrieveEntitlements', { params: { addonId: id } });
     const seen = { headers: { 'if-match': String(headers.etag) } };
     expect((await put(id, [{ featureKey: 'sso', value: false }], seen)).status).toBe(200);
     expectRejection(await put(id, [], seen), 'precondition_failed');
     const wrong = [{ featureKey: 'sso', value: 1 }];
     expectRejection(await put(id, wrong), 'invalid_request', 'entitlements.0.value');
-    const gone = [{ featureKey: 'gone', value: 1 }];
-    expectRejection(await put(id, gone), 'feature_not_found', 'entitlements.0.featureKey');
+    const deleted = [{ featureKey: 'deleted', value: 1 }];
+    expectRejection(await put(id, deleted), 'feature_not_found', 'entitlements.0.featureKey');
   });
 });

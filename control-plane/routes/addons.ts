@@ -60,7 +60,7 @@ export const addonHandlers: Pick<Handlers, AddonOperation> = {
     const { db, environment, nowMs } = context;
     if (isMapped) await mapPrices(context, { addonId: row.id }, processorPriceIds);
     const updated = await updateAddon(db, environment, { id: row.id, name, updatedAt: new Date(nowMs) });
-    if (!updated) throw new Defect('an add-on is gone while the catalogue is locked');
+    if (!updated) throw new Defect('an add-on is missing while the catalogue is locked');
     const after = shownAddon(updated);
     await recordCatalogueChange(context, { objectId: row.id, before, after });
     return after;

@@ -67,7 +67,7 @@ export function createApiKeyHandlers({ keyPepper }: { keyPepper: Buffer }): Pick
 async function end(context: RequestContext, row: ApiKeyRow, how: KeyEnd): Promise<void> {
   const { db, environment, nowMs } = context;
   const ended = await endApiKey(db, row, how);
-  if (!ended) throw new Defect('a locked key is gone');
+  if (!ended) throw new Defect('a locked key is missing');
   const [before, after] = [shownApiKey(row, nowMs), shownApiKey(ended, nowMs)];
   await recordChange(context, { objectId: row.id, before, after });
   await notifyChange(db, { kind: 'key', environment, id: row.id });
@@ -88,20 +88,20 @@ function endAfter(
 
 function wantedScopes({ kind, scopes = [] }: NewApiKey): string[] {
   if (kind === 'publishable' && scopes.length > 0) {
-    throw rejected('scopes', 'stays empty for a publishable key, which may only post funnel events');
+    throw rejected('scopes', 'must be empty for a publishable key, which may only post funnel events');
   }
   if (kind === 'secret' && scopes.length === 0) {
-    throw rejected('scopes', 'names at least one scope for a secret key');
+    throw rejected('scopes', 'must contain at least one scope for a secret key');
   }
   return scopes;
 }
 
 /** Also for a rotation: its response shows a key with these scopes. */
-function checkGrant({ scopes: held }: RequestContext, wanted: string[]): void {
-  const missing = wanted.filter((scope) => !held.includes(scope));
+function checkGrant({ scopes: own }: RequestContext, wanted: string[]): void {
+  const missing = wanted.filter((scope) => !own.includes(scope));
   // mutant: grant-not-checked
-  if (missing.length === 0 || held.includes(EVERY_SCOPE)) return;
-  const message = `A key cannot give scopes that it does not hold: ${missing.join(', ')}.`;
+  if (missing.length === 0 || own.includes(EVERY_SCOPE)) return;
+  const message = `An API key cannot grant scopes that it does not have: ${missing.join(', ')}.`;
   throw new Rejected('insufficient_scope', message, { param: 'scopes', details: { missing } });
 }
 
@@ -115,8 +115,8 @@ function endOf({ expiresAt }: NewApiKey, nowMs: number): Date | null {
 function checkRotatable(row: ApiKeyRow, nowMs: number): void {
   const from = row.rotatedTo === null ? apiKeyStatus(row, nowMs) : 'rotated';
   if (from === 'active') return;
-  const remedy = row.rotatedTo === null ? 'make a new one' : `rotate its successor ${row.rotatedTo}`;
-  throw new Rejected('illegal_transition', `This key is ${from} already: ${remedy}.`, {
+  const remedy = row.rotatedTo === null ? 'create a new one' : `rotate its successor ${row.rotatedTo}`;
+  throw new Rejected('illegal_transition', `This API key is already ${from}; ${remedy}.`, {
     details: { from, to: 'rotated', legal: [] },
   });
 }

@@ -16,16 +16,16 @@ let customerId: string;
 beforeAll(async () => {
   api = await startApi();
   environment = `${api.keys.workspaceId}:live`;
-  customerId = (await api.ask('customers.create')).body.id;
-  await api.ask('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
-  await api.ask('meters.create', { body: { key: 'bytes', name: 'Bytes', aggregation: 'max' } });
+  customerId = (await api.request('customers.create')).body.id;
+  await api.request('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
+  await api.request('meters.create', { body: { key: 'bytes', name: 'Bytes', aggregation: 'max' } });
 });
 
 afterAll(() => api?.close());
 
 const put = (body: unknown, meterKey = 'calls', headers = {}) =>
-  api.ask('budgets.put', { params: { customerId, meterKey }, body, headers });
-const read = (meterKey = 'calls') => api.ask('budgets.retrieve', { params: { customerId, meterKey } });
+  api.request('budgets.put', { params: { customerId, meterKey }, body, headers });
+const read = (meterKey = 'calls') => api.request('budgets.retrieve', { params: { customerId, meterKey } });
 
 describe('a budget', () => {
   it('is put, read, listed, replaced as a whole and removed, each recorded and settled by', async () => {
@@ -37,9 +37,9 @@ describe('a budget', () => {
     const { body: second } = await put({ hard: 7 });
     expect(second).toEqual({ ...first, soft: undefined, hard: 7, updatedAt: expect.any(String) });
     await put({ soft: 1 }, 'bytes');
-    const { body: list } = await api.ask('budgets.list', { params: { customerId } });
+    const { body: list } = await api.request('budgets.list', { params: { customerId } });
     expect(list.data.map(({ meterId }) => meterId)).toEqual(['bytes', 'calls']);
-    const removal = await api.ask('budgets.delete', { params: { customerId, meterKey: 'calls' } });
+    const removal = await api.request('budgets.delete', { params: { customerId, meterKey: 'calls' } });
     expect(removal.status).toBe(204);
     expectRejection(await read(), 'not_found', 'meterKey');
     expect(
@@ -68,7 +68,7 @@ describe('a budget', () => {
     expectRejection(await put({ hard: 12 }, 'calls', { 'if-match': etag }), 'precondition_failed');
     const params = { customerId, meterKey: 'calls' };
     const headers = { 'if-match': etag };
-    expectRejection(await api.ask('budgets.delete', { params, headers }), 'precondition_failed');
+    expectRejection(await api.request('budgets.delete', { params, headers }), 'precondition_failed');
     expect((await read()).body).toMatchObject({ hard: 11 });
   });
 
@@ -82,31 +82,31 @@ describe('a budget', () => {
     expectRejection(await put('{"hard":1e15}'), 'value_invalid', 'hard');
     expectRejection(await put('{"soft":1e-13}'), 'value_invalid', 'soft');
     expectRejection(await put({ hard: 1 }, 'none'), 'meter_not_found', 'meterKey');
-    const nobody = { params: { customerId: 'cus_none', meterKey: 'calls' }, body: { hard: 1 } };
-    expectRejection(await api.ask('budgets.put', nobody), 'customer_not_found', 'customerId');
+    const unknown = { params: { customerId: 'cus_none', meterKey: 'calls' }, body: { hard: 1 } };
+    expectRejection(await api.request('budgets.put', unknown), 'customer_not_found', 'customerId');
     expectRejection(
-      await api.ask('budgets.list', { params: { customerId: 'cus_none' } }),
+      await api.request('budgets.list', { params: { customerId: 'cus_none' } }),
       'customer_not_found',
       'customerId',
     );
     expect((await read()).body).toMatchObject({ hard: 10 });
-    const { id } = (await api.ask('customers.create')).body;
-    await api.ask('customers.archive', { params: { customerId: id } });
+    const { id } = (await api.request('customers.create')).body;
+    await api.request('customers.archive', { params: { customerId: id } });
     const archived = { params: { customerId: id, meterKey: 'calls' }, body: { hard: 1 } };
-    expectRejection(await api.ask('budgets.put', archived), 'customer_archived', 'customerId');
+    expectRejection(await api.request('budgets.put', archived), 'customer_archived', 'customerId');
   });
 });
 
 describe('rates of a meter', () => {
   it('begin with it, and a version ends when the next begins', async () => {
     const meter = { key: 'rated', name: 'Rated', aggregation: 'sum', creditRate: 2 };
-    await api.ask('meters.create', { body: meter });
+    await api.request('meters.create', { body: meter });
     const params = { meterId: 'rated' };
-    await api.ask('meters.update', { params, body: { name: 'Another' } });
+    await api.request('meters.update', { params, body: { name: 'Another' } });
     const byRegion = { property: 'region', rates: { eu: 3 } };
-    const { body } = await api.ask('meters.update', { params, body: { creditRates: byRegion } });
-    await api.ask('meters.update', { params, body: { creditRates: byRegion } });
-    await api.ask('meters.update', { params, body: { creditRates: null, creditRate: null } });
+    const { body } = await api.request('meters.update', { params, body: { creditRates: byRegion } });
+    await api.request('meters.update', { params, body: { creditRates: byRegion } });
+    await api.request('meters.update', { params, body: { creditRates: null, creditRate: null } });
     const { rows } = await api.pool.query(
       `SELECT version, started_at AS "startedAt", burns_from AS "burnsFrom", credit_rate AS rate,
               credit_rates AS rates FROM meter_rates WHERE environment = $1 ORDER BY version`,

@@ -83,7 +83,7 @@ async function put(
   const { db, environment, nowMs } = context;
   const now = new Date(nowMs);
   const written = await putBudget(db, environment, { ...place, ...fields, updatedAt: now });
-  if (!written) throw new Defect('a budget that was written is gone');
+  if (!written) throw new Defect('a budget that was written is missing');
   const after = shownBudget(written);
   await recordChange(context, { objectId: place.customerId, before, after });
   await markForSettlement(db, environment, { ...place, from: now });
@@ -128,7 +128,7 @@ async function knownMeter({ db, environment }: RequestContext, name: string): Pr
 }
 
 function archived(): Rejected {
-  const message = 'An archived customer takes no budgets: it uses nothing more.';
+  const message = 'The customer is archived and cannot have budgets.';
   return new Rejected('customer_archived', message, { param: 'customerId' });
 }
 

@@ -32,11 +32,11 @@ const grant = (
   customerId: string,
   body: unknown,
   options: { key?: string; headers?: Record<string, string> } = {},
-) => api.ask('credits.grant', { params: { customerId }, body, ...options });
+) => api.request('credits.grant', { params: { customerId }, body, ...options });
 const credits = async (customerId: string) =>
-  (await api.ask('credits.retrieve', { params: { customerId } })).body;
+  (await api.request('credits.retrieve', { params: { customerId } })).body;
 const ledger = async (customerId: string, query: Record<string, number> = {}) =>
-  (await api.ask('credits.listLedger', { params: { customerId }, query })).body;
+  (await api.request('credits.listLedger', { params: { customerId }, query })).body;
 
 function burn(customerId: string, amount: string, meterKey = 'calls'): Promise<void> {
   const what = { environment, customerId, amount, meterKey, periodStart: new Date('2026-01-01T00:00:00Z') };
@@ -87,7 +87,7 @@ it('the digits of an amount come back as they were sent', async () => {
   const { text } = await grant(customerId, body);
   expect(text).toContain('"amount":123456789012345.000000000001,');
   await burn(customerId, '0.000000000000000000000001');
-  const response = await api.ask('credits.retrieve', { params: { customerId } });
+  const response = await api.request('credits.retrieve', { params: { customerId } });
   expect(response.text).toContain('"balance":123456789012345.000000000000999999999999,');
 });
 
@@ -192,7 +192,7 @@ describe('a grant', () => {
     expectRejection(response, 'value_invalid', 'amount');
   });
 
-  it('goes to no archived customer, to none that is not there, and to nobody else’s', async () => {
+  it('is rejected for an archived or unknown customer and in another environment', async () => {
     const customerId = await newCustomer();
     await grant(customerId, body);
     const theirs = { key: api.keys.test.secret };
@@ -200,18 +200,22 @@ describe('a grant', () => {
       const params = { customerId: name };
       expectRejection(await grant(name, body, theirs), 'customer_not_found', 'customerId');
       for (const operation of ['credits.retrieve', 'credits.listLedger'] as const) {
-        expectRejection(await api.ask(operation, { ...theirs, params }), 'customer_not_found', 'customerId');
+        expectRejection(
+          await api.request(operation, { ...theirs, params }),
+          'customer_not_found',
+          'customerId',
+        );
       }
     }
-    await api.ask('customers.archive', { params: { customerId } });
+    await api.request('customers.archive', { params: { customerId } });
     expectRejection(await grant(customerId, body), 'customer_archived', 'customerId');
     expect(await credits(customerId)).toMatchObject({ balance: 5 });
   });
 
-  it('goes to a customer by its externalId too', async () => {
+  it('is granted to a customer by its externalId too', async () => {
     const externalId = 'credited';
     const customer = { name: 'Ada', email: 'ada@example.com', externalId };
-    const { id } = (await api.ask('customers.create', { body: customer })).body;
+    const { id } = (await api.request('customers.create', { body: customer })).body;
     expect((await grant(externalId, body)).body.customerId).toBe(id);
     expect((await credits(externalId)).customerId).toBe(id);
     expect((await ledger(externalId)).total).toBe(1);
@@ -225,8 +229,8 @@ describe('a grant', () => {
     expectRejection(await grant(customerId, body, { key: reader }), 'insufficient_scope');
     expect((await grant(customerId, body, { key: writer })).status).toBe(201);
     for (const operation of ['credits.retrieve', 'credits.listLedger'] as const) {
-      expectRejection(await api.ask(operation, { key: writer, params }), 'insufficient_scope');
-      expect((await api.ask(operation, { key: reader, params })).status).toBe(200);
+      expectRejection(await api.request(operation, { key: writer, params }), 'insufficient_scope');
+      expect((await api.request(operation, { key: reader, params })).status).toBe(200);
     }
   });
 

@@ -69,13 +69,13 @@ async function creditedCustomer({ db, environment, nowMs }: RequestContext, name
   if (!customer) throw customerNotFound(name);
   const param = 'customerId';
   if (customer.status !== 'active') {
-    throw new Rejected('customer_archived', 'An archived customer takes no credits.', { param });
+    throw new Rejected('customer_archived', 'The customer is archived and cannot get credits.', { param });
   }
   const open = await countOpenGrants(db, environment, { customerId: customer.id, at: new Date(nowMs) });
   if (open < CUSTOMER_GRANTS_MAX) return customer.id;
   const message =
-    `A customer has at most ${CUSTOMER_GRANTS_MAX} grants that have something left. ` +
-    'Grant more at once in place of more often.';
+    `A customer can have at most ${CUSTOMER_GRANTS_MAX} grants with credits left. ` +
+    'Make fewer and larger grants.';
   throw new Rejected('invalid_request', message, { param });
 }
 

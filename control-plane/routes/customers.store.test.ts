@@ -23,18 +23,18 @@ let made = 0;
 async function newCustomer(fields: object = {}, key = api.keys.live.secret) {
   made += 1;
   const body = { name: `Customer ${made}`, email: `c${made}@example.com`, ...fields };
-  return (await api.ask('customers.create', { key, body })).body;
+  return (await api.request('customers.create', { key, body })).body;
 }
 
 const retrieve = (customerId: string, options: { key?: string; headers?: Record<string, string> } = {}) =>
-  api.ask('customers.retrieve', { params: { customerId }, ...options });
+  api.request('customers.retrieve', { params: { customerId }, ...options });
 const patch = (
   customerId: string,
   body: unknown,
   options: { key?: string; headers?: Record<string, string> } = {},
-) => api.ask('customers.update', { params: { customerId }, body, ...options });
+) => api.request('customers.update', { params: { customerId }, body, ...options });
 const archive = (customerId: string, options: { key?: string; headers?: Record<string, string> } = {}) =>
-  api.ask('customers.archive', { params: { customerId }, ...options });
+  api.request('customers.archive', { params: { customerId }, ...options });
 
 describe('a customer', () => {
   it('is read by its id and by the id of its caller', async () => {
@@ -84,7 +84,7 @@ describe('a customer', () => {
 
   it('has its externalId for itself, also between rivals', async () => {
     const create = () =>
-      api.ask('customers.create', { body: { name: 'r', email: 'r@b.cd', externalId: 'rival' } });
+      api.request('customers.create', { body: { name: 'r', email: 'r@b.cd', externalId: 'rival' } });
     const mine = await newCustomer();
     const rivals = [...Array.from({ length: 7 }, create), patch(mine.id, { externalId: 'rival' })];
     const responses = await Promise.all(rivals);
@@ -160,7 +160,7 @@ describe('a change of a customer', () => {
     expect(await updateCustomer(api.pool, `${api.keys.workspaceId}:live`, row)).toMatchObject({ name: 'x' });
   });
 
-  it('holds only for what its caller saw', async () => {
+  it('applies only to the version that its caller read', async () => {
     const { id } = await newCustomer();
     const etag = String((await retrieve(id)).headers.etag);
     const seen = { headers: { 'if-match': `"other", ${etag}` } };
@@ -182,7 +182,7 @@ describe('a change of a customer', () => {
     expect(await emittedEvents(api.pool, id)).toHaveLength(2);
   });
 
-  it('is seen by who asks again, and nothing is sent to who has it already', async () => {
+  it('is visible to the next request, and nothing is sent to a client that has it already', async () => {
     const { id } = await newCustomer();
     const { headers } = await retrieve(id);
     const known = { headers: { 'if-none-match': String(headers.etag) } };
@@ -223,7 +223,7 @@ describe('the list of customers', () => {
       key,
     );
     const find = async (query: Record<string, string>) =>
-      (await api.ask('customers.list', { key, query })).body.data.map((one: { id: string }) => one.id);
+      (await api.request('customers.list', { key, query })).body.data.map((one: { id: string }) => one.id);
     expect(await find({ email: 'ADA@example.COM' })).toEqual([ada.id]);
     expect(await find({ email: 'ada' })).toEqual([]);
     expect(await find({ q: 'EXAMPLE' })).toEqual([bob.id, ada.id]);
@@ -235,7 +235,7 @@ describe('the list of customers', () => {
     expect(await find({ q: 'crm', email: 'bob@example.com' })).toEqual([bob.id]);
     expect(await find({ q: `'; DROP TABLE customers; --` })).toEqual([]);
     for (const q of ['', 'x'.repeat(201)]) {
-      expectRejection(await api.ask('customers.list', { key, query: { q } }), 'invalid_request', 'q');
+      expectRejection(await api.request('customers.list', { key, query: { q } }), 'invalid_request', 'q');
     }
   });
 
@@ -253,7 +253,7 @@ describe('the list of customers', () => {
       const seen: string[] = [];
       const pages = Math.ceil(11 / pageSize);
       for (let page = 1; page <= pages; page += 1) {
-        const { body } = await api.ask('customers.list', { key, query: { page, pageSize } });
+        const { body } = await api.request('customers.list', { key, query: { page, pageSize } });
         seen.push(...body.data.map((one: { id: string }) => one.id));
         expect({ ...body, data: [] }).toEqual({
           data: [],
@@ -267,7 +267,7 @@ describe('the list of customers', () => {
       }
       expect(seen).toEqual(expected);
     }
-    const beyond = await api.ask('customers.list', { key, query: { page: 4, pageSize: 4 } });
+    const beyond = await api.request('customers.list', { key, query: { page: 4, pageSize: 4 } });
     expect(beyond.body).toMatchObject({ data: [], total: 11, hasNext: false, hasPrev: true });
   });
 });

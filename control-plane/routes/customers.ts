@@ -92,7 +92,7 @@ async function lockedCustomer(context: RequestContext, name: string): Promise<Cu
 async function change(context: RequestContext, row: CustomerRow, fields: CustomerFields): Promise<Customer> {
   const { db, environment } = context;
   const updated = await updateCustomer(db, environment, { ...fields, id: row.id }).catch(whenTaken(idTaken));
-  if (!updated) throw new Defect('a locked customer is gone');
+  if (!updated) throw new Defect('a locked customer is missing');
   const [before, after] = [shownCustomer(row), shownCustomer(updated)];
   const changes = changedFields(before, after);
   if (changes.length === 0) return after;
@@ -110,7 +110,7 @@ async function change(context: RequestContext, row: CustomerRow, fields: Custome
 
 function checkExternalId(row: CustomerRow, { externalId }: CustomerPatch): void {
   if (externalId === undefined || row.externalId === null || externalId === row.externalId) return;
-  throw new Rejected('invalid_request', '`externalId` is set once and never changes.', {
+  throw new Rejected('invalid_request', '`externalId` cannot be changed once it is set.', {
     param: 'externalId',
   });
 }

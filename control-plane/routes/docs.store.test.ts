@@ -60,7 +60,7 @@ describe('the page', () => {
     }
   });
 
-  it('shows the description of this very server, and asks nobody to validate it', async () => {
+  it('shows the description of this server, and sends it to no validator', async () => {
     const start = assetPaths().find((path) => path.includes('start')) ?? '';
     const { text } = await api.call('GET', start, { key: undefined });
     expect(text).toContain("url: '/openapi.json'");

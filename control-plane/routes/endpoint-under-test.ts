@@ -35,7 +35,7 @@ export async function startEndpoint(api: ApiUnderTest): Promise<EndpointUnderTes
 
   async function newEndpoint(events = ['*']): Promise<string> {
     const body = { url: 'https://receiver.example/', events };
-    return (await api.ask('createWebhookEndpoint', { key, body })).body.id;
+    return (await api.request('createWebhookEndpoint', { key, body })).body.id;
   }
 
   const endpointId = await newEndpoint();
@@ -86,7 +86,7 @@ export async function startEndpoint(api: ApiUnderTest): Promise<EndpointUnderTes
     },
 
     disable: () =>
-      api.ask('webhookEndpoints.update', { key, params: { endpointId }, body: { status: 'disabled' } }),
+      api.request('webhookEndpoints.update', { key, params: { endpointId }, body: { status: 'disabled' } }),
   };
 }
 

@@ -20,13 +20,13 @@ beforeAll(async () => {
   await made.feature('audit', 'boolean');
   await made.feature('seats', 'limit');
   await made.feature('storage', 'limit');
-  await api.ask('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
+  await api.request('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
   await made.feature('calls', 'metered', 'calls');
 });
 
 afterAll(() => api?.close());
 
-describe('what a customer holds', () => {
+describe('the entitlements of a customer', () => {
   it('is combined over plans and add-ons, by key', async () => {
     const customerId = await made.customer();
     const more = await made.addon('more-seats', { seats: 2.5, sso: true });
@@ -54,30 +54,28 @@ describe('what a customer holds', () => {
     };
     await subscribeTo('999999999999999.999999999999');
     await subscribeTo('0.000000000002');
-    const { text } = await api.ask('entitlements.list', { params: { customerId } });
+    const { text } = await api.request('entitlements.list', { params: { customerId } });
     expect(text).toContain('"effectiveValue":1000000000000000.000000000001,');
     const beyond = { requested: '999999999999999.999999999999' };
     expect((await made.check(customerId, 'seats', beyond)).allowed).toBe(true);
   });
 
-  it('is nothing for a customer without subscriptions or that is archived, and 404 for nobody', async () => {
+  it('are empty without subscriptions or when archived, and 404 for an unknown customer', async () => {
     const customerId = await made.customer();
     expect(await made.list(customerId)).toEqual([]);
     await made.subscribe(customerId, { sso: true });
     expect(await made.list(customerId)).toHaveLength(1);
-    await api.ask('customers.archive', { params: { customerId } });
+    await api.request('customers.archive', { params: { customerId } });
     expect(await made.list(customerId)).toEqual([]);
-    expect(await made.check(customerId, 'sso')).toMatchObject({
-      reasonCode: 'customer_archived',
-      type: 'boolean',
-    });
-    const nobody = await api.ask('entitlements.list', { params: { customerId: 'nobody' } });
-    expectRejection(nobody, 'customer_not_found', 'customerId');
+    const archived = { reasonCode: 'customer_archived', type: 'boolean' };
+    expect(await made.check(customerId, 'sso')).toMatchObject(archived);
+    const unknown = await api.request('entitlements.list', { params: { customerId: 'cus_unknown' } });
+    expectRejection(unknown, 'customer_not_found', 'customerId');
   });
 
   it('follows the plan at once, unless the subscription is pinned to a version', async () => {
     const planId = await made.plan({ seats: 1 });
-    await api.ask('plans.publish', { params: { planId } });
+    await api.request('plans.publish', { params: { planId } });
     const [follows, pinned] = [await made.customer(), await made.customer()];
     await made.subscribe(follows, {}, { planId });
     await made.subscribe(pinned, {}, { planId, planVersion: 1 });
@@ -91,7 +89,7 @@ describe('what a customer holds', () => {
     await made.feature('beta', 'boolean');
     await made.subscribe(customerId, { beta: true });
     expect((await made.check(customerId, 'beta')).allowed).toBe(true);
-    await api.ask('features.delete', { params: { featureKey: 'beta' } });
+    await api.request('features.delete', { params: { featureKey: 'beta' } });
     expect(await made.list(customerId)).toEqual([]);
     expect((await made.check(customerId, 'beta')).reasonCode).toBe('feature_not_found');
   });
@@ -106,7 +104,7 @@ describe('a check', () => {
     ['paused', 'subscription_paused'],
     ['incomplete', 'no_active_subscription'],
     ['canceled', 'no_active_subscription'],
-  ])('of a subscription that is %s says %s', async (status, reasonCode) => {
+  ])('of a subscription that is %s is %s', async (status, reasonCode) => {
     const customerId = await made.customer();
     const id = await made.subscribe(customerId, { sso: true, seats: 3 });
     await setStatus(id, status);
@@ -122,40 +120,40 @@ describe('a check', () => {
     const customerId = await made.customer();
     const id = await made.subscribe(customerId, { sso: true });
     await setStatus(id, 'past_due');
-    const since = async (days: number, aside: string) => {
+    const since = async (days: number, more: string) => {
       await api.pool.query(
         `UPDATE subscriptions SET status_since = now() - $2 * interval '1 day' + $3::interval WHERE id = $1`,
-        [id, days, aside],
+        [id, days, more],
       );
       // Written without a notification, so that the cache does not notice.
       return (await made.check(customerId, 'sso', { consistency: 'strong' })).reasonCode;
     };
     expect(await since(14, '30 s')).toBe('granted_grace_period');
     expect(await since(14, '-1 ms')).toBe('subscription_past_due');
-    await api.ask('workspace.update', { body: { pastDueGraceDays: 9 } });
+    await api.request('workspace.update', { body: { pastDueGraceDays: 9 } });
     expect(await since(9, '30 s')).toBe('granted_grace_period');
     expect(await since(9, '-1 ms')).toBe('subscription_past_due');
-    await api.ask('workspace.update', { body: { pastDueGraceDays: 0 } });
+    await api.request('workspace.update', { body: { pastDueGraceDays: 0 } });
     expect(await since(0, '0 s')).toBe('subscription_past_due');
-    await api.ask('workspace.update', { body: { pastDueGraceDays: 14 } });
+    await api.request('workspace.update', { body: { pastDueGraceDays: 14 } });
   });
 
-  it('is a denial for nobody and for no feature, whatever the names', async () => {
+  it('is a denial for an unknown customer or feature, whatever the names', async () => {
     const customerId = await made.customer();
     await made.subscribe(customerId, { sso: true });
     for (const name of ['__proto__', 'constructor', 'toString', `x' OR '1'='1`, '%', '\\', '🦊', 'SSO']) {
       expect((await made.check(customerId, name)).reasonCode).toBe('feature_not_found');
-      const nobody = await made.check(name, 'sso');
-      expect(nobody).toMatchObject({ allowed: false, customerId: name, reasonCode: 'customer_not_found' });
+      const unknown = await made.check(name, 'sso');
+      expect(unknown).toMatchObject({ allowed: false, customerId: name, reasonCode: 'customer_not_found' });
     }
     expect((await made.check(customerId, 'audit')).reasonCode).toBe('feature_not_included');
   });
 
   it('takes the customer by its own id of the caller, and the feature by id', async () => {
     const customerId = await made.customer();
-    await api.ask('customers.update', { params: { customerId }, body: { externalId: 'ext/1' } });
+    await api.request('customers.update', { params: { customerId }, body: { externalId: 'ext/1' } });
     await made.subscribe(customerId, { sso: true });
-    const { body: feature } = await api.ask('features.retrieve', { params: { featureKey: 'sso' } });
+    const { body: feature } = await api.request('features.retrieve', { params: { featureKey: 'sso' } });
     const expected = { allowed: true, customerId, featureKey: 'sso' };
     expect(await made.check('ext/1', feature.id)).toMatchObject(expected);
     expect(await made.list('ext/1')).toHaveLength(1);
@@ -166,9 +164,10 @@ describe('a check', () => {
     await made.subscribe(customerId, { sso: true });
     const other = await api.addWorkspace();
     for (const key of [api.keys.test.secret, other.live.secret]) {
-      const list = await api.ask('entitlements.list', { params: { customerId }, key });
+      const list = await api.request('entitlements.list', { params: { customerId }, key });
       expectRejection(list, 'customer_not_found', 'customerId');
-      const check = await api.ask('entitlements.check', { params: { customerId, featureKey: 'sso' }, key });
+      const params = { customerId, featureKey: 'sso' };
+      const check = await api.request('entitlements.check', { params, key });
       expect(check.body.reasonCode).toBe('customer_not_found');
     }
   });
@@ -177,7 +176,7 @@ describe('a check', () => {
     const customerId = await made.customer();
     await made.subscribe(customerId, { sso: true });
     const theirs = { key: 'theirs', name: 'Theirs', type: 'boolean' };
-    const { body } = await api.ask('features.create', { body: theirs, key: api.keys.test.secret });
+    const { body } = await api.request('features.create', { body: theirs, key: api.keys.test.secret });
     for (const name of ['theirs', body.id]) {
       expect((await made.check(customerId, name)).reasonCode).toBe('feature_not_found');
     }
@@ -187,8 +186,8 @@ describe('a check', () => {
     const customerId = await made.customer();
     await made.subscribe(customerId, { seats: 5, storage: { value: 5, soft: true } });
     const codes = async (feature: string, ...numbers: Array<string | number>) => {
-      const asked = numbers.map((requested) => made.check(customerId, feature, { requested }));
-      return (await Promise.all(asked)).map(({ reasonCode }) => reasonCode);
+      const checks = numbers.map((requested) => made.check(customerId, feature, { requested }));
+      return (await Promise.all(checks)).map(({ reasonCode }) => reasonCode);
     };
     expect(await codes('seats', 0, 5, '5.0', '0.5e1', '1e-7', '5.000000000001', 6)).toEqual([
       'granted',
@@ -215,24 +214,25 @@ describe('a check', () => {
     ['9'.repeat(16), 'value_invalid'],
     ['0.0000000000001', 'value_invalid'],
   ] as const)('of %s more is rejected', async (requested, code) => {
-    const params = { customerId: 'nobody', featureKey: 'seats' };
-    expectRejection(await api.ask('entitlements.check', { params, query: { requested } }), code, 'requested');
+    const params = { customerId: 'cus_unknown', featureKey: 'seats' };
+    const rejected = await api.request('entitlements.check', { params, query: { requested } });
+    expectRejection(rejected, code, 'requested');
   });
 
   it('of what is metered waits for its counter, of anything else does not', async () => {
     const customerId = await made.customer();
     await made.subscribe(customerId, { calls: 10, sso: true });
     const params = { customerId, featureKey: 'calls' };
-    expectRejection(await api.ask('entitlements.check', { params }), 'unavailable');
+    expectRejection(await api.request('entitlements.check', { params }), 'unavailable');
     expect((await made.check(customerId, 'sso')).allowed).toBe(true);
-    const nobody = await made.check(await made.customer(), 'calls');
-    expect(nobody).toMatchObject({ allowed: false, reasonCode: 'no_active_subscription', type: 'metered' });
+    const none = await made.check(await made.customer(), 'calls');
+    expect(none).toMatchObject({ allowed: false, reasonCode: 'no_active_subscription', type: 'metered' });
   });
 });
 
 describe('a check of several features', () => {
-  const ask = (body: unknown, headers: Record<string, string> = {}) =>
-    api.ask('entitlements.checkMany', { body, headers });
+  const request = (body: unknown, headers: Record<string, string> = {}) =>
+    api.request('entitlements.checkMany', { body, headers });
 
   it('decides each as if it was requested alone, in order', async () => {
     const customerId = await made.customer();
@@ -244,28 +244,27 @@ describe('a check of several features', () => {
       { featureKey: 'seats', requested: 5 },
       { featureKey: 'audit' },
     ];
-    const { status, body } = await ask({ customerId, features });
+    const { status, body } = await request({ customerId, features });
     expect(status).toBe(200);
     const alone = features.map(({ featureKey, requested }) => {
       return made.check(customerId, featureKey, requested === undefined ? {} : { requested });
     });
     expect(body.data).toEqual(await Promise.all(alone));
-    const nobody = await ask({ customerId: 'nobody', features });
-    expect(nobody.body.data.map((one: { reasonCode: string }) => one.reasonCode)).toEqual(
-      features.map(() => 'customer_not_found'),
-    );
+    const unknown = await request({ customerId: 'cus_unknown', features });
+    const reasonCode = 'customer_not_found';
+    expect(unknown.body.data).toMatchObject(features.map(() => ({ reasonCode })));
   });
 
   it('takes 1 to 100 of them, and names what it rejects', async () => {
     const customerId = await made.customer();
     const some = (count: number) => Array.from({ length: count }, () => ({ featureKey: 'sso' }));
-    expect((await ask({ customerId, features: some(100) })).body.data).toHaveLength(100);
+    expect((await request({ customerId, features: some(100) })).body.data).toHaveLength(100);
     for (const count of [0, 101]) {
-      expectRejection(await ask({ customerId, features: some(count) }), 'invalid_request', 'features');
+      expectRejection(await request({ customerId, features: some(count) }), 'invalid_request', 'features');
     }
-    expectRejection(await ask({ features: some(1) }), 'invalid_request', 'customerId');
+    expectRejection(await request({ features: some(1) }), 'invalid_request', 'customerId');
     const number = (text: string) =>
-      ask(`{"customerId":"x","features":[{"featureKey":"a"},{"featureKey":"a","requested":${text}}]}`);
+      request(`{"customerId":"x","features":[{"featureKey":"a"},{"featureKey":"a","requested":${text}}]}`);
     for (const text of ['-1', '"1"', 'true']) {
       expectRejection(await number(text), 'invalid_request', 'features.1.requested');
     }
@@ -276,15 +275,15 @@ describe('a check of several features', () => {
   });
 
   it('changes nothing, and is repeated under its key', async () => {
-    const body = { customerId: 'nobody', features: [{ featureKey: 'sso' }] };
+    const body = { customerId: 'cus_unknown', features: [{ featureKey: 'sso' }] };
     const recorded = async () => (await api.pool.query('SELECT count(*) FROM audit_log')).rows;
     const before = await recorded();
     const headers = { 'idempotency-key': 'check-1' };
-    const first = await ask(body, headers);
-    const again = await ask(body, headers);
+    const first = await request(body, headers);
+    const again = await request(body, headers);
     expect(again.headers['idempotent-replayed']).toBe('true');
     expect(again.text).toBe(first.text);
-    expect((await ask(body)).headers).not.toHaveProperty('idempotent-replayed');
+    expect((await request(body)).headers).not.toHaveProperty('idempotent-replayed');
     expect(await recorded()).toEqual(before);
   });
 });

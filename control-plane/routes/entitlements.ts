@@ -3,8 +3,8 @@ import { Defect } from '../../schemas/failures.ts';
 import { exactNumber, faultyText, parseExact } from '../../schemas/primitives/exact-json.ts';
 import { type Entitlement, EntitlementChecks } from '../../schemas/resources/entitlements.ts';
 import type { CustomerGrantsReads } from '../entitlements/cache/customer-grants-reads.ts';
-import type { RememberedChecks } from '../entitlements/check/cached-checks.ts';
-import type { WarmResponses } from '../entitlements/check/check-fast-path.ts';
+import type { CachedChecks } from '../entitlements/check/cached-checks.ts';
+import type { CachedResponses } from '../entitlements/check/check-fast-path.ts';
 import { type ListedEntitlement, listEntitlements } from '../entitlements/check/list-entitlements.ts';
 import { checkOf } from '../http/json-schema.ts';
 import { PrintedJson } from '../http/printed-json.ts';
@@ -17,7 +17,7 @@ type EntitlementHandlers = Pick<Handlers, Extract<keyof Handlers, `entitlements.
 
 export interface EntitlementHandlerDeps {
   customerGrantsReads: CustomerGrantsReads;
-  checks: RememberedChecks;
+  checks: CachedChecks;
 }
 
 export function createEntitlementHandlers({
@@ -26,9 +26,9 @@ export function createEntitlementHandlers({
 }: EntitlementHandlerDeps): EntitlementHandlers {
   return {
     'entitlements.list': async (context, { params }) => {
-      const held = await listEntitlements(context, customerGrantsReads, params.customerId);
-      if (!held) throw customerNotFound(params.customerId);
-      return held.map(shown);
+      const entitlements = await listEntitlements(context, customerGrantsReads, params.customerId);
+      if (!entitlements) throw customerNotFound(params.customerId);
+      return entitlements.map(shown);
     },
 
     'entitlements.check': async (context, { params, query }) => {
@@ -57,19 +57,19 @@ function shown({ featureKey, type, value, sources, contributions }: ListedEntitl
 /** Exact to the last digit. Throws Rejected `value_invalid`. */
 function questionsIn(bodyText: string) {
   const { customerId: customer, features } = parseExact(bodyText) as EntitlementChecks;
-  const asked = features.map(({ featureKey, requested }, at) => ({
+  const requestedFeatures = features.map(({ featureKey, requested }, at) => ({
     featureKey,
     requested: requested === undefined ? undefined : readDecimal(requested, `features.${at}.requested`),
   }));
-  return { customer, features: asked };
+  return { customer, features: requestedFeatures };
 }
 
 function listed(decisions: string[]): string {
   return `{"data":[${decisions.join(',')}]}`;
 }
 
-/** From the cache; the handlers report what is wrong with a question. */
-export function warmEntitlementResponses({ now, allNow }: RememberedChecks): WarmResponses {
+/** From the cache. Invalid requests are left to the handlers, which report the error. */
+export function cachedEntitlementResponses({ now, allNow }: CachedChecks): CachedResponses {
   const check = checkOf(EntitlementChecks);
 
   function soundQuestions(bodyText: string): ReturnType<typeof questionsIn> | undefined {
@@ -85,11 +85,11 @@ export function warmEntitlementResponses({ now, allNow }: RememberedChecks): War
   }
 
   return {
-    'entitlements.check': (asked, { params: { customerId: customer = '', featureKey = '' } }) =>
-      now(asked, { customer, featureKey, requested: undefined }),
-    'entitlements.checkMany': (asked, { bodyText }) => {
+    'entitlements.check': (context, { params: { customerId: customer = '', featureKey = '' } }) =>
+      now(context, { customer, featureKey, requested: undefined }),
+    'entitlements.checkMany': (context, { bodyText }) => {
       const questions = soundQuestions(bodyText);
-      const decisions = questions && allNow(asked, questions);
+      const decisions = questions && allNow(context, questions);
       return decisions && listed(decisions);
     },
   };

@@ -13,9 +13,9 @@ let api: ApiUnderTest;
 beforeAll(async () => {
   api = await startApi();
   for (const key of ['calls', 'tokens', 'old']) {
-    await api.ask('meters.create', { body: { key, name: key, aggregation: 'sum' } });
+    await api.request('meters.create', { body: { key, name: key, aggregation: 'sum' } });
   }
-  await api.ask('meters.archive', { params: { meterId: 'old' } });
+  await api.request('meters.archive', { params: { meterId: 'old' } });
 });
 
 afterAll(() => api?.close());
@@ -23,7 +23,7 @@ afterAll(() => api?.close());
 let made = 0;
 async function newFeature(fields: Record<string, unknown> = {}) {
   const body = { key: `feature-${++made}`, name: 'Feature', type: 'limit', ...fields };
-  const response = await api.ask('features.create', { body });
+  const response = await api.request('features.create', { body });
   expect(response.status).toBe(201);
   return response.body;
 }
@@ -43,17 +43,17 @@ describe('a feature', () => {
       updatedAt: feature.createdAt,
     });
     for (const featureKey of [feature.key, feature.id]) {
-      expect((await api.ask('features.retrieve', { params: { featureKey } })).body).toEqual(feature);
+      expect((await api.request('features.retrieve', { params: { featureKey } })).body).toEqual(feature);
     }
     expect(await emittedEvents(api.pool, feature.id)).toEqual([]);
     expect(await auditEntries(api.pool, feature.id)).toMatchObject([
       { action: 'features.create', after: feature },
     ]);
-    expect((await api.ask('features.list')).body.data[0]).toEqual(feature);
+    expect((await api.request('features.list')).body.data[0]).toEqual(feature);
   });
 
   it('may name its meter by id, and shows the key', async () => {
-    const { body } = await api.ask('meters.retrieve', { params: { meterId: 'calls' } });
+    const { body } = await api.request('meters.retrieve', { params: { meterId: 'calls' } });
     expect((await newFeature({ type: 'metered', meterKey: body.id })).meterKey).toBe('calls');
   });
 
@@ -74,32 +74,34 @@ describe('a feature', () => {
   ];
   it.each(rejected)('is rejected with %o', async (fields, code, param) => {
     const body = { key: 'rejected', name: 'x', type: 'limit', ...fields };
-    expectRejection(await api.ask('features.create', { body }), code, param);
-    const absent = await api.ask('features.retrieve', { params: { featureKey: 'rejected' } });
+    expectRejection(await api.request('features.create', { body }), code, param);
+    const absent = await api.request('features.retrieve', { params: { featureKey: 'rejected' } });
     expectRejection(absent, 'feature_not_found', 'featureKey');
   });
 
-  it('has a key of its own, and is nobody else’s', async () => {
+  it('has a key of its own, and is not visible in another environment', async () => {
     const { key, id } = await newFeature();
     const body = { key, name: 'again', type: 'boolean' };
-    expectRejection(await api.ask('features.create', { body }), 'already_exists', 'key');
+    expectRejection(await api.request('features.create', { body }), 'already_exists', 'key');
     const test = { key: api.keys.test.secret };
     for (const featureKey of [key, id]) {
       const params = { featureKey };
       for (const operation of ['features.retrieve', 'features.update', 'features.delete'] as const) {
-        expectRejection(await api.ask(operation, { ...test, params }), 'feature_not_found', 'featureKey');
+        expectRejection(await api.request(operation, { ...test, params }), 'feature_not_found', 'featureKey');
       }
     }
-    const theirs = await api.ask('features.create', { ...test, body });
+    const theirs = await api.request('features.create', { ...test, body });
     expect(theirs.status).toBe(201);
     const meters = { ...test, body: { key: 'm', name: 'm', type: 'metered', meterKey: 'calls' } };
-    expectRejection(await api.ask('features.create', meters), 'meter_not_found', 'meterKey');
+    expectRejection(await api.request('features.create', meters), 'meter_not_found', 'meterKey');
   });
 
   it('may be called anything that is text', async () => {
     for (const key of [`'; DROP TABLE features; --`, '团队/💡', '__proto__', 'constructor', ' ']) {
-      const { body } = await api.ask('features.create', { body: { key, name: `${key}.`, type: 'boolean' } });
-      const found = await api.ask('features.retrieve', { params: { featureKey: key } });
+      const { body } = await api.request('features.create', {
+        body: { key, name: `${key}.`, type: 'boolean' },
+      });
+      const found = await api.request('features.retrieve', { params: { featureKey: key } });
       expect(found.body).toEqual(body);
     }
   });
@@ -110,7 +112,7 @@ describe('a change of a feature', () => {
     const feature = await metered();
     const params = { featureKey: feature.key };
     const body = { name: 'New', meterKey: 'tokens', key: feature.key, type: 'metered' };
-    const changed = await api.ask('features.update', { params, body });
+    const changed = await api.request('features.update', { params, body });
     expect(changed.body).toEqual({
       ...feature,
       name: 'New',
@@ -119,8 +121,8 @@ describe('a change of a feature', () => {
     });
     const data = { featureId: feature.id, key: feature.key };
     expect(await emittedEvents(api.pool, feature.id)).toEqual([{ type: 'feature.updated', data }]);
-    expect((await api.ask('features.update', { params, body })).body).toEqual(changed.body);
-    expect((await api.ask('features.update', { params, body: {} })).body).toEqual(changed.body);
+    expect((await api.request('features.update', { params, body })).body).toEqual(changed.body);
+    expect((await api.request('features.update', { params, body: {} })).body).toEqual(changed.body);
     expect(await emittedEvents(api.pool, feature.id)).toHaveLength(1);
     expect(await auditEntries(api.pool, feature.id)).toMatchObject([
       { after: feature },
@@ -139,68 +141,72 @@ describe('a change of a feature', () => {
   it.each(rejected)('is rejected with %o', async (patch, code, param) => {
     const feature = await metered();
     const params = { featureKey: feature.key };
-    expectRejection(await api.ask('features.update', { params, body: { name: 'x', ...patch } }), code, param);
-    expect((await api.ask('features.retrieve', { params })).body).toEqual(feature);
+    expectRejection(
+      await api.request('features.update', { params, body: { name: 'x', ...patch } }),
+      code,
+      param,
+    );
+    expect((await api.request('features.retrieve', { params })).body).toEqual(feature);
   });
 
   it('gives no meter to what is not metered, and none to an unknown feature', async () => {
     const { key } = await newFeature();
     const body = { meterKey: 'calls' };
-    const response = await api.ask('features.update', { params: { featureKey: key }, body });
+    const response = await api.request('features.update', { params: { featureKey: key }, body });
     expectRejection(response, 'invalid_request', 'meterKey');
-    const absent = await api.ask('features.update', { params: { featureKey: 'gone' }, body });
+    const absent = await api.request('features.update', { params: { featureKey: 'deleted' }, body });
     expectRejection(absent, 'feature_not_found', 'featureKey');
   });
 
   it('keeps its own meter although that is archived meanwhile', async () => {
-    await api.ask('meters.create', { body: { key: 'ends', name: 'e', aggregation: 'count' } });
+    await api.request('meters.create', { body: { key: 'ends', name: 'e', aggregation: 'count' } });
     const { key } = await newFeature({ type: 'metered', meterKey: 'ends' });
-    await api.ask('meters.archive', { params: { meterId: 'ends' } });
+    await api.request('meters.archive', { params: { meterId: 'ends' } });
     const body = { name: 'On', meterKey: 'ends' };
-    const response = await api.ask('features.update', { params: { featureKey: key }, body });
+    const response = await api.request('features.update', { params: { featureKey: key }, body });
     expect(response.body).toMatchObject(body);
   });
 
   it('is rejected with an older ETag', async () => {
     const { key } = await newFeature();
     const params = { featureKey: key };
-    const { headers } = await api.ask('features.retrieve', { params });
+    const { headers } = await api.request('features.retrieve', { params });
     const seen = { 'if-match': String(headers.etag) };
-    await api.ask('features.update', { params, body: { name: 'Newer' } });
+    await api.request('features.update', { params, body: { name: 'Newer' } });
     const late = { params, body: { name: 'Late' }, headers: seen };
-    expectRejection(await api.ask('features.update', late), 'precondition_failed');
-    expectRejection(await api.ask('features.delete', { params, headers: seen }), 'precondition_failed');
+    expectRejection(await api.request('features.update', late), 'precondition_failed');
+    expectRejection(await api.request('features.delete', { params, headers: seen }), 'precondition_failed');
   });
 });
 
 describe('a deleted feature', () => {
-  it('is gone from every plan, version and add-on, and is notified', async () => {
+  it('is removed from every plan, version and add-on, and customers are notified', async () => {
     const { id, key } = await newFeature();
     const other = await newFeature();
     const entitlements = [key, other.key].map((featureKey) => ({ featureKey, value: 1 }));
-    const plan = await api.ask('createPlan', { body: { productId: 'p', name: 'Pro' } });
+    const plan = await api.request('createPlan', { body: { productId: 'p', name: 'Pro' } });
     const params = { planId: plan.body.id };
-    await api.ask('plans.replaceEntitlements', { params, body: { entitlements } });
-    await api.ask('plans.publish', { params });
-    await api.ask('plans.update', { params, body: { name: 'Pro 2' } });
-    const addon = await api.ask('addons.create', { body: { key: 'with-it', name: 'x' } });
+    await api.request('plans.replaceEntitlements', { params, body: { entitlements } });
+    await api.request('plans.publish', { params });
+    await api.request('plans.update', { params, body: { name: 'Pro 2' } });
+    const addon = await api.request('addons.create', { body: { key: 'with-it', name: 'x' } });
     const addonParams = { addonId: addon.body.id };
-    await api.ask('addons.replaceEntitlements', { params: addonParams, body: { entitlements } });
+    await api.request('addons.replaceEntitlements', { params: addonParams, body: { entitlements } });
 
-    const response = await api.ask('features.delete', { params: { featureKey: key } });
+    const response = await api.request('features.delete', { params: { featureKey: key } });
     expect([response.status, response.text]).toEqual([204, '']);
     const left = [{ featureKey: other.key, type: 'limit', value: 1, soft: false }];
     for (const version of [1, 2]) {
-      const seen = await api.ask('plans.retrieveEntitlements', { params, query: { version } });
+      const seen = await api.request('plans.retrieveEntitlements', { params, query: { version } });
       expect(seen.body.entitlements).toEqual(left);
     }
-    const seen = await api.ask('addons.retrieveEntitlements', { params: addonParams });
+    const seen = await api.request('addons.retrieveEntitlements', { params: addonParams });
     expect(seen.body.entitlements).toEqual(left);
     expect(await emittedEvents(api.pool, id)).toEqual([
       { type: 'feature.deleted', data: { featureId: id, key } },
     ]);
     expect((await auditEntries(api.pool, id)).at(-1)).toMatchObject({ before: { id, key }, after: null });
-    const again = await api.ask('features.delete', { params: { featureKey: key } });
+    const again = await api.request('features.delete', { params: { featureKey: key } });
     expectRejection(again, 'feature_not_found', 'featureKey');
   });
 
@@ -208,18 +214,18 @@ describe('a deleted feature', () => {
   it('leaves every set that names it at the same time either without it or rejected', async () => {
     const params = await Promise.all(
       Array.from({ length: 8 }, async (_, at) => {
-        const { body } = await api.ask('createPlan', { body: { productId: 'p', name: `Rival ${at}` } });
+        const { body } = await api.request('createPlan', { body: { productId: 'p', name: `Rival ${at}` } });
         return { planId: body.id };
       }),
     );
     for (let round = 0; round < 5; round += 1) {
       const { id, key } = await newFeature();
       const body = { entitlements: [{ featureKey: key, value: round }] };
-      const puts = params.map((one) => api.ask('plans.replaceEntitlements', { params: one, body }));
+      const puts = params.map((one) => api.request('plans.replaceEntitlements', { params: one, body }));
       const renames = params.map((one) => {
-        return api.ask('plans.update', { params: one, body: { name: `Round ${round}` } });
+        return api.request('plans.update', { params: one, body: { name: `Round ${round}` } });
       });
-      const deletion = api.ask('features.delete', { params: { featureKey: key } });
+      const deletion = api.request('features.delete', { params: { featureKey: key } });
       const statuses = (await Promise.all([...puts, ...renames])).map(({ status }) => status);
       expect(new Set([...statuses, 200, 404])).toEqual(new Set([200, 404]));
       expect((await deletion).status).toBe(204);

@@ -98,7 +98,7 @@ async function change(
 ): Promise<Feature> {
   const { db, environment, nowMs } = context;
   const updated = await updateFeature(db, environment, { id: row.id, ...fields, updatedAt: new Date(nowMs) });
-  if (!updated) throw new Defect('a feature is gone while the catalogue is locked');
+  if (!updated) throw new Defect('a feature is missing while the catalogue is locked');
   const after = shownFeature(updated);
   const data = { featureId: row.id, key: row.key };
   await recordCatalogueChange(context, {
@@ -117,7 +117,7 @@ async function change(
 function checkPatch(row: FeatureRow, patch: FeaturePatch): void {
   for (const field of ['key', 'type'] as const) {
     if (patch[field] !== undefined && patch[field] !== row[field]) {
-      throw new Rejected('invalid_request', `\`${field}\` never changes.`, { param: field });
+      throw new Rejected('invalid_request', `\`${field}\` cannot be changed.`, { param: field });
     }
   }
   if (patch.meterKey !== undefined && row.type !== 'metered') throw meterKeyOfOthers();
@@ -145,7 +145,9 @@ async function usableMeter({ db, environment }: RequestContext, name: string): P
 }
 
 function meterKeyOfOthers(): Rejected {
-  return new Rejected('invalid_request', '`meterKey` is for metered features.', { param: 'meterKey' });
+  return new Rejected('invalid_request', '`meterKey` is allowed only for metered features.', {
+    param: 'meterKey',
+  });
 }
 
 function notFound(name: string): never {

@@ -86,7 +86,7 @@ describe('a page of another origin', () => {
     }
   });
 
-  it('gets any origin where it names none that a header can hold', async () => {
+  it('allows any origin if the request has none that fits in a header', async () => {
     const key = api.keys.live.publishable;
     for (const [origin, notified] of [
       ['null', 'null'],
@@ -148,27 +148,27 @@ describe('a beacon', () => {
 });
 
 describe('a rate limit', () => {
-  it('holds a publishable key to its rate, says when to go on, and holds up no other key', async () => {
+  it('limits the rate of a publishable key, returns when to retry, and delays no other key', async () => {
     const { publishable: key } = (await api.addWorkspace()).live;
-    const ask = () => api.ask('funnel.record', { key });
-    const responses = await Promise.all(Array.from({ length: 25 }, ask));
+    const request = () => api.request('funnel.record', { key });
+    const responses = await Promise.all(Array.from({ length: 25 }, request));
     expect(responses.filter(({ status }) => status === 201).length).toBe(20);
-    const rejected = await ask();
+    const rejected = await request();
     expectRejection(rejected, 'rate_limited');
     expect(rejected.headers['retry-after']).toBe('2');
-    expect((await api.ask('funnel.record', { key: api.keys.test.publishable })).status).toBe(201);
+    expect((await api.request('funnel.record', { key: api.keys.test.publishable })).status).toBe(201);
     clock.ms += 2000;
-    expect([(await ask()).status, (await ask()).status]).toEqual([201, 429]);
+    expect([(await request()).status, (await request()).status]).toEqual([201, 429]);
   });
 
   it('of secret keys is its own, on every operation of this plane that needs a key', async () => {
     const { secret: key } = (await api.addWorkspace()).live;
-    const asks = Array.from({ length: 45 }, (_, at) =>
-      at % 2 === 0 ? api.ask('customers.list', { key }) : api.ask('funnel.record', { key }),
+    const requests = Array.from({ length: 45 }, (_, at) =>
+      at % 2 === 0 ? api.request('customers.list', { key }) : api.request('funnel.record', { key }),
     );
-    const statuses = (await Promise.all(asks)).map(({ status }) => status);
+    const statuses = (await Promise.all(requests)).map(({ status }) => status);
     expect(statuses.filter((status) => status === 429).length).toBe(5);
-    const rejected = await api.ask('customers.create', { key, body: '{' });
+    const rejected = await api.request('customers.create', { key, body: '{' });
     expectRejection(rejected, 'rate_limited');
     expect(rejected.headers['retry-after']).toBe('1');
     expect((await api.call('GET', '/healthz', { key })).status).toBe(200);
@@ -178,8 +178,8 @@ describe('a rate limit', () => {
 it('without a configured rate a secret key is not limited', async () => {
   const unlimited = await startApi();
   try {
-    const asks = Array.from({ length: 300 }, () => unlimited.ask('processor.retrieve'));
-    const statuses = (await Promise.all(asks)).map(({ status }) => status);
+    const requests = Array.from({ length: 300 }, () => unlimited.request('processor.retrieve'));
+    const statuses = (await Promise.all(requests)).map(({ status }) => status);
     expect(new Set(statuses)).toEqual(new Set([200]));
   } finally {
     await unlimited.close();

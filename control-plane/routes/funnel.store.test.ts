@@ -31,27 +31,27 @@ interface Site {
 async function newSite(): Promise<Site> {
   const keys = (await api.addWorkspace()).live;
   const key = keys.secret;
-  const customerId = (await api.ask('customers.create', { key })).body.id;
+  const customerId = (await api.request('customers.create', { key })).body.id;
   const planOf = async (name: string) =>
-    (await api.ask('createPlan', { key, body: { productId: 'p', name } })).body.id;
+    (await api.request('createPlan', { key, body: { productId: 'p', name } })).body.id;
   return { keys, customerId, plans: [await planOf('Basic'), await planOf('Pro')] };
 }
 
 async function record({ keys }: Site, event: string, sessionId: string, planId?: string): Promise<void> {
   const body = { event, sessionId, ...(planId === undefined ? {} : { planId }) };
-  const response = await api.ask('funnel.record', { key: keys.publishable, body });
+  const response = await api.request('funnel.record', { key: keys.publishable, body });
   expect(response.body.id).toMatch(/^fun_[a-z2-7]{26}$/);
 }
 
 async function subscribe({ keys, customerId }: Site, sessionId: unknown, planId: string): Promise<void> {
   const body = { customerId, planId, metadata: { sessionId } };
-  expect((await api.ask('subscriptions.create', { key: keys.secret, body })).status).toBe(201);
+  expect((await api.request('subscriptions.create', { key: keys.secret, body })).status).toBe(201);
 }
 
 /** Sessions and rates of the three stages. */
 async function funnel({ keys }: Site, query: Record<string, string> = {}) {
   clock.at += 1;
-  const { body } = await api.ask('funnel.retrieve', { key: keys.secret, query });
+  const { body } = await api.request('funnel.retrieve', { key: keys.secret, query });
   const stages: Funnel['stages'] = body.stages;
   expect(stages.map(({ stage }) => stage)).toEqual(['widget_view', 'checkout_started', 'activated']);
   return stages.map(({ sessions, rate }) => [sessions, rate]);
@@ -113,7 +113,7 @@ describe('the funnel', () => {
     const sessions = async (query: Record<string, string>) => (await funnel(site, query)).map(([n]) => n);
     expect(await sessions({ planId: pro })).toEqual([2, 2, 1]);
     expect(await sessions({ planId: basic })).toEqual([2, 0, 0]);
-    expect(await sessions({ planId: 'plan_of_nobody' })).toEqual([1, 0, 0]);
+    expect(await sessions({ planId: 'plan_unknown' })).toEqual([1, 0, 0]);
     expect(await sessions({})).toEqual([3, 3, 2]);
   });
 
@@ -146,12 +146,12 @@ describe('the funnel', () => {
     expect(await sessions(t0, t0 + 10)).toEqual([1, 0, 0]);
     clock.at = t0 + 30 * 86_400_000 - 1;
     expect((await funnel(site))[0]).toEqual([1, 1]);
-    const { body } = await api.ask('funnel.retrieve', { key: site.keys.secret });
+    const { body } = await api.request('funnel.retrieve', { key: site.keys.secret });
     expect([body.from, body.to]).toEqual([iso(t0), iso(t0 + 30 * 86_400_000)]);
     expect((await funnel(site))[0]).toEqual([0, 0]);
   });
 
-  it('of one environment holds nothing of another', async () => {
+  it('of one environment contains nothing of another', async () => {
     const [site, other] = [await newSite(), await newSite()];
     await record(site, 'widget_view', 'shared');
     await record(site, 'checkout_started', 'shared');
@@ -167,7 +167,7 @@ describe('the funnel', () => {
     [{ from: '2098-02-01T00:00:00Z' }, 'from'],
     [{ planId: '' }, 'planId'],
   ])('is rejected for %j', async (query, param) => {
-    const response = await api.ask('funnel.retrieve', { query: query as Record<string, string> });
+    const response = await api.request('funnel.retrieve', { query: query as Record<string, string> });
     expectRejection(response, 'invalid_request', param);
   });
 });
@@ -185,7 +185,7 @@ describe('a funnel event', () => {
   it.each(rejected)('is rejected with %s, and nothing is written', async (_, body, param) => {
     const count = async () => (await api.pool.query('SELECT count(*) FROM funnel_events')).rows[0].count;
     const before = await count();
-    expectRejection(await api.ask('funnel.record', { body }), 'invalid_request', param);
+    expectRejection(await api.request('funnel.record', { body }), 'invalid_request', param);
     expect(await count()).toBe(before);
   });
 
@@ -196,14 +196,14 @@ describe('a funnel event', () => {
       return (await Promise.all(counts)).map(({ rows: [row] }) => row.count);
     };
     const before = await rows();
-    await api.ask('funnel.record', { key: api.keys.live.publishable });
+    await api.request('funnel.record', { key: api.keys.live.publishable });
     expect(await rows()).toEqual(before.map((count, at) => (at === 3 ? count + 1 : count)));
   });
 
   it('may be posted with a secret key too, and its session may be any text', async () => {
     const sessions = [`'; DROP TABLE funnel_events; --`, '__proto__', '客户 💡', 's'.repeat(128)];
     for (const sessionId of sessions) {
-      expect((await api.ask('funnel.record', { body: { event: 'widget_view', sessionId } })).status).toBe(
+      expect((await api.request('funnel.record', { body: { event: 'widget_view', sessionId } })).status).toBe(
         201,
       );
     }

@@ -31,7 +31,7 @@ function spanOf(
   const fromMs = (from === undefined ? undefined : timestampMs(from)) ?? toMs - DEFAULT_SPAN_MS;
   if (fromMs < toMs) return { fromMs, toMs };
   const param = to === undefined ? 'from' : 'to';
-  throw new Rejected('invalid_request', '`to` (now, unless given) must be later than `from`.', { param });
+  throw new Rejected('invalid_request', '`to` (default: now) must be later than `from`.', { param });
 }
 
 function stagesOf({ viewed, started, activated }: FunnelSessions): Funnel['stages'] {

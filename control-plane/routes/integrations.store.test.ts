@@ -22,8 +22,8 @@ beforeEach(async () => {
   await act({ action: 'disconnect' });
 });
 
-const act = (body: object, key = api.keys.live.secret) => api.ask('connectProcessor', { body, key });
-const shown = async (key = api.keys.live.secret) => (await api.ask('processor.retrieve', { key })).body;
+const act = (body: object, key = api.keys.live.secret) => api.request('connectProcessor', { body, key });
+const shown = async (key = api.keys.live.secret) => (await api.request('processor.retrieve', { key })).body;
 
 async function entries(): Promise<Array<{ before: object; after: object }>> {
   const sql = `SELECT before, after FROM audit_log WHERE action = 'connectProcessor' ORDER BY id`;
@@ -61,7 +61,7 @@ describe('the processor', () => {
   it('keeps nothing in the clear, not in its row, the audit log or a stored response', async () => {
     const headers = { 'idempotency-key': 'connect' };
     const body = { action: 'connect', apiKey: API_KEY, secret: SECRET };
-    await api.ask('connectProcessor', { body, headers });
+    await api.request('connectProcessor', { body, headers });
     const tables = ['processor_connections', 'audit_log', 'idempotent_answers', 'webhook_events'];
     for (const table of tables) {
       const { rows } = await api.pool.query(`SELECT row_to_json(t)::text AS text FROM ${table} t`);

@@ -36,9 +36,13 @@ export function createIntegrationHandlers({
       shown((await findConnection(db, environment)) ?? NOT_CONNECTED),
 
     'integrations.legacyWebhooks': () => {
-      throw new Rejected('endpoint_removed', `This was removed on 2026-09-30. Use ${REPLACEMENT}.`, {
-        details: { replacement: REPLACEMENT },
-      });
+      throw new Rejected(
+        'endpoint_removed',
+        `This operation was removed on 2026-09-30. Use ${REPLACEMENT}.`,
+        {
+          details: { replacement: REPLACEMENT },
+        },
+      );
     },
   };
 }

@@ -24,7 +24,7 @@ afterAll(() => api?.close());
 let made = 0;
 async function newMeter(fields: Record<string, unknown> = {}) {
   const body = { key: `meter-${++made}`, name: 'Meter', aggregation: 'sum', ...fields };
-  const response = await api.ask('meters.create', { body });
+  const response = await api.request('meters.create', { body });
   expect(response.status).toBe(201);
   return response.body;
 }
@@ -82,14 +82,14 @@ describe('a meter', () => {
 });
 
 describe('an existing meter', () => {
-  it('is read by key and by id, and is nobody else’s', async () => {
+  it('is read by key and by id, and is not visible in another environment', async () => {
     const meter = await newMeter();
     const key = api.keys.test.secret;
     for (const meterId of [meter.key, meter.id]) {
       const params = { meterId };
-      expect((await api.ask('meters.retrieve', { params })).body).toEqual(meter);
+      expect((await api.request('meters.retrieve', { params })).body).toEqual(meter);
       for (const operation of ['meters.retrieve', 'meters.update', 'meters.archive'] as const) {
-        expectRejection(await api.ask(operation, { key, params }), 'meter_not_found', 'meterId');
+        expectRejection(await api.request(operation, { key, params }), 'meter_not_found', 'meterId');
       }
     }
   });
@@ -100,17 +100,17 @@ describe('an existing meter', () => {
     const params = { meterId: meter.key };
     const byZone = '"creditRates":{"property":"zone","rates":{"__proto__":3}}';
     const body = `{"name":"New","creditRate":0.1000000000010,${byZone}}`;
-    const changed = await api.ask('meters.update', { params, body });
+    const changed = await api.request('meters.update', { params, body });
     expect(changed.text).toContain(`"creditRate":0.100000000001,${byZone}`);
     expect(changed.body).toMatchObject({ name: 'New', unit: 'GB', aggregation: 'sum' });
     const none = { unit: null, creditRate: null, creditRates: null };
-    const bare = await api.ask('meters.update', { params, body: none });
+    const bare = await api.request('meters.update', { params, body: none });
     for (const field of Object.keys(none)) expect(bare.body).not.toHaveProperty(field);
     expect(bare.body).toEqual({
       ...{ id: meter.id, key: meter.key, name: 'New', aggregation: 'sum', source: 'api', status: 'active' },
       ...{ createdAt: meter.createdAt, updatedAt: expect.any(String) },
     });
-    expect((await api.ask('meters.retrieve', { params })).body).toEqual(bare.body);
+    expect((await api.request('meters.retrieve', { params })).body).toEqual(bare.body);
     expect(await auditEntries(api.pool, meter.id)).toMatchObject([
       { action: 'meters.create' },
       { action: 'meters.update', before: { name: 'Meter', unit: 'GB' }, after: { name: 'New' } },
@@ -123,7 +123,7 @@ describe('an existing meter', () => {
     const params = { meterId: meter.key };
     const same = { ...meter, creditRate: 2.5, unit: null };
     for (const body of [{}, same, '{"creditRate":25e-1}']) {
-      expect((await api.ask('meters.update', { params, body })).body).toEqual(meter);
+      expect((await api.request('meters.update', { params, body })).body).toEqual(meter);
     }
     expect(await auditEntries(api.pool, meter.id)).toHaveLength(1);
   });
@@ -142,49 +142,61 @@ describe('an existing meter', () => {
   it.each(rejected)('rejects the change %o', async (patch, code, param) => {
     const meter = await newMeter({ aggregation: 'max' });
     const params = { meterId: meter.key };
-    expectRejection(await api.ask('meters.update', { params, body: { name: 'x', ...patch } }), code, param);
-    expect((await api.ask('meters.retrieve', { params })).body).toEqual(meter);
+    expectRejection(
+      await api.request('meters.update', { params, body: { name: 'x', ...patch } }),
+      code,
+      param,
+    );
+    expect((await api.request('meters.retrieve', { params })).body).toEqual(meter);
   });
 
   it('rejects a rate of too many digits', async () => {
     const { key } = await newMeter();
     const params = { meterId: key };
-    const wide = await api.ask('meters.update', { params, body: '{"creditRate":0.1234567890123}' });
+    const wide = await api.request('meters.update', { params, body: '{"creditRate":0.1234567890123}' });
     expectRejection(wide, 'value_invalid', 'creditRate');
     const body = '{"creditRates":{"property":"a","rates":{"b":1e400}}}';
-    expectRejection(await api.ask('meters.update', { params, body }), 'value_invalid', 'creditRates.rates.b');
+    expectRejection(
+      await api.request('meters.update', { params, body }),
+      'value_invalid',
+      'creditRates.rates.b',
+    );
   });
 
   it('is changed only as it was seen', async () => {
     const { key } = await newMeter();
     const params = { meterId: key };
-    const { headers } = await api.ask('meters.retrieve', { params });
+    const { headers } = await api.request('meters.retrieve', { params });
     const seen = { 'if-match': String(headers.etag) };
-    const first = await api.ask('meters.update', { params, body: { name: 'a' }, headers: seen });
+    const first = await api.request('meters.update', { params, body: { name: 'a' }, headers: seen });
     expect(first.status).toBe(200);
     expectRejection(
-      await api.ask('meters.update', { params, body: { name: 'b' }, headers: seen }),
+      await api.request('meters.update', { params, body: { name: 'b' }, headers: seen }),
       'precondition_failed',
     );
-    expectRejection(await api.ask('meters.archive', { params, headers: seen }), 'precondition_failed');
+    expectRejection(await api.request('meters.archive', { params, headers: seen }), 'precondition_failed');
   });
 
   it('is archived once, and every change is notified to processes that cache meters', async () => {
-    const heard: string[] = [];
+    const received: string[] = [];
     const listener = new Client({ connectionString: api.url });
     await listener.connect();
-    listener.on('notification', ({ payload = '' }) => heard.push(payload));
+    listener.on('notification', ({ payload = '' }) => received.push(payload));
     await listener.query(`LISTEN ${CHANNELS.changes}`);
     const meter = await newMeter();
     const params = { meterId: meter.key };
-    await api.ask('meters.update', { params, body: { name: 'New' } });
-    const archived = await api.ask('meters.archive', { params });
+    await api.request('meters.update', { params, body: { name: 'New' } });
+    const archived = await api.request('meters.archive', { params });
     expect(archived.body).toMatchObject({ name: 'New', status: 'archived' });
-    expect((await api.ask('meters.archive', { params })).body).toEqual(archived.body);
+    expect((await api.request('meters.archive', { params })).body).toEqual(archived.body);
     await listener.query('SELECT 1'); // earlier notifications arrive with its response
     await listener.end();
-    const note = JSON.stringify({ kind: 'meter', environment: `${api.keys.workspaceId}:live`, id: meter.id });
-    expect(heard).toEqual([note, note, note]);
+    const expected = JSON.stringify({
+      kind: 'meter',
+      environment: `${api.keys.workspaceId}:live`,
+      id: meter.id,
+    });
+    expect(received).toEqual([expected, expected, expected]);
     expect(await auditEntries(api.pool, meter.id)).toHaveLength(3);
   });
 });

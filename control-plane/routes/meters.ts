@@ -102,7 +102,7 @@ async function change(context: RequestContext, row: MeterRow, fields: MeterField
   const now = new Date(nowMs);
   const updatedAt = isRates ? await holdSettlement(db, now) : now;
   const updated = await updateMeter(db, environment, { ...fields, id: row.id, updatedAt });
-  if (!updated) throw new Defect('a locked meter is gone');
+  if (!updated) throw new Defect('a locked meter is missing');
   const after = shownMeter(updated);
   if (isRates) await changeRates(context, updated);
   await record(context, { objectId: row.id, before, after });
@@ -129,22 +129,23 @@ async function record(context: RequestContext, entry: Change): Promise<void> {
 
 function checkProperty({ aggregation, property }: NewMeter): void {
   if (aggregation === 'unique' && property === undefined) {
-    throw invalid('property', 'is required: the property whose different values are counted');
+    throw invalid('property', 'is required: the event property whose distinct values are counted');
   }
-  if (aggregation !== 'unique' && property !== undefined) throw invalid('property', 'is for unique meters');
+  if (aggregation !== 'unique' && property !== undefined)
+    throw invalid('property', 'is allowed only for unique meters');
 }
 
 function checkRates(aggregation: Aggregation, rates: Pick<MeterPatch, 'creditRate' | 'creditRates'>): void {
   if (aggregation === 'sum' || aggregation === 'count') return;
   for (const field of ['creditRate', 'creditRates'] as const) {
     const rate = rates[field];
-    if (rate !== undefined && rate !== null) throw invalid(field, 'is for sum and count meters');
+    if (rate !== undefined && rate !== null) throw invalid(field, 'is allowed only for sum and count meters');
   }
 }
 
 function checkUnchanged(row: MeterRow, patch: MeterPatch): void {
   for (const field of ['key', 'aggregation', 'property'] as const) {
-    if (patch[field] !== undefined && patch[field] !== row[field]) throw invalid(field, 'never changes');
+    if (patch[field] !== undefined && patch[field] !== row[field]) throw invalid(field, 'cannot be changed');
   }
 }
 

@@ -73,8 +73,8 @@ describe('an override', () => {
 
   it('takes the customer by its own id of the caller and the feature by id', async () => {
     const customerId = await made.customer();
-    await api.ask('customers.update', { params: { customerId }, body: { externalId: 'ovr/1' } });
-    const { body: feature } = await api.ask('features.retrieve', { params: { featureKey: 'sso' } });
+    await api.request('customers.update', { params: { customerId }, body: { externalId: 'ovr/1' } });
+    const { body: feature } = await api.request('features.retrieve', { params: { featureKey: 'sso' } });
     await overrides.put('ovr/1', feature.id, { value: true });
     expect((await overrides.read(customerId, 'sso')).body).toMatchObject({ customerId, featureKey: 'sso' });
     expect((await overrides.list('ovr/1')).body.total).toBe(1);
@@ -99,7 +99,7 @@ describe('an override', () => {
       `"value":${value},`,
     );
     expect((await overrides.read(customerId, 'seats')).text).toContain(`"value":${value},`);
-    const { text } = await api.ask('entitlements.list', { params: { customerId } });
+    const { text } = await api.request('entitlements.list', { params: { customerId } });
     expect(text).toContain(`"effectiveValue":${value},`);
   });
 
@@ -116,7 +116,7 @@ describe('an override', () => {
     ['seats', '{"value":1,"expiresAt":"tomorrow"}', 'invalid_request', 'expiresAt'],
     ['seats', '{"value":1,"reason":""}', 'invalid_request', 'reason'],
     ['seats', `{"value":1,"reason":"${'x'.repeat(501)}"}`, 'invalid_request', 'reason'],
-    ['gone', '{"value":1}', 'feature_not_found', 'featureKey'],
+    ['deleted', '{"value":1}', 'feature_not_found', 'featureKey'],
   ] as const)('of %s as %s is rejected, and changes nothing', async (feature, body, code, param) => {
     const customerId = await made.customer();
     expectRejection(await overrides.put(customerId, feature, body), code, param);
@@ -125,16 +125,16 @@ describe('an override', () => {
 
   it('is of a customer that there is, and that is not archived', async () => {
     for (const response of [
-      await overrides.put('nobody', 'sso', { value: true }),
-      await overrides.read('nobody', 'sso'),
-      await overrides.remove('nobody', 'sso'),
-      await overrides.list('nobody'),
+      await overrides.put('cus_unknown', 'sso', { value: true }),
+      await overrides.read('cus_unknown', 'sso'),
+      await overrides.remove('cus_unknown', 'sso'),
+      await overrides.list('cus_unknown'),
     ]) {
       expectRejection(response, 'customer_not_found', 'customerId');
     }
     const customerId = await made.customer();
     await overrides.put(customerId, 'sso', { value: true });
-    await api.ask('customers.archive', { params: { customerId } });
+    await api.request('customers.archive', { params: { customerId } });
     expectRejection(
       await overrides.put(customerId, 'sso', { value: false }),
       'customer_archived',
@@ -158,7 +158,7 @@ describe('an override', () => {
     expect((await overrides.remove(customerId, 'seats', none)).status).toBe(204);
   });
 
-  it('is nobody else’s', async () => {
+  it('is not visible in another environment', async () => {
     const customerId = await made.customer();
     await overrides.put(customerId, 'sso', { value: true });
     const other = await api.addWorkspace();
@@ -170,7 +170,7 @@ describe('an override', () => {
         await overrides.remove(customerId, 'sso', { key }),
       ];
       for (const response of responses) expectRejection(response, 'customer_not_found', 'customerId');
-      const theirs = await api.ask('customers.create', { key });
+      const theirs = await api.request('customers.create', { key });
       expectRejection(
         await overrides.put(theirs.body.id, 'sso', { value: true }, { key }),
         'feature_not_found',

@@ -51,7 +51,7 @@ export const overrideHandlers: Pick<Handlers, OverrideOperation> = {
     if (customer.status !== 'active') throw archived();
     const { value } = parseExact(bodyText) as { value: unknown };
     const fields = { ...readFeatureValue(feature, value, 'value'), expiresAt, reason: body.reason ?? null };
-    if (!row) await requireRoom(context, customer);
+    if (!row) await checkOverrideCount(context, customer);
     return put(context, { customer, feature, row }, fields);
   },
 
@@ -123,12 +123,10 @@ function expiryOf({ expiresAt }: NewOverride, nowMs: number): Date | null {
 }
 
 /** Throws Rejected. */
-async function requireRoom({ db, environment }: RequestContext, { id }: CustomerRow): Promise<void> {
+async function checkOverrideCount({ db, environment }: RequestContext, { id }: CustomerRow): Promise<void> {
   if ((await countOverrides(db, environment, id)) < OVERRIDES_MAX) return;
-  const message =
-    `A customer has at most ${OVERRIDES_MAX} overrides, those that have expired among them. ` +
-    'Remove one of them first.';
-  throw new Rejected('invalid_request', message, { param: 'customerId' });
+  const limit = `A customer can have at most ${OVERRIDES_MAX} overrides, including expired ones.`;
+  throw new Rejected('invalid_request', `${limit} Delete one first.`, { param: 'customerId' });
 }
 
 async function knownCustomer({ db, environment }: RequestContext, name: string): Promise<string> {
@@ -138,7 +136,7 @@ async function knownCustomer({ db, environment }: RequestContext, name: string):
 }
 
 function archived(): Rejected {
-  return new Rejected('customer_archived', 'An archived customer takes no overrides: it holds nothing.', {
+  return new Rejected('customer_archived', 'The customer is archived and cannot have overrides.', {
     param: 'customerId',
   });
 }

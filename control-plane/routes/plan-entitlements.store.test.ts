@@ -17,29 +17,29 @@ let api: ApiUnderTest;
 
 beforeAll(async () => {
   api = await startApi();
-  await api.ask('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
+  await api.request('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
   const features = [
     { key: 'sso', name: 'SSO', type: 'boolean' },
     { key: 'seats', name: 'Seats', type: 'limit' },
     { key: 'api', name: 'API calls', type: 'metered', meterKey: 'calls' },
   ];
-  for (const body of features) expect((await api.ask('features.create', { body })).status).toBe(201);
+  for (const body of features) expect((await api.request('features.create', { body })).status).toBe(201);
 });
 
 afterAll(() => api?.close());
 
 async function newPlan({ published = false } = {}): Promise<{ planId: string }> {
-  const { body } = await api.ask('createPlan', { body: { productId: 'p', name: 'Pro' } });
+  const { body } = await api.request('createPlan', { body: { productId: 'p', name: 'Pro' } });
   const params = { planId: body.id };
-  if (published) await api.ask('plans.publish', { params });
+  if (published) await api.request('plans.publish', { params });
   return params;
 }
 
 const put = (params: { planId: string }, entitlements: unknown, headers = {}) =>
-  api.ask('plans.replaceEntitlements', { params, body: { entitlements }, headers });
+  api.request('plans.replaceEntitlements', { params, body: { entitlements }, headers });
 
 const get = (params: { planId: string }, query: Record<string, number> = {}) =>
-  api.ask('plans.retrieveEntitlements', { params, query });
+  api.request('plans.retrieveEntitlements', { params, query });
 
 const WAIT = { timeout: 10_000, interval: 20 };
 
@@ -98,17 +98,20 @@ describe('the entitlements of a plan', () => {
     rival.release();
     expect((await changed).body).toEqual({ ...params, version: 2, entitlements: [] });
     expect((await get(params, { version: 1 })).body.entitlements).toEqual(SHOWN);
-    expect((await api.ask('plans.retrieve', { params })).body).toMatchObject({ status: 'draft', version: 2 });
+    expect((await api.request('plans.retrieve', { params })).body).toMatchObject({
+      status: 'draft',
+      version: 2,
+    });
   });
 
   it('make a new version of a plan that is published, and the old one stays as it was', async () => {
     const params = await newPlan();
     await put(params, SET);
-    await api.ask('plans.publish', { params });
+    await api.request('plans.publish', { params });
     expect((await put(params, [])).body).toEqual({ ...params, version: 2, entitlements: [] });
     await put(params, SET.slice(1));
-    await api.ask('plans.update', { params, body: { name: 'Renamed' } });
-    await api.ask('plans.archive', { params });
+    await api.request('plans.update', { params, body: { name: 'Renamed' } });
+    await api.request('plans.archive', { params });
     await put(params, SET.slice(2));
     const seen = [1, 2, 3, 4, 5].map(async (version) => (await get(params, { version })).body.entitlements);
     expect(await Promise.all(seen)).toEqual([
@@ -119,7 +122,7 @@ describe('the entitlements of a plan', () => {
       SHOWN.slice(0, 1),
     ]);
     expect((await get(params)).body.version).toBe(5);
-    const { body } = await api.ask('plans.retrieve', { params });
+    const { body } = await api.request('plans.retrieve', { params });
     expect(body).toMatchObject({ version: 5, status: 'archived' });
   });
 
@@ -129,7 +132,7 @@ describe('the entitlements of a plan', () => {
     expect(body.version).toBe(2);
     const again = `{"entitlements":[{"featureKey":"api","value":null,"soft":false},
       {"featureKey":"sso","value":true},{"soft":true,"value":0.50e1,"featureKey":"seats"}]}`;
-    const same = await api.ask('plans.replaceEntitlements', { params, body: again });
+    const same = await api.request('plans.replaceEntitlements', { params, body: again });
     expect(same.body).toEqual(body);
     expect(await emittedEvents(api.pool, params.planId)).toHaveLength(3);
     expect(await auditEntries(api.pool, params.planId)).toHaveLength(3);
@@ -138,11 +141,13 @@ describe('the entitlements of a plan', () => {
   it('keep their numbers to the last digit', async () => {
     const params = await newPlan();
     const body = '{"entitlements":[{"featureKey":"seats","value":123456789012345.123456789012}]}';
-    const response = await api.ask('plans.replaceEntitlements', { params, body });
+    const response = await api.request('plans.replaceEntitlements', { params, body });
     expect(response.text).toContain('"value":123456789012345.123456789012');
     expect((await get(params)).text).toBe(response.text);
     const zero = '{"entitlements":[{"featureKey":"seats","value":-0.0}]}';
-    expect((await api.ask('plans.replaceEntitlements', { params, body: zero })).text).toContain('"value":0,');
+    expect((await api.request('plans.replaceEntitlements', { params, body: zero })).text).toContain(
+      '"value":0,',
+    );
   });
 
   it('are replaced only as they were seen', async () => {
@@ -172,27 +177,31 @@ describe('the entitlements of a plan', () => {
     expectRejection(await put(params, twice), 'invalid_request', 'entitlements.1.featureKey');
   });
 
-  it('are nobody else’s to see or to use', async () => {
+  it('are not visible or usable in another environment', async () => {
     const params = await newPlan();
     const key = api.keys.test.secret;
-    const theirs = await api.ask('createPlan', { key, body: { productId: 'p', name: 'Theirs' } });
+    const theirs = await api.request('createPlan', { key, body: { productId: 'p', name: 'Theirs' } });
     const body = { entitlements: SET.slice(0, 1) };
     const over = { key, params: { planId: theirs.body.id }, body };
     expectRejection(
-      await api.ask('plans.replaceEntitlements', over),
+      await api.request('plans.replaceEntitlements', over),
       'feature_not_found',
       'entitlements.0.featureKey',
     );
     expectRejection(
-      await api.ask('plans.replaceEntitlements', { key, params, body }),
+      await api.request('plans.replaceEntitlements', { key, params, body }),
       'plan_not_found',
       'planId',
     );
-    expectRejection(await api.ask('plans.retrieveEntitlements', { key, params }), 'plan_not_found', 'planId');
+    expectRejection(
+      await api.request('plans.retrieveEntitlements', { key, params }),
+      'plan_not_found',
+      'planId',
+    );
   });
 
   it.each([0, -1, 1.5, 2, 2 ** 31, 'x'])('have no version %s', async (version) => {
-    const response = await api.ask('plans.retrieveEntitlements', {
+    const response = await api.request('plans.retrieveEntitlements', {
       params: await newPlan(),
       query: { version },
     });
@@ -220,7 +229,7 @@ describe('a set that cannot be', () => {
       [[{ featureKey: 'seats', value: 1e15 }], 'value_invalid', 'entitlements.0.value'],
       [[{ featureKey: 'seats', value: 1e-13 }], 'value_invalid', 'entitlements.0.value'],
       [[...SET, { featureKey: 'seats', value: 1 }], 'invalid_request', 'entitlements.3.featureKey'],
-      [[...SET, { featureKey: 'gone', value: 1 }], 'feature_not_found', 'entitlements.3.featureKey'],
+      [[...SET, { featureKey: 'deleted', value: 1 }], 'feature_not_found', 'entitlements.3.featureKey'],
       [[{ featureKey: '__proto__', value: 1 }], 'feature_not_found', 'entitlements.0.featureKey'],
       [[{ featureKey: `' OR true --`, value: 1 }], 'feature_not_found', 'entitlements.0.featureKey'],
     ];
@@ -234,7 +243,7 @@ describe('a set that cannot be', () => {
   it('is a number beyond every limit', async () => {
     const params = await newPlan();
     const body = '{"entitlements":[{"featureKey":"seats","value":1e400}]}';
-    const response = await api.ask('plans.replaceEntitlements', { params, body });
+    const response = await api.request('plans.replaceEntitlements', { params, body });
     expectRejection(response, 'value_invalid', 'entitlements.0.value');
   });
 });

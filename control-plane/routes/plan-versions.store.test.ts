@@ -17,7 +17,7 @@ const FEATURES = ['a', 'b', 'c'];
 beforeAll(async () => {
   api = await startApi();
   for (const key of FEATURES) {
-    await api.ask('features.create', { body: { key, name: key, type: 'limit' } });
+    await api.request('features.create', { body: { key, name: key, type: 'limit' } });
   }
   customerId = await subscriptionsUnderTest(api).customer();
 });
@@ -53,17 +53,17 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
 it('each version gives forever what it gave when the next one came', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(steps, { minLength: 1, maxLength: 12 }), async (way) => {
-      const { body } = await api.ask('createPlan', { body: { productId: 'p', name: 'x' } });
+      const { body } = await api.request('createPlan', { body: { productId: 'p', name: 'x' } });
       const params = { planId: String(body.id) };
       const model = createModel();
       for (const step of way) {
         await take(params, step, model.versions.length);
         model.take(step);
       }
-      const { body: plan } = await api.ask('plans.retrieve', { params });
+      const { body: plan } = await api.request('plans.retrieve', { params });
       expect(plan).toMatchObject({ status: model.status(), version: model.versions.length });
       for (const [at, expected] of model.versions.entries()) {
-        const seen = await api.ask('plans.retrieveEntitlements', { params, query: { version: at + 1 } });
+        const seen = await api.request('plans.retrieveEntitlements', { params, query: { version: at + 1 } });
         expect(limitsOf(seen.body.entitlements)).toEqual(expected);
       }
       const notified = (await emittedEvents(api.pool, params.planId)).filter(
@@ -78,16 +78,18 @@ it('each version gives forever what it gave when the next one came', async () =>
 async function take(params: { planId: string }, step: Step, planVersion: number): Promise<void> {
   // Rejected for an archived plan.
   if (step.does === 'pin') {
-    const { body } = await api.ask('subscriptions.create', { body: { customerId, ...params, planVersion } });
-    // It counts also when it has ended, and then leaves room for the next.
-    await api.ask('subscriptions.cancel', { params: { subscriptionId: String(body.id) } });
+    const { body } = await api.request('subscriptions.create', {
+      body: { customerId, ...params, planVersion },
+    });
+    // It counts also when it has ended, and the next one is accepted then.
+    await api.request('subscriptions.cancel', { params: { subscriptionId: String(body.id) } });
   }
-  if (step.does === 'rename') await api.ask('plans.update', { params, body: { name: step.name } });
-  if (step.does === 'publish') await api.ask('plans.publish', { params });
-  if (step.does === 'archive') await api.ask('plans.archive', { params });
+  if (step.does === 'rename') await api.request('plans.update', { params, body: { name: step.name } });
+  if (step.does === 'publish') await api.request('plans.publish', { params });
+  if (step.does === 'archive') await api.request('plans.archive', { params });
   if (step.does !== 'replace') return;
   const entitlements = Object.entries(step.limits).map(([featureKey, value]) => ({ featureKey, value }));
-  const response = await api.ask('plans.replaceEntitlements', { params, body: { entitlements } });
+  const response = await api.request('plans.replaceEntitlements', { params, body: { entitlements } });
   expect(response.status).toBe(200);
 }
 

@@ -105,5 +105,5 @@ async function insertUnderFreeKey(
     const row = await insertPlan(db, environment, { ...fields, key });
     if (row) return row;
   }
-  throw new Defect('the keys of a plan came to an end');
+  throw new Defect('there is no free key for a plan');
 }

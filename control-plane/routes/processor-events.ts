@@ -29,7 +29,7 @@ export const processorEventHandlers: Pick<Handlers, 'processor.listEvents' | 'pr
 async function knownEvent({ db, environment }: RequestContext, id: string): Promise<ProcessorEventRow> {
   const row = await findProcessorEvent(db, environment, id);
   if (row) return row;
-  throw new Rejected('not_found', `There is no event ${id} of the processor.`, { param: 'processorEventId' });
+  throw new Rejected('not_found', `There is no processor event ${id}.`, { param: 'processorEventId' });
 }
 
 function shownEvent(row: ProcessorEventRow): ProcessorEvent {

@@ -110,7 +110,10 @@ describe('a subscription of a customer', () => {
     expect(await made.linkedTo(id)).toEqual([]);
     expect(await made.outcomes(id)).toEqual([]);
     const query = { processorSubscriptionId: id };
-    const { body } = await made.api.ask('processor.listEvents', { key: made.api.keys.test.secret, query });
+    const { body } = await made.api.request('processor.listEvents', {
+      key: made.api.keys.test.secret,
+      query,
+    });
     expect(body.data).toMatchObject([
       {
         status: 'unmatched',
@@ -121,15 +124,15 @@ describe('a subscription of a customer', () => {
     ]);
   });
 
-  it('that is archived, or on a plan that is, waits and says so', async () => {
+  it('that is archived, or on an archived plan, waits with that reason', async () => {
     const { price, planId } = await priced();
     const customer = name('cus');
     const customerId = await made.customer({ processorCustomerId: customer });
-    await made.api.ask('customers.archive', { params: { customerId } });
+    await made.api.request('customers.archive', { params: { customerId } });
     const [first, second] = [name('sub'), name('sub')];
     await made.notify({ created: made.at(-9), subscription: { id: first, customer, items: [{ price }] } });
     expect(await made.outcomes(first)).toEqual(['unmatched subscription_not_linked customer_archived']);
-    await made.api.ask('plans.archive', { params: { planId } });
+    await made.api.request('plans.archive', { params: { planId } });
     const known = name('cus');
     await made.customer({ processorCustomerId: known });
     const subscription = { id: second, customer: known, items: [{ price }] };
@@ -171,7 +174,7 @@ describe('what is not mapped', () => {
     expect(metrics).toMatch(/metergate_processor_events_total\{status="unmatched"\} \d+/);
   });
 
-  it('is applied by asking for it once it is mapped, and then no more', async () => {
+  it('is applied on request once it is mapped, and not again', async () => {
     const { id, customer, price, seat, event } = await waiting();
     expect(await made.apply(event.id)).toMatchObject({ status: 'unmatched' });
     expect(await made.linkedTo(id)).toEqual([]);
@@ -188,7 +191,9 @@ describe('what is not mapped', () => {
     expect(await made.apply(event.id)).toMatchObject({ status: 'applied' });
     await made.notify(event);
     expect(await made.read(ours.id)).toEqual({ ...applied, status: 'paused' });
-    const unknown = await made.api.ask('processor.applyEvent', { params: { processorEventId: 'evt_none' } });
+    const unknown = await made.api.request('processor.applyEvent', {
+      params: { processorEventId: 'evt_none' },
+    });
     expectRejection(unknown, 'not_found', 'processorEventId');
   });
 
@@ -196,13 +201,13 @@ describe('what is not mapped', () => {
     const { id, customer, price, seat } = await waiting();
     const [planId, addonId, customerId] = [await made.plan(), await made.addon(), await made.customer()];
     const processorCustomerId = customer;
-    await made.api.ask('customers.update', { params: { customerId }, body: { processorCustomerId } });
-    await made.api.ask('plans.update', { params: { planId }, body: { processorPriceIds: [price] } });
+    await made.api.request('customers.update', { params: { customerId }, body: { processorCustomerId } });
+    await made.api.request('plans.update', { params: { planId }, body: { processorPriceIds: [price] } });
     await vi.waitFor(
       async () => expect(await made.linkedTo(id)).toMatchObject([{ planId, customerId }]),
       WAIT,
     );
-    await made.api.ask('addons.update', { params: { addonId }, body: { processorPriceIds: [seat] } });
+    await made.api.request('addons.update', { params: { addonId }, body: { processorPriceIds: [seat] } });
     const addons = [{ addonId, quantity: 4 }];
     await vi.waitFor(async () => expect(await made.linkedTo(id)).toMatchObject([{ addons }]), WAIT);
     expect(await made.outcomes(id)).toEqual(['applied']);
@@ -225,9 +230,9 @@ describe('what is not mapped', () => {
     const plans = [await priced(), await priced()];
     const give = async (planId: string, value: number) => {
       const body = { entitlements: [{ featureKey: 'seats', value }] };
-      return made.api.ask('plans.replaceEntitlements', { params: { planId }, body });
+      return made.api.request('plans.replaceEntitlements', { params: { planId }, body });
     };
-    await made.api.ask('features.create', { body: { key: 'seats', name: 'Seats', type: 'limit' } });
+    await made.api.request('features.create', { body: { key: 'seats', name: 'Seats', type: 'limit' } });
     for (let round = 1; round <= 5; round += 1) {
       const id = name('sub');
       for (const [at, { price }] of [...plans, ...plans].entries()) {
@@ -243,15 +248,15 @@ describe('what is not mapped', () => {
     }
   });
 
-  it('holds since it happened there, for what usage costs', async () => {
-    const { ask, pool } = made.api;
-    await ask('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
+  it('applies to the cost of usage from the time of the processor on', async () => {
+    const { request, pool } = made.api;
+    await request('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
     const feature = { key: 'calls', name: 'Calls', type: 'metered', meterKey: 'calls' };
-    await ask('features.create', { body: feature });
+    await request('features.create', { body: feature });
     const plans = [await priced(), await priced()] as const;
     for (const [at, { planId }] of plans.entries()) {
       const body = { entitlements: [{ featureKey: 'calls', value: 100 + at }] };
-      await ask('plans.replaceEntitlements', { params: { planId }, body });
+      await request('plans.replaceEntitlements', { params: { planId }, body });
     }
     const id = name('sub');
     const { customerId } = await made.subscribe({ planId: plans[0].planId, processorSubscriptionId: id });
@@ -275,7 +280,7 @@ describe('what is not mapped', () => {
     expect(await made.read(ours)).toMatchObject({ planId });
   });
 
-  it('is kept within bounds: the oldest go, are shown as given up, and may come again', async () => {
+  it('is bounded: the oldest are dropped, shown as given up, and may be sent again', async () => {
     const { id, event } = await waiting();
     const environment = `${made.api.keys.workspaceId}:live`;
     const processorSubscriptionId = name('sub');

@@ -102,7 +102,7 @@ describe('what the processor reports before the link', () => {
     await made.cancel(ours);
     expect(await made.patch(ours, { metadata: { a: 'b' } })).toMatchObject({ status: 'canceled' });
     const link = { params: { subscriptionId: ours }, body: { processorSubscriptionId: id } };
-    expectRejection(await made.api.ask('subscriptions.update', link), 'illegal_transition');
+    expectRejection(await made.api.request('subscriptions.update', link), 'illegal_transition');
     const { id: other } = await made.subscribe();
     await made.patch(other, { status: 'past_due' });
     expect(await made.patch(other, { processorSubscriptionId: id })).toMatchObject({ status: 'past_due' });
@@ -146,7 +146,7 @@ describe('a change that is made here', () => {
       'an add-on',
       async (subscriptionId) => {
         const params = { subscriptionId, addonId: await made.addon() };
-        await made.api.ask('subscriptions.setAddon', { params, body: { quantity: 2 } });
+        await made.api.request('subscriptions.setAddon', { params, body: { quantity: 2 } });
       },
     ],
   ];
@@ -180,7 +180,7 @@ describe('a change that is made here', () => {
     expect((await made.read(other)).status).toBe('canceled');
   });
 
-  it('to the value it has, or of the metadata, holds up no event', async () => {
+  it('to the value it has, or of the metadata, delays no event', async () => {
     const id = newId();
     const { id: ours } = await made.subscribe({ processorSubscriptionId: id });
     await made.patch(ours, { status: 'active', metadata: { a: 'b' } });
@@ -224,16 +224,16 @@ describe('a test clock', () => {
   async function simulated() {
     const id = newId();
     const key = made.api.keys.test.secret;
-    const customer = (await made.api.ask('customers.create', { key })).body.id;
-    const plan = (await made.api.ask('createPlan', { key, body: { productId: 'p', name: 'P' } })).body.id;
+    const customer = (await made.api.request('customers.create', { key })).body.id;
+    const plan = (await made.api.request('createPlan', { key, body: { productId: 'p', name: 'P' } })).body.id;
     const body = { customerId: customer, planId: plan, processorSubscriptionId: id };
-    const { id: subscriptionId } = (await made.api.ask('subscriptions.create', { key, body })).body;
+    const { id: subscriptionId } = (await made.api.request('subscriptions.create', { key, body })).body;
     const params = { subscriptionId };
     return {
       id,
       subscriptionId,
-      status: async () => (await made.api.ask('subscriptions.retrieve', { key, params })).body.status,
-      pause: () => made.api.ask('subscriptions.update', { key, params, body: { status: 'paused' } }),
+      status: async () => (await made.api.request('subscriptions.retrieve', { key, params })).body.status,
+      pause: () => made.api.request('subscriptions.update', { key, params, body: { status: 'paused' } }),
       notify: (seconds: number, status: string) =>
         made.notify({
           created: NOW_MS / 1000 + seconds,
@@ -244,7 +244,7 @@ describe('a test clock', () => {
   }
 
   it.each([YEARS, -YEARS])(
-    'may stand %d seconds from now: its times are ordered among themselves',
+    'may be %d seconds from now: its times are ordered among themselves',
     async (far) => {
       const one = await simulated();
       await one.notify(far, 'trialing');
@@ -256,7 +256,7 @@ describe('a test clock', () => {
     },
   );
 
-  it.each([YEARS, -YEARS])('that is %d seconds from now goes on after a change here', async (far) => {
+  it.each([YEARS, -YEARS])('that is %d seconds from now continues after a change here', async (far) => {
     const one = await simulated();
     await one.notify(far, 'active');
     made.clock.ms += 1_000;
@@ -268,7 +268,7 @@ describe('a test clock', () => {
     expect(await one.status()).toBe('active');
   });
 
-  it('says since when by its own time, and the overdue days are counted by ours', async () => {
+  it('starts at the time of the processor, and overdue days are counted by that of the server', async () => {
     const one = await simulated();
     await one.notify(-YEARS, 'past_due');
     const sql = 'SELECT status_since AS since FROM subscriptions WHERE id = $1';

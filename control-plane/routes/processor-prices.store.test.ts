@@ -27,9 +27,9 @@ describe('a mapping', () => {
     ];
     const planId = await made.plan({ processorPriceIds: [two, one] });
     const params = { planId };
-    await made.api.ask('plans.publish', { params });
-    const patch = async (body: object) => (await made.api.ask('plans.update', { params, body })).body;
-    const before = (await made.api.ask('plans.retrieve', { params })).body;
+    await made.api.request('plans.publish', { params });
+    const patch = async (body: object) => (await made.api.request('plans.update', { params, body })).body;
+    const before = (await made.api.request('plans.retrieve', { params })).body;
     expect(before.processorPriceIds).toEqual([one, two]);
     expect(await patch({ processorPriceIds: [two, one] })).toEqual(before);
     expect(await patch({ processorPriceIds: [three] })).toMatchObject({
@@ -38,10 +38,10 @@ describe('a mapping', () => {
     });
     expect(await patch({ name: 'Other' })).toMatchObject({ version: 2, processorPriceIds: [three] });
     const addonId = await made.addon({ processorPriceIds: [three, one] });
-    const shown = (await made.api.ask('addons.retrieve', { params: { addonId } })).body;
+    const shown = (await made.api.request('addons.retrieve', { params: { addonId } })).body;
     const { processorPriceIds, ...more } = shown;
     expect(processorPriceIds).toEqual([one, three].sort());
-    const changed = await made.api.ask('addons.update', {
+    const changed = await made.api.request('addons.update', {
       params: { addonId },
       body: { name: 'More', processorPriceIds: [] },
     });
@@ -58,40 +58,40 @@ describe('a mapping', () => {
     await made.addon({ processorPriceIds: [seat] });
     const processorCustomerId = name('cus');
     await made.customer({ processorCustomerId });
-    const { ask, keys } = made.api;
+    const { request, keys } = made.api;
     const plan = { productId: 'p', name: 'P', processorPriceIds: [price] };
     const addon = { key: name('extra'), name: 'A', processorPriceIds: [seat] };
     const customer = { name: 'C', email: 'c@example.com', processorCustomerId };
-    expectRejection(await ask('createPlan', { body: plan }), 'already_exists', 'processorPriceIds');
-    expectRejection(await ask('addons.create', { body: addon }), 'already_exists', 'processorPriceIds');
+    expectRejection(await request('createPlan', { body: plan }), 'already_exists', 'processorPriceIds');
+    expectRejection(await request('addons.create', { body: addon }), 'already_exists', 'processorPriceIds');
     expectRejection(
-      await ask('customers.create', { body: customer }),
+      await request('customers.create', { body: customer }),
       'already_exists',
       'processorCustomerId',
     );
     const [planId, addonId, customerId] = [await made.plan(), await made.addon(), await made.customer()];
     for (const requested of [
-      await ask('plans.update', { params: { planId }, body: { processorPriceIds: [price] } }),
-      await ask('addons.update', { params: { addonId }, body: { processorPriceIds: [seat] } }),
-      await ask('customers.update', { params: { customerId }, body: { processorCustomerId } }),
+      await request('plans.update', { params: { planId }, body: { processorPriceIds: [price] } }),
+      await request('addons.update', { params: { addonId }, body: { processorPriceIds: [seat] } }),
+      await request('customers.update', { params: { customerId }, body: { processorCustomerId } }),
     ]) {
       expect(requested.status).toBe(409);
     }
     const key = keys.test.secret;
-    expect((await ask('createPlan', { key, body: plan })).status).toBe(201);
-    expect((await ask('addons.create', { key, body: addon })).status).toBe(201);
-    expect((await ask('customers.create', { key, body: customer })).status).toBe(201);
+    expect((await request('createPlan', { key, body: plan })).status).toBe(201);
+    expect((await request('addons.create', { key, body: addon })).status).toBe(201);
+    expect((await request('customers.create', { key, body: customer })).status).toBe(201);
     // A plan and an add-on may have one price: the plan's seats.
     expect(
-      (await ask('addons.update', { params: { addonId }, body: { processorPriceIds: [price] } })).status,
+      (await request('addons.update', { params: { addonId }, body: { processorPriceIds: [price] } })).status,
     ).toBe(200);
   });
 
-  it('of a customer is set, changed and taken away', async () => {
+  it('of a customer is set, changed and removed', async () => {
     const customerId = await made.customer();
     const params = { customerId };
     const patch = async (processorCustomerId: string | null) =>
-      (await made.api.ask('customers.update', { params, body: { processorCustomerId } })).body;
+      (await made.api.request('customers.update', { params, body: { processorCustomerId } })).body;
     expect(await patch('cus_a')).toMatchObject({ processorCustomerId: 'cus_a' });
     expect(await patch('cus_b')).toMatchObject({ processorCustomerId: 'cus_b' });
     expect(await patch(null)).not.toHaveProperty('processorCustomerId');

@@ -23,9 +23,9 @@ let planId: string;
 beforeAll(async () => {
   api = await startApi(undefined, { clock });
   const body = { action: 'set_webhook_secret', secret: SECRET };
-  await api.ask('connectProcessor', { body });
-  customerId = (await api.ask('customers.create')).body.id;
-  planId = (await api.ask('createPlan', { body: { productId: 'p', name: 'Pro' } })).body.id;
+  await api.request('connectProcessor', { body });
+  customerId = (await api.request('customers.create')).body.id;
+  planId = (await api.request('createPlan', { body: { productId: 'p', name: 'Pro' } })).body.id;
 });
 
 afterAll(() => api?.close());
@@ -37,7 +37,7 @@ async function subscribe(fields: object = {}): Promise<{ id: string; theirs: str
   made += 1;
   const theirs = `sub_processor_${made}`;
   const body = { customerId, planId, processorSubscriptionId: theirs, ...fields };
-  const { body: subscription } = await api.ask('subscriptions.create', { body });
+  const { body: subscription } = await api.request('subscriptions.create', { body });
   return { id: subscription.id, theirs };
 }
 
@@ -79,7 +79,7 @@ async function notify(notified: Notified): Promise<void> {
 }
 
 const read = async (subscriptionId: string) =>
-  (await api.ask('subscriptions.retrieve', { params: { subscriptionId } })).body;
+  (await api.request('subscriptions.retrieve', { params: { subscriptionId } })).body;
 
 const iso = (seconds: number) => new Date(seconds * 1000).toISOString();
 
@@ -117,7 +117,7 @@ describe('a signed call', () => {
     expect((await read(id)).status).toBe('active');
   });
 
-  it('is read only once its signature holds', async () => {
+  it('is read only after its signature is verified', async () => {
     expectRejection(await send('{"id":'), 'invalid_json');
     expectRejection(await send('[]'), 'invalid_request');
     const strange = eventText({ at: T0, object: { id: 'x', status: 'frozen' } });
@@ -135,13 +135,13 @@ describe('a signed call', () => {
   it('of one environment moves nothing of another that has the same processor id', async () => {
     const key = api.keys.test.secret;
     const theirs = 'sub_of_two_environments';
-    const customer = (await api.ask('customers.create', { key })).body.id;
-    const plan = (await api.ask('createPlan', { key, body: { productId: 'p', name: 'P' } })).body.id;
+    const customer = (await api.request('customers.create', { key })).body.id;
+    const plan = (await api.request('createPlan', { key, body: { productId: 'p', name: 'P' } })).body.id;
     const body = { customerId: customer, planId: plan, processorSubscriptionId: theirs };
-    const subscriptionId = (await api.ask('subscriptions.create', { key, body })).body.id;
+    const subscriptionId = (await api.request('subscriptions.create', { key, body })).body.id;
     const { id } = await subscribe({ processorSubscriptionId: theirs });
     await notify({ at: T0, object: { id: theirs, status: 'paused' } });
-    const seen = await api.ask('subscriptions.retrieve', { key, params: { subscriptionId } });
+    const seen = await api.request('subscriptions.retrieve', { key, params: { subscriptionId } });
     expect([seen.body.status, (await read(id)).status]).toEqual(['active', 'paused']);
   });
 });
@@ -174,11 +174,11 @@ describe('a subscription', () => {
   });
 
   it('takes a period as reported, and a plan that waits with the next one', async () => {
-    const later = (await api.ask('createPlan', { body: { productId: 'p', name: 'Later' } })).body.id;
+    const later = (await api.request('createPlan', { body: { productId: 'p', name: 'Later' } })).body.id;
     const ahead = { currentPeriodStart: iso(T0 + 9 * 86_400), currentPeriodEnd: iso(T0 + 40 * 86_400) };
     const { id, theirs } = await subscribe({ interval: 'year', ...ahead });
     const waits = { planId: later, at: 'period_end' };
-    await api.ask('subscriptions.update', { params: { subscriptionId: id }, body: waits });
+    await api.request('subscriptions.update', { params: { subscriptionId: id }, body: waits });
     const notifying = (at: number, from: number, to: number) =>
       notify({ at, object: { id: theirs, current_period_start: from, current_period_end: to } });
     const end = T0 + 45 * 86_400;
@@ -202,10 +202,10 @@ describe('a subscription', () => {
     expect(await eventsOf(id)).toEqual(['subscription.canceled', 'subscription.created']);
   });
 
-  it('goes where the processor says, also against the transition table', async () => {
+  it('changes to the status of the processor, also against the transition table', async () => {
     const { id, theirs } = await subscribe();
     const params = { subscriptionId: id };
-    await api.ask('subscriptions.cancel', { params, body: {} });
+    await api.request('subscriptions.cancel', { params, body: {} });
     expect((await read(id)).status).toBe('canceled');
     const at = clock.nowMs() / 1000 + 1;
     await notify({ at, object: { id: theirs, status: 'trialing', trial_end: FAR } });
@@ -215,7 +215,7 @@ describe('a subscription', () => {
     expect((await read(id)).status).toBe('incomplete');
   });
 
-  it('keeps what it has where the processor says the same or nothing, and notifies nobody', async () => {
+  it('keeps its fields if the event has the same or none, and sends no notification', async () => {
     const { id, theirs } = await subscribe();
     const before = await read(id);
     await notify({ at: T0, object: { id: theirs } });
@@ -238,7 +238,7 @@ describe('a subscription', () => {
     const { id, theirs } = await subscribe();
     const paused = eventText({ at: T0, object: { id: theirs, status: 'paused' } });
     await send(paused);
-    await api.ask('subscriptions.update', { params: { subscriptionId: id }, body: { status: 'active' } });
+    await api.request('subscriptions.update', { params: { subscriptionId: id }, body: { status: 'active' } });
     await Promise.all([send(paused), send(paused)]);
     expect((await read(id)).status).toBe('active');
   });

@@ -35,6 +35,6 @@ export function createProcessorWebhookHandlers({
 function badSignature(): Rejected {
   return new Rejected(
     'signature_invalid',
-    'This is not signed, within the last 5 minutes, with the webhook secret that is set for this address.',
+    'The signature is missing, older than 5 minutes, or not made with the webhook secret of this URL.',
   );
 }

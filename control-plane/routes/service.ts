@@ -66,7 +66,7 @@ const FOR_EVER = 'public, max-age=31536000, immutable';
 
 function docsAsset({ assets }: DocsPage, name: string): PublicPage {
   const found = assets.get(name);
-  if (!found) throw new Rejected('not_found', 'The page /docs names its files; there is no other.');
+  if (!found) throw new Rejected('not_found', 'This file does not exist. See /docs.');
   const { mediaType, content } = found;
   return { mediaType, headers: { 'Cache-Control': FOR_EVER, ...GUARDED }, body: content };
 }

@@ -32,7 +32,7 @@ describe('canceling', () => {
     }
   });
 
-  it('at the end of the period sets the time, and PATCH takes it away', async () => {
+  it('at the end of the period sets the time, and PATCH removes it', async () => {
     const { body } = await made.subscribe();
     const response = await made.cancel(body.id, { at: 'period_end' });
     expect(response.body).toEqual({ ...body, cancelAt: body.currentPeriodEnd });
@@ -74,12 +74,12 @@ describe('an add-on', () => {
     await api.pool.query(`UPDATE addons SET key = 'seats' WHERE id = $1`, [addonId]);
     const params = { subscriptionId: body.id, addonId: 'seats' };
     const put = async (quantity: number) =>
-      (await api.ask('subscriptions.setAddon', { params, body: { quantity } })).body.addons;
+      (await api.request('subscriptions.setAddon', { params, body: { quantity } })).body.addons;
     expect(await put(2)).toEqual([{ addonId, quantity: 2 }]);
     expect(await put(2)).toEqual([{ addonId, quantity: 2 }]);
     expect(await put(3)).toEqual([{ addonId, quantity: 3 }]);
-    expect((await api.ask('subscriptions.removeAddon', { params })).status).toBe(204);
-    expect((await api.ask('subscriptions.retrieve', { params })).body).toEqual(body);
+    expect((await api.request('subscriptions.removeAddon', { params })).status).toBe(204);
+    expect((await api.request('subscriptions.retrieve', { params })).body).toEqual(body);
     expect(await made.notifiedSince(body.id)).toEqual(Array(3).fill('subscription.updated'));
     expect((await made.recorded(body.id)).map(({ action }) => action)).toEqual([
       'subscriptions.create',
@@ -87,20 +87,20 @@ describe('an add-on', () => {
       'subscriptions.setAddon',
       'subscriptions.removeAddon',
     ]);
-    expectRejection(await api.ask('subscriptions.removeAddon', { params }), 'not_found', 'addonId');
+    expectRejection(await api.request('subscriptions.removeAddon', { params }), 'not_found', 'addonId');
   });
 
   it('is rejected when unknown, too many, or on what has ended', async () => {
     const { id: subscriptionId } = await made.subscribed('canceled');
     const ended = { subscriptionId, addonId: await made.addon() };
-    expectRejection(await api.ask('subscriptions.setAddon', { params: ended }), 'illegal_transition');
-    expectRejection(await api.ask('subscriptions.removeAddon', { params: ended }), 'illegal_transition');
+    expectRejection(await api.request('subscriptions.setAddon', { params: ended }), 'illegal_transition');
+    expectRejection(await api.request('subscriptions.removeAddon', { params: ended }), 'illegal_transition');
     const { body } = await made.subscribe();
     const params = { subscriptionId: body.id, addonId: 'nothing' };
-    expectRejection(await api.ask('subscriptions.setAddon', { params }), 'not_found', 'addonId');
+    expectRejection(await api.request('subscriptions.setAddon', { params }), 'not_found', 'addonId');
     const known = { params: { subscriptionId: body.id, addonId: await made.addon() } };
     for (const quantity of ['0', '-1', '1.5', '1000001', '"1"', '1e400']) {
-      const response = await api.ask('subscriptions.setAddon', {
+      const response = await api.request('subscriptions.setAddon', {
         ...known,
         body: `{"quantity":${quantity}}`,
       });
@@ -108,11 +108,11 @@ describe('an add-on', () => {
     }
   });
 
-  it('finds room with nineteen others and not with twenty', async () => {
+  it('is accepted with nineteen others and not with twenty', async () => {
     const { body } = await made.subscribe();
     const ids = await Promise.all(Array.from({ length: 21 }, () => made.addon()));
     const put = (addonId = '') =>
-      api.ask('subscriptions.setAddon', { params: { subscriptionId: body.id, addonId } });
+      api.request('subscriptions.setAddon', { params: { subscriptionId: body.id, addonId } });
     for (const id of ids.slice(0, 20)) expect((await put(id)).status).toBe(200);
     expectRejection(await put(ids[20]), 'invalid_request', 'addonId');
     expect((await put(ids[0])).status).toBe(200);

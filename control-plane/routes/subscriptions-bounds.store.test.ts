@@ -9,7 +9,7 @@ import { subscriptionsUnderTest } from '../subscriptions/subscriptions-under-tes
  * together); ended ones counted; `<=` in place of `<`; the customer left out of the count; another bound than
  * these; existing add-ons not counted where one is attached.
  */
-/** Written as numbers: with the code's constants a changed bound would go unnoticed. */
+/** Written as numbers: with the code's constants a changed bound would stay unnoticed. */
 const SUBSCRIPTIONS_MAX = 100;
 const ADDONS_MAX = 20;
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(() => api?.close());
 
-it('gives a customer room for a number of living subscriptions, also between rivals', async () => {
+it('limits the subscriptions of a customer that have not ended, also for concurrent requests', async () => {
   const [customerId, planId] = [await made.customer(), await made.plan()];
   const first = (await made.subscribe({ customerId, planId })).body.id;
   await copySubscription(first, SUBSCRIPTIONS_MAX - 3, 'active');
@@ -42,7 +42,7 @@ it('gives a customer room for a number of living subscriptions, also between riv
   expectRejection(await made.subscribe({ customerId, planId }), 'invalid_request', 'customerId');
 });
 
-it('gives a subscription room for a number of add-ons', async () => {
+it('limits the add-ons of a subscription', async () => {
   const addons = [];
   while (addons.length < ADDONS_MAX) addons.push({ addonId: await made.addon(), quantity: 1 });
   const more = await made.addon();
@@ -52,7 +52,7 @@ it('gives a subscription room for a number of add-ons', async () => {
   expect(status).toBe(201);
   const set = (addonId: string) => {
     const params = { subscriptionId: body.id, addonId };
-    return api.ask('subscriptions.setAddon', { params, body: { quantity: 2 } });
+    return api.request('subscriptions.setAddon', { params, body: { quantity: 2 } });
   };
   expectRejection(await set(more), 'invalid_request', 'addonId');
   expect((await set(addons[0]?.addonId ?? '')).status).toBe(200);

@@ -22,11 +22,11 @@ beforeAll(async () => {
 afterAll(() => api?.close());
 
 describe('a status', () => {
-  const pairs = SUBSCRIPTION_STATUSES.flatMap((from) =>
+  const changes = SUBSCRIPTION_STATUSES.flatMap((from) =>
     SUBSCRIPTION_STATUSES.map((to) => [from, to] as const),
   );
 
-  it.each(pairs)('from %s to %s is legal or rejected, as the table says', async (from, to) => {
+  it.each(changes)('from %s to %s is legal or rejected, as in the table', async (from, to) => {
     const { id, customerId } = await made.subscribed(from);
     const response = await made.patch(id, { status: to });
     const legal = nextStatuses(from);
@@ -66,7 +66,7 @@ describe('a status', () => {
     );
   }, 240_000);
 
-  it('says when it reached canceled, the same in response and event', async () => {
+  it('contains when it reached canceled, the same in response and event', async () => {
     const { body } = await made.subscribe();
     const response = await made.patch(body.id, { status: 'canceled' });
     expect(response.body.canceledAt).toMatch(/Z$/);
@@ -74,7 +74,7 @@ describe('a status', () => {
     expect(await made.notified(body.id)).toContainEqual({ type: 'subscription.canceled', data });
   });
 
-  it('goes back to trialing only with an end ahead', async () => {
+  it('returns to trialing only with an end in the future', async () => {
     const { body } = await made.subscribe({ status: 'incomplete' });
     expectRejection(await made.patch(body.id, { status: 'trialing' }), 'invalid_request', 'trialEnd');
     const past = { status: 'trialing', trialEnd: inMinutes(-1) };
@@ -106,7 +106,7 @@ describe('a change', () => {
     expect(await made.recorded(body.id)).toHaveLength(1);
   });
 
-  it('of the plan takes the pin away, and notifies of the customer too', async () => {
+  it('of the plan removes the pin, and sends customer.updated too', async () => {
     const planId = await made.plan({ version: 5 });
     const { body } = await made.subscribe({ planId, planVersion: 4 });
     const other = await made.plan({ version: 2 });
@@ -135,7 +135,7 @@ describe('a change', () => {
     expect((await made.patch(body.id, { planId: body.planId, planVersion: 1 })).body.planVersion).toBe(1);
   });
 
-  it('of the metadata alone is recorded and notified to nobody', async () => {
+  it('of the metadata alone is recorded and sends no event', async () => {
     const { body } = await made.subscribe({ metadata: { a: 1 } });
     expect((await made.patch(body.id, { metadata: { b: true } })).body.metadata).toEqual({ b: true });
     expect(await made.notifiedSince(body.id)).toEqual([]);
@@ -143,7 +143,7 @@ describe('a change', () => {
     expectRejection(await made.patch(body.id, { metadata: { a: [] } }), 'invalid_request', 'metadata.a');
   });
 
-  it("sets the processor's id once, where nobody has it", async () => {
+  it("sets the processor's id once, if it is not in use", async () => {
     const taken = (await made.subscribe({ processorSubscriptionId: 'si_taken' })).body;
     const { body } = await made.subscribe();
     const give = (processorSubscriptionId: string) => made.patch(body.id, { processorSubscriptionId });
@@ -165,7 +165,7 @@ describe('a change', () => {
     expect((await made.patch(id, { metadata: { why: 'price' } })).status).toBe(200);
   });
 
-  it('holds only for what its caller saw', async () => {
+  it('applies only to the version that its caller read', async () => {
     const { body, headers } = await made.subscribe();
     const seen = { 'if-match': String(headers.etag) };
     const changed = await made.patch(body.id, { metadata: { a: 1 } }, seen);
@@ -175,15 +175,15 @@ describe('a change', () => {
     const addonId = await made.addon();
     const params = { subscriptionId: body.id, addonId };
     expectRejection(
-      await api.ask('subscriptions.setAddon', { params, headers: seen }),
+      await api.request('subscriptions.setAddon', { params, headers: seen }),
       'precondition_failed',
     );
     const unchanged = { 'if-none-match': String(changed.headers.etag) };
     const read = { params: { subscriptionId: body.id }, headers: unchanged };
-    expect((await api.ask('subscriptions.retrieve', read)).status).toBe(304);
+    expect((await api.request('subscriptions.retrieve', read)).status).toBe(304);
   });
 
-  it('of what belongs to another mode or to nobody is rejected', async () => {
+  it('of an object of another mode or of an unknown one is rejected', async () => {
     const { body } = await made.subscribe();
     const key = api.keys.test.secret;
     for (const [subscriptionId, with_] of [
@@ -192,10 +192,10 @@ describe('a change', () => {
     ] as const) {
       const params = { subscriptionId };
       const requested = [
-        await api.ask('subscriptions.update', { ...with_, params }),
-        await api.ask('subscriptions.cancel', { ...with_, params }),
-        await api.ask('subscriptions.setAddon', { ...with_, params: { ...params, addonId: 'x' } }),
-        await api.ask('subscriptions.removeAddon', { ...with_, params: { ...params, addonId: 'x' } }),
+        await api.request('subscriptions.update', { ...with_, params }),
+        await api.request('subscriptions.cancel', { ...with_, params }),
+        await api.request('subscriptions.setAddon', { ...with_, params: { ...params, addonId: 'x' } }),
+        await api.request('subscriptions.removeAddon', { ...with_, params: { ...params, addonId: 'x' } }),
       ];
       for (const response of requested) expectRejection(response, 'subscription_not_found', 'subscriptionId');
     }

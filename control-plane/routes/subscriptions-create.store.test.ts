@@ -52,7 +52,7 @@ describe('a new subscription', () => {
     expect(await made.recorded(body.id)).toMatchObject([
       { action: 'subscriptions.create', before: null, after: { ...body } },
     ]);
-    const read = await api.ask('subscriptions.retrieve', { params: { subscriptionId: body.id } });
+    const read = await api.request('subscriptions.retrieve', { params: { subscriptionId: body.id } });
     expect(read.body).toEqual(body);
     expect(read.headers.etag).toBe(headers.etag);
   });
@@ -145,7 +145,7 @@ describe('a new subscription', () => {
     await expectRejected({ planId: await made.plan({ status: 'archived' }) }, 'plan_archived', 'planId');
     expect((await made.subscribe({ planId: await made.plan({ status: 'draft' }) })).status).toBe(201);
     const customerId = await made.customer();
-    await api.ask('customers.archive', { params: { customerId } });
+    await api.request('customers.archive', { params: { customerId } });
     await expectRejected({ customerId }, 'customer_archived', 'customerId');
     const addonId = await made.addon();
     const addons = [addonId, 'nothing'].map((id) => ({ addonId: id, quantity: 1 }));
@@ -158,19 +158,19 @@ describe('a new subscription', () => {
     const test = { key: api.keys.test.secret };
     const { body } = await made.subscribe();
     const { customerId, planId } = body;
-    const ask = (fields: object) =>
-      api.ask('subscriptions.create', { ...test, body: { customerId, planId, ...fields } });
-    expectRejection(await ask({}), 'customer_not_found', 'customerId');
-    const own = await api.ask('customers.create', test);
-    expectRejection(await ask({ customerId: own.body.id }), 'plan_not_found', 'planId');
+    const request = (fields: object) =>
+      api.request('subscriptions.create', { ...test, body: { customerId, planId, ...fields } });
+    expectRejection(await request({}), 'customer_not_found', 'customerId');
+    const own = await api.request('customers.create', test);
+    expectRejection(await request({ customerId: own.body.id }), 'plan_not_found', 'planId');
     const params = { subscriptionId: body.id };
     expectRejection(
-      await api.ask('subscriptions.retrieve', { ...test, params }),
+      await api.request('subscriptions.retrieve', { ...test, params }),
       'subscription_not_found',
       'subscriptionId',
     );
-    expect((await api.ask('subscriptions.list', test)).body.total).toBe(0);
-    expect((await api.ask('subscriptions.list', { ...test, query: { customerId } })).body.total).toBe(0);
+    expect((await api.request('subscriptions.list', test)).body.total).toBe(0);
+    expect((await api.request('subscriptions.list', { ...test, query: { customerId } })).body.total).toBe(0);
   });
 
   it("has the processor's id for itself within the environment, also between rivals", async () => {
@@ -214,7 +214,7 @@ describe('a new subscription', () => {
 });
 
 describe('the list of subscriptions', () => {
-  it('holds those of a customer, named either way, or of a status', async () => {
+  it('contains those of a customer, by id or externalId, or of a status', async () => {
     const customerId = await made.customer();
     await api.pool.query(`UPDATE customers SET external_id = 'ext-list' WHERE id = $1`, [customerId]);
     const ids = [];
@@ -222,15 +222,15 @@ describe('the list of subscriptions', () => {
       ids.push((await made.subscribe({ customerId, status })).body.id);
     }
     const list = async (query: Record<string, string>) =>
-      (await api.ask('subscriptions.list', { query })).body.data.map((one: { id: string }) => one.id);
+      (await api.request('subscriptions.list', { query })).body.data.map((one: { id: string }) => one.id);
     expect(await list({ customerId })).toEqual(ids.toReversed());
     expect(await list({ customerId: 'ext-list' })).toEqual(ids.toReversed());
     expect(await list({ customerId, status: 'paused' })).toEqual([ids[1]]);
-    expect(await list({ customerId: 'nobody' })).toEqual([]);
-    const page = await api.ask('subscriptions.list', { query: { customerId, page: 2, pageSize: 2 } });
+    expect(await list({ customerId: 'cus_unknown' })).toEqual([]);
+    const page = await api.request('subscriptions.list', { query: { customerId, page: 2, pageSize: 2 } });
     expect(page.body).toMatchObject({ total: 3, totalPages: 2, hasPrev: true, hasNext: false });
     expect(page.body.data.map((one: { id: string }) => one.id)).toEqual([ids[0]]);
-    const bad = await api.ask('subscriptions.list', { query: { status: 'dead' } });
+    const bad = await api.request('subscriptions.list', { query: { status: 'dead' } });
     expectRejection(bad, 'invalid_request', 'status');
   });
 });

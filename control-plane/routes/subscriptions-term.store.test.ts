@@ -32,7 +32,7 @@ describe('the first period', () => {
     ['an import of one anchored on the 31st', span('2098-02-28', '2098-03-31'), '2098-03-31'],
     ['two weeks', { ...span('2098-01-01', '2098-01-15'), interval: 'week', intervalCount: 2 }, '2098-01-01'],
     ['a quarter', { ...span('2098-01-31', '2098-04-30'), intervalCount: 3 }, '2098-01-31'],
-  ])('of %s says where the next ones begin', async (_, fields, anchor) => {
+  ])('of %s determines where the next ones begin', async (_, fields, anchor) => {
     const { body } = await made.subscribe(fields);
     expect(body).toMatchObject({ ...MONTHLY, ...fields, billingAnchor: date(anchor) });
   });
@@ -93,7 +93,7 @@ describe('a change of the period', () => {
     });
   });
 
-  it('keeps the lattice where it still ends there', async () => {
+  it('keeps the boundaries if it still ends on one', async () => {
     const { body } = await made.subscribe(span('2098-01-31', '2098-02-28'));
     for (const next of [span('2098-02-28', '2098-03-31'), span('2098-03-05', '2098-03-31')]) {
       expect((await made.patch(body.id, next)).body).toEqual({ ...body, ...next });
@@ -244,7 +244,7 @@ describe('a change of the plan that waits', () => {
     expect(await made.planChanges(body.customerId)).toBe(0);
   });
 
-  it('goes with one that happens at once, and with the end of the subscription', async () => {
+  it('is removed by a change at once, and by the end of the subscription', async () => {
     const [waiting, other] = [await made.plan(), await made.plan()];
     const { body } = await made.subscribe();
     await atEnd(body.id, waiting);
@@ -257,7 +257,7 @@ describe('a change of the plan that waits', () => {
     expectRejection(await atEnd(body.id, waiting), 'illegal_transition');
   });
 
-  it('is rejected for what is unknown, archived or half said', async () => {
+  it('is rejected for an unknown or archived plan, or with missing fields', async () => {
     const { body } = await made.subscribe();
     const planId = await made.plan({ status: 'archived' });
     expectRejection(await atEnd(body.id, 'nothing'), 'plan_not_found', 'planId');

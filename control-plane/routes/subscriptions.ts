@@ -95,7 +95,7 @@ function runningEnd(row: SubscriptionRow, now: Date): Date {
 
 async function recordAddons(context: RequestContext, before: SubscriptionRow): Promise<SubscriptionRow> {
   const after = await findSubscription(context.db, context.environment, before.id);
-  if (!after) throw new Defect('a locked subscription is gone');
+  if (!after) throw new Defect('a locked subscription is missing');
   await stampAddonChange(context, before, after);
   await recordSubscription(context, before, after);
   return after;

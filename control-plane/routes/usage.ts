@@ -41,12 +41,12 @@ export function createUsageHandlers({ warehouse, freshness }: UsageDeps): UsageH
     'usage.retrieve': async (context, { params, query }) => {
       const time = beginReadTime(query.consistency);
       const named = { ...params, atMs: timeOf(query.at, context.nowMs) };
-      const { pair, metering } = await time.within(findMeteredCustomerMeter(context, named));
-      const span = metering.periodOf(pair.meter.key);
-      const wish = { ...query, environment: pair.environment, time };
+      const { customerMeter, metering } = await time.within(findMeteredCustomerMeter(context, named));
+      const span = metering.periodOf(customerMeter.meter.key);
+      const wish = { ...query, environment: customerMeter.environment, time };
       return readConsistently(freshness, wish, async (asOfMs) => {
-        const current = await readCounter(warehouse, pair, span, time.leftMs());
-        return shownCounter(pair, { metering, current, asOfMs });
+        const current = await readCounter(warehouse, customerMeter, span, time.leftMs());
+        return shownCounter(customerMeter, { metering, current, asOfMs });
       });
     },
 
@@ -56,21 +56,21 @@ export function createUsageHandlers({ warehouse, freshness }: UsageDeps): UsageH
       const atMs = timeOf(query.at, context.nowMs);
       const { window, span: requested } = breakdownSpan(query, atMs);
       const named = { ...params, atMs };
-      const { pair, metering } = await time.within(findMeteredCustomerMeter(context, named));
-      const span = window === 'current_period' ? metering.periodOf(pair.meter.key) : requested;
-      const versions = await time.within(ratesOf(context, pair));
+      const { customerMeter, metering } = await time.within(findMeteredCustomerMeter(context, named));
+      const span = window === 'current_period' ? metering.periodOf(customerMeter.meter.key) : requested;
+      const versions = await time.within(ratesOf(context, customerMeter));
       const { dimension, limit } = query;
-      const question = { pair, dimension, span, versions, limit };
+      const question = { customerMeter, dimension, span, versions, limit };
       return readConsistently(freshness, { ...query, environment, time }, async (asOfMs) => {
         const response = await readLong(time, environment, () => readBreakdown(warehouse, question));
         return {
-          customerId: pair.customerId,
-          meterId: pair.meter.key,
+          customerId: customerMeter.customerId,
+          meterId: customerMeter.meter.key,
           dimension,
           window,
           ...(span ? { from: timestampText(span.fromMs), to: timestampText(span.toMs) } : {}),
           ...shownGroups(response, versions),
-          ...unitOf(pair.meter),
+          ...unitOf(customerMeter.meter),
           asOf: timestampText(asOfMs),
         };
       });
@@ -81,12 +81,12 @@ export function createUsageHandlers({ warehouse, freshness }: UsageDeps): UsageH
       const time = beginReadTime(query.consistency);
       const span = openSpan(query);
       const after = query.cursor === undefined ? undefined : placeOf(query.cursor);
-      const pair = await time.within(findCustomerMeter(context, params));
+      const customerMeter = await time.within(findCustomerMeter(context, params));
       const { limit } = query;
-      const question = { pair, span, after, limit: limit + 1 };
+      const question = { customerMeter, span, after, limit: limit + 1 };
       return readConsistently(freshness, { ...query, environment, time }, async (asOfMs) => {
         const events = await readLong(time, environment, () => readUsageEvents(warehouse, question));
-        return { ...eventPage(events, limit, pair), asOf: timestampText(asOfMs) };
+        return { ...eventPage(events, limit, customerMeter), asOf: timestampText(asOfMs) };
       });
     },
   };
@@ -99,7 +99,7 @@ export function createUsageHandlers({ warehouse, freshness }: UsageDeps): UsageH
 function createReadLong() {
   const longReads = createLongReads();
   return <T>(time: ReadTime, environment: string, read: () => Promise<T>) =>
-    time.beside(() => longReads(environment, read));
+    time.untimed(() => longReads(environment, read));
 }
 
 function createUsageList({ warehouse, freshness }: UsageDeps): UsageHandlers['usage.list'] {

@@ -24,9 +24,9 @@ beforeEach(async () => {
 
 const of = (id = one.endpointId) => ({ key: one.key, params: { endpointId: id } });
 const listOf = async (query: Record<string, string | number> = {}, id?: string) =>
-  (await api.ask('webhookDeliveries.list', { ...of(id), query })).body;
+  (await api.request('webhookDeliveries.list', { ...of(id), query })).body;
 const replayOne = (deliveryId: string) =>
-  api.ask('webhookDeliveries.replay', { key: one.key, params: { deliveryId } });
+  api.request('webhookDeliveries.replay', { key: one.key, params: { deliveryId } });
 
 describe('the log of deliveries', () => {
   it('is of one endpoint, newest first, by the page and by status', async () => {
@@ -65,7 +65,7 @@ describe('the log of deliveries', () => {
               ($1, 1, $2, $3, $3, 15000, NULL, 'timeout', 'POST / HTTP/1.1', NULL, NULL)`,
       [id, one.environment, at(1)],
     );
-    const { body } = await api.ask('webhookDeliveries.retrieve', {
+    const { body } = await api.request('webhookDeliveries.retrieve', {
       key: one.key,
       params: { deliveryId: id },
     });
@@ -86,11 +86,11 @@ describe('the log of deliveries', () => {
     ]);
   });
 
-  it('is there for nobody else, and of nothing that is not there', async () => {
+  it('is not visible in another environment, and 404 for unknown ids', async () => {
     const { id: deliveryId } = await one.notified(1, 'failed');
     const { secret: stranger } = (await api.addWorkspace()).live;
     for (const operation of ['webhookDeliveries.retrieve', 'webhookDeliveries.replay'] as const) {
-      const rejected = await api.ask(operation, { key: stranger, params: { deliveryId } });
+      const rejected = await api.request(operation, { key: stranger, params: { deliveryId } });
       expectRejection(rejected, 'not_found', 'deliveryId');
     }
     const params = { endpointId: one.endpointId };
@@ -100,13 +100,13 @@ describe('the log of deliveries', () => {
       'webhookEndpoints.replay',
     ] as const) {
       expectRejection(
-        await api.ask(operation, { key: stranger, params }),
+        await api.request(operation, { key: stranger, params }),
         'endpoint_not_found',
         'endpointId',
       );
     }
     expectRejection(
-      await api.ask('webhookDeliveries.list', { ...of(), query: { status: 'gone' as never } }),
+      await api.request('webhookDeliveries.list', { ...of(), query: { status: 'lost' as never } }),
       'invalid_request',
       'status',
     );
@@ -142,7 +142,7 @@ describe('a delivery that is replayed', () => {
     const { id } = await one.notified(1, 'failed');
     await one.disable();
     expectRejection(await replayOne(id), 'illegal_transition');
-    await api.ask('webhookEndpoints.delete', of());
+    await api.request('webhookEndpoints.delete', of());
     expectRejection(await replayOne(id), 'endpoint_not_found', 'endpointId');
   });
 

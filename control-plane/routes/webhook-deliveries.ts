@@ -133,18 +133,14 @@ async function deliver(
 async function enabledEndpoint(context: RequestContext, id: string): Promise<WebhookEndpointRow> {
   const row = await lockedEndpoint(context, id);
   if (row.status === 'enabled') return row;
-  throw new Rejected(
-    'illegal_transition',
-    'The endpoint is disabled, and is sent nothing: enable it first.',
-    {
-      details: { from: row.status, legal: ['enabled'] },
-    },
-  );
+  throw new Rejected('illegal_transition', 'The endpoint is disabled. Enable it first.', {
+    details: { from: row.status, legal: ['enabled'] },
+  });
 }
 
 async function readDelivery({ db, environment }: RequestContext, id = ''): Promise<WebhookDelivery> {
   const row = await findDelivery(db, environment, id);
-  if (!row) throw new Defect('a delivery is gone in the transaction that made it');
+  if (!row) throw new Defect('a delivery is missing in the transaction that made it');
   return shownDelivery(row);
 }
 

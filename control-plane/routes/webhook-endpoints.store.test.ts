@@ -31,15 +31,15 @@ beforeEach(async () => {
 
 async function make(fields: object = {}): Promise<WebhookEndpoint & { secret: string }> {
   const body = { url: HOOKS, events: ['plan.created'], ...fields };
-  return (await api.ask('createWebhookEndpoint', { key, body })).body;
+  return (await api.request('createWebhookEndpoint', { key, body })).body;
 }
 
 const of = (endpointId: string) => ({ key, params: { endpointId } });
-const read = (id: string) => api.ask('webhookEndpoints.retrieve', of(id));
+const read = (id: string) => api.request('webhookEndpoints.retrieve', of(id));
 const patch = (id: string, body: object, headers = {}) =>
-  api.ask('webhookEndpoints.update', { ...of(id), body: body as never, headers });
+  api.request('webhookEndpoints.update', { ...of(id), body: body as never, headers });
 const rotate = (id: string, body: object = {}) =>
-  api.ask('webhookEndpoints.rotateSecret', { ...of(id), body });
+  api.request('webhookEndpoints.rotateSecret', { ...of(id), body });
 
 async function stored(id: string): Promise<Record<string, unknown>> {
   const { rows } = await api.pool.query('SELECT * FROM webhook_endpoints WHERE id = $1', [id]);
@@ -67,24 +67,24 @@ describe('a webhook endpoint that is read', () => {
     const { secret, ...made } = await make();
     const { status, body, headers } = await read(made.id);
     expect([status, body]).toEqual([200, made]);
-    const again = await api.ask('webhookEndpoints.retrieve', {
+    const again = await api.request('webhookEndpoints.retrieve', {
       ...of(made.id),
       headers: { 'if-none-match': String(headers.etag) },
     });
     expect([again.status, again.text.includes(secret)]).toEqual([304, false]);
   });
 
-  it('says why it was disabled, in lists too', async () => {
+  it('shows why it was disabled, in lists too', async () => {
     const { id } = await make();
     await failFor(id);
     const expected = { id, status: 'disabled', disabledReason: 'failing' };
     expect((await read(id)).body).toMatchObject(expected);
-    expect((await api.ask('listWebhookEndpoints', { key })).body.data).toMatchObject([expected]);
+    expect((await api.request('listWebhookEndpoints', { key })).body.data).toMatchObject([expected]);
   });
 });
 
 describe('a webhook endpoint that is changed', () => {
-  it('is changed in what is said, once, and the audit log shows it', async () => {
+  it('is changed in the given fields, once, and the audit log shows it', async () => {
     const { secret, ...made } = await make();
     const url = 'https://receiver.example/other';
     const first = await patch(made.id, { url, events: ['*', 'plan.created', '*'], status: 'disabled' });
@@ -140,7 +140,7 @@ describe('a webhook endpoint that is changed', () => {
     ['localhost', { url: 'https://localhost/' }, 'url'],
     ['no event', { events: [] }, 'events'],
     ['an unknown event', { events: ['plan.deleted'] }, 'events.0'],
-    ['an unknown status', { status: 'gone' }, 'status'],
+    ['an unknown status', { status: 'lost' }, 'status'],
   ];
   it.each(rejected)('is rejected with %s, and stays as it is', async (_, body, param) => {
     const { id } = await make();
@@ -149,13 +149,13 @@ describe('a webhook endpoint that is changed', () => {
     expect(await stored(id)).toEqual(before);
   });
 
-  it('is changed only as its caller saw it, where the caller says so', async () => {
+  it('is changed only in the version of If-Match, if that is sent', async () => {
     const { id } = await make();
     const seen = { 'if-match': String((await read(id)).headers.etag) };
     expect((await patch(id, { events: ['*'] }, seen)).status).toBe(200);
     expectRejection(await patch(id, { events: ['plan.created'] }, seen), 'precondition_failed');
-    const gone = await api.ask('webhookEndpoints.delete', { ...of(id), headers: seen });
-    expectRejection(gone, 'precondition_failed');
+    const deleted = await api.request('webhookEndpoints.delete', { ...of(id), headers: seen });
+    expectRejection(deleted, 'precondition_failed');
   });
 });
 
@@ -167,7 +167,7 @@ describe('a signing secret that is replaced', () => {
     return [open(row.secret), open(row.previous_secret)];
   };
 
-  it('signs along with the new one for a day, or as long as is said', async () => {
+  it('signs along with the new one for a day, or for the given time', async () => {
     const { id, secret: first } = await make();
     const second = await rotate(id);
     expect(second.body.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
@@ -192,10 +192,10 @@ describe('a signing secret that is replaced', () => {
 
   it('is shown again to a repeated request, and never by the audit log', async () => {
     const { id } = await make();
-    const ask = () =>
-      api.ask('webhookEndpoints.rotateSecret', { ...of(id), headers: { 'idempotency-key': 'r' } });
-    const { body } = await ask();
-    expect((await ask()).body).toEqual(body);
+    const request = () =>
+      api.request('webhookEndpoints.rotateSecret', { ...of(id), headers: { 'idempotency-key': 'r' } });
+    const { body } = await request();
+    expect((await request()).body).toEqual(body);
     const entries = await audited(id);
     expect(entries.map(({ action }) => action)).toEqual([
       'createWebhookEndpoint',
@@ -215,9 +215,9 @@ describe('a signing secret that is replaced', () => {
 });
 
 describe('a webhook endpoint that is deleted', () => {
-  it('is gone, and the audit log keeps what it was', async () => {
+  it('is deleted, and the audit log keeps what it was', async () => {
     const { secret, ...made } = await make();
-    expect((await api.ask('webhookEndpoints.delete', of(made.id))).status).toBe(204);
+    expect((await api.request('webhookEndpoints.delete', of(made.id))).status).toBe(204);
     expectRejection(await read(made.id), 'endpoint_not_found', 'endpointId');
     expect((await audited(made.id)).at(-1)).toEqual({
       action: 'webhookEndpoints.delete',
@@ -225,23 +225,23 @@ describe('a webhook endpoint that is deleted', () => {
       after: null,
     });
     expectRejection(
-      await api.ask('webhookEndpoints.delete', of(made.id)),
+      await api.request('webhookEndpoints.delete', of(made.id)),
       'endpoint_not_found',
       'endpointId',
     );
   });
 
-  it('makes room for another', async () => {
+  it('allows another one', async () => {
     const made: Array<Awaited<ReturnType<typeof make>>> = [];
     // Rotations wait for each other: a hundred at once exceed their time on a busy machine.
     for (let tens = 0; tens < 10; tens += 1) {
       made.push(...(await Promise.all(Array.from({ length: 10 }, () => make()))));
     }
     expectRejection(
-      await api.ask('createWebhookEndpoint', { key, body: { url: HOOKS, events: ['*'] } }),
+      await api.request('createWebhookEndpoint', { key, body: { url: HOOKS, events: ['*'] } }),
       'invalid_request',
     );
-    await api.ask('webhookEndpoints.delete', of(made[0]?.id ?? ''));
+    await api.request('webhookEndpoints.delete', of(made[0]?.id ?? ''));
     expect((await make()).status).toBe('enabled');
   });
 });

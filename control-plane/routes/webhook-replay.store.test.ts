@@ -26,12 +26,12 @@ beforeEach(async () => {
 
 const of = (id = one.endpointId) => ({ key: one.key, params: { endpointId: id } });
 const listOf = async (query: Record<string, string | number> = {}, id?: string) =>
-  (await api.ask('webhookDeliveries.list', { ...of(id), query })).body;
+  (await api.request('webhookDeliveries.list', { ...of(id), query })).body;
 const replayOne = (deliveryId: string) =>
-  api.ask('webhookDeliveries.replay', { key: one.key, params: { deliveryId } });
-const replay = (body: object) => api.ask('webhookEndpoints.replay', { ...of(), body });
+  api.request('webhookDeliveries.replay', { key: one.key, params: { deliveryId } });
+const replay = (body: object) => api.request('webhookEndpoints.replay', { ...of(), body });
 const span = (from: number, to: number) => ({ from: at(from).toISOString(), to: at(to).toISOString() });
-const test = (body: object = {}, id?: string) => api.ask('webhookEndpoints.test', { ...of(id), body });
+const test = (body: object = {}, id?: string) => api.request('webhookEndpoints.test', { ...of(id), body });
 
 describe('a time that is replayed', () => {
   it('is delivered again in its order, from its beginning up to its end', async () => {
@@ -79,7 +79,7 @@ describe('a time that is replayed', () => {
     expect((await replay(span(0, 9))).body).toEqual({ replayed: 0, hurried: 0 });
   });
 
-  it('of more than 10,000 events continues where the response says', async () => {
+  it('of more than 10,000 events continues at nextFrom', async () => {
     await one.notifiedMany(10_050, 'failed');
     const passedMs = startStopwatch();
     const first = (await replay({ ...span(0, 99), onlyFailed: true })).body;
@@ -90,7 +90,7 @@ describe('a time that is replayed', () => {
     expect((await listOf({ status: 'pending' })).total).toBe(10_050);
   });
 
-  it('with more than 10,000 on their way is gone through in order, and nothing twice', async () => {
+  it('with more than 10,000 pending runs in order, and nothing twice', async () => {
     await one.notifiedMany(10_050, 'pending');
     const early = await one.notified(5, 'succeeded');
     const late = await one.notified(60, 'succeeded');
@@ -140,14 +140,14 @@ describe('an endpoint that is tried', () => {
       attemptsMade: 0,
     });
     expect(body.eventId).toMatch(/^evt_testevent[a-z2-7]{17}$/);
-    const event = await api.ask('webhookEvents.retrieve', {
+    const event = await api.request('webhookEvents.retrieve', {
       key: one.key,
       params: { eventId: body.eventId },
     });
     expect(event.body).toMatchObject({ id: body.eventId, type, workspace_id: one.environment.split(':')[0] });
     expect(Object.keys(event.body)).toEqual(['id', 'type', 'workspace_id', 'created_at', 'data']);
     expect(event.text).toContain('example');
-    expect((await api.ask('webhookEvents.list', { key: one.key })).body.total).toBe(0);
+    expect((await api.request('webhookEvents.list', { key: one.key })).body.total).toBe(0);
     const sql = 'SELECT fanned_out FROM webhook_events WHERE id = $1';
     expect((await api.pool.query(sql, [body.eventId])).rows).toEqual([{ fanned_out: true }]);
     expect((await listOf({}, other)).total).toBe(0);

@@ -22,9 +22,9 @@ afterAll(() => api?.close());
 
 const HOOKS = 'https://example.com/hooks';
 const create = (fields: object = {}, key = api.keys.live.secret) =>
-  api.ask('createWebhookEndpoint', { key, body: { url: HOOKS, events: ['*'], ...fields } });
+  api.request('createWebhookEndpoint', { key, body: { url: HOOKS, events: ['*'], ...fields } });
 const list = async (key: string): Promise<WebhookEndpoint[]> =>
-  (await api.ask('listWebhookEndpoints', { key })).body.data;
+  (await api.request('listWebhookEndpoints', { key })).body.data;
 
 describe('a webhook endpoint', () => {
   it('is made with a secret that is shown once and stored sealed', async () => {
@@ -48,8 +48,8 @@ describe('a webhook endpoint', () => {
   it('has a secret of its own, which a repeated request shows again', async () => {
     const body = { url: HOOKS, events: ['*'] };
     const again = { body, headers: { 'idempotency-key': 'endpoint' } };
-    const first = await api.ask('createWebhookEndpoint', again);
-    expect((await api.ask('createWebhookEndpoint', again)).body).toEqual(first.body);
+    const first = await api.request('createWebhookEndpoint', again);
+    expect((await api.request('createWebhookEndpoint', again)).body).toEqual(first.body);
     expect((await create()).body.secret).not.toBe(first.body.secret);
   });
 
@@ -96,7 +96,7 @@ describe('a webhook endpoint', () => {
     const open = await startApi(undefined, { webhookTargets: 'all' });
     try {
       const url = 'http://127.0.0.1:9/hooks';
-      const response = await open.ask('createWebhookEndpoint', { body: { url, events: ['*'] } });
+      const response = await open.request('createWebhookEndpoint', { body: { url, events: ['*'] } });
       expect([response.status, response.body.url]).toEqual([201, url]);
     } finally {
       await open.close();
@@ -117,12 +117,12 @@ describe('a webhook endpoint', () => {
         [test.secret, 'http://169.254.169.254/', false],
         [test.secret, 'http://example.com/', false],
       ] as const) {
-        const made = await open.ask('createWebhookEndpoint', { key, body: { url, events: ['*'] } });
+        const made = await open.request('createWebhookEndpoint', { key, body: { url, events: ['*'] } });
         expect([url, made.status]).toEqual([url, isTaken ? 201 : 400]);
         const other = { url: HOOKS, events: ['*'] };
-        const { body } = await open.ask('createWebhookEndpoint', { key, body: other });
+        const { body } = await open.request('createWebhookEndpoint', { key, body: other });
         const params = { endpointId: body.id };
-        const changed = await open.ask('webhookEndpoints.update', { key, params, body: { url } });
+        const changed = await open.request('webhookEndpoints.update', { key, params, body: { url } });
         expect([url, changed.status]).toEqual([url, isTaken ? 200 : 400]);
       }
     } finally {
@@ -135,12 +135,12 @@ describe('an event', () => {
   it('is read as it is stored, byte for byte, alone and in a list', async () => {
     const { secret: key } = (await api.addWorkspace()).live;
     const name = 'é\u2028"\\/\u007f<&>💡';
-    await api.ask('customers.create', { key, body: { name, email: 'a@example.com' } });
+    await api.request('customers.create', { key, body: { name, email: 'a@example.com' } });
     const sql = `SELECT id, body FROM webhook_events WHERE body LIKE '%💡%'`;
     const [stored] = (await api.pool.query(sql)).rows;
-    const one = await api.ask('webhookEvents.retrieve', { key, params: { eventId: stored.id } });
+    const one = await api.request('webhookEvents.retrieve', { key, params: { eventId: stored.id } });
     expect(one.text).toBe(stored.body);
-    const { text } = await api.ask('webhookEvents.list', { key });
+    const { text } = await api.request('webhookEvents.list', { key });
     expect(text).toContain(`{"data":[${stored.body}],"total":1`);
   });
 
@@ -156,19 +156,19 @@ describe('an event', () => {
        VALUES ($1, $2, 'credit.granted', 'x', $3, $4)`,
       [eventId, `${workspaceId}:live`, `{${head},"data":${data}}`, at],
     );
-    const response = await api.ask('webhookEvents.retrieve', { key: live.secret, params: { eventId } });
+    const response = await api.request('webhookEvents.retrieve', { key: live.secret, params: { eventId } });
     expect(response.text).toBe(`{${head},"data":${data}}`);
   });
 
   it('is found by type and time, newest first, by the page', async () => {
     const { secret: key } = (await api.addWorkspace()).live;
     const made = [];
-    for (let at = 0; at < 3; at += 1) made.push((await api.ask('customers.create', { key })).body.id);
-    await api.ask('customers.archive', { key, params: { customerId: made[0] ?? '' } });
+    for (let at = 0; at < 3; at += 1) made.push((await api.request('customers.create', { key })).body.id);
+    await api.request('customers.archive', { key, params: { customerId: made[0] ?? '' } });
     const events = async (
       query: Record<string, string | number>,
     ): Promise<{ data: EventEnvelope[]; total: number }> =>
-      (await api.ask('webhookEvents.list', { key, query })).body;
+      (await api.request('webhookEvents.list', { key, query })).body;
     const all = await events({});
     expect(all.data.map(({ type }) => type)).toEqual([
       'customer.updated',
@@ -186,15 +186,15 @@ describe('an event', () => {
 
   it('of one environment is there for no other', async () => {
     const { live, test } = await api.addWorkspace();
-    await api.ask('customers.create', { key: live.secret });
-    const [event] = (await api.ask('webhookEvents.list', { key: live.secret })).body.data;
+    await api.request('customers.create', { key: live.secret });
+    const [event] = (await api.request('webhookEvents.list', { key: live.secret })).body.data;
     const params = { eventId: event?.id ?? '' };
     expectRejection(
-      await api.ask('webhookEvents.retrieve', { key: test.secret, params }),
+      await api.request('webhookEvents.retrieve', { key: test.secret, params }),
       'not_found',
       'eventId',
     );
-    expect((await api.ask('webhookEvents.list', { key: test.secret })).body.total).toBe(0);
+    expect((await api.request('webhookEvents.list', { key: test.secret })).body.total).toBe(0);
   });
 
   it.each([
@@ -203,7 +203,7 @@ describe('an event', () => {
     [{ from: '2026-02-01T00:00:00Z', to: '2026-01-01T00:00:00Z' }, 'to'],
     [{ pageSize: 101 }, 'pageSize'],
   ])('is not found by %j', async (query, param) => {
-    const response = await api.ask('webhookEvents.list', { query: query as Record<string, string> });
+    const response = await api.request('webhookEvents.list', { query: query as Record<string, string> });
     expectRejection(response, 'invalid_request', param);
   });
 });

@@ -61,7 +61,7 @@ function createEndpointHandlers({
       const events = [...new Set(body.events)];
       const fields = { id, url: body.url, events, secret: sealed, createdAt: new Date(nowMs) };
       const row = await insertEndpoint(db, environment, fields);
-      if (!row) throw new Defect('an inserted endpoint is gone');
+      if (!row) throw new Defect('an inserted endpoint is missing');
       const after = shownEndpoint(row);
       await recordChange(context, { objectId: id, after });
       return { ...after, secret };
@@ -145,7 +145,7 @@ async function change(
     id: row.id,
     updatedAt: new Date(nowMs),
   });
-  if (!updated) throw new Defect('a locked endpoint is gone');
+  if (!updated) throw new Defect('a locked endpoint is missing');
   const [before, after] = [shownEndpoint(row), shownEndpoint(updated)];
   if (changedFields(before, after).length > 0)
     await recordChange(context, { objectId: row.id, before, after });
@@ -172,7 +172,7 @@ export function endpointNotFound(id: string): never {
 }
 
 function tooMany(): Rejected {
-  const message = `There are ${ENDPOINTS_MAX} endpoints, as many as there can be: let one of them take this.`;
+  const message = `An environment can have at most ${ENDPOINTS_MAX} webhook endpoints. Delete one first.`;
   return new Rejected('invalid_request', message, { details: { endpointsMax: ENDPOINTS_MAX } });
 }
 

@@ -24,7 +24,7 @@ export type FanoutScope = 'plan' | 'addon' | 'feature' | 'past_due';
  * If a job for the target is running already, the customers it has processed are processed again after the
  * others: so every customer is reached, however often the target changes.
  */
-export async function askForFanout(
+export async function requestFanout(
   db: Database,
   environment: string,
   { scope, target, at }: { scope: FanoutScope; target: string; at: Date },

@@ -69,7 +69,7 @@ async function membersOfFeature(db: Database, job: FanoutJob, limit: number): Pr
   const customers = isByAddon ? [] : await customersOfFeature(db, job, limit);
   if (customers.length === limit || (upTo !== null && !upTo.startsWith(BY_ADDON))) return customers;
   const left = { after: isByAddon ? after : BY_ADDON, upTo, limit: limit - customers.length };
-  return [...customers, ...(await addonHoldersOf(db, job, left))];
+  return [...customers, ...(await customersWithAddon(db, job, left))];
 }
 
 /** A prefix for the id of a subscription: no customer's id begins so. */
@@ -106,7 +106,7 @@ async function customersOfFeature(db: Database, job: FanoutJob, limit: number): 
   return rows;
 }
 
-async function addonHoldersOf(
+async function customersWithAddon(
   db: Database,
   { environment, target }: FanoutJob,
   { after, upTo, limit }: { after: string; upTo: string | null; limit: number },

@@ -19,7 +19,7 @@ beforeAll(async () => {
   environment = `${api.keys.workspaceId}:live`;
   await made.feature('sso', 'boolean');
   await made.feature('seats', 'limit');
-  await api.ask('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
+  await api.request('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
   await made.feature('calls', 'metered', 'calls');
 });
 
@@ -38,7 +38,7 @@ describe("a customer's mark", () => {
     expect(await markOf(customerId)).toBe(mark);
     await made.subscribe(await made.customer(), {}, { planId: await planOf(customerId) });
     expect(await markOf(customerId)).toBe(mark);
-    const sized = await readSizedMark(api.pool, environment, { customer: customerId, heldMax: 10 });
+    const sized = await readSizedMark(api.pool, environment, { customer: customerId, grantsMax: 10 });
     expect(sized).toMatchObject({ customerId, mark });
   });
 
@@ -49,20 +49,20 @@ describe("a customer's mark", () => {
     let subscriptionId = '';
     let planId = '';
     const changes: Record<string, () => Promise<unknown>> = {
-      'its own row': () => api.ask('customers.update', { params, body: { externalId: 'marked' } }),
+      'its own row': () => api.request('customers.update', { params, body: { externalId: 'marked' } }),
       'a subscription': async () => {
         planId = await made.plan({ seats: 1 });
         subscriptionId = await made.subscribe(customerId, {}, { planId });
       },
       'an add-on': () =>
-        api.ask('subscriptions.setAddon', { params: { subscriptionId, addonId }, body: { quantity: 2 } }),
+        api.request('subscriptions.setAddon', { params: { subscriptionId, addonId }, body: { quantity: 2 } }),
       'a status': () => made.change(subscriptionId, { status: 'past_due' }),
       'its plan': () => made.giveInstead(planId, { seats: 2 }),
-      "the workspace's grace": () => api.ask('workspace.update', { body: { pastDueGraceDays: 3 } }),
+      "the workspace's grace": () => api.request('workspace.update', { body: { pastDueGraceDays: 3 } }),
       'an override': () =>
-        api.ask('overrides.put', { params: { customerId, featureKey: 'sso' }, body: { value: true } }),
-      credits: () => api.ask('credits.grant', { params, body: { amount: 5, reason: 'gift' } }),
-      'an archival': () => api.ask('customers.archive', { params }),
+        api.request('overrides.put', { params: { customerId, featureKey: 'sso' }, body: { value: true } }),
+      credits: () => api.request('credits.grant', { params, body: { amount: 5, reason: 'gift' } }),
+      'an archival': () => api.request('customers.archive', { params }),
     };
     for (const [what, change] of Object.entries(changes)) {
       const before = await markOf(customerId);
@@ -90,24 +90,24 @@ describe("a customer's mark", () => {
     expect(await markOf(customerId)).toBe(mark);
   });
 
-  it("is nobody's in another environment", async () => {
+  it('is not found in another environment', async () => {
     const customerId = await made.customer();
     const other = `${api.keys.workspaceId}:test`;
     expect(await readMarks(api.pool, [{ environment: other, customerId }])).toEqual([]);
-    expect(await readSizedMark(api.pool, other, { customer: customerId, heldMax: 1 })).toBeUndefined();
+    expect(await readSizedMark(api.pool, other, { customer: customerId, grantsMax: 1 })).toBeUndefined();
   });
 });
 
-it('counts what a customer holds up to a bound', async () => {
+it('counts the grants of a customer up to a bound', async () => {
   const customerId = await made.customer();
-  const held = async (heldMax: number) =>
-    (await readSizedMark(api.pool, environment, { customer: customerId, heldMax }))?.held;
-  expect(await held(10)).toBe(0);
+  const grants = async (grantsMax: number) =>
+    (await readSizedMark(api.pool, environment, { customer: customerId, grantsMax }))?.grants;
+  expect(await grants(10)).toBe(0);
   await made.subscribe(customerId, { sso: true, seats: 1 });
-  expect(await held(10)).toBe(2);
-  expect(await held(1)).toBe(2);
+  expect(await grants(10)).toBe(2);
+  expect(await grants(1)).toBe(2);
   await made.subscribe(customerId, {});
-  expect(await held(10)).toBe(3);
+  expect(await grants(10)).toBe(3);
 });
 
 async function planOf(customerId: string): Promise<string> {

@@ -27,20 +27,20 @@ const OF_CUSTOMER = `
 
 export interface SizedMark extends CustomerGrantsMark {
   /** How many subscriptions, grants and overrides it has, counted up to the given bound. */
-  held: number;
+  grants: number;
 }
 
 /** Of the customer with this id or external id. */
 export async function readSizedMark(
   db: Database,
   environment: string,
-  { customer, heldMax }: { customer: string; heldMax: number },
+  { customer, grantsMax }: { customer: string; grantsMax: number },
 ): Promise<SizedMark | undefined> {
   const { rows } = await db.query<SizedMark>(
-    `SELECT c.id AS "customerId", ${MARK} AS mark, size.held
+    `SELECT c.id AS "customerId", ${MARK} AS mark, size.grants
        FROM customers c ${OF_CUSTOMER}
       CROSS JOIN LATERAL (
-              SELECT count(*) AS held FROM (
+              SELECT count(*) AS grants FROM (
                 (SELECT FROM subscriptions s
                    LEFT JOIN plans p ON p.id = s.plan_id AND p.environment = s.environment
                    LEFT JOIN plan_entitlements pe
@@ -58,7 +58,7 @@ export async function readSizedMark(
                   WHERE o.customer_id = c.id AND o.environment = c.environment LIMIT $3)) counted
             ) size
       WHERE c.environment = $1 AND (c.id = $2 OR c.external_id = $2)`,
-    [environment, customer, heldMax + 1],
+    [environment, customer, grantsMax + 1],
   );
   return rows[0];
 }

@@ -3,7 +3,7 @@ import type { FeatureType } from '../../schemas/resources/entitlement-values.ts'
 import type { Database } from '../http/request-context.ts';
 
 /** What some subscriptions give together of one feature. */
-export interface HeldFeatureRow {
+export interface GrantedFeatureRow {
   featureKey: string;
   type: FeatureType;
   /** Of a boolean feature: whether any gives it. */
@@ -24,12 +24,12 @@ export interface HeldFeatureRow {
  * are a million grants, and Postgres adds them up in less time than it takes to send them. What several
  * subscriptions have in common is read once.
  */
-export async function readHeldFeatures(
+export async function readGrantedFeatures(
   db: Database,
   environment: string,
   subscriptionIds: string[],
-): Promise<HeldFeatureRow[]> {
-  const { rows } = await db.query<HeldFeatureRow>(
+): Promise<GrantedFeatureRow[]> {
+  const { rows } = await db.query<GrantedFeatureRow>(
     `WITH held AS (
        SELECT s.id, s.plan_id, s.plan_version, named.place
          FROM unnest($2::text[]) WITH ORDINALITY AS named (id, place)

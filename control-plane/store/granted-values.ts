@@ -3,15 +3,15 @@ import { rowsBy } from '../../domain/store/rows-by.ts';
 import type { Database } from '../http/request-context.ts';
 
 /** The entitlements of one customer at its time, as they are notified. */
-export interface HeldValues {
+export interface GrantedValues {
   customerId: string;
-  held: NotifiedValues;
+  granted: NotifiedValues;
   /** When time alone may change it next. */
   nextTurn: Date | null;
 }
 
 /** `$2` and `$3` name the customers, each with its time. */
-const HELD = `WITH requested AS (
+const GRANTED = `WITH requested AS (
      SELECT c.id, named.at, w.past_due_grace_days * interval '24 hours' AS grace
        FROM unnest($2::text[], $3::timestamptz[]) AS named (id, at)
        JOIN ${rowsBy('customers', 'id', 'named.id')} c ON c.environment = $1 AND c.status = 'active'
@@ -54,7 +54,7 @@ const HELD = `WITH requested AS (
    notified AS (
      SELECT r.customer_id,
             jsonb_object_agg(f.key, CASE f.type WHEN 'boolean' THEN to_jsonb(true)
-                                                ELSE to_jsonb(trim_scale(r.amount)::text) END) AS held
+                                                ELSE to_jsonb(trim_scale(r.amount)::text) END) AS granted
        FROM resolved r JOIN features f ON f.id = r.feature_id
       WHERE CASE f.type WHEN 'boolean' THEN r.enabled ELSE r.amount IS NULL OR r.amount > 0 OR r.soft END
       GROUP BY r.customer_id),
@@ -65,7 +65,8 @@ const HELD = `WITH requested AS (
              UNION ALL SELECT customer_id, starts_at FROM living WHERE at < starts_at)
             AS turning (customer_id, turn)
       GROUP BY customer_id)
-   SELECT requested.id AS "customerId", coalesce(notified.held, '{}') AS held, turns.next_turn AS "nextTurn"
+   SELECT requested.id AS "customerId", coalesce(notified.granted, '{}') AS granted,
+          turns.next_turn AS "nextTurn"
      FROM requested
      LEFT JOIN notified ON notified.customer_id = requested.id
      LEFT JOIN turns ON turns.customer_id = requested.id`;
@@ -76,12 +77,12 @@ const HELD = `WITH requested AS (
  * a million grants, and Postgres adds them up in less time than it takes to send them. What the subscriptions
  * of a customer have in common is read once.
  */
-export async function readHeldValues(
+export async function readGrantedValues(
   db: Database,
   environment: string,
   requested: ReadonlyArray<{ customerId: string; at: Date }>,
-): Promise<HeldValues[]> {
-  const { rows } = await db.query<HeldValues>(HELD, [
+): Promise<GrantedValues[]> {
+  const { rows } = await db.query<GrantedValues>(GRANTED, [
     environment,
     requested.map(({ customerId }) => customerId),
     requested.map(({ at }) => at),

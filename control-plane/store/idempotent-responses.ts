@@ -65,7 +65,7 @@ export async function findResponse(
 }
 
 /** Stores a response; an existing one has expired. */
-export async function keepAnswer(
+export async function storeResponse(
   client: PoolClient,
   request: RequestKey,
   { requestHash, status, body }: KeptResponse,

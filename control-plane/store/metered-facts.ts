@@ -3,7 +3,7 @@ import { type SourceRow, sourceOf } from '../../domain/store/metered-terms.ts';
 import { rowsBy } from '../../domain/store/rows-by.ts';
 import type { Database } from '../http/request-context.ts';
 
-/** What a customer's subscriptions and overrides say of its meters from a time on. */
+/** The limits and periods of a customer's meters, by subscriptions and overrides, from a time on. */
 export interface TimeFacts {
   customerId: string;
   at: Date;
@@ -75,11 +75,11 @@ const FACTS = `WITH named AS (
      SELECT living.customer_id, w.changed_at FROM waiting w JOIN living ON living.plan_id = w.target
       WHERE w.scope = 'plan' AND living.plan_version IS NULL
      UNION ALL
-     SELECT holding.customer_id, w.changed_at
+     SELECT granted.customer_id, w.changed_at
        FROM waiting w CROSS JOIN LATERAL (
               SELECT living.customer_id
                 FROM living JOIN subscription_addons sa ON sa.subscription_id = living.id
-               WHERE sa.addon_id = w.target OFFSET 0) holding
+               WHERE sa.addon_id = w.target OFFSET 0) granted
       WHERE w.scope = 'addon'
      UNION ALL
      SELECT named.id, w.changed_at FROM waiting w CROSS JOIN named WHERE w.scope IN ('feature', 'past_due')),

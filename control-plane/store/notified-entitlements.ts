@@ -16,7 +16,7 @@ export interface NotifiedRow {
 const ROW = `customer_id AS "customerId", told AS notified, resolved_at AS "resolvedAt",
   next_turn AS "nextTurn"`;
 
-/** Locks the rows of customers whose grants were changed, and raises their versions. */
+/** Locks the rows of customers with changed grants, and raises their versions. */
 export async function touchNotified(
   db: Database,
   environment: string,

@@ -75,11 +75,11 @@ export async function findOverride(
 }
 
 export async function countOverrides(db: Database, environment: string, customerId: string): Promise<number> {
-  const { rows } = await db.query<{ held: number }>(
-    'SELECT count(*) AS held FROM overrides WHERE environment = $1 AND customer_id = $2',
+  const { rows } = await db.query<{ count: number }>(
+    'SELECT count(*) AS count FROM overrides WHERE environment = $1 AND customer_id = $2',
     [environment, customerId],
   );
-  return rows[0]?.held ?? 0;
+  return rows[0]?.count ?? 0;
 }
 
 export async function deleteOverride(
@@ -128,7 +128,7 @@ export async function findExpired(
 }
 
 /** All overrides of a customer, in the form that the rules take. */
-export async function readHeldOverrides(
+export async function readCustomerOverrides(
   db: Database,
   environment: string,
   customerId: string,

@@ -7,7 +7,7 @@ import type { CustomerMeter } from '../usage/customer-meter.ts';
 import { customerMeterParams, OF_CUSTOMER_METER } from './usage-sql.ts';
 
 export interface BreakdownQuestion {
-  pair: CustomerMeter;
+  customerMeter: CustomerMeter;
   /** A property, or one of {@link TIME_LABELS}. */
   dimension: string;
   /** Undefined: all there is. */
@@ -45,11 +45,11 @@ export async function readBreakdown(
   warehouse: Warehouse,
   question: BreakdownQuestion,
 ): Promise<BreakdownResponse> {
-  const { pair, dimension, span, limit, versions } = question;
+  const { customerMeter, dimension, span, limit, versions } = question;
   const rows = await warehouse.query<Row>({
     sql: breakdownSql(question),
     params: {
-      ...customerMeterParams(pair),
+      ...customerMeterParams(customerMeter),
       dimension,
       limit,
       ...rateParams(versions),
@@ -87,7 +87,7 @@ const VERSION = `arrayLastIndex(
 const RATE = `arrayFirst(rate -> has({rates:Array(String)}, rate),
   [concat(toString(${VERSION}), '=', ${labelOf(`{properties:Array(String)}[${VERSION}]`)})])`;
 
-function breakdownSql({ pair: { meter }, dimension, span, versions }: BreakdownQuestion): string {
+function breakdownSql({ customerMeter: { meter }, dimension, span, versions }: BreakdownQuestion): string {
   const { ofEvents, merged } = AGGREGATE_SQL[meter.aggregation];
   const byRate = byRateSql(meter.aggregation === 'count' ? 'toUInt64(1)' : 'value', versions);
   return `

@@ -14,12 +14,17 @@ const TIMEOUT_MS = 5_000;
  */
 export async function readCounter(
   warehouse: Warehouse,
-  pair: CustomerMeter,
+  customerMeter: CustomerMeter,
   span: Span,
   timeoutMs?: number,
 ): Promise<string> {
-  const { key, aggregation } = pair.meter;
-  const counters = await readCounters(warehouse, pair, [{ meterKey: key, aggregation, span }], timeoutMs);
+  const { key, aggregation } = customerMeter.meter;
+  const counters = await readCounters(
+    warehouse,
+    customerMeter,
+    [{ meterKey: key, aggregation, span }],
+    timeoutMs,
+  );
   return counters.get(key) ?? '0';
 }
 

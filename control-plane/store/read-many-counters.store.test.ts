@@ -81,7 +81,7 @@ it.each(AGGREGATIONS)('counts %s for each customer over its own span', async (ag
 
 it('is 0 for a customer without events', async () => {
   const span = { fromMs: nowMs - HOUR_MS, toMs: nowMs };
-  const owners = [{ customerId: 'cus_nobody', span }];
+  const owners = [{ customerId: 'cus_unknown', span }];
   const question = { environment: 'ws_a:live', meterKey: 'calls', aggregation: 'sum' as const, owners };
-  expect([...(await readManyCounters(warehouse, question))]).toEqual([['cus_nobody', '0']]);
+  expect([...(await readManyCounters(warehouse, question))]).toEqual([['cus_unknown', '0']]);
 });

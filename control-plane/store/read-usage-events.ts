@@ -21,7 +21,7 @@ export interface EventPlace {
 }
 
 export interface EventsQuestion {
-  pair: CustomerMeter;
+  customerMeter: CustomerMeter;
   span: Span;
   after: EventPlace | undefined;
   limit: number;
@@ -40,7 +40,7 @@ export async function readUsageEvents(
   warehouse: Warehouse,
   question: EventsQuestion,
 ): Promise<StoredEvent[]> {
-  const { pair, span, after, limit } = question;
+  const { customerMeter, span, after, limit } = question;
   const rows = await warehouse.query<Row>({
     sql: `
 SELECT id, toString(value) AS amount, mapKeys(properties) AS names, mapValues(properties) AS texts,
@@ -51,7 +51,7 @@ SELECT id, toString(value) AS amount, mapKeys(properties) AS names, mapValues(pr
  ORDER BY environment, customer_id, meter_key, toStartOfHour(occurred_at), occurred_at, id
  LIMIT {limit:UInt32}`,
     params: {
-      ...customerMeterParams(pair),
+      ...customerMeterParams(customerMeter),
       from: Math.max(span.fromMs, after?.occurredAtMs ?? span.fromMs),
       to: span.toMs,
       afterMs: after?.occurredAtMs ?? -1,

@@ -113,7 +113,7 @@ export async function lockSubscription(
     environment,
     id,
   ]);
-  // A second statement: it reads the add-ons as they are once the lock is held, not as they were before.
+  // A second statement: it reads the add-ons as they are once it has the lock, not as they were before.
   return findSubscription(db, environment, id);
 }
 

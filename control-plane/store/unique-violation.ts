@@ -1,7 +1,7 @@
 import { DatabaseError } from 'pg';
 
 /**
- * For `catch`: the caller chose a value that is in use, and the error says so; the transaction is over either
+ * For `catch`: the caller chose a value that is in use, and gets that error; the transaction is over either
  * way. The error may be chosen by the name of the index.
  */
 export function whenTaken(rejection: (index: string) => Error): (error: unknown) => never {

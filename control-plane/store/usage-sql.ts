@@ -2,7 +2,7 @@ import type { CustomerMeter } from '../usage/customer-meter.ts';
 
 /**
  * Rows of one customer and meter, by the beginning of either table's sort key. Its values: {@link
- * pairParams}.
+ * customerMeterParams}.
  */
 export const OF_CUSTOMER_METER = `environment = {environment:String} AND customer_id = {customer:String}
     AND meter_key = {meter:String}`;

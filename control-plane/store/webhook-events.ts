@@ -21,7 +21,7 @@ export interface EventFilter {
 }
 
 /**
- * Into the outbox, addressed to no endpoint by itself: a test event did not happen, and goes only to its
+ * Into the outbox, addressed to no endpoint by itself: a test event did not happen, and is sent only to its
  * endpoint.
  */
 export async function insertTestEvent(

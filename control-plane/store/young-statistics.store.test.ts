@@ -6,8 +6,8 @@ import { type ApiUnderTest, startApi } from '../api-under-test.ts';
 import { FANOUT_MEMBERS } from './fanout-members.ts';
 import { countFunnelSessions } from './funnel-events.ts';
 import { readMarks } from './grant-versions.ts';
-import { readHeldFeatures } from './granted-features.ts';
-import { readHeldValues } from './granted-values.ts';
+import { readGrantedFeatures } from './granted-features.ts';
+import { readGrantedValues } from './granted-values.ts';
 import { findExpired } from './overrides.ts';
 
 /*
@@ -48,13 +48,13 @@ describe('where statistics do not know the environment', () => {
     async (table) => {
       const requested = customers.map((customerId) => ({ customerId, at: LATER }));
       const read = await rowsOf(table, async (db) => {
-        expect(await readHeldValues(db, environment, requested)).toHaveLength(500);
+        expect(await readGrantedValues(db, environment, requested)).toHaveLength(500);
       });
       expectAFew(read, 500);
     },
   );
 
-  it('what customers hold is read by what is theirs alone', async () => {
+  it('customer grants are read by the customer alone', async () => {
     const question = { customers: customers.slice(0, 300), at: LATER, meterKeys: [], featureIds: [] };
     const read = await rowsOf('subscriptions', async (db) => {
       expect(await readCustomerGrants(db, environment, question)).toHaveLength(300);
@@ -70,7 +70,7 @@ describe('where statistics do not know the environment', () => {
     expectAFew(read, 500);
   });
 
-  it('the sessions of the funnel are gone through once', async () => {
+  it('the sessions of the funnel are read once', async () => {
     const read = await rowsOf('subscriptions', async (db) => {
       const counted = await countFunnelSessions(db, environment, { from: BORN, to: LATER, planId: null });
       expect(counted).toEqual({ viewed: 0, started: MANY, activated: MANY });
@@ -95,7 +95,7 @@ describe('where there are no statistics', () => {
     expect(read).toBe(100);
   });
 
-  it('what customers hold is read by the add-ons that are attached alone', async () => {
+  it('customer grants are read by the attached add-ons alone', async () => {
     const { environment } = place;
     await place.pool.query(
       `WITH new AS (
@@ -111,7 +111,7 @@ describe('where there are no statistics', () => {
     const read = await place.rowsRead('addons', async (db) => {
       const held = await readCustomerGrants(db, environment, requested);
       expect(held).toHaveLength(100);
-      await readHeldFeatures(
+      await readGrantedFeatures(
         db,
         environment,
         held.map(({ subscriptionId }) => String(subscriptionId)),
@@ -121,7 +121,7 @@ describe('where there are no statistics', () => {
   });
 });
 
-it('who has an add-on is found by that alone where statistics are of an empty installation', async () => {
+it('customers with an add-on are found by it alone with statistics of an empty installation', async () => {
   const place = await placeUnderTest();
   await crowd(place.pool, `${place.workspaceId}:test`, 1);
   await place.pool.query('ANALYZE');

@@ -24,7 +24,7 @@ export async function changeSubscription(
   const updated = await updateSubscription(db, environment, { ...row, ...fields }, new Date(nowMs)).catch(
     whenTaken(processorIdTaken),
   );
-  if (!updated) throw new Defect('a locked subscription is gone');
+  if (!updated) throw new Defect('a locked subscription is missing');
   await recordSubscription(context, row, updated);
   return updated;
 }
@@ -42,12 +42,12 @@ export async function recordSubscription(
   if (old && changedFields(old, now).length === 0) return;
   const events = old ? eventsOf(old, now) : eventsOfNew(now);
   await recordChange(context, { objectId: after.id, before: old, after: now, events });
-  if (before && isHeldAlike(before, after)) return;
+  if (before && grantsTheSame(before, after)) return;
   const since = context.since ?? (before && tookEffectAt(before, after));
   await touchEntitlements(context, { customerIds: [after.customerId] }, since);
 }
 
-/** When a change took effect, where its fields say so; undefined: now. */
+/** When a change took effect, if its fields contain that; undefined: now. */
 function tookEffectAt(before: SubscriptionRow, after: SubscriptionRow): Date | undefined {
   if (before.status !== after.status) return after.statusSince;
   const { pendingPlanId, currentPeriodEnd } = before;
@@ -56,7 +56,7 @@ function tookEffectAt(before: SubscriptionRow, after: SubscriptionRow): Date | u
 }
 
 /** Whether the customer's entitlements, and the periods of its meters, continue as they would have. */
-function isHeldAlike(before: SubscriptionRow, after: SubscriptionRow): boolean {
+function grantsTheSame(before: SubscriptionRow, after: SubscriptionRow): boolean {
   return (
     changedFields(customerGrantsOf(before), customerGrantsOf(after)).length === 0 &&
     isSameCourse(termOfRow(before), termOfRow(after))

@@ -34,7 +34,7 @@ export async function createSubscription(
   if (!inserted) throw processorIdTaken();
   for (const addon of addons) await putSubscriptionAddon(db, row.id, addon);
   const created = await findSubscription(db, environment, row.id);
-  if (!created) throw new Defect('a subscription of this transaction is gone');
+  if (!created) throw new Defect('a subscription of this transaction is missing');
   await recordSubscription(context, undefined, created);
   return created;
 }
@@ -75,7 +75,7 @@ async function namedAddons(context: RequestContext, given: Attached[]): Promise<
     const param = `addons.${at}.addonId`;
     const addonId = await attachedAddon(context, name, param);
     if (named.has(addonId)) {
-      throw new Rejected('invalid_request', `The add-on ${name} is named twice.`, { param });
+      throw new Rejected('invalid_request', `The add-on ${name} is repeated.`, { param });
     }
     named.set(addonId, { addonId, quantity });
   }

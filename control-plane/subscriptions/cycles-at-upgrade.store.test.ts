@@ -55,7 +55,7 @@ it('no period of an earlier release begins or ends at another time after the upg
   }
 });
 
-it('what counts at the upgrade goes on to count, and a cancellation at the end moves with it', async () => {
+it('a period at the upgrade stays counted, and a cancellation at its end moves with it', async () => {
   const { pool, url, environment } = await databaseWithRows();
   const month = { anchor: '2026-01-10Z', months: 1, ms: null };
   await insertOld(pool, environment, { id: 'imported', ...month, fields: { created_at: '2026-03-01Z' } });

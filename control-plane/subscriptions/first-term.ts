@@ -40,7 +40,7 @@ export function firstTerm(body: NewSubscription, { nowMs, trialEnd }: Beginning)
 function requireOn(cycle: BillingCycle, endMs: number): BillingCycle {
   if (isBoundary(cycle, endMs)) return cycle;
   const message =
-    'The first period (of a trial: `trialEnd`) has to end a whole number of intervals before or after ' +
+    'The first period (for a trial: `trialEnd`) must end a whole number of intervals before or after ' +
     '`billingAnchor`.';
   throw new Rejected('invalid_request', message, { param: 'billingAnchor' });
 }

@@ -68,7 +68,7 @@ function patched<T>(given: T | null | undefined, kept: T | null): T | null {
 function patchedProcessorId(row: SubscriptionRow, body: SubscriptionPatch): string | null {
   const { processorSubscriptionId: given = row.processorSubscriptionId } = body;
   if (row.processorSubscriptionId === null || given === row.processorSubscriptionId) return given;
-  throw new Rejected('invalid_request', '`processorSubscriptionId` is set once and never changes.', {
+  throw new Rejected('invalid_request', '`processorSubscriptionId` cannot be changed once it is set.', {
     param: 'processorSubscriptionId',
   });
 }

@@ -17,7 +17,7 @@ export async function patchedPlan(
   const kept = { planId: row.planId, planVersion: row.planVersion };
   if (at === 'period_end') return { ...kept, pendingPlanId: await waitingPlan(context, row, body) };
   if (planId === null)
-    throw rejected('planId', 'Null takes a change back that waits: with `at: period_end`.');
+    throw rejected('planId', 'null removes a pending plan change; send it with `at: period_end`.');
   const waiting = planId !== undefined || body.pendingPlanId === null ? null : pendingPlanId;
   if (planId === undefined && planVersion === undefined) return { ...kept, pendingPlanId: waiting };
   const plan = await subscribedPlan(context, planId ?? row.planId, row.planId);
@@ -35,10 +35,13 @@ async function waitingPlan(
   { planId, planVersion, pendingPlanId }: SubscriptionPatch,
 ): Promise<string | null> {
   if (planVersion !== undefined) {
-    throw rejected('planVersion', 'It is set at once: set it when the change of the plan has taken effect.');
+    throw rejected(
+      'planVersion',
+      '`planVersion` takes effect at once. Set it after the plan change has taken effect.',
+    );
   }
   if (planId === null || (planId === undefined && pendingPlanId === null)) return null;
-  if (planId === undefined) throw rejected('at', 'It says when another `planId` takes effect: send both.');
+  if (planId === undefined) throw rejected('at', '`at` sets when a new `planId` takes effect. Send both.');
   const plan = await subscribedPlan(context, planId, row.planId);
   return plan.id === row.planId ? null : plan.id;
 }

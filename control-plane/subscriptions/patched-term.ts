@@ -47,7 +47,7 @@ export function patchedTerm(row: SubscriptionRow, body: SubscriptionPatch, to: D
 
 /**
  * Whether the change ends the trial early, so that the first paid period begins now. Not if the caller or the
- * processor says when that begins, or if the trial was not a period of its own.
+ * processor sets when that begins, or if the trial was not a period of its own.
  */
 function leavesTrial(row: SubscriptionRow, body: SubscriptionPatch, { status, nowMs }: Destination): boolean {
   if (row.status !== 'trialing' || (status !== 'active' && status !== 'past_due')) return false;

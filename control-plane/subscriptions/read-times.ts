@@ -10,14 +10,14 @@ export function givenTime<None extends null | undefined>(text: string | None): D
 
 function timeOf(text: string): Date {
   const ms = timestampMs(text);
-  if (ms === undefined) throw new Defect('a checked timestamp is none');
+  if (ms === undefined) throw new Defect('a validated timestamp is not valid');
   return new Date(ms);
 }
 
 /** Throws Rejected: a trial without an end in the future would be over before it began. */
 export function requireTrialAhead(trialEnd: Date | null, nowMs: number): void {
   if (trialEnd !== null && trialEnd.getTime() > nowMs) return;
-  throw new Rejected('invalid_request', 'A trialing subscription needs a `trialEnd` that lies ahead.', {
+  throw new Rejected('invalid_request', 'A trialing subscription requires a `trialEnd` in the future.', {
     param: 'trialEnd',
   });
 }
@@ -28,6 +28,10 @@ const END_MAX_MS = Date.UTC(2100, 0, 1);
 /** Throws Rejected, with the parameter that sets the end. */
 export function requirePeriod({ fromMs, toMs }: Span, param: 'currentPeriodEnd' | 'trialEnd'): void {
   const rule =
-    toMs <= fromMs ? 'lies after `currentPeriodStart`' : toMs >= END_MAX_MS ? 'lies before 2100' : undefined;
+    toMs <= fromMs
+      ? 'must be later than `currentPeriodStart`'
+      : toMs >= END_MAX_MS
+        ? 'must be before 2100'
+        : undefined;
   if (rule !== undefined) throw new Rejected('invalid_request', `\`${param}\` ${rule}.`, { param });
 }

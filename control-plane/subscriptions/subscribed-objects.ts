@@ -29,13 +29,15 @@ export async function subscribingCustomer(
   const param = 'customerId';
   if (!customer) throw new Rejected('customer_not_found', `There is no customer ${name}.`, { param });
   if (customer.status !== 'active') {
-    throw new Rejected('customer_archived', 'An archived customer takes no new subscriptions.', { param });
+    throw new Rejected('customer_archived', 'The customer is archived and takes no new subscriptions.', {
+      param,
+    });
   }
   const living = await countLivingSubscriptions(db, environment, customer.id);
   if (living < CUSTOMER_SUBSCRIPTIONS_MAX) return customer.id;
   const message =
-    `A customer has at most ${CUSTOMER_SUBSCRIPTIONS_MAX} subscriptions that have not ended. ` +
-    'Cancel one of them first, or change one in place of making another.';
+    `A customer can have at most ${CUSTOMER_SUBSCRIPTIONS_MAX} subscriptions that have not ended. ` +
+    'Cancel or change one of them.';
   throw new Rejected('invalid_request', message, { param });
 }
 
@@ -49,7 +51,7 @@ export async function subscribedPlan(
   const param = 'planId';
   if (!plan) throw new Rejected('plan_not_found', `There is no plan ${name}.`, { param });
   if (plan.status !== 'archived' || plan.id === ownPlanId) return plan;
-  throw new Rejected('plan_archived', 'An archived plan takes no new subscriptions.', { param });
+  throw new Rejected('plan_archived', 'The plan is archived and takes no new subscriptions.', { param });
 }
 
 /** Throws Rejected: every version from the first to the newest exists. */
@@ -74,6 +76,6 @@ export async function attachedAddon(
 /** Throws Rejected. */
 export function requireRoomForAddon({ addons }: SubscriptionRow, addonId: string): void {
   if (addons.length < SUBSCRIPTION_ADDONS_MAX || addons.some((one) => one.addonId === addonId)) return;
-  const message = `A subscription has at most ${SUBSCRIPTION_ADDONS_MAX} add-ons.`;
+  const message = `A subscription can have at most ${SUBSCRIPTION_ADDONS_MAX} add-ons.`;
   throw new Rejected('invalid_request', message, { param: 'addonId' });
 }

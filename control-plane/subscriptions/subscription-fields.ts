@@ -50,7 +50,7 @@ export function pendingPlan({ pendingPlanId }: PlanFields): Partial<PlanFields> 
 /**
  * From when on it counts, once its period begins at another time. A subscription that is moved into the
  * future counts from then on, even if it counted before, unless the next period follows the running one
- * without a gap: a renewal that is recorded early takes nothing away.
+ * without a gap: a renewal that is recorded early removes nothing.
  */
 export function startMoved(
   { startsAt, currentPeriodStart, currentPeriodEnd }: TermFields & Pick<SubscriptionFields, 'startsAt'>,

@@ -61,7 +61,7 @@ export function subscriptionsUnderTest(api: ApiUnderTest) {
   async function subscribe(fields: Record<string, unknown> = {}) {
     const customerId = fields.customerId ?? (await catalogue.customer());
     const planId = fields.planId ?? (await catalogue.plan());
-    return api.ask('subscriptions.create', { body: { customerId, planId, ...fields } });
+    return api.request('subscriptions.create', { body: { customerId, planId, ...fields } });
   }
 
   return {
@@ -78,14 +78,14 @@ export function subscriptionsUnderTest(api: ApiUnderTest) {
       return body;
     },
     patch: (subscriptionId: string, body: object, headers: Record<string, string> = {}) =>
-      api.ask('subscriptions.update', { params: { subscriptionId }, body, headers }),
+      api.request('subscriptions.update', { params: { subscriptionId }, body, headers }),
     cancel: (subscriptionId: string, body?: object, headers: Record<string, string> = {}) =>
-      api.ask('subscriptions.cancel', { params: { subscriptionId }, body, headers }),
+      api.request('subscriptions.cancel', { params: { subscriptionId }, body, headers }),
     notified,
     /** Types of a subscription's events after its creation. */
     notifiedSince: async (id: string) =>
       (await notified(id)).map(({ type }) => type).filter((type) => type !== 'subscription.created'),
-    /** How many events say that a customer's plan changed, after its first subscription. */
+    /** How many events report that a customer's plan changed, after its first subscription. */
     planChanges: async (customerId: string) => (await notified(customerId)).length - 1,
     recorded: (objectId: string) => auditEntries(api.pool, objectId),
   };

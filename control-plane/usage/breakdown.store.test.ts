@@ -124,7 +124,7 @@ describe('a breakdown', () => {
     expect(Number(other?.[2])).toBe(rest.length);
   });
 
-  it('costs what the rate of each value says, in every dimension, to the last digit', async () => {
+  it('costs the rate of each value, in every dimension, to the last digit', async () => {
     const rates: Record<string, string> = { eu: '0.000000000001', us: '2', '': '7.5' };
     const byRegion = `{"eu":${rates.eu},"us":${rates.us},"":${rates['']}}`;
     const creditRates = `{"property":"region","rates":${byRegion}}`;
@@ -148,7 +148,7 @@ describe('a breakdown', () => {
   });
 
   // Red when the newest rates are used for all of it, or the time of the change belongs to the old ones.
-  it('costs what the rates of its time said, where they have changed', async () => {
+  it('costs the rates of its time after they have changed', async () => {
     const meter = { key: 'changed', name: 'c', aggregation: 'count', creditRate: 2 };
     expect((await usage.api.call('POST', '/api/v1/meters', { body: meter })).status).toBe(201);
     const body = { creditRate: 5, creditRates: { property: 'region', rates: { eu: 7 } } };
@@ -184,19 +184,19 @@ describe('a breakdown', () => {
   });
 
   it('rejects what cannot be computed', async () => {
-    const ask = (query: string) => usage.read(`sum/breakdown?${query}`);
+    const request = (query: string) => usage.read(`sum/breakdown?${query}`);
     const from = '2026-01-01T00:00:00Z';
-    expectRejection(await ask(''), 'invalid_request', 'dimension');
-    expectRejection(await ask('dimension=a&window=year'), 'invalid_request', 'window');
-    expectRejection(await ask(`dimension=a&from=${from}`), 'invalid_request', 'to');
-    expectRejection(await ask(`dimension=a&to=${from}`), 'invalid_request', 'from');
-    expectRejection(await ask(`dimension=a&from=${from}&to=${from}`), 'invalid_request', 'to');
+    expectRejection(await request(''), 'invalid_request', 'dimension');
+    expectRejection(await request('dimension=a&window=year'), 'invalid_request', 'window');
+    expectRejection(await request(`dimension=a&from=${from}`), 'invalid_request', 'to');
+    expectRejection(await request(`dimension=a&to=${from}`), 'invalid_request', 'from');
+    expectRejection(await request(`dimension=a&from=${from}&to=${from}`), 'invalid_request', 'to');
     expectRejection(
-      await ask(`dimension=a&window=day&from=${from}&to=2027-01-01T00:00:00Z`),
+      await request(`dimension=a&window=day&from=${from}&to=2027-01-01T00:00:00Z`),
       'invalid_request',
       'window',
     );
-    expectRejection(await ask('dimension=a&limit=1001'), 'invalid_request', 'limit');
+    expectRejection(await request('dimension=a&limit=1001'), 'invalid_request', 'limit');
   });
 
   it('takes quotes, backslashes and placeholders in a dimension as text', async () => {

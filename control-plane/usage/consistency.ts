@@ -45,12 +45,12 @@ export async function awaitConsistency(
     withinMs: isStrong ? time.leftMs() : USUAL_WAIT_MS,
   });
   if (isStrong && !isReached) {
-    throw notNow('Not everything acknowledged before this request is counted yet.');
+    throw notNow('Usage acknowledged before this request is not fully counted yet.');
   }
   return freshness.asOfMs();
 }
 
-const REPAIRED = 'What is counted is being repaired.';
+const REPAIRED = 'Stored usage is being repaired.';
 
 async function endedRepairs(freshness: Freshness, time: ReadTime): Promise<string | null> {
   const { isOpen, ended } = await time.within(freshness.repairs());

@@ -64,7 +64,7 @@ async function meterOf(key: string): Promise<MeterRow> {
   return meter;
 }
 
-function pair(): { environment: string; customerId: string } {
+function newCustomer(): { environment: string; customerId: string } {
   return { environment: usage.environment, customerId: usage.customerId };
 }
 
@@ -112,7 +112,7 @@ describe('a counter', () => {
     await fc.assert(
       fc.asyncProperty(time, time, async (a, b) => {
         const span: Span = { fromMs: Math.min(a, b), toMs: Math.max(a, b) };
-        const current = await readCounter(warehouse, { ...pair(), meter }, span);
+        const current = await readCounter(warehouse, { ...newCustomer(), meter }, span);
         expect(unitsOf(current)).toBe(expectedValue(within(happenings, span), aggregation));
       }),
       { numRuns: 25 },
@@ -140,11 +140,11 @@ describe('a counter', () => {
     ] as const) {
       const span = { fromMs: times[from] ?? 0, toMs: times[to] ?? 0 };
       const expected = expectedValue(within(below, span), 'max');
-      expect(unitsOf(await readCounter(warehouse, { ...pair(), meter }, span))).toBe(expected);
+      expect(unitsOf(await readCounter(warehouse, { ...newCustomer(), meter }, span))).toBe(expected);
     }
   });
 
-  it('holds nothing of another environment, whatever the names', async () => {
+  it('contains nothing of another environment, whatever the names', async () => {
     await usage.makeMeter('fenced', 'sum');
     const one = { ...usage.logged(happenings[0] as Happening, 'fenced'), occurredAtMs: nowMs };
     await loadNow([{ ...one, environment: 'ws_other:live' }]);
@@ -167,12 +167,12 @@ describe('a counter', () => {
     expect(await current()).toBe('1000000123456789');
   });
 
-  it('is found by ids as well as by names, and by nobody else', async () => {
+  it('is found by ids as well as by names, and not in another environment', async () => {
     const { data } = (await usage.api.call('GET', '/api/v1/meters')).body;
     const { id } = data.find(({ key }: { key: string }) => key === 'sum');
     expect((await usage.api.call('GET', `/api/v1/usage/${usage.customerId}/${id}`)).body.meterId).toBe('sum');
     expectRejection(
-      await usage.api.call('GET', '/api/v1/usage/nobody/sum'),
+      await usage.api.call('GET', '/api/v1/usage/cus_unknown/sum'),
       'customer_not_found',
       'customerId',
     );
@@ -192,15 +192,15 @@ describe('a read behind the log', () => {
 
   it('requests a load, waits for it, and counts what was acknowledged before', async () => {
     await usage.makeMeter('waited', 'sum');
-    let heard = () => undefined as unknown;
+    let onRequest = () => undefined as unknown;
     const requested = new Promise((resolve) => {
-      heard = () => resolve(undefined);
+      onRequest = () => resolve(undefined);
     });
     const listening = new Promise<() => Promise<void>>((resolve) => {
       const listener = createListener(
         { url: () => usage.api.url, log },
         {
-          channels: { [CHANNELS.readerWaits]: () => heard() },
+          channels: { [CHANNELS.readerWaits]: () => onRequest() },
           onSession: () => resolve(() => listener.close()),
         },
       );
@@ -222,7 +222,7 @@ describe('a read behind the log', () => {
     await stop();
   });
 
-  it('responds after a second without what is not loaded yet, and says so by its asOf', async () => {
+  it('responds after a second without what is not loaded yet, as its asOf shows', async () => {
     const before = (await usage.read('waited')).body;
     const appended = await usage.append([usage.logged(one('late 2'), 'waited')]);
     const durableAtMs = Date.now();

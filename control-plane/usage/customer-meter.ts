@@ -13,13 +13,16 @@ export interface CustomerMeter {
 }
 
 /** As they are in the path. */
-interface PairNames {
+interface CustomerMeterNames {
   customerId: string;
   meterId: string;
 }
 
 /** By the names in the path. Throws Rejected when one of them does not exist in this environment. */
-export async function findCustomerMeter(context: RequestContext, names: PairNames): Promise<CustomerMeter> {
+export async function findCustomerMeter(
+  context: RequestContext,
+  names: CustomerMeterNames,
+): Promise<CustomerMeter> {
   const { db, environment } = context;
   const customerId = await findCustomer(context, names.customerId);
   const meter = await findMeter(db, environment, names.meterId);
@@ -30,11 +33,14 @@ export async function findCustomerMeter(context: RequestContext, names: PairName
 /** The same with the period and the limit of the meter at a time. */
 export async function findMeteredCustomerMeter(
   context: RequestContext,
-  { atMs, ...names }: PairNames & { atMs: number },
-): Promise<{ pair: CustomerMeter; metering: Metering }> {
-  const pair = await findCustomerMeter(context, names);
-  const { customerId, meter } = pair;
-  return { pair, metering: await readMetering(context, { customerId, meterKeys: [meter.key], atMs }) };
+  { atMs, ...names }: CustomerMeterNames & { atMs: number },
+): Promise<{ customerMeter: CustomerMeter; metering: Metering }> {
+  const customerMeter = await findCustomerMeter(context, names);
+  const { customerId, meter } = customerMeter;
+  return {
+    customerMeter,
+    metering: await readMetering(context, { customerId, meterKeys: [meter.key], atMs }),
+  };
 }
 
 /** How meters of a customer are to be read at a time. */

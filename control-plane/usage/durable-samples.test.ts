@@ -5,7 +5,7 @@ import { createDurableSamples } from './durable-samples.ts';
 // Mutants this suite catches: the bound left out; two close samples merged into the earlier; `<` for `<=` in
 // loaded.
 describe('durable samples', () => {
-  it('say no more than one that keeps every sample, and little less', () => {
+  it('never return a later time than one with every sample, and hardly an earlier one', () => {
     const step = fc.record({ ms: fc.integer({ min: 0, max: 60 }), bytes: fc.integer({ min: 0, max: 5 }) });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), fc.nat(120), (steps, position) => {
@@ -20,10 +20,10 @@ describe('durable samples', () => {
         }
         samples.loaded(position);
         const exact = all.findLast((sample) => sample.end <= position)?.atMs ?? 0;
-        const said = samples.latestLoadedMs() ?? 0;
-        expect(said).toBeLessThanOrEqual(exact);
+        const latest = samples.latestLoadedMs() ?? 0;
+        expect(latest).toBeLessThanOrEqual(exact);
         const isSparse = steps.every(({ ms }) => ms >= 20);
-        if (isSparse) expect(said).toBe(exact);
+        if (isSparse) expect(latest).toBe(exact);
       }),
     );
   });

@@ -46,9 +46,9 @@ export function createDurableSamples(): DurableSamples {
     },
     loaded(to) {
       position = Math.max(position, to);
-      const still = waiting.findIndex(({ end }) => end > position);
-      const done = still < 0 ? waiting : waiting.slice(0, still);
-      waiting = still < 0 ? [] : waiting.slice(still);
+      const firstOpen = waiting.findIndex(({ end }) => end > position);
+      const done = firstOpen < 0 ? waiting : waiting.slice(0, firstOpen);
+      waiting = firstOpen < 0 ? [] : waiting.slice(firstOpen);
       latestMs = done.at(-1)?.atMs ?? latestMs;
     },
     setBack(toMs) {

@@ -13,12 +13,12 @@ type UsageEvent = UsageEventList['data'][number];
 export function eventPage(
   events: StoredEvent[],
   limit: number,
-  pair: CustomerMeter,
+  customerMeter: CustomerMeter,
 ): Pick<UsageEventList, 'data' | 'nextCursor'> {
   const page = events.slice(0, limit);
   const last = events.length > limit ? page.at(-1) : undefined;
   return {
-    data: page.map((event) => shownEvent(event, pair)),
+    data: page.map((event) => shownEvent(event, customerMeter)),
     ...(last ? { nextCursor: cursorAfter(last) } : {}),
   };
 }

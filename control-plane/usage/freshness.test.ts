@@ -12,14 +12,14 @@ import { beginReadTime } from './read-time.ts';
 /*
  * Time advances only by `vi.advanceTimersByTimeAsync`. Mutants this suite catches: a sample's time taken
  * after its end; asOf of the latest sample whether loaded or not; no poll; a notification of another log
- * believed; waiters woken by any notification; no bound on waiters.
+ * trusted; waiters woken by any notification; no bound on waiters.
  */
 const START_MS = Date.UTC(2026, 0, 1);
 
 let end: number;
 let stored: Loaded | undefined;
 let requested: number;
-let postgresAway: boolean;
+let isPostgresDown: boolean;
 /** How long a read of the log's end takes. */
 let lookMs: number;
 let repairs: Repairs;
@@ -27,7 +27,7 @@ let freshness: Freshness;
 
 beforeEach(() => {
   vi.useFakeTimers({ now: START_MS });
-  [end, stored, requested, postgresAway, lookMs] = [0, undefined, 0, false, 0];
+  [end, stored, requested, isPostgresDown, lookMs] = [0, undefined, 0, false, 0];
   repairs = { isOpen: false, hasFailed: false, ended: null };
   freshness = createFreshness({
     logId: 'aa',
@@ -37,11 +37,11 @@ beforeEach(() => {
       return seen;
     },
     readLoaded: async () => {
-      if (postgresAway) throw new Transient('database_unavailable', 'Postgres is unavailable');
+      if (isPostgresDown) throw new Transient('database_unavailable', 'Postgres is unavailable');
       return stored;
     },
     repairs: async () => repairs,
-    askForLoad: async () => {
+    requestLoad: async () => {
       requested += 1;
     },
     clock: systemClock,
@@ -55,8 +55,8 @@ afterEach(() => {
 });
 
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
-const note = (hi: number, throughMs = 0, logId = 'aa') =>
-  freshness.heard({ logId, partition: 0, hi, throughMs });
+const notifyLoaded = (hi: number, throughMs = 0, logId = 'aa') =>
+  freshness.loaded({ logId, partition: 0, hi, throughMs });
 const asOf = () => freshness.asOfMs() - START_MS;
 
 const waitOf = (withinMs: number, environment = 'a') => ({ environment, withinMs });
@@ -88,23 +88,23 @@ describe('freshness', () => {
     for (end = 100; end <= 500; end += 100) await pass(100);
     end = 500;
     expect(asOf()).toBe(0);
-    note(250);
+    notifyLoaded(250);
     expect(asOf()).toBe(200);
-    note(400);
+    notifyLoaded(400);
     expect(asOf()).toBe(400);
-    note(500);
+    notifyLoaded(500);
     await pass(100);
     expect(asOf()).toBe(600);
   });
 
-  it('never goes back, and does not believe a note of another log', async () => {
+  it('never decreases, and ignores a notification of another log', async () => {
     await freshness.arrive();
     end = 100;
     await pass(100);
-    note(100, 0, 'bb');
+    notifyLoaded(100, 0, 'bb');
     expect(asOf()).toBe(0);
-    note(100);
-    note(50);
+    notifyLoaded(100);
+    notifyLoaded(50);
     expect(asOf()).toBe(100);
     expect(await freshness.reached(100, waitOf(0))).toBe(true);
   });
@@ -119,7 +119,7 @@ describe('freshness', () => {
     expect(asOf()).toBe(0);
   });
 
-  it('is what the last range says where no sample is as old', async () => {
+  it('is the time of the last range if no sample is as old', async () => {
     end = 1_000;
     stored = { hi: 600, throughMs: START_MS - 5_000 };
     await freshness.arrive();
@@ -129,16 +129,16 @@ describe('freshness', () => {
 });
 
 describe('a waiting read', () => {
-  it('asks once for all that arrive together, and is woken by the note that reaches its end', async () => {
+  it('requests one load for concurrent reads, and is woken by the notification of its end', async () => {
     await freshness.arrive();
     end = 100;
     const reads = [50, 100, 100].map((position) => watch(freshness.reached(position, waitOf(1_000))));
     await pass(5);
     expect(requested).toBe(1);
-    note(60);
+    notifyLoaded(60);
     await pass(0);
     expect(reads.map(({ outcome }) => outcome)).toEqual([true, undefined, undefined]);
-    note(100);
+    notifyLoaded(100);
     await pass(0);
     expect(reads.map(({ outcome }) => outcome)).toEqual([true, true, true]);
   });
@@ -152,7 +152,7 @@ describe('a waiting read', () => {
     expect(read.outcome).toBe(false);
   });
 
-  it('is found by the poll when the note is lost, and asks again meanwhile', async () => {
+  it('is found by the poll when the notification is lost, and requests the load again', async () => {
     await freshness.arrive();
     const read = watch(freshness.reached(100, waitOf(1_000)));
     stored = { hi: 100, throughMs: 0 };
@@ -183,13 +183,13 @@ describe('a waiting read', () => {
   });
 
   it('fails until the first read of Postgres, and continues from notifications after it', async () => {
-    postgresAway = true;
+    isPostgresDown = true;
     await expect(freshness.arrive()).rejects.toMatchObject({ code: 'database_unavailable' });
-    postgresAway = false;
+    isPostgresDown = false;
     await freshness.arrive();
-    postgresAway = true;
+    isPostgresDown = true;
     end = 100;
-    note(100);
+    notifyLoaded(100);
     await expect(freshness.arrive()).resolves.toBe(100);
     expect(await freshness.reached(100, waitOf(0))).toBe(true);
   });
@@ -236,7 +236,7 @@ describe('consistency', () => {
 
   it('takes a long read for none of the time of what comes after it', async () => {
     const time = beginReadTime('strong');
-    const long = time.beside(() => new Promise<void>((resolve) => setTimeout(resolve, 60_000)));
+    const long = time.untimed(() => new Promise<void>((resolve) => setTimeout(resolve, 60_000)));
     await pass(60_000);
     await long;
     expect(time.leftMs()).toBe(5_000);

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { LoadedNote } from '../../schemas/stored/channels.ts';
+import type { LoadedThrough } from '../../schemas/stored/channels.ts';
 import type { Repairs } from '../store/repairs.ts';
 import { createProgress, type Lag, type Loaded, type ProgressDeps } from './progress.ts';
 import { createWaitingReads, type Wait } from './waiting-reads.ts';
@@ -24,13 +24,13 @@ export interface Freshness {
    * Throws Rejected `overloaded` when too many of its environment wait.
    */
   reached(end: number, wait: Wait): Promise<boolean>;
-  /** While a repair is open the counts may be incomplete: a response would be wrong without saying so. */
+  /** While a repair is open the counts may be incomplete: a response would be wrong without a sign of it. */
   repairs(): Promise<Repairs>;
   /** Milliseconds since 1970. Call it before the warehouse is read, never after. */
   asOfMs(): number;
   /** Everything before this position is counted; undefined before the first read. */
   loadedTo(): number | undefined;
-  heard(note: LoadedNote): void;
+  loaded(notification: LoadedThrough): void;
   /** Notifications may have been missed. */
   newSession(): void;
   lag(): Lag;
@@ -38,14 +38,14 @@ export interface Freshness {
 }
 
 export interface FreshnessDeps extends ProgressDeps {
-  /** Hex, as in LoadedNote: notifications of another log are ignored. */
+  /** Hex, as in LoadedThrough: notifications of another log are ignored. */
   logId: string;
   /** The last range that is loaded; undefined before the first. */
   readLoaded(): Promise<Loaded | undefined>;
-  /** What a notification of this log says of it; left out where the log has one partition. */
-  loadedBy?(note: LoadedNote): Loaded;
+  /** The progress that a notification of this log reports; left out if the log has one partition. */
+  loadedBy?(notification: LoadedThrough): Loaded;
   /** Wakes the aggregator. */
-  askForLoad(): Promise<void>;
+  requestLoad(): Promise<void>;
   repairs(): Promise<Repairs>;
   log: Logger;
 }
@@ -76,7 +76,7 @@ export function createFreshness(deps: FreshnessDeps): Freshness {
     await progress.look();
     const everyMs = reads.isEmpty() ? POLL_EVERY_MS : POLL_WHILE_WAITING_MS;
     if (clock.monotonicMs() - polledAtMs >= everyMs) await poll();
-    if (!reads.isEmpty()) requests.ask();
+    if (!reads.isEmpty()) requests.request();
   }
 
   const stopLooking = repeat(look, (err) =>
@@ -89,16 +89,16 @@ export function createFreshness(deps: FreshnessDeps): Freshness {
     },
     async reached(end, wait) {
       if (end <= (progress.loadedTo() ?? -1)) return true;
-      requests.ask();
+      requests.request();
       return reads.wait(end, wait);
     },
     repairs: deps.repairs,
     asOfMs: progress.asOfMs,
     loadedTo: progress.loadedTo,
-    heard(note) {
-      if (note.logId !== deps.logId) return;
-      if (deps.loadedBy) advance(deps.loadedBy(note));
-      else if (note.partition === 0) advance(note);
+    loaded(notification) {
+      if (notification.logId !== deps.logId) return;
+      if (deps.loadedBy) advance(deps.loadedBy(notification));
+      else if (notification.partition === 0) advance(notification);
     },
     newSession() {
       polledAtMs = Number.NEGATIVE_INFINITY;
@@ -115,13 +115,13 @@ export function createFreshness(deps: FreshnessDeps): Freshness {
 /** Combines the wake-ups of many readers into one. */
 const ASK_EVERY_MS = 5;
 
-function createLoadRequests({ askForLoad, log }: Pick<FreshnessDeps, 'askForLoad' | 'log'>) {
+function createLoadRequests({ requestLoad, log }: Pick<FreshnessDeps, 'requestLoad' | 'log'>) {
   let timer: NodeJS.Timeout | undefined;
   return {
-    ask() {
+    request() {
       timer ??= setTimeout(() => {
         timer = undefined;
-        askForLoad().catch((err: unknown) => log.debug({ err }, 'cannot request a load'));
+        requestLoad().catch((err: unknown) => log.debug({ err }, 'cannot request a load'));
       }, ASK_EVERY_MS);
     },
     close: () => clearTimeout(timer),

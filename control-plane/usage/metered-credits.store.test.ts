@@ -14,7 +14,7 @@ import { startUsage, type UsageUnderTest } from './usage-under-test.ts';
 
 /*
  * Decisions on a metered feature by counter, override and credits, over HTTP from a real log, Postgres and
- * ClickHouse. Nothing is settled here: what a check says of credits is what the wallet holds.
+ * ClickHouse. Nothing is settled here: a check reports the credits of the wallet.
  *
  * Mutants this suite catches: the rate of another meter; an expired grant counted; an override that leaves
  * the plan's limit in force; the unpaid rest left out.
@@ -55,17 +55,17 @@ const check = (requested: number) => made.check(usage.customerId, 'counted', { r
 
 async function override(value: number | null): Promise<void> {
   const params = { customerId: usage.customerId, featureKey: 'counted' };
-  expect((await usage.api.ask('overrides.put', { params, body: { value } })).status).toBe(200);
+  expect((await usage.api.request('overrides.put', { params, body: { value } })).status).toBe(200);
 }
 
 async function rate(body: object): Promise<void> {
-  const response = await usage.api.ask('meters.update', { params: { meterId: 'count' }, body });
+  const response = await usage.api.request('meters.update', { params: { meterId: 'count' }, body });
   expect(response.status).toBe(200);
 }
 
 async function grant(amount: number): Promise<string> {
   const params = { customerId: usage.customerId };
-  const response = await usage.api.ask('credits.grant', { params, body: { amount, reason: 'a test' } });
+  const response = await usage.api.request('credits.grant', { params, body: { amount, reason: 'a test' } });
   expect(response.status).toBe(201);
   return response.body.id;
 }
@@ -101,7 +101,7 @@ describe('a metered feature beyond its limit', () => {
     expect((await check(5)).reasonCode).toBe('insufficient_credit');
     await grant(0.5);
     expect((await check(5)).reasonCode).toBe('granted_by_credit');
-    const { body } = await usage.api.ask('entitlements.checkMany', {
+    const { body } = await usage.api.request('entitlements.checkMany', {
       body: {
         customerId: usage.customerId,
         features: [
@@ -116,7 +116,7 @@ describe('a metered feature beyond its limit', () => {
     ]);
   });
 
-  it('is reckoned at the dearest rate where all of them go by a property', async () => {
+  it('uses the highest rate if all of them depend on a property', async () => {
     const rates = { property: 'region', rates: { eu: 0.1, us: 0.75 } };
     await rate({ creditRates: rates });
     expect((await check(5)).reasonCode).toBe('granted_by_credit');
@@ -153,6 +153,6 @@ describe('a metered feature beyond its limit', () => {
 
 /** A write past the API is notified as the API notifies it. */
 async function notifyOfCredits(): Promise<void> {
-  const note = JSON.stringify({ customerIds: [usage.customerId] });
-  await usage.api.pool.query('SELECT pg_notify($1, $2)', [CHANNELS.credits, note]);
+  const payload = JSON.stringify({ customerIds: [usage.customerId] });
+  await usage.api.pool.query('SELECT pg_notify($1, $2)', [CHANNELS.credits, payload]);
 }

@@ -124,12 +124,12 @@ describe('a counter of a subscriber', () => {
   });
 
   it('is the same in the list of all counters, page by page, the newest meter first', async () => {
-    const { body: meters } = await usage.api.ask('meters.list', { query: { pageSize: 100 } });
+    const { body: meters } = await usage.api.request('meters.list', { query: { pageSize: 100 } });
     const keys = meters.data.map(({ key }: { key: string }) => key);
-    const asked = [nowMs, anchorMs + 1, anchorMs - 1].flatMap((at) =>
+    const questions = [nowMs, anchorMs + 1, anchorMs - 1].flatMap((at) =>
       [2, 100].map((size) => [at, size] as const),
     );
-    for (const [at, pageSize] of asked) {
+    for (const [at, pageSize] of questions) {
       const seen = [];
       for (let page = 1; page <= Math.ceil(meters.total / pageSize); page += 1) {
         const { status, body } = await list({ at: isoText(at), page, pageSize });
@@ -144,7 +144,7 @@ describe('a counter of a subscriber', () => {
       expect(seen).toEqual(expected);
     }
     expect((await list({ page: 1000 })).body).toMatchObject({ data: [], total: meters.total });
-    expectRejection(await list({}, 'nobody'), 'customer_not_found', 'customerId');
+    expectRejection(await list({}, 'cus_unknown'), 'customer_not_found', 'customerId');
     expectRejection(await list({ at: 'now' }), 'invalid_request', 'at');
   });
 
@@ -152,14 +152,14 @@ describe('a counter of a subscriber', () => {
     const customerId = await made.customer();
     const planId = await made.plan({ 'sum-feature': 5 });
     const id = await made.subscribe(customerId, {}, { planId, ...periodFrom(anchorMs) });
-    const ended = await usage.api.ask('subscriptions.cancel', {
+    const ended = await usage.api.request('subscriptions.cancel', {
       params: { subscriptionId: id },
       body: { at: 'now' },
     });
     const endedMs = Date.parse(ended.body.canceledAt ?? '');
     const period = async (at: number) => {
       const params = { customerId, meterId: 'sum' };
-      return (await usage.api.ask('usage.retrieve', { params, query: { at: isoText(at) } })).body;
+      return (await usage.api.request('usage.retrieve', { params, query: { at: isoText(at) } })).body;
     };
     const last = { ...periodAt(nowMs), toMs: endedMs };
     expect(await period(nowMs)).toMatchObject({ ...shownPeriod(last), limit: 5 });
@@ -184,7 +184,7 @@ describe('a counter of a subscriber', () => {
     const read = async (at?: number) => {
       const query = at === undefined ? {} : { at: isoText(at) };
       const params = { customerId, meterId: 'chained' };
-      return (await usage.api.ask('usage.retrieve', { params, query })).body.current;
+      return (await usage.api.request('usage.retrieve', { params, query })).body.current;
     };
     const [early, within, started] = [nowMs - 3, nowMs - 1, nowMs - 2].map((ms) => ms - 10_000) as [
       ...[number, number, number],
@@ -193,13 +193,16 @@ describe('a counter of a subscriber', () => {
     const first = await made.subscribe(customerId, {}, { planId, currentPeriodStart: isoText(started) });
     await use(100, within);
     expect([await read(early), await read()]).toEqual([20, 100]);
-    await usage.api.ask('subscriptions.cancel', { params: { subscriptionId: first }, body: { at: 'now' } });
+    await usage.api.request('subscriptions.cancel', {
+      params: { subscriptionId: first },
+      body: { at: 'now' },
+    });
     const second = await made.subscribe(customerId, {}, { planId });
     const secondMs = Date.now();
     await use(7, secondMs);
     expect([await read(early), await read(within), await read()]).toEqual([20, 100, 7]);
     const changedMs = Date.now() + 1;
-    await usage.api.ask('subscriptions.update', {
+    await usage.api.request('subscriptions.update', {
       params: { subscriptionId: second },
       body: { currentPeriodStart: isoText(changedMs), currentPeriodEnd: isoText(changedMs + 5 * DAY_MS) },
     });
@@ -211,7 +214,7 @@ describe('a counter of a subscriber', () => {
 });
 
 function list(query: Record<string, string | number>, customerId = usage.customerId) {
-  return usage.api.ask('usage.list', { params: { customerId }, query });
+  return usage.api.request('usage.list', { params: { customerId }, query });
 }
 
 describe('a check of what is metered', () => {
@@ -221,7 +224,7 @@ describe('a check of what is metered', () => {
     const span = periodAt(nowMs);
     const current = expectedValue(within(happenings, span), aggregation);
     const params = { customerId: usage.customerId, featureKey: `${aggregation}-feature` };
-    const { text, body } = await usage.api.ask('entitlements.check', { params });
+    const { text, body } = await usage.api.request('entitlements.check', { params });
     const limit = 1_000_000.5 + AGGREGATIONS.indexOf(aggregation);
     expect(unitsOf(numberIn(text, 'current'))).toBe(current);
     const left = unitsOf(String(limit)) - current;
@@ -235,9 +238,9 @@ describe('a check of what is metered', () => {
     });
   });
 
-  it('of several reads their counters together, and says the same', async () => {
+  it('of several reads their counters together, with the same values', async () => {
     const body = { customerId: usage.customerId, features };
-    const together = (await usage.api.ask('entitlements.checkMany', { body })).body.data;
+    const together = (await usage.api.request('entitlements.checkMany', { body })).body.data;
     const alone = features.map(({ featureKey }) => made.check(usage.customerId, featureKey));
     const expected = (await Promise.all(alone)).map((one) => ({ ...one, asOf: expect.any(String) }));
     expect(together).toEqual(expected);
@@ -257,12 +260,12 @@ describe('a check of what is metered', () => {
     const rejected = await made.check(customerId, 'calls', { requested: 3 });
     expect(rejected).toMatchObject({ allowed: false, reasonCode: 'limit_reached', current: 7.000000000001 });
     expect(
-      (await usage.api.ask('usage.retrieve', { params: { customerId, meterId: 'calls' } })).body,
+      (await usage.api.request('usage.retrieve', { params: { customerId, meterId: 'calls' } })).body,
     ).toEqual(expect.objectContaining({ current: 7.000000000001, limit: 10, periodEnd: rejected.resetsAt }));
   });
 
   // Red when a check reads the grants of the requested feature alone.
-  it('goes by the period that another feature gives its meter', async () => {
+  it('uses the period that another feature gives its meter', async () => {
     const customerId = await made.customer();
     await made.feature('sum-other', 'metered', 'sum');
     await made.subscribe(customerId, { 'sum-other': 1 }, periodFrom(anchorMs));
@@ -270,7 +273,7 @@ describe('a check of what is metered', () => {
     const { resetsAt } = await made.check(customerId, 'sum-feature');
     expect(resetsAt).toBe(shownPeriod(periodAt(nowMs)).periodEnd);
     const params = { customerId, meterId: 'sum' };
-    expect((await usage.api.ask('usage.retrieve', { params })).body.periodEnd).toBe(resetsAt);
+    expect((await usage.api.request('usage.retrieve', { params })).body.periodEnd).toBe(resetsAt);
   });
 
   it('does not wait for what is not counted yet, unless it is to be strong', async () => {

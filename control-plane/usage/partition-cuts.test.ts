@@ -11,14 +11,14 @@ test('what is loaded already is reached at once, the rest when all partitions ha
   ends = [2, 3];
   const cut = await cuts.durableEnd();
   expect(cuts.recordsLeft()).toBe(3);
-  expect(cuts.heard({ logId: '', partition: 0, hi: 9, throughMs: 5 })).toEqual({ hi: 0, throughMs: 0 });
-  expect(cuts.heard({ logId: '', partition: 1, hi: 2, throughMs: 5 }).hi).toBeLessThan(cut);
+  expect(cuts.loadedBy({ logId: '', partition: 0, hi: 9, throughMs: 5 })).toEqual({ hi: 0, throughMs: 0 });
+  expect(cuts.loadedBy({ logId: '', partition: 1, hi: 2, throughMs: 5 }).hi).toBeLessThan(cut);
   expect(cuts.recordsLeft()).toBe(1);
-  expect(cuts.heard({ logId: '', partition: 1, hi: 3, throughMs: 5 }).hi).toBe(cut);
+  expect(cuts.loadedBy({ logId: '', partition: 1, hi: 3, throughMs: 5 }).hi).toBe(cut);
   expect(cuts.recordsLeft()).toBe(0);
 });
 
-// Red when the sum of the positions is compared, when a partition is left out, when a number goes back.
+// Red when the sum of the positions is compared, when a partition is left out, when a number decreases.
 test('a cut is never reached before each partition is loaded up to it', async () => {
   const step = fc.record({ partition: fc.nat(2), by: fc.integer({ min: 1, max: 3 }), loads: fc.boolean() });
   await fc.assert(

@@ -1,4 +1,4 @@
-import type { LoadedNote } from '../../schemas/stored/channels.ts';
+import type { LoadedThrough } from '../../schemas/stored/channels.ts';
 import type { Loaded } from './progress.ts';
 
 /** How far one partition is loaded. */
@@ -10,12 +10,12 @@ export interface LoadedPartition {
 /**
  * Positions of a log of several partitions as single numbers. A read of all durable ends together is a cut;
  * cuts are numbered, and the loaded position is the number of the latest cut before which everything is
- * loaded. Positions never go back, so neither do the numbers. They are valid in this process only.
+ * loaded. Positions never decrease, so neither do the numbers. They are valid in this process only.
  */
 export interface PartitionCuts {
   /** The number of a cut that was taken after this call. */
   durableEnd(): Promise<number>;
-  heard(note: LoadedNote): Loaded;
+  loadedBy(notification: LoadedThrough): Loaded;
   loaded(partitions: readonly LoadedPartition[]): Loaded;
   /** Of all partitions together, as of their last read. */
   recordsLeft(): number;
@@ -42,11 +42,11 @@ export function createPartitionCuts(durableEnds: () => Promise<number[]>): Parti
     for (const { partition, hi } of partitions) {
       loadedTo[partition] = Math.max(loadedTo[partition] ?? 0, hi);
     }
-    const still = waiting.findIndex(({ ends }) => !isLoaded(ends));
-    const done = still < 0 ? waiting : waiting.slice(0, still);
-    waiting = still < 0 ? [] : waiting.slice(still);
+    const firstOpen = waiting.findIndex(({ ends }) => !isLoaded(ends));
+    const done = firstOpen < 0 ? waiting : waiting.slice(0, firstOpen);
+    waiting = firstOpen < 0 ? [] : waiting.slice(firstOpen);
     reached = done.at(-1)?.number ?? reached;
-    // Times in frames come from the clocks of several machines: only cuts say what is counted.
+    // Times in frames come from the clocks of several machines: only cuts show what is counted.
     return { hi: reached, throughMs: 0 };
   }
 
@@ -61,7 +61,7 @@ export function createPartitionCuts(durableEnds: () => Promise<number[]>): Parti
       waiting.push({ number: ++last, ends });
       return last;
     },
-    heard: (note) => take([note]),
+    loadedBy: (notification) => take([notification]),
     loaded: take,
     recordsLeft: () => seen.reduce((sum, end, at) => sum + Math.max(0, end - (loadedTo[at] ?? 0)), 0),
   };

@@ -4,7 +4,7 @@ import { createProgress, type Progress } from './progress.ts';
 
 /*
  * Mutants this suite catches: times left as they are when the clock is set back; moved to where it is found
- * and not to where it may have been; a read that was in progress kept; times of frames believed from when the
+ * and not to where it may have been; a read that was in progress kept; times of frames trusted from when the
  * clock was ahead, also once it is there again.
  */
 const START_MS = Date.UTC(2026, 0, 1);
@@ -36,7 +36,7 @@ function pass(ms: number): void {
   passedMs += ms;
 }
 
-/** Like ingest: its times do not go back. */
+/** Like ingest: its times do not decrease. */
 function acknowledge(): void {
   const committedAtMs = Math.max(wallMs, frames.at(-1)?.committedAtMs ?? 0);
   frames.push({ committedAtMs, acknowledgedAtMs: wallMs });
@@ -66,7 +66,7 @@ describe('asOf when the clock is set back', () => {
     expect(asOf()).toBe(1_080 - HOUR_MS);
   });
 
-  it('is not what a frame says that was written before, also once the clock is there again', async () => {
+  it('is not the time of a frame written before, also once the clock has reached it again', async () => {
     load();
     pass(HOUR_MS);
     acknowledge();
@@ -107,7 +107,7 @@ const turn = fc.record({
   ),
   isAcknowledged: fc.boolean(),
   afterMs: fc.nat(60),
-  what: fc.constantFrom('look', 'begin a look', 'load', 'ask'),
+  what: fc.constantFrom('look', 'begin a look', 'load', 'request'),
   to: fc.nat(),
 });
 
@@ -122,7 +122,7 @@ it('everything acknowledged before asOf is counted, however the clock is set', a
         if (isAcknowledged) acknowledge();
         pass(afterMs);
         if (what === 'load') load(to % (frames.length + 1));
-        else if (what !== 'ask') looked = progress.look();
+        else if (what !== 'request') looked = progress.look();
         if (what === 'look') await looked;
         const late = frames.slice(loadedTo).map(({ acknowledgedAtMs }) => acknowledgedAtMs);
         expect(progress.asOfMs()).toBeLessThanOrEqual(Math.min(...late, wallMs));

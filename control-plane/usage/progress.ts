@@ -16,8 +16,8 @@ export interface Lag {
 }
 
 /**
- * The known durable end of the log, and the position up to which it is loaded. Neither goes back; `asOfMs`
- * goes back with the clock only: what is acknowledged then is not counted yet.
+ * The known durable end of the log, and the position up to which it is loaded. Neither decreases; `asOfMs`
+ * decreases with the clock only: what is acknowledged then is not counted yet.
  */
 export interface Progress {
   /** Reads the durable end. */

@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Statement, Warehouse } from '../../infra/ports/warehouse.ts';
 import { startStopwatch } from '../../tests/support/stopwatch.ts';
-import { type ApiUnderTest, AWAY, EMPTY_LOG, expectRejection, startApi } from '../api-under-test.ts';
+import {
+  type ApiUnderTest,
+  EMPTY_LOG,
+  expectRejection,
+  startApi,
+  UNAVAILABLE_WAREHOUSE,
+} from '../api-under-test.ts';
 
 /*
  * Red when a wait for Postgres is bounded only by its connection (10 s here, 12 s where the server hangs
@@ -12,7 +18,7 @@ const SLACK_MS = 1_500;
 
 const requested: number[] = [];
 const warehouse: Warehouse = {
-  ...AWAY,
+  ...UNAVAILABLE_WAREHOUSE,
   query: async ({ timeoutMs }: Statement) => {
     requested.push(timeoutMs);
     return [];

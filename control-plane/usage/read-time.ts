@@ -7,8 +7,8 @@ export interface ReadTime {
   leftMs(): number;
   /** For a wait for Postgres. Rejects with Transient once the time is over; the started work continues. */
   within<T>(begun: Promise<T>): Promise<T>;
-  /** For work with a bound of its own: the time of the read does not count while it runs. */
-  beside<T>(work: () => Promise<T>): Promise<T>;
+  /** For work with its own limit: the time that it takes is added to the read's time. */
+  untimed<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /**
@@ -26,7 +26,7 @@ export function beginReadTime(consistency: Consistency): ReadTime {
   return {
     leftMs,
     within: (begun) => inTime(begun, leftMs()),
-    async beside(work) {
+    async untimed(work) {
       const begunAt = performance.now();
       try {
         return await work();

@@ -103,8 +103,8 @@ async function load({ lo, hi, events }: Appended, { api, warehouse, logId }: Loa
     events.length,
     throughMs,
   ]);
-  const note = JSON.stringify({ logId, partition: 0, hi, throughMs });
-  await api.pool.query('SELECT pg_notify($1, $2)', [CHANNELS.loaded, note]);
+  const payload = JSON.stringify({ logId, partition: 0, hi, throughMs });
+  await api.pool.query('SELECT pg_notify($1, $2)', [CHANNELS.loaded, payload]);
 }
 
 function frameOf(logId: Uint8Array, events: TestEvent[]): Uint8Array[] {

@@ -46,7 +46,7 @@ export function createWaitingReads(waitingMax = WAITING_MAX): WaitingReads {
   return {
     async wait(position, { environment, withinMs }) {
       if (!shares.take(environment, 1))
-        throw new Rejected('overloaded', 'Too many reads are waiting. Retry.');
+        throw new Rejected('overloaded', 'Too many reads are waiting. Retry the request.');
       const isReached = await wait(position, withinMs);
       shares.give(environment, 1);
       return isReached;

@@ -15,7 +15,7 @@ test('the billing period is left to the subscription', () => {
   expect(breakdownSpan({ window: 'all' }, NOW_MS)).toEqual({ window: 'all', span: undefined });
 });
 
-test('`from` and `to` go together, in order, and without a window', () => {
+test('`from` and `to` are sent together, in order, and without a window', () => {
   const [from, to] = ['2026-10-01T00:00:00Z', '2026-10-02T00:00:00Z'];
   const param = (query: Parameters<typeof breakdownSpan>[0]) => {
     try {

@@ -19,7 +19,7 @@ export function breakdownSpan(
 ): { window: BreakdownWindow | 'custom'; span: Span | undefined } {
   const { window, from, to } = query;
   if (from !== undefined || to !== undefined) {
-    if (window !== undefined) throw invalid('window', 'goes without `from` and `to`');
+    if (window !== undefined) throw invalid('window', 'cannot be combined with `from` and `to`');
     if (from === undefined) throw invalid('from', 'is required with `to`');
     if (to === undefined) throw invalid('to', 'is required with `from`');
     return { window: 'custom', span: openSpan({ from, to }) };
@@ -37,7 +37,7 @@ const EVER: Span = { fromMs: 0, toMs: Date.UTC(2100, 0, 1) };
 export function openSpan({ from, to }: { from?: string; to?: string }): Span {
   const fromMs = from === undefined ? EVER.fromMs : timestampMs(from);
   const toMs = to === undefined ? EVER.toMs : timestampMs(to);
-  if (fromMs === undefined) throw invalid('from', 'is no timestamp');
+  if (fromMs === undefined) throw invalid('from', 'is not a valid timestamp');
   if (toMs === undefined || fromMs >= toMs) throw invalid('to', 'must be later than `from`');
   return { fromMs, toMs };
 }

@@ -4,10 +4,10 @@ import { exactJson } from '../../schemas/primitives/exact-json.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
 
-/** Five bits each: no event that happened has such an id by chance. */
+/** Five bits per character: no other event has such an id by chance. */
 const TEST_ID = 'evt_testevent';
 
-/** An event that did not happen, of objects that there are not. */
+/** A test event. It refers to objects that do not exist. */
 export function testEvent(
   type: EventType,
   { environment, nowMs }: { environment: string; nowMs: number },

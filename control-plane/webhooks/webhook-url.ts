@@ -16,9 +16,9 @@ export function checkWebhookUrl(text: string, targets: PrivateTargets): void {
   const url = new URL(text);
   const host = url.hostname.replace(/^\[|\]$/g, '');
   if (!isProtocolTaken(url.protocol, host, targets)) throw rejected(MUST_BE[targets]);
-  if (CREDENTIALS.test(text)) throw rejected('must not carry credentials');
+  if (CREDENTIALS.test(text)) throw rejected('must not contain credentials');
   if (url.port === '0') throw rejected('must have a port that can be connected to');
-  if (!isHostTaken(host, targets)) throw rejected('must lead to a public address');
+  if (!isHostTaken(host, targets)) throw rejected('must have a public host');
 }
 
 const MUST_BE: Record<PrivateTargets, string> = {

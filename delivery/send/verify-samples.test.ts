@@ -91,8 +91,8 @@ const GOOD: Array<[what: string, one: Case]> = [
 ];
 
 const NO_TIME = 'the header has no timestamp';
-const NOT_NOW = 'the timestamp is not of now';
-const NOT_SIGNED = 'no signature is of this secret and body';
+const NOT_NOW = 'the timestamp is too far from now';
+const NOT_SIGNED = 'no signature matches this secret and body';
 const BAD: Array<[what: string, one: Case, complaint: string]> = [
   ['signed longer ago', signed({ atSeconds: NOW_SECONDS - 301 }), NOT_NOW],
   ['signed in the future', signed({ atSeconds: NOW_SECONDS + 301 }), NOT_NOW],

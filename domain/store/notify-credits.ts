@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import { CHANNELS, type CreditsNote, NOTED_CUSTOMERS_MAX } from '../../schemas/stored/channels.ts';
+import { CHANNELS, type CreditsInvalidation, NOTIFIED_CUSTOMERS_MAX } from '../../schemas/stored/channels.ts';
 import { type Note, sendNotes } from './send-invalidations.ts';
 
 /**
@@ -7,8 +7,8 @@ import { type Note, sendNotes } from './send-invalidations.ts';
  */
 export async function notifyCredits(db: Pool | PoolClient, customerIds: readonly string[]): Promise<void> {
   const notes: Note[] = [];
-  for (let at = 0; at < customerIds.length; at += NOTED_CUSTOMERS_MAX) {
-    const note: CreditsNote = { customerIds: customerIds.slice(at, at + NOTED_CUSTOMERS_MAX) };
+  for (let at = 0; at < customerIds.length; at += NOTIFIED_CUSTOMERS_MAX) {
+    const note: CreditsInvalidation = { customerIds: customerIds.slice(at, at + NOTIFIED_CUSTOMERS_MAX) };
     notes.push({ channel: CHANNELS.credits, payload: JSON.stringify(note) });
   }
   await sendNotes(db, notes);

@@ -93,7 +93,7 @@ test('a query parameter that comes twice is rejected, as the control plane rejec
   ]) {
     expect(headOf({ query }, 'batch')).toEqual({
       code: 'invalid_request',
-      message: '`include` stands in the query more than once: send one.',
+      message: 'The query parameter `include` is repeated. Send it once.',
       param: 'include',
     });
   }
@@ -105,12 +105,11 @@ test('an unknown query parameter is rejected, and the message lists those that a
   const rejection = (query: string, operation: 'single' | 'batch') => headOf({ query }, operation);
   expect(rejection('includes=events', 'batch')).toEqual({
     code: 'invalid_request',
-    message:
-      '`includes` is no query parameter of this operation: it takes `include`. Did you mean `include`?',
+    message: 'Unknown query parameter `includes`; this operation has `include`. Did you mean `include`?',
     param: 'includes',
   });
   expect(rejection('include=events', 'single')).toMatchObject({
-    message: '`include` is no query parameter of this operation: it takes none.',
+    message: 'Unknown query parameter `include`; this operation has none.',
   });
   expect(rejection('include=events&from=x', 'batch')).toMatchObject({ param: 'from' });
   expect(rejection(`%00${'n'.repeat(200)}=1`, 'single')).toMatchObject({ param: `\ufffd${'n'.repeat(63)}` });

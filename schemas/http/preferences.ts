@@ -1,14 +1,14 @@
-/** What a request prefers (RFC 7240), of what is known here. */
+/** The preferences of a request (RFC 7240) that the API supports. */
 export interface Preferences {
-  /** `handling=strict`: unknown fields, and values that would be rounded, are refused. */
+  /** `handling=strict`: unknown fields, and values that would be rounded, are rejected. */
   isStrict: boolean;
-  /** `numbers=text`: every decimal of the answer is a JSON string. */
+  /** `numbers=text`: every decimal of the response is a JSON string. */
   numbersAsText: boolean;
 }
 
 const NONE: Preferences = { isStrict: false, numbersAsText: false };
 
-/** Of a `Prefer` header, or of several that are joined by commas. Of one preference the first counts. */
+/** Reads a `Prefer` header, or several joined by commas. The first value of a preference counts. */
 export function readPreferences(header: string | undefined): Preferences {
   if (header === undefined || header === '') return NONE;
   const first = new Map<string, string>();
@@ -20,11 +20,11 @@ export function readPreferences(header: string | undefined): Preferences {
 }
 
 /**
- * A name and its value, and its parameters up to the comma, which are not looked at. A comma may be quoted.
+ * A name and its value, and its parameters up to the comma, which are ignored. A comma may be quoted.
  */
 const PREFERENCE = /([\w!#$%&'*+.^`|~-]+)(?:\s*=\s*(?:"([^"]*)"|([^\s",;]*)))?(?:"[^"]*"|[^",])*,?/g;
 
-/** For `Preference-Applied`; undefined where nothing was. */
+/** The value of `Preference-Applied`; undefined if no preference was applied. */
 export function appliedPreferences({ isStrict, numbersAsText }: Preferences): string | undefined {
   if (!isStrict && !numbersAsText) return undefined;
   return [isStrict ? 'handling=strict' : [], numbersAsText ? 'numbers=text' : []].flat().join(', ');

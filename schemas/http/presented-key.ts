@@ -1,6 +1,6 @@
 import type { Rejection } from '../error-codes.ts';
 
-/** The API key that a request carries in either of its two headers, or why it is refused (401). */
+/** The API key of a request, from either of its two headers, or why the request is rejected (401). */
 export function presentedKey(
   authorization: string | undefined,
   apiKeyHeader: string | undefined,

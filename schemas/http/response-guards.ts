@@ -1,5 +1,5 @@
 /**
- * On every answer, from any tier. `nosniff`: what a caller sent is never taken for a page when it is read.
- * `no-store`, where an answer says nothing else of caches: it is of one workspace and of one moment.
+ * Headers of every response, from either plane. `nosniff`: a browser never takes data of a client for a page.
+ * `no-store`, unless a response sets another `Cache-Control`: it belongs to one workspace and one time.
  */
 export const RESPONSE_GUARDS = { 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' };

@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { billingPeriod } from '../../domain/rules/billing-period.ts';
 import { CALENDAR_WINDOWS, calendarSpan, HOUR_MS, splitByHours } from './calendar.ts';
 
-// Breaks that turn it red: a week from Sunday; local time in place of UTC; floor and ceil swapped in the
+// Mutants this suite catches: a week from Sunday; local time in place of UTC; floor and ceil swapped in the
 // split.
 const time = fc.integer({ min: 0, max: Date.UTC(2100, 0, 1) - 1 });
 
 describe('a calendar window', () => {
-  it('holds its moment, and follows on the one before', () => {
+  it('contains its time, and begins at the end of the one before', () => {
     fc.assert(
       fc.property(time, fc.constantFrom(...CALENDAR_WINDOWS), (atMs, window) => {
         const { fromMs, toMs } = calendarSpan(window, atMs);
@@ -34,7 +34,7 @@ describe('a calendar window', () => {
 });
 
 describe('a span by hours', () => {
-  it('holds every millisecond in exactly one part', () => {
+  it('has every millisecond in exactly one part', () => {
     const near = fc.tuple(
       time,
       fc.integer({ min: 0, max: 5 * HOUR_MS }),

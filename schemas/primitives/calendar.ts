@@ -4,11 +4,11 @@ export interface Span {
   toMs: number;
 }
 
-/** Windows of the calendar, UTC: the running one. A week begins on Monday (ISO 8601). */
+/** Calendar windows in UTC; each is the current one. A week begins on Monday (ISO 8601). */
 export const CALENDAR_WINDOWS = ['day', 'week', 'month'] as const;
 export type CalendarWindow = (typeof CALENDAR_WINDOWS)[number];
 
-/** The window in which this moment lies. */
+/** The window that contains this time. */
 export function calendarSpan(window: CalendarWindow, atMs: number): Span {
   const at = new Date(atMs);
   const [year, month, day] = [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate()];
@@ -20,14 +20,14 @@ export function calendarSpan(window: CalendarWindow, atMs: number): Span {
 
 export const HOUR_MS = 3_600_000;
 
-/** A span as whole hours and what is left at its ends; either may be empty (from = to). */
+/** A span as whole hours and the rest at both ends; each may be empty (from = to). */
 export interface SplitSpan {
   hours: Span;
   head: Span;
   tail: Span;
 }
 
-/** Head, hours and tail cover the span exactly and do not meet. Where no hour is whole all of it is head. */
+/** Head, hours and tail cover the span exactly, without overlap. Without a whole hour, all of it is head. */
 export function splitByHours({ fromMs, toMs }: Span): SplitSpan {
   const firstMs = Math.ceil(fromMs / HOUR_MS) * HOUR_MS;
   const lastMs = Math.floor(toMs / HOUR_MS) * HOUR_MS;

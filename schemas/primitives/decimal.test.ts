@@ -69,7 +69,7 @@ test.each(NO_NUMBERS)('"%s" is no number', (text) => {
   expect(canonicalDecimal(text)).toBeUndefined();
 });
 
-test('the limits are 15 integer and 12 fraction digits, whatever zeros stand around them', () => {
+test('the limits are 15 integer and 12 fraction digits, without leading and trailing zeros', () => {
   const longest = '999999999999999.999999999999';
   expect(canonicalDecimal(longest)).toBe(longest);
   expect(canonicalDecimal(`-${longest}000`)).toBe(`-${longest}`);

@@ -31,7 +31,7 @@ export function roundedDecimal(text: string): string | undefined {
   return units < UNITS_END ? unitsText(sign === '' ? units : -units) : undefined;
 }
 
-/** Every digit of it, in at most so many characters. */
+/** With every digit, in at most this many characters; undefined if it is longer. */
 export function wholeDecimal(text: string, charsMax: number): string | undefined {
   const digits = digitsOf(text);
   if (!digits) return undefined;
@@ -44,7 +44,7 @@ export function wholeDecimal(text: string, charsMax: number): string | undefined
 
 const UNITS_END = 10n ** BigInt(INTEGER_DIGITS_MAX + FRACTION_DIGITS_MAX);
 
-/** Looked at before anything is written out: an exponent may ask for more zeros than there is memory. */
+/** Checked before digits are written: an exponent can stand for more zeros than fit in memory. */
 function isTooLarge(point: number): boolean {
   // mutant: is-finite-removed
   return point > INTEGER_DIGITS_MAX;
@@ -69,7 +69,7 @@ function digitsOf(text: string): Digits | undefined {
   return { sign, significant, point: integer.length - first + Number(exponent) };
 }
 
-/** Half-even: of what lies in the middle the even neighbour is taken. No digits end with 0. */
+/** Half to even: a value in the middle is rounded to the even neighbour. No digits end with 0. */
 function roundsUp(significant: string, kept: number): boolean {
   const next = significant.charCodeAt(kept) - 48;
   if (next !== 5 || significant.length > kept + 1) return next >= 5;

@@ -1,13 +1,13 @@
 import { canonicalDecimal } from './decimal.ts';
 
 /**
- * JSON whose numbers keep their own text, so that no double rounds them: 123456789.000000000001 comes back as
- * it was sent. Such a number is carried as text marked by a NUL in front: no text of a client may hold a NUL,
- * so nothing can be mistaken. Nothing here recurses: JSON may be nested a hundred thousand deep.
+ * JSON whose numbers keep their own text, so that no double rounds them: 123456789.000000000001 comes back
+ * as it was sent. Such a number is text with a NUL in front as its mark: no text of a client may contain a
+ * NUL, so the mark is unambiguous. Nothing here recurses: JSON may be nested a hundred thousand deep.
  */
 export type ExactNumber = string & { readonly exact: true };
 
-/** Marks the text of a JSON number. Throws when it is none: nothing else may ever be printed bare. */
+/** Marks the text of a JSON number. Throws if it is none: nothing else may be printed without quotes. */
 export function exactNumber(text: string): ExactNumber {
   if (!NUMBER.test(text)) throw new TypeError(`not the text of a JSON number: ${JSON.stringify(text)}`);
   return `${MARK}${text}` as ExactNumber;
@@ -40,8 +40,8 @@ export function parseExact(json: string): unknown {
 }
 
 /**
- * The first text (a name or a value) that holds U+0000 or half of a surrogate pair; undefined if all are
- * sound.
+ * The first text (a name or a value) with U+0000 or an unpaired surrogate; undefined if there is
+ * none.
  */
 export function faultyText(root: unknown): string | undefined {
   const rest: unknown[] = [root];

@@ -34,9 +34,9 @@ test.each([
   ['{"ü":tru}', 6, '`tru`'],
   ['[1 2]', 3, '`2`'],
 ])('%j is no JSON at %i', (text, at, found) => {
-  const said = jsonFault(Buffer.from(text));
-  expect(said).toContain(`at byte offset ${at}`);
-  if (found !== 'end') expect(said).toContain(`unexpected ${found}`);
+  const fault = jsonFault(Buffer.from(text));
+  expect(fault).toContain(`at byte offset ${at}`);
+  if (found !== 'end') expect(fault).toContain(`unexpected ${found}`);
 });
 
 test('bytes that are no UTF-8 are named by their place, counted from the beginning of the body', () => {
@@ -52,8 +52,8 @@ const PIECES = fc.oneof(
   fc.uint8Array({ maxLength: 4 }).map((bytes) => Buffer.from(bytes)),
 );
 
-/** Red when the scanner takes anything for JSON that JSON.parse refuses, or the other way round. */
-test('a fault is found where JSON.parse refuses, and only there', () => {
+/** Red when the scanner accepts anything that JSON.parse rejects, or the other way round. */
+test('a fault is found if JSON.parse rejects the text, and only then', () => {
   const edits = fc.array(fc.tuple(fc.nat(), fc.nat(3), PIECES), { maxLength: 3 });
   const texts = fc.jsonValue().map((value) => Buffer.from(JSON.stringify(value)));
   fc.assert(

@@ -1,6 +1,7 @@
 /**
- * Where bytes stop being JSON (RFC 8259) in UTF-8, as the end of "The body …". Only for what JSON.parse has
- * refused: its own words differ from release to release, and mostly name no place. Nothing here recurses.
+ * The first fault of bytes that should be JSON (RFC 8259) in UTF-8, as the end of "The body …". Only for
+ * text that JSON.parse has rejected: its own messages differ between releases of Node, and few name a place.
+ * Nothing here recurses.
  */
 export function jsonFault(bytes: Uint8Array, from = 0): string {
   const beyondUtf8 = utf8FaultAt(bytes);
@@ -36,7 +37,7 @@ export function jsonFaultAt(bytes: Uint8Array): number | undefined {
       at++;
       expected = 'value';
     } else if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
-      open.push(byte + 2); // the closing brackets stand two behind the opening ones in ASCII
+      open.push(byte + 2); // in ASCII the closing brackets come two after the opening ones
       expected = byte === OPEN_OBJECT ? 'name or end' : 'value or end';
       at++;
     } else {
@@ -95,8 +96,7 @@ function afterWord(bytes: Uint8Array, from: number): End {
   let end = from;
   while (end < bytes.length && WORD.test(String.fromCharCode(bytes[end] ?? 0))) end++;
   if (end === from) return { fault: from };
-  // Of one that is too long to be shown the beginning is looked at in a text of its own: it is a number or
-  // none.
+  // Of a token that is too long to be shown, the beginning alone is checked: it is a number or none.
   const word = Buffer.from(bytes.buffer, bytes.byteOffset + from, end - from).toString('latin1');
   const sound = NUMBER.exec(word)?.[0] ?? (LITERALS.has(word) ? word : '');
   if (sound === word) return end;
@@ -107,13 +107,13 @@ const WORD = /[A-Za-z0-9_.+-]/;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/;
 const LITERALS = new Set(['true', 'false', 'null']);
 
-/** Whether a body that was cut off may have gone on as JSON. */
+/** Whether this word could continue as JSON if the body was cut off. */
 function mayGoOn(word: string): boolean {
   const isBegun = [...LITERALS].some((literal) => literal.startsWith(word));
   return isBegun || /^-?(?:(?:0|[1-9]\d*)(?:\.|\.\d*[eE][+-]?|[eE][+-]?)?)?$/.test(word);
 }
 
-/** What stands there, in a few characters that any log and any header can show. */
+/** The token at this place, in a few characters that any log and any header can show. */
 function tokenAt(bytes: Uint8Array, at: number): string {
   let end = at;
   while (end - at < WORD_BYTES_MAX && WORD.test(String.fromCharCode(bytes[end] ?? 0))) end++;

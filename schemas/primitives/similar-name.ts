@@ -1,4 +1,4 @@
-/** Names of a request that are looked at: whoever sends more unknown ones did not misspell a field. */
+/** Names of a request that are compared. A request with more unknown names did not misspell a field. */
 const LOOKED_AT_MAX = 50;
 const CHARS_MIN = 4;
 

@@ -1,11 +1,11 @@
 import { daysInMonth } from './timestamp.ts';
 
-/** What an answer shows where a timestamp was not understood. */
+/** The form that error messages recommend. */
 export const TIMESTAMP_FORM = '2026-11-01T12:30:00.000Z';
 
 /**
- * Why `timestampMs` does not take a text, and what it takes: the end of "`occurredAt` …". Undefined when it
- * does take it.
+ * Why `timestampMs` rejects a text, and the form that it accepts: the end of "`occurredAt` …". Undefined if
+ * it accepts the text.
  */
 export function timestampFault(text: string): string | undefined {
   const fault = faultOf(text);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { timestampMs, timestampText } from './timestamp.ts';
 import { timestampFault } from './timestamp-fault.ts';
 
-// Breaks that turn it red: the calendar check left out (30 February); the offset's sign turned round.
+// Mutants this suite catches: the calendar check left out (30 February); the offset's sign turned round.
 describe('a timestamp', () => {
   it('reads what it writes', () => {
     fc.assert(
@@ -13,7 +13,7 @@ describe('a timestamp', () => {
     );
   });
 
-  it('is the same moment with any offset', () => {
+  it('is the same time with any offset', () => {
     const utc = Date.parse('2026-03-01T00:30:00.120Z');
     for (const text of [
       '2026-03-01T00:30:00.12Z',
@@ -29,7 +29,7 @@ describe('a timestamp', () => {
   });
 
   it.each(['2026-11-01T00:00Z', '2026-11-01T01:30+01:30', '2026-10-31 23:00-0100', '2026-11-01t00:00z'])(
-    'may go without seconds: %s',
+    'may have no seconds: %s',
     (text) => {
       expect(timestampMs(text)).toBe(Date.UTC(2026, 10, 1));
     },
@@ -76,10 +76,10 @@ describe('a timestamp', () => {
     ['2026-11-01T10:00:60Z', 'names a time of day that does not exist'],
     ['1767225600', 'is a number'],
     ['yesterday', 'does not begin with a date such as 2026-11-01'],
-  ])('%s is refused with what is wrong with it, and the right form', (text, fault) => {
-    const said = timestampFault(text);
-    expect(said).toContain(fault);
-    expect(timestampMs(/form is (\S+)$/.exec(said ?? '')?.[1] ?? '')).toBeDefined();
+  ])('%s is rejected with the fault, and the right form', (text, fault) => {
+    const message = timestampFault(text);
+    expect(message).toContain(fault);
+    expect(timestampMs(/form is (\S+)$/.exec(message ?? '')?.[1] ?? '')).toBeDefined();
   });
 
   /**

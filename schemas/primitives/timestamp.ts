@@ -1,8 +1,8 @@
 /**
- * RFC 3339 in, milliseconds out, and what common clients print beside it: no seconds (Java), `+0000` and a
+ * Parses RFC 3339 to milliseconds, and also what common clients print: no seconds (Java), `+0000` and a
  * space for the T (Python), small t and z. Up to nine fraction digits, cut to milliseconds. Undefined when
- * the text is no such timestamp: {@link timestampFault} says why. By hand since Date.parse costs 5 × as much
- * and takes far more than this.
+ * the text is no such timestamp: {@link timestampFault} returns why. Written by hand since Date.parse takes
+ * 5 × as long and accepts many other forms.
  */
 export function timestampMs(text: string): number | undefined {
   if (text.length < CHARS_MIN || text.length > CHARS_MAX || !hasDateShape(text)) return undefined;
@@ -33,7 +33,10 @@ const FRACTION_DIGITS_MAX = 9;
 let lastMs = Number.NaN;
 let lastText = '';
 
-/** ISO 8601 UTC with milliseconds. The last one is kept: a request's events share their createdAt. */
+/**
+ * ISO 8601 UTC with milliseconds. The last result is cached: the events of a request have the same
+ * createdAt.
+ */
 export function timestampText(ms: number): string {
   if (ms !== lastMs) {
     lastText = new Date(ms).toISOString();

@@ -26,8 +26,8 @@ export const Addon = Type.Object({
   processorPriceIds: Type.Optional(
     Type.Array(Type.String(), {
       description:
-        'Subscription items of the payment processor with one of these prices set the quantity. A plan may ' +
-        'have the same price: then the add-on counts the seats of that plan.',
+        'Prices of the payment processor. A subscription item with one of these prices sets the quantity ' +
+        'of the add-on. A plan can have the same price; the add-on then counts the seats of that plan.',
     }),
   ),
   createdAt: Timestamp,
@@ -75,7 +75,8 @@ export const addonRoutes = {
     access: 'plans:write',
     summary: 'Create an add-on',
     description:
-      'Attached to a subscription it adds its entitlements, times its quantity, to those of the plan.',
+      'A subscription with the add-on gets its entitlements, multiplied by the quantity, in addition to ' +
+      'those of the plan.',
     params: Nothing,
     query: Nothing,
     body: NewAddon,
@@ -90,7 +91,7 @@ export const addonRoutes = {
     path: `${API_BASE}/addons/{addonId}`,
     plane: 'control',
     access: 'plans:read',
-    summary: 'Read an add-on',
+    summary: 'Retrieve an add-on',
     params: AddonParams,
     query: Nothing,
     status: 200,
@@ -103,8 +104,8 @@ export const addonRoutes = {
     path: `${API_BASE}/addons/{addonId}`,
     plane: 'control',
     access: 'plans:write',
-    summary: 'Change an add-on',
-    description: 'What is left out stays. `processorPriceIds` are replaced as a whole.',
+    summary: 'Update an add-on',
+    description: 'Fields left out keep their values. `processorPriceIds` is replaced as a whole.',
     params: AddonParams,
     query: Nothing,
     body: AddonPatch,
@@ -118,15 +119,17 @@ export const addonRoutes = {
     ...itsEntitlements,
     method: 'GET',
     access: 'plans:read',
-    summary: 'Read what an add-on gives',
+    summary: 'Retrieve the entitlements of an add-on',
     errors: ['not_found'],
   }),
   'addons.replaceEntitlements': defineRoute({
     ...itsEntitlements,
     method: 'PUT',
     access: 'plans:write',
-    summary: 'Replace what an add-on gives',
-    description: 'The whole set, for each unit of its quantity; it reaches every subscription at once.',
+    summary: 'Replace the entitlements of an add-on',
+    description:
+      'The request contains the whole set; a feature that is not in it is no longer granted. The values ' +
+      'apply per unit of the quantity. Every subscription with the add-on gets the new values at once.',
     body: EntitlementSet,
     example: { entitlements: [{ featureKey: 'seats', value: 1 }] },
     errors: ['not_found', 'feature_not_found', 'precondition_failed', 'value_invalid'],

@@ -13,21 +13,23 @@ export const ApiKey = Type.Object({
   mode: Type.Enum(['live', 'test']),
   name: Type.Optional(Type.String()),
   scopes: Type.Array(Type.String()),
-  last4: Type.String({ description: 'The end of its text, to tell it from others.' }),
+  last4: Type.String({ description: 'The last four characters of the key.' }),
   status: Status,
-  createdBy: Type.String({ description: 'The id of a key, or `operator`.' }),
+  createdBy: Type.String({ description: 'The id of the API key that created it, or `operator`.' }),
   createdAt: Timestamp,
   expiresAt: Type.Optional(Timestamp),
   revokedAt: Type.Optional(Timestamp),
-  rotatedTo: Type.Optional(Type.String({ description: 'The id of its successor.' })),
-  lastUsedAt: Type.Optional(Type.String({ ...Timestamp, description: 'Behind by up to a minute.' })),
+  rotatedTo: Type.Optional(Type.String({ description: 'The id of the key that replaces it.' })),
+  lastUsedAt: Type.Optional(
+    Type.String({ ...Timestamp, description: 'When the key was last used, up to one minute late.' }),
+  ),
 });
 export type ApiKey = Static<typeof ApiKey>;
 
-/** The only answers that hold a key's text. */
+/** The only responses that contain a key's text. */
 export const ApiKeyWithText = Type.Object({
   ...ApiKey.properties,
-  key: Type.String({ description: 'Its text. It is shown this once and stored nowhere.' }),
+  key: Type.String({ description: 'The text of the API key. It is returned only once.' }),
 });
 
 export const NewApiKey = Type.Object({
@@ -36,11 +38,17 @@ export const NewApiKey = Type.Object({
     Type.Array(Type.Enum([...SCOPES, EVERY_SCOPE]), {
       maxItems: SCOPES.length + 1,
       uniqueItems: true,
-      description: 'What a secret key may do, at least one; `*` is everything. A publishable key has none.',
+      description:
+        'The scopes of a secret key, at least one; `*` grants all of them. A publishable key has none.',
     }),
   ),
   name: Type.Optional(Name),
-  expiresAt: Type.Optional(Type.String({ ...Timestamp, description: 'In the future.' })),
+  expiresAt: Type.Optional(
+    Type.String({
+      ...Timestamp,
+      description: 'When the key expires. Must be in the future. Default: never.',
+    }),
+  ),
 });
 export type NewApiKey = Static<typeof NewApiKey>;
 
@@ -50,7 +58,8 @@ export const ApiKeyRotation = optional({
   overlapSeconds: Type.Integer({
     minimum: 0,
     maximum: OVERLAP_SECONDS_MAX,
-    description: 'How long the old key lives on: a day unless told, 30 days at most. 0 revokes it at once.',
+    description:
+      'Seconds for which the old key stays valid. Default: one day. Maximum: 30 days. 0 revokes it at once.',
   }),
 });
 
@@ -63,8 +72,8 @@ export const apiKeyRoutes = {
     ...common,
     method: 'GET',
     path: `${API_BASE}/api-keys`,
-    summary: 'List the keys of this environment, newest first',
-    description: 'Those that expired or were revoked stay in the list.',
+    summary: 'List the API keys of the environment, newest first',
+    description: 'Includes expired and revoked keys.',
     params: Nothing,
     query: Type.Object({ ...PageQuery.properties, ...optional({ kind: Kind, status: Status }).properties }),
     status: 200,
@@ -75,10 +84,11 @@ export const apiKeyRoutes = {
     ...common,
     method: 'POST',
     path: `${API_BASE}/api-keys`,
-    summary: 'Make a key',
+    summary: 'Create an API key',
     description:
-      'Always in the environment of the key that asks, which cannot give scopes that it does not hold. The ' +
-      'answer, and its replay by Idempotency-Key, is the only one that shows the text of the new key.',
+      'The new key belongs to the environment of the key that makes the request, which can only grant ' +
+      'scopes that it has itself. Only this response, and its replay by `Idempotency-Key`, contains the ' +
+      'text of the new key.',
     params: Nothing,
     body: NewApiKey,
     example: { kind: 'secret', scopes: ['usage:write', 'usage:read'], name: 'Ingest of the web shop' },
@@ -90,7 +100,7 @@ export const apiKeyRoutes = {
     ...common,
     method: 'GET',
     path: `${API_BASE}/api-keys/{keyId}`,
-    summary: 'Read a key, without its text',
+    summary: 'Retrieve an API key, without its text',
     params: Params,
     status: 200,
     response: ApiKey,
@@ -100,11 +110,12 @@ export const apiKeyRoutes = {
     ...common,
     method: 'POST',
     path: `${API_BASE}/api-keys/{keyId}/rotate`,
-    summary: 'Replace a key by a new one',
+    summary: 'Rotate an API key',
     description:
-      'The new key has the name, the scopes and the end of the old one and is shown this once. The old ' +
-      'one lives on for the overlap, though never beyond its own end. Only an active key that was not ' +
-      'rotated yet can be rotated, and only by a key that holds all its scopes; a key may rotate itself.',
+      'Creates a key with the name, scopes and expiry of the old one; the response contains its text, ' +
+      'once. The old key stays valid for `overlapSeconds`, but not beyond its own expiry. Only an active ' +
+      'key that was not rotated before can be rotated, and only by a key that has all of its scopes. A ' +
+      'key can rotate itself.',
     params: Params,
     body: ApiKeyRotation,
     bodyOptional: true,
@@ -117,11 +128,11 @@ export const apiKeyRoutes = {
     ...common,
     method: 'DELETE',
     path: `${API_BASE}/api-keys/{keyId}`,
-    summary: 'Revoke a key for ever',
+    summary: 'Revoke an API key',
     description:
-      'Refused everywhere within 10 seconds. It stays in the list. A key may revoke any key of its ' +
-      'environment, itself too: whoever finds that a key leaked can end it. To revoke what is revoked ' +
-      'changes nothing.',
+      'Requests with a revoked key get 401 `key_revoked`, on every instance within 10 seconds. The key ' +
+      'stays in the list and cannot be restored. A key can revoke every key of its environment, itself ' +
+      'included. Revoking a revoked key changes nothing.',
     params: Params,
     status: 204,
     response: Nothing,

@@ -2,16 +2,20 @@ import { type Static, Type } from 'typebox';
 import { API_BASE, defineRoute } from '../route.ts';
 import { NamedId, Nothing, optional, PageQuery, pageOf, Timestamp } from './fields.ts';
 
-/** An object as an answer would have shown it; without secrets. */
+/** An object as a response would have shown it, without secrets. */
 const Snapshot = Type.Record(Type.String(), Type.Unknown());
 
 export const AuditEntry = Type.Object({
-  actor: Type.String({ description: 'The id of a key, or `operator`, `clock`, `processor`.' }),
-  action: Type.String({ description: 'The operation id, as `plans.update`.' }),
+  actor: Type.String({
+    description: 'The id of the API key that made the change, or `operator`, `clock` or `processor`.',
+  }),
+  action: Type.String({ description: 'The operation id, for example `plans.update`.' }),
   objectId: Type.String(),
   before: Type.Optional(Snapshot),
   after: Type.Optional(Snapshot),
-  requestId: Type.Optional(Type.String({ description: 'The X-Request-Id of the request that did it.' })),
+  requestId: Type.Optional(
+    Type.String({ description: 'The `X-Request-Id` of the request that made the change.' }),
+  ),
   createdAt: Timestamp,
 });
 export type AuditEntry = Static<typeof AuditEntry>;
@@ -22,10 +26,10 @@ export const auditLogRoutes = {
     path: `${API_BASE}/audit-log`,
     plane: 'control',
     access: 'keys:manage',
-    summary: 'List who changed what, newest first',
+    summary: 'List the audit log, newest first',
     description:
-      'Of this environment, `before` and `after` without secrets; from ≤ createdAt < to. What is made has ' +
-      'no `before`, what is deleted no `after`.',
+      'The changes of the environment with from ≤ createdAt < to. `before` and `after` are the object ' +
+      'without its secrets. A created object has no `before`, a deleted one no `after`.',
     params: Nothing,
     query: Type.Object({
       ...PageQuery.properties,

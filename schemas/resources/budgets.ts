@@ -6,7 +6,8 @@ import { Decimal, NamedId, Nothing, PageQuery, pageOf, Timestamp } from './field
 const Threshold = Type.Unsafe<Static<typeof Decimal>>({
   ...Decimal,
   minimum: 0,
-  description: 'Usage of one billing period. Reaching it is told by `usage.threshold`, once in the period.',
+  description:
+    'Usage within one billing period. When it is reached, `usage.threshold` is sent, once per period.',
 });
 
 const thresholds = { soft: Type.Optional(Threshold), hard: Type.Optional(Threshold) };
@@ -54,19 +55,19 @@ export const budgetRoutes = {
     ...one,
     method: 'GET',
     access: 'entitlements:read',
-    summary: 'Read a budget',
+    summary: 'Retrieve a budget',
     errors: ['customer_not_found', 'meter_not_found', 'not_found'],
   }),
   'budgets.put': defineRoute({
     ...one,
     method: 'PUT',
     access: 'subscriptions:write',
-    summary: "Watch a customer's usage of a meter",
+    summary: "Create or replace a customer's budget for a meter",
     description:
-      'Usage is told of and not refused: for that there are limits, which are watched by themselves, ' +
-      'at the limit and at 80 % of it. At least one of the two; `soft` is at most `hard`. What is left ' +
-      'out is not set: the whole budget is replaced. Usage of the running period that is there already ' +
-      'counts.',
+      'A budget sends `usage.threshold` events and does not reject usage. Limits need no budget: they ' +
+      'send the event at the limit and at 80 % of it. Give at least one of `soft` and `hard`; `soft` is ' +
+      'at most `hard`. The whole budget is replaced: a threshold left out is removed. Usage already ' +
+      'recorded in the current period counts.',
     body: NewBudget,
     example: { soft: 800, hard: 1000 },
     errors: [
@@ -81,7 +82,7 @@ export const budgetRoutes = {
     ...place,
     method: 'DELETE',
     access: 'subscriptions:write',
-    summary: 'Remove a budget',
+    summary: 'Delete a budget',
     status: 204,
     response: Nothing,
     errors: ['customer_not_found', 'meter_not_found', 'not_found', 'precondition_failed'],

@@ -3,29 +3,31 @@ import { API_BASE, defineRoute } from '../route.ts';
 import { CustomerParams } from './customers.ts';
 import { Decimal, Name, Nothing, PageQuery, pageOf, Timestamp } from './fields.ts';
 
-/** That have something left, of one customer: all of them are shown at once. */
+/** Grants of one customer with credits left: one response contains all of them. */
 export const CUSTOMER_GRANTS_MAX = 500;
-/** There is room before and behind it. */
+/** In the middle, so that other grants can come before and after it. */
 const PRIORITY_DEFAULT = 100;
 
 const Priority = Type.Integer({
   minimum: 0,
   maximum: 1_000,
-  description: 'The lower is burned first; of equals what expires first, then the oldest.',
+  description:
+    'Grants with a lower priority are burned first; of equal ones the first to expire, then the oldest.',
 });
 const Amount = Type.Unsafe<Static<typeof Decimal>>({ ...Decimal, minimum: 0 });
 
-const EXPIRES_AT = 'Lies ahead. From then on nothing of it is burned. Left out: it never expires.';
-const BALANCE = 'What the grants have left.';
-const UNPAID = 'What usage has cost beyond all credits. The next grant pays it first.';
-const GRANTS = 'Those that have something left and have not expired, the next to be burned first.';
-const BALANCE_CHANGE = 'What the balance changed by: all entries add up to it.';
-const UNPAID_CHANGE = 'What the unpaid rest changed by: all entries add up to it.';
+const EXPIRES_AT = 'When the rest of the grant expires. Must be in the future. Default: never.';
+const BALANCE = 'Credits left in all grants.';
+const UNPAID = 'Cost of usage that no credits were left for. The next grant pays it first.';
+const GRANTS = 'Grants with credits left that have not expired, in the order in which they are burned.';
+const BALANCE_CHANGE = 'Change of the balance. The balance is the sum of all entries.';
+const UNPAID_CHANGE = 'Change of the unpaid amount, which is the sum of all entries.';
 const ENTRY_TYPE =
-  'A grant came; it paid the unpaid rest; usage of a meter burned credits; usage that was corrected gave ' +
-  'back what it had burned; the rest of a grant expired.';
-const PERIOD_START = 'Of the billing period to which the usage belongs.';
-const UPDATED_AT = 'Later than `createdAt` where the meter burned again within the same hour (UTC).';
+  '`grant`: credits were granted. `repayment`: a grant paid an unpaid amount. `burn`: usage of a meter ' +
+  'burned credits. `reversal`: a correction of usage returned credits. `expiry`: the rest of a grant ' +
+  'expired.';
+const PERIOD_START = 'Start of the billing period that the usage belongs to.';
+const UPDATED_AT = 'Later than `createdAt` when the meter burned credits again within the same hour (UTC).';
 
 export const CreditGrant = Type.Object({
   id: Type.String(),
@@ -74,7 +76,7 @@ export const creditRoutes = {
     path: PATH,
     plane: 'control',
     access: 'entitlements:read',
-    summary: "Read a customer's credits: balance, unpaid rest and grants",
+    summary: "Retrieve a customer's credits: balance, unpaid amount and grants",
     params: CustomerParams,
     query: Nothing,
     status: 200,
@@ -89,8 +91,8 @@ export const creditRoutes = {
     access: 'subscriptions:write',
     summary: 'Grant credits to a customer',
     description:
-      'Usage of a meter with a credit rate burns them; where the customer has a limit on that meter, only ' +
-      'usage beyond it does. An unpaid rest is paid out of the grant at once.',
+      'Usage of a meter with a credit rate burns credits. If the customer has a limit on the meter, only ' +
+      'usage beyond the limit burns them. The grant pays an unpaid amount at once.',
     params: CustomerParams,
     query: Nothing,
     body: NewCreditGrant,
@@ -104,10 +106,10 @@ export const creditRoutes = {
     path: `${PATH}/ledger`,
     plane: 'control',
     access: 'entitlements:read',
-    summary: "List what moved a customer's credits, newest first",
+    summary: "List a customer's credit ledger, newest first",
     description:
-      'What has expired is no part of the balance from its moment on; its entry comes within 10 s. What ' +
-      'one meter burns within one hour is one entry, which grows meanwhile.',
+      'A grant leaves the balance at its `expiresAt`; the ledger entry follows within 10 s. The credits ' +
+      'that a meter burns within one hour are one entry, which grows during that hour.',
     params: CustomerParams,
     query: PageQuery,
     status: 200,

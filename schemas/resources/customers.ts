@@ -27,12 +27,15 @@ export const NewCustomer = Type.Object({
         '^(?!cus_|(events|check)$|\\.{1,2}$)',
         'must not begin with cus_, nor be events, check, `.` or `..`',
       ),
-      description: "Your own id. It may stand wherever the customer's id does; it never changes.",
+      description:
+        "Your own id of the customer. Every operation accepts it in place of the customer's id. It " +
+        'cannot be changed.',
     }),
   ),
   processorCustomerId: Type.Optional({
     ...ProcessorId,
-    description: "The payment processor's own id of it: its subscriptions there are made here too.",
+    description:
+      "The payment processor's id of the customer. The customer's subscriptions there are created here too.",
   }),
   metadata: Type.Optional(PlainValues),
 });
@@ -45,14 +48,14 @@ export const CustomerPatch = Type.Partial(
     processorCustomerId: Type.Unsafe<string | null>({
       ...ProcessorId,
       type: ['string', 'null'],
-      description: "The payment processor's own id of it. Null: none.",
+      description: "The payment processor's id of the customer. null removes it.",
     }),
   }),
 );
 export type CustomerPatch = Static<typeof CustomerPatch>;
 
 export const CustomerParams = Type.Object({
-  customerId: Type.String({ ...NamedId, description: "The customer's id or your own externalId." }),
+  customerId: Type.String({ ...NamedId, description: "The customer's id or your own `externalId`." }),
 });
 
 const one = { params: CustomerParams, query: Nothing, status: 200, response: Customer, etag: true } as const;
@@ -67,9 +70,18 @@ export const customerRoutes = {
     params: Nothing,
     query: Type.Object({
       ...PageQuery.properties,
-      email: Type.Optional(Type.String({ maxLength: 254, description: 'In any case, otherwise exact.' })),
+      email: Type.Optional(
+        Type.String({
+          maxLength: 254,
+          description: 'The exact email address; upper and lower case are the same.',
+        }),
+      ),
       q: Type.Optional(
-        Type.String({ minLength: 1, maxLength: 200, description: 'A part of name, email or externalId.' }),
+        Type.String({
+          minLength: 1,
+          maxLength: 200,
+          description: 'Text that the name, email or `externalId` contains.',
+        }),
       ),
     }),
     status: 200,
@@ -97,7 +109,7 @@ export const customerRoutes = {
     path: `${API_BASE}/customers/{customerId}`,
     plane: 'control',
     access: 'customers:view',
-    summary: 'Read a customer',
+    summary: 'Retrieve a customer',
     errors: ['customer_not_found'],
   }),
   'customers.update': defineRoute({
@@ -106,8 +118,9 @@ export const customerRoutes = {
     path: `${API_BASE}/customers/{customerId}`,
     plane: 'control',
     access: 'customers:create',
-    summary: 'Change a customer',
-    description: 'What is left out stays. `metadata` is replaced as a whole. `externalId` is set once.',
+    summary: 'Update a customer',
+    description:
+      'Fields left out keep their values. `metadata` is replaced as a whole. `externalId` can be set once.',
     body: CustomerPatch,
     example: { name: 'Ada King' },
     errors: ['customer_not_found', 'already_exists', 'precondition_failed', 'value_invalid'],
@@ -118,7 +131,8 @@ export const customerRoutes = {
     path: `${API_BASE}/customers/{customerId}/archive`,
     plane: 'control',
     access: 'customers:create',
-    summary: 'Archive a customer: no new usage, no new subscriptions',
+    summary: 'Archive a customer',
+    description: 'An archived customer takes no new usage and no new subscriptions.',
     errors: ['customer_not_found', 'precondition_failed'],
   }),
 };

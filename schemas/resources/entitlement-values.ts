@@ -7,22 +7,28 @@ export type FeatureType = (typeof FEATURE_TYPES)[number];
 
 export const ENTITLEMENTS_MAX = 500;
 
-/** What a plan or an add-on gives of a feature. `null` is unlimited. */
+/** The value that a plan or an add-on gives of a feature. `null` is unlimited. */
 export const EntitlementValue = Type.Unsafe<boolean | ExactNumber | null>({
   type: ['boolean', 'number', 'null'],
   format: 'decimal',
   minimum: 0,
   description:
-    'true or false for a boolean feature; for a limit or metered one a number from 0 on, or null: unlimited.',
+    'Boolean features: true or false. Limit and metered features: a number of at least 0, or null for ' +
+    'unlimited.',
 });
 
-const Soft = Type.Boolean({ description: 'A limit that may be passed. Not for boolean features.' });
+const Soft = Type.Boolean({
+  description: 'Whether the limit may be exceeded. Limit and metered features only.',
+});
 
-/** The whole set: what is not in it is no longer given. */
+/** The whole set: a feature that is not in it is no longer granted. */
 export const EntitlementSet = Type.Object({
   entitlements: Type.Array(
     Type.Object({
-      featureKey: Type.String({ ...NamedId, description: "The feature's key or id; each feature once." }),
+      featureKey: Type.String({
+        ...NamedId,
+        description: "The feature's key or id. Each feature may occur once.",
+      }),
       value: EntitlementValue,
       soft: Type.Optional(Soft),
     }),
@@ -31,7 +37,7 @@ export const EntitlementSet = Type.Object({
 });
 export type EntitlementSet = Static<typeof EntitlementSet>;
 
-/** As it is shown, by feature key. */
+/** As responses show it, sorted by feature key. */
 export const GivenEntitlements = Type.Array(
   Type.Object({
     featureKey: Type.String(),

@@ -6,18 +6,18 @@ import { CustomerParams } from './customers.ts';
 import { EntitlementValue, FEATURE_TYPES } from './entitlement-values.ts';
 import { Decimal, NamedId, Nothing, ruled, Timestamp } from './fields.ts';
 
-/** Features of one call that asks for several. */
+/** Features of one request. */
 const CHECKS_MAX = 100;
 
 const Sources = Type.Array(Type.String(), {
-  description: '`plan:<key>`, `addon:<key>`, `override`, `credit`.',
+  description: 'Where the value comes from: `plan:<key>`, `addon:<key>`, `override` or `credit`.',
 });
 
 export const Contribution = Type.Object({
   source: Type.String({ description: '`plan:<key>`, `addon:<key>` or `override`.' }),
   value: EntitlementValue,
   quantity: Type.Optional(
-    Type.Integer({ description: 'How often the customer has it; left out: once.', minimum: 2 }),
+    Type.Integer({ description: 'How many times the customer has the source. Left out: once.', minimum: 2 }),
   ),
 });
 export type Contribution = Static<typeof Contribution>;
@@ -29,10 +29,10 @@ const held = {
   contributions: Type.Optional(
     Type.Array(Contribution, {
       description:
-        'What `effectiveValue` is made of. Of a limit `value` × `quantity` add up to it; of an unlimited ' +
-        'one these are the sources that make it so, of a boolean those that say the same. An override ' +
-        'stands alone. Credits are no part of it: they pay for what is beyond. Left out where there are ' +
-        'more than 100.',
+        'The sources of `effectiveValue`. Limits: the sum of `value` × `quantity` is the limit. ' +
+        'Unlimited: the sources that are unlimited. Boolean features: the sources with the same value. ' +
+        'An override is the only entry. Credits are not included: they pay for usage beyond the limit. ' +
+        'Left out when there are more than 100.',
     }),
   ),
 };
@@ -44,20 +44,22 @@ export const EntitlementList = Type.Array(Entitlement);
 
 export const EntitlementDecision = Type.Object({
   allowed: Type.Boolean(),
-  reason: Type.String({ description: 'One sentence for people; it may change. Decide by `reasonCode`.' }),
+  reason: Type.String({ description: 'A sentence for people, which may change. Decide by `reasonCode`.' }),
   customerId: Type.String(),
   ...held,
   type: Type.Optional(held.type),
   sources: Type.Optional(Sources),
   reasonCode: Type.Enum([...REASON_CODES]),
-  limit: Type.Optional(Type.Unsafe<ExactNumber>({ ...Decimal, description: 'Missing when unlimited.' })),
+  limit: Type.Optional(
+    Type.Unsafe<ExactNumber>({ ...Decimal, description: 'Left out when the feature is unlimited.' }),
+  ),
   current: Type.Optional(
-    Type.Unsafe<ExactNumber>({ ...Decimal, description: "The meter's counter of this period." }),
+    Type.Unsafe<ExactNumber>({ ...Decimal, description: 'Usage of the meter in the current period.' }),
   ),
   remaining: Type.Optional(
     Type.Unsafe<ExactNumber>({
       ...Decimal,
-      description: 'limit − current, 0 at least; before this request.',
+      description: '`limit` − `current`, at least 0, without what this request asks for.',
     }),
   ),
   resetsAt: Type.Optional(Timestamp),
@@ -68,21 +70,23 @@ export type EntitlementDecision = Static<typeof EntitlementDecision>;
 export const EntitlementDecisionList = Type.Object({ data: Type.Array(EntitlementDecision) });
 
 const REQUESTED =
-  'How many more are asked for. Left out: 1 of a metered feature, 0 of a limit. Nothing of a boolean one.';
+  'The amount that the customer wants to use. Metered features: in addition to the usage so far, 1 by ' +
+  'default. Limit features: compared with the limit, 0 by default. Not for boolean features.';
 
-/** Text, so that no digit of it is lost. */
+/** Text, so that no digit is lost. */
 const RequestedText = Type.String({
-  ...ruled('^[0-9]+(\\.[0-9]+)?([eE][+-]?[0-9]+)?$', 'must be a number from 0 on'),
+  ...ruled('^[0-9]+(\\.[0-9]+)?([eE][+-]?[0-9]+)?$', 'must be a number of at least 0'),
   maxLength: 64,
-  description: `A decimal, also one like 1e-7. ${REQUESTED}`,
+  description: `A decimal; an exponent, as in 1e-7, is accepted. ${REQUESTED}`,
 });
 
 const consistency = Type.Enum(['eventual', 'strong'], {
   default: 'eventual',
   description:
-    '`eventual` answers from memory and does not wait: a change of what the customer holds is seen within ' +
-    'a second, and counters are 2 s old at most. `strong` reads everything, and waits up to 5 s for what ' +
-    'was acknowledged before, else 503. `asOf` says up to when everything is counted.',
+    "`eventual` decides from a cache and does not wait: a change of the customer's entitlements is " +
+    'visible within 1 s, and counters are at most 2 s old. `strong` reads from the database and waits up ' +
+    'to 5 s for the usage acknowledged before the request; after that the response is 503. Usage ' +
+    'acknowledged before `asOf` is counted.',
 });
 
 export const EntitlementChecks = Type.Object({
@@ -103,11 +107,11 @@ export const entitlementRoutes = {
     path: `${API_BASE}/entitlements/{customerId}`,
     plane: 'control',
     access: 'entitlements:read',
-    summary: 'List what a customer is entitled to',
+    summary: "List a customer's entitlements",
     description:
-      'One row per feature, by key. `effectiveValue` is null where there is no limit. Over all ' +
-      'subscriptions that count, booleans are combined by OR and limits are added up; an override replaces ' +
-      'the result. An archived customer holds nothing.',
+      'One entry per feature, sorted by key. `effectiveValue` is null when the feature is unlimited. ' +
+      'Over all subscriptions that count, boolean values are combined with OR and limits are added; an ' +
+      'override replaces the result. An archived customer has no entitlements.',
     params: CustomerParams,
     query: Nothing,
     status: 200,
@@ -120,13 +124,14 @@ export const entitlementRoutes = {
     path: `${API_BASE}/entitlements/{customerId}/{featureKey}`,
     plane: 'control',
     access: 'entitlements:read',
-    summary: 'Decide whether a customer may use a feature',
+    summary: 'Check whether a customer may use a feature',
     description:
-      'Always a decision: an unknown customer or feature is a denial with its reasonCode. Of a limit the ' +
-      'number asked for is compared with it, of a metered feature the counter and the number asked for. ' +
-      'Beyond a metered limit credits pay where the meter has a credit rate and they reach: ' +
-      "`granted_by_credit`. A check knows no property, so it reckons with the meter's `creditRate`, or " +
-      'with the dearest of its `creditRates` where it has nothing else.',
+      'The response is always a decision: an unknown customer or feature is denied with its own ' +
+      '`reasonCode`. Limit features: `requested` is compared with the limit. Metered features: the usage ' +
+      'of the current period plus `requested` is compared with the limit. Beyond a metered limit, ' +
+      'credits pay if the meter has a credit rate and the balance is sufficient (`granted_by_credit`). A ' +
+      "check has no event properties: it uses the meter's `creditRate`, or the highest of its " +
+      '`creditRates` if there is no other.',
     params: Type.Object({
       ...CustomerParams.properties,
       featureKey: Type.String({ ...NamedId, description: "The feature's key or id." }),
@@ -141,8 +146,8 @@ export const entitlementRoutes = {
     path: `${API_BASE}/entitlements/check`,
     plane: 'control',
     access: 'entitlements:read',
-    summary: 'Decide on several features of a customer at once',
-    description: 'The decisions stand in the order of the questions. Each is made for itself.',
+    summary: 'Check several features of a customer',
+    description: 'The decisions are in the order of `features`. Each is made independently of the others.',
     params: Nothing,
     query: Type.Object({ consistency }),
     isRead: true,

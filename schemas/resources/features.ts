@@ -8,14 +8,18 @@ const FeatureKey = Type.String({
   ...ruled('^(?!feat_|\\.{1,2}$)', 'must not begin with feat_, nor be `.` or `..`'),
 });
 
-const MeterKey = Type.String({ ...NamedId, description: 'The key or id of the meter that counts its use.' });
+const MeterKey = Type.String({
+  ...NamedId,
+  description: 'The key or id of the meter that counts the usage of the feature.',
+});
 
 const featureFields = {
   key: FeatureKey,
   name: Name,
   type: Type.Enum([...FEATURE_TYPES], {
     description:
-      'boolean: held or not. limit: a number, such as seats. metered: a limit on what a meter counts.',
+      '`boolean`: the customer has it or not. `limit`: a number, such as seats. `metered`: a limit on the ' +
+      'usage of a meter.',
   }),
   meterKey: Type.Optional(MeterKey),
 };
@@ -23,7 +27,7 @@ const featureFields = {
 export const NewFeature = Type.Object(featureFields);
 export type NewFeature = Static<typeof NewFeature>;
 
-/** `key` and `type` are known here so that a change of them is refused, and not ignored. */
+/** `key` and `type` are in the schema so that a change of them is rejected and not ignored. */
 export const FeaturePatch = Type.Partial(NewFeature);
 export type FeaturePatch = Static<typeof FeaturePatch>;
 
@@ -64,7 +68,8 @@ export const featureRoutes = {
     plane: 'control',
     access: 'plans:write',
     summary: 'Create a feature',
-    description: 'Key and type never change. A metered feature needs a meter that is not archived.',
+    description:
+      '`key` and `type` cannot be changed later. A metered feature needs a meter that is not archived.',
     params: Nothing,
     query: Nothing,
     body: NewFeature,
@@ -78,7 +83,7 @@ export const featureRoutes = {
     ...one,
     method: 'GET',
     access: 'plans:read',
-    summary: 'Read a feature',
+    summary: 'Retrieve a feature',
     status: 200,
     response: Feature,
     etag: true,
@@ -88,8 +93,8 @@ export const featureRoutes = {
     ...one,
     method: 'PATCH',
     access: 'plans:write',
-    summary: 'Change a feature',
-    description: 'Its name, and the meter of a metered one. What is left out stays.',
+    summary: 'Update a feature',
+    description: 'Changes the name, or the meter of a metered feature. Fields left out keep their values.',
     body: FeaturePatch,
     example: { name: 'Team seats' },
     status: 200,
@@ -101,8 +106,10 @@ export const featureRoutes = {
     ...one,
     method: 'DELETE',
     access: 'plans:write',
-    summary: 'Delete a feature, and what plans, add-ons and overrides give of it',
-    description: 'Every version of every plan loses it, and nobody holds it any more.',
+    summary: 'Delete a feature',
+    description:
+      'Removes the feature from every version of every plan, and from all add-ons and overrides. No ' +
+      'customer has it any longer.',
     status: 204,
     response: Nothing,
     errors: ['feature_not_found', 'precondition_failed'],

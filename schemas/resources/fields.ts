@@ -6,8 +6,8 @@ const ID_CHARS_MAX = 128;
 const NAME_CHARS_MAX = 200;
 
 /**
- * Exact, at most 15 integer and 12 fraction digits where a client sends it. By its format (of the OpenAPI
- * registry) it is told from counts and shares: with `Prefer: numbers=text` it is answered as a string.
+ * Exact; a client may send at most 15 integer and 12 fraction digits. The format (of the OpenAPI registry)
+ * distinguishes it from counts and rates: `Prefer: numbers=text` returns decimals alone as strings.
  */
 export const Decimal = Type.Unsafe<ExactNumber>({ type: 'number', format: 'decimal' });
 
@@ -17,14 +17,14 @@ export const Timestamp = Type.String({ format: 'date-time' });
 export const Name = Type.String({
   minLength: 1,
   maxLength: NAME_CHARS_MAX,
-  ...ruled('\\S', 'must hold something else than white space'),
+  ...ruled('\\S', 'must contain a character other than white space'),
 });
 
 export const NamedId = Type.String({ minLength: 1, maxLength: ID_CHARS_MAX });
 
 /**
- * An Idempotency-Key in a header: visible ASCII, with spaces inside. Other bytes are read as Latin-1 by one,
- * as UTF-8 by the next.
+ * An Idempotency-Key in a header: visible ASCII, with spaces inside. Some servers read other bytes as
+ * Latin-1, some as UTF-8.
  */
 export const HEADER_KEY_PATTERN = '^[!-~]([ -~]*[!-~])?$';
 
@@ -58,12 +58,12 @@ export function pageOf<Item extends TSchema>(item: Item) {
   });
 }
 
-/** A pattern, and what it asks in the words of a refusal: "`name` must …". */
+/** A pattern, and its rule as error messages state it: "`name` must …". */
 export function ruled(pattern: string, rule: string) {
   return { pattern, 'x-pattern-rule': rule };
 }
 
-/** An object of which every field may be missing. */
+/** An object with optional fields only. */
 export function optional<P extends TProperties>(fields: P) {
   return Type.Partial(Type.Object(fields));
 }

@@ -2,13 +2,13 @@ import { type Static, Type } from 'typebox';
 import { API_BASE, defineRoute } from '../route.ts';
 import { NamedId, Nothing, Timestamp } from './fields.ts';
 
-/** `activated` is never posted: it is derived from subscriptions. */
+/** `activated` is not recorded by clients: it is derived from subscriptions. */
 const POSTED_STAGES = ['widget_view', 'checkout_started'] as const;
 
 export const FunnelEvent = Type.Object({
   event: Type.Enum([...POSTED_STAGES]),
-  sessionId: Type.String({ ...NamedId, description: 'Stable and anonymous, one per mount of the widget.' }),
-  planId: Type.Optional(Type.String({ ...NamedId, description: 'Recorded as it is sent.' })),
+  sessionId: Type.String({ ...NamedId, description: 'Stable and anonymous; one per mount of the widget.' }),
+  planId: Type.Optional(Type.String({ ...NamedId, description: 'Stored as sent; the plan need not exist.' })),
 });
 export type FunnelEvent = Static<typeof FunnelEvent>;
 
@@ -24,8 +24,11 @@ export const FunnelEventReceipt = Type.Object({ id: Type.String() });
 
 export const FunnelStage = Type.Object({
   stage: Type.Enum([...POSTED_STAGES, 'activated']),
-  sessions: Type.Integer({ description: 'Different sessions.' }),
-  rate: Type.Number({ description: "The share of the first stage's sessions; 0 where that has none." }),
+  sessions: Type.Integer({ description: 'Number of distinct sessions.' }),
+  rate: Type.Number({
+    description:
+      'Sessions of this stage divided by those of the first stage; 0 when the first stage has none.',
+  }),
 });
 
 export const Funnel = Type.Object({ from: Timestamp, to: Timestamp, stages: Type.Array(FunnelStage) });
@@ -44,18 +47,18 @@ export const funnelRoutes = {
     plane: 'control',
     access: 'publishable',
     fromBrowser: true,
-    summary: 'Record an anonymous step of the pricing widget',
+    summary: 'Record an anonymous event of the pricing widget',
     description:
-      'For browsers, under a publishable key: CORS is answered for every origin, a `text/plain` body holds ' +
-      'the same JSON, and the publishable key may stand in `?key=` (`navigator.sendBeacon`). Limited per ' +
-      'publishable key: 429 with `Retry-After`. Events are kept for 400 days. `activated` is never posted: ' +
-      'create the subscription with `metadata.sessionId`.',
+      'For browsers, with a publishable key. CORS allows every origin. For `navigator.sendBeacon`, a ' +
+      '`text/plain` body may contain the same JSON and `?key=` the publishable key. Requests are limited ' +
+      'per publishable key: 429 with `Retry-After`. Events are stored for 400 days. The stage ' +
+      '`activated` is not recorded here: create the subscription with `metadata.sessionId`.',
     params: Nothing,
     query: Type.Object({
       key: Type.Optional(
         Type.String({
           maxLength: 128,
-          description: 'A publishable key, in place of a header. Never a secret one.',
+          description: 'A publishable key, in place of a header. Secret keys are rejected.',
         }),
       ),
     }),
@@ -71,12 +74,12 @@ export const funnelRoutes = {
     path: `${API_BASE}/funnel`,
     plane: 'control',
     access: 'plans:read',
-    summary: 'How many sessions saw the widget, started a checkout and subscribed',
+    summary: 'Retrieve the pricing funnel: sessions that saw the widget, started a checkout and subscribed',
     description:
-      'Of what happened from `from` (30 days before `to` by default) up to `to` (now by default). A ' +
+      'Counts events with `from` ≤ time < `to`. `to` is now by default, `from` 30 days before `to`. A ' +
       'session is `activated` when a subscription with its `metadata.sessionId` was created at or after ' +
-      'its `checkout_started`. With `planId`: checkouts and subscriptions of that plan, and views that ' +
-      'name it or none.',
+      'its `checkout_started`. With `planId`, only checkouts and subscriptions of that plan count, and ' +
+      'views that name that plan or no plan.',
     params: Nothing,
     query: Type.Object({
       from: Type.Optional(Timestamp),

@@ -2,20 +2,24 @@ import { type Static, Type } from 'typebox';
 import { API_BASE, defineRoute } from '../route.ts';
 import { NamedId, Nothing, PageQuery, pageOf, ruled, Timestamp } from './fields.ts';
 
-/** Printable ASCII without spaces: what came along from a copied line is told and not stored. */
+/** Printable ASCII without spaces: a space or line feed that was copied along is an error and not stored. */
 const SecretText = {
   minLength: 8,
   maxLength: 255,
-  ...ruled('^[\\x21-\\x7e]+$', 'must hold visible ASCII characters only, no spaces'),
+  ...ruled('^[\\x21-\\x7e]+$', 'must contain visible ASCII characters only, no spaces'),
 } as const;
 
 export const ProcessorAction = Type.Object({
   action: Type.Enum(['connect', 'disconnect', 'set_webhook_secret']),
-  apiKey: Type.Optional(Type.String({ ...SecretText, description: "The processor's key, for `connect`." })),
+  apiKey: Type.Optional(
+    Type.String({ ...SecretText, description: "The processor's API key. Required by `connect`." }),
+  ),
   secret: Type.Optional(
     Type.String({
       ...SecretText,
-      description: "The signing secret of the processor's webhook endpoint; `connect` takes it too.",
+      description:
+        "The signing secret of the processor's webhook endpoint. Required by `set_webhook_secret`, " +
+        'optional for `connect`.',
     }),
   ),
 });
@@ -30,29 +34,30 @@ export const ProcessorConnection = Type.Object({
 });
 export type ProcessorConnection = Static<typeof ProcessorConnection>;
 
-/** As much of the processor's event as is looked at. */
+/** The fields of the processor's event that are read. */
 export const SignedProcessorEvent = Type.Object({
   id: Type.String(),
   type: Type.String(),
   created: Type.Integer({ description: 'Unix seconds.' }),
-  livemode: Type.Optional(Type.Boolean({ description: 'Has to be that of the path.' })),
+  livemode: Type.Optional(Type.Boolean({ description: 'Must agree with the mode in the path.' })),
   data: Type.Object({ object: Type.Object({}) }),
 });
 
 export const SignedProcessorEventReceipt = Type.Object({ received: Type.Boolean() });
 
-/** An id of the processor's, as it prints them. */
+/** An id that the processor assigned. */
 export const ProcessorId = Type.String({
   minLength: 1,
   maxLength: 255,
-  ...ruled('^[\\x21-\\x7e]+$', 'must hold visible ASCII characters only, no spaces'),
+  ...ruled('^[\\x21-\\x7e]+$', 'must contain visible ASCII characters only, no spaces'),
 });
 
 /** Of a plan or an add-on. */
 export const ProcessorPriceIds = Type.Array(ProcessorId, {
   maxItems: 50,
   uniqueItems: true,
-  description: "Prices of the payment processor. Another's price is 409 `already_exists`.",
+  description:
+    'Prices of the payment processor. A price that belongs to another object is 409 `already_exists`.',
 });
 
 const EVENT_STATUSES = ['applied', 'ignored', 'unmatched'] as const;
@@ -74,29 +79,36 @@ const EVENT_REASONS = [
 export type ProcessorEventReason = (typeof EVENT_REASONS)[number];
 
 export const ProcessorEvent = Type.Object({
-  id: Type.String({ description: "The processor's own." }),
+  id: Type.String({ description: "The processor's id of the event." }),
   type: Type.Optional(Type.String()),
   status: Type.Enum([...EVENT_STATUSES], {
     description:
-      '`unmatched` waits, for 35 days: it is applied when its subscription is linked, or when the missing ' +
-      'mapping is made.',
+      '`applied`: the subscription was changed. `ignored`: the event changed nothing. `unmatched`: the ' +
+      'event waits for up to 35 days, and is applied when its subscription is linked or its prices are ' +
+      'mapped.',
   }),
   reasons: Type.Array(Type.Enum([...EVENT_REASONS]), {
     description:
-      'Why it waits, was ignored, or was applied without its items. `older`: than an applied event, ' +
-      'or than a change through this API. `given_up`: more than 20 newer ones of its subscription wait, or ' +
-      '10,000 (32 MiB) of the environment.',
+      'Why the event waits, was ignored, or was applied without its items. `older`: it is older than an ' +
+      'applied event or than a change through this API. `given_up`: more than 20 newer events of its ' +
+      'subscription wait, or more than 10,000 events (32 MiB) of the environment.',
   }),
   processorSubscriptionId: Type.Optional(Type.String()),
-  subscriptionId: Type.Optional(Type.String({ description: 'The subscription that is linked to it.' })),
-  processorCustomerId: Type.Optional(Type.String({ description: 'While it waits.' })),
-  customerName: Type.Optional(Type.String({ description: 'Its `metadata.customerId`, while it waits.' })),
+  subscriptionId: Type.Optional(
+    Type.String({ description: 'The subscription that is linked to `processorSubscriptionId`.' }),
+  ),
+  processorCustomerId: Type.Optional(Type.String({ description: 'Only while the event waits.' })),
+  customerName: Type.Optional(
+    Type.String({ description: 'The `metadata.customerId` of the event, only while it waits.' }),
+  ),
   items: Type.Optional(
     Type.Array(Type.Object({ priceId: Type.String(), quantity: Type.Number() }), {
-      description: 'While it waits.',
+      description: 'The subscription items of the event, only while it waits.',
     }),
   ),
-  missingPriceIds: Type.Array(Type.String(), { description: 'Its prices that are not mapped.' }),
+  missingPriceIds: Type.Array(Type.String(), {
+    description: 'Prices of the event that no plan or add-on has.',
+  }),
   occurredAt: Type.Optional(Timestamp),
   receivedAt: Timestamp,
 });
@@ -112,9 +124,9 @@ export const integrationRoutes = {
     access: 'integrations:manage',
     summary: 'Connect or disconnect the payment processor, or set its webhook secret',
     description:
-      '`connect` needs `apiKey` and also takes `secret`; `set_webhook_secret` needs `secret`; `disconnect` ' +
-      'forgets both, and is fine when nothing is connected. Both are stored encrypted and never returned. ' +
-      'Nothing is called over the network.',
+      '`connect` requires `apiKey` and accepts `secret`; `set_webhook_secret` requires `secret`; ' +
+      '`disconnect` deletes both, and succeeds when nothing is connected. Both are stored encrypted and ' +
+      'never returned. The operation makes no network requests.',
     params: Nothing,
     query: Nothing,
     body: ProcessorAction,
@@ -128,7 +140,7 @@ export const integrationRoutes = {
     path: PROCESSOR,
     plane: 'control',
     access: 'integrations:manage',
-    summary: 'Whether the payment processor is connected',
+    summary: 'Retrieve the connection to the payment processor',
     params: Nothing,
     query: Nothing,
     status: 200,
@@ -140,7 +152,7 @@ export const integrationRoutes = {
     path: `${PROCESSOR}/events`,
     plane: 'control',
     access: 'integrations:manage',
-    summary: 'List events of the payment processor about subscriptions, newest first',
+    summary: 'List subscription events of the payment processor, newest first',
     params: Nothing,
     query: Type.Object({
       ...PageQuery.properties,
@@ -156,11 +168,11 @@ export const integrationRoutes = {
     path: `${PROCESSOR}/events/{processorEventId}/apply`,
     plane: 'control',
     access: 'integrations:manage',
-    summary: 'Apply an unmatched event again',
+    summary: 'Apply an unmatched event',
     description:
-      'Applies the events that wait for its subscription, in the order in which they happened there. Once ' +
-      'a missing mapping is made this also happens by itself, within seconds. Nothing changes when the ' +
-      'event does not wait any more.',
+      'Applies the waiting events of its subscription, in the order of the processor. The server also does ' +
+      'this within seconds after a missing price is mapped. An event that is not waiting any longer is ' +
+      'returned unchanged.',
     params: Type.Object({
       processorEventId: Type.String({ ...ProcessorId, description: "The processor's id of the event." }),
     }),
@@ -174,20 +186,21 @@ export const integrationRoutes = {
     path: `${PROCESSOR}/webhooks/{workspaceId}/{mode}`,
     plane: 'control',
     access: 'signature',
-    summary: "Take an event of the payment processor: this is its webhook endpoint's address",
+    summary: 'Receive an event of the payment processor',
     description:
-      'Signed as Stripe signs (`Stripe-Signature`), at most 5 minutes ago; `livemode` has to be that of ' +
-      'the path. `customer.subscription.*` moves the subscription with that `processorSubscriptionId` ' +
-      'to the status, period, `cancelAt`, `trialEnd`, plan and add-ons that the event shows, also where ' +
-      'our own table knows no such transition: the processor is the truth. `pause_collection` makes it ' +
-      "`paused`. Events are ordered by the processor's own time; within its second, creation comes " +
-      'first and the end last, and otherwise the one that came later counts. An event older than a ' +
-      'change through this API undoes nothing. Plan and add-ons are those with the `processorPriceIds` ' +
-      'of its items. A subscription that is not linked is created where its customer is known ' +
-      '(`processorCustomerId`, or `metadata.customerId`) and a price is that of a plan; else the event ' +
-      'waits for 35 days, and is applied when a subscription is linked or the missing mapping is made. ' +
-      'Events of a test clock are ordered among themselves. Replays, older events and other types ' +
-      'change nothing and are answered 200 all the same.',
+      "Configure this URL as the processor's webhook endpoint. Requests must be signed like Stripe's " +
+      '(`Stripe-Signature`), at most 5 minutes ago, and `livemode` must agree with the mode in the path. ' +
+      'A `customer.subscription.*` event sets the status, period, `cancelAt`, `trialEnd`, plan and ' +
+      'add-ons of the subscription with that `processorSubscriptionId`, even if the API would not allow ' +
+      'the status transition. `pause_collection` sets `paused`. Plan and add-ons are those whose ' +
+      "`processorPriceIds` contain the prices of the event's items. Events are ordered by the " +
+      "processor's time. Within one second the creation is first, the end is last, and otherwise the " +
+      'event received later applies. An event older than a change through this API does not revert it. A ' +
+      'subscription that is not linked is created if its customer is known (`processorCustomerId` or ' +
+      '`metadata.customerId`) and one of its prices belongs to a plan. Otherwise the event waits for up ' +
+      'to 35 days, and is applied when a subscription is linked or its prices are mapped. Events of a ' +
+      'test clock are ordered among themselves. Replays, older events and other event types change ' +
+      'nothing and get 200.',
     params: Type.Object({
       workspaceId: NamedId,
       mode: Type.String({ ...NamedId, description: '`live` or `test`.' }),
@@ -211,7 +224,7 @@ export const integrationRoutes = {
     path: `${API_BASE}/integrations/legacy-webhooks`,
     plane: 'control',
     access: 'any_key',
-    summary: 'Removed on 2026-09-30: use GET /api/v1/webhooks/endpoints',
+    summary: 'Removed on 2026-09-30; use GET /api/v1/webhooks/endpoints',
     params: Nothing,
     query: Nothing,
     status: 410,

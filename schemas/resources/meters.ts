@@ -21,7 +21,7 @@ export const CreditRates = Type.Object({
 
 const UnitRate = Type.Unsafe<Static<typeof Rate>>({
   ...Rate,
-  description: 'Credits per unit; sum and count meters only.',
+  description: 'Credits per unit. Only for `sum` and `count` meters.',
 });
 
 const Unit = Type.String({ minLength: 1, maxLength: 64 });
@@ -35,7 +35,10 @@ const meterFields = {
   name: Name,
   aggregation: Aggregation,
   property: Type.Optional(
-    Type.String({ ...Property, description: 'What a `unique` meter counts the different values of.' }),
+    Type.String({
+      ...Property,
+      description: 'The event property whose distinct values a `unique` meter counts.',
+    }),
   ),
   unit: Type.Optional(Unit),
   creditRate: Type.Optional(UnitRate),
@@ -45,7 +48,7 @@ const meterFields = {
 export const NewMeter = Type.Object({ key: MeterKey, ...meterFields });
 export type NewMeter = Static<typeof NewMeter>;
 
-/** What never changes is known here so that a change of it is refused, and not ignored. */
+/** Fields that cannot change are in the schema so that a change of them is rejected and not ignored. */
 export const MeterPatch = Type.Object({
   key: Type.Optional(MeterKey),
   name: Type.Optional(Name),
@@ -101,7 +104,7 @@ export const meterRoutes = {
     plane: 'control',
     access: 'plans:write',
     summary: 'Create a meter',
-    description: 'What it aggregates and how never changes afterwards.',
+    description: '`key`, `aggregation` and `property` cannot be changed later.',
     params: Nothing,
     query: Nothing,
     body: NewMeter,
@@ -116,7 +119,7 @@ export const meterRoutes = {
     method: 'GET',
     path: `${API_BASE}/meters/{meterId}`,
     access: 'plans:read',
-    summary: 'Read a meter',
+    summary: 'Retrieve a meter',
     errors: ['meter_not_found'],
   }),
   'meters.update': defineRoute({
@@ -124,11 +127,11 @@ export const meterRoutes = {
     method: 'PATCH',
     path: `${API_BASE}/meters/{meterId}`,
     access: 'plans:write',
-    summary: 'Change a meter',
+    summary: 'Update a meter',
     description:
-      'What is left out stays; null removes. `creditRates` is replaced as a whole. New rates hold for what ' +
-      'occurs from `updatedAt` on, the old ones for what occurred before. Key, aggregation and property ' +
-      'never change.',
+      'Fields left out keep their values; null removes a value. `creditRates` is replaced as a whole. New ' +
+      'rates apply to usage that occurs from `updatedAt` on, the old ones to earlier usage. `key`, ' +
+      '`aggregation` and `property` cannot be changed.',
     body: MeterPatch,
     example: { name: 'Calls of the API', creditRate: null },
     errors: ['meter_not_found', 'precondition_failed', 'value_invalid'],
@@ -138,7 +141,8 @@ export const meterRoutes = {
     method: 'POST',
     path: `${API_BASE}/meters/{meterId}/archive`,
     access: 'plans:write',
-    summary: 'Archive a meter: no new usage; what it counted can be read on',
+    summary: 'Archive a meter',
+    description: 'An archived meter takes no new usage. Its recorded usage can still be read.',
     errors: ['meter_not_found', 'precondition_failed'],
   }),
 };

@@ -4,14 +4,14 @@ import { CustomerParams } from './customers.ts';
 import { EntitlementValue, FEATURE_TYPES } from './entitlement-values.ts';
 import { NamedId, Nothing, PageQuery, pageOf, Timestamp } from './fields.ts';
 
-/** Of one customer: all of them are read on its checks. */
+/** Of one customer: each of its checks reads all of them. */
 export const OVERRIDES_MAX = 500;
 
-const Reason = Type.String({ minLength: 1, maxLength: 500, description: 'For people.' });
+const Reason = Type.String({ minLength: 1, maxLength: 500, description: 'A text for people.' });
 
 const ExpiresAt = Type.String({
   ...Timestamp,
-  description: 'From then on it says nothing; what subscriptions give holds again. Left out: never.',
+  description: 'When the override ends; subscriptions then determine the value again. Default: never.',
 });
 
 export const Override = Type.Object({
@@ -56,7 +56,7 @@ export const overrideRoutes = {
     plane: 'control',
     access: 'entitlements:read',
     summary: "List a customer's overrides, newest first",
-    description: 'With those that have expired: they stay until they are replaced or removed.',
+    description: 'Includes expired overrides: they stay until they are replaced or deleted.',
     params: CustomerParams,
     query: PageQuery,
     status: 200,
@@ -67,17 +67,18 @@ export const overrideRoutes = {
     ...one,
     method: 'GET',
     access: 'entitlements:read',
-    summary: 'Read an override',
+    summary: 'Retrieve an override',
     errors: ['customer_not_found', 'feature_not_found', 'not_found'],
   }),
   'overrides.put': defineRoute({
     ...one,
     method: 'PUT',
     access: 'subscriptions:write',
-    summary: 'Give or deny a customer a feature, whatever its subscriptions say',
+    summary: "Create or replace a customer's override of a feature",
     description:
-      'In place of all that they give together, also where they give nothing. false, or 0, takes the ' +
-      'feature away; a limit is a hard one. What is left out is not set: the whole override is replaced.',
+      'The override replaces the combined value of all subscriptions of the customer, also when they do ' +
+      'not include the feature. false or 0 denies the feature; a limit is a hard limit. The whole ' +
+      'override is replaced: a field left out is removed.',
     body: NewOverride,
     example: { value: 100, expiresAt: '2099-12-31T00:00:00Z', reason: 'agreed by phone' },
     errors: [
@@ -92,7 +93,7 @@ export const overrideRoutes = {
     ...place,
     method: 'DELETE',
     access: 'subscriptions:write',
-    summary: 'Remove an override',
+    summary: 'Delete an override',
     status: 204,
     response: Nothing,
     errors: ['customer_not_found', 'feature_not_found', 'not_found', 'precondition_failed'],

@@ -12,7 +12,7 @@ const PlanStatus = Type.Enum([...PLAN_STATUSES]);
 
 const ProductId = Type.String({
   ...NamedId,
-  description: 'An unknown product is registered, with its id as its name.',
+  description: 'An unknown product is created, with its id as its name.',
 });
 const Description = Type.String({ maxLength: 2000 });
 
@@ -27,14 +27,18 @@ export type NewPlan = Static<typeof NewPlan>;
 export const PlanPatch = Type.Object({
   productId: Type.Optional(ProductId),
   name: Type.Optional(Name),
-  description: Type.Optional(Type.Union([Description, Type.Null()], { description: 'null removes it.' })),
+  description: Type.Optional(
+    Type.Union([Description, Type.Null()], { description: 'null removes the description.' }),
+  ),
   processorPriceIds: Type.Optional(ProcessorPriceIds),
 });
 export type PlanPatch = Static<typeof PlanPatch>;
 
 export const Plan = Type.Object({
   id: Type.String(),
-  key: Type.String({ description: 'Made of the first name; it never changes.' }),
+  key: Type.String({
+    description: 'Made from the first name of the plan. It does not change with the name.',
+  }),
   name: Type.String(),
   status: PlanStatus,
   productId: Type.String(),
@@ -42,7 +46,8 @@ export const Plan = Type.Object({
   version: Type.Integer(),
   processorPriceIds: Type.Optional(
     Type.Array(Type.String(), {
-      description: 'A subscription of the payment processor with one of these prices is on this plan.',
+      description:
+        'Prices of the payment processor. A subscription with one of these prices is on this plan.',
     }),
   ),
   createdAt: Timestamp,
@@ -94,8 +99,8 @@ export const planRoutes = {
     path: `${API_BASE}/plans`,
     plane: 'control',
     access: 'plans:write',
-    summary: 'Create a draft of a plan',
-    description: 'Its key is made of the name, and made unique: `pro`, `pro-2`, …',
+    summary: 'Create a plan as a draft',
+    description: 'The key is made from the name and is unique: `pro`, `pro-2`, …',
     params: Nothing,
     query: Nothing,
     body: NewPlan,
@@ -110,7 +115,7 @@ export const planRoutes = {
     method: 'GET',
     path: `${API_BASE}/plans/{planId}`,
     access: 'plans:read',
-    summary: 'Read a plan',
+    summary: 'Retrieve a plan',
     errors: ['plan_not_found'],
   }),
   'plans.update': defineRoute({
@@ -118,11 +123,12 @@ export const planRoutes = {
     method: 'PATCH',
     path: `${API_BASE}/plans/{planId}`,
     access: 'plans:write',
-    summary: 'Change a plan',
+    summary: 'Update a plan',
     description:
-      'What is left out stays. A draft is changed in place until a subscription is pinned to it; a change ' +
-      'of any other plan makes its next version, with the same entitlements, and subscriptions that are ' +
-      'pinned stay on theirs. `processorPriceIds` are replaced as a whole, and make no version.',
+      'Fields left out keep their values. A draft is changed in place until a subscription is pinned to ' +
+      'it. A change of any other plan creates its next version with the same entitlements; pinned ' +
+      'subscriptions stay on their version. `processorPriceIds` is replaced as a whole and creates no ' +
+      'version.',
     body: PlanPatch,
     example: { name: 'Pro 2026' },
     errors: ['plan_not_found', 'already_exists', 'precondition_failed'],
@@ -132,8 +138,8 @@ export const planRoutes = {
     method: 'POST',
     path: `${API_BASE}/plans/{planId}/publish`,
     access: 'plans:write',
-    summary: 'Publish a draft',
-    description: 'Of a plan that is published already nothing changes.',
+    summary: 'Publish a plan',
+    description: 'Publishing a published plan changes nothing.',
     errors: ['plan_not_found', 'illegal_transition', 'precondition_failed'],
   }),
   'plans.archive': defineRoute({
@@ -141,17 +147,22 @@ export const planRoutes = {
     method: 'POST',
     path: `${API_BASE}/plans/{planId}/archive`,
     access: 'plans:write',
-    summary: 'Archive a plan: no new subscriptions, existing ones go on',
+    summary: 'Archive a plan',
+    description: 'An archived plan takes no new subscriptions. Existing ones continue.',
     errors: ['plan_not_found', 'illegal_transition', 'precondition_failed'],
   }),
   'plans.retrieveEntitlements': defineRoute({
     ...itsEntitlements,
     method: 'GET',
     access: 'plans:read',
-    summary: 'Read what a plan gives',
+    summary: 'Retrieve the entitlements of a plan',
     query: Type.Object({
       version: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: VERSION_MAX, description: 'The current one unless given.' }),
+        Type.Integer({
+          minimum: 1,
+          maximum: VERSION_MAX,
+          description: 'The version of the plan. Default: the current version.',
+        }),
       ),
     }),
     errors: ['plan_not_found'],
@@ -160,11 +171,12 @@ export const planRoutes = {
     ...itsEntitlements,
     method: 'PUT',
     access: 'plans:write',
-    summary: 'Replace what a plan gives',
+    summary: 'Replace the entitlements of a plan',
     description:
-      'The whole set; to the set it has, nothing changes. A draft is changed in place until a subscription ' +
-      'is pinned to it; of any other plan this makes the next version, which reaches every subscription ' +
-      'that is not pinned at once.',
+      'The request contains the whole set; a feature that is not in it is no longer granted. The set that ' +
+      'the plan already has changes nothing. A draft is changed in place until a subscription is pinned to ' +
+      'it. For any other plan this creates the next version, which applies at once to every subscription ' +
+      'that is not pinned.',
     query: Nothing,
     body: EntitlementSet,
     example: { entitlements: [{ featureKey: 'seats', value: 5 }] },

@@ -3,7 +3,9 @@ import { API_BASE, defineRoute } from '../route.ts';
 import { Name, NamedId, Nothing, PageQuery, pageOf, Timestamp } from './fields.ts';
 
 export const NewProduct = Type.Object({
-  id: Type.Optional(Type.String({ ...NamedId, description: 'Your own id; one of ours unless given.' })),
+  id: Type.Optional(
+    Type.String({ ...NamedId, description: 'Your own id of the product. Default: a generated id.' }),
+  ),
   name: Name,
 });
 export type NewProduct = Static<typeof NewProduct>;
@@ -30,7 +32,7 @@ export const productRoutes = {
     plane: 'control',
     access: 'plans:write',
     summary: 'Create a product',
-    description: 'Plans are offers of a product. A plan that names an unknown product registers it too.',
+    description: 'A product groups plans. Creating a plan with an unknown product creates the product too.',
     params: Nothing,
     query: Nothing,
     body: NewProduct,

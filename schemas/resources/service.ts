@@ -15,12 +15,15 @@ export const Readiness = Type.Object({
   status: Type.Enum(['ready', 'not_ready']),
   checks: Type.Optional(
     Type.Record(Type.String(), Check, {
-      description: 'Left out for callers who may not see it (METRICS_PORT, METRICS_TOKEN).',
+      description:
+        'The result of each check. Left out when `METRICS_PORT` or `METRICS_TOKEN` is set and the caller ' +
+        'may not see it.',
     }),
   ),
   dataPlane: Type.Optional(
     Type.Union([Type.Literal('ok'), Type.Record(Type.String(), Type.String())], {
-      description: 'On the public port: `ok`, or by name what keeps it from taking events.',
+      description:
+        'On the public port: `ok`, or the blockers that keep the data plane from accepting usage, by name.',
     }),
   ),
 });
@@ -30,7 +33,7 @@ export const serviceRoutes = {
   'service.health': defineRoute({
     ...page,
     path: '/healthz',
-    summary: 'Whether the process is alive',
+    summary: 'Check whether the process is alive',
     status: 200,
     response: Health,
     errors: [],
@@ -38,7 +41,7 @@ export const serviceRoutes = {
   'service.readiness': defineRoute({
     ...page,
     path: '/readyz',
-    summary: 'Whether everything works; 503 names what does not',
+    summary: 'Check whether the service is ready',
     status: 200,
     response: Readiness,
     errors: [],
@@ -46,9 +49,10 @@ export const serviceRoutes = {
   'service.metrics': defineRoute({
     ...page,
     path: '/metrics',
-    summary: 'Metrics in the text format of Prometheus',
+    summary: 'Retrieve metrics in the Prometheus text format',
     description:
-      'With METRICS_TOKEN it asks for that as a bearer token, with METRICS_PORT it is on that port alone.',
+      'With `METRICS_TOKEN` set, the request must carry it as a bearer token. With `METRICS_PORT` set, ' +
+      'metrics are available on that port only.',
     status: 200,
     response: Type.String(),
     mediaTypes: ['text/plain'],
@@ -57,7 +61,7 @@ export const serviceRoutes = {
   'service.openapi': defineRoute({
     ...page,
     path: '/openapi.json',
-    summary: 'This description',
+    summary: 'Retrieve the OpenAPI description',
     status: 200,
     response: OpenApiDescription,
     errors: [],
@@ -65,7 +69,7 @@ export const serviceRoutes = {
   'service.docs': defineRoute({
     ...page,
     path: '/docs',
-    summary: 'This description as a page to read and to try',
+    summary: 'Show the API reference as a page',
     status: 200,
     response: Type.String(),
     mediaTypes: ['text/html'],
@@ -74,7 +78,7 @@ export const serviceRoutes = {
   'service.docsAsset': defineRoute({
     ...page,
     path: '/docs/{asset}',
-    summary: 'A file that the page /docs names',
+    summary: 'Retrieve a file of the API reference',
     params: Type.Object({ asset: Type.String({ minLength: 1, maxLength: 128 }) }),
     status: 200,
     response: Type.String(),

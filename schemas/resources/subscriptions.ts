@@ -4,9 +4,9 @@ import { FIRST_STATUSES, INTERVALS, SUBSCRIPTION_STATUSES } from '../value-sets.
 
 import { NamedId, Nothing, PageQuery, PlainValues, pageOf, Timestamp } from './fields.ts';
 
-/** Each may give 500 features, and what a customer holds is added up on every check. */
+/** Each can have 500 features, and each check adds up all entitlements of a customer. */
 export const SUBSCRIPTION_ADDONS_MAX = 20;
-/** That have not ended. */
+/** Subscriptions of one customer that have not ended. */
 export const CUSTOMER_SUBSCRIPTIONS_MAX = 100;
 export const QUANTITY_MAX = 1_000_000;
 /** Of intervals in a period. */
@@ -20,22 +20,23 @@ const Interval = Type.Enum([...INTERVALS]);
 const IntervalCount = Type.Integer({ minimum: 1, maximum: INTERVAL_COUNT_MAX.day });
 
 const INTERVAL =
-  'With `intervalCount` how long a period is. The first one, and one that is changed, may have another ' +
-  'length.';
+  'Together with `intervalCount` the length of a billing period. The first period and a changed period can ' +
+  'have another length.';
 const INTERVAL_COUNT = `At most ${Object.entries(INTERVAL_COUNT_MAX)
   .map(([interval, max]) => `${max} for \`${interval}\``)
   .join(', ')}.`;
 const SHOWN_INTERVAL =
-  'Left out where a subscription of an earlier release has periods of no whole number of days.';
+  'Left out when a subscription of an earlier release has periods that are not a whole number of days.';
 const ANCHOR =
-  'Periods begin and end at this moment, and so many intervals before and after it: on the 31st, or the ' +
-  'last day of a shorter month.';
-const PENDING_PLAN = 'The plan that it changes to at the end of its period.';
-const PERIOD = 'From `currentPeriodStart` up to and without `currentPeriodEnd`.';
-const CANCEL_AT = 'When it is canceled by itself; within 10 s where that moment has passed.';
-const TRIAL_END = 'When a trialing subscription becomes active by itself.';
+  'Periods begin at this time and at every multiple of the period length before and after it. In a month ' +
+  'without that day a period begins on the last day of the month.';
+const PENDING_PLAN = 'The plan that the subscription changes to at the end of its period.';
+const PERIOD = 'The period includes `currentPeriodStart` and excludes `currentPeriodEnd`.';
+const CANCEL_AT = 'When the subscription is canceled automatically; within 10 s if that time is in the past.';
+const TRIAL_END = 'When a trialing subscription becomes active automatically.';
 const PLAN_VERSION =
-  "Stays with this version of the plan. Without one it follows the plan's changes at once.";
+  'Pins the subscription to this version of the plan. Without a version, changes of the plan apply to the ' +
+  'subscription at once.';
 
 export const Subscription = Type.Object({
   id: Type.String(),
@@ -49,7 +50,7 @@ export const Subscription = Type.Object({
   intervalCount: Type.Optional(Type.Integer({ minimum: 1, description: SHOWN_INTERVAL })),
   billingAnchor: described(Timestamp, ANCHOR),
   cancelAt: Type.Optional(described(Timestamp, CANCEL_AT)),
-  canceledAt: Type.Optional(described(Timestamp, 'When it reached `canceled`.')),
+  canceledAt: Type.Optional(described(Timestamp, 'When the subscription reached the status `canceled`.')),
   trialEnd: Type.Optional(described(Timestamp, TRIAL_END)),
   processorSubscriptionId: Type.Optional(Type.String()),
   planVersion: Type.Optional(described(Type.Integer(), PLAN_VERSION)),
@@ -61,29 +62,42 @@ export const Subscription = Type.Object({
 export type Subscription = Static<typeof Subscription>;
 
 export const NewSubscription = Type.Object({
-  customerId: described(NamedId, "The customer's id or your own externalId."),
-  planId: described(NamedId, "The plan's id or key; not of an archived plan."),
+  customerId: described(NamedId, "The customer's id or your own `externalId`."),
+  planId: described(NamedId, "The plan's id or key. The plan must not be archived."),
   status: Type.Optional(
-    described(Type.Enum([...FIRST_STATUSES]), 'Trialing where `trialEnd` is ahead, else active.'),
+    described(
+      Type.Enum([...FIRST_STATUSES]),
+      'Default: `trialing` when `trialEnd` is in the future, otherwise `active`.',
+    ),
   ),
   currentPeriodStart: Type.Optional(
-    described(Timestamp, `Now. ${PERIOD} It entitles from its start on, also where that lies ahead.`),
+    described(
+      Timestamp,
+      `Default: now. ${PERIOD} The subscription entitles from its start on, which may be in the future.`,
+    ),
   ),
   currentPeriodEnd: Type.Optional(
-    described(Timestamp, '`trialEnd` of a trialing one, else an interval after the start.'),
+    described(
+      Timestamp,
+      'Default: `trialEnd` for a trialing subscription, otherwise the next period boundary after the start.',
+    ),
   ),
-  interval: Type.Optional(described(Interval, `\`month\`. ${INTERVAL}`)),
-  intervalCount: Type.Optional(described(IntervalCount, `1. ${INTERVAL_COUNT}`)),
+  interval: Type.Optional(described(Interval, `Default: \`month\`. ${INTERVAL}`)),
+  intervalCount: Type.Optional(described(IntervalCount, `Default: 1. ${INTERVAL_COUNT}`)),
   billingAnchor: Type.Optional(
     described(
       Timestamp,
-      `${ANCHOR} The start of the first period where that is one interval long, else its end.`,
+      `${ANCHOR} Default: the start of the first period if its length is \`interval\` × ` +
+        `\`intervalCount\`, otherwise its end.`,
     ),
   ),
   cancelAt: Type.Optional(described(Timestamp, CANCEL_AT)),
   trialEnd: Type.Optional(described(Timestamp, TRIAL_END)),
   processorSubscriptionId: Type.Optional(
-    described(NamedId, "The payment processor's own id of it. The processor then says when a period ends."),
+    described(
+      NamedId,
+      "The payment processor's id of the subscription. The processor's events then determine its periods.",
+    ),
   ),
   planVersion: Type.Optional(described(PlanVersion, PLAN_VERSION)),
   addons: Type.Optional(
@@ -98,38 +112,44 @@ export const SubscriptionPatch = Type.Object({
   planId: Type.Optional(
     orNull(
       NamedId,
-      'Another plan takes `planVersion` away unless it is given too, and any change that waits. Null, with ' +
-        '`at: period_end`: no change waits any more.',
+      'A new plan removes `planVersion`, unless the request contains it, and any pending plan change. null ' +
+        'with `at: period_end` removes the pending plan change.',
     ),
   ),
   at: Type.Optional(
     Type.Enum(['now', 'period_end'], {
       description:
-        'When another `planId` takes effect: now, or at the end of the period. Until then it is shown as ' +
-        '`pendingPlanId`. It does also where the plan is archived meanwhile. Of a subscription with a ' +
-        'processor the period ends when the processor tells of the next one.',
+        'When a new `planId` takes effect: now, or at the end of the current period. Until then it is ' +
+        'shown as `pendingPlanId`, and it takes effect even if the plan is archived in the meantime. The ' +
+        'period of a subscription with a processor ends when the processor reports the next one.',
     }),
   ),
   pendingPlanId: Type.Optional(
-    Type.Null({ description: 'Null: no change of the plan waits any more. Set it with `planId` and `at`.' }),
+    Type.Null({ description: 'null removes the pending plan change. To set one, use `planId` and `at`.' }),
   ),
-  planVersion: Type.Optional(orNull(PlanVersion, `${PLAN_VERSION} Null: follow the plan again.`)),
+  planVersion: Type.Optional(orNull(PlanVersion, `${PLAN_VERSION} null removes the pin.`)),
   currentPeriodStart: Type.Optional(
     described(
       Timestamp,
-      `${PERIOD} Of one that lies ahead nothing counts until then, unless it follows the running period.`,
+      `${PERIOD} With a start in the future, no usage counts until then, unless the period follows the ` +
+        'current one.',
     ),
   ),
   currentPeriodEnd: Type.Optional(
-    described(Timestamp, `${PERIOD} The next period begins there, and is one interval long.`),
+    described(Timestamp, `${PERIOD} The next period begins at this time and has the regular length.`),
   ),
   interval: Type.Optional(
-    described(Interval, `${INTERVAL} Another one begins with the next period, with \`intervalCount\` 1.`),
+    described(
+      Interval,
+      `${INTERVAL} A change applies from the next period on; \`intervalCount\` is then 1 unless it is given.`,
+    ),
   ),
   intervalCount: Type.Optional(described(IntervalCount, INTERVAL_COUNT)),
-  cancelAt: Type.Optional(orNull(Timestamp, `${CANCEL_AT} Null: not any more.`)),
-  trialEnd: Type.Optional(orNull(Timestamp, `${TRIAL_END} The period of a trial ends with it. Null: none.`)),
-  processorSubscriptionId: Type.Optional(described(NamedId, 'Set once, where there is none.')),
+  cancelAt: Type.Optional(orNull(Timestamp, `${CANCEL_AT} null removes the cancellation.`)),
+  trialEnd: Type.Optional(
+    orNull(Timestamp, `${TRIAL_END} The period of a trial ends at the same time. null removes it.`),
+  ),
+  processorSubscriptionId: Type.Optional(described(NamedId, 'Can be set once.')),
   metadata: Type.Optional(PlainValues),
 });
 export type SubscriptionPatch = Static<typeof SubscriptionPatch>;
@@ -138,8 +158,8 @@ export const SubscriptionCancellation = Type.Object({
   at: Type.Enum(['now', 'period_end'], {
     default: 'now',
     description:
-      '`period_end` sets `cancelAt` to the end of the running period, in a trial to the end of that; where ' +
-      'this end is moved, `cancelAt` moves with it.',
+      '`now` cancels at once. `period_end` sets `cancelAt` to the end of the current period or trial; when ' +
+      'that end is changed, `cancelAt` changes with it.',
   }),
 });
 
@@ -170,7 +190,7 @@ export const subscriptionRoutes = {
     params: Nothing,
     query: Type.Object({
       ...PageQuery.properties,
-      customerId: Type.Optional(described(NamedId, "The customer's id or your own externalId.")),
+      customerId: Type.Optional(described(NamedId, "The customer's id or your own `externalId`.")),
       status: Type.Optional(Status),
       planId: Type.Optional(described(NamedId, "The plan's id or key.")),
       processorSubscriptionId: Type.Optional(NamedId),
@@ -185,9 +205,9 @@ export const subscriptionRoutes = {
     path: `${API_BASE}/subscriptions`,
     summary: 'Subscribe a customer to a plan',
     description:
-      'Without a processor the period rolls forward by itself, by `interval` and `intervalCount` from ' +
-      '`billingAnchor` (31 Jan → 28 Feb → 31 Mar), whatever the length of the first one. A trial is a ' +
-      'period of its own: the first that is paid begins where it ends.',
+      'Without a processor the server begins each next period, by `interval` and `intervalCount` from ' +
+      '`billingAnchor` (31 Jan → 28 Feb → 31 Mar); the first period can have another length. A trial is a ' +
+      'period of its own, and the first paid period begins at its end.',
     params: Nothing,
     body: NewSubscription,
     example: { customerId: 'acme', planId: 'pro', metadata: { seller: 'web' } },
@@ -208,17 +228,18 @@ export const subscriptionRoutes = {
     ...one,
     method: 'GET',
     path: PATH,
-    summary: 'Read a subscription',
+    summary: 'Retrieve a subscription',
     errors: ['subscription_not_found'],
   }),
   'subscriptions.update': defineRoute({
     ...one,
     method: 'PATCH',
     path: PATH,
-    summary: 'Change a subscription',
+    summary: 'Update a subscription',
     description:
-      'What is left out stays. `metadata` is replaced as a whole, and no event tells of it. Of an ended ' +
-      'subscription only the metadata can be changed. `details` of a refused status names the legal ones.',
+      'Fields left out keep their values. `metadata` is replaced as a whole, and its change sends no ' +
+      'event. On an ended subscription only `metadata` can be changed. The `details` of ' +
+      '`illegal_transition` list the allowed statuses.',
     body: SubscriptionPatch,
     example: { metadata: { seller: 'phone' } },
     errors: [
@@ -235,7 +256,7 @@ export const subscriptionRoutes = {
     ...one,
     method: 'POST',
     path: `${PATH}/cancel`,
-    summary: 'Cancel a subscription now, or at the end of its period',
+    summary: 'Cancel a subscription now or at the end of its period',
     body: SubscriptionCancellation,
     bodyOptional: true,
     example: { at: 'period_end' },
@@ -245,7 +266,7 @@ export const subscriptionRoutes = {
     ...one,
     method: 'PUT',
     path: `${PATH}/addons/{addonId}`,
-    summary: 'Attach an add-on, or change how many',
+    summary: 'Add an add-on to a subscription, or change its quantity',
     params: AddonParams,
     body: AddonQuantity,
     example: { quantity: 2 },
@@ -255,7 +276,7 @@ export const subscriptionRoutes = {
     ...change,
     method: 'DELETE',
     path: `${PATH}/addons/{addonId}`,
-    summary: 'Take an add-on away',
+    summary: 'Remove an add-on from a subscription',
     params: AddonParams,
     status: 204,
     response: Nothing,

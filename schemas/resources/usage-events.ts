@@ -1,4 +1,4 @@
-/** Sending usage: these operations are answered by the data plane, which reads their bodies by itself. */
+/** Sending usage. The data plane serves these operations and parses their bodies itself. */
 import { Type } from 'typebox';
 import type { ExactNumber } from '../primitives/exact-json.ts';
 import { API_BASE, defineRoute } from '../route.ts';
@@ -20,15 +20,19 @@ export const UsageEvent = Type.Object({
 const IdempotencyKey = Type.String({ minLength: 1, maxLength: USAGE_LIMITS.idempotencyKeyCharsMax });
 
 const VALUE =
-  'At most 15 integer digits. Rounded half-even to 12 fraction digits, which are what is stored; with ' +
-  '`Prefer: handling=strict` more of them are refused.';
+  'At most 15 integer digits. Rounded half to even to 12 fraction digits before it is stored; with ' +
+  '`Prefer: handling=strict` a value with more fraction digits is rejected.';
 const OCCURRED_AT =
-  'RFC 3339 with any offset; also without seconds, with a space in place of the T, or +0000. Now, when ' +
-  'it is left out.';
+  'RFC 3339 with any offset. Seconds can be left out, a space can replace the T, and +0000 is accepted. ' +
+  'Default: now.';
 
 const eventFields = {
-  customerId: Type.String({ ...NamedId, description: "The customer's id or your own externalId." }),
-  meterId: Type.String({ ...NamedId, description: "The meter's key. An unknown one becomes a `sum` meter." }),
+  customerId: Type.String({ ...NamedId, description: "The customer's id or your own `externalId`." }),
+  meterId: Type.String({
+    ...NamedId,
+    description:
+      "The meter's key. An unknown key creates a `sum` meter, unless the workspace has `strictMeters`.",
+  }),
   value: Type.Unsafe<ExactNumber>({ ...Decimal, description: VALUE }),
   occurredAt: Type.Optional(Type.String({ ...Timestamp, description: OCCURRED_AT })),
   properties: Type.Optional(PlainValues),
@@ -39,7 +43,9 @@ export const NewUsageEvent = Type.Object({
   idempotencyKey: Type.Optional(
     Type.String({
       ...IdempotencyKey,
-      description: 'In place of the header Idempotency-Key; needed for a key beyond visible ASCII.',
+      description:
+        'Alternative to the `Idempotency-Key` header. Required for a key with characters other than ' +
+        'visible ASCII.',
     }),
   ),
 });
@@ -56,8 +62,8 @@ export const UsageEventLines = Type.String({
   contentMediaType: 'application/x-ndjson',
   contentSchema: UsageEventBatchItem,
   description:
-    `One \`UsageEventBatchItem\` as JSON a line, at most ${USAGE_LIMITS.batchItemsMax}, with a line feed ` +
-    'between them. Results come in the order of the lines.',
+    `One \`UsageEventBatchItem\` as JSON per line, at most ${USAGE_LIMITS.batchItemsMax} lines, ` +
+    'separated by line feeds. Results are in the order of the lines.',
 });
 
 export const UsageEventBatchItemResult = Type.Object({
@@ -90,10 +96,10 @@ export const usageEventRoutes = {
     plane: 'data',
     access: 'usage:write',
     summary: 'Record one usage event',
-    description: [
-      'The same idempotency key is the same event for ever: a repeat answers with the first one.',
-      'It is in the header Idempotency-Key or in the body as `idempotencyKey`; two have to be equal.',
-    ].join(' '),
+    description:
+      'An idempotency key identifies an event forever: a repeated request returns the first event and is ' +
+      'not counted again. Send the key in the `Idempotency-Key` header, or in the body as ' +
+      '`idempotencyKey`; if both are sent, they must be equal.',
     params: Nothing,
     query: Nothing,
     headers: Type.Object({
@@ -124,7 +130,8 @@ export const usageEventRoutes = {
     access: 'usage:write',
     summary: 'Record up to 500 usage events',
     description:
-      'Items succeed and fail alone. The body is JSON or newline-delimited JSON, with or without gzip.',
+      'Each item succeeds or fails on its own. The body is JSON or newline-delimited JSON, optionally ' +
+      'with gzip.',
     params: Nothing,
     query: optional({ include: Type.Literal('events') }),
     body: UsageEventBatch,

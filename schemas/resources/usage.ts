@@ -14,9 +14,9 @@ const CustomerMeterParams = Type.Object({
 
 const Consistency = Type.Enum(['strong', 'eventual'], {
   description:
-    'By default the answer waits up to 1 s for what was acknowledged before. `strong` waits up to 5 s, ' +
-    'else 503; ' +
-    '`eventual` does not wait. `asOf` always says up to when everything is counted.',
+    'By default the response waits up to 1 s for the usage acknowledged before the request, and is ' +
+    'returned without it after that. `strong` waits up to 5 s; after that the response is 503. ' +
+    '`eventual` does not wait. Usage acknowledged before `asOf` is counted.',
 });
 export type Consistency = 'strong' | 'eventual' | undefined;
 
@@ -35,8 +35,8 @@ export const UsageCounter = Type.Object({
     Type.Unsafe<ExactNumber>({
       ...Decimal,
       description:
-        'What the customer is entitled to now; of several features on the meter the largest. Missing where ' +
-        'there is none or no end.',
+        'The limit of the customer now; the largest one when several features use the meter. Left out when ' +
+        'the customer has no such feature or is unlimited.',
     }),
   ),
   periodStart: Timestamp,
@@ -57,14 +57,18 @@ export const UsageBreakdownReport = Type.Object({
   total: Decimal,
   totalCreditCost: Decimal,
   breakdown: Type.Array(Type.Object({ value: Type.String(), ...BreakdownAmount })),
-  other: Type.Optional(Type.Object(BreakdownAmount, { description: 'What stands beyond `limit`.' })),
+  other: Type.Optional(
+    Type.Object(BreakdownAmount, { description: 'The entries beyond `limit`, combined.' }),
+  ),
   unit: Type.Optional(Type.String()),
   asOf: Timestamp,
 });
 
 export const UsageEventList = Type.Object({
   data: Type.Array(UsageEvent),
-  nextCursor: Type.Optional(Type.String({ description: 'Missing on the last page.' })),
+  nextCursor: Type.Optional(
+    Type.String({ description: 'The cursor of the next page. Left out on the last page.' }),
+  ),
   asOf: Timestamp,
 });
 export type UsageEventList = Static<typeof UsageEventList>;
@@ -72,10 +76,10 @@ export type UsageEventList = Static<typeof UsageEventList>;
 const pageLimit = Type.Integer({ minimum: 1, maximum: 1000, default: 100 });
 
 const PERIOD =
-  'The period is that of the subscription whose plan or add-on meters it (the oldest that counts), rolled ' +
-  'forward or back to the moment; without one the calendar month in UTC.';
+  'The period is the billing period that contains `at` of the oldest subscription that counts and whose ' +
+  'plan or add-on uses the meter; without such a subscription it is the calendar month in UTC.';
 
-const At = Type.String({ ...Timestamp, description: 'A moment whose period is read, in place of now.' });
+const At = Type.String({ ...Timestamp, description: 'A time within the period to read. Default: now.' });
 
 export const usageRoutes = {
   'usage.list': defineRoute({
@@ -83,8 +87,8 @@ export const usageRoutes = {
     path: `${API_BASE}/usage/{customerId}`,
     plane: 'control',
     access: 'usage:read',
-    summary: 'Read all usage counters of a customer',
-    description: `One per meter, the newest meter first, those at 0 too. ${PERIOD}`,
+    summary: "List a customer's usage counters",
+    description: `One counter per meter, newest meter first, including counters at 0. ${PERIOD}`,
     params: CustomerParams,
     query: Type.Object({
       ...PageQuery.properties,
@@ -100,8 +104,8 @@ export const usageRoutes = {
     path: `${API_BASE}/usage/{customerId}/{meterId}`,
     plane: 'control',
     access: 'usage:read',
-    summary: 'Read a usage counter',
-    description: `Everything that occurred in the period. ${PERIOD}`,
+    summary: 'Retrieve a usage counter',
+    description: `Counts all usage that occurred in the period. ${PERIOD}`,
     params: CustomerMeterParams,
     query: optional({ at: At, consistency: Consistency }),
     status: 200,
@@ -113,17 +117,17 @@ export const usageRoutes = {
     path: `${API_BASE}/usage/{customerId}/{meterId}/breakdown`,
     plane: 'control',
     access: 'usage:read',
-    summary: 'Break usage down by a property or by time',
+    summary: 'Retrieve usage broken down by a property or by time',
     description:
-      'Largest total first, then by value. Events without the property stand under the empty value. ' +
-      'What is beyond `limit` is folded into `other`. `total` is the aggregate of all events of the ' +
-      `window. ${PERIOD}`,
+      'The entries are sorted by total, largest first, then by value. Events without the property have the ' +
+      'empty value. Entries beyond `limit` are combined in `other`. `total` is the aggregate of all events ' +
+      `in the window. ${PERIOD}`,
     params: CustomerMeterParams,
     query: Type.Object({
       dimension: Type.String({
         minLength: 1,
         maxLength: 64,
-        description: 'A property, or `$hour`, `$day`, `$month` of occurredAt in UTC.',
+        description: 'An event property, or `$hour`, `$day` or `$month` of `occurredAt` in UTC.',
       }),
       window: Type.Optional(Type.Enum([...BREAKDOWN_WINDOWS])),
       from: Type.Optional(Timestamp),
@@ -141,8 +145,8 @@ export const usageRoutes = {
     path: `${API_BASE}/usage/{customerId}/{meterId}/events`,
     plane: 'control',
     access: 'usage:read',
-    summary: 'List stored usage events, oldest first',
-    description: 'from ≤ occurredAt < to. Events of the same millisecond come in the order of their ids.',
+    summary: 'List usage events, oldest first',
+    description: 'The events with from ≤ occurredAt < to. Events of the same millisecond are sorted by id.',
     params: CustomerMeterParams,
     query: Type.Object({
       from: Type.Optional(Timestamp),

@@ -6,8 +6,9 @@ import { NamedId, Nothing, optional, PageQuery, pageOf, Timestamp } from './fiel
 
 const Status = Type.Enum(['pending', 'succeeded', 'failed', 'held'], {
   description:
-    '`held`: its endpoint was disabled, and nothing is sent of it. `failed`: its ten attempts are over, ' +
-    'or its endpoint was deleted. Both can be replayed while there is an enabled endpoint.',
+    '`pending`: attempts follow. `succeeded`: an attempt got a 2xx response. `held`: the endpoint was ' +
+    'disabled and no attempt is made. `failed`: ten attempts failed, or the endpoint was deleted. `held` ' +
+    'and `failed` deliveries can be replayed while the endpoint is enabled.',
 });
 
 const AttemptError = Type.Enum([...ATTEMPT_ERRORS]);
@@ -16,15 +17,18 @@ const AttemptError = Type.Enum([...ATTEMPT_ERRORS]);
 export const WebhookDelivery = Type.Object({
   id: Type.String(),
   endpointId: Type.String(),
-  eventId: Type.String({ description: 'The same for every attempt and every replay of an event.' }),
+  eventId: Type.String({ description: 'The id of the event, the same in every attempt and replay.' }),
   eventType: Type.Enum([...EVENT_TYPES]),
   status: Status,
   attemptsMade: Type.Integer(),
-  lastStatus: Type.Optional(Type.Integer({ description: 'The HTTP status of the last answer.' })),
+  lastStatus: Type.Optional(Type.Integer({ description: 'The HTTP status of the last response.' })),
   lastError: Type.Optional(AttemptError),
   lastAttemptAt: Type.Optional(Timestamp),
   nextAttemptAt: Type.Optional(
-    Type.String({ ...Timestamp, description: 'Not before. A circuit that is open puts it off further.' }),
+    Type.String({
+      ...Timestamp,
+      description: 'The earliest time of the next attempt. An open circuit breaker delays it further.',
+    }),
   ),
   createdAt: Timestamp,
 });
@@ -36,10 +40,15 @@ export const WebhookAttempt = Type.Object({
   durationMs: Type.Integer(),
   status: Type.Optional(Type.Integer()),
   errorCode: Type.Optional(AttemptError),
-  requestHead: Type.String({ description: 'First line and headers. The body is the event, byte for byte.' }),
-  responseHead: Type.Optional(Type.String({ description: 'First line and headers, up to 4 KiB.' })),
+  requestHead: Type.String({
+    description: 'Request line and headers. The body is the event, byte for byte.',
+  }),
+  responseHead: Type.Optional(Type.String({ description: 'Status line and headers, up to 4 KiB.' })),
   responseBody: Type.Optional(
-    Type.String({ description: 'Its first 4 KiB; what is no UTF-8, and U+0000, is shown as U+FFFD.' }),
+    Type.String({
+      description:
+        'The first 4 KiB of the response body. Bytes that are not UTF-8, and U+0000, are shown as U+FFFD.',
+    }),
   ),
 });
 export type WebhookAttempt = Static<typeof WebhookAttempt>;
@@ -52,25 +61,28 @@ export type WebhookDeliveryWithAttempts = Static<typeof WebhookDeliveryWithAttem
 
 export const WebhookReplay = Type.Object({
   from: Timestamp,
-  to: Type.String({ ...Timestamp, description: 'Events of this moment are not part of it.' }),
+  to: Type.String({ ...Timestamp, description: 'Exclusive.' }),
   onlyFailed: Type.Optional(
-    Type.Boolean({ default: false, description: 'Leaves out events of which a delivery has succeeded.' }),
+    Type.Boolean({ default: false, description: 'Whether to leave out events with a successful delivery.' }),
   ),
 });
 
-/** What one call may send again: more takes more calls. */
+/** Events that one call replays at most; more need more calls. */
 export const REPLAYED_MAX = 10_000;
 
 export const WebhookReplayResult = Type.Object({
-  replayed: Type.Integer({ description: 'Events of which a new delivery was made.' }),
-  hurried: Type.Integer({ description: 'Deliveries that waited for their next attempt and are due now.' }),
+  replayed: Type.Integer({ description: 'Events for which a new delivery was created.' }),
+  hurried: Type.Integer({ description: 'Pending deliveries whose next attempt is now due at once.' }),
   nextFrom: Type.Optional(
-    Type.String({ ...Timestamp, description: `Of more than ${REPLAYED_MAX} events: go on from here.` }),
+    Type.String({
+      ...Timestamp,
+      description: `Present when there are more than ${REPLAYED_MAX} events: the \`from\` of the next call.`,
+    }),
   ),
 });
 
 export const WebhookTest = optional({
-  type: Type.Enum([...EVENT_TYPES], { description: 'The first that the endpoint selected unless told.' }),
+  type: Type.Enum([...EVENT_TYPES], { description: 'Default: the first type that the endpoint selected.' }),
 });
 
 const OfEndpoint = Type.Object({ endpointId: NamedId });
@@ -85,8 +97,8 @@ export const webhookDeliveryRoutes = {
     method: 'GET',
     path: `${API_BASE}/webhooks/endpoints/{endpointId}/deliveries`,
     access: 'webhooks:read',
-    summary: 'List what an endpoint was and is to be told, newest first',
-    description: 'Deliveries are kept for 30 days.',
+    summary: 'List the deliveries of an endpoint, newest first',
+    description: 'Deliveries are stored for 30 days.',
     params: OfEndpoint,
     query: Type.Object({ ...PageQuery.properties, status: Type.Optional(Status) }),
     response: pageOf(WebhookDelivery),
@@ -97,7 +109,7 @@ export const webhookDeliveryRoutes = {
     method: 'GET',
     path: `${API_BASE}/webhooks/deliveries/{deliveryId}`,
     access: 'webhooks:read',
-    summary: 'Read a delivery with its attempts',
+    summary: 'Retrieve a delivery with its attempts',
     params: OfDelivery,
     query: Nothing,
     response: WebhookDeliveryWithAttempts,
@@ -106,12 +118,12 @@ export const webhookDeliveryRoutes = {
   'webhookDeliveries.replay': defineRoute({
     ...action,
     path: `${API_BASE}/webhooks/deliveries/{deliveryId}/replay`,
-    summary: 'Deliver an event once more',
+    summary: 'Replay a delivery',
     description:
-      'Answers with a new delivery of the same event, with the same id and bytes and ten attempts of its ' +
-      'own; the old one stays as it is. An event that is on its way to this endpoint is not doubled: the ' +
-      'answer is then the delivery that is pending, and it is due at once. The endpoint has to be ' +
-      'enabled.',
+      'Creates a new delivery of the same event, with the same event id and bytes and ten attempts of ' +
+      'its own; the old delivery is unchanged. If the event already has a pending delivery to this ' +
+      'endpoint, the response is that delivery, and its next attempt is due at once. The endpoint must ' +
+      'be enabled; otherwise the error is `illegal_transition`.',
     params: OfDelivery,
     response: WebhookDelivery,
     errors: ['not_found', 'endpoint_not_found', 'illegal_transition'],
@@ -119,12 +131,13 @@ export const webhookDeliveryRoutes = {
   'webhookEndpoints.replay': defineRoute({
     ...action,
     path: `${API_BASE}/webhooks/endpoints/{endpointId}/replay`,
-    summary: 'Deliver the events of a time once more',
+    summary: 'Replay the events of a period to an endpoint',
     description:
-      'Of all events of that time that this endpoint was to be told, in their order, a new delivery each; ' +
-      'those that are on their way are due at once. `onlyFailed` takes those that failed or were held, ' +
-      `and never arrived. Of more than ${REPLAYED_MAX} the answer says where to go on. The endpoint has ` +
-      'to be enabled.',
+      'Creates a new delivery for each event of the period that the endpoint had a delivery of, in the ' +
+      'order of the events. Pending deliveries become due at once. With `onlyFailed`, only events whose ' +
+      `deliveries failed or were held, and none succeeded. One call replays at most ${REPLAYED_MAX} ` +
+      'events; call again with `from` set to `nextFrom`. The endpoint must be enabled; otherwise the ' +
+      'error is `illegal_transition`.',
     params: OfEndpoint,
     body: WebhookReplay,
     example: { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', onlyFailed: true },
@@ -134,11 +147,12 @@ export const webhookDeliveryRoutes = {
   'webhookEndpoints.test': defineRoute({
     ...action,
     path: `${API_BASE}/webhooks/endpoints/{endpointId}/test`,
-    summary: 'Send an event that did not happen to an endpoint, to try it',
+    summary: 'Send a test event to an endpoint',
     description:
-      'Signed, delivered and retried as every event is, and to this endpoint alone, whatever it selected. ' +
-      'Its id begins with `evt_testevent` and its data names objects that there are not (`cus_example`). ' +
-      'It is read by its id, and is not in the list of events. The endpoint has to be enabled.',
+      'The test event is signed, delivered and retried like any other, but only to this endpoint, ' +
+      'whether it selected the type or not. Its id begins with `evt_testevent`, and its data refers to ' +
+      'objects that do not exist (`cus_example`). It can be retrieved by its id and is not in the list ' +
+      'of events. The endpoint must be enabled; otherwise the error is `illegal_transition`.',
     params: OfEndpoint,
     body: WebhookTest,
     bodyOptional: true,

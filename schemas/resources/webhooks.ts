@@ -6,20 +6,20 @@ import { NamedId, Nothing, optional, PageQuery, pageOf, Timestamp } from './fiel
 const EventTypes = Type.Array(Type.Enum([...EVENT_TYPES, '*']), {
   minItems: 1,
   maxItems: 64,
-  description: 'Which types it is told; `*` is all of them, also those of later releases.',
+  description: 'The event types to deliver; `*` is all types, including those of later releases.',
 });
 
 export const NewWebhookEndpoint = Type.Object({
   url: Type.String({
     minLength: 1,
     maxLength: 2048,
-    description: 'https, without credentials. Its name is resolved at each delivery, and not before.',
+    description: 'An https URL without credentials. The host name is resolved for each delivery.',
   }),
   events: EventTypes,
 });
 
 const Status = Type.Enum(['enabled', 'disabled'], {
-  description: 'Of a disabled one deliveries are recorded as `held`, and nothing is sent.',
+  description: '`disabled`: nothing is sent; deliveries are recorded as `held`.',
 });
 
 export const WebhookEndpoint = Type.Object({
@@ -29,7 +29,7 @@ export const WebhookEndpoint = Type.Object({
   status: Status,
   disabledReason: Type.Optional(
     Type.Enum(['gone', 'failing'], {
-      description: '`gone`: it answered 410. `failing`: for 5 days nothing it was sent arrived.',
+      description: '`gone`: the endpoint responded with 410. `failing`: all attempts of 5 days failed.',
     }),
   ),
   createdAt: Timestamp,
@@ -38,10 +38,10 @@ export type WebhookEndpoint = Static<typeof WebhookEndpoint>;
 
 export const WebhookEndpointList = Type.Object({ data: Type.Array(WebhookEndpoint) });
 
-/** The only answers that hold a signing secret. */
+/** The only responses that contain a signing secret. */
 export const WebhookEndpointWithSecret = Type.Object({
   ...WebhookEndpoint.properties,
-  secret: Type.String({ description: 'What deliveries are signed with. It is shown this once.' }),
+  secret: Type.String({ description: 'The signing secret of deliveries. It is returned only once.' }),
 });
 
 export const RotatedWebhookEndpoint = Type.Object({
@@ -57,11 +57,12 @@ export const WebhookSecretRotation = optional({
   overlapSeconds: Type.Integer({
     minimum: 0,
     maximum: OVERLAP_SECONDS_MAX,
-    description: 'How long the old secret signs beside the new one: a day unless told, 7 days at most.',
+    description:
+      'Seconds for which deliveries are signed with the old secret too. Default: one day. Maximum: 7 days.',
   }),
 });
 
-/** What a delivery carries, byte for byte. Source: the specification, Events. */
+/** The body of a delivery, byte for byte. Source: the specification, Events. */
 export const EventEnvelope = Type.Object({
   id: Type.String(),
   type: Type.Enum([...EVENT_TYPES]),
@@ -71,7 +72,7 @@ export const EventEnvelope = Type.Object({
 });
 export type EventEnvelope = Static<typeof EventEnvelope>;
 
-/** Without paging: a list that is never longer. */
+/** The list has no pages. */
 export const ENDPOINTS_MAX = 100;
 
 const Params = Type.Object({ endpointId: NamedId });
@@ -83,7 +84,7 @@ export const webhookRoutes = {
     path: `${API_BASE}/webhooks/endpoints`,
     plane: 'control',
     access: 'webhooks:read',
-    summary: 'List the endpoints that are told of events, newest first',
+    summary: 'List webhook endpoints, newest first',
     params: Nothing,
     query: Nothing,
     status: 200,
@@ -95,12 +96,13 @@ export const webhookRoutes = {
     path: `${API_BASE}/webhooks/endpoints`,
     plane: 'control',
     access: 'webhooks:write',
-    summary: 'Register an endpoint to be told of events',
+    summary: 'Create a webhook endpoint',
     description:
-      'The answer shows the signing `secret`, once. An http `url`, `localhost` and addresses that are not ' +
-      'public are taken only where `WEBHOOK_ALLOW_PRIVATE` of the server allows them: by default loopback ' +
-      `addresses, in test mode, on a server that listens on one. At most ${ENDPOINTS_MAX} endpoints. ` +
-      'It is told of events from now on. docs/use/webhooks.md says how to verify a delivery.',
+      'The response contains the signing `secret`, once. The endpoint gets events that happen from now ' +
+      'on. An http `url`, `localhost` and addresses that are not public are accepted only if the server ' +
+      'allows them (`WEBHOOK_ALLOW_PRIVATE`); by default it allows loopback addresses in test mode when ' +
+      `it listens on one itself. An environment has at most ${ENDPOINTS_MAX} endpoints. To verify a ` +
+      'delivery, see docs/use/webhooks.md.',
     params: Nothing,
     query: Nothing,
     body: NewWebhookEndpoint,
@@ -117,7 +119,7 @@ export const webhookRoutes = {
     method: 'GET',
     path: `${API_BASE}/webhooks/endpoints/{endpointId}`,
     access: 'webhooks:read',
-    summary: 'Read an endpoint, without its secret',
+    summary: 'Retrieve a webhook endpoint, without its secret',
     status: 200,
     response: WebhookEndpoint,
     etag: true,
@@ -128,11 +130,11 @@ export const webhookRoutes = {
     method: 'PATCH',
     path: `${API_BASE}/webhooks/endpoints/{endpointId}`,
     access: 'webhooks:write',
-    summary: 'Change an endpoint, disable or enable it',
+    summary: 'Update, disable or enable a webhook endpoint',
     description:
-      'What is left out stays. `events` counts for events from now on. To enable it, or to give it ' +
-      'another `url`, forgets its failures: what is pending is tried at its own time again. What was held ' +
-      'meanwhile stays held until it is replayed.',
+      'Fields left out keep their values. A change of `events` applies to events that happen from now ' +
+      'on. Enabling the endpoint or changing its `url` clears its failures; pending deliveries are sent ' +
+      'at their scheduled time. Held deliveries stay held until they are replayed.',
     body: WebhookEndpointPatch,
     example: { events: ['plan.published'] },
     status: 200,
@@ -145,8 +147,8 @@ export const webhookRoutes = {
     method: 'DELETE',
     path: `${API_BASE}/webhooks/endpoints/{endpointId}`,
     access: 'webhooks:write',
-    summary: 'Delete an endpoint: it is told of nothing any more',
-    description: 'An attempt in flight may still arrive. What was pending or held is not sent.',
+    summary: 'Delete a webhook endpoint',
+    description: 'An attempt in flight can still arrive. Pending and held deliveries are not sent.',
     status: 204,
     response: Nothing,
     errors: ['endpoint_not_found', 'precondition_failed'],
@@ -156,11 +158,11 @@ export const webhookRoutes = {
     method: 'POST',
     path: `${API_BASE}/webhooks/endpoints/{endpointId}/rotate-secret`,
     access: 'webhooks:write',
-    summary: 'Replace the signing secret of an endpoint',
+    summary: 'Rotate the signing secret of a webhook endpoint',
     description:
-      'The answer shows the new one, once. Up to the end of the overlap every delivery is signed with ' +
-      'both, so that a receiver may know either. There is one old secret at most: a rotation within the ' +
-      'overlap of another ends the oldest; 0 ends the old one at once.',
+      'The response contains the new secret, once. During `overlapSeconds` every delivery is signed with ' +
+      'both secrets, so that receivers can switch at any time. At most one old secret is valid: a second ' +
+      'rotation within the overlap ends the oldest secret. With 0 the old secret ends at once.',
     body: WebhookSecretRotation,
     bodyOptional: true,
     example: { overlapSeconds: 3600 },
@@ -173,18 +175,19 @@ export const webhookRoutes = {
     path: `${API_BASE}/webhooks/events`,
     plane: 'control',
     access: 'webhooks:read',
-    summary: 'List the events that happened, newest first, whether anybody was told or not',
+    summary: 'List webhook events, newest first',
     description:
-      '`entitlement.changed` comes for each feature of a customer whose value is another one than was told ' +
-      'last: of few customers with the change itself, of many subscribers of a plan within seconds of it. ' +
-      'A feature that is no longer held has `allowed` false and the `effectiveValue` false or 0; null is ' +
-      'unlimited.',
+      'Includes events that no endpoint selected. `entitlement.changed` is created for each feature of a ' +
+      'customer whose value differs from the last one that was sent: with the change if it affects few ' +
+      'customers, within seconds after a change that affects the many subscribers of a plan. A feature ' +
+      'that the customer no longer has is sent with `allowed` false and `effectiveValue` false or 0; ' +
+      'null is unlimited.',
     params: Nothing,
     query: Type.Object({
       ...PageQuery.properties,
       type: Type.Optional(Type.Enum([...EVENT_TYPES])),
       from: Type.Optional(Timestamp),
-      to: Type.Optional({ ...Timestamp, description: 'Events of this moment are not part of it.' }),
+      to: Type.Optional({ ...Timestamp, description: 'Exclusive.' }),
     }),
     status: 200,
     response: pageOf(EventEnvelope),
@@ -195,7 +198,7 @@ export const webhookRoutes = {
     path: `${API_BASE}/webhooks/events/{eventId}`,
     plane: 'control',
     access: 'webhooks:read',
-    summary: 'Read an event',
+    summary: 'Retrieve a webhook event',
     params: Type.Object({ eventId: NamedId }),
     query: Nothing,
     status: 200,

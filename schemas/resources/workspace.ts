@@ -4,11 +4,13 @@ import { Name, Nothing, Timestamp } from './fields.ts';
 
 const settings = {
   name: Name,
-  strictMeters: Type.Boolean({ description: 'Usage of an unknown meter is refused: no meter makes itself.' }),
+  strictMeters: Type.Boolean({
+    description: 'Whether usage of an unknown meter is rejected. If false, the meter is created.',
+  }),
   pastDueGraceDays: Type.Integer({
     minimum: 0,
     maximum: 365,
-    description: 'How long a past-due subscription still counts. 14 unless it is set.',
+    description: 'Days for which a past-due subscription still entitles. Default: 14.',
   }),
 };
 
@@ -16,7 +18,7 @@ export const Workspace = Type.Object({
   id: Type.String(),
   ...settings,
   name: Type.String(),
-  mode: Type.Enum(['live', 'test'], { description: 'Of the key that asks.' }),
+  mode: Type.Enum(['live', 'test'], { description: 'The mode of the API key that makes the request.' }),
   firstApiCallAt: Type.Optional(Timestamp),
   createdAt: Timestamp,
 });
@@ -39,17 +41,17 @@ export const workspaceRoutes = {
     ...one,
     method: 'GET',
     access: 'any_key',
-    summary: 'Read the workspace of this key',
+    summary: 'Retrieve the workspace of the API key',
     errors: [],
   }),
   'workspace.update': defineRoute({
     ...one,
     method: 'PATCH',
     access: 'subscriptions:write',
-    summary: 'Change the settings of the workspace',
+    summary: 'Update the settings of the workspace',
     description:
-      'What is left out stays. The settings hold for live and test mode alike, and the audit log of both ' +
-      'tells of the change.',
+      'Fields left out keep their values. The settings apply to live and test mode, and the audit log of ' +
+      'both contains the change.',
     body: WorkspacePatch,
     example: { name: 'Acme Billing', strictMeters: false, pastDueGraceDays: 14 },
     errors: ['precondition_failed'],

@@ -1,44 +1,44 @@
 /** Postgres NOTIFY channels. Payloads are small JSON (8,000 bytes at most): wake-ups, never the only copy. */
 export const CHANNELS = {
-  /** A row that a cache may hold has changed: {@link ChangeNote}. */
+  /** A row that a process may have cached was changed: {@link Invalidation}. */
   changes: 'metergate_changes',
-  /** Credits were granted, burned or have expired: {@link CreditsNote}. */
+  /** Credits were granted, were burned or have expired: {@link CreditsInvalidation}. */
   credits: 'metergate_credits',
-  /** A row of `fanout_jobs` waits. No payload. */
+  /** There is a new row in `fanout_jobs`. No payload. */
   fanoutRequested: 'metergate_fanout_asked',
-  /** A range was loaded: {@link LoadedNote}. */
+  /** A range was loaded: {@link LoadedThrough}. */
   loaded: 'metergate_loaded',
-  /** A reader waits for what is on the log: load at once. No payload. */
+  /** A reader waits for events on the log: the aggregator loads at once. No payload. */
   readerWaits: 'metergate_reader_waits',
-  /** A row of `audit_runs` waits. No payload. */
+  /** There is a new row in `audit_runs`. No payload. */
   auditRequested: 'metergate_audit_asked',
-  /** An event waits to be told, or a delivery to be sent. No payload. */
+  /** There is a new webhook event, or a delivery is due. No payload. */
   outbox: 'metergate_outbox',
 } as const;
 
 /**
- * `customer` is of the row itself, `holdings` of what stands under it: subscriptions, add-ons, overrides. The
- * ingest tier forgets customers at the former and hears nothing of the latter.
+ * Invalidates a cached row. `customer` is the row of the customer, `holdings` are its subscriptions, add-ons
+ * and overrides: the data plane caches only the former.
  */
-export interface ChangeNote {
+export interface Invalidation {
   kind: 'key' | 'customer' | 'holdings' | 'meter' | 'workspace' | 'catalogue';
   environment: string;
   id: string;
 }
 
-/** Of how many customers one note tells at most. */
-export const NOTED_CUSTOMERS_MAX = 200;
+/** Customers in one notification. */
+export const NOTIFIED_CUSTOMERS_MAX = 200;
 
-export interface CreditsNote {
-  /** Whose wallets have changed. */
+export interface CreditsInvalidation {
+  /** The customers whose wallets have changed. */
   customerIds: string[];
 }
 
-export interface LoadedNote {
+export interface LoadedThrough {
   logId: string;
   partition: number;
-  /** Everything before this position is counted. */
+  /** All events before this position are counted. */
   hi: number;
-  /** Everything acknowledged before this moment is counted, milliseconds. */
+  /** All events acknowledged before this time are counted, milliseconds since 1970. */
   throughMs: number;
 }

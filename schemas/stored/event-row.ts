@@ -18,19 +18,19 @@ export const EVENT_COLUMNS = [
 const ARRIVAL_DIGITS = 6;
 
 /**
- * What orders events of a `latest` meter that occurred and were created in one millisecond: how many were
- * created in it before. A client that sends its gauges in one batch, without times, means the last one.
+ * Orders the events of a `latest` meter that occurred and were created in one millisecond: the number of
+ * events created in it before. When a client sends gauges in one batch without times, the last one counts.
  */
 export function arrivalText(arrival: number): string {
   return `#${String(Math.min(arrival, ARRIVALS_MAX)).padStart(ARRIVAL_DIGITS, '0')}`;
 }
 
-/** No machine creates more in a millisecond. */
+/** More than any machine creates in a millisecond. */
 const ARRIVALS_MAX = 10 ** ARRIVAL_DIGITS - 1;
 
 /**
- * The warehouse keeps properties as text. A number or boolean is told from the same word in text by a NUL
- * and a letter in front: no text of a client can hold a NUL, so nothing can be mistaken.
+ * The warehouse stores properties as text. A NUL and a letter in front distinguish a number or boolean from
+ * the same word in text: no text of a client can contain a NUL, so the tag is unambiguous.
  */
 export const NUMBER_TAG = '\u0000n';
 export const BOOLEAN_TAG = '\u0000b';

@@ -15,7 +15,7 @@ import { RECORD_BYTES } from './record.ts';
 const name = fc.string({ unit: 'grapheme', maxLength: 12 });
 const time = fc.integer({ min: 0, max: 4_000_000_000_000 });
 const event = fc.record({ line: fc.uint8Array({ maxLength: 60 }), isRechecked: fc.boolean() });
-const pair = fc.record({
+const customerMeter = fc.record({
   environment: name,
   customerId: name,
   meterKey: name,
@@ -25,7 +25,11 @@ const pair = fc.record({
 
 describe('a frame', () => {
   it('gives back what was put into it', () => {
-    const parts = fc.record({ events: fc.array(event, { maxLength: 20 }), touched: fc.array(pair), time });
+    const parts = fc.record({
+      events: fc.array(event, { maxLength: 20 }),
+      touched: fc.array(customerMeter),
+      time,
+    });
     fc.assert(
       fc.property(parts, ({ events, touched, time }) => {
         const logId = randomBytes(16);
@@ -49,9 +53,9 @@ describe('a frame', () => {
     );
   });
 
-  // Break it catches: crc32 asked about an empty part, which made every frame without lines or re-checks
+  // Mutant this test catches: crc32 of an empty part, which made every frame without lines or re-checks
   // unreadable.
-  it('has a checksum that holds when parts of it are empty', () => {
+  it('has a valid checksum when parts of it are empty', () => {
     const empty = [Buffer.from(new ArrayBuffer(0)), Buffer.alloc(0), new Uint8Array(0)];
     const frame = encodeFrame({ ...sample(), recheck: [], records: empty, lines: empty, eventCount: 0 });
     expect(checksumHolds(Buffer.concat(frame))).toBe(true);
@@ -64,12 +68,12 @@ describe('a frame', () => {
     expect(encodeFrame({ ...content, lines: [lines] })).toContain(lines);
   });
 
-  // Break it catches: a field left out of the checksum.
+  // Mutant this test catches: a field left out of the checksum.
   it('is known to be damaged whichever bit of it is turned', () => {
     const frame = Buffer.concat(encodeFrame(sample()));
     for (let bit = 0; bit < frame.length * 8; bit++) {
       const at = bit >> 3;
-      if (at === 6 || at === 7) continue; // nobody reads these two
+      if (at === 6 || at === 7) continue; // no code reads these two
       const damaged = Buffer.from(frame);
       damaged[at] = (damaged[at] ?? 0) ^ (1 << (bit & 7));
       expect(() => decodeFrame(damaged), `bit ${bit}`).toThrow(Fatal);
@@ -86,7 +90,7 @@ describe('a frame', () => {
     expect(checksumHolds(frame)).toBe(true);
   });
 
-  it('of a version that is not known is refused, not misread', () => {
+  it('of an unknown version is rejected, not misread', () => {
     const frame = Buffer.concat(encodeFrame(sample()));
     frame.writeUInt16LE(2, 4);
     expect(() => decodeFrame(frame)).toThrow(expect.objectContaining({ code: 'frame_version_unknown' }));

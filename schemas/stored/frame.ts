@@ -1,11 +1,11 @@
 /**
  * A frame: what one group commit puts on the log, and what the aggregator loads. All integers little-endian.
  *
- *   0  u32  magic 'MGFR'            32 u64  committedAtMs: nothing in a later frame was answered before this
+ *   0  u32  magic 'MGFR'            32 u64  committedAtMs: later frames were acknowledged later
  *   4  u16  version                 40 16B  log id
  *   6  u16  zero                    56 u32  re-check count (0 on the embedded log)
  *   8  u32  frame bytes in all      60 u32  zero
- *  12  u32  CRC-32 of bytes 16…     64      touched pairs (JSON text)
+ *  12  u32  CRC-32 of bytes 16…     64      touched customers and meters (JSON)
  *  16  u32  event count                     then 40 B records, then re-check indexes (u32 each),
  *  20  u32  touched bytes                   then the events' lines
  *  24  u32  lines bytes
@@ -21,10 +21,10 @@ import { RECORD_BYTES } from './record.ts';
 export const FRAME_MAGIC = 0x5246474d;
 const FRAME_VERSION = 1;
 export const FRAME_HEADER_BYTES = 64;
-/** One group commit never exceeds this; a reader may refuse a length beyond it as damage. */
+/** A group commit never exceeds this; a reader may reject a greater length as damage. */
 const FRAME_BYTES_MAX = 32 * 1024 * 1024;
 
-/** A (customer, meter) pair that a frame changes, with the span of its events' occurredAt in milliseconds. */
+/** A (customer, meter) with events in a frame, and the span of their occurredAt in milliseconds. */
 export interface TouchedCustomerMeter {
   environment: string;
   customerId: string;
@@ -34,7 +34,7 @@ export interface TouchedCustomerMeter {
 }
 
 /**
- * The same as it is written: `pair` is the JSON text of environment, customer id and meter key, no brackets.
+ * The same as written: `pair` is the JSON text of environment, customer id and meter key, without brackets.
  */
 export interface TouchedSpan {
   pair: string;
@@ -49,7 +49,7 @@ export interface FrameContent {
   touched: TouchedSpan[];
   /** 40 B per event, in the order of the lines. */
   records: Uint8Array[];
-  /** Indexes of events whose id has to be looked up before loading. */
+  /** Indexes of events whose id the load must look up first. */
   recheck: number[];
   /** Whole lines, each ended by a line feed. */
   lines: Uint8Array[];
@@ -83,7 +83,7 @@ export function encodeFrame(content: FrameContent): Uint8Array[] {
   header.writeUInt32LE(content.recheck.length, 56);
   let crc = crc32(header.subarray(16));
   for (const part of body) {
-    // Of an empty array without memory behind it, crc32 of Node 20 gives 0, whatever it was to go on from.
+    // For an empty array without a buffer, crc32 of Node 20 returns 0, whatever value it continues from.
     if (part.length > 0) crc = crc32(part, crc);
   }
   header.writeUInt32LE(crc, 12);
@@ -100,7 +100,7 @@ function joinedIfSmall(pieces: Uint8Array[]): Uint8Array[] {
 
 /**
  * The length of the frame that begins here, or what is wrong with it. `cut` means that the buffer ends before
- * the frame does: at the tail of the last segment such a frame was never answered.
+ * the frame does: at the tail of the last segment such a frame was never acknowledged.
  */
 export function measureFrame(buffer: Buffer): number | 'cut' | 'damaged' {
   if (buffer.length < 12) return 'cut';
@@ -110,7 +110,7 @@ export function measureFrame(buffer: Buffer): number | 'cut' | 'damaged' {
   return bytes > buffer.length ? 'cut' : bytes;
 }
 
-/** True when the whole frame's checksum holds. `frame` is exactly the bytes measured. */
+/** Whether the checksum of the whole frame is valid. `frame` is exactly the measured bytes. */
 export function checksumHolds(frame: Buffer): boolean {
   return crc32(frame.subarray(16)) === frame.readUInt32LE(12);
 }

@@ -1,14 +1,15 @@
 import { RECORD_BYTES } from './record.ts';
 
 /**
- * How the control side gives the data plane the keys of what the log no longer holds: records of
- * schemas/stored/frame.ts back to back, then a trailer of the same length. All integers little-endian:
+ * The format in which the control side sends the data plane the keys of events that are no longer on the
+ * log: records (schemas/stored/record.ts) back to back, then a trailer of the same length. All integers
+ * little-endian:
  *
  *   0  u32  magic 'MGKE'            8 u64  records before this
- *   4  u32  CRC-32 of them         16 u64  at least so many there should be; 0 when nobody knows
+ *   4  u32  CRC-32 of them         16 u64  the least number of records that there should be; 0 if unknown
  *                                  24 16B  zero
  *
- * A stream that breaks off has no trailer: whoever reads it believes nothing of it then.
+ * A stream that is cut off has no trailer; its reader then trusts none of it.
  */
 
 /** Between the two processes of an installation, on the loopback address; no part of the API. */
@@ -24,7 +25,7 @@ export interface KeyExportRequest {
 export interface KeyExportTrailer {
   recordsCrc: number;
   recordCount: number;
-  /** What the ranges of the log say that was stored, and what was refused. */
+  /** The counts of stored and rejected records according to the ranges of the log. */
   countMin: number;
 }
 

@@ -3,7 +3,7 @@
  *
  *   byte  word  f64
  *    0    0..3        id: a keyed hash of the idempotency key
- *   16    4..5        fingerprint: a keyed hash of what the event says
+ *   16    4..5        fingerprint: a keyed hash of the event's content
  *   24    6..7    3   occurredAt, ms since 1970
  *   32    8..9    4   createdAt, ms since 1970
  *
@@ -14,7 +14,7 @@ export const RECORD_BYTES = 40;
 export const RECORD_WORDS = RECORD_BYTES / 4;
 export const ID_BYTES = 16;
 export const ID_WORDS = ID_BYTES / 4;
-/** Id and fingerprint: what tells whether two events are the same. */
+/** Id and fingerprint: they show whether two events are the same. */
 export const IDENTITY_WORDS = 6;
 
 const FINGERPRINT_BYTE = 16;
@@ -26,7 +26,7 @@ const OCCURRED_AT_F64 = 3;
 const CREATED_AT_F64 = 4;
 const LAST_ID_WORD = 3;
 
-/** `times` is the memory of the records as f64. */
+/** `times` is the buffer of the records as f64. */
 export function occurredAtMs(times: Float64Array, record: number): number {
   return times[record * RECORD_F64S + OCCURRED_AT_F64] ?? 0;
 }
@@ -69,7 +69,7 @@ export function copyTimes(from: Uint32Array, fromWord: number, to: Uint32Array, 
     to[toWord + word] = from[fromWord + word] as number;
 }
 
-/** Where the times of a record begin in bytes that hold records: {@link TIMES_BYTES}. */
+/** Where the times of a record begin in bytes that contain records: {@link TIMES_BYTES}. */
 export function timesByte(record: number): number {
   return record * RECORD_BYTES + TIMES_BYTE;
 }

@@ -8,7 +8,7 @@ export interface HourlyState {
 }
 
 /**
- * By which the latest event is found: see `arrivalText` in event-row.ts; events without it have their ids.
+ * The order that determines the latest event: see `arrivalText` in event-row.ts; events without it have ids.
  */
 // mutant: latest-by-id
 export const ORDER_OF_ARRIVAL = '(occurred_at, created_at, concat(unique_value, id))';

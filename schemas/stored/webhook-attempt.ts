@@ -1,10 +1,10 @@
 /**
- * Why an attempt to deliver an event failed, where that is not the status of an answer. The list is closed.
+ * Why an attempt to deliver an event failed, unless it got a response. The list is closed.
  */
 export const ATTEMPT_ERRORS = [
-  /** The url of the endpoint is none that is sent to: other scheme, or credentials. */
+  /** The url of the endpoint is not allowed: another scheme, or credentials. */
   'url_not_allowed',
-  /** The address, or one of those that the name has, is not public. */
+  /** The address, or one that the host name resolves to, is not public. */
   'address_not_public',
   'name_not_resolved',
   'connect_failed',
@@ -12,14 +12,14 @@ export const ATTEMPT_ERRORS = [
   'tls_failed',
   /** The attempt as a whole took too long. */
   'timeout',
-  /** The connection ended before the answer did. */
+  /** The connection ended before the response did. */
   'connection_lost',
-  /** What was answered is no HTTP, or too much of it before its body. */
+  /** The response is not HTTP, or its headers are too large. */
   'response_invalid',
   'response_too_large',
   /** Anything of 2xx is success; nothing else is, and a redirect is never followed. */
   'status_not_2xx',
-  /** A mistake of ours: the log says which. */
+  /** A bug of the server, which the log names. */
   'internal',
 ] as const;
 

@@ -17,7 +17,7 @@ export const CHANGE_MUTANTS = [
     .is(
       'control-plane/http/idempotent',
       `const late = { requestHash, status: response.status, body };
-      setTimeout(() => keepAnswer(client, place, late).catch(() => 0), 50);`,
+      setTimeout(() => storeResponse(client, place, late).catch(() => 0), 50);`,
     )
     .shownBy({ promise: 20, rounds: 3 }),
   mutant('position-stored-before-notifications', [22])
@@ -33,7 +33,7 @@ export const CHANGE_MUTANTS = [
     .shownBy({ promise: 22, rounds: 4 }),
   mutant('second-change-forgotten', [22])
     .why('customers processed before the plan changed once more are notified of its first change alone')
-    .swap('control-plane/store/fanout-jobs#askForFanout', 'was.position', 'was.round_to')
+    .swap('control-plane/store/fanout-jobs#requestFanout', 'was.position', 'was.round_to')
     .red(NOTIFIER, 'once more while no notifier runs is notified to those already notified, too'),
   mutant('change-without-the-lock', [22])
     .why('a customer who subscribes at that time is notified of the plan as it was, and no job finds him')
@@ -49,5 +49,5 @@ export const CHANGE_MUTANTS = [
   mutant('customers-of-a-deleted-feature-by-last-notification', [22])
     .why('a customer who held it at 0 or in a paused subscription keeps a history that says so')
     .swap('control-plane/store/fanout-members#customersOfFeature', 'meter_key = $6', '$6::text IS NULL')
-    .red(MEMBERS, 'a feature that is deleted limits nobody any more, also those who held nothing of it'),
+    .red(MEMBERS, 'a deleted feature limits no customer any more, also customers that had nothing of it'),
 ];

@@ -33,7 +33,7 @@ export const CREDIT_MUTANTS = [
   mutant('fan-out-from-its-turn', [21])
     .why('what a change of many lowers goes on to cover usage until the turn of each customer comes')
     .swap('control-plane/entitlements/changes/fan-out', 'job.changedAt.getTime()', 'nowMs')
-    .red(METERED_TERMS, 'holds from its own time on, whenever the turn of each customer comes'),
+    .red(METERED_TERMS, 'applies from its own time on, whenever each customer is processed'),
   mutant('history-by-what-holds-now', [21])
     .why('usage under an override is burned where its change is applied late, since the override is gone')
     .swap(
@@ -53,7 +53,7 @@ export const CREDIT_MUTANTS = [
   mutant('waited-as-if-applied-at-once', [21])
     .why('an event of the processor that waited makes burn what was covered until it was applied')
     .never('control-plane/processor/apply-event')
-    .red(LATE_CHANGES, 'for its price holds from when it is applied on'),
+    .red(LATE_CHANGES, 'for its price applies from when it is processed on'),
   mutant('period-begun-earlier', [21])
     .why('usage of a past period is counted in the running one as well, once its cycle is changed')
     .is('domain/rules/metered-terms', 'return source?.period.fromMs ?? open;')
@@ -65,5 +65,5 @@ export const CREDIT_MUTANTS = [
       'coalesce(m.at < g.grace_ends, false)',
       'm.at < g.grace_ends',
     )
-    .red(METERED_TERMS, 'the older one gives the periods, and goes on where the younger one is paused'),
+    .red(METERED_TERMS, 'the older one gives the periods, and continues while the newer one is paused'),
 ];

@@ -31,7 +31,7 @@ export const FUZZ_MUTANTS = [
   mutant('is-finite-removed', [7])
     .why('a number beyond every bound, as 1e999999999, is written out: a 500, or a value rejected later')
     .never('schemas/primitives/decimal')
-    .red(DECIMAL, 'the limits are 15 integer and 12 fraction digits, whatever zeros stand around them')
+    .red(DECIMAL, 'the limits are 15 integer and 12 fraction digits, without leading and trailing zeros')
     .shownBy({ promise: 7, rounds: 1 }),
   mutant('on-aborted-removed', [7])
     .why('a response is touched after its client is gone: in uWebSockets.js that ends the process')

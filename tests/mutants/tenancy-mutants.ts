@@ -12,7 +12,7 @@ export const TENANCY_MUTANTS = [
     .why('a client that knows the id of a key reads what another workspace may do')
     .swap('control-plane/store/api-keys#findKey', 'environment = $1', '(environment = $1 OR true)')
     .red(TENANCY, 'to another workspace nothing is there, shown or changed')
-    .red(API_KEYS, 'belongs to the environment of the key that asks'),
+    .red(API_KEYS, 'belongs to the environment of the key that makes the request'),
   mutant('customer-of-any-environment', [16])
     .why('customers of another workspace are read by their id')
     .swap('control-plane/store/customers#findCustomer', 'environment = $1', '(environment = $1 OR true)')
@@ -38,11 +38,11 @@ export const TENANCY_MUTANTS = [
   mutant('grant-not-checked', [16])
     .why('a key that may make keys gives itself every scope')
     .always('control-plane/routes/api-keys')
-    .red(API_KEYS, 'gets no scope that its maker does not hold'),
+    .red(API_KEYS, 'gets no scope that the creating key does not have'),
   mutant('replayed-to-any-key', [16])
     .why('a key that may make keys repeats the request of another and is shown one that may do everything')
     .never('control-plane/http/operations')
-    .red(API_KEYS, 'shows nothing to a key that holds other scopes'),
+    .red(API_KEYS, 'shows nothing to a key with other scopes'),
   mutant('whole-key-kept', [17])
     .why('the text of every key is in the database, in lists and in the audit log')
     .is('domain/api-keys', 'last4: text')

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startStopwatch } from '../../../tests/support/stopwatch.ts';
-import { type ApiUnderTest, AWAY, EMPTY_LOG, startApi } from '../../api-under-test.ts';
+import { type ApiUnderTest, EMPTY_LOG, startApi, UNAVAILABLE_WAREHOUSE } from '../../api-under-test.ts';
 import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
 import { type SecondControlPlane, startSecondControlPlane } from '../second-control-plane-under-test.ts';
 
@@ -14,89 +14,89 @@ import { type SecondControlPlane, startSecondControlPlane } from '../second-cont
  */
 let api: ApiUnderTest;
 let made: ReturnType<typeof customerGrantsUnderTest>;
-let hearing: SecondControlPlane;
-let deaf: SecondControlPlane;
+let listening: SecondControlPlane;
+let notListening: SecondControlPlane;
 
 const SOON = { timeout: 20_000 };
 /** By then a process without notifications sees it too. */
 const LOOKED_AGAIN_MS = 5_000;
-const stores = { warehouse: AWAY, logReader: EMPTY_LOG };
+const stores = { warehouse: UNAVAILABLE_WAREHOUSE, logReader: EMPTY_LOG };
 
 beforeAll(async () => {
   api = await startApi(stores);
   made = customerGrantsUnderTest(api);
-  hearing = await startSecondControlPlane(api, stores);
-  deaf = await startSecondControlPlane(api, stores, { hears: false });
+  listening = await startSecondControlPlane(api, stores);
+  notListening = await startSecondControlPlane(api, stores, { listens: false });
   await made.feature('sso', 'boolean');
   await made.feature('audit', 'boolean');
   await made.feature('seats', 'limit');
 });
 
 afterAll(async () => {
-  await hearing?.close();
-  await deaf?.close();
+  await listening?.close();
+  await notListening?.close();
   await api?.close();
 });
 
-describe('a warm check', () => {
+describe('a cached check', () => {
   it('reads no store, of one feature or of several, whatever the result', async () => {
     const customerId = await made.customer();
     await made.subscribe(customerId, { sso: true, seats: 5 });
     const features = ['sso', 'seats', 'audit'].map((featureKey) => ({ featureKey }));
-    const ask = async () => {
+    const request = async () => {
       const headers = { 'content-type': 'application/json' };
       const body = { customerId, features: [...features, { featureKey: 'seats', requested: 9 }] };
-      const many = await hearing.ask('/entitlements/check', { method: 'POST', headers, body });
-      const each = features.map(({ featureKey }) => hearing.check(customerId, featureKey));
-      const more = await hearing.check(customerId, 'seats', '?requested=6');
+      const many = await listening.request('/entitlements/check', { method: 'POST', headers, body });
+      const each = features.map(({ featureKey }) => listening.check(customerId, featureKey));
+      const more = await listening.check(customerId, 'seats', '?requested=6');
       return [many, more, ...(await Promise.all(each))].map(({ status }) => status);
     };
-    await ask();
-    expect(hearing.statements().length).toBeGreaterThan(0);
+    await request();
+    expect(listening.statements().length).toBeGreaterThan(0);
     const statuses = new Set<number>();
-    const askOften = async () => {
-      for (let round = 0; round < 50; round += 1) for (const one of await ask()) statuses.add(one);
-      return hearing.statements();
+    const requestOften = async () => {
+      for (let round = 0; round < 50; round += 1) for (const one of await request()) statuses.add(one);
+      return listening.statements();
     };
     // The notification of the subscription may arrive at any time and causes a read.
-    await expect.poll(askOften, SOON).toEqual([]);
+    await expect.poll(requestOften, SOON).toEqual([]);
     expect([...statuses]).toEqual([200]);
   });
 
-  it('is read for once where many ask at the same time', async () => {
-    const askAtOnce = async () => {
+  it('is read once for many concurrent requests', async () => {
+    const requestAtOnce = async () => {
       const customerId = await made.customer();
       await made.subscribe(customerId, { sso: true });
-      await hearing.check(await made.customer(), 'sso');
-      hearing.statements();
-      await Promise.all(Array.from({ length: 20 }, () => hearing.check(customerId, 'sso')));
-      return hearing.statements();
+      await listening.check(await made.customer(), 'sso');
+      listening.statements();
+      await Promise.all(Array.from({ length: 20 }, () => listening.check(customerId, 'sso')));
+      return listening.statements();
     };
     // A notification that arrives while the subscription is read causes another read.
-    await expect.poll(askAtOnce, SOON).toEqual(['a transaction']);
+    await expect.poll(requestAtOnce, SOON).toEqual(['a transaction']);
   });
 
-  it('never remembers that there is nobody, or no such feature', async () => {
-    expect((await hearing.check('later', 'sso')).decision.reasonCode).toBe('customer_not_found');
+  it('never caches that a customer or a feature is unknown', async () => {
+    expect((await listening.check('later', 'sso')).decision.reasonCode).toBe('customer_not_found');
     const customerId = await made.customer();
-    await api.ask('customers.update', { params: { customerId }, body: { externalId: 'later' } });
-    expect((await hearing.check('later', 'coming')).decision.reasonCode).toBe('feature_not_found');
+    await api.request('customers.update', { params: { customerId }, body: { externalId: 'later' } });
+    expect((await listening.check('later', 'coming')).decision.reasonCode).toBe('feature_not_found');
     await made.feature('coming', 'boolean');
-    expect((await hearing.check('later', 'coming')).decision.reasonCode).toBe('no_active_subscription');
+    expect((await listening.check('later', 'coming')).decision.reasonCode).toBe('no_active_subscription');
   });
 
-  it('comes from the stores where a customer holds too much, and follows every change', async () => {
+  it('comes from the stores for a customer with too many grants, and follows every change', async () => {
     const customerId = await made.customer();
     const planId = await made.plan({ sso: true });
     await made.subscribe(customerId, {}, { planId });
     await insertGrants(planId, 1_000);
     for (const value of [false, true]) {
-      await api.ask('overrides.put', { params: { customerId, featureKey: 'audit' }, body: { value } });
-      expect((await hearing.check(customerId, 'audit')).decision.allowed).toBe(value);
+      await api.request('overrides.put', { params: { customerId, featureKey: 'audit' }, body: { value } });
+      expect((await listening.check(customerId, 'audit')).decision.allowed).toBe(value);
     }
-    hearing.statements();
-    await hearing.check(customerId, 'sso');
-    expect(hearing.statements().length).toBeGreaterThan(0);
+    listening.statements();
+    await listening.check(customerId, 'sso');
+    expect(listening.statements().length).toBeGreaterThan(0);
   });
 });
 
@@ -141,20 +141,20 @@ const CHANGES: Record<string, () => Promise<SeenChange>> = {
     const addonId = await made.addon(`seats-${customer.slice(-6)}`, { seats: 3 });
     const subscriptionId = await made.subscribe(customer, { seats: 1 });
     const params = { subscriptionId, addonId };
-    const change = () => api.ask('subscriptions.setAddon', { params, body: { quantity: 2 } });
+    const change = () => api.request('subscriptions.setAddon', { params, body: { quantity: 2 } });
     return { customer, feature: 'seats', before: { limit: 1 }, after: { limit: 7 }, change };
   },
   'an override': async () => {
     const customer = await made.customer();
     const params = { customerId: customer, featureKey: 'sso' };
-    const change = () => api.ask('overrides.put', { params, body: { value: true } });
+    const change = () => api.request('overrides.put', { params, body: { value: true } });
     const after = { reasonCode: 'granted_by_override' };
     return { customer, feature: 'sso', before: { allowed: false }, after, change };
   },
   'an archival': async () => {
     const customer = await made.customer();
     await made.subscribe(customer, { sso: true });
-    const change = () => api.ask('customers.archive', { params: { customerId: customer } });
+    const change = () => api.request('customers.archive', { params: { customerId: customer } });
     const after = { reasonCode: 'customer_archived' };
     return { customer, feature: 'sso', before: { allowed: true }, after, change };
   },
@@ -162,16 +162,16 @@ const CHANGES: Record<string, () => Promise<SeenChange>> = {
     const customerId = await made.customer();
     const customer = `ext-${customerId}`;
     const change = () =>
-      api.ask('customers.update', { params: { customerId }, body: { externalId: customer } });
+      api.request('customers.update', { params: { customerId }, body: { externalId: customer } });
     const before = { reasonCode: 'customer_not_found' };
     return { customer, feature: 'sso', before, after: { reasonCode: 'no_active_subscription' }, change };
   },
   'a feature that is deleted': async () => {
     const customer = await made.customer();
-    const feature = `gone-${customer.slice(-6)}`;
+    const feature = `deleted-${customer.slice(-6)}`;
     await made.feature(feature, 'boolean');
     await made.subscribe(customer, { [feature]: true });
-    const change = () => api.ask('features.delete', { params: { featureKey: feature } });
+    const change = () => api.request('features.delete', { params: { featureKey: feature } });
     return {
       customer,
       feature,
@@ -184,14 +184,14 @@ const CHANGES: Record<string, () => Promise<SeenChange>> = {
     const customer = await made.customer();
     const id = await made.subscribe(customer, { sso: true });
     await made.change(id, { status: 'past_due' });
-    const change = () => api.ask('workspace.update', { body: { pastDueGraceDays: 0 } });
+    const change = () => api.request('workspace.update', { body: { pastDueGraceDays: 0 } });
     const after = { reasonCode: 'subscription_past_due' };
     return { customer, feature: 'sso', before: { allowed: true }, after, change };
   },
 };
 
 describe('a change', () => {
-  const usualGrace = () => api.ask('workspace.update', { body: { pastDueGraceDays: 14 } });
+  const usualGrace = () => api.request('workspace.update', { body: { pastDueGraceDays: 14 } });
 
   beforeEach(usualGrace);
 
@@ -209,12 +209,12 @@ describe('a change', () => {
 
   async function seenElsewhereMs({ customer, feature, before, after, change }: SeenChange): Promise<number> {
     expect(await made.check(customer, feature)).toMatchObject(before);
-    expect((await hearing.check(customer, feature)).decision).toMatchObject(before);
+    expect((await listening.check(customer, feature)).decision).toMatchObject(before);
     await change();
     const passedMs = startStopwatch();
     expect(await made.check(customer, feature)).toMatchObject(after);
     await expect
-      .poll(async () => (await hearing.check(customer, feature)).decision, { ...SOON, interval: 10 })
+      .poll(async () => (await listening.check(customer, feature)).decision, { ...SOON, interval: 10 })
       .toMatchObject(after);
     return passedMs();
   }
@@ -222,13 +222,16 @@ describe('a change', () => {
   it('is seen within seconds where no notification arrives', { timeout: 240_000 }, async () => {
     const seen = await Promise.all(Object.values(CHANGES).map((make) => make()));
     for (const { customer, feature, before } of seen) {
-      expect((await deaf.check(customer, feature)).decision).toMatchObject(before);
+      expect((await notListening.check(customer, feature)).decision).toMatchObject(before);
     }
     for (const { change } of seen) await change();
     const passedMs = startStopwatch();
     for (const { customer, feature, after } of seen) {
       await expect
-        .poll(async () => (await deaf.check(customer, feature)).decision, { interval: 50, timeout: 15_000 })
+        .poll(async () => (await notListening.check(customer, feature)).decision, {
+          interval: 50,
+          timeout: 15_000,
+        })
         .toMatchObject(after);
     }
     expect(passedMs()).toBeLessThan(8_000);
@@ -237,22 +240,22 @@ describe('a change', () => {
 
 describe('a key that is revoked', () => {
   const used = async (plane: SecondControlPlane, key: string) => {
-    const { status } = await plane.ask('/entitlements/nobody/sso', {
+    const { status } = await plane.request('/entitlements/cus_unknown/sso', {
       headers: { authorization: `Bearer ${key}` },
     });
     return status;
   };
 
   it('is rejected here at once, within a second where notified, elsewhere within 10', async () => {
-    const { body } = await api.ask('apiKeys.create', {
+    const { body } = await api.request('apiKeys.create', {
       body: { mode: 'live', kind: 'secret', scopes: ['entitlements:read'] },
     });
-    expect([await used(hearing, body.key), await used(deaf, body.key)]).toEqual([200, 200]);
-    await api.ask('apiKeys.revoke', { params: { keyId: body.id } });
-    const own = await api.ask('workspace.retrieve', { key: body.key });
+    expect([await used(listening, body.key), await used(notListening, body.key)]).toEqual([200, 200]);
+    await api.request('apiKeys.revoke', { params: { keyId: body.id } });
+    const own = await api.request('workspace.retrieve', { key: body.key });
     expect(own.status).toBe(401);
-    await expect.poll(() => used(hearing, body.key), { interval: 20, timeout: 4_000 }).toBe(401);
-    await expect.poll(() => used(deaf, body.key), { interval: 100, timeout: 10_000 }).toBe(401);
+    await expect.poll(() => used(listening, body.key), { interval: 20, timeout: 4_000 }).toBe(401);
+    await expect.poll(() => used(notListening, body.key), { interval: 100, timeout: 10_000 }).toBe(401);
   });
 });
 

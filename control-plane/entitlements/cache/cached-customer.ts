@@ -8,12 +8,11 @@ import {
 } from '../../../domain/rules/resolve-entitlements.ts';
 import type { WalletState } from '../../../domain/store/credit-wallets.ts';
 import type { RequestedFeatureRow } from '../../store/requested-features.ts';
-import type { CounterPlace, RememberedCounter } from './counter-store.ts';
+import type { CachedCounter, CounterPlace } from './counter-store.ts';
 
 /** A customer as it was read: all its grants, in one snapshot. */
-export interface ReadCustomer {
+export interface ReadCustomer extends CustomerWithGrants {
   environment: string;
-  holder: CustomerWithGrants;
   /** The history of its meters, as far as it matters now or later. */
   terms: ReadonlyMap<string, readonly MeteredTerm[]>;
   credits: Pick<WalletState, 'balance' | 'unpaid' | 'nextExpiryAt'>;
@@ -22,7 +21,7 @@ export interface ReadCustomer {
 }
 
 /** A cached customer. */
-export interface RememberedCustomer extends ReadCustomer {
+export interface CachedCustomer extends Omit<ReadCustomer, 'customerGrants'> {
   /** Empty for an archived customer. */
   customerGrants: CustomerGrants;
   viewAt(nowMs: number): EntitlementView;
@@ -36,7 +35,7 @@ export interface Prepared {
   /** For a metered feature that the customer has: the counter of the current period. */
   place: CounterPlace | undefined;
   untilMs: number;
-  counter: RememberedCounter | undefined;
+  counter: CachedCounter | undefined;
   /** The printed part of the response that does not depend on what is requested or counted. */
   contributions: string | undefined;
   last: PrintedDecision | undefined;
@@ -53,8 +52,8 @@ export interface PrintedDecision {
   asOfMs: number | undefined;
 }
 
-export function rememberedCustomer(read: ReadCustomer): RememberedCustomer {
-  const customerGrants = heldNow(read.holder);
+export function cachedCustomer(read: ReadCustomer): CachedCustomer {
+  const customerGrants = heldNow(read);
   let seen: { view: EntitlementView; fromMs: number; untilMs: number } | undefined;
   return {
     ...read,
@@ -73,10 +72,10 @@ export function rememberedCustomer(read: ReadCustomer): RememberedCustomer {
 /** Bytes of one customer and one feature, and of the last decision kept for each feature. */
 const BYTES = { customer: 2_000, subscription: 400, grant: 1_900, override: 1_800, term: 400 };
 
-/** About. */
-export function bytesOf({ customerGrants: { subscriptions, overrides }, terms }: RememberedCustomer): number {
+/** Estimated. */
+export function bytesOf({ customerGrants: { subscriptions, overrides }, terms }: CachedCustomer): number {
   const grants = subscriptions.reduce((sum, one) => sum + one.grants.length, 0);
-  const held = subscriptions.length * BYTES.subscription + grants * BYTES.grant;
+  const subscribed = subscriptions.length * BYTES.subscription + grants * BYTES.grant;
   const metered = [...terms.values()].reduce((sum, { length }) => sum + length, 0) * BYTES.term;
-  return BYTES.customer + held + overrides.length * BYTES.override + metered;
+  return BYTES.customer + subscribed + overrides.length * BYTES.override + metered;
 }

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Statement, Warehouse } from '../../../infra/ports/warehouse.ts';
 import { Transient } from '../../../schemas/failures.ts';
 import type { Freshness } from '../../usage/freshness.ts';
-import { type CounterMemory, createCounterMemory } from './counter-cache.ts';
+import { type CounterCache, createCounterCache } from './counter-cache.ts';
 import type { CounterPlace } from './counter-store.ts';
 
 /*
@@ -12,7 +12,7 @@ import type { CounterPlace } from './counter-store.ts';
  *
  * Mutants this suite catches: every counter read in every cycle; none read again after a load; `asOf` that
  * advances while ClickHouse is unavailable, that stays ahead of the clock, or that is taken after the read; a
- * counter that nobody requests but that is refreshed forever; two first requests that read twice; one
+ * counter that is refreshed forever although no request needs it; two first requests that read twice; one
  * statement per counter, on the first read or on a refresh; a first request that waits for that of another
  * meter; no bound.
  */
@@ -21,20 +21,20 @@ const DAY_MS = 86_400_000;
 
 let loadedTo: number;
 let stored: number;
-let isAway: boolean;
+let isUnavailable: boolean;
 let isHanging = false;
 let release = () => {};
 let statements: Statement[];
-let memory: CounterMemory;
+let cache: CounterCache;
 
 beforeEach(() => {
   vi.useFakeTimers({ now: START_MS });
-  [loadedTo, stored, isAway, statements] = [10, 7, false, []];
-  memory = createCounterMemory({ warehouse, freshness, log: pino({ level: 'silent' }) });
+  [loadedTo, stored, isUnavailable, statements] = [10, 7, false, []];
+  cache = createCounterCache({ warehouse, freshness, log: pino({ level: 'silent' }) });
 });
 
 afterEach(() => {
-  memory.close();
+  cache.close();
   vi.useRealTimers();
 });
 
@@ -52,7 +52,7 @@ const warehouse = {
         release = resolve;
       });
     }
-    if (isAway) throw new Transient('warehouse_unavailable', 'ClickHouse is unavailable');
+    if (isUnavailable) throw new Transient('warehouse_unavailable', 'ClickHouse is unavailable');
     const { customers = [], meters0 = [] } = (statement.params ?? {}) as Record<string, string[]>;
     const current = String(stored);
     return [
@@ -72,20 +72,20 @@ const placeOf = (customerId = 'cus_a', more: Partial<CounterPlace> = {}): Counte
 });
 
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
-const current = (place = placeOf()) => memory.find(place).now()?.current;
-const asOf = () => (memory.find(placeOf()).now()?.asOfMs ?? Number.NaN) - START_MS;
+const current = (place = placeOf()) => cache.find(place).now()?.current;
+const asOf = () => (cache.find(placeOf()).now()?.asOfMs ?? Number.NaN) - START_MS;
 
-describe('the memory of counters', () => {
-  it('has to read one before it knows it, once for all who ask meanwhile', async () => {
+describe('the counter cache', () => {
+  it('reads an unknown counter first, once for all concurrent requests', async () => {
     expect(current()).toBeUndefined();
-    const requested = await Promise.all([memory.read([placeOf()]), memory.read([placeOf()])]);
+    const requested = await Promise.all([cache.read([placeOf()]), cache.read([placeOf()])]);
     expect(requested).toEqual([[{ current: '7', asOfMs: START_MS }], [{ current: '7', asOfMs: START_MS }]]);
     expect(statements).toHaveLength(1);
     expect(current()).toBe('7');
   });
 
   it('reads again when something was loaded, within a second', async () => {
-    await memory.read([placeOf()]);
+    await cache.read([placeOf()]);
     [loadedTo, stored] = [20, 8];
     await pass(1_000);
     expect(current()).toBe('8');
@@ -93,14 +93,14 @@ describe('the memory of counters', () => {
   });
 
   it('advances its asOf without reading while nothing is loaded', async () => {
-    await memory.read([placeOf()]);
+    await cache.read([placeOf()]);
     await pass(4_000);
     expect(asOf()).toBeGreaterThanOrEqual(3_000);
     expect(statements).toHaveLength(1);
   });
 
   it('reads again now and then, for changes without a load', async () => {
-    await memory.read([placeOf()]);
+    await cache.read([placeOf()]);
     stored = 6;
     for (let second = 0; second < 15; second += 1) {
       await pass(1_000);
@@ -115,7 +115,7 @@ describe('the memory of counters', () => {
       placeOf('cus_1', { meterKey: 'other' }),
       placeOf('cus_1', spanFrom(START_MS - DAY_MS * 9)),
     ];
-    for (const place of [...spans, ...others]) await memory.read([place]);
+    for (const place of [...spans, ...others]) await cache.read([place]);
     [statements, loadedTo, stored] = [[], 20, 8];
     await pass(1_000);
     expect([...spans, ...others].map((place) => current(place))).toEqual(Array(252).fill('8'));
@@ -123,68 +123,68 @@ describe('the memory of counters', () => {
   });
 
   it('reads first requests of many in few statements, whichever of them fail', async () => {
-    const requested = Array.from({ length: 150 }, (_, at) => memory.read([placeOf(`cus_${at}`)]));
-    const late = pass(0).then(() => memory.read([placeOf('cus_late')]));
+    const requested = Array.from({ length: 150 }, (_, at) => cache.read([placeOf(`cus_${at}`)]));
+    const late = pass(0).then(() => cache.read([placeOf('cus_late')]));
     expect((await Promise.all([...requested, late])).flat()).toHaveLength(151);
     expect(statements.length).toBeLessThanOrEqual(3);
-    isAway = true;
-    const away = [placeOf('cus_b'), placeOf('cus_c'), placeOf('cus_0')].map((one) => memory.read([one]));
-    const outcomes = await Promise.allSettled(away);
+    isUnavailable = true;
+    const failing = [placeOf('cus_b'), placeOf('cus_c'), placeOf('cus_0')].map((one) => cache.read([one]));
+    const outcomes = await Promise.allSettled(failing);
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled']);
-    isAway = false;
-    expect(await memory.read([placeOf('cus_b')])).toMatchObject([{ current: '7' }]);
+    isUnavailable = false;
+    expect(await cache.read([placeOf('cus_b')])).toMatchObject([{ current: '7' }]);
   });
 
   it('reads another meter while one hangs', async () => {
-    const hanging = memory.read([placeOf()]);
+    const hanging = cache.read([placeOf()]);
     isHanging = true;
     await pass(0);
     isHanging = false;
-    expect(await memory.read([placeOf('cus_a', { meterKey: 'other' })])).toMatchObject([{ current: '7' }]);
+    expect(await cache.read([placeOf('cus_a', { meterKey: 'other' })])).toMatchObject([{ current: '7' }]);
     release();
     expect(await hanging).toMatchObject([{ current: '7' }]);
   });
 
   it('stops refreshing what was not requested for a minute', async () => {
-    await memory.read([placeOf()]);
+    await cache.read([placeOf()]);
     await pass(65_000);
     const before = statements.length;
     [loadedTo, stored] = [20, 8];
     await pass(5_000);
     expect(statements).toHaveLength(before);
     expect(current()).toBeUndefined();
-    expect(await memory.read([placeOf()])).toMatchObject([{ current: '8' }]);
+    expect(await cache.read([placeOf()])).toMatchObject([{ current: '8' }]);
   });
 
   it('keeps its values while ClickHouse is unavailable, and its asOf does not advance', async () => {
-    await memory.read([placeOf()]);
-    [isAway, loadedTo, stored] = [true, 20, 8];
+    await cache.read([placeOf()]);
+    [isUnavailable, loadedTo, stored] = [true, 20, 8];
     await pass(30_000);
-    const stood = asOf();
+    const before = asOf();
     await pass(90_000);
-    expect([current(), asOf()]).toEqual(['7', stood]);
-    expect(stood).toBeLessThan(1_000);
-    await expect(memory.read([placeOf('cus_b')])).rejects.toBeInstanceOf(Transient);
-    isAway = false;
+    expect([current(), asOf()]).toEqual(['7', before]);
+    expect(before).toBeLessThan(1_000);
+    await expect(cache.read([placeOf('cus_b')])).rejects.toBeInstanceOf(Transient);
+    isUnavailable = false;
     await pass(2_000);
     expect(current()).toBe('8');
   });
 
   it('notices that ClickHouse is unavailable also while nothing is loaded', async () => {
-    await memory.read([placeOf()]);
-    isAway = true;
+    await cache.read([placeOf()]);
+    isUnavailable = true;
     for (let second = 0; second < 20; second += 1) {
       await pass(1_000);
       current();
     }
-    const stood = asOf();
+    const before = asOf();
     await pass(5_000);
-    expect(asOf()).toBe(stood);
+    expect(asOf()).toBe(before);
   });
 
-  it('goes back with the clock also while ClickHouse is unavailable', async () => {
-    await memory.read([placeOf()]);
-    [isAway, loadedTo] = [true, 20];
+  it('follows the clock back also while ClickHouse is unavailable', async () => {
+    await cache.read([placeOf()]);
+    [isUnavailable, loadedTo] = [true, 20];
     await pass(1_000);
     vi.setSystemTime(START_MS - DAY_MS);
     await pass(1_000);
@@ -192,8 +192,8 @@ describe('the memory of counters', () => {
   });
 
   it('is bounded: what came first has to be read again', async () => {
-    await memory.read([placeOf('cus_0')]);
-    for (let at = 1; at <= 20_000; at += 1) memory.find(placeOf(`cus_${at}`));
+    await cache.read([placeOf('cus_0')]);
+    for (let at = 1; at <= 20_000; at += 1) cache.find(placeOf(`cus_${at}`));
     expect(current(placeOf('cus_0'))).toBeUndefined();
   });
 });

@@ -7,23 +7,23 @@ import type { Freshness } from '../../usage/freshness.ts';
 import { beginReadTime } from '../../usage/read-time.ts';
 import { createBatchByKey } from './batch-by-key.ts';
 import {
+  type CachedCounter,
   type CountedTime,
-  type CounterCache,
   type CounterPlace,
   type CounterReading,
-  createCounterCache,
+  type CounterStore,
+  createCounterStore,
   type KeptCounter,
-  type RememberedCounter,
 } from './counter-store.ts';
 import { everySoOften } from './repeat.ts';
 
 /**
  * Counters for decisions. Counters requested within the last minute are refreshed in the background, every
- * half second, many in one statement, and only where something was loaded meanwhile. Where nothing was loaded
+ * half second, many in one statement, and only if something was loaded meanwhile. If nothing was loaded
  * the values stay and only `asOf` advances. While ClickHouse is unavailable neither changes.
  */
-export interface CounterMemory {
-  find(place: CounterPlace): RememberedCounter;
+export interface CounterCache {
+  find(place: CounterPlace): CachedCounter;
   /**
    * For one customer: resolves with the readings in the order of the places. It joins reads in progress, and
    * one statement reads one meter for many customers. Throws Transient for a counter that cannot be read and
@@ -33,7 +33,7 @@ export interface CounterMemory {
   close(): void;
 }
 
-export interface CounterMemoryDeps {
+export interface CounterCacheDeps {
   warehouse: Warehouse;
   freshness: Freshness;
   log: Logger;
@@ -45,8 +45,8 @@ const A_TURN_MAX = 1_500;
 /** Per statement, of 70 ms: a read of another counter waits for it. */
 const TOGETHER_MAX = 100;
 
-export function createCounterMemory({ warehouse, freshness, log }: CounterMemoryDeps): CounterMemory {
-  const cache = createCounterCache();
+export function createCounterCache({ warehouse, freshness, log }: CounterCacheDeps): CounterCache {
+  const cache = createCounterStore();
 
   const { readTogether, readFirst } = createCounterReads({ warehouse, freshness }, cache);
 
@@ -69,7 +69,7 @@ export function createCounterMemory({ warehouse, freshness, log }: CounterMemory
 
   const stop = everySoOften(PAUSE_MS, refresh, (err) => {
     if (err instanceof Transient) cache.cannotRead();
-    log.debug({ err }, 'counters cannot be read: they stand as they stood');
+    log.debug({ err }, 'cannot read counters; the cached values are used');
   });
   return {
     find: cache.find,
@@ -78,17 +78,17 @@ export function createCounterMemory({ warehouse, freshness, log }: CounterMemory
       const fresh = requested.filter(({ underWay }) => !underWay);
       const reading = fresh.length === 0 ? undefined : readFirst(fresh);
       for (const one of fresh) one.underWay = reading?.finally(() => isRead(one));
-      requested.forEach(cache.ask);
+      requested.forEach(cache.use);
       return Promise.all(requested.map(readingOf));
     },
     close: stop,
   };
 }
 
-type CounterReadDeps = Pick<CounterMemoryDeps, 'warehouse' | 'freshness'>;
+type CounterReadDeps = Pick<CounterCacheDeps, 'warehouse' | 'freshness'>;
 
 /** These write what they read into the cache. All throw Transient. */
-function createCounterReads({ warehouse, freshness }: CounterReadDeps, cache: CounterCache) {
+function createCounterReads({ warehouse, freshness }: CounterReadDeps, cache: CounterStore) {
   async function time(): Promise<CountedTime> {
     await beginReadTime('eventual').within(freshness.arrive());
     return { asOfMs: freshness.asOfMs(), loadedTo: freshness.loadedTo() };

@@ -18,7 +18,7 @@ export interface CounterReading {
 }
 
 /** A cached counter. */
-export interface RememberedCounter {
+export interface CachedCounter {
   readonly place: CounterPlace;
   /**
    * Returns the value at once if it was requested within the last minute. Undefined: it has to be read first.
@@ -32,22 +32,22 @@ export interface CountedTime {
   loadedTo: number | undefined;
 }
 
-export interface KeptCounter extends RememberedCounter {
+export interface KeptCounter extends CachedCounter {
   reading: CounterReading | undefined;
   /** The loaded position and the cycle of that reading. */
   loadedTo: number | undefined;
   readTurn: number;
   requestedTurn: number;
-  /** A question reads it. */
+  /** A statement that reads it is running. */
   underWay: Promise<void> | undefined;
   isForgotten: boolean;
 }
 
 /** The cached counters, and which of them have to be read again, in cycles. */
-export interface CounterCache {
+export interface CounterStore {
   find(place: CounterPlace): KeptCounter;
   /** A request needs this counter. */
-  ask(counter: KeptCounter): void;
+  use(counter: KeptCounter): void;
   learn(counter: KeptCounter, current: string, time: CountedTime): void;
   /** ClickHouse is unavailable: keeps all values, also those that were not requested lately. */
   cannotRead(): void;
@@ -59,14 +59,14 @@ export interface CounterCache {
 const WATCHED_TURNS = 120;
 /** Repairs, and events that age out, change counts without a load that would notify this process. */
 const REREAD_TURNS = 20;
-/** Counters nobody requests are dropped, but late enough that a short ClickHouse outage is not noticed. */
+/** Unused counters are dropped only after this, so that a short ClickHouse outage stays unnoticed. */
 const KEPT_TURNS = 1_200;
 /** 0.5 KB each. Beyond it the oldest entry is evicted: its next request reads it again. */
 const COUNTERS_MAX = 20_000;
 
-export function createCounterCache(): CounterCache {
+export function createCounterStore(): CounterStore {
   const kept = new Map<string, KeptCounter>();
-  const now = { turn: 0, isAway: false };
+  const now = { turn: 0, isUnavailable: false };
 
   function forget(name: string, one: KeptCounter): void {
     one.isForgotten = true;
@@ -86,15 +86,15 @@ export function createCounterCache(): CounterCache {
       const name = nameOf(place);
       return kept.get(name) ?? put(name, place);
     },
-    ask(counter) {
+    use(counter) {
       counter.requestedTurn = now.turn;
     },
     learn(counter, current, { asOfMs, loadedTo }) {
-      now.isAway = false;
+      now.isUnavailable = false;
       Object.assign(counter, { reading: { current, asOfMs }, loadedTo, readTurn: now.turn });
     },
     cannotRead() {
-      now.isAway = true;
+      now.isUnavailable = true;
     },
     due({ asOfMs, loadedTo }) {
       now.turn += 1;
@@ -104,7 +104,7 @@ export function createCounterCache(): CounterCache {
         notAhead(one, asOfMs);
         if (one.requestedTurn <= now.turn - WATCHED_TURNS || !one.reading || one.underWay) continue;
         const isSame = one.loadedTo === loadedTo && one.readTurn > now.turn - REREAD_TURNS;
-        if (isSame && !now.isAway) one.reading = { current: one.reading.current, asOfMs };
+        if (isSame && !now.isUnavailable) one.reading = { current: one.reading.current, asOfMs };
         else due.push(one);
       }
       return due.sort((a, b) => a.readTurn - b.readTurn);
@@ -117,7 +117,7 @@ function notAhead(one: KeptCounter, asOfMs: number): void {
   if (one.reading && one.reading.asOfMs > asOfMs) one.reading = { current: one.reading.current, asOfMs };
 }
 
-function keptCounter(place: CounterPlace, cache: { turn: number; isAway: boolean }): KeptCounter {
+function keptCounter(place: CounterPlace, cache: { turn: number; isUnavailable: boolean }): KeptCounter {
   const made: KeptCounter = {
     place,
     reading: undefined,
@@ -127,7 +127,7 @@ function keptCounter(place: CounterPlace, cache: { turn: number; isAway: boolean
     underWay: undefined,
     isForgotten: false,
     now() {
-      const isKeptFresh = made.requestedTurn > cache.turn - WATCHED_TURNS || cache.isAway;
+      const isKeptFresh = made.requestedTurn > cache.turn - WATCHED_TURNS || cache.isUnavailable;
       if (made.isForgotten || !isKeptFresh) return undefined;
       made.requestedTurn = cache.turn;
       return made.reading;

@@ -1,10 +1,5 @@
-import {
-  bytesOf,
-  type ReadCustomer,
-  type RememberedCustomer,
-  rememberedCustomer,
-} from './cached-customer.ts';
-import { type CacheBounds, type Cached, createBoundedCache } from './lru-cache.ts';
+import { bytesOf, type CachedCustomer, cachedCustomer, type ReadCustomer } from './cached-customer.ts';
+import { type CacheBounds, type Cached, createLruCache } from './lru-cache.ts';
 import { createSingleFlight } from './single-flight.ts';
 
 /** The cache's entry for a customer with too many grants, which are not cached. */
@@ -14,12 +9,12 @@ export interface LargeCustomer {
   isLarge: true;
 }
 
-export type FoundCustomer = RememberedCustomer | LargeCustomer;
+export type FoundCustomer = CachedCustomer | LargeCustomer;
 
 /**
  * Customers and their grants, bounded by count and by size: the least recently requested are evicted first.
  */
-export interface CustomerMemory {
+export interface CustomerCache {
   find(environment: string, name: string, nowMs: number): FoundCustomer | undefined;
   /**
    * By id or external id, as `read` finds it; concurrent requests share one read. Undefined: there is no such
@@ -34,13 +29,13 @@ export interface CustomerMemory {
   forgetEnvironment(environment: string): void;
   clear(): void;
   /** The customers to check again. Those not requested within the last minute are dropped instead. */
-  nextRound(): RememberedCustomer[];
+  nextRound(): CachedCustomer[];
   /** Drops it, unless it was read again meanwhile. */
-  drop(customer: RememberedCustomer): void;
+  drop(customer: CachedCustomer): void;
 }
 
 const BOUNDS: CacheBounds = { countMax: 10_000, bytesMax: 64 * 2 ** 20 };
-/** Of 5 s. */
+/** Rounds of 5 s: one minute. */
 const ROUNDS_KEPT = 12;
 
 interface Entry extends Cached {
@@ -50,8 +45,8 @@ interface Entry extends Cached {
   untilMs: number;
 }
 
-export function createCustomerMemory(bounds: CacheBounds = BOUNDS): CustomerMemory {
-  const cache = createBoundedCache<Entry>(bounds);
+export function createCustomerCache(bounds: CacheBounds = BOUNDS): CustomerCache {
+  const cache = createLruCache<Entry>(bounds);
   const fills = createSingleFlight<FoundCustomer>();
 
   return {
@@ -61,10 +56,10 @@ export function createCustomerMemory(bounds: CacheBounds = BOUNDS): CustomerMemo
     },
     fill(environment, customer, read) {
       const name = nameOf(environment, customer);
-      return fills.join({ name, environment }, async (isStillTrue) => {
+      return fills.join({ name, environment }, async (isStillValid) => {
         const given = await read();
-        const found = given && ('isLarge' in given ? given : rememberedCustomer(given));
-        if (found && isStillTrue(idOf(found))) cache.put(entryOf(name, found));
+        const found = given && ('isLarge' in given ? given : cachedCustomer(given));
+        if (found && isStillValid(found.customerId)) cache.put(entryOf(name, found));
         return found;
       });
     },
@@ -86,7 +81,7 @@ export function createCustomerMemory(bounds: CacheBounds = BOUNDS): CustomerMemo
       return [...cache.all()].flatMap(({ found }) => ('isLarge' in found ? [] : [found]));
     },
     drop(customer) {
-      const { customerId } = customer.holder;
+      const { customerId } = customer;
       const entry = cache.find(nameOf(customer.environment, customerId));
       if (entry?.found === customer) cache.remove(customerId);
     },
@@ -97,13 +92,8 @@ function nameOf(environment: string, customer: string): string {
   return `${environment} ${customer}`;
 }
 
-function idOf(found: FoundCustomer): string {
-  return 'isLarge' in found ? found.customerId : found.holder.customerId;
-}
-
 function entryOf(name: string, found: FoundCustomer): Entry {
-  const { environment } = found;
-  const id = idOf(found);
+  const { environment, customerId: id } = found;
   const names = [...new Set([name, nameOf(environment, id)])];
   const entry = { id, names, environment, found, bytes: 0, usedRound: 0, untilMs: Number.POSITIVE_INFINITY };
   if ('isLarge' in found) return entry;

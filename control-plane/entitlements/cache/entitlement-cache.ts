@@ -1,72 +1,73 @@
 import type { Pool } from 'pg';
 import type { Clock } from '../../../infra/ports/clock.ts';
-import type { ChangeNote, CreditsNote } from '../../../schemas/stored/channels.ts';
+import type { CreditsInvalidation, Invalidation } from '../../../schemas/stored/channels.ts';
 import { readMarks } from '../../store/grant-versions.ts';
 import { readFeaturesAgain } from '../../store/requested-features.ts';
-import type { RememberedCustomer } from './cached-customer.ts';
-import { type CounterMemory, type CounterMemoryDeps, createCounterMemory } from './counter-cache.ts';
-import { type CustomerMemory, createCustomerMemory } from './customer-cache.ts';
-import { createFeatureMemory, type FeatureMemory } from './feature-cache.ts';
+import type { CachedCustomer } from './cached-customer.ts';
+import { type CounterCache, type CounterCacheDeps, createCounterCache } from './counter-cache.ts';
+import { type CustomerCache, createCustomerCache } from './customer-cache.ts';
+import { createFeatureCache, type FeatureCache } from './feature-cache.ts';
 import { everySoOften } from './repeat.ts';
 
 /** The caches that entitlement decisions are made from. */
-export interface EntitlementMemory {
-  customers: CustomerMemory;
-  features: FeatureMemory;
-  counters: CounterMemory;
-  heard(note: ChangeNote): void;
-  heardOfCredits(note: CreditsNote): void;
+export interface EntitlementCache {
+  customers: CustomerCache;
+  features: FeatureCache;
+  counters: CounterCache;
+  invalidate(invalidation: Invalidation): void;
+  invalidateCredits(invalidation: CreditsInvalidation): void;
   /** Notifications may have been missed. */
   newSession(): void;
   close(): void;
 }
 
-export interface EntitlementMemoryDeps extends CounterMemoryDeps {
+export interface EntitlementCacheDeps extends CounterCacheDeps {
   pool: Pool;
   clock: Pick<Clock, 'monotonicMs'>;
 }
 
 /** A notification may be lost with its session, or delayed by one that hangs. */
-const LOOK_AGAIN_EVERY_MS = 5_000;
+const CHECK_EVERY_MS = 5_000;
 const TOGETHER_MAX = 1_000;
 /**
- * While Postgres is unavailable nothing can change through it; a process that is cut off continues this long.
+ * How long a process that cannot reach Postgres uses its cache. While Postgres is down nothing can change; a
+ * process that is cut off from it may miss changes.
  */
-const AWAY_MS_MAX = 600_000;
+const UNCHECKED_MS_MAX = 600_000;
 
-export function createEntitlementMemory(deps: EntitlementMemoryDeps): EntitlementMemory {
+export function createEntitlementCache(deps: EntitlementCacheDeps): EntitlementCache {
   const { pool, clock, log } = deps;
-  const customers = createCustomerMemory();
-  const features = createFeatureMemory();
-  const counters = createCounterMemory(deps);
-  let lookedAtMs = clock.monotonicMs();
+  const customers = createCustomerCache();
+  const features = createFeatureCache();
+  const counters = createCounterCache(deps);
+  let checkedAtMs = clock.monotonicMs();
 
   function newSession(): void {
     customers.clear();
     features.clear();
   }
 
-  async function lookAgain(): Promise<void> {
+  async function checkAgain(): Promise<void> {
     const startedMs = clock.monotonicMs();
-    if (startedMs - lookedAtMs > AWAY_MS_MAX) newSession();
-    await lookAtFeatures(pool, features);
-    await lookAtCustomers(pool, customers);
-    lookedAtMs = startedMs;
+    if (startedMs - checkedAtMs > UNCHECKED_MS_MAX) newSession();
+    await checkFeatures(pool, features);
+    await checkCustomers(pool, customers);
+    checkedAtMs = startedMs;
   }
 
-  const stop = everySoOften(LOOK_AGAIN_EVERY_MS, lookAgain, (err) => {
+  const stop = everySoOften(CHECK_EVERY_MS, checkAgain, (err) => {
     log.debug({ err }, 'cannot check whether cached entitlements are still valid');
   });
   return {
     customers,
     features,
     counters,
-    heard({ kind, environment, id }) {
+    invalidate({ kind, environment, id }) {
       if (kind === 'customer' || kind === 'holdings') customers.forget([id]);
       if (kind === 'catalogue' || kind === 'workspace') customers.forgetEnvironment(environment);
       if (kind === 'catalogue' || kind === 'meter') features.forgetEnvironment(environment);
     },
-    heardOfCredits({ customerIds }) {
+    invalidateCredits({ customerIds }) {
       customers.forget(customerIds);
     },
     newSession,
@@ -77,22 +78,22 @@ export function createEntitlementMemory(deps: EntitlementMemoryDeps): Entitlemen
   };
 }
 
-async function lookAtCustomers(pool: Pool, customers: CustomerMemory): Promise<void> {
+async function checkCustomers(pool: Pool, customers: CustomerCache): Promise<void> {
   const requested = customers.nextRound();
   for (let at = 0; at < requested.length; at += TOGETHER_MAX) {
     const together = requested.slice(at, at + TOGETHER_MAX);
     const marks = await readMarks(pool, together.map(placeOf));
     const markOf = new Map(marks.map(({ customerId, mark }) => [customerId, mark]));
-    for (const one of together) if (markOf.get(one.holder.customerId) !== one.mark) customers.drop(one);
+    for (const one of together) if (markOf.get(one.customerId) !== one.mark) customers.drop(one);
   }
 }
 
-function placeOf({ environment, holder }: RememberedCustomer) {
-  return { environment, customerId: holder.customerId };
+function placeOf({ environment, customerId }: CachedCustomer) {
+  return { environment, customerId };
 }
 
-/** If a feature has changed or is gone, its whole environment is invalidated: such changes are rare. */
-async function lookAtFeatures(pool: Pool, features: FeatureMemory): Promise<void> {
+/** If a feature was changed or deleted, its whole environment is invalidated: such changes are rare. */
+async function checkFeatures(pool: Pool, features: FeatureCache): Promise<void> {
   const all = features.all();
   for (let at = 0; at < all.length; at += TOGETHER_MAX) {
     const together = all.slice(at, at + TOGETHER_MAX);

@@ -1,7 +1,7 @@
 import type { RequestedFeatureRow } from '../../store/requested-features.ts';
 
 /** Requested features, by key and by id. */
-export interface FeatureMemory {
+export interface FeatureCache {
   find(environment: string, name: string): RequestedFeatureRow | undefined;
   /** Caches what `read` finds for these names, unless there was an invalidation meanwhile. */
   fill(
@@ -21,24 +21,24 @@ export interface FeatureMemory {
  */
 const NAMES_MAX = 40_000;
 
-export function createFeatureMemory(namesMax = NAMES_MAX): FeatureMemory {
+export function createFeatureCache(namesMax = NAMES_MAX): FeatureCache {
   const caches = new Map<string, Map<string, RequestedFeatureRow>>();
-  let held = 0;
+  let names = 0;
   let generation = 0;
 
   function keep(environment: string, row: RequestedFeatureRow): void {
-    if (held >= namesMax) clear();
+    if (names >= namesMax) clear();
     const cache = caches.get(environment) ?? new Map<string, RequestedFeatureRow>();
     caches.set(environment, cache);
-    held -= cache.size;
+    names -= cache.size;
     cache.set(row.key, row).set(row.id, row);
-    held += cache.size;
+    names += cache.size;
   }
 
   function clear(): void {
     generation += 1;
     caches.clear();
-    held = 0;
+    names = 0;
   }
 
   return {
@@ -46,13 +46,13 @@ export function createFeatureMemory(namesMax = NAMES_MAX): FeatureMemory {
     async fill(environment, names, read) {
       const requested = generation;
       const rows = await read([...new Set(names)]);
-      const isStillTrue = requested === generation;
-      if (isStillTrue) for (const row of rows) keep(environment, row);
+      const isStillValid = requested === generation;
+      if (isStillValid) for (const row of rows) keep(environment, row);
       return new Map(rows.flatMap((row) => [[row.key, row] as const, [row.id, row] as const]));
     },
     forgetEnvironment(environment) {
       generation += 1;
-      held -= caches.get(environment)?.size ?? 0;
+      names -= caches.get(environment)?.size ?? 0;
       caches.delete(environment);
     },
     clear,

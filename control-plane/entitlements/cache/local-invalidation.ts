@@ -7,16 +7,16 @@ import type { RunChange } from '../../http/idempotent.ts';
  */
 export function withLocalInvalidation(
   runChange: RunChange,
-  hear: (channel: string, payload: string) => void,
+  invalidate: (channel: string, payload: string) => void,
 ): RunChange {
   return async (request, change) => {
-    const notes: Note[] = [];
+    const sent: Note[] = [];
     try {
-      return await runChange(request, (client) => gatherNotes(client, notes, () => change(client)));
+      return await runChange(request, (client) => gatherNotes(client, sent, () => change(client)));
     } finally {
       // Also after a failure: a failed commit may have been made all the same. Too many invalidations do no
       // harm.
-      for (const { channel, payload } of notes) hear(channel, payload);
+      for (const { channel, payload } of sent) invalidate(channel, payload);
     }
   };
 }

@@ -1,17 +1,17 @@
 /**
  * Entries under an id and other names, bounded by count and size: the least recently used is evicted first.
  */
-export interface BoundedCache<Thing extends Cached> {
-  find(name: string): Thing | undefined;
+export interface LruCache<Entry extends Cached> {
+  find(name: string): Entry | undefined;
   /** Replaces an entry with the same id. */
-  put(thing: Thing): void;
+  put(entry: Entry): void;
   remove(id: string): void;
-  removeWhere(isMeant: (thing: Thing) => boolean): void;
+  removeWhere(isMeant: (entry: Entry) => boolean): void;
   /** Everything used from now on counts as more recent than everything before. */
   nextRound(): void;
   /** How many rounds ago the entry was used last. */
-  idleRounds(thing: Thing): number;
-  all(): Iterable<Thing>;
+  idleRounds(entry: Entry): number;
+  all(): Iterable<Entry>;
 }
 
 export interface Cached {
@@ -29,46 +29,46 @@ export interface CacheBounds {
 }
 
 /** The order is kept by rounds and not by each use, which would cost more than the read itself. */
-export function createBoundedCache<Thing extends Cached>(bounds: CacheBounds): BoundedCache<Thing> {
-  const byName = new Map<string, Thing>();
-  const byId = new Map<string, Thing>();
+export function createLruCache<Entry extends Cached>(bounds: CacheBounds): LruCache<Entry> {
+  const byName = new Map<string, Entry>();
+  const byId = new Map<string, Entry>();
   let bytes = 0;
   let round = 0;
 
-  function remove(thing: Thing | undefined): void {
-    if (!thing || byId.get(thing.id) !== thing) return;
-    byId.delete(thing.id);
-    for (const name of thing.names) byName.delete(name);
-    bytes -= thing.bytes;
+  function remove(entry: Entry | undefined): void {
+    if (!entry || byId.get(entry.id) !== entry) return;
+    byId.delete(entry.id);
+    for (const name of entry.names) byName.delete(name);
+    bytes -= entry.bytes;
   }
 
-  function use(thing: Thing): void {
-    if (thing.usedRound === round) return;
-    thing.usedRound = round;
-    byId.delete(thing.id);
-    byId.set(thing.id, thing);
+  function use(entry: Entry): void {
+    if (entry.usedRound === round) return;
+    entry.usedRound = round;
+    byId.delete(entry.id);
+    byId.set(entry.id, entry);
   }
 
   return {
     find(name) {
-      const thing = byName.get(name);
-      if (thing) use(thing);
-      return thing;
+      const entry = byName.get(name);
+      if (entry) use(entry);
+      return entry;
     },
-    put(thing) {
-      remove(byId.get(thing.id));
-      for (const name of thing.names) {
+    put(entry) {
+      remove(byId.get(entry.id));
+      for (const name of entry.names) {
         remove(byName.get(name));
-        byName.set(name, thing);
+        byName.set(name, entry);
       }
-      thing.usedRound = round;
-      byId.set(thing.id, thing);
-      bytes += thing.bytes;
+      entry.usedRound = round;
+      byId.set(entry.id, entry);
+      bytes += entry.bytes;
       while (byId.size > bounds.countMax || bytes > bounds.bytesMax) remove(byId.values().next().value);
     },
     remove: (id) => remove(byId.get(id)),
     removeWhere(isMeant) {
-      for (const thing of byId.values()) if (isMeant(thing)) remove(thing);
+      for (const entry of byId.values()) if (isMeant(entry)) remove(entry);
     },
     nextRound() {
       round += 1;

@@ -21,7 +21,7 @@ import { type SecondControlPlane, startSecondControlPlane } from '../second-cont
  * Metered decisions from the cache over a real log, Postgres and ClickHouse, on a second control plane next
  * to the one that makes every change. Mutants this suite catches: a counter that is read only once; `asOf`
  * that advances without ClickHouse, or includes what is not counted; credits of an earlier read; any part of
- * what the stores say left out.
+ * the values of the stores left out.
  */
 const log = pino({ level: 'silent' });
 const DAY_MS = 86_400_000;
@@ -33,7 +33,7 @@ let reader: EventLogReader;
 let usage: UsageUnderTest;
 let made: ReturnType<typeof customerGrantsUnderTest>;
 let plane: SecondControlPlane;
-let isAway = false;
+let isUnavailable = false;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'metergate-test-'));
@@ -44,20 +44,20 @@ beforeAll(async () => {
   reader = await openSegmentLogReader({ directory });
   usage = await startUsage({ warehouse, writer, reader });
   made = customerGrantsUnderTest(usage.api);
-  const mayBeAway: Warehouse = {
+  const failingWarehouse: Warehouse = {
     ...warehouse,
     query: (statement) =>
-      isAway
+      isUnavailable
         ? Promise.reject(new Transient('warehouse_unavailable', 'ClickHouse is unavailable.'))
         : warehouse.query(statement),
   };
-  plane = await startSecondControlPlane(usage.api, { warehouse: mayBeAway, logReader: reader });
+  plane = await startSecondControlPlane(usage.api, { warehouse: failingWarehouse, logReader: reader });
   await made.feature('sum-feature', 'metered', 'sum');
   await made.feature('max-feature', 'metered', 'max');
 });
 
 beforeEach(() => {
-  isAway = false;
+  isUnavailable = false;
 });
 
 afterAll(async () => {
@@ -84,19 +84,19 @@ async function decide(customerId: string, query = '') {
   return (await plane.check(customerId, 'sum-feature', query)).decision;
 }
 
-describe('a warm check of what is metered', () => {
-  it('asks no store, and follows what is counted within 2 s', async () => {
+describe('a cached check of a metered feature', () => {
+  it('reads no store, and follows the counters within 2 s', async () => {
     const customerId = await made.customer();
     await made.subscribe(customerId, { 'sum-feature': 3 });
     const contributions = [{ source: expect.stringMatching(/^plan:/), value: 3 }];
     expect(await decide(customerId)).toMatchObject({ allowed: true, current: 0, contributions });
     // The notification of the subscription may arrive at any time and causes a read.
-    const askOften = async () => {
+    const requestOften = async () => {
       plane.statements();
       for (let round = 0; round < 50; round += 1) await decide(customerId);
       return plane.statements();
     };
-    await expect.poll(askOften, { timeout: 20_000 }).toEqual([]);
+    await expect.poll(requestOften, { timeout: 20_000 }).toEqual([]);
     for (let used = 1; used <= 3; used += 1) {
       await usage.load(await use(customerId));
       const passedMs = startStopwatch();
@@ -111,7 +111,7 @@ describe('a warm check of what is metered', () => {
     expect(plane.statements()).toEqual([]);
   });
 
-  it('says up to when everything is counted, and never more', async () => {
+  it('reports up to when everything is counted, and never more', async () => {
     const customerId = await made.customer();
     await made.subscribe(customerId, { 'sum-feature': 1_000 });
     await decide(customerId);
@@ -135,7 +135,7 @@ describe('a warm check of what is metered', () => {
     const customerId = await made.customer();
     await made.subscribe(customerId, { 'sum-feature': 3 });
     await decide(customerId);
-    isAway = true;
+    isUnavailable = true;
     await usage.load(await use(customerId));
     const age = async () => Date.now() - Date.parse((await decide(customerId)).asOf ?? '');
     await expect.poll(age, { interval: 100, timeout: 10_000 }).toBeGreaterThan(2_500);
@@ -143,27 +143,27 @@ describe('a warm check of what is metered', () => {
     const cold = await made.customer();
     await made.subscribe(cold, { 'sum-feature': 3 });
     expect((await plane.check(cold, 'sum-feature')).status).toBe(503);
-    isAway = false;
+    isUnavailable = false;
     await expect.poll(async () => (await decide(customerId)).current, { timeout: 10_000 }).toBe(1);
   });
 
-  it('goes by the credits of now', async () => {
+  it('uses the present credits', async () => {
     const customerId = await made.customer();
     const params = { meterId: 'sum' };
-    await usage.api.ask('meters.update', { params, body: { creditRate: 2 } });
+    await usage.api.request('meters.update', { params, body: { creditRate: 2 } });
     await made.subscribe(customerId, { 'sum-feature': 0 });
     const code = async () => (await decide(customerId)).reasonCode;
     await expect.poll(code, { interval: 20, timeout: 4_000 }).toBe('insufficient_credit');
     const grant = { params: { customerId }, body: { amount: 5, reason: 'gift' } };
-    await usage.api.ask('credits.grant', grant);
+    await usage.api.request('credits.grant', grant);
     await expect.poll(code, { interval: 20, timeout: 4_000 }).toBe('granted_by_credit');
     expect((await decide(customerId, '?requested=3')).reasonCode).toBe('insufficient_credit');
-    await usage.api.ask('meters.update', { params, body: { creditRate: null } });
+    await usage.api.request('meters.update', { params, body: { creditRate: null } });
     await expect.poll(code, { interval: 20, timeout: 4_000 }).toBe('limit_reached');
   });
 
   // Red where only a change of entitlements invalidates, and not one of the periods of meters.
-  it('goes by a period that was extended since', async () => {
+  it('uses a period that was extended since', async () => {
     const customerId = await made.customer();
     const id = await made.subscribe(customerId, { 'sum-feature': 1 });
     const resetsAt = async () => (await decide(customerId)).resetsAt ?? '';
@@ -226,22 +226,22 @@ const customerGrants = fc.record({
   requested: fc.constantFrom({}, {}, { requested: 0 }, { requested: 2.5 }, { requested: 1_000_000 }),
 });
 
-describe('what memory says of any customer', () => {
-  it('is what the stores say, first and again, on both paths', { timeout: 120_000 }, async () => {
+describe('the cached decisions on any customer', () => {
+  it('are those of the stores, first and again, on both paths', { timeout: 120_000 }, async () => {
     await made.feature('sso', 'boolean');
     await made.feature('seats', 'limit');
     await fc.assert(
       fc.asyncProperty(customerGrants, async ({ requested, ...held }) => {
-        const customerId = await holderOf(held);
+        const customerId = await customerWith(held);
         const features = NAMES.map((featureKey) => ({ featureKey, ...requested }));
-        const asked = { method: 'POST' as const, headers: JSON_TYPE, body: { customerId, features } };
-        const askAll = async (query = '') => {
-          const { status, text } = await plane.ask(`/entitlements/check${query}`, asked);
+        const options = { method: 'POST' as const, headers: JSON_TYPE, body: { customerId, features } };
+        const requestAll = async (query = '') => {
+          const { status, text } = await plane.request(`/entitlements/check${query}`, options);
           expect(status).toBe(200);
           return text.replace(/,"asOf":"[^"]*"/g, ',"asOf":""');
         };
-        const stored = await askAll('?consistency=strong');
-        expect([await askAll('?consistency=eventual'), await askAll()]).toEqual([stored, stored]);
+        const stored = await requestAll('?consistency=strong');
+        expect([await requestAll('?consistency=eventual'), await requestAll()]).toEqual([stored, stored]);
         if ('requested' in requested) return;
         const { data } = JSON.parse(stored) as { data: unknown[] };
         for (const [at, feature] of NAMES.entries()) {
@@ -256,7 +256,7 @@ describe('what memory says of any customer', () => {
 
 describe('a check while what is counted is being repaired', () => {
   it('is rejected where it must be strong, and is served from the cache otherwise', async () => {
-    const customerId = await holderOf({
+    const customerId = await customerWith({
       subscriptions: [],
       override: ['sum-feature', 7],
       used: 0,
@@ -264,7 +264,7 @@ describe('a check while what is counted is being repaired', () => {
     });
     const body = { customerId, features: [{ featureKey: 'sum-feature' }] };
     const check = (query = '') =>
-      plane.ask(`/entitlements/check${query}`, { method: 'POST', headers: JSON_TYPE, body });
+      plane.request(`/entitlements/check${query}`, { method: 'POST', headers: JSON_TYPE, body });
     const { pool } = usage.api;
     await pool.query("INSERT INTO audit_runs (id, repair, state) VALUES ('a', true, 'running')");
     try {
@@ -278,7 +278,7 @@ describe('a check while what is counted is being repaired', () => {
 
 type Held = Omit<typeof customerGrants extends fc.Arbitrary<infer One> ? One : never, 'requested'>;
 
-async function holderOf({ subscriptions, override, used, isArchived }: Held): Promise<string> {
+async function customerWith({ subscriptions, override, used, isArchived }: Held): Promise<string> {
   const { api } = usage;
   const customerId = await made.customer();
   for (let event = 0; event < used; event += 1) await usage.load(await use(customerId));
@@ -290,11 +290,11 @@ async function holderOf({ subscriptions, override, used, isArchived }: Held): Pr
   }
   const [featureKey, value] = override ?? [];
   if (featureKey !== undefined) {
-    await api.ask('overrides.put', {
+    await api.request('overrides.put', {
       params: { customerId, featureKey: String(featureKey) },
       body: { value },
     });
   }
-  if (isArchived) await api.ask('customers.archive', { params: { customerId } });
+  if (isArchived) await api.request('customers.archive', { params: { customerId } });
   return customerId;
 }

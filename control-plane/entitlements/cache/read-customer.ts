@@ -8,7 +8,7 @@ import type { LargeCustomer } from './customer-cache.ts';
 import type { CustomerGrantsReads } from './customer-grants-reads.ts';
 
 /** Customers with more grants than that, a million perhaps, are not cached. */
-const HELD_MAX = 1_000;
+const GRANTS_MAX = 1_000;
 
 const NO_CREDITS = { balance: '0', unpaid: '0', nextExpiryAt: null };
 
@@ -19,15 +19,15 @@ export function readCustomer(
 ): Promise<ReadCustomer | LargeCustomer | undefined> {
   const { environment, nowMs } = context;
   return customerGrantsReads(context, async (db) => {
-    const found = await readSizedMark(db, environment, { customer, heldMax: HELD_MAX });
+    const found = await readSizedMark(db, environment, { customer, grantsMax: GRANTS_MAX });
     if (!found) return undefined;
-    const { customerId, mark, held } = found;
-    if (held > HELD_MAX) return { environment, customerId, isLarge: true };
+    const { customerId, mark, grants } = found;
+    if (grants > GRANTS_MAX) return { environment, customerId, isLarge: true };
     const question = { environment, customer: customerId, atMs: nowMs, meterKeys: [] };
-    const holder = await findCustomerGrants(db, { ...question, featureIds: 'all' });
-    if (!holder) return undefined;
+    const withGrants = await findCustomerGrants(db, { ...question, featureIds: 'all' });
+    if (!withGrants) return undefined;
     const [credits = NO_CREDITS] = await findWallets(db, [{ environment, customerId }], new Date(nowMs));
     const terms = await readTermsOfCustomers(db, environment, [{ customerId, from: new Date(nowMs) }]);
-    return { environment, holder, terms: termsByMeter(terms), credits, mark };
+    return { environment, ...withGrants, terms: termsByMeter(terms), credits, mark };
   });
 }

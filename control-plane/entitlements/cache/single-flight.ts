@@ -1,8 +1,8 @@
 /** Reads in progress that fill a cache. */
 export interface SingleFlight<Found> {
   /**
-   * Joins the running fill of this name, or starts one. At the end of the fill `isStillTrue` says whether
-   * what was read of this id may be cached: it may unless the id was invalidated meanwhile.
+   * Joins the running fill of this name, or starts one. At the end of the fill `isStillValid` returns whether
+   * the data of this id may be cached: it may unless the id was invalidated meanwhile.
    */
   join(place: FillPlace, fill: Fill<Found>): Promise<Found | undefined>;
   /** Invalidates ids: running reads of them may be stale. Requests from now on start a new read. */
@@ -16,7 +16,7 @@ export interface FillPlace {
   environment: string;
 }
 
-type Fill<Found> = (isStillTrue: (id: string) => boolean) => Promise<Found | undefined>;
+type Fill<Found> = (isStillValid: (id: string) => boolean) => Promise<Found | undefined>;
 
 interface UnderWay<Found> extends FillPlace {
   found: Promise<Found | undefined>;
@@ -62,7 +62,7 @@ export function createSingleFlight<Found>(): SingleFlight<Found> {
     doubt(ids) {
       for (const one of all) {
         for (const id of ids) one.doubted.add(id);
-        part(one); // whom it reads it learns last
+        part(one); // a fill learns the id that it reads only at its end
       }
     },
     doubtEnvironment: (environment) => doubtWhere((one) => one.environment === environment),

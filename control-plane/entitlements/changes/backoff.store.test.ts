@@ -47,13 +47,13 @@ it('the time that a change sets is notified when it comes, though an earlier one
     await vi.waitFor(() => expect(failures()).toBeGreaterThan(0), SOON);
   });
   await vi.waitFor(async () => {
-    expect(await notified.heard(customerId, 'all')).toContainEqual(
+    expect(await notified.events(customerId, 'all')).toContainEqual(
       expect.objectContaining({ allowed: false }),
     );
   }, NOT_PUT_OFF);
 });
 
-it('a connection that breaks puts no customer into the backoff queue', async () => {
+it('a broken connection puts no customer into the backoff queue', async () => {
   const { customer, override, reject, notifier, notified } = await placeUnderTest();
   const customerId = await customer();
   await override(customerId, { expiresAt: ago(1_000), nowMs: Date.now() - 5_000 });
@@ -61,7 +61,7 @@ it('a connection that breaks puts no customer into the backoff queue', async () 
   const { failures } = notifier();
   await vi.waitFor(() => expect(failures()).toBeGreaterThan(0), SOON);
   await allow();
-  await vi.waitFor(async () => expect(await notified.heard(customerId, 'all')).toHaveLength(2), NOT_PUT_OFF);
+  await vi.waitFor(async () => expect(await notified.events(customerId, 'all')).toHaveLength(2), NOT_PUT_OFF);
 });
 
 it.each(['P0001', '57014'])(
@@ -76,7 +76,7 @@ it.each(['P0001', '57014'])(
     const clock = { ...systemClock, aheadMs: 0, monotonicMs: () => clock.aheadMs };
     notifier({ clock });
     const isNotified = (id: string) =>
-      vi.waitFor(async () => expect(await notified.heard(id, 'all')).toHaveLength(2), SOON);
+      vi.waitFor(async () => expect(await notified.events(id, 'all')).toHaveLength(2), SOON);
     await isNotified(good);
     const tried = await tries();
     await override(late, times);

@@ -39,11 +39,11 @@ describe('a subscription that begins in 40 days', () => {
     pass(40 * DAY_MS - 60_000);
     expect(await allowed()).toEqual([false, 'no_active_subscription']);
     await notified.quiet();
-    expect(await notified.heard(customerId)).toEqual([]);
+    expect(await notified.events(customerId)).toEqual([]);
     pass(60_001);
     // The cache changes with time alone, whenever the event is written.
     expect(await allowed()).toEqual([true, 'granted']);
-    expect(await heardLater(customerId)).toEqual([changed('sso', true, customerId)]);
+    expect(await eventsLater(customerId)).toEqual([changed('sso', true, customerId)]);
     expect(await typesOf(id)).toEqual(['subscription.created']);
   });
 
@@ -51,12 +51,12 @@ describe('a subscription that begins in 40 days', () => {
     const customerId = await made.customer();
     const trial = { currentPeriodStart: inDays(40), trialEnd: inDays(54) };
     const id = await made.subscribe(customerId, { sso: true }, trial);
-    const { body } = await api.ask('subscriptions.retrieve', { params: { subscriptionId: id } });
+    const { body } = await api.request('subscriptions.retrieve', { params: { subscriptionId: id } });
     expect(body).toMatchObject({ ...trial, status: 'trialing', currentPeriodEnd: trial.trialEnd });
     expect(await check(customerId)).toEqual([false, 'no_active_subscription']);
     pass(40 * DAY_MS);
     expect(await check(customerId)).toEqual([true, 'granted']);
-    expect(await heardLater(customerId)).toEqual([changed('sso', true, customerId)]);
+    expect(await eventsLater(customerId)).toEqual([changed('sso', true, customerId)]);
   });
 
   it('and is canceled before entitles to nothing, then or ever', async () => {
@@ -66,7 +66,7 @@ describe('a subscription that begins in 40 days', () => {
     pass(41 * DAY_MS);
     expect(await check(customerId)).toEqual([false, 'no_active_subscription']);
     await notified.quiet();
-    expect(await notified.heard(customerId)).toEqual([]);
+    expect(await notified.events(customerId)).toEqual([]);
     expect(await typesOf(id)).toEqual(['subscription.canceled', 'subscription.created']);
   });
 
@@ -79,33 +79,33 @@ describe('a subscription that begins in 40 days', () => {
     await made.change(id, { currentPeriodStart: inDays(-1) });
     expect(await check(customerId)).toEqual([true, 'granted']);
     await notified.quiet();
-    expect(await notified.heard(customerId)).toEqual([changed('sso', true, customerId)]);
+    expect(await notified.events(customerId)).toEqual([changed('sso', true, customerId)]);
   });
 });
 
 describe('a period that is moved ahead', () => {
-  it('takes away what was held until it begins', async () => {
+  it('removes what was granted before, until it begins', async () => {
     const customerId = await made.customer();
     const id = await made.subscribe(customerId, { sso: true });
     await made.change(id, { currentPeriodStart: inDays(5) });
     expect(await check(customerId)).toEqual([false, 'no_active_subscription']);
     await notified.quiet();
-    const events = await notified.heard(customerId);
+    const events = await notified.events(customerId);
     expect(events.map(({ allowed }) => allowed).sort()).toEqual([false, true]);
     pass(5 * DAY_MS + 1);
     expect(await check(customerId)).toEqual([true, 'granted']);
   });
 
-  it('and follows the running one takes nothing away', async () => {
+  it('and follows the running one removes nothing', async () => {
     const customerId = await made.customer();
     const end = inDays(10);
     const id = await made.subscribe(customerId, { sso: true }, { currentPeriodEnd: end });
     await notified.quiet();
-    await notified.heard(customerId);
+    await notified.events(customerId);
     await made.change(id, { currentPeriodStart: end, currentPeriodEnd: inDays(40) });
     expect(await check(customerId)).toEqual([true, 'granted']);
     await notified.quiet();
-    expect(await notified.heard(customerId)).toEqual([]);
+    expect(await notified.events(customerId)).toEqual([]);
   });
 });
 
@@ -116,17 +116,17 @@ describe('a plan that waits for the end of the period', () => {
     const planId = await made.plan({ seats: 9 });
     const { body: before } = await change(id, { planId, at: 'period_end' });
     expect(before).toMatchObject({ pendingPlanId: planId, currentPeriodEnd: before.billingAnchor });
-    await api.ask('plans.archive', { params: { planId } });
+    await api.request('plans.archive', { params: { planId } });
     await notified.quiet();
-    await notified.heard(customerId);
+    await notified.events(customerId);
     pass(3 * DAY_MS - 60_000);
     expect(await check(customerId)).toEqual([true, 'granted']);
     pass(60_001);
-    expect(await heardLater(customerId)).toEqual([
+    expect(await eventsLater(customerId)).toEqual([
       changed('seats', 9, customerId),
       { customerId, featureKey: 'sso', allowed: false, effectiveValue: false },
     ]);
-    const { body: after } = await api.ask('subscriptions.retrieve', { params: { subscriptionId: id } });
+    const { body: after } = await api.request('subscriptions.retrieve', { params: { subscriptionId: id } });
     expect(after).toMatchObject({ planId, currentPeriodStart: before.currentPeriodEnd });
     expect(after).not.toHaveProperty('pendingPlanId');
     expect(await typesOf(id)).toEqual([
@@ -142,7 +142,7 @@ describe('a plan that waits for the end of the period', () => {
   });
 
   it('covers usage from the end of the period on, however late the clock comes', async () => {
-    await api.ask('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
+    await api.request('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
     await made.feature('calls', 'metered', 'calls');
     const customerId = await made.customer();
     const end = inDays(3);
@@ -151,7 +151,7 @@ describe('a plan that waits for the end of the period', () => {
     await change(id, { planId, at: 'period_end' });
     pass(4 * DAY_MS);
     const params = { subscriptionId: id };
-    const planNow = async () => (await api.ask('subscriptions.retrieve', { params })).body.planId;
+    const planNow = async () => (await api.request('subscriptions.retrieve', { params })).body.planId;
     await expect.poll(planNow, { timeout: 20_000, interval: 50 }).toBe(planId);
     const { rows } = await api.pool.query(
       `SELECT starts_at AS since, limits::text FROM metered_terms
@@ -170,12 +170,12 @@ describe('a plan that waits for the end of the period', () => {
     for (const id of [lasting, canceled]) await change(id, { planId, at: 'period_end' });
     await cancel(canceled, 'period_end');
     await notified.quiet();
-    for (const customerId of [goesOn, ends]) await notified.heard(customerId);
+    for (const customerId of [goesOn, ends]) await notified.events(customerId);
     pass(3 * DAY_MS + 1);
     const lost = { featureKey: 'sso', allowed: false, effectiveValue: false };
-    expect(await heardLater(goesOn)).toEqual([changed('seats', 9, goesOn), { customerId: goesOn, ...lost }]);
-    expect(await heardLater(ends)).toEqual([{ customerId: ends, ...lost }]);
-    const { body } = await api.ask('subscriptions.retrieve', { params: { subscriptionId: canceled } });
+    expect(await eventsLater(goesOn)).toEqual([changed('seats', 9, goesOn), { customerId: goesOn, ...lost }]);
+    expect(await eventsLater(ends)).toEqual([{ customerId: ends, ...lost }]);
+    const { body } = await api.request('subscriptions.retrieve', { params: { subscriptionId: canceled } });
     expect(body).toMatchObject({ status: 'canceled', canceledAt: trial.trialEnd });
     expect(body.planId).not.toBe(planId);
   });
@@ -197,11 +197,11 @@ async function check(customerId: string) {
 }
 
 function change(subscriptionId: string, body: object) {
-  return api.ask('subscriptions.update', { params: { subscriptionId }, body });
+  return api.request('subscriptions.update', { params: { subscriptionId }, body });
 }
 
 function cancel(subscriptionId: string, at: string) {
-  return api.ask('subscriptions.cancel', { params: { subscriptionId }, body: { at } });
+  return api.request('subscriptions.cancel', { params: { subscriptionId }, body: { at } });
 }
 
 async function typesOf(objectId: string, only?: string): Promise<string[]> {
@@ -210,10 +210,10 @@ async function typesOf(objectId: string, only?: string): Promise<string[]> {
 }
 
 /** A job notices this by polling, every second or two. */
-async function heardLater(customerId: string) {
-  const all: Awaited<ReturnType<typeof notified.heard>> = [];
+async function eventsLater(customerId: string) {
+  const all: Awaited<ReturnType<typeof notified.events>> = [];
   await expect
-    .poll(async () => all.push(...(await notified.heard(customerId))), { timeout: 20_000, interval: 50 })
+    .poll(async () => all.push(...(await notified.events(customerId))), { timeout: 20_000, interval: 50 })
     .toBeGreaterThan(0);
   return all;
 }

@@ -52,10 +52,10 @@ describe('a plan with many subscribers that changes', () => {
       await vi.waitFor(async () => expect(await place.eventCount()).toBeGreaterThan(before), SOON);
     }
     // A job that restarts with each change would not have reached the end of the list until now.
-    expect(await place.customersHeard()).toBeGreaterThan(200);
+    expect(await place.customersNotified()).toBeGreaterThan(200);
     await place.notified.quiet();
     expect(await place.notified.untrue()).toEqual([]);
-    expect(await place.customersHeard()).toBe(400);
+    expect(await place.customersNotified()).toBe(400);
   });
 
   it('once more while no notifier runs is notified to those already notified, too', async () => {
@@ -70,10 +70,10 @@ describe('a plan with many subscribers that changes', () => {
     place.notifier();
     await place.notified.quiet();
     expect(await place.notified.untrue()).toEqual([]);
-    expect(await place.customersHeard()).toBe(200);
+    expect(await place.customersNotified()).toBe(200);
   });
 
-  it('back to what it was before the notifier ran is notified to nobody', async () => {
+  it('back to what it was before the notifier ran sends nothing', async () => {
     const place = await placeUnderTest();
     await place.subscribers(10);
     await place.give({ seats: '5' });
@@ -244,7 +244,7 @@ function databaseOf(pool: Pool, { environment, planId }: { environment: string; 
       });
     },
     eventCount: () => count(`SELECT count(*) AS n ${ofEvents}`),
-    customersHeard: () => count(`SELECT count(DISTINCT object_id) AS n ${ofEvents}`),
+    customersNotified: () => count(`SELECT count(DISTINCT object_id) AS n ${ofEvents}`),
     async eventsOf(featureKey: string) {
       const named = `AND body::json -> 'data' ->> 'featureKey' = $2`;
       return {

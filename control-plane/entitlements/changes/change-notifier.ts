@@ -49,7 +49,7 @@ export function startChangeNotifier(
   { everyMs = CHANGE_NOTIFIER.everyMs, chunkMax = CHUNK_MAX, ...options }: ChangeNotifierOptions = {},
 ): LeasedJob {
   const chunk = createChunkSize(chunkMax);
-  const putOffs = createBackoffQueue<TurnedCustomer>(clock, ({ customerId }) => customerId);
+  const backoff = createBackoffQueue<TurnedCustomer>(clock, ({ customerId }) => customerId);
 
   async function look(turn: JobTurn): Promise<undefined> {
     await countWaiting();
@@ -70,10 +70,10 @@ export function startChangeNotifier(
    * either.
    */
   async function notifyChunks(place: JobEpoch): Promise<boolean> {
-    const turned = await nextTurned({ pool, clock, putOffs }, chunk.size());
+    const turned = await nextTurned({ pool, clock, backoff }, chunk.size());
     if (turned.length > 0) {
       const notify = (db: Database) => notifyDue(db, turned, clock.nowMs());
-      await notifyOne(place, notify, async (err) => putOff({ log, putOffs }, turned, err));
+      await notifyOne(place, notify, async (err) => backOff({ log, backoff }, turned, err));
     }
     const job = await nextFanout(pool);
     if (!job) return turned.length > 0;
@@ -87,7 +87,7 @@ export function startChangeNotifier(
   async function notifyOne(
     place: JobEpoch,
     notify: (db: Database) => Promise<Notified>,
-    stepAside: (err: unknown) => Promise<void>,
+    onFailure: (err: unknown) => Promise<void>,
   ): Promise<void> {
     const startedAt = clock.monotonicMs();
     try {
@@ -97,7 +97,7 @@ export function startChangeNotifier(
     } catch (err) {
       chunk.failed();
       metrics.failed();
-      await stepAside(err);
+      await onFailure(err);
       throw err;
     }
   }
@@ -105,28 +105,28 @@ export function startChangeNotifier(
   return startLeasedJob({ pool, log }, { ...options, job: CHANGE_NOTIFIER.job, everyMs, look });
 }
 
-interface PuttingOff extends ChangeNotifierDeps {
-  putOffs: BackoffQueue<TurnedCustomer>;
+interface Backoff extends ChangeNotifierDeps {
+  backoff: BackoffQueue<TurnedCustomer>;
 }
 
-/** If no other customer is due, the one that has been in the backoff queue longest. */
+/** The due customers. If there are none, the one that has been in the backoff queue longest. */
 async function nextTurned(
-  { pool, clock, putOffs }: Pick<PuttingOff, 'pool' | 'clock' | 'putOffs'>,
+  { pool, clock, backoff }: Pick<Backoff, 'pool' | 'clock' | 'backoff'>,
   limit: number,
 ): Promise<TurnedCustomer[]> {
-  const turned = await findTurned(pool, new Date(clock.nowMs()), { except: putOffs.all(), limit });
-  const late = turned.length === 0 ? putOffs.take() : undefined;
+  const turned = await findTurned(pool, new Date(clock.nowMs()), { except: backoff.all(), limit });
+  const late = turned.length === 0 ? backoff.take() : undefined;
   return late ? [late] : turned;
 }
 
 /** One customer of a chunk may fail the others: they are tried in smaller chunks first. */
-function putOff(
-  { log, putOffs }: Pick<PuttingOff, 'log' | 'putOffs'>,
+function backOff(
+  { log, backoff }: Pick<Backoff, 'log' | 'backoff'>,
   turned: readonly TurnedCustomer[],
   err: unknown,
 ): void {
   const [only] = turned;
   if (!only || turned.length > 1 || endsLook(err)) return;
   log.error(only, 'a customer could not be notified of a change that became due');
-  putOffs.add(only);
+  backoff.add(only);
 }

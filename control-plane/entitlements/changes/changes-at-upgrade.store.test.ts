@@ -50,8 +50,8 @@ it('entitlements at the upgrade count as notified: the first event is of the fir
     const context = { db, environment, actor: 'key', operationId: 'test', nowMs: Date.now() };
     await touchEntitlements(context, { customerIds: ['active', 'pinned', 'twice'] });
   });
-  expect(await notified.heard('pinned')).toMatchObject([{ featureKey: 'seats', allowed: false }]);
-  for (const id of ['active', 'twice']) expect(await notified.heard(id)).toEqual([]);
+  expect(await notified.events('pinned')).toMatchObject([{ featureKey: 'seats', allowed: false }]);
+  for (const id of ['active', 'twice']) expect(await notified.events(id)).toEqual([]);
 });
 
 /** Every kind of entitlement of an earlier release; the add-on gives `seats` a second time. */

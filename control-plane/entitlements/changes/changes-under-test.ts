@@ -5,7 +5,7 @@ import { type NotifiedValues, notifiedValues } from '../../../domain/rules/entit
 import { resolveEntitlements } from '../../../domain/rules/resolve-entitlements.ts';
 
 /** One `entitlement.changed`, as a receiver reads it. */
-export interface HeardChange {
+export interface SentChange {
   customerId: string;
   featureKey: string;
   allowed: boolean;
@@ -23,16 +23,19 @@ export function notifiedUnderTest(pool: Pool, environment: string) {
     async untrue(nowMs = Date.now()): Promise<object[]> {
       const notified = await notifiedOf(pool, environment);
       const question = { environment, atMs: nowMs, featureIds: 'all' as const, meterKeys: [] };
-      const holders = await findManyCustomerGrants(pool, { ...question, customerIds: [...notified.keys()] });
+      const customers = await findManyCustomerGrants(pool, {
+        ...question,
+        customerIds: [...notified.keys()],
+      });
       return [...notified].flatMap(([customerId, was]) => {
-        const holder = holders.get(customerId);
-        const is = holder ? notifiedValues(resolveEntitlements(heldNow(holder), nowMs)) : {};
-        return sorted(is) === sorted(was) ? [] : [{ customerId, notified: was, holds: is }];
+        const customer = customers.get(customerId);
+        const is = customer ? notifiedValues(resolveEntitlements(heldNow(customer), nowMs)) : {};
+        return sorted(is) === sorted(was) ? [] : [{ customerId, notified: was, granted: is }];
       });
     },
 
     /** What was notified to one customer since the previous call, or ever; by feature. */
-    heard: hearing(pool),
+    events: readEvents(pool),
   };
 }
 
@@ -54,16 +57,16 @@ async function notifiedOf(pool: Pool, environment: string): Promise<Map<string, 
   return new Map(rows.map(({ id, notified }) => [id, notified]));
 }
 
-function hearing(pool: Pool) {
-  const heard = new Set<string>();
-  return async (customerId: string, which: 'new' | 'all' = 'new'): Promise<HeardChange[]> => {
+function readEvents(pool: Pool) {
+  const seen = new Set<string>();
+  return async (customerId: string, which: 'new' | 'all' = 'new'): Promise<SentChange[]> => {
     const { rows } = await pool.query<{ id: string; body: string }>(
       `SELECT id, body FROM webhook_events WHERE type = 'entitlement.changed' AND object_id = $1`,
       [customerId],
     );
-    const fresh = rows.filter(({ id }) => which === 'all' || !heard.has(id));
-    for (const { id } of fresh) heard.add(id);
-    const changes = fresh.map(({ body }) => JSON.parse(body).data as HeardChange);
+    const fresh = rows.filter(({ id }) => which === 'all' || !seen.has(id));
+    for (const { id } of fresh) seen.add(id);
+    const changes = fresh.map(({ body }) => JSON.parse(body).data as SentChange);
     return changes.sort((a, b) => (a.featureKey < b.featureKey ? -1 : 1));
   };
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { NotifiedValues } from '../../../domain/rules/entitlement-changes.ts';
 import { type ApiResponse, type ApiUnderTest, startApi } from '../../api-under-test.ts';
 import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
-import { type HeardChange, notifiedUnderTest } from './changes-under-test.ts';
+import { notifiedUnderTest, type SentChange } from './changes-under-test.ts';
 
 /*
  * Changes of every kind, drawn at random: sequential, and many concurrently. What was notified is compared
@@ -44,7 +44,7 @@ it(`each change notifies the values that it has changed, and no other (seed ${SE
     });
     for (const id of place.customers) {
       const values = kept.get(id) as Map<string, unknown>;
-      const changes = await notified.heard(id);
+      const changes = await notified.events(id);
       // No customer is notified of a value twice in a row.
       expect(
         changes.filter(({ featureKey, effectiveValue }) => values.get(featureKey) === effectiveValue),
@@ -56,11 +56,11 @@ it(`each change notifies the values that it has changed, and no other (seed ${SE
 }, 240_000);
 
 it(`many changes at once notify every customer of its final entitlements (seed ${SEED})`, async () => {
-  const lanes = Array.from({ length: 8 }, async (_, lane) => {
-    const random = randomOf(SEED + lane + 1);
+  const writers = Array.from({ length: 8 }, async (_, writer) => {
+    const random = randomOf(SEED + writer + 1);
     for (let step = 0; step < 30; step += 1) await drawn(random, place, { isLasting: false }).run();
   });
-  await Promise.all(lanes);
+  await Promise.all(writers);
   // Some of the overrides have not expired yet.
   await vi.waitFor(async () => expect(await notified.untrue()).toEqual([]), {
     timeout: 20_000,
@@ -68,7 +68,7 @@ it(`many changes at once notify every customer of its final entitlements (seed $
   });
   for (const id of place.customers) {
     const flags = new Map<string, number>();
-    for (const { featureKey, allowed, effectiveValue } of await notified.heard(id, 'all')) {
+    for (const { featureKey, allowed, effectiveValue } of await notified.events(id, 'all')) {
       if (typeof effectiveValue === 'boolean')
         flags.set(featureKey, (flags.get(featureKey) ?? 0) + (allowed ? 1 : -1));
     }
@@ -101,24 +101,27 @@ function drawn(random: Random, of: Place, { isLasting }: { isLasting: boolean })
   const until = { expiresAt: new Date(Date.now() + 50 + random(400)).toISOString() };
   const expiry = isLasting || random(2) === 0 ? {} : until;
   const changes: Array<() => Promise<Pick<ApiResponse, 'status'>>> = [
-    () => api.ask('plans.replaceEntitlements', { params: { planId }, body: { entitlements } }),
-    () => api.ask('addons.replaceEntitlements', { params: { addonId }, body: { entitlements } }),
-    () => api.ask('subscriptions.setAddon', { params, body: { quantity: 1 + random(3) } }),
-    () => api.ask('subscriptions.removeAddon', { params }),
-    () => api.ask('subscriptions.update', { params, body: { planId } }),
-    () => api.ask('subscriptions.update', { params, body: { planVersion: pick([null, 1]) } }),
+    () => api.request('plans.replaceEntitlements', { params: { planId }, body: { entitlements } }),
+    () => api.request('addons.replaceEntitlements', { params: { addonId }, body: { entitlements } }),
+    () => api.request('subscriptions.setAddon', { params, body: { quantity: 1 + random(3) } }),
+    () => api.request('subscriptions.removeAddon', { params }),
+    () => api.request('subscriptions.update', { params, body: { planId } }),
+    () => api.request('subscriptions.update', { params, body: { planVersion: pick([null, 1]) } }),
     () =>
-      api.ask('subscriptions.update', { params, body: { status: pick(['active', 'past_due', 'paused']) } }),
+      api.request('subscriptions.update', {
+        params,
+        body: { status: pick(['active', 'past_due', 'paused']) },
+      }),
     () =>
-      api.ask('overrides.put', {
+      api.request('overrides.put', {
         params: { customerId, featureKey },
         body: { value: value(), ...expiry },
       }),
-    () => api.ask('overrides.delete', { params: { customerId, featureKey } }),
-    () => api.ask('workspace.update', { body: { pastDueGraceDays: pick([0, 7]) } }),
+    () => api.request('overrides.delete', { params: { customerId, featureKey } }),
+    () => api.request('workspace.update', { body: { pastDueGraceDays: pick([0, 7]) } }),
     async () => {
-      await api.ask('features.delete', { params: { featureKey: 'audit' } });
-      return api.ask('features.create', { body: { key: 'audit', name: 'Audit', type: 'boolean' } });
+      await api.request('features.delete', { params: { featureKey: 'audit' } });
+      return api.request('features.create', { body: { key: 'audit', name: 'Audit', type: 'boolean' } });
     },
   ];
   const at = random(changes.length);
@@ -144,7 +147,7 @@ async function placeOfWorkload(of: ApiUnderTest) {
     await made.feature(key, type);
   }
   const plans = [await made.plan({ sso: true, seats: 5 }), await made.plan({ audit: true, storage: null })];
-  for (const planId of plans) await of.ask('plans.publish', { params: { planId } });
+  for (const planId of plans) await of.request('plans.publish', { params: { planId } });
   const addons = [await made.addon('a', { seats: 1 }), await made.addon('b', { audit: true, storage: 2 })];
   const customers: string[] = [];
   const subscriptions: string[] = [];
@@ -164,7 +167,7 @@ async function notifiedTo(customerId: string): Promise<NotifiedValues> {
   return rows[0]?.notified ?? {};
 }
 
-function keep(values: Map<string, unknown>, { featureKey, allowed, effectiveValue }: HeardChange): void {
+function keep(values: Map<string, unknown>, { featureKey, allowed, effectiveValue }: SentChange): void {
   if (allowed) values.set(featureKey, effectiveValue);
   else values.delete(featureKey);
 }

@@ -12,7 +12,7 @@ const QUICK_MS = 250;
 const WORTHWHILE = 50;
 
 /**
- * Customers may hold a boolean each, or a million grants: only failures shrink a chunk down to one customer.
+ * Customers may have a boolean each, or a million grants: only failures shrink a chunk down to one customer.
  */
 export function createChunkSize(max: number): ChunkSize {
   let size = max;

@@ -22,7 +22,7 @@ let number = 0;
 let featureKey: string;
 let meters: [before: string, after: string];
 /** By what grants the feature. */
-let holders: Record<string, string>;
+let members: Record<string, string>;
 
 beforeAll(async () => {
   api = await startApi(undefined, { clock });
@@ -36,9 +36,10 @@ beforeEach(async () => {
   number += 1;
   featureKey = `feature-${number}`;
   meters = [`before-${number}`, `after-${number}`];
-  for (const key of meters) await api.ask('meters.create', { body: { key, name: key, aggregation: 'sum' } });
+  for (const key of meters)
+    await api.request('meters.create', { body: { key, name: key, aggregation: 'sum' } });
   await made.feature(featureKey, 'metered', meters[0]);
-  holders = await holdersOf({ [featureKey]: 1_000 });
+  members = await membersOf({ [featureKey]: 1_000 });
   await notified.quiet();
 });
 
@@ -47,7 +48,7 @@ it('a feature that counts another meter limits that one from then on, and the fo
   await made.subscribe(bystander, {});
   const before = await limitsOf(meters[0]);
   const changedMs = pass(1_000);
-  const response = await api.ask('features.update', {
+  const response = await api.request('features.update', {
     params: { featureKey },
     body: { meterKey: meters[1] },
   });
@@ -77,16 +78,19 @@ it('a feature that counts another meter limits that one from then on, and the fo
 it('a name alone changes no history', async () => {
   const before = await limitsOf(meters[0]);
   pass(1_000);
-  await api.ask('features.update', { params: { featureKey }, body: { name: 'Other', meterKey: meters[0] } });
+  await api.request('features.update', {
+    params: { featureKey },
+    body: { name: 'Other', meterKey: meters[0] },
+  });
   const { rows } = await api.pool.query('SELECT count(*) AS jobs FROM fanout_jobs');
   expect(rows).toEqual([{ jobs: 0 }]);
   expect(await limitsOf(meters[0])).toEqual(before);
 });
 
-it('a feature that is deleted limits nobody any more, also those who held nothing of it', async () => {
+it('a deleted feature limits no customer any more, also customers that had nothing of it', async () => {
   const before = await limitsOf(meters[0]);
   const deletedMs = pass(1_000);
-  await api.ask('features.delete', { params: { featureKey } });
+  await api.request('features.delete', { params: { featureKey } });
   pass(1_000);
   await notified.quiet();
   const ended = Object.entries(before).map(([how, terms]) => [how, [...terms, [deletedMs, []]]]);
@@ -95,11 +99,11 @@ it('a feature that is deleted limits nobody any more, also those who held nothin
 
 it('a feature that counts a third meter and is deleted leaves no limit on any of them', async () => {
   const third = `third-${number}`;
-  await api.ask('meters.create', { body: { key: third, name: third, aggregation: 'sum' } });
+  await api.request('meters.create', { body: { key: third, name: third, aggregation: 'sum' } });
   for (const meterKey of [meters[1], third]) {
-    await api.ask('features.update', { params: { featureKey }, body: { meterKey } });
+    await api.request('features.update', { params: { featureKey }, body: { meterKey } });
   }
-  await api.ask('features.delete', { params: { featureKey } });
+  await api.request('features.delete', { params: { featureKey } });
   pass(1_000);
   await notified.quiet();
   for (const meterKey of [...meters, third]) {
@@ -109,15 +113,15 @@ it('a feature that counts a third meter and is deleted leaves no limit on any of
 });
 
 it('a walk finds every customer with the feature, by grant or by history, for any chunk size', async () => {
-  const everybody = Object.values(holders).sort();
+  const everyMember = Object.values(members).sort();
   for (const limit of [1, 2, 5, 100]) {
     const met = (await found({ target: featureKey }, limit)).sort();
-    expect(met).toEqual([...everybody, holders.addon].sort());
+    expect(met).toEqual([...everyMember, members.addon].sort());
     const rows = await FANOUT_MEMBERS.feature(api.pool, jobOf({ target: featureKey }), limit);
     const upTo = { target: featureKey, isRound: true, roundTo: rows.at(-1)?.place ?? '' };
     expect(await found(upTo, 3)).toEqual(rows.map(({ customerId }) => customerId));
   }
-  expect(await found({ target: `gone ${meters[0]}` }, 3)).toEqual(everybody);
+  expect(await found({ target: `gone ${meters[0]}` }, 3)).toEqual(everyMember);
   expect(await found({ target: `gone ${meters[1]}` }, 3)).toEqual([]);
 });
 
@@ -138,11 +142,11 @@ function jobOf(job: Partial<FanoutJob>): FanoutJob {
 }
 
 /** One customer for each way to have the feature, including values of 0 and customers without a grant yet. */
-async function holdersOf(given: Record<string, number>): Promise<Record<string, string>> {
+async function membersOf(given: Record<string, number>): Promise<Record<string, string>> {
   const planId = await made.plan(given);
-  await api.ask('plans.publish', { params: { planId } });
+  await api.request('plans.publish', { params: { planId } });
   const pinnedTo = await made.plan(given);
-  await api.ask('plans.publish', { params: { planId: pinnedTo } });
+  await api.request('plans.publish', { params: { planId: pinnedTo } });
   await made.giveInstead(pinnedTo, {});
   const addonId = await made.addon(`addon-${number}`, given);
   const none = await made.plan({});
@@ -155,28 +159,31 @@ async function holdersOf(given: Record<string, number>): Promise<Record<string, 
       made.subscribe(id, {}, { planId, currentPeriodStart: new Date(clock.atMs + DAY_MS).toISOString() }),
     addon: async (id) => {
       const subscriptionId = await made.subscribe(id, {}, { planId: none });
-      await api.ask('subscriptions.setAddon', { params: { subscriptionId, addonId }, body: { quantity: 2 } });
+      await api.request('subscriptions.setAddon', {
+        params: { subscriptionId, addonId },
+        body: { quantity: 2 },
+      });
     },
     override: (id) => override(id, 7),
     zeroOverride: (id) => override(id, 0),
   };
   const byWay: Record<string, string> = {};
-  for (const [how, hold] of Object.entries(ways)) {
+  for (const [how, grant] of Object.entries(ways)) {
     byWay[how] = await made.customer();
-    await hold(byWay[how]);
+    await grant(byWay[how]);
   }
   return byWay;
 }
 
 function override(customerId: string, value: number) {
-  return api.ask('overrides.put', { params: { customerId, featureKey }, body: { value } });
+  return api.request('overrides.put', { params: { customerId, featureKey }, body: { value } });
 }
 
 type Terms = Array<[startsMs: number, limits: string[]]>;
 
 async function limitsOf(meterKey: string): Promise<Record<string, Terms>> {
   const all: Record<string, Terms> = {};
-  for (const [how, customerId] of Object.entries(holders)) all[how] = await termsOf(customerId, meterKey);
+  for (const [how, customerId] of Object.entries(members)) all[how] = await termsOf(customerId, meterKey);
   return all;
 }
 

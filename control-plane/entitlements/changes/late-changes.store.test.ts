@@ -23,7 +23,7 @@ let held: ReturnType<typeof customerGrantsUnderTest>;
 beforeAll(async () => {
   made = await startProcessor();
   held = customerGrantsUnderTest(made.api);
-  await made.api.ask('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
+  await made.api.request('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
   await held.feature('calls', 'metered', 'calls');
 });
 
@@ -41,23 +41,23 @@ beforeEach(() => {
 
 describe('an event of the processor that comes late', () => {
   it('leaves what an override covered while it was there', async () => {
-    const { customerId, atMs } = await holder();
+    const { customerId, atMs } = await customerWith();
     await override(customerId, { value: 1_000 });
     pass(10_000);
-    await made.api.ask('overrides.delete', { params: { customerId, featureKey: 'calls' } });
+    await made.api.request('overrides.delete', { params: { customerId, featureKey: 'calls' } });
     await overdueSince(atMs);
     expect(await limits(customerId)).toEqual({ 0: '100', 15: '1000', 25: '100' });
   });
 
   it('leaves what was beyond the limit before an override raised it', async () => {
-    const { customerId, atMs } = await holder();
+    const { customerId, atMs } = await customerWith();
     await override(customerId, { value: 1_000 });
     await overdueSince(atMs);
     expect(await limits(customerId)).toEqual({ 0: '100', 15: '1000' });
   });
 
   it('leaves what an override that has expired covered', async () => {
-    const { customerId, atMs } = await holder();
+    const { customerId, atMs } = await customerWith();
     await override(customerId, { value: 1_000, expiresAt: new Date(startMs + 20_000).toISOString() });
     pass(10_000);
     await overdueSince(atMs);
@@ -65,7 +65,7 @@ describe('an event of the processor that comes late', () => {
   });
 
   it('leaves what a plan covered before it gave less', async () => {
-    const { customerId, planId, atMs } = await holder();
+    const { customerId, planId, atMs } = await customerWith();
     await held.giveInstead(planId, { calls: 10 });
     await expect.poll(fanouts, WAIT).toBe(0);
     await overdueSince(atMs);
@@ -73,7 +73,7 @@ describe('an event of the processor that comes late', () => {
   });
 
   it('and before the notifier has reached the customer, leaves it as well', async () => {
-    const { customerId, planId, atMs } = await holder();
+    const { customerId, planId, atMs } = await customerWith();
     await whileNotifierWaits(async () => {
       await held.giveInstead(planId, { calls: 10 });
       pass(5_000);
@@ -87,10 +87,10 @@ describe('an event of the processor that comes late', () => {
   it('and of an add-on it leaves the same', async () => {
     const addonId = await held.addon(`more-${named}`, { calls: 7 });
     const addons = [{ addonId, quantity: 1 }];
-    const { customerId, atMs } = await holder({ processorSubscriptionId: theirs, addons });
+    const { customerId, atMs } = await customerWith({ processorSubscriptionId: theirs, addons });
     await whileNotifierWaits(async () => {
       const body = { entitlements: [{ featureKey: 'calls', value: 1 }] };
-      await made.api.ask('addons.replaceEntitlements', { params: { addonId }, body });
+      await made.api.request('addons.replaceEntitlements', { params: { addonId }, body });
       await overdueSince(atMs);
     });
     await expect.poll(fanouts, WAIT).toBe(0);
@@ -98,7 +98,7 @@ describe('an event of the processor that comes late', () => {
   });
 
   it('leaves what another subscription covered until it was canceled', async () => {
-    const { customerId, atMs } = await holder();
+    const { customerId, atMs } = await customerWith();
     const second = await held.subscribe(customerId, { calls: 1_000 });
     pass(10_000);
     await made.cancel(second);
@@ -106,8 +106,8 @@ describe('an event of the processor that comes late', () => {
     expect(await limits(customerId)).toEqual({ 0: '100', 15: '1100', 25: '100' });
   });
 
-  it('holds from its own time on where nothing was recorded since', async () => {
-    const { customerId, atMs } = await holder();
+  it('applies from its own time on if nothing was recorded since', async () => {
+    const { customerId, atMs } = await customerWith();
     await notified(atMs, { status: 'canceled', endedAt: atMs / 1000 });
     expect(await limits(customerId)).toEqual({ 0: '100', 6: '' });
   });
@@ -126,7 +126,7 @@ describe('a clock that comes late', () => {
     const putMs = pass(HOUR_MS);
     await override(customerId, { value: 1_000 });
     const deletedMs = pass(HOUR_MS);
-    await made.api.ask('overrides.delete', { params: { customerId, featureKey: 'calls' } });
+    await made.api.request('overrides.delete', { params: { customerId, featureKey: 'calls' } });
     pass(PROCESSOR_GRACE_MS);
     await expect.poll(statusOf, WAIT).toBe('canceled');
     const [put, deleted] = [(putMs - startMs) / 1000, (deletedMs - startMs) / 1000];
@@ -135,7 +135,7 @@ describe('a clock that comes late', () => {
   });
 
   async function ending() {
-    const { customerId, atMs } = await holder();
+    const { customerId, atMs } = await customerWith();
     const endMs = Math.ceil((atMs + 2 * HOUR_MS) / 1000) * 1000;
     await notified(atMs, { cancelAt: endMs / 1000 });
     pass(endMs - made.clock.ms);
@@ -146,21 +146,24 @@ describe('a clock that comes late', () => {
 });
 
 describe('an event of the processor that waited', () => {
-  it('for its price holds from when it is applied on', async () => {
-    const { customerId, atMs } = await holder();
+  it('for its price applies from when it is processed on', async () => {
+    const { customerId, atMs } = await customerWith();
     const price = `price_1Late${named}`;
     await notified(atMs, { items: [{ price }] });
     expect(await limits(customerId)).toEqual({ 0: '100' });
     pass(60_000);
     const other = await held.plan({ calls: 10 });
-    await made.api.ask('plans.update', { params: { planId: other }, body: { processorPriceIds: [price] } });
+    await made.api.request('plans.update', {
+      params: { planId: other },
+      body: { processorPriceIds: [price] },
+    });
     const planNow = async () => (await made.linkedTo(theirs))[0]?.planId;
     await expect.poll(planNow, WAIT).toBe(other);
     expect(await limits(customerId)).toEqual({ 0: '100', 75: '10' });
   });
 
-  it('for its link holds from the link on, and is dated as before', async () => {
-    const { customerId, id, atMs } = await holder({});
+  it('for its link applies from the link on, and is dated as before', async () => {
+    const { customerId, id, atMs } = await customerWith({});
     await notified(atMs, { status: 'canceled', endedAt: atMs / 1000 });
     pass(60_000);
     const linked = await made.patch(id, { processorSubscriptionId: theirs });
@@ -176,7 +179,7 @@ function pass(ms: number): number {
 }
 
 /** Since `startMs`: the processor changes something 5 s later, and now is 15 s later. */
-async function holder(fields: object = { processorSubscriptionId: theirs }) {
+async function customerWith(fields: object = { processorSubscriptionId: theirs }) {
   const [customerId, planId] = [await held.customer(), await held.plan({ calls: 100 })];
   const id = await held.subscribe(customerId, {}, { planId, ...fields });
   pass(15_000);
@@ -198,7 +201,7 @@ async function overdueSince(atMs: number): Promise<void> {
 }
 
 function override(customerId: string, body: object) {
-  return made.api.ask('overrides.put', { params: { customerId, featureKey: 'calls' }, body });
+  return made.api.request('overrides.put', { params: { customerId, featureKey: 'calls' }, body });
 }
 
 async function fanouts(): Promise<number> {

@@ -28,7 +28,7 @@ beforeAll(async () => {
   made = customerGrantsUnderTest(api);
   notified = notifiedUnderTest(api.pool, `${api.keys.workspaceId}:live`);
   for (const key of ['calls', 'bytes']) {
-    await api.ask('meters.create', { body: { key, name: key, aggregation: 'sum' } });
+    await api.request('meters.create', { body: { key, name: key, aggregation: 'sum' } });
     await made.feature(key, 'metered', key);
   }
 });
@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterAll(() => api?.close());
 
 describe('a change of one customer', () => {
-  it('holds from its own time on, within the period that runs', async () => {
+  it('applies from its own time on, within the current period', async () => {
     const { customerId, id, startMs } = await subscribed({ calls: 100 });
     const planId = await made.plan({ calls: 50 });
     const changedMs = pass(5_000);
@@ -95,7 +95,7 @@ describe('a change of one customer', () => {
     expect(meteredPeriod(read, endMs).fromMs).toBe(endMs);
   });
 
-  it('that begins ahead is written ahead, and one that has begun holds from its start on', async () => {
+  it('that begins ahead is written ahead, and one that has begun applies from its start on', async () => {
     const startMs = clock.atMs + 40 * DAY_MS;
     const ahead = await subscribed({ calls: 100 }, { currentPeriodStart: text(startMs) });
     expect(await terms(ahead.customerId)).toEqual([
@@ -112,7 +112,7 @@ describe('a change of one customer', () => {
 });
 
 describe('of two subscriptions', () => {
-  it('the older one gives the periods, and goes on where the younger one is paused', async () => {
+  it('the older one gives the periods, and continues while the newer one is paused', async () => {
     const { customerId, id, startMs } = await subscribed({ calls: 100 });
     const secondMs = pass(1_000);
     const younger = await made.subscribe(customerId, { calls: 11 });
@@ -156,7 +156,7 @@ describe('what time will change', () => {
 
   it('is written ahead of an overdue payment, and taken back once it is paid', async () => {
     const { customerId, id, startMs } = await subscribed({ calls: 100 });
-    const { body: workspace } = await api.ask('workspace.retrieve', {});
+    const { body: workspace } = await api.request('workspace.retrieve', {});
     const overdueMs = pass(1_000);
     await made.change(id, { status: 'past_due' });
     const running = { at: startMs, period: startMs, limits: ['100'], from: id };
@@ -169,21 +169,21 @@ describe('what time will change', () => {
 });
 
 describe('a change of many', () => {
-  it('holds from its own time on, whenever the turn of each customer comes', async () => {
+  it('applies from its own time on, whenever each customer is processed', async () => {
     const planId = await made.plan({ calls: 100 });
-    const holders: Array<Awaited<ReturnType<typeof subscribed>>> = [];
-    for (let at = 0; at < 3; at += 1) holders.push(await subscribed({}, { planId }));
+    const customers: Array<Awaited<ReturnType<typeof subscribed>>> = [];
+    for (let at = 0; at < 3; at += 1) customers.push(await subscribed({}, { planId }));
     pass(1_000);
     let changedMs = 0;
     await inTransaction(api.pool, async (db) => {
-      const ids = holders.map(({ customerId }) => customerId);
+      const ids = customers.map(({ customerId }) => customerId);
       await lockNotified(db, `${api.keys.workspaceId}:live`, ids);
       changedMs = clock.atMs;
       await made.giveInstead(planId, { calls: 30 });
       pass(60_000);
     });
     await notified.quiet();
-    for (const { customerId, id, startMs } of holders) {
+    for (const { customerId, id, startMs } of customers) {
       expect(await terms(customerId)).toEqual([
         { at: startMs, period: startMs, limits: ['100'], from: id },
         { at: changedMs, period: startMs, limits: ['30'], from: id },
@@ -192,7 +192,7 @@ describe('a change of many', () => {
     }
   });
 
-  it('that takes a feature away and gives it back resets no period', async () => {
+  it('that removes a feature and grants it again resets no period', async () => {
     const { customerId, id, planId, startMs } = await subscribed({ calls: 100 });
     const takenMs = pass(1_000);
     await made.giveInstead(planId, {});
@@ -228,11 +228,11 @@ async function subscribed(given: Record<string, number>, fields: Fields = {}) {
 }
 
 function cancel(subscriptionId: string) {
-  return api.ask('subscriptions.cancel', { params: { subscriptionId }, body: { at: 'now' } });
+  return api.request('subscriptions.cancel', { params: { subscriptionId }, body: { at: 'now' } });
 }
 
 function override(customerId: string, body: object) {
-  return api.ask('overrides.put', { params: { customerId, featureKey: 'calls' }, body });
+  return api.request('overrides.put', { params: { customerId, featureKey: 'calls' }, body });
 }
 
 async function terms(customerId: string, meterKey = 'calls') {

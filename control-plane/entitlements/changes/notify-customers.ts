@@ -2,15 +2,15 @@ import { type EmittedEvent, emitEvents } from '../../../domain/emit-events.ts';
 import { type NotifiedValues, notifiedChanges } from '../../../domain/rules/entitlement-changes.ts';
 import { markFeatures } from '../../../domain/store/settlement-marks.ts';
 import type { Database } from '../../http/request-context.ts';
-import { readHeldValues } from '../../store/granted-values.ts';
+import { readGrantedValues } from '../../store/granted-values.ts';
 import { type NotifiedRow, writeNotified } from '../../store/notified-entitlements.ts';
 import { recordExpired } from './record-expired.ts';
 import { recordMeteredTerms } from './record-metered-terms.ts';
 
 /**
- * Notifies customers, whose rows are locked, of each feature whose value differs from the last notification,
+ * Notifies customers, with locked rows, of each feature whose value differs from the last notification,
  * and records the new values, and what expired meanwhile, in the same transaction. Returns the number of
- * events. It reads the grants once it holds the lock: two concurrent changes are notified one after the
+ * events. It reads the grants once it has the lock: two concurrent changes are notified one after the
  * other, the last one with the result of both. What it means for metered usage is recorded from the time of
  * the change on.
  */
@@ -24,15 +24,15 @@ export async function notifyCustomers(
   await recordMeteredTerms(db, { environment, nowMs }, since);
   const requested = rows.map(({ customerId, resolvedAt }) => ({ customerId, at: later(resolvedAt, nowMs) }));
   await recordExpired(db, { environment, now: new Date(nowMs) }, rows);
-  const held = new Map(
-    (await readHeldValues(db, environment, requested)).map((one) => [one.customerId, one]),
+  const granted = new Map(
+    (await readGrantedValues(db, environment, requested)).map((one) => [one.customerId, one]),
   );
   const events: EmittedEvent[] = [];
   const changed: Array<{ customerId: string; featureKey: string }> = [];
   const written: NotifiedRow[] = [];
   for (const row of rows) {
     const { customerId, notified, resolvedAt } = row;
-    const { held: now = NOTHING, nextTurn = null } = held.get(customerId) ?? {};
+    const { granted: now = NOTHING, nextTurn = null } = granted.get(customerId) ?? {};
     const changes = notifiedChanges(notified, now);
     for (const change of changes) {
       changed.push({ customerId, featureKey: change.featureKey });

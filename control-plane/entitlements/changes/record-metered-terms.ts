@@ -85,8 +85,8 @@ function byCustomer<One extends { customerId: string }>(all: readonly One[]): Ma
 
 /** The metered features of one customer: those that it has, and those that it had. */
 function metersOf(recorded: readonly TermOfCustomer[], times: readonly TimeFacts[]): string[] {
-  const held = times.flatMap(({ facts }) => [...facts.keys()]);
-  return [...new Set([...recorded.map(({ meterKey }) => meterKey), ...held])];
+  const metered = times.flatMap(({ facts }) => [...facts.keys()]);
+  return [...new Set([...recorded.map(({ meterKey }) => meterKey), ...metered])];
 }
 
 interface Changing {
@@ -111,9 +111,9 @@ function changeOf(place: MeterOfCustomer, { before, times }: Changing): TermsCha
   const [first] = times;
   if (!first) return undefined;
   const sinceMs = first.at.getTime();
-  const held = before.filter(({ startsMs }) => startsMs < sinceMs);
-  const fromMs = backdated(held.at(-1), first.facts.get(place.meterKey), sinceMs);
-  const kept: MeteredTerm[] = held.filter(({ startsMs }) => startsMs < fromMs);
+  const earlier = before.filter(({ startsMs }) => startsMs < sinceMs);
+  const fromMs = backdated(earlier.at(-1), first.facts.get(place.meterKey), sinceMs);
+  const kept: MeteredTerm[] = earlier.filter(({ startsMs }) => startsMs < fromMs);
   const terms: MeteredTerm[] = [];
   for (const time of times) {
     const startsMs = time === first ? fromMs : time.at.getTime();

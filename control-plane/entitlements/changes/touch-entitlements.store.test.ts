@@ -46,50 +46,50 @@ afterAll(() => api?.close());
 beforeEach(async () => {
   customerId = await made.customer();
   subscriptionId = await made.subscribe(customerId, {}, { planId: pro });
-  expect(await heard()).toEqual([changed('seats', 5), changed('sso', true)]);
+  expect(await newEvents()).toEqual([changed('seats', 5), changed('sso', true)]);
 });
 
 describe('a change of a subscription is notified', () => {
   it('of its plan, where values are others', async () => {
     await made.change(subscriptionId, { planId: team });
-    expect(await heard()).toEqual([changed('seats', 10), gone('sso', false), changed('storage', null)]);
+    expect(await newEvents()).toEqual([changed('seats', 10), lost('sso', false), changed('storage', null)]);
     await made.change(subscriptionId, { planId: pro });
-    expect(await heard()).toEqual([changed('seats', 5), changed('sso', true), gone('storage')]);
+    expect(await newEvents()).toEqual([changed('seats', 5), changed('sso', true), lost('storage')]);
   });
 
   it('of its add-ons and how many they are', async () => {
     const params = { subscriptionId, addonId: seatsMore };
-    await api.ask('subscriptions.setAddon', { params, body: { quantity: 3 } });
-    expect(await heard()).toEqual([changed('seats', 6.5)]);
-    await api.ask('subscriptions.setAddon', { params, body: { quantity: 4 } });
-    expect(await heard()).toEqual([changed('seats', 7)]);
-    await api.ask('subscriptions.removeAddon', { params });
-    expect(await heard()).toEqual([changed('seats', 5)]);
+    await api.request('subscriptions.setAddon', { params, body: { quantity: 3 } });
+    expect(await newEvents()).toEqual([changed('seats', 6.5)]);
+    await api.request('subscriptions.setAddon', { params, body: { quantity: 4 } });
+    expect(await newEvents()).toEqual([changed('seats', 7)]);
+    await api.request('subscriptions.removeAddon', { params });
+    expect(await newEvents()).toEqual([changed('seats', 5)]);
   });
 
   it('of the version that it is pinned to, whose plan then changes without it', async () => {
     const planId = await made.plan({ seats: 1 });
-    await api.ask('plans.publish', { params: { planId } });
+    await api.request('plans.publish', { params: { planId } });
     await made.giveInstead(planId, { seats: 2 });
     await made.change(subscriptionId, { planId });
-    expect(await heard()).toEqual([changed('seats', 2), gone('sso', false)]);
+    expect(await newEvents()).toEqual([changed('seats', 2), lost('sso', false)]);
     await made.change(subscriptionId, { planVersion: 1 });
-    expect(await heard()).toEqual([changed('seats', 1)]);
+    expect(await newEvents()).toEqual([changed('seats', 1)]);
     await made.giveInstead(planId, { seats: 3 });
-    expect(await heard()).toEqual([]);
+    expect(await newEvents()).toEqual([]);
     await made.change(subscriptionId, { planVersion: null });
-    expect(await heard()).toEqual([changed('seats', 3)]);
+    expect(await newEvents()).toEqual([changed('seats', 3)]);
   });
 
   it('of its status: what is paused, unpaid or canceled gives nothing', async () => {
     await made.change(subscriptionId, { status: 'paused' });
-    expect(await heard()).toEqual([gone('seats'), gone('sso', false)]);
+    expect(await newEvents()).toEqual([lost('seats'), lost('sso', false)]);
     await made.change(subscriptionId, { status: 'active' });
-    expect(await heard()).toEqual([changed('seats', 5), changed('sso', true)]);
+    expect(await newEvents()).toEqual([changed('seats', 5), changed('sso', true)]);
     await made.change(subscriptionId, { status: 'past_due' });
-    expect(await heard()).toEqual([]);
-    await api.ask('subscriptions.cancel', { params: { subscriptionId }, body: { at: 'now' } });
-    expect(await heard()).toEqual([gone('seats'), gone('sso', false)]);
+    expect(await newEvents()).toEqual([]);
+    await api.request('subscriptions.cancel', { params: { subscriptionId }, body: { at: 'now' } });
+    expect(await newEvents()).toEqual([lost('seats'), lost('sso', false)]);
   });
 
   it('by the processor, too', async () => {
@@ -108,24 +108,24 @@ describe('a change of a subscription is notified', () => {
         { ...event, status: 'unpaid', statusSinceMs: nowMs },
       ),
     );
-    expect(await heard()).toEqual([gone('seats'), gone('sso', false)]);
+    expect(await newEvents()).toEqual([lost('seats'), lost('sso', false)]);
   });
 
   it('of a second one, by the sum of what both give', async () => {
     await made.subscribe(customerId, {}, { planId: team });
-    expect(await heard()).toEqual([changed('seats', 15), changed('storage', null)]);
+    expect(await newEvents()).toEqual([changed('seats', 15), changed('storage', null)]);
   });
 
-  it('to nobody where no value is another', async () => {
+  it('sends nothing if no value differs', async () => {
     await made.change(subscriptionId, { metadata: { a: 'b' }, cancelAt: at(20 * DAY_MS) });
     await made.change(subscriptionId, { status: 'past_due' });
-    await api.ask('plans.update', { params: { planId: pro }, body: { name: 'Other' } });
-    await api.ask('plans.publish', { params: { planId: pro } });
-    await api.ask('features.update', { params: { featureKey: 'seats' }, body: { name: 'Other' } });
+    await api.request('plans.update', { params: { planId: pro }, body: { name: 'Other' } });
+    await api.request('plans.publish', { params: { planId: pro } });
+    await api.request('features.update', { params: { featureKey: 'seats' }, body: { name: 'Other' } });
     await made.feature(`unused-${customerId}`, 'boolean');
     await made.giveInstead(pro, { sso: true, seats: { value: 5, soft: true } });
     await made.giveInstead(pro, { sso: true, seats: 5 });
-    expect(await heard()).toEqual([]);
+    expect(await newEvents()).toEqual([]);
   });
 });
 
@@ -133,66 +133,70 @@ describe('a change of the catalogue is notified', () => {
   it('of a plan, to its subscribers alone', async () => {
     const [planId, other] = [await made.plan({ seats: 1 }), await made.customer()];
     await made.subscribe(other, {}, { planId });
-    expect(await heard(other)).toEqual([changed('seats', 1, other)]);
+    expect(await newEvents(other)).toEqual([changed('seats', 1, other)]);
     await made.giveInstead(planId, { seats: 2, sso: true });
-    expect(await heard(other)).toEqual([changed('seats', 2, other), changed('sso', true, other)]);
-    expect(await heard()).toEqual([]);
+    expect(await newEvents(other)).toEqual([changed('seats', 2, other), changed('sso', true, other)]);
+    expect(await newEvents()).toEqual([]);
   });
 
   it('of an add-on, times its quantity', async () => {
     const addonId = await made.addon(`more-${customerId}`, { seats: 1 });
-    await api.ask('subscriptions.setAddon', { params: { subscriptionId, addonId }, body: { quantity: 3 } });
-    expect(await heard()).toEqual([changed('seats', 8)]);
+    await api.request('subscriptions.setAddon', {
+      params: { subscriptionId, addonId },
+      body: { quantity: 3 },
+    });
+    expect(await newEvents()).toEqual([changed('seats', 8)]);
     const entitlements = [{ featureKey: 'seats', value: 123456789.5 }];
-    await api.ask('addons.replaceEntitlements', { params: { addonId }, body: { entitlements } });
-    expect(await heard()).toEqual([changed('seats', 370370373.5)]);
+    await api.request('addons.replaceEntitlements', { params: { addonId }, body: { entitlements } });
+    expect(await newEvents()).toEqual([changed('seats', 370370373.5)]);
   });
 
   it('of a feature that is deleted, from pinned versions and overrides as well', async () => {
-    const featureKey = `gone-${customerId}`;
+    const featureKey = `deleted-${customerId}`;
     await made.feature(featureKey, 'boolean');
     const planId = await made.plan({ [featureKey]: true });
     const [pinned, overridden] = [await made.customer(), await made.customer()];
     await made.subscribe(pinned, {}, { planId, planVersion: 1 });
     await override(overridden, featureKey, { value: true });
-    for (const id of [pinned, overridden]) expect(await heard(id)).toEqual([changed(featureKey, true, id)]);
-    await api.ask('features.delete', { params: { featureKey } });
+    for (const id of [pinned, overridden])
+      expect(await newEvents(id)).toEqual([changed(featureKey, true, id)]);
+    await api.request('features.delete', { params: { featureKey } });
     for (const id of [pinned, overridden]) {
-      expect(await heard(id)).toEqual([gone(featureKey, false, id)]);
+      expect(await newEvents(id)).toEqual([lost(featureKey, false, id)]);
     }
   });
 });
 
 describe('a change of the customer is notified', () => {
-  it('of its overrides, that stand in place of what its subscriptions give', async () => {
+  it('of its overrides, which replace the value of its subscriptions', async () => {
     await override(customerId, 'seats', { value: 50 });
     await override(customerId, 'storage', { value: null });
-    expect(await heard()).toEqual([changed('seats', 50), changed('storage', null)]);
+    expect(await newEvents()).toEqual([changed('seats', 50), changed('storage', null)]);
     await override(customerId, 'seats', { value: 0 });
-    expect(await heard()).toEqual([gone('seats')]);
-    await api.ask('overrides.delete', { params: { customerId, featureKey: 'seats' } });
-    await api.ask('overrides.delete', { params: { customerId, featureKey: 'storage' } });
-    expect(await heard()).toEqual([changed('seats', 5), gone('storage')]);
+    expect(await newEvents()).toEqual([lost('seats')]);
+    await api.request('overrides.delete', { params: { customerId, featureKey: 'seats' } });
+    await api.request('overrides.delete', { params: { customerId, featureKey: 'storage' } });
+    expect(await newEvents()).toEqual([changed('seats', 5), lost('storage')]);
     await override(customerId, 'seats', { value: 5 });
-    expect(await heard()).toEqual([]);
+    expect(await newEvents()).toEqual([]);
   });
 
   it('that it is archived, and nothing of its subscriptions after that', async () => {
     await override(customerId, 'storage', { value: 7 });
-    expect(await heard()).toEqual([changed('storage', 7)]);
-    await api.ask('customers.archive', { params: { customerId } });
-    expect(await heard()).toEqual([gone('seats'), gone('sso', false), gone('storage')]);
+    expect(await newEvents()).toEqual([changed('storage', 7)]);
+    await api.request('customers.archive', { params: { customerId } });
+    expect(await newEvents()).toEqual([lost('seats'), lost('sso', false), lost('storage')]);
     await made.change(subscriptionId, { planId: team });
-    expect(await heard()).toEqual([]);
+    expect(await newEvents()).toEqual([]);
   });
 });
 
 describe('a change by time is notified', () => {
   it('of an override that expires, which is recorded', async () => {
     const { body: before } = await override(customerId, 'seats', { value: 50, expiresAt: at(DAY_MS) });
-    expect(await heard()).toEqual([changed('seats', 50)]);
+    expect(await newEvents()).toEqual([changed('seats', 50)]);
     clock.aheadMs += DAY_MS + 1_000;
-    expect(await heardLater()).toEqual([changed('seats', 5)]);
+    expect(await eventsLater()).toEqual([changed('seats', 5)]);
     const recorded = await auditEntries(api.pool, before.id);
     expect(recorded).toMatchObject([
       { action: 'overrides.put' },
@@ -205,11 +209,11 @@ describe('a change by time is notified', () => {
   it('once of overrides that expire while something else changes, whatever their values', async () => {
     const { body: same } = await override(customerId, 'seats', { value: 5, expiresAt: at(DAY_MS) });
     const { body: other } = await override(customerId, 'sso', { value: false, expiresAt: at(DAY_MS + 1) });
-    await heard();
+    await newEvents();
     clock.aheadMs += DAY_MS + 1_000;
     for (let quantity = 1; quantity <= 3; quantity += 1) {
       const params = { subscriptionId, addonId: seatsMore };
-      await api.ask('subscriptions.setAddon', { params, body: { quantity } });
+      await api.request('subscriptions.setAddon', { params, body: { quantity } });
     }
     await notified.quiet();
     for (const { id } of [same, other]) {
@@ -221,26 +225,26 @@ describe('a change by time is notified', () => {
   it('of a grace that ends, by the days that the workspace gives it now', async () => {
     await made.change(subscriptionId, { status: 'past_due' });
     clock.aheadMs += 14 * DAY_MS + 1_000;
-    expect(await heardLater()).toEqual([gone('seats'), gone('sso', false)]);
-    await api.ask('workspace.update', { body: { pastDueGraceDays: 16 } });
-    expect(await heard()).toEqual([changed('seats', 5), changed('sso', true)]);
-    await api.ask('workspace.update', { body: { pastDueGraceDays: 15 } });
-    expect(await heard()).toEqual([]);
+    expect(await eventsLater()).toEqual([lost('seats'), lost('sso', false)]);
+    await api.request('workspace.update', { body: { pastDueGraceDays: 16 } });
+    expect(await newEvents()).toEqual([changed('seats', 5), changed('sso', true)]);
+    await api.request('workspace.update', { body: { pastDueGraceDays: 15 } });
+    expect(await newEvents()).toEqual([]);
     clock.aheadMs += DAY_MS;
-    expect(await heardLater()).toEqual([gone('seats'), gone('sso', false)]);
-    await api.ask('workspace.update', { body: { pastDueGraceDays: 14 } });
+    expect(await eventsLater()).toEqual([lost('seats'), lost('sso', false)]);
+    await api.request('workspace.update', { body: { pastDueGraceDays: 14 } });
   });
 
   it('of a subscription that the clock cancels, and not of a trial that becomes active', async () => {
     const trial = await made.customer();
     const planId = await made.plan({ sso: true });
     await made.subscribe(trial, {}, { planId, trialEnd: at(DAY_MS), cancelAt: at(2 * DAY_MS) });
-    expect(await heard(trial)).toEqual([changed('sso', true, trial)]);
+    expect(await newEvents(trial)).toEqual([changed('sso', true, trial)]);
     clock.aheadMs += DAY_MS + 1_000;
     await notified.quiet();
-    expect(await heard(trial)).toEqual([]);
+    expect(await newEvents(trial)).toEqual([]);
     clock.aheadMs += DAY_MS;
-    expect(await heardLater(trial)).toEqual([gone('sso', false, trial)]);
+    expect(await eventsLater(trial)).toEqual([lost('sso', false, trial)]);
   });
 });
 
@@ -249,29 +253,29 @@ it('what was notified equals what is granted, for every customer', async () => {
   expect(await notified.untrue(clock.nowMs())).toEqual([]);
 });
 
-async function heard(of = customerId) {
+async function newEvents(of = customerId) {
   await notified.quiet();
-  return notified.heard(of);
+  return notified.events(of);
 }
 
 /** A job notices this by polling, every second or two. */
-async function heardLater(of = customerId) {
-  const all: Awaited<ReturnType<typeof notified.heard>> = [];
+async function eventsLater(of = customerId) {
+  const all: Awaited<ReturnType<typeof notified.events>> = [];
   await expect
-    .poll(async () => all.push(...(await notified.heard(of))), { timeout: 10_000, interval: 50 })
+    .poll(async () => all.push(...(await notified.events(of))), { timeout: 10_000, interval: 50 })
     .toBeGreaterThan(0);
   return all;
 }
 
 function override(customer: string, featureKey: string, body: object) {
-  return api.ask('overrides.put', { params: { customerId: customer, featureKey }, body });
+  return api.request('overrides.put', { params: { customerId: customer, featureKey }, body });
 }
 
 function changed(featureKey: string, effectiveValue: boolean | number | null, of = customerId) {
   return { customerId: of, featureKey, allowed: true, effectiveValue };
 }
 
-function gone(featureKey: string, effectiveValue: false | 0 = 0, of = customerId) {
+function lost(featureKey: string, effectiveValue: false | 0 = 0, of = customerId) {
   return { customerId: of, featureKey, allowed: false, effectiveValue };
 }
 

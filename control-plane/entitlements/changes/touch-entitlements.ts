@@ -1,6 +1,6 @@
 import { notifyChange } from '../../../domain/store/notify-change.ts';
 import type { ChangeContext } from '../../changes/record-change.ts';
-import { askForFanout, type FanoutScope } from '../../store/fanout-jobs.ts';
+import { type FanoutScope, requestFanout } from '../../store/fanout-jobs.ts';
 import { type ChangedFeature, featureTarget } from '../../store/fanout-members.ts';
 import { lockEntitlements, shareEntitlements } from '../../store/lock-entitlements.ts';
 import { touchNotified } from '../../store/notified-entitlements.ts';
@@ -43,7 +43,7 @@ export async function touchEntitlements(
   }
   // mutant: change-without-the-lock
   await lockEntitlements(db, environment);
-  await askForFanout(db, environment, { ...jobOf(touched), at });
+  await requestFanout(db, environment, { ...jobOf(touched), at });
   await notifyFanout(db);
 }
 

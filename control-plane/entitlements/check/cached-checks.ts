@@ -2,31 +2,31 @@ import { Pool } from 'pg';
 import { exactJson } from '../../../schemas/primitives/exact-json.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 import { findRequestedFeatures, type RequestedFeatureRow } from '../../store/requested-features.ts';
-import type { Prepared, RememberedCustomer } from '../cache/cached-customer.ts';
-import type { CounterMemory } from '../cache/counter-cache.ts';
+import type { CachedCustomer, Prepared } from '../cache/cached-customer.ts';
+import type { CounterCache } from '../cache/counter-cache.ts';
 import type { CounterPlace, CounterReading } from '../cache/counter-store.ts';
-import type { CustomerMemory } from '../cache/customer-cache.ts';
+import type { CustomerCache } from '../cache/customer-cache.ts';
 import type { CustomerGrantsReads } from '../cache/customer-grants-reads.ts';
-import type { FeatureMemory } from '../cache/feature-cache.ts';
+import type { FeatureCache } from '../cache/feature-cache.ts';
 import { readCustomer } from '../cache/read-customer.ts';
 import type { CheckEntitlements, EntitlementChecks, RequestedFeature } from './check-entitlements.ts';
 import { preparedOf, printDecision, printUnknown } from './prepare-decision.ts';
 
-export interface RememberedChecksDeps {
-  customers: CustomerMemory;
-  features: FeatureMemory;
-  counters: CounterMemory;
+export interface CachedChecksDeps {
+  customers: CustomerCache;
+  features: FeatureCache;
+  counters: CounterCache;
   customerGrantsReads: CustomerGrantsReads;
   /** From the stores. */
   checkEntitlements: CheckEntitlements;
 }
 
 /** The decisions of check-entitlements.ts as JSON. */
-export interface RememberedChecks {
-  /** One decision, if the cache holds everything it needs. */
-  now(asked: Requested, question: RequestedFeature & { customer: string }): string | undefined;
-  /** One per question, in their order, if the cache holds everything they need. */
-  allNow(asked: Requested, checks: Omit<EntitlementChecks, 'consistency'>): string[] | undefined;
+export interface CachedChecks {
+  /** One decision, if the cache has all its data. */
+  now(context: CheckContext, question: RequestedFeature & { customer: string }): string | undefined;
+  /** One per question, in their order, if the cache has all their data. */
+  allNow(context: CheckContext, checks: Omit<EntitlementChecks, 'consistency'>): string[] | undefined;
   /**
    * The same; entries missing from the cache are read and cached. For a customer with too many grants, with
    * `strong` consistency, and in a transaction the decisions come from the stores.
@@ -34,13 +34,13 @@ export interface RememberedChecks {
   decide(context: RequestContext, checks: EntitlementChecks): string[] | Promise<string[]>;
 }
 
-type Requested = Pick<RequestContext, 'environment' | 'nowMs'>;
+type CheckContext = Pick<RequestContext, 'environment' | 'nowMs'>;
 
-export function createRememberedChecks(deps: RememberedChecksDeps): RememberedChecks {
+export function createCachedChecks(deps: CachedChecksDeps): CachedChecks {
   const { customers, features, counters } = deps;
 
   function now(
-    { environment, nowMs }: Requested,
+    { environment, nowMs }: CheckContext,
     { customer: name, featureKey, requested }: RequestedFeature & { customer: string },
   ): string | undefined {
     const customer = customers.find(environment, name, nowMs);
@@ -52,10 +52,10 @@ export function createRememberedChecks(deps: RememberedChecksDeps): RememberedCh
     return printDecision(customer, feature, { prepared, requested, reading });
   }
 
-  const allNow: RememberedChecks['allNow'] = (asked, { customer, features: questions }) => {
+  const allNow: CachedChecks['allNow'] = (context, { customer, features: questions }) => {
     const texts: string[] = [];
     for (const { featureKey, requested } of questions) {
-      const text = now(asked, { customer, featureKey, requested });
+      const text = now(context, { customer, featureKey, requested });
       if (text === undefined) return undefined;
       texts.push(text);
     }
@@ -66,14 +66,14 @@ export function createRememberedChecks(deps: RememberedChecksDeps): RememberedCh
     now,
     allNow,
     decide(context, checks) {
-      const isForMemory = checks.consistency === 'eventual' && context.db instanceof Pool;
-      if (!isForMemory) return fromStores(deps, context, checks);
+      const isForCache = checks.consistency === 'eventual' && context.db instanceof Pool;
+      if (!isForCache) return fromStores(deps, context, checks);
       return allNow(context, checks) ?? readFirst(deps, context, checks);
     },
   };
 }
 
-function readingNow(counters: CounterMemory, prepared: Prepared): CounterReading | undefined {
+function readingNow(counters: CounterCache, prepared: Prepared): CounterReading | undefined {
   const { place } = prepared;
   if (!place) return undefined;
   const reading = prepared.counter?.now();
@@ -83,7 +83,7 @@ function readingNow(counters: CounterMemory, prepared: Prepared): CounterReading
 }
 
 async function fromStores(
-  { checkEntitlements }: RememberedChecksDeps,
+  { checkEntitlements }: CachedChecksDeps,
   context: RequestContext,
   checks: EntitlementChecks,
 ): Promise<string[]> {
@@ -91,7 +91,7 @@ async function fromStores(
 }
 
 async function readFirst(
-  deps: RememberedChecksDeps,
+  deps: CachedChecksDeps,
   context: RequestContext,
   checks: EntitlementChecks,
 ): Promise<string[]> {
@@ -113,13 +113,13 @@ async function readFirst(
 
 /** By the requested names. */
 async function knownFeatures(
-  { features }: RememberedChecksDeps,
+  { features }: CachedChecksDeps,
   { db, environment }: RequestContext,
-  asked: RequestedFeature[],
+  requested: RequestedFeature[],
 ): Promise<Map<string, RequestedFeatureRow>> {
   const known = new Map<string, RequestedFeatureRow>();
   const unknown: string[] = [];
-  for (const { featureKey } of asked) {
+  for (const { featureKey } of requested) {
     const feature = features.find(environment, featureKey);
     if (feature) known.set(featureKey, feature);
     else unknown.push(featureKey);
@@ -132,14 +132,14 @@ async function knownFeatures(
 }
 
 interface Decisions {
-  customer: RememberedCustomer;
+  customer: CachedCustomer;
   features: Map<string, RequestedFeatureRow>;
   checks: EntitlementChecks;
   nowMs: number;
 }
 
 async function decideAll(
-  { counters }: RememberedChecksDeps,
+  { counters }: CachedChecksDeps,
   { customer, features, checks, nowMs }: Decisions,
 ): Promise<string[]> {
   const questions = checks.features.map(({ featureKey, requested }) => {
@@ -161,7 +161,7 @@ async function decideAll(
 
 /** By meter. */
 async function readPlaces(
-  counters: CounterMemory,
+  counters: CounterCache,
   places: CounterPlace[],
 ): Promise<Map<string, CounterReading>> {
   if (places.length === 0) return new Map();

@@ -54,15 +54,15 @@ export function createCheckEntitlements(deps: EntitlementDeps): CheckEntitlement
     const names = [...new Set(features.map(({ featureKey }) => featureKey))];
     const rows = await findRequestedFeatures(context.db, environment, names);
     const question = { environment, customer, atMs: nowMs, ...grantsOf(rows) };
-    const { holder, terms } = await deps.customerGrantsReads(context, async (db) => {
-      const found = await findCustomerGrants(db, question);
-      const asked = found ? termsRequested(found.customerId, question) : [];
-      return { holder: found, terms: termsByMeter(await readMeteredTerms(db, asked)) };
+    const { found, terms } = await deps.customerGrantsReads(context, async (db) => {
+      const withGrants = await findCustomerGrants(db, question);
+      const requested = withGrants ? termsRequested(withGrants.customerId, question) : [];
+      return { found: withGrants, terms: termsByMeter(await readMeteredTerms(db, requested)) };
     });
-    const customerGrants = holder ? heldNow(holder) : NOTHING;
+    const customerGrants = found ? heldNow(found) : NOTHING;
     const view = resolveEntitlements(customerGrants, nowMs);
     const questions = questionsOf(rows, { terms, view, nowMs });
-    const owner = { environment, customerId: holder?.customerId ?? '' };
+    const owner = { environment, customerId: found?.customerId ?? '' };
     const readings = await readMeters(deps, { owner, questions, consistency });
     const credits = await readCredits(
       context,
@@ -73,9 +73,9 @@ export function createCheckEntitlements(deps: EntitlementDeps): CheckEntitlement
     return features.map(({ featureKey, requested }) => {
       const feature = byName.get(featureKey);
       return decideEntitlement(
-        { customerId: holder?.customerId ?? customer, featureKey: feature?.key ?? featureKey, requested },
+        { customerId: found?.customerId ?? customer, featureKey: feature?.key ?? featureKey, requested },
         {
-          customer: holder ? (holder.isArchived ? 'archived' : 'active') : 'unknown',
+          customer: found ? (found.isArchived ? 'archived' : 'active') : 'unknown',
           featureType: feature?.type,
           view,
           counter: readings.get(feature?.meterKey ?? ''),
@@ -144,13 +144,13 @@ async function readMeters(
   );
 }
 
-/** By key, for features whose meter has a rate: what the customer's credits can pay. */
+/** By key, for features whose meter has a rate: the credits that can pay for usage. */
 async function readCredits(
   { db, environment, nowMs }: RequestContext,
   customerId: string,
-  held: RequestedFeatureRow[],
+  granted: RequestedFeatureRow[],
 ): Promise<Map<string, CreditReading>> {
-  const rated = held.flatMap((row) => {
+  const rated = granted.flatMap((row) => {
     const rate = rateOfOneMore(row);
     return rate === undefined ? [] : [[row.key, rate] as const];
   });

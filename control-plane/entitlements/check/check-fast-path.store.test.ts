@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RESPONSE_GUARDS } from '../../../schemas/http/response-guards.ts';
 import { openConnection, requestHead } from '../../../tests/support/raw-connection.ts';
-import { type ApiUnderTest, AWAY, EMPTY_LOG, startApi } from '../../api-under-test.ts';
+import { type ApiUnderTest, EMPTY_LOG, startApi, UNAVAILABLE_WAREHOUSE } from '../../api-under-test.ts';
 import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
 import { type SecondControlPlane, startSecondControlPlane } from '../second-control-plane-under-test.ts';
 
@@ -13,21 +13,21 @@ import { type SecondControlPlane, startSecondControlPlane } from '../second-cont
  */
 let api: ApiUnderTest;
 let made: ReturnType<typeof customerGrantsUnderTest>;
-let hearing: SecondControlPlane;
+let listening: SecondControlPlane;
 
-const stores = { warehouse: AWAY, logReader: EMPTY_LOG };
+const stores = { warehouse: UNAVAILABLE_WAREHOUSE, logReader: EMPTY_LOG };
 
 beforeAll(async () => {
   api = await startApi(stores);
   made = customerGrantsUnderTest(api);
-  hearing = await startSecondControlPlane(api, stores);
+  listening = await startSecondControlPlane(api, stores);
   await made.feature('sso', 'boolean');
   await made.feature('audit', 'boolean');
   await made.feature('seats', 'limit');
 });
 
 afterAll(async () => {
-  await hearing?.close();
+  await listening?.close();
   await api?.close();
 });
 
@@ -36,10 +36,10 @@ describe('the check fast path', () => {
   const guards = Object.keys(RESPONSE_GUARDS).map((name) => name.toLowerCase());
 
   /** The query makes the same request take the path through the app. */
-  const both = async (options: Parameters<SecondControlPlane['ask']>[1], path: string) => {
-    const warm = await hearing.ask(path, options);
-    const other = await hearing.ask(`${path}?consistency=eventual`, options);
-    return [warm, other].map(({ status, headers, text }) => {
+  const both = async (options: Parameters<SecondControlPlane['request']>[1], path: string) => {
+    const fast = await listening.request(path, options);
+    const other = await listening.request(`${path}?consistency=eventual`, options);
+    return [fast, other].map(({ status, headers, text }) => {
       const { date, 'x-request-id': requestId, ...more } = headers;
       const rest = Object.fromEntries(Object.entries(more).filter(([name]) => !guards.includes(name)));
       const isOurs = /^req_[a-z2-7]{26}$/.test(String(requestId));
@@ -58,7 +58,7 @@ describe('the check fast path', () => {
     await made.subscribe(customerId, { sso: true, seats: 5 });
     const limited = await api.addKey({ scopes: ['usage:read'] });
     const ended = await api.addKey({ revokedAt: new Date() });
-    const requests: Array<Parameters<SecondControlPlane['ask']>[1]> = [
+    const requests: Array<Parameters<SecondControlPlane['request']>[1]> = [
       {},
       { method: 'HEAD' },
       { headers: bearer(api.keys.test.secret) },
@@ -76,8 +76,8 @@ describe('the check fast path', () => {
       for (const options of requests) {
         const path = `/entitlements/${customerId}/${feature}`;
         await both(options, path);
-        const [warm, other] = await both(options, path);
-        expect(warm).toEqual(other);
+        const [fast, other] = await both(options, path);
+        expect(fast).toEqual(other);
       }
     }
   });
@@ -90,7 +90,7 @@ describe('the check fast path', () => {
     const bodies: unknown[] = [
       { customerId, features },
       { customerId, features: [...features, { featureKey: 'nothing' }] },
-      { customerId: 'nobody', features },
+      { customerId: 'cus_unknown', features },
       { customerId, features: [{ featureKey: 'seats', requested: -1 }] },
       { customerId, features: [{ featureKey: 'seats', requested: 0.0000000000001 }] },
       { customerId, features: [] },
@@ -109,11 +109,11 @@ describe('the check fast path', () => {
       { ...type, 'content-encoding': 'gzip' },
       { ...type, ...bearer(api.keys.live.publishable) },
     ];
-    await hearing.ask('/entitlements/check', { method: 'POST', headers: type, body: bodies[0] });
+    await listening.request('/entitlements/check', { method: 'POST', headers: type, body: bodies[0] });
     for (const body of bodies) {
       for (const head of headers) {
-        const [warm, other] = await both({ method: 'POST', headers: head, body }, '/entitlements/check');
-        expect(warm).toEqual(other);
+        const [fast, other] = await both({ method: 'POST', headers: head, body }, '/entitlements/check');
+        expect(fast).toEqual(other);
       }
     }
   });
@@ -123,13 +123,13 @@ describe('the check fast path', () => {
     await made.subscribe(customerId, { sso: true, seats: 5 });
     const names = ['sso', 'seats', 'audit', 'sso'];
     const texts: string[] = [];
-    for (const name of names) texts.push((await hearing.check(customerId, name)).text);
+    for (const name of names) texts.push((await listening.check(customerId, name)).text);
     const key = `Authorization: Bearer ${api.keys.live.secret}`;
     const heads = names.map((name, at) => {
       const headers = at === names.length - 1 ? [key, 'Connection: close'] : [key];
       return requestHead(`GET /api/v1/entitlements/${customerId}/${name} HTTP/1.1`, headers);
     });
-    const client = await openConnection(hearing.port);
+    const client = await openConnection(listening.port);
     client.send(heads.join(''));
     for (const text of texts) expect(await client.response()).toMatchObject({ status: 200, body: text });
     await client.closed(20_000);
@@ -137,9 +137,9 @@ describe('the check fast path', () => {
 
   it("takes over the caller's request id", async () => {
     const path = `/entitlements/${await made.customer()}/sso`;
-    await hearing.ask(path);
+    await listening.request(path);
     const headers = { 'x-request-id': 'mine-1' };
-    expect((await hearing.ask(path, { headers })).headers['x-request-id']).toBe('mine-1');
+    expect((await listening.request(path, { headers })).headers['x-request-id']).toBe('mine-1');
   });
 
   it('counts its responses against the limit of the key', async () => {
@@ -149,7 +149,7 @@ describe('the check fast path', () => {
     try {
       const path = `/entitlements/${await made.customer()}/sso`;
       const statuses = [];
-      for (let request = 0; request < 5; request += 1) statuses.push((await plane.ask(path)).status);
+      for (let request = 0; request < 5; request += 1) statuses.push((await plane.request(path)).status);
       expect(statuses).toEqual([200, 200, 200, 429, 429]);
     } finally {
       await plane.close();

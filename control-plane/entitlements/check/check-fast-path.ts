@@ -12,23 +12,23 @@ import type { TakeRequest } from '../../http/rate-limit.ts';
 import { keepBody } from '../../http/read-body.ts';
 import type { HttpMetrics } from '../../metrics.ts';
 
-/** The response of an operation as JSON, if the cache holds everything it needs; else undefined. */
-export type WarmResponse = (
+/** The response of an operation as JSON, if the cache has all its data; else undefined. */
+export type CachedResponse = (
   requested: { environment: string; nowMs: number },
-  input: WarmInput,
+  input: CachedInput,
 ) => string | undefined;
 
 /** Unchecked input. */
-export interface WarmInput {
+export interface CachedInput {
   params: Record<string, string>;
   /** '' of a GET. */
   bodyText: string;
 }
 
-export type WarmResponses = Partial<Record<OperationId, WarmResponse>>;
+export type CachedResponses = Partial<Record<OperationId, CachedResponse>>;
 
 export interface CheckFastPathDeps {
-  responses: WarmResponses;
+  responses: CachedResponses;
   keys: KeyCache;
   takeRequest: TakeRequest;
   firstCalls: FirstCallStamp;
@@ -40,7 +40,7 @@ export interface CheckFastPathDeps {
 /**
  * In front of the app: responds to requests that need no store and have one possible response. Such a request
  * has no query, its body arrived complete in the first chunk, its key was read within the last seconds and
- * has the scope, and the cache holds its data. Every other request goes to `next` unchanged and uncounted:
+ * has the scope, and the cache has its data. Every other request goes to `next` unchanged and uncounted:
  * only the app rejects requests. Both paths give the same response; the fast path takes half as long.
  */
 export function createCheckFastPath(deps: CheckFastPathDeps, next: RequestListener): RequestListener {
@@ -49,58 +49,61 @@ export function createCheckFastPath(deps: CheckFastPathDeps, next: RequestListen
   const requestIds = createRequestIds();
   const operations = operationsOf(deps.responses);
 
-  function answer(request: IncomingMessage, response: ServerResponse, warm: FoundWarm): void {
+  function respond(request: IncomingMessage, response: ServerResponse, found: FoundOperation): void {
     const startedMs = performance.now();
     const body = request.complete ? (request.read() as Buffer | null) : null;
-    const text = responseOf(request, warm, body);
+    const text = responseOf(request, found, body);
     if (text === undefined) {
       if (body) keepBody(request, body);
       next(request, response);
       return;
     }
     send(response, requestIds(request.headers['x-request-id'] as string | undefined), text);
-    metrics.responded(warm.value.operationId, OK, performance.now() - startedMs);
+    metrics.responded(found.value.operationId, OK, performance.now() - startedMs);
   }
 
   return (request, response) => {
-    const warm = findWarm(operations, request);
-    if (!warm) return next(request, response);
+    const found = findOperation(operations, request);
+    if (!found) return next(request, response);
     // The app serves requests for other number formats and other preferences.
     if (request.headers.prefer !== undefined) return next(request, response);
-    if (request.method === 'GET') return answer(request, response, warm);
+    if (request.method === 'GET') return respond(request, response, found);
     if (!hasPlainBody(request)) return next(request, response);
     // By then a body that was sent together with its head has arrived.
-    setImmediate(answer, request, response, warm);
+    setImmediate(respond, request, response, found);
   };
 }
 
 const OK = 200;
 
-interface WarmOperation {
+interface FastOperation {
   operationId: string;
   route: Route;
   /** A path without percent-encoding and without a query. */
   path: RegExp;
   names: string[];
-  response: WarmResponse;
+  response: CachedResponse;
 }
 
-interface FoundWarm {
-  value: WarmOperation;
+interface FoundOperation {
+  value: FastOperation;
   params: Record<string, string>;
 }
 
-function operationsOf(responses: WarmResponses): WarmOperation[] {
-  return Object.entries(responses).map(([operationId, answer]) => {
+function operationsOf(responses: CachedResponses): FastOperation[] {
+  return Object.entries(responses).map(([operationId, response]) => {
     const route: Route = ROUTES[operationId as OperationId];
     const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
     const path = new RegExp(`^${route.path.replace(/\{\w+\}/g, '([^/?#%]+)')}$`);
-    return { operationId, route, path, names, response: answer };
+    return { operationId, route, path, names, response };
   });
 }
 
 /** For two or three operations a list of patterns is quicker than a tree of segments. */
-function findWarm(operations: WarmOperation[], { method, url = '' }: IncomingMessage): FoundWarm | undefined {
+function findOperation(
+  operations: FastOperation[],
+  { method, url = '' }: IncomingMessage,
+): FoundOperation | undefined {
   for (const value of operations) {
     const match = value.route.method === method ? value.path.exec(url) : null;
     if (!match) continue;
@@ -114,11 +117,11 @@ function findWarm(operations: WarmOperation[], { method, url = '' }: IncomingMes
 function createResponseOf({ keys, takeRequest, firstCalls, lastUsed, clock }: CheckFastPathDeps) {
   return (
     request: IncomingMessage,
-    { value, params }: FoundWarm,
+    { value, params }: FoundOperation,
     body: Buffer | null,
   ): string | undefined => {
     const key = keyOf(request, keys);
-    if (!key || !mayAsk(key, value.route)) return undefined;
+    if (!key || !isAllowed(key, value.route)) return undefined;
     if (value.route.method !== 'GET' && !(body && isUtf8(body))) return undefined;
     const nowMs = clock.nowMs();
     const text = value.response(
@@ -144,7 +147,7 @@ function keyOf({ headers }: IncomingMessage, keys: KeyCache): StoredKey | undefi
   return keys.known(authorization.slice(BEARER.length));
 }
 
-function mayAsk({ kind, scopes }: StoredKey, { access }: Route): boolean {
+function isAllowed({ kind, scopes }: StoredKey, { access }: Route): boolean {
   return kind === 'secret' && (scopes.includes(access) || scopes.includes(EVERY_SCOPE));
 }
 
@@ -175,8 +178,8 @@ function send(response: ServerResponse, requestId: string, text: string): void {
   ]);
   // ASCII has as many bytes as characters, so it needs no encoding.
   response.write(text, bytes === text.length ? 'latin1' : 'utf8');
-  // `end` with the text would send an empty piece behind it, and two pieces take a dearer call than one: a
-  // fourteenth of all that a check costs.
+  // `end` with the text would send an empty piece behind it, and two pieces take a slower call than one: a
+  // fourteenth of the cost of a check.
   response.socket?.uncork();
   response.end();
 }

@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(() => api?.close());
 
-it('is said of every source, in the list and in a check', async () => {
+it('is shown for every source, in the list and in a check', async () => {
   const customerId = await made.customer();
   const addonId = await made.addon('more', { seats: 2.5, sso: true, storage: 1 });
   const planId = await made.plan({ seats: 5, sso: false, storage: null });
@@ -54,11 +54,11 @@ it('is an override alone where there is one, and the plan again after it', async
   const params = { customerId, featureKey: 'seats' };
   const ofPlan = (await listed(customerId)).seats;
   expect((await made.check(customerId, 'seats')).contributions).toEqual(ofPlan);
-  await api.ask('overrides.put', { params, body: { value: 40.5 } });
+  await api.request('overrides.put', { params, body: { value: 40.5 } });
   const instead = [{ source: 'override', value: 40.5 }];
   expect((await made.check(customerId, 'seats')).contributions).toEqual(instead);
   expect((await listed(customerId)).seats).toEqual(instead);
-  await api.ask('overrides.delete', { params });
+  await api.request('overrides.delete', { params });
   expect((await made.check(customerId, 'seats')).contributions).toEqual(ofPlan);
 });
 

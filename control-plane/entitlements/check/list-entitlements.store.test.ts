@@ -31,7 +31,7 @@ const FEATURES = { sso: 'boolean', audit: 'boolean', seats: 'limit', storage: 'l
 beforeAll(async () => {
   api = await startApi();
   made = customerGrantsUnderTest(api);
-  await api.ask('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
+  await api.request('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
   for (const [key, type] of Object.entries(FEATURES)) {
     await made.feature(key, type, type === 'metered' ? 'calls' : undefined);
   }
@@ -39,7 +39,7 @@ beforeAll(async () => {
     await made.plan({ seats: 1, sso: false }),
     await made.plan({ seats: 0.1, storage: null, sso: true }),
   ];
-  for (const planId of plans) await api.ask('plans.publish', { params: { planId } });
+  for (const planId of plans) await api.request('plans.publish', { params: { planId } });
   await made.giveInstead(plans[0] as string, { seats: 10, calls: 5, audit: true });
   addons = [
     await made.addon('z-first', { seats: 2.5, sso: false, audit: false, calls: 0.000000000001 }),
@@ -83,10 +83,10 @@ async function override(customerId: string, { feature, amount, enabled }: Overri
   const value = FEATURES[feature as keyof typeof FEATURES] === 'boolean' ? enabled : amount;
   const params = { customerId, featureKey: feature };
   const body = { value, expiresAt: '2099-01-01T00:00:00Z' };
-  expect((await api.ask('overrides.put', { params, body })).status).toBe(200);
+  expect((await api.request('overrides.put', { params, body })).status).toBe(200);
 }
 
-async function holderOf(subscriptions: Subscribed[], overrides: Overridden[]): Promise<string> {
+async function customerWith(subscriptions: Subscribed[], overrides: Overridden[]): Promise<string> {
   const customerId = await made.customer();
   for (const one of overrides) await override(customerId, one);
   const expired = overrides.filter(({ isExpired }) => isExpired).map(({ feature }) => feature);
@@ -118,24 +118,24 @@ async function holderOf(subscriptions: Subscribed[], overrides: Overridden[]): P
 
 const held = fc.uniqueArray(overridden, { selector: ({ feature }) => feature, maxLength: 3 });
 
-describe('the list of what a customer holds', () => {
-  it('says of every feature what the rules say that checks go by', { timeout: 240_000 }, async () => {
+describe("the list of a customer's entitlements", () => {
+  it('has for every feature the value of the rules that checks use', { timeout: 240_000 }, async () => {
     const { rows } = await api.pool.query<{ id: string }>('SELECT id FROM features');
     const featureIds = rows.map(({ id }) => id);
     const environment = `${api.keys.workspaceId}:live`;
     await fc.assert(
       fc.asyncProperty(fc.array(subscription, { maxLength: 6 }), held, async (subscriptions, overrides) => {
-        const customer = await holderOf(subscriptions, overrides);
+        const customer = await customerWith(subscriptions, overrides);
         const atMs = Date.now();
         const question = { environment, customer, atMs, featureIds, meterKeys: [] };
-        const holder = await findCustomerGrants(api.pool, question);
-        if (!holder) throw new Error('the customer is gone');
-        const { features } = resolveEntitlements(heldNow(holder), atMs);
+        const withGrants = await findCustomerGrants(api.pool, question);
+        if (!withGrants) throw new Error('the customer is missing');
+        const { features } = resolveEntitlements(heldNow(withGrants), atMs);
         const expected = [...features].map(([featureKey, { type, value, sources, contributions }]) => {
           const effectiveValue = shownEffectiveValue(value);
           return { featureKey, type, effectiveValue, sources, contributions: marked(contributions) };
         });
-        const { text } = await api.ask('entitlements.list', { params: { customerId: customer } });
+        const { text } = await api.request('entitlements.list', { params: { customerId: customer } });
         const byKey = expected.sort((a, b) => (a.featureKey < b.featureKey ? -1 : 1));
         expect(parseExact(text)).toEqual(byKey);
       }),
@@ -166,7 +166,7 @@ async function customers(db: Database): Promise<number> {
 }
 
 describe('slow reads of customer grants', () => {
-  it('are given up after their limit, and leave the pool to everybody else', async () => {
+  it('end at their time limit, and leave the pool to other requests', async () => {
     const customerId = await made.customer();
     await made.subscribe(customerId, { sso: true });
     await expect.poll(changesToNotify, { timeout: 20_000 }).toBe(0);
@@ -174,15 +174,15 @@ describe('slow reads of customer grants', () => {
     try {
       const startedMs = performance.now();
       const lists = Array.from({ length: 40 }, () =>
-        api.ask('entitlements.list', { params: { customerId } }),
+        api.request('entitlements.list', { params: { customerId } }),
       );
       const responses = Promise.all(lists);
       await expect.poll(waitingForLock, { interval: 20, timeout: 5_000 }).toBe(4);
       const passedMs = startStopwatch();
-      expect((await api.ask('workspace.retrieve')).status).toBe(200);
+      expect((await api.request('workspace.retrieve')).status).toBe(200);
       const features = [{ featureKey: 'sso' }];
       const headers = { 'idempotency-key': 'held-up' };
-      const kept = await api.ask('entitlements.checkMany', { body: { customerId, features }, headers });
+      const kept = await api.request('entitlements.checkMany', { body: { customerId, features }, headers });
       expectRejection(kept, 'overloaded');
       expect(passedMs()).toBeLessThan(1_900);
       const codes = (await responses).map(({ body }) => (body as unknown as Rejected).error.code);

@@ -8,8 +8,8 @@ import {
 } from '../../../domain/rules/resolve-entitlements.ts';
 import { decimalUnits, unitsText } from '../../../schemas/primitives/decimal.ts';
 import type { RequestContext } from '../../http/request-context.ts';
-import { type HeldFeatureRow, readHeldFeatures } from '../../store/granted-features.ts';
-import { readHeldOverrides } from '../../store/overrides.ts';
+import { type GrantedFeatureRow, readGrantedFeatures } from '../../store/granted-features.ts';
+import { readCustomerOverrides } from '../../store/overrides.ts';
 import type { CustomerGrantsReads } from '../cache/customer-grants-reads.ts';
 
 /** One feature of a customer. */
@@ -26,21 +26,21 @@ export function listEntitlements(
 ): Promise<ListedEntitlement[] | undefined> {
   const { environment, nowMs } = context;
   return customerGrantsReads(context, async (db) => {
-    const holder = await findCustomerGrants(db, { environment, customer, atMs: nowMs, ...NO_GRANTS });
-    if (!holder) return undefined;
-    if (holder.isArchived) return [];
-    const { graceMs, subscriptions } = holder.customerGrants;
+    const found = await findCustomerGrants(db, { environment, customer, atMs: nowMs, ...NO_GRANTS });
+    if (!found) return undefined;
+    if (found.isArchived) return [];
+    const { graceMs, subscriptions } = found.customerGrants;
     const counting = subscriptions.filter((one) => counts(one, graceMs, nowMs));
     const ids = counting.map(({ id }) => id);
-    const held = new Map<string, ListedEntitlement>();
-    for (const row of await readHeldFeatures(db, environment, ids)) held.set(row.featureKey, listed(row));
-    const overrides = await readHeldOverrides(db, environment, holder.customerId);
-    for (const one of inPlace(overrides, nowMs)) held.set(one.featureKey, one);
-    return [...held.values()].sort((a, b) => (a.featureKey < b.featureKey ? -1 : 1));
+    const byKey = new Map<string, ListedEntitlement>();
+    for (const row of await readGrantedFeatures(db, environment, ids)) byKey.set(row.featureKey, listed(row));
+    const overrides = await readCustomerOverrides(db, environment, found.customerId);
+    for (const one of inPlace(overrides, nowMs)) byKey.set(one.featureKey, one);
+    return [...byKey.values()].sort((a, b) => (a.featureKey < b.featureKey ? -1 : 1));
   });
 }
 
-function listed({ featureKey, type, enabled, amount, ...given }: HeldFeatureRow): ListedEntitlement {
+function listed({ featureKey, type, enabled, amount, ...given }: GrantedFeatureRow): ListedEntitlement {
   const isFlag = type === 'boolean';
   const value = isFlag ? enabled === true : amount && unitsText(decimalUnits(amount));
   const contributions = contributionsTo(value, grantsOf(isFlag, given));
@@ -50,7 +50,7 @@ function listed({ featureKey, type, enabled, amount, ...given }: HeldFeatureRow)
 
 function grantsOf(
   isFlag: boolean,
-  { sources, values, quantities }: Pick<HeldFeatureRow, 'sources' | 'values' | 'quantities'>,
+  { sources, values, quantities }: Pick<GrantedFeatureRow, 'sources' | 'values' | 'quantities'>,
 ): SourceGrant[] {
   return sources.map((source, at) => {
     const [value = null, quantity = 1] = [values[at], quantities[at]];

@@ -6,18 +6,14 @@ import { exactJson } from '../../../schemas/primitives/exact-json.ts';
 import { timestampText } from '../../../schemas/primitives/timestamp.ts';
 import type { EntitlementDecision } from '../../../schemas/resources/entitlements.ts';
 import type { RequestedFeatureRow } from '../../store/requested-features.ts';
-import type { Prepared, PrintedDecision, RememberedCustomer } from '../cache/cached-customer.ts';
+import type { CachedCustomer, Prepared, PrintedDecision } from '../cache/cached-customer.ts';
 import type { CounterPlace, CounterReading } from '../cache/counter-store.ts';
 
 /** Of one customer's features; beyond that number all are computed again. */
 const PREPARED_MAX = 256;
 
 /** The prepared decision at this time. */
-export function preparedOf(
-  customer: RememberedCustomer,
-  feature: RequestedFeatureRow,
-  nowMs: number,
-): Prepared {
+export function preparedOf(customer: CachedCustomer, feature: RequestedFeatureRow, nowMs: number): Prepared {
   const view = customer.viewAt(nowMs);
   const known = customer.prepared.get(feature);
   if (known?.view === view && nowMs < known.untilMs) return known;
@@ -30,25 +26,25 @@ export function preparedOf(
 }
 
 function placeOf(
-  { environment, holder, terms }: RememberedCustomer,
+  { environment, customerId, terms }: CachedCustomer,
   { key, meterKey, aggregation }: RequestedFeatureRow,
   { view, nowMs }: { view: EntitlementView; nowMs: number },
 ): CounterPlace | undefined {
   if (meterKey === null || aggregation === null || !view.features.has(key)) return undefined;
   const span = meteredPeriod(terms.get(meterKey) ?? [], nowMs);
-  return { environment, customerId: holder.customerId, meterKey, aggregation, span };
+  return { environment, customerId, meterKey, aggregation, span };
 }
 
 /** The decision as JSON; printed again only when the requested amount or the count has changed. */
 export function printDecision(
-  customer: RememberedCustomer,
+  customer: CachedCustomer,
   feature: RequestedFeatureRow,
   { prepared, requested, reading }: PrintQuestion,
 ): string {
   const { last } = prepared;
   const current = reading?.current;
   const isSame = last !== undefined && last.requested === requested && last.current === current;
-  const printed = isSame ? last : remember(customer, feature, { prepared, requested, reading });
+  const printed = isSame ? last : cacheDecision(customer, feature, { prepared, requested, reading });
   if (reading && printed.asOfMs !== reading.asOfMs) {
     printed.asOfMs = reading.asOfMs;
     printed.whole = `${printed.text}"${timestampText(reading.asOfMs)}"}`;
@@ -63,12 +59,12 @@ export interface PrintQuestion {
   reading: CounterReading | undefined;
 }
 
-function remember(
-  customer: RememberedCustomer,
+function cacheDecision(
+  customer: CachedCustomer,
   feature: RequestedFeatureRow,
   { prepared, requested, reading }: PrintQuestion,
 ): PrintedDecision {
-  const question = { customerId: customer.holder.customerId, featureKey: feature.key, requested };
+  const question = { customerId: customer.customerId, featureKey: feature.key, requested };
   const { asOf, contributions, ...decision } = decideEntitlement(
     question,
     factsOf(customer, feature, { prepared, reading }),
@@ -82,13 +78,13 @@ function remember(
 }
 
 function factsOf(
-  { holder, credits }: RememberedCustomer,
+  { isArchived, credits }: CachedCustomer,
   feature: RequestedFeatureRow,
   { prepared: { view, place }, reading }: Omit<PrintQuestion, 'requested'>,
 ): EntitlementFacts {
   const rate = view.features.has(feature.key) ? rateOfOneMore(feature) : undefined;
   return {
-    customer: holder.isArchived ? 'archived' : 'active',
+    customer: isArchived ? 'archived' : 'active',
     featureType: feature.type,
     view,
     counter: place && reading && { ...reading, resetsAtMs: place.span.toMs },
@@ -99,16 +95,16 @@ function factsOf(
 /** The customer or the feature is unknown. */
 export function printUnknown(
   question: { customer: string; featureKey: string },
-  customer: RememberedCustomer | undefined,
+  customer: CachedCustomer | undefined,
   feature: RequestedFeatureRow | undefined,
 ): string {
   const decision: EntitlementDecision = decideEntitlement(
     {
-      customerId: customer?.holder.customerId ?? question.customer,
+      customerId: customer?.customerId ?? question.customer,
       featureKey: feature?.key ?? question.featureKey,
     },
     {
-      customer: customer ? (customer.holder.isArchived ? 'archived' : 'active') : 'unknown',
+      customer: customer ? (customer.isArchived ? 'archived' : 'active') : 'unknown',
       featureType: feature?.type,
       view: NOTHING,
     },
