@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 export interface SettleMetrics {
   /** A batch is settled: its ranges, the customer meters with something to settle, thresholds crossed. */
-  settled(batch: { ranges: number; pairs: number; crossings: number }): void;
+  settled(batch: { ranges: number; customerMeters: number; crossings: number }): void;
   /** A look at what waits took so long, and left so many ranges. */
   settling(seconds: number, waiting: number): void;
 }
@@ -85,9 +85,9 @@ function createSettleMetrics(registry: Registry): SettleMetrics {
   const registers = [registry];
   const counter = (name: string, help: string) => new Counter({ name, help, registers });
   const ranges = counter('metergate_settle_ranges_total', 'Loaded ranges settled.');
-  const pairs = counter(
+  const customerMeters = counter(
     'metergate_settle_pairs_total',
-    'Pairs of customer and meter settled that have a rate, a budget or a limit.',
+    'Customers and meters settled that have a rate, a budget or a limit.',
   );
   const crossings = counter('metergate_settle_crossings_total', 'Usage thresholds crossed.');
   const waiting = new Gauge({
@@ -104,7 +104,7 @@ function createSettleMetrics(registry: Registry): SettleMetrics {
   return {
     settled(batch) {
       ranges.inc(batch.ranges);
-      pairs.inc(batch.pairs);
+      customerMeters.inc(batch.customerMeters);
       crossings.inc(batch.crossings);
     },
     settling(took, left) {

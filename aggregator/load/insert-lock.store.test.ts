@@ -54,7 +54,7 @@ it('inserts run concurrently; an exclusive one waits, and later ones wait for it
   await Promise.all(running);
 });
 
-// Red when the wait ends with what other statements may take, as if Postgres were away.
+// Red when the wait ends with what other statements may take, as if Postgres were unavailable.
 it('a waiting insert enters when the others have left, or fails with `insert_gate_busy`', async () => {
   const pool = await testPool({ statementTimeoutMs: 300 });
   const enter = (waitMaxMs: number, insert: () => Promise<void>) =>
@@ -149,8 +149,8 @@ it('an exclusive session that checks regularly keeps the lock', async () => {
   });
 });
 
-// Red when Postgres believes in the session of a machine that is gone, for two hours by its defaults.
-it('a machine that is gone is found out within seconds', async () => {
+// Red when Postgres keeps the session of a machine that is down, for two hours by its defaults.
+it('a machine that is down is detected within seconds', async () => {
   const pool = await testPool();
   await withInsertLock(pool, { logId: 'ab', alone: true }, async () => undefined);
   const { rows } = await pool.query(

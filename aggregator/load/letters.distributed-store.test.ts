@@ -4,7 +4,7 @@ import { counted, openDistributedLoad, PATIENCE } from './distributed-load-under
 
 const MIB = 1024 * 1024;
 
-// Red when all of a block goes out as one batch: the dead-letter topic rejects it again and again.
+// Red when all of a block is sent as one batch: the dead-letter topic rejects it again and again.
 test('foreign records that fill a block are set aside in pieces, and the load continues', async () => {
   const opened = await openDistributedLoad();
   for (let record = 0; record < 10; record++) await opened.topic.putForeign(0, String(record).repeat(MIB));

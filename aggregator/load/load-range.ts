@@ -64,7 +64,7 @@ export async function loadBlock(
 }
 
 /**
- * Goes on with a range that was frozen before. Its bytes are read again and its own drop list is used, never
+ * Continues with a range that was frozen before. Its bytes are read again and its own drop list is used, never
  * the filter: what is sent again must be the same bytes, or one of the warehouse's tables would miss rows.
  * Gives the block, to be settled.
  */

@@ -88,9 +88,9 @@ function listenForChanges(endpointDiscovery: EndpointDiscovery, { keys, registry
     {
       channels: {
         [CHANNELS.changes]: (payload) => {
-          const note = JSON.parse(payload) as ChangeNote;
-          keys.forget(note);
-          registry.forget(note);
+          const change = JSON.parse(payload) as ChangeNote;
+          keys.forget(change);
+          registry.forget(change);
         },
       },
       onSession: clear,

@@ -22,7 +22,7 @@ import { createControlPlane } from '../control-plane.ts';
 export interface SecondControlPlane {
   port: number;
   check(customerId: string, featureKey: string, query?: string): Promise<CheckResponse>;
-  ask(path: string, options?: AskOptions): Promise<PlaneResponse>;
+  ask(path: string, options?: AuditRequest): Promise<PlaneResponse>;
   /**
    * Statements of requests since the previous call, without those for keys, which are read again every 5 s.
    */
@@ -30,7 +30,7 @@ export interface SecondControlPlane {
   close(): Promise<void>;
 }
 
-export interface AskOptions {
+export interface AuditRequest {
   method?: 'GET' | 'HEAD' | 'POST';
   headers?: Record<string, string>;
   body?: unknown;
@@ -69,7 +69,7 @@ export async function startSecondControlPlane(
   const { port } = server.address() as AddressInfo;
   const origin = `http://127.0.0.1:${port}`;
 
-  async function ask(path: string, { method = 'GET', headers = {}, body }: AskOptions = {}) {
+  async function ask(path: string, { method = 'GET', headers = {}, body }: AuditRequest = {}) {
     const response = await request(`${origin}/api/v1${path}`, {
       method,
       headers: { authorization: `Bearer ${api.keys.live.secret}`, ...headers },

@@ -59,7 +59,7 @@ it('every depletion is emitted once, however much is burned of the empty wallet'
   expect(await depletions()).toBe(1);
 });
 
-it('what has expired is not burned, from its millisecond on and before anybody took it out', async () => {
+it('what has expired is not burned, from its millisecond on and before a job removed it', async () => {
   const { customers, grant, burn, wallets, notified, pool } = await walletsUnderTest();
   const [id = '', other = ''] = await customers(2);
   for (const customerId of [id, other]) await grant(customerId, { amount: '10', expiresAtMs: START_MS + 5 });

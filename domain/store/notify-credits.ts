@@ -1,15 +1,15 @@
 import type { Pool, PoolClient } from 'pg';
 import { CHANNELS, type CreditsNote, NOTED_CUSTOMERS_MAX } from '../../schemas/stored/channels.ts';
-import { type Note, sendNotes } from './send-invalidations.ts';
+import { type Invalidation, sendInvalidations } from './send-invalidations.ts';
 
 /**
  * Notifies every cache of customers whose credits this transaction moved; many customers per notification.
  */
 export async function notifyCredits(db: Pool | PoolClient, customerIds: readonly string[]): Promise<void> {
-  const notes: Note[] = [];
+  const invalidations: Invalidation[] = [];
   for (let at = 0; at < customerIds.length; at += NOTED_CUSTOMERS_MAX) {
-    const note: CreditsNote = { customerIds: customerIds.slice(at, at + NOTED_CUSTOMERS_MAX) };
-    notes.push({ channel: CHANNELS.credits, payload: JSON.stringify(note) });
+    const moved: CreditsNote = { customerIds: customerIds.slice(at, at + NOTED_CUSTOMERS_MAX) };
+    invalidations.push({ channel: CHANNELS.credits, payload: JSON.stringify(moved) });
   }
-  await sendNotes(db, notes);
+  await sendInvalidations(db, invalidations);
 }

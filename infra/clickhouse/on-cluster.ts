@@ -1,6 +1,6 @@
 import { Defect } from '../../schemas/failures.ts';
 
-/** What a migration changes, and where the words go that make every server of the cluster do it. */
+/** What a migration changes, and the place of the words that make every server of the cluster do it. */
 const COMMENTS = String.raw`\s*(?:--[^\n]*\n\s*)*`;
 const CREATES = 'CREATE (?:DATABASE|TABLE|MATERIALIZED VIEW)(?: IF NOT EXISTS)?';
 const OTHERS = 'ALTER TABLE|DROP (?:TABLE|VIEW)(?: IF EXISTS)?';

@@ -49,8 +49,12 @@ export interface SentBlock extends Omit<LineBlock, 'table'> {
 export async function partsAreAside(transport: Transport): Promise<boolean> {
   const sql = `SELECT toString(count()) AS parts FROM system.detached_parts
     WHERE database = 'metergate' AND table = 'events' AND reason LIKE 'broken%'`;
-  const [aside] = await transport.rows<{ parts: string }>({ sql, lane: 'load', timeoutMs: TIMEOUT_MS });
-  return aside?.parts !== '0';
+  const [detached] = await transport.rows<{ parts: string }>({
+    sql,
+    connection: 'load',
+    timeoutMs: TIMEOUT_MS,
+  });
+  return detached?.parts !== '0';
 }
 
 /** The lines as they were sent; those that `events` lacks; hours that differ from their events. */
@@ -76,11 +80,11 @@ async function sendAside(transport: Transport, tables: WorkTables, block: Omit<L
  */
 async function checkKept(transport: Transport, { sent }: WorkTables): Promise<void> {
   const sql = `SELECT toString(count()) AS lines FROM ${sent}`;
-  const [kept] = await transport.rows<{ lines: string }>({ sql, lane: 'load', timeoutMs: TIMEOUT_MS });
+  const [kept] = await transport.rows<{ lines: string }>({ sql, connection: 'load', timeoutMs: TIMEOUT_MS });
   if (kept === undefined || kept.lines === '0') throw unavailable();
 }
 
-/** What is gone was counted rightly: sums made of what is left would take it away. */
+/** What is lost was counted rightly: sums made of what is left would take it away. */
 const LACKS_EVENTS = 'sum(more) >= 0';
 
 /** A partition that is attached fires no view: whether the hours have these events is judged afterwards. */
@@ -106,7 +110,7 @@ async function putBackEvents(transport: Transport, { sent, missing }: WorkTables
   );
   const partitions = await transport.rows<{ id: string }>({
     sql: `SELECT DISTINCT _partition_id AS id FROM ${missing}`,
-    lane: 'load',
+    connection: 'load',
     timeoutMs: TIMEOUT_MS,
   });
   for (const { id } of partitions) {
@@ -133,7 +137,7 @@ async function renewHours(transport: Transport, { sent, wrong }: WorkTables, whi
   );
   const [found] = await transport.rows<{ hours: string }>({
     sql: `SELECT toString(count()) AS hours FROM ${wrong}`,
-    lane: 'load',
+    connection: 'load',
     timeoutMs: TIMEOUT_MS,
   });
   if (found?.hours === '0') return;

@@ -38,7 +38,7 @@ export function createWarehouseOver(transport: Transport, kind: WarehouseKind = 
     close: () => transport.close(),
     async insertEvents({ wasSent = false, mayWrite, ...block }) {
       try {
-        if (wasSent) await sendAgain(mayWrite ? asking(transport, mayWrite) : transport, block);
+        if (wasSent) await sendAgain(mayWrite ? checking(transport, mayWrite) : transport, block);
         else await insert(transport, block);
       } catch (error) {
         throw insertFailure(error);
@@ -63,7 +63,7 @@ async function insert(transport: Transport, block: Block): Promise<void> {
 }
 
 /** The same, but it calls `mayWrite` before each statement that changes something. */
-function asking(transport: Transport, mayWrite: () => Promise<void>): Transport {
+function checking(transport: Transport, mayWrite: () => Promise<void>): Transport {
   return {
     ...transport,
     async command(sql) {

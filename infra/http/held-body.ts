@@ -72,7 +72,7 @@ export class HeldBody {
     this.letGoOn();
   }
 
-  /** The connection is gone: the source must not be touched any more. */
+  /** The connection is closed: the source must not be touched any more. */
   cut(): void {
     this.over = true;
     this.held = [];

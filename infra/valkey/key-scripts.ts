@@ -8,7 +8,7 @@
  * one deletion, however many keys there are. `t` and the owner holds the ids that another has taken over.
  *
  * A key counts for the keeping time after its createdAt, then it is as good as swept; both keys of an owner
- * are kept twice as long. Otherwise a claim of which nobody knows would be called durable in the end.
+ * are kept twice as long. Otherwise a claim that no process knows would be called durable in the end.
  */
 const HEAD = `
 local sub, byte, call = string.sub, string.byte, redis.call
@@ -93,7 +93,7 @@ for item = 1, #records / 40 do
       elseif looksOnly and isForgotten(known) then
         outcome = 0
       elseif same and (lease or isForgotten(known)) then
-        -- Who sends what is forgotten sends a new event; flagged, since it may be on the log all the same.
+        -- A forgotten key makes a new event; flagged, since it may be on the log all the same.
         if isForgotten(known) then known = value .. other end
         outcome = 1 + ${FLAG.takenOver}
         takeOver(bucket, field, known)

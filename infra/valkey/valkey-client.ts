@@ -28,7 +28,7 @@ interface Scripts {
 
 const COMMAND_TIMEOUT_MS = 1_000;
 /**
- * A connection on which nothing is received while a response is due is replaced: its other end may be gone.
+ * A connection on which nothing is received while a response is due is replaced: its other end may be down.
  */
 const SILENT_MAX_MS = 2_000;
 const RECONNECT_MS_MAX = 500;
@@ -106,12 +106,12 @@ export function createValkeyClient(
 }
 
 /**
- * Commands of one turn of the event loop, for several shards, go to the system in one write, and the server
+ * Commands of one turn of the event loop, for several shards, are written to the system at once, and the server
  * reads them and responds together.
  */
 function createWriteBatcher(streamNow: () => Writable | undefined) {
   let corked: Writable | undefined;
-  return <T>(ask: () => T): T => {
+  return <T>(command: () => T): T => {
     const stream = streamNow();
     if (stream && stream !== corked) {
       corked = stream;
@@ -121,7 +121,7 @@ function createWriteBatcher(streamNow: () => Writable | undefined) {
         if (corked === stream) corked = undefined;
       });
     }
-    return ask();
+    return command();
   };
 }
 

@@ -203,8 +203,8 @@ test('a replay of an event that is older than the keys shows the first one, and 
 
 test('while ClickHouse is unavailable old events are rejected, and new ones are accepted', async () => {
   const { log, keys } = await afterTheWindow();
-  const away = () => Promise.reject(new Transient('warehouse_unavailable', 'The test.'));
-  const send = await openDataPlane(keys, log, { query: away });
+  const unavailable = () => Promise.reject(new Transient('warehouse_unavailable', 'The test.'));
+  const send = await openDataPlane(keys, log, { query: unavailable });
   expect(await send('a', 1, OLD)).toMatchObject({ status: 503, json: { error: { code: 'unavailable' } } });
   expect((await send('b', 1)).status).toBe(201);
 });

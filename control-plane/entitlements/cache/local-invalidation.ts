@@ -1,4 +1,4 @@
-import { gatherNotes, type Note } from '../../../domain/store/send-invalidations.ts';
+import { collectInvalidations, type Invalidation } from '../../../domain/store/send-invalidations.ts';
 import type { RunChange } from '../../http/idempotent.ts';
 
 /**
@@ -7,16 +7,18 @@ import type { RunChange } from '../../http/idempotent.ts';
  */
 export function withLocalInvalidation(
   runChange: RunChange,
-  hear: (channel: string, payload: string) => void,
+  invalidate: (channel: string, payload: string) => void,
 ): RunChange {
   return async (request, change) => {
-    const notes: Note[] = [];
+    const invalidations: Invalidation[] = [];
     try {
-      return await runChange(request, (client) => gatherNotes(client, notes, () => change(client)));
+      return await runChange(request, (client) =>
+        collectInvalidations(client, invalidations, () => change(client)),
+      );
     } finally {
       // Also after a failure: a failed commit may have been made all the same. Too many invalidations do no
       // harm.
-      for (const { channel, payload } of notes) hear(channel, payload);
+      for (const { channel, payload } of invalidations) invalidate(channel, payload);
     }
   };
 }
