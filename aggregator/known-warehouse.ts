@@ -68,15 +68,15 @@ export function createKnownWarehouse(deps: KnownWarehouseDeps): KnownWarehouse {
 
 /** Also true while damaged parts are detached: the aggregator repairs them from the log by itself. */
 async function hasEvents({ warehouse }: KnownWarehouseDeps): Promise<boolean> {
-  const [row] = await warehouse.query<{ rows: string | null; detached: string }>({
+  const [row] = await warehouse.query<{ rows: string | null; parts: string }>({
     sql: `SELECT toString((SELECT max(total_rows) FROM system.tables
                            WHERE database = 'metergate' AND name = 'events')) AS rows,
             toString((SELECT count() FROM system.detached_parts
-                      WHERE database = 'metergate' AND table = 'events' AND reason LIKE 'broken%')) AS detached`,
+                      WHERE database = 'metergate' AND table = 'events' AND reason LIKE 'broken%')) AS parts`,
     connection: 'load',
     timeoutMs: TIMEOUT_MS,
   });
-  return Number(row?.rows ?? 0) > 0 || row?.detached !== '0';
+  return Number(row?.rows ?? 0) > 0 || row?.parts !== '0';
 }
 
 const STAMP_EVERY_MS = 60_000;

@@ -107,8 +107,8 @@ function endWithNpm() {
 
 /**
  * Roles that start together would install and build into one place. The process that binds an abstract socket
- * name is taken first: the kernel releases the name however its owner ends, and no package is needed. Only Linux
- * has such names; elsewhere no process waits.
+ * name is taken first: the kernel releases the name however its owner ends, and no package is needed. Only
+ * Linux has such names; elsewhere no process waits.
  */
 async function alone(work) {
   const name = `\0metergate ${FOLDER}`;

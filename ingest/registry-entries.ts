@@ -21,7 +21,9 @@ export interface Meter {
 /** Texts that every event of one (environment, customer, meter) begins with, made once. */
 export interface CustomerMeter {
   meter: Meter;
-  /** `"environment","customer id","meter key"`: begins a line, and names the customer and meter in a frame. */
+  /**
+   * `"environment","customer id","meter key"`: begins a line, and names the customer and meter in a frame.
+   */
   json: string;
   /** Unambiguous beginning of a fingerprint's text: no name holds U+0000. */
   fingerprint: string;

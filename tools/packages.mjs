@@ -31,8 +31,8 @@ export function isInstalled({ withDev }) {
 }
 
 /**
- * True when npm did it; otherwise it has printed why. Without `withDev` the packages of development are left out,
- * unless some are there: npm would remove them from the folder of a developer.
+ * True when npm did it; otherwise it has printed why. Without `withDev` the packages of development are left
+ * out, unless some are there: npm would remove them from the folder of a developer.
  */
 export function install({ withDev }) {
   const hasDev = Object.values(packagesOf(INSTALLED)).some(({ dev }) => dev === true);

@@ -71,7 +71,7 @@ describe('an export of keys', () => {
     }
   });
 
-  it('does not state how many there should be where events are given up, or recorded as deleted', async () => {
+  it('does not state how many there should be where events are lost or recorded as deleted', async () => {
     const stores = await openLoadStores();
     start(stores);
     const end = await stores.append(many(10));

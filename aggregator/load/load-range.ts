@@ -64,9 +64,9 @@ export async function loadBlock(
 }
 
 /**
- * Continues with a range that was frozen before. Its bytes are read again and its own drop list is used, never
- * the filter: what is sent again must be the same bytes, or one of the warehouse's tables would miss rows.
- * Gives the block, to be settled.
+ * Continues with a range that was frozen before. Its bytes are read again and its own drop list is used,
+ * never the filter: what is sent again must be the same bytes, or one of the warehouse's tables would miss
+ * rows. Gives the block, to be settled.
  */
 export async function resumeRange(deps: LoadDeps, lease: Lease, range: UnsettledRange): Promise<Block> {
   const block = await readBlock(deps.reader, range.partition, range);

@@ -65,7 +65,7 @@ test('a flagged event that is stored is left out, and one that is new is counted
   expect(await alarms(opened.stores)).toEqual([]);
 });
 
-test('a foreign record is sent to the dead letters with the reason, and the partition continues', async () => {
+test('a foreign record becomes a dead letter with the reason, and the partition continues', async () => {
   const opened = await openDistributedLoad();
   opened.load('one');
   await opened.topic.putForeign(0, 'hello');

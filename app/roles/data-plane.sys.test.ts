@@ -62,7 +62,7 @@ describe('the usage endpoint', () => {
   });
 
   // Mutant: `admission.give` left out when a client disconnects, or the bound taken out of `take`.
-  it('rejects bodies beyond what may be in flight, and takes them again when clients have disconnected', async () => {
+  it('rejects bodies beyond what may be in flight, and accepts them once clients disconnect', async () => {
     const held = await Promise.all([holdBody(900_000), holdBody(900_000)]);
     await vi.waitFor(async () => expect(await inFlightBytes()).toBe(1_800_000), { timeout: 30_000 });
     expect(await codeOf({ body: JSON.stringify({ events: [], pad: 'x'.repeat(500_000) }) })).toBe(

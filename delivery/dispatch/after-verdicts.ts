@@ -27,8 +27,9 @@ export interface Consequences {
 /**
  * What attempts show of their endpoints: circuits open and close, and endpoints that want nothing any more,
  * or have failed for days, are disabled. Within the transaction that records the attempts. An endpoint that
- * was changed meanwhile is another: the outcome of the one before shows nothing of it, and what that one wanted
- * no more is sent to it. What was recorded before, and is only recorded again, has been applied already.
+ * was changed meanwhile is another: the outcome of the one before shows nothing of it, and what that one
+ * wanted no more is sent to it. What was recorded before, and is only recorded again, has been applied
+ * already.
  */
 export async function afterVerdicts(
   db: PoolClient,

@@ -55,7 +55,9 @@ function queueOf({ endpointId }: DueDelivery): string {
   return endpointId;
 }
 
-/** Deliveries of an endpoint that was disabled just now, or was deleted, are given back; all, where it fails. */
+/**
+ * Deliveries of an endpoint that was disabled just now, or was deleted, are given back; all, where it fails.
+ */
 async function targetsOf(
   taking: Taking,
   taken: readonly DueDelivery[],

@@ -1,6 +1,8 @@
 import { Fatal, Poison, Transient } from '../../schemas/failures.ts';
 
-/** Codes by which ClickHouse reports that it cannot read a line. Source: its ErrorCodes.cpp; most were met. */
+/**
+ * Codes by which ClickHouse reports that it cannot read a line. Source: its ErrorCodes.cpp; most were met.
+ */
 const UNREADABLE = new Set([
   6, //   CANNOT_PARSE_TEXT
   25, //  CANNOT_PARSE_ESCAPE_SEQUENCE: a lone surrogate

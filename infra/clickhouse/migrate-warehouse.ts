@@ -13,8 +13,8 @@ interface Migration {
 
 const OF_THIS_RELEASE = new URL('../migrations/clickhouse/', import.meta.url);
 /**
- * The first line of a file that changes a view: the folder's README has its rules. Files that were applied have
- * this word.
+ * The first line of a file that changes a view: the folder's README has its rules. Files that were applied
+ * have this word.
  */
 const NEEDS_PAUSE = /^-- standstill\b/;
 const TIMEOUT_MS = 60_000;

@@ -20,8 +20,8 @@ export interface ExchangeOwner {
 }
 
 /**
- * One request on uWebSockets.js. Its `res` may be used until the client disconnects or the response is complete,
- * and not once after: that ends the process. `over` guards every use.
+ * One request on uWebSockets.js. Its `res` may be used until the client disconnects or the response is
+ * complete, and not once after: that ends the process. `over` guards every use.
  *
  * A class because one is made for every request.
  */

@@ -17,8 +17,8 @@ interface Waiting {
 }
 
 /**
- * What is appended to several partitions in one turn of the event loop is sent to their leader in one request:
- * most of what a request costs, here and there, is the same whatever it holds.
+ * What is appended to several partitions in one turn of the event loop is sent to their leader in one
+ * request: most of what a request costs, here and there, is the same whatever it holds.
  */
 export function createProduce(topic: string, headers: Record<string, string>): Produce {
   const batches = new Map<KafkaBroker, Map<number, Waiting>>();

@@ -16,7 +16,7 @@ import { findPostmaster } from './postmaster.ts';
 const SILENCE_MS = 5_000;
 
 /** Red when such a server is ended as one that hangs: its recovery starts from the beginning. */
-test('a server that reports it is starting up is waited for, however long, and a line is logged', async () => {
+test('a server that is starting up is waited for, however long, and a line is logged', async () => {
   const { directory, release } = await heldCluster();
   const notified: unknown[] = [];
   const log = pino({}, { write: (line: string) => void notified.push(JSON.parse(line)) });

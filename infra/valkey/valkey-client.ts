@@ -106,8 +106,8 @@ export function createValkeyClient(
 }
 
 /**
- * Commands of one turn of the event loop, for several shards, are written to the system at once, and the server
- * reads them and responds together.
+ * Commands of one turn of the event loop, for several shards, are written to the system at once, and the
+ * server reads them and responds together.
  */
 function createWriteBatcher(streamNow: () => Writable | undefined) {
   let corked: Writable | undefined;

@@ -40,7 +40,8 @@ async function identifiedBatch(events: Array<[key: string, occurredAt: string, v
   return identified;
 }
 
-// Red when such an item is sent to the key store, which has forgotten the key: one event would be there twice.
+// Red when such an item is sent to the key store, which has forgotten the key: one event would be there
+// twice.
 test('what is found decides all items of the request with its key', async () => {
   const identified = await identifiedBatch([
     ['a', NEW, 1],

@@ -22,7 +22,9 @@ const keys = {
 const from = (headers: Record<string, string>) =>
   createSenderOf(() => keys)({ headers: new Map(Object.entries(headers)) } as unknown as Exchange);
 
-/** Red when a publishable key, which every visitor of a page can read, takes of the share of its environment. */
+/**
+ * Red when a publishable key, which every visitor of a page can read, takes of the share of its environment.
+ */
 it('is the environment of a valid secret key, and undefined otherwise', async () => {
   expect(await from({ authorization: 'Bearer secret' })).toBe(environment);
   expect(await from({ 'x-api-key': 'queried' })).toBe(environment);

@@ -14,7 +14,10 @@ import type { Decided } from '../decided.ts';
 import type { CheckedItem } from './check-item.ts';
 import { quote } from './quote.ts';
 
-/** The created events of a request as they are written to the log: records, lines (EVENT_COLUMNS), what they touch. */
+/**
+ * The created events of a request as they are written to the log: records, lines (EVENT_COLUMNS), what they
+ * touch.
+ */
 export function framePart(decided: Decided): Omit<CommitPart, 'claim'> {
   const { items, records, times, arrival } = decided;
   const touched = new Map<CustomerMeter, TouchedSpan>();

@@ -64,8 +64,8 @@ describe('the wasm engine and the js engine', () => {
   });
 
   /**
-   * Red when the texts of a (customer, meter) may end where the memory ends: a copy reads up to seven bytes more. With
-   * these lengths the 65,536th ended there, and its keys were claimed by then.
+   * Red when the texts of a (customer, meter) may end where the memory ends: a copy reads up to seven bytes
+   * more. With these lengths the 65,536th ended there, and its keys were claimed by then.
    */
   test('every customer and meter of a full memory is written, the last one too', async () => {
     const [, fast] = await twoEngines();
