@@ -17,7 +17,7 @@ export interface AggregatorMetrics extends SettleMetrics {
   doubled(events: number): void;
   quarantined(lines: number): void;
   /** Records that were none of ours. */
-  setAside(records: number): void;
+  foreignRecords(records: number): void;
   /** The load of a partition failed for this reason, and is retried. */
   failed(code: string): void;
 }
@@ -34,7 +34,7 @@ export function createAggregatorMetrics(registry: Registry): AggregatorMetrics {
     'Events found twice on the log and counted once.',
   );
   const quarantined = counter('metergate_load_quarantined_lines_total', 'Quarantined event lines.');
-  const aside = counter('metergate_load_foreign_records_total', 'Records that Metergate did not write.');
+  const foreign = counter('metergate_load_foreign_records_total', 'Records that Metergate did not write.');
   const position = gauge(
     'metergate_load_position',
     'Log position loaded so far, in bytes; in records on Kafka.',
@@ -76,7 +76,7 @@ export function createAggregatorMetrics(registry: Registry): AggregatorMetrics {
     lag: (partition, left) => lagBytes.set({ partition }, left),
     doubled: (count) => doubled.inc(count),
     quarantined: (lines) => quarantined.inc(lines),
-    setAside: (records) => aside.inc(records),
+    foreignRecords: (records) => foreign.inc(records),
     failed: (code) => failures.inc({ code }),
   };
 }

@@ -83,7 +83,10 @@ async function requestRepair(
   });
   if (parts.length === 0) return;
   if (!(await requestAuditRun(pool, { id: idOf(start, parts), repair: true }))) return;
-  log.error({ parts: parts.map(({ table, name }) => `${table} ${name}`) }, 'damaged parts were set aside');
+  log.error(
+    { parts: parts.map(({ table, name }) => `${table} ${name}`) },
+    'ClickHouse detached damaged parts',
+  );
 }
 
 /** The same parts give the same run of a start. */

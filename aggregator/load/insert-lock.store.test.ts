@@ -124,10 +124,10 @@ it('a session that holds the lock for too long loses it', async () => {
 it('an exclusive session that hangs loses the lock, and notices before its next write', async () => {
   const pool = await testPool();
   const hanging = held();
-  const running = withInsertLock(pool, { logId: 'ab', alone: true, heldMaxMs: 1_500 }, async (stillIn) => {
-    await stillIn();
+  const running = withInsertLock(pool, { logId: 'ab', alone: true, heldMaxMs: 1_500 }, async (checkLock) => {
+    await checkLock();
     await hanging.insert();
-    await stillIn();
+    await checkLock();
   });
   onTestFinished(hanging.end);
   await expect.poll(hanging.hasBegun, SOON).toBe(true);
@@ -139,12 +139,12 @@ it('an exclusive session that hangs loses the lock, and notices before its next 
 
 it('an exclusive session that checks regularly keeps the lock', async () => {
   const pool = await testPool();
-  const enter = (insert: (stillIn: () => Promise<void>) => Promise<void>) =>
+  const enter = (insert: (checkLock: () => Promise<void>) => Promise<void>) =>
     withInsertLock(pool, { logId: 'ab', alone: true, heldMaxMs: 2_000 }, insert);
-  await enter(async (stillIn) => {
+  await enter(async (checkLock) => {
     for (let at = 0; at < 8; at++) {
       await delay(300);
-      await stillIn();
+      await checkLock();
     }
   });
 });

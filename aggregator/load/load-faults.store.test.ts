@@ -25,7 +25,7 @@ import { readMarks } from '../store/settlement-marks.ts';
 
 describe('a line that the warehouse cannot read', () => {
   // Red when its number is not written down with the range: the retry would send other bytes.
-  it('is set aside, and everything around it is counted', async () => {
+  it('is quarantined, and everything around it is counted', async () => {
     const stores = await openLoadStores();
     const bad = eventLine({ id: '\ud800' });
     const end = await stores.append([...events(0, 20), { id: 'bad', line: bad }, ...events(20, 30)]);
@@ -247,7 +247,7 @@ describe('a block of more months than ClickHouse takes at once', () => {
     await vi.waitFor(async () => expect(await alarms(stores)).toEqual([]), WAIT);
   });
 
-  it('is counted but for a line that cannot be read, which is set aside', async () => {
+  it('is counted but for a line that cannot be read, which is quarantined', async () => {
     const stores = await openLoadStores();
     start(stores);
     const bad = { ...events(110, 111)[0], id: 'bad', line: '["half a line"]\n' };

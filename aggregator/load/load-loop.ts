@@ -168,7 +168,7 @@ async function loadNext(deps: LoadLoopDeps, next: Next): Promise<void> {
   const { lease, blockReader, recentIds, settler, loadedTo } = next;
   const block = blockReader.take();
   const { distributed } = deps;
-  if (distributed && block.foreign.length > 0) await setAside(deps, distributed, lease, block);
+  if (distributed && block.foreign.length > 0) await sendToDeadLetters(deps, distributed, lease, block);
   const recent = recentIds.filter(block, deps.clock.nowMs());
   const dropped = distributed ? await withKnownIds(deps.warehouse, block, recent, recentIds) : recent;
   if (dropped.length > 0) await reportDoubles(deps, lease, dropped.length);
@@ -180,15 +180,18 @@ async function loadNext(deps: LoadLoopDeps, next: Next): Promise<void> {
 }
 
 /** Runs before the range is frozen: a crash in between writes the records twice, and loses none. */
-async function setAside(
+async function sendToDeadLetters(
   { log, metrics }: LoadLoopDeps,
   { deadLetters }: DistributedLoad,
   { partition }: Lease,
   { foreign }: Block,
 ): Promise<void> {
   await deadLetters.put(partition, foreign);
-  metrics.setAside(foreign.length);
-  log.warn({ partition, records: foreign.length }, 'records that Metergate did not write were set aside');
+  metrics.foreignRecords(foreign.length);
+  log.warn(
+    { partition, records: foreign.length },
+    'records that Metergate did not write are dead letters now',
+  );
 }
 
 async function reportDoubles(deps: LoadLoopDeps, lease: Lease, events: number): Promise<void> {

@@ -140,7 +140,7 @@ function tokenOf({ logId, partition, lo, hi }: Range): string {
 }
 
 /**
- * Sets the unreadable lines aside and gives all that the range leaves out. Nothing of the block was stored
+ * Quarantines the unreadable lines and returns all that the range leaves out. Nothing of the block was stored
  * yet.
  */
 async function quarantine(
@@ -167,7 +167,7 @@ async function quarantine(
   metrics.quarantined(rejected.length);
   log.error(
     { lo: range.lo, lines: rejected.length },
-    'ClickHouse cannot read these lines: they are set aside',
+    'ClickHouse cannot read these lines: they are quarantined',
   );
   return dropped;
 }

@@ -108,8 +108,8 @@ async function openPending({ isStored }: { isStored: boolean }) {
   const stores = await openLoadStores();
   await stores.append(events(0, 10));
   const end = createEnd();
-  const insertAndStand = (insert: () => Promise<void>) => (isStored ? insert().then(end.here) : end.here());
-  start(stores, { warehouse: withInsert(stores, insertAndStand) });
+  const insertAndWait = (insert: () => Promise<void>) => (isStored ? insert().then(end.here) : end.here());
+  start(stores, { warehouse: withInsert(stores, insertAndWait) });
   onTestFinished(end.release);
   await end.reached;
   return { stores, release: end.release };

@@ -16,7 +16,7 @@ import { type SeenWallet, START_MS, walletsUnderTest } from './wallets-under-tes
  * - a double between the burn and the wallet: 'twenty-four fraction digits';
  * - `credit.depleted` emitted for an empty wallet: 'emitted once'.
  */
-it('a burn stops at zero, the rest is remembered, and the next grant pays it first', async () => {
+it('a burn stops at zero, the rest stays unpaid, and the next grant pays it first', async () => {
   const { customers, grant, burn, wallets, pool, notified } = await walletsUnderTest();
   const [id = ''] = await customers(1);
   await grant(id, { amount: '10' });

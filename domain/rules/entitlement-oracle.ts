@@ -141,7 +141,7 @@ export function heldOf(one: Case, key: string) {
   return { value, soft, sources, contributions, graceEndsMs };
 }
 
-/** What a value is made of: each thing that one source gives, and how often the customer has it. */
+/** What a value is made of: each value that one source gives, and how often the customer has it. */
 function partsOf(all: ReturnType<typeof givenBy>, value: Given['value']) {
   const parts: Array<{ source: string; value: Given['value']; times: bigint }> = [];
   for (const { source, given, times } of all) {

@@ -88,7 +88,7 @@ export function createChdbWarehouse(options: ChdbWarehouseOptions): Warehouse {
       engine.close();
     },
   };
-  return createWarehouseOver(transport, { damageIsMended: true });
+  return createWarehouseOver(transport, { damageIsRepaired: true });
 }
 
 /** Each with a connection of its own. */

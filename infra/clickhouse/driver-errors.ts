@@ -115,7 +115,7 @@ export function readFailure(error: unknown): unknown {
 
 /**
  * Of an insert: Poison only where ClickHouse reports that a line is unreadable. Any other error may be
- * temporary, and sending the same block again is safe; setting events aside is not. Fatal `warehouse_refuses`
+ * temporary, and sending the same block again is safe; quarantining events is not. Fatal `warehouse_refuses`
  * where the error is permanent. Each contains ClickHouse's message, for the alarm of the load.
  */
 export function insertFailure(error: unknown): Poison | Transient | Fatal {

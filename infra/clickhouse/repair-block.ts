@@ -19,7 +19,7 @@ const TIMEOUT_MS = 60_000;
  */
 export async function repairBlock(
   transport: Transport,
-  { lines, token = '', timeoutMs, eventsMayBeGone }: SentBlock,
+  { lines, token = '', timeoutMs, eventsMayBeLost }: SentBlock,
 ): Promise<void> {
   // The same name whenever this block is sent again: what a crash leaves is removed by the next one.
   const name = createHash('sha256').update(token).digest('hex').slice(0, 16);
@@ -32,7 +32,7 @@ export async function repairBlock(
   await transport.command(`CREATE TABLE ${tables.sent} AS metergate.event_lines ENGINE = Memory`);
   await sendAside(transport, tables, { lines, timeoutMs });
   await putBackEvents(transport, tables);
-  await renewHours(transport, tables, eventsMayBeGone ? LACKS_EVENTS : 'true');
+  await renewHours(transport, tables, eventsMayBeLost ? LACKS_EVENTS : 'true');
   await checkKept(transport, tables);
   await dropTables(transport, tables);
 }
@@ -42,11 +42,11 @@ export interface SentBlock extends Omit<LineBlock, 'table'> {
    * With damaged parts: hours that have counted events which are not stored are left to the audit, which
    * repairs them.
    */
-  eventsMayBeGone: boolean;
+  eventsMayBeLost: boolean;
 }
 
 /** Whether a start has detached parts whose files are damaged: events of any hour may be lost with them. */
-export async function partsAreAside(transport: Transport): Promise<boolean> {
+export async function hasDetachedParts(transport: Transport): Promise<boolean> {
   const sql = `SELECT toString(count()) AS parts FROM system.detached_parts
     WHERE database = 'metergate' AND table = 'events' AND reason LIKE 'broken%'`;
   const [detached] = await transport.rows<{ parts: string }>({

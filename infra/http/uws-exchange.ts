@@ -64,7 +64,7 @@ export class UwsExchange implements Exchange, ResponseOwner {
     this.headers = head.headers;
     this.body = new HeldBody(res);
     this.response = new UwsResponse(res, this);
-    res.onAborted(() => this.clientIsGone());
+    res.onAborted(() => this.onDisconnect());
   }
 
   /**
@@ -204,7 +204,7 @@ export class UwsExchange implements Exchange, ResponseOwner {
     if (!this.over && !this.response.isBlocked && !this.isBodyOutstanding()) this.response.end();
   }
 
-  private clientIsGone(): void {
+  private onDisconnect(): void {
     this.aborted = true;
     this.body.cut();
     this.complete();

@@ -142,7 +142,7 @@ const TLS_FAILED = /CERT|SIGNATURE|^ERR_TLS|^ERR_SSL/;
 
 function failure(cause: unknown): Fatal | Transient {
   const message = cause instanceof Error ? cause.message : String(cause);
-  if (message.startsWith('BIRTH')) {
+  if (message.startsWith('EPOCH')) {
     return new Transient('key_store_changed', 'The key store is not the one it was.', { cause });
   }
   if (REJECTED.test(message)) {

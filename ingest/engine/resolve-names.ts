@@ -28,13 +28,13 @@ async function lookUp(registry: UsageRegistry, environment: string, items: Item[
   const wellFormed = items.flatMap((item) => (item.checked ? [{ item, checked: item.checked }] : []));
   const customers = await find<Customer>({
     names: namesOf(wellFormed, 'customer'),
-    inMemory: (name) => registry.findCustomer(environment, name),
+    findCached: (name) => registry.findCustomer(environment, name),
     fill: (names) => registry.fillCustomers(environment, names),
   });
   const withCustomer = wellFormed.filter(({ checked }) => customers.found.has(checked.customer));
   const meters = await find<Meter>({
     names: namesOf(withCustomer, 'meter'),
-    inMemory: (name) => registry.findMeter(environment, name),
+    findCached: (name) => registry.findMeter(environment, name),
     fill: (names) => registry.fillMeters(environment, names),
   });
   const keysThatWait = new Set<string>();
@@ -82,7 +82,7 @@ function namesOf(items: Array<{ checked: CheckedItem }>, kind: 'customer' | 'met
 
 interface Search<Entry> {
   names: Set<string>;
-  inMemory(name: string): Entry | undefined;
+  findCached(name: string): Entry | undefined;
   fill(names: Set<string>): Promise<Map<string, Entry>>;
 }
 
@@ -92,7 +92,7 @@ async function find<Entry>(
   const found = new Map<string, Entry>();
   const missing = new Set<string>();
   for (const name of search.names) {
-    const entry = search.inMemory(name);
+    const entry = search.findCached(name);
     if (entry) found.set(name, entry);
     else missing.add(name);
   }

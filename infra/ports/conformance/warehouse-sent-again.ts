@@ -19,7 +19,7 @@ const ROLLUP_MONTH = 'toYYYYMM(hour) = 202610';
  * forever while its token shows that it is there. That state is made here by deleting rows, which keeps
  * tokens.
  */
-export function sentAgainTests(open: () => Promise<Warehouse>, damageIsMended: boolean): void {
+export function sentAgainTests(open: () => Promise<Warehouse>, damageIsRepaired: boolean): void {
   it.each<[string, string[]]>([
     ['all of it', []],
     ['all but a month of the events', [`ALTER TABLE metergate.events DELETE WHERE ${MONTH}`]],
@@ -49,17 +49,17 @@ export function sentAgainTests(open: () => Promise<Warehouse>, damageIsMended: b
     expect(await tables(warehouse)).toEqual(TABLES);
   });
 
-  const named = damageIsMended
+  const named = damageIsRepaired
     ? 'leaves hours to the audit, which repairs them'
     : 'computes hours again from what is left';
   it(`${named} when events were lost with a damaged part`, async () => {
     const warehouse = await open();
     const block = await insertBehindAnother(warehouse);
-    await setAside(warehouse, '202610');
+    await detachPart(warehouse, '202610');
     await warehouse.insertEvents({ ...block, wasSent: true });
     const left = await sums(warehouse);
     expect(Number(left.stored)).toBeLessThan(90);
-    if (damageIsMended) expect(left).toMatchObject({ hourly: '90', hourlyTotal: '4050' });
+    if (damageIsRepaired) expect(left).toMatchObject({ hourly: '90', hourlyTotal: '4050' });
     else expect(left).toMatchObject({ hourly: left.stored, hourlyTotal: left.total });
   });
 
@@ -67,10 +67,10 @@ export function sentAgainTests(open: () => Promise<Warehouse>, damageIsMended: b
   it('is in no hour twice when its token was lost with a damaged part', async () => {
     const warehouse = await open();
     const block = await insertBehindAnother(warehouse);
-    await setAside(warehouse, '202610');
+    await detachPart(warehouse, '202610');
     await warehouse.insertEvents({ ...block, token: 'unknown', wasSent: true });
     const { hourly, distinct } = await sums(warehouse);
-    expect(hourly).toBe(damageIsMended ? '90' : distinct);
+    expect(hourly).toBe(damageIsRepaired ? '90' : distinct);
   });
 
   // Red where it is inserted because nothing of it is stored: the view has counted it.
@@ -79,13 +79,13 @@ export function sentAgainTests(open: () => Promise<Warehouse>, damageIsMended: b
     const block = { ...blocks().block, lines: eventLines(events(40, 90).filter(isOfOctober)) };
     await warehouse.insertEvents(blocks().before);
     await warehouse.insertEvents(block);
-    await setAside(warehouse, '202610');
+    await detachPart(warehouse, '202610');
     for (const token of ['unknown', 'unknown', 'another']) {
       await warehouse.insertEvents({ ...block, token, wasSent: true });
     }
     const { hourly, distinct } = await sums(warehouse);
     const counted = 40 + events(40, 90).filter(isOfOctober).length;
-    expect(hourly).toBe(damageIsMended ? String(counted) : distinct);
+    expect(hourly).toBe(damageIsRepaired ? String(counted) : distinct);
   });
 
   // Red where hours stay unchanged although parts are damaged.
@@ -93,7 +93,7 @@ export function sentAgainTests(open: () => Promise<Warehouse>, damageIsMended: b
     const warehouse = await open();
     const { before, block } = blocks();
     await warehouse.insertEvents(before);
-    await setAside(warehouse, '202610');
+    await detachPart(warehouse, '202610');
     for (let time = 0; time < 2; time++) await warehouse.insertEvents({ ...block, wasSent: true });
     // Of no hour less was stored before than the block has there.
     const { hourly, hourlyTotal, distinct, total } = await sums(warehouse);
@@ -107,7 +107,7 @@ export function sentAgainTests(open: () => Promise<Warehouse>, damageIsMended: b
     const lines = Buffer.from('{"id":"no more of it');
     const rejected: EventBlock = { token: 'rejected', lines, timeoutMs: TIMEOUT_MS, wasSent: true };
     await expect(warehouse.insertEvents(rejected)).rejects.toBeInstanceOf(Poison);
-    await setAside(warehouse, '202610');
+    await detachPart(warehouse, '202610');
     await expect(warehouse.insertEvents(rejected)).rejects.toBeInstanceOf(Poison);
     expect(await tables(warehouse)).toEqual(TABLES);
   });
@@ -166,7 +166,7 @@ async function spoil(warehouse: Warehouse, statements: string[]): Promise<void> 
  * As a start does with damaged parts: their folders lie next to the others, under a name that gives the
  * reason.
  */
-async function setAside(warehouse: Warehouse, partition: string): Promise<void> {
+async function detachPart(warehouse: Warehouse, partition: string): Promise<void> {
   const [table] = await warehouse.query<{ path: string }>({
     sql: `SELECT data_paths[1] AS path FROM system.tables WHERE database = 'metergate' AND name = 'events'`,
     connection: 'load',

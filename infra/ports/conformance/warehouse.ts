@@ -17,13 +17,13 @@ export interface WarehouseHarness {
 export function warehouseConformance(
   name: string,
   createHarness: () => Promise<WarehouseHarness>,
-  { damageIsMended = false }: { damageIsMended?: boolean } = {},
+  { damageIsRepaired = false }: { damageIsRepaired?: boolean } = {},
 ): void {
   describe(`${name} as a Warehouse`, () => {
     describe('a block', () => blockTests(createHarness));
     describe('the latest at a time', () => latestTests(() => openMigrated(createHarness)));
     describe('a block of a killed insert', () =>
-      sentAgainTests(() => openMigrated(createHarness), damageIsMended));
+      sentAgainTests(() => openMigrated(createHarness), damageIsRepaired));
     describe('a rejected block', () => rejectionTests(createHarness));
     describe('a query', () => queryTests(createHarness));
     describe('migrate', () => migrationTests(createHarness));
