@@ -14,8 +14,8 @@ import type { Mutex } from './mutex.ts';
  * A process that hangs in the middle of an insert would block the others. So its session ends after
  * `heldMaxMs` without a statement, and the session of a host that is down ends after 20 s. The next exclusive
  * holder looks for inserts that such a process left running. An exclusive holder sends many statements and
- * calls `checkLock` before each write: it throws Transient `insert_gate_lost` when others may hold the lock by
- * now. The function throws the same when others may have entered before the work was done, for whatever
+ * calls `checkLock` before each write: it throws Transient `insert_gate_lost` when others may hold the lock
+ * by now. The function throws the same when others may have entered before the work was done, for whatever
  * reason the session ended.
  *
  * Each waiting insert uses a connection. The inserts of one process wait one at a time, by the mutex

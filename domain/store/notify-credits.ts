@@ -1,12 +1,12 @@
 import type { Pool, PoolClient } from 'pg';
 import { CHANNELS, type CreditsNote, NOTED_CUSTOMERS_MAX } from '../../schemas/stored/channels.ts';
-import { type Invalidation, sendInvalidations } from './send-invalidations.ts';
+import { type SentInvalidation, sendInvalidations } from './send-invalidations.ts';
 
 /**
  * Notifies every cache of customers whose credits this transaction moved; many customers per notification.
  */
 export async function notifyCredits(db: Pool | PoolClient, customerIds: readonly string[]): Promise<void> {
-  const invalidations: Invalidation[] = [];
+  const invalidations: SentInvalidation[] = [];
   for (let at = 0; at < customerIds.length; at += NOTED_CUSTOMERS_MAX) {
     const moved: CreditsNote = { customerIds: customerIds.slice(at, at + NOTED_CUSTOMERS_MAX) };
     invalidations.push({ channel: CHANNELS.credits, payload: JSON.stringify(moved) });

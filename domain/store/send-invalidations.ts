@@ -1,18 +1,18 @@
 import type { Pool, PoolClient } from 'pg';
 
 /** What is notified on a channel. */
-export interface Invalidation {
+export interface SentInvalidation {
   channel: string;
   payload: string;
 }
 
 /** By the connection of a running transaction: where its invalidations are collected as well. */
-const collections = new WeakMap<Pool | PoolClient, Invalidation[]>();
+const collections = new WeakMap<Pool | PoolClient, SentInvalidation[]>();
 
 /** Notifies, when this transaction commits, in the order given. */
 export async function sendInvalidations(
   db: Pool | PoolClient,
-  invalidations: readonly Invalidation[],
+  invalidations: readonly SentInvalidation[],
 ): Promise<void> {
   collections.get(db)?.push(...invalidations);
   const columns = [invalidations.map(({ channel }) => channel), invalidations.map(({ payload }) => payload)];
@@ -28,7 +28,7 @@ export async function sendInvalidations(
  */
 export async function collectInvalidations<T>(
   db: PoolClient,
-  collected: Invalidation[],
+  collected: SentInvalidation[],
   work: () => Promise<T>,
 ): Promise<T> {
   collections.set(db, collected);

@@ -30,7 +30,7 @@ export async function repairBlock(
   };
   await dropTables(transport, tables);
   await transport.command(`CREATE TABLE ${tables.sent} AS metergate.event_lines ENGINE = Memory`);
-  await sendAside(transport, tables, { lines, timeoutMs });
+  await sendToWorkTable(transport, tables, { lines, timeoutMs });
   await putBackEvents(transport, tables);
   await renewHours(transport, tables, eventsMayBeLost ? LACKS_EVENTS : 'true');
   await checkKept(transport, tables);
@@ -65,7 +65,7 @@ async function dropTables(transport: Transport, tables: WorkTables): Promise<voi
 }
 
 /** Rejected lines are never sent again, so no later repair would remove the table. */
-async function sendAside(transport: Transport, tables: WorkTables, block: Omit<LineBlock, 'table'>) {
+async function sendToWorkTable(transport: Transport, tables: WorkTables, block: Omit<LineBlock, 'table'>) {
   try {
     await transport.insert({ table: tables.sent, ...block });
   } catch (error) {

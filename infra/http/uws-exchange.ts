@@ -169,7 +169,7 @@ export class UwsExchange implements Exchange, ResponseOwner {
 
   private stallIsOver(): void {
     this.owner.stalled.stop(this);
-    this.owner.unread.letGo(this);
+    this.owner.unread.release(this);
   }
 
   private received(chunk: ArrayBuffer, isLast: boolean): void {

@@ -93,7 +93,7 @@ test('a query parameter that comes twice is rejected, as the control plane rejec
   ]) {
     expect(headOf({ query }, 'batch')).toEqual({
       code: 'invalid_request',
-      message: '`include` stands in the query more than once: send one.',
+      message: 'The query parameter `include` is repeated. Send it once.',
       param: 'include',
     });
   }

@@ -20,7 +20,7 @@ export function unknownParameter(search: URLSearchParams, known: readonly string
 export function repeatedParameter(search: URLSearchParams, known: readonly string[]): Rejection | undefined {
   const param = known.find((name) => search.getAll(name).length > 1);
   if (param === undefined) return undefined;
-  const message = `\`${param}\` stands in the query more than once: send one.`;
+  const message = `The query parameter \`${param}\` is repeated. Send it once.`;
   return { code: 'invalid_request', message, param };
 }
 

@@ -1,4 +1,4 @@
-import { collectInvalidations, type Invalidation } from '../../../domain/store/send-invalidations.ts';
+import { collectInvalidations, type SentInvalidation } from '../../../domain/store/send-invalidations.ts';
 import type { RunChange } from '../../http/idempotent.ts';
 
 /**
@@ -10,15 +10,13 @@ export function withLocalInvalidation(
   invalidate: (channel: string, payload: string) => void,
 ): RunChange {
   return async (request, change) => {
-    const invalidations: Invalidation[] = [];
+    const sent: SentInvalidation[] = [];
     try {
-      return await runChange(request, (client) =>
-        collectInvalidations(client, invalidations, () => change(client)),
-      );
+      return await runChange(request, (client) => collectInvalidations(client, sent, () => change(client)));
     } finally {
       // Also after a failure: a failed commit may have been made all the same. Too many invalidations do no
       // harm.
-      for (const { channel, payload } of invalidations) invalidate(channel, payload);
+      for (const { channel, payload } of sent) invalidate(channel, payload);
     }
   };
 }
