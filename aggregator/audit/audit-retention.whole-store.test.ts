@@ -60,15 +60,15 @@ describe('a repair', () => {
     }));
     const id = eventId('event 7');
     await stores.rows(`ALTER TABLE metergate.events DELETE WHERE id = '${id}' SETTINGS mutations_sync = 1`);
-    expect(await holder(stores)).toBeNull();
+    expect(await trimHolder(stores)).toBeNull();
     expect(await audit(stores, { repair: true })).toBe(AUDIT_EXIT.impossible);
-    expect(await holder(stores)).toEqual(expect.stringMatching(/^[0-9a-f-]{36}$/));
+    expect(await trimHolder(stores)).toEqual(expect.stringMatching(/^[0-9a-f-]{36}$/));
     expect((await stores.counted()).rows).toBeLessThan(99);
     expect(await audit(stores)).toBe(AUDIT_EXIT.different);
-    expect(await holder(stores)).not.toBeNull();
+    expect(await trimHolder(stores)).not.toBeNull();
     fails = false;
     expect(await audit(stores, { repair: true })).toBe(AUDIT_EXIT.same);
-    expect(await holder(stores)).toBeNull();
+    expect(await trimHolder(stores)).toBeNull();
     expect(await stores.counted()).toEqual(exactly(100));
   });
 });
@@ -137,7 +137,7 @@ it('gives up nothing of the log that a repair has looked at', async () => {
   expect(await audit(stores, { repair: true })).toBe(AUDIT_EXIT.same);
   expect(looks).toBeGreaterThan(0);
   expect(raised).toEqual([]);
-  expect(await holder(stores)).toBeNull();
+  expect(await trimHolder(stores)).toBeNull();
   expect(await stores.counted()).toEqual(exactly(100));
 });
 
@@ -155,7 +155,7 @@ describe('what is stored and no longer on the log', () => {
     const { hourlyTotal: total } = exactly(100);
     expect({ rows, hourlyEvents, hourlyTotal }).toEqual({ rows: 99, hourlyEvents: 100, hourlyTotal: total });
     expect(await kinds(stores)).toEqual(['lost']);
-    expect(await holder(stores)).toBeNull();
+    expect(await trimHolder(stores)).toBeNull();
   });
 
   // Red when an audit expects it on the log that is used now: a repair deletes it all.
@@ -182,12 +182,12 @@ it('audits that ended a month ago are forgotten, but for the last repair if it f
        ('failed and done later', true, 'failed', now() - interval '34 days'),
        ('done', true, 'done', now() - interval '33 days'),
        ('failed for good', true, 'failed', now() - interval '32 days'),
-       ('young', false, 'failed', now() - interval '29 days')`,
+       ('recent', false, 'failed', now() - interval '29 days')`,
   );
   start(stores);
   expect(await audit(stores)).toBe(AUDIT_EXIT.same);
   const { rows } = await stores.pool.query("SELECT id FROM audit_runs WHERE id !~ '-' ORDER BY finished_at");
-  expect(rows).toEqual([{ id: 'failed for good' }, { id: 'young' }]);
+  expect(rows).toEqual([{ id: 'failed for good' }, { id: 'recent' }]);
 });
 
 // Red when a repair ends with the comparison before it: trim-log.ts asks the operator to run a repair.
@@ -195,9 +195,9 @@ it('a repair releases a log that an earlier repair kept, with nothing left to re
   const { stores } = await loaded();
   await stores.pool.query("UPDATE log_trims SET held_by = 'one that failed'");
   expect(await audit(stores, { repair: false })).toBe(0);
-  expect(await holder(stores)).toBe('one that failed');
+  expect(await trimHolder(stores)).toBe('one that failed');
   expect(await audit(stores, { repair: true })).toBe(0);
-  expect(await holder(stores)).toBeNull();
+  expect(await trimHolder(stores)).toBeNull();
 });
 
 /** A hundred events in five ranges; the nth is committed 500 ms after its events were created. */
@@ -223,7 +223,7 @@ async function keepFrom({ pool }: LoadStores, position: number, throughMs: numbe
   await pool.query('UPDATE log_trims SET kept_from = $1, through_ms = $2', [position, throughMs]);
 }
 
-async function holder({ pool }: LoadStores): Promise<unknown> {
+async function trimHolder({ pool }: LoadStores): Promise<unknown> {
   return (await pool.query('SELECT held_by FROM log_trims')).rows[0].held_by;
 }
 

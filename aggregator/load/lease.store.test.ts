@@ -76,13 +76,13 @@ test('a settlement waits for the others longer than a statement may take, and no
       const isShared = await shareSettlement(client, PLACE, epoch, waitMaxMs);
       return [isShared, (await client.query('SHOW statement_timeout')).rows[0].statement_timeout];
     });
-  const holder = await pool.connect();
-  await holder.query('BEGIN');
-  await holdSettlement(holder, new Date());
+  const blocker = await pool.connect();
+  await blocker.query('BEGIN');
+  await holdSettlement(blocker, new Date());
   const waiting = share(20_000).catch((error: unknown) => error);
   const rejected = await share(700).catch((error: unknown) => error);
-  await holder.query('COMMIT');
-  holder.release();
+  await blocker.query('COMMIT');
+  blocker.release();
   expect(rejected).toMatchObject({ name: 'Transient', code: 'settlement_busy' });
   expect(await waiting).toEqual([true, '300ms']);
 });

@@ -53,7 +53,7 @@ async function leaseKeys({ redis, prefix }: KeysUnderTest & { redis: Redis }): P
 }
 
 /** For so long what was lost is missed. */
-async function youngHours({ pool, prefix }: Pick<KeysUnderTest, 'pool' | 'prefix'>): Promise<number> {
+async function doubtfulHours({ pool, prefix }: Pick<KeysUnderTest, 'pool' | 'prefix'>): Promise<number> {
   const { rows } = await pool.query(
     'SELECT extract(epoch FROM young_until - now()) / 3600 AS hours FROM key_stores WHERE name = $1',
     [prefix],
@@ -132,7 +132,7 @@ test('a key is kept for as long as its event may lie ahead, and for the window b
   // And so long keys that were lost are missed.
   await redis.del(`${opened.prefix}:{s0}:birth`);
   await confirm(keys, { id: 2 });
-  expect(await youngHours(opened)).toBeGreaterThan(3.9);
+  expect(await doubtfulHours(opened)).toBeGreaterThan(3.9);
 });
 
 // Red when keys expire by what is set now: the replay of an event that lay far ahead would be a second event.
@@ -145,7 +145,7 @@ test('a key is kept for as long as events ever could lie ahead, though they may 
   expect(await claim(lowered, known)).toMatchObject({ outcome: OUTCOME.duplicate });
   await redis.del(`${opened.prefix}:{s0}:birth`);
   await confirm(lowered, { id: 2 });
-  expect(await youngHours(opened)).toBeGreaterThan(21.9);
+  expect(await doubtfulHours(opened)).toBeGreaterThan(21.9);
 });
 
 // Red when it is opened all the same: what was swept under the shorter window is counted a second time.

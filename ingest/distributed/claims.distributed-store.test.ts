@@ -148,8 +148,8 @@ test('an owner that was too slow finds that another has its key, and its respons
 test('what is claimed from a store that may have lost keys is flagged, all of it', async () => {
   const installation = await openKeysUnderTest();
   const log = createLogUnderTest();
-  const young = { ...(await installation.open()), mayHaveLostKeys: () => true };
-  const send = await openDataPlane(young, log);
+  const doubtful = { ...(await installation.open()), mayHaveLostKeys: () => true };
+  const send = await openDataPlane(doubtful, log);
   expect((await send('a', 1)).status).toBe(201);
   expect(log.frames.map(({ recheck }) => recheck)).toEqual([[0]]);
 });

@@ -28,9 +28,9 @@ describe('the log is given up', () => {
     held.deps.raiseKeptFrom = async () => undefined;
     await trimLog(held.deps, KEEP_MS);
     expect(held.given()).toBe(0);
-    const young = logWith({ old: 0, covered: 100, settled: 100 });
-    young.deps.raiseKeptFrom = () => Promise.reject(new Error('queried'));
-    await trimLog(young.deps, KEEP_MS);
+    const recent = logWith({ old: 0, covered: 100, settled: 100 });
+    recent.deps.raiseKeptFrom = () => Promise.reject(new Error('queried'));
+    await trimLog(recent.deps, KEEP_MS);
   });
 });
 

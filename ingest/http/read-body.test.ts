@@ -74,10 +74,10 @@ test('the bytes of a body are in flight until it is released, once', async () =>
 
 // Red when a body's memory is reused while it may still be read, and when it is never reused.
 test('the memory of a body is used again once it is released', async () => {
-  const memory = buffersOf(createFairShares(1_000_000), 1_000_000);
+  const pools = buffersOf(createFairShares(1_000_000), 1_000_000);
   const bodyOf = async (text: string) => {
     const client = createClient();
-    const reading = readBody(client.exchange, 'env', memory);
+    const reading = readBody(client.exchange, 'env', pools);
     client.send(text.slice(0, 7));
     client.send(text.slice(7));
     client.end();
