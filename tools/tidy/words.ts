@@ -7,7 +7,10 @@ const ROOMS = [
 
 /** Private words and their replacement: each has a term of the field that a newcomer knows. */
 const WORDS: Array<[word: RegExp, use: string]> = [
-  [/(?<!-)\btellers?\b|\b(is|are|was|were|be|been|who|unless) told\b|\btold (of|to|by|about|from)\b/, 'notify'],
+  [
+    /(?<!-)\btellers?\b|\b(is|are|was|were|be|been|who|unless) told\b|\btold (of|to|by|about|from)\b/,
+    'notify',
+  ],
   [/\bdoors?\b/, 'check fast path, health server or port'],
   [/\bplain engine\b/, 'js engine'],
   [/\bshel(f|ves|ved)\b/, 'LRU cache, cached'],
