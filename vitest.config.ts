@@ -139,7 +139,7 @@ class LongFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     reporters: ['default'],
-    // Kinds share most modules: without it each would have them compiled anew. Kept by content and by the
+    // Kinds share most modules: without it each would have them compiled again. Kept by content and by the
     // names of plugins, so that a mutant (mutant-plugin.ts) has modules of its own.
     experimental: { fsModuleCache: true, fsModuleCachePath: '.cache/vitest-modules' },
     sequence: { sequencer: LongFirst },

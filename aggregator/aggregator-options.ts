@@ -4,7 +4,7 @@ export interface AggregatorOptions {
    * has to be one living process's own: a fixed name where a lock already sees to that, else a random one.
    */
   owner: string;
-  /** How long a block gathers under load. */
+  /** How long a block is collected under load. */
   lingerMs: number;
   /** The same while a reader waits: below it every read would cost an insert of its own. */
   readerLingerMs: number;

@@ -10,7 +10,7 @@ import type { Counted, LoadStores } from '../tests/support/load-stores.ts';
 import type { AggregatorOptions } from './aggregator-options.ts';
 import { type Aggregator, type AggregatorDeps, startAggregator } from './start-aggregator.ts';
 
-/** What tests of the load wait with: for a thing, never for a time. */
+/** What tests of the load wait with: for a condition, never for a time. */
 export const WAIT = { timeout: 20_000, interval: 10 };
 
 export function start(

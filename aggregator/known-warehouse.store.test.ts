@@ -34,7 +34,7 @@ async function installation(kind: Kind) {
     stamp: () => known().stamp(),
     write: (stamp: WarehouseStamp) => stamps.write(stamp),
     /** As stored in the database. */
-    async noted(): Promise<WarehouseStamp> {
+    async recorded(): Promise<WarehouseStamp> {
       return (await readKnownStamp(pool)) ?? { id: 'none', stamp: 0 };
     },
     /** An empty one is in its place, at the release of this one where it is to be used. */
@@ -68,22 +68,22 @@ describe.each(Object.keys(STAMPS) as Kind[])(
   'the warehouse, in %s, that a database has counted in',
   (kind) => {
     it('is known again, also by a process that was killed in the middle of a stamp', async () => {
-      const { reject, stamp, write, noted } = await installation(kind);
+      const { reject, stamp, write, recorded } = await installation(kind);
       // Of the release before, which set no stamps.
       await reject();
       for (let starts = 0; starts < 3; starts++) {
         await stamp();
         await reject();
       }
-      expect((await noted()).stamp).toBe(3);
-      await write({ ...(await noted()), stamp: 4 });
+      expect((await recorded()).stamp).toBe(3);
+      await write({ ...(await recorded()), stamp: 4 });
       await reject();
     });
 
     it('is rejected where it is lost, and where it was put back from a backup', async () => {
-      const { reject, stamp, write, noted, lose } = await installation(kind);
+      const { reject, stamp, write, recorded, lose } = await installation(kind);
       await stamp();
-      const first = await noted();
+      const first = await recorded();
       for (let starts = 0; starts < 2; starts++) await stamp();
       await lose();
       const lost = await rejectionOf(reject);
@@ -98,9 +98,9 @@ describe.each(Object.keys(STAMPS) as Kind[])(
     });
 
     it('is rejected where it is of another installation, and where the database was put back', async () => {
-      const { stores, reject, stamp, write, noted, lose } = await installation(kind);
+      const { stores, reject, stamp, write, recorded, lose } = await installation(kind);
       await stamp();
-      await write({ ...(await noted()), stamp: 9 });
+      await write({ ...(await recorded()), stamp: 9 });
       expect(await rejectionOf(reject)).toMatchObject({ code: 'database_older', exit: 4 });
       await lose();
       await write({ id: 'another', stamp: 1 });
@@ -128,7 +128,7 @@ it('one without any event is rejected where events were counted, with what the l
   expect(most.message).toMatch(/counted 42 events: .*: all but 2 of them, which would be lost\.$/);
 });
 
-// Red when it goes by what is set at a start alone: one that is put back from an hour ago would be taken.
+// Red when it trusts what is set at a start alone: one that is put back from an hour ago would be taken.
 it('is stamped again and again while more is loaded, and not while nothing is', async () => {
   let position = 'a';
   const positions: string[] = [];
@@ -165,9 +165,9 @@ it.each(['', '{"id":', 'null', '{"id":"a"}', '[]'])(
 
 // Red when an orderly stop sets none: a copy of the last minute would be taken, and what came since be lost.
 it('is stamped once more at an orderly stop, so that a copy taken while it ran is rejected', async () => {
-  const { stores, reject, stamp, write, noted } = await installation('a folder');
+  const { stores, reject, stamp, write, recorded } = await installation('a folder');
   await stamp();
-  const copied = await noted();
+  const copied = await recorded();
   const logId = Buffer.from(stores.reader.logId).toString('hex');
   const kept = keepStamping({ stamp, position: () => rangeEnds(stores.pool, logId), log });
   await kept.drain();
@@ -196,7 +196,7 @@ it('is stamped at an orderly stop only where more was loaded since, and after wh
 
 // Red when the stop waits for a database that hangs: it has 7 s for everything.
 it.each(['at its position', 'at its stamp'])(
-  'a stop goes on where the last stamp hangs %s',
+  'a stop continues where the last stamp hangs %s',
   async (where) => {
     const hangs = () => new Promise<never>(() => undefined);
     const kept = keepStamping(
@@ -213,7 +213,7 @@ it.each(['at its position', 'at its stamp'])(
   },
 );
 
-// Red when what was set aside comes back with it, and when one that was cut off counts twice.
+// Red when a detached part comes back with it, and when one that was cut off counts twice.
 it('one that is made again of the log has each event once, also when it is made twice', async () => {
   const { stores, lose } = await installation('a folder');
   const load = start(stores);

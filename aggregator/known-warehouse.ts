@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { REBUILD, rejectOtherWarehouse } from '../domain/reject-other-warehouse.ts';
-import { adoptWarehouse, noteStamp, readKnownStamp } from '../domain/store/warehouse-stamps.ts';
+import { adoptWarehouse, readKnownStamp, recordStamp } from '../domain/store/warehouse-stamps.ts';
 import { inTime } from '../infra/platform/circuit-breaker.ts';
 import { createWakeup } from '../infra/platform/wakeup.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
@@ -61,22 +61,22 @@ export function createKnownWarehouse(deps: KnownWarehouseDeps): KnownWarehouse {
       if (!known) return;
       const next = { ...known, stamp: known.stamp + 1 };
       await stamps.write(next);
-      await noteStamp(pool, next).catch(throwTransient);
+      await recordStamp(pool, next).catch(throwTransient);
     },
   };
 }
 
 /** Also true while damaged parts are detached: the aggregator repairs them from the log by itself. */
 async function hasEvents({ warehouse }: KnownWarehouseDeps): Promise<boolean> {
-  const [row] = await warehouse.query<{ rows: string | null; aside: string }>({
+  const [row] = await warehouse.query<{ rows: string | null; parts: string }>({
     sql: `SELECT toString((SELECT max(total_rows) FROM system.tables
                            WHERE database = 'metergate' AND name = 'events')) AS rows,
             toString((SELECT count() FROM system.detached_parts
-                      WHERE database = 'metergate' AND table = 'events' AND reason LIKE 'broken%')) AS aside`,
-    lane: 'load',
+                      WHERE database = 'metergate' AND table = 'events' AND reason LIKE 'broken%')) AS parts`,
+    connection: 'load',
     timeoutMs: TIMEOUT_MS,
   });
-  return Number(row?.rows ?? 0) > 0 || row?.aside !== '0';
+  return Number(row?.rows ?? 0) > 0 || row?.parts !== '0';
 }
 
 const STAMP_EVERY_MS = 60_000;

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 export interface SettleMetrics {
   /** A batch is settled: its ranges, the customer meters with something to settle, thresholds crossed. */
-  settled(batch: { ranges: number; pairs: number; crossings: number }): void;
+  settled(batch: { ranges: number; customerMeters: number; crossings: number }): void;
   /** A look at what waits took so long, and left so many ranges. */
   settling(seconds: number, waiting: number): void;
 }
@@ -17,7 +17,7 @@ export interface AggregatorMetrics extends SettleMetrics {
   doubled(events: number): void;
   quarantined(lines: number): void;
   /** Records that were none of ours. */
-  setAside(records: number): void;
+  foreignRecords(records: number): void;
   /** The load of a partition failed for this reason, and is retried. */
   failed(code: string): void;
 }
@@ -34,7 +34,7 @@ export function createAggregatorMetrics(registry: Registry): AggregatorMetrics {
     'Events found twice on the log and counted once.',
   );
   const quarantined = counter('metergate_load_quarantined_lines_total', 'Quarantined event lines.');
-  const aside = counter('metergate_load_foreign_records_total', 'Records that Metergate did not write.');
+  const foreign = counter('metergate_load_foreign_records_total', 'Records that Metergate did not write.');
   const position = gauge(
     'metergate_load_position',
     'Log position loaded so far, in bytes; in records on Kafka.',
@@ -76,7 +76,7 @@ export function createAggregatorMetrics(registry: Registry): AggregatorMetrics {
     lag: (partition, left) => lagBytes.set({ partition }, left),
     doubled: (count) => doubled.inc(count),
     quarantined: (lines) => quarantined.inc(lines),
-    setAside: (records) => aside.inc(records),
+    foreignRecords: (records) => foreign.inc(records),
     failed: (code) => failures.inc({ code }),
   };
 }
@@ -85,9 +85,9 @@ function createSettleMetrics(registry: Registry): SettleMetrics {
   const registers = [registry];
   const counter = (name: string, help: string) => new Counter({ name, help, registers });
   const ranges = counter('metergate_settle_ranges_total', 'Loaded ranges settled.');
-  const pairs = counter(
+  const customerMeters = counter(
     'metergate_settle_pairs_total',
-    'Pairs of customer and meter settled that have a rate, a budget or a limit.',
+    'Customers and meters settled that have a rate, a budget or a limit.',
   );
   const crossings = counter('metergate_settle_crossings_total', 'Usage thresholds crossed.');
   const waiting = new Gauge({
@@ -104,7 +104,7 @@ function createSettleMetrics(registry: Registry): SettleMetrics {
   return {
     settled(batch) {
       ranges.inc(batch.ranges);
-      pairs.inc(batch.pairs);
+      customerMeters.inc(batch.customerMeters);
       crossings.inc(batch.crossings);
     },
     settling(took, left) {

@@ -50,7 +50,7 @@ export async function rebuildWarehouse({ pool, warehouse, reader, log }: Rebuild
   }
 }
 
-/** Starts at the first frame whose range says which of its lines are left out. */
+/** Starts at the first frame whose range states which of its lines are left out. */
 async function keptSpan(
   { pool, reader }: Pick<RebuildDeps, 'pool' | 'reader'>,
   place: Place,

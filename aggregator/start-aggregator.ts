@@ -11,7 +11,7 @@ import { lockDistributedLoad, lockOneLoad } from './audit/audit-lock.ts';
 import { type Auditor, startAuditor } from './audit/auditor.ts';
 import type { AuditLimits } from './audit/compare-places.ts';
 import type { DistributedLoad } from './load/load-range.ts';
-import { startPartitionAssignment, WHOLE_SHARE } from './load/partition-assignment.ts';
+import { ALL_PARTITIONS, startPartitionAssignment } from './load/partition-assignment.ts';
 import { createPartitionLoader, type PartitionLoader } from './load/partition-loader.ts';
 import { createAggregatorMetrics } from './metrics.ts';
 
@@ -57,9 +57,9 @@ export function startAggregator(
   const logId = Buffer.from(reader.logId).toString('hex');
   const { owner, leaseMs } = whole;
   const sharing = { logId, owner, leaseMs, partitions: reader.partitions };
-  const share = distributed ? startPartitionAssignment(deps, sharing) : WHOLE_SHARE;
+  const assignment = distributed ? startPartitionAssignment(deps, sharing) : ALL_PARTITIONS;
   const loaders = Array.from({ length: reader.partitions }, (_, partition) =>
-    createPartitionLoader({ ...deps, ...kept, metrics, share }, partition, whole),
+    createPartitionLoader({ ...deps, ...kept, metrics, assignment }, partition, whole),
   );
   const auditor = startAuditorOf({ ...deps, ...kept }, loaders, whole);
   return {
@@ -74,7 +74,7 @@ export function startAggregator(
       // The auditor first: an audit needs the partition to be held until it is through.
       await auditor.close();
       await Promise.all(loaders.map((loader) => loader.close()));
-      await share.close();
+      await assignment.close();
     },
   };
 }
@@ -92,7 +92,7 @@ function startAuditorOf(
   return startAuditor({ ...deps, isDistributed, limits }, auditLock);
 }
 
-/** A month that goes within the day may go from one table sooner than from the other. */
+/** A month that is deleted within the day may be deleted from one table sooner than from the other. */
 const GOING_MS = 86_400_000;
 
 function keptFromMs({ clock, eventsRetentionDays }: AggregatorDeps): number {

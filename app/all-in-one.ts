@@ -128,7 +128,7 @@ async function stopLeftPostgres({ postgres }: DataDir, log: Logger, leftMs: numb
   }
 }
 
-/** PORT may be 0; the data plane says which one it took. */
+/** PORT may be 0; the data plane reports which one it took. */
 function servedUrl({ host, port }: Config, messages: ReadonlyMap<string, ReadyMessage>): string {
   return publicUrl({ host, port: messages.get('ingest')?.port ?? port });
 }

@@ -38,13 +38,14 @@ await runRole('control', async (context) => {
   const directory = paths.postgres;
   if (databaseUrl === undefined) rejectLostCluster(paths);
   // A log that others share is none of this folder.
-  const judge = async (pool: Pool) => (config.distributed ? undefined : rejectOtherDatabase(pool, paths.log));
+  const verify = async (pool: Pool) =>
+    config.distributed ? undefined : rejectOtherDatabase(pool, paths.log);
   const relational = await openRelational({
     databaseUrl,
     directory,
     log,
     closer,
-    judge,
+    verify,
     onMoved: reportWhere,
   });
   const installed = { config, paths, pool: relational.pool };
@@ -96,7 +97,7 @@ async function serve(side: ControlSide): Promise<void> {
     {
       rateLimits: { secret: config.rateLimit },
       webhookTargets: config.webhookTargets,
-      // The data plane asks; METRICS_PORT is its own to open.
+      // The data plane requests them; it opens METRICS_PORT itself.
       access: createOperatorAccess(config, secrets.internalToken.toString('base64url')),
     },
   );

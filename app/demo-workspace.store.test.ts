@@ -37,7 +37,7 @@ test('the first start makes both environments and four keys that are found by th
 test('later starts make nothing, also when the file was deleted', async () => {
   const deps = await installation();
   await ensureDemoWorkspace(deps);
-  renameSync(deps.file, `${deps.file}.away`);
+  renameSync(deps.file, `${deps.file}.moved`);
   expect(await ensureDemoWorkspace(deps)).toBeUndefined();
   expect(existsSync(deps.file)).toBe(false);
   expect((await deps.pool.query('SELECT 1 FROM workspaces')).rowCount).toBe(1);

@@ -41,9 +41,9 @@ test('an npm that is killed while its start installs leaves nothing behind', asy
     env: { ...process.env, npm_lifecycle_event: 'start', npm_execpath: join(tree, 'install.js') },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  let said = '';
+  let output = '';
   npm.stderr.setEncoding('utf8').on('data', (text: string) => {
-    said += text;
+    output += text;
   });
   await vi.waitFor(() => readFileSync(join(tree, 'installing')), WITHIN);
   npm.kill('SIGKILL');
@@ -51,6 +51,6 @@ test('an npm that is killed while its start installs leaves nothing behind', asy
   writeFileSync(join(tree, 'install-ends'), '');
   const start = Number(readFileSync(join(tree, 'start.pid'), 'utf8'));
   await vi.waitFor(() => expect(isAlive(start)).toBe(false), WITHIN);
-  expect(said).toMatch(/The npm that ran this start has ended: it ends, too\.$/m);
-  expect(said).not.toContain('Building');
+  expect(output).toMatch(/The npm that ran this start has ended: it ends, too\.$/m);
+  expect(output).not.toContain('Building');
 });

@@ -22,8 +22,8 @@ it('the entry points explain themselves on request, exit 0, and when misused, ex
   }
   for (const args of [['ingst'], ['ingest', 'x']]) {
     const misused = run(process.execPath, [START, ...args]);
-    const says = new RegExp(`^There is no \`${args.at(-1)}\` to be started\\.\nUsage: npm start`);
-    expect(misused).toMatchObject({ status: 2, stdout: '', stderr: expect.stringMatching(says) });
+    const message = new RegExp(`^There is no \`${args.at(-1)}\` to be started\\.\nUsage: npm start`);
+    expect(misused).toMatchObject({ status: 2, stdout: '', stderr: expect.stringMatching(message) });
   }
   expect(run('sh', [CONTAINER, '--help'])).toMatchObject({
     status: 0,

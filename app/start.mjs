@@ -96,7 +96,7 @@ async function prepare() {
 }
 
 /**
- * When the npm that runs this is killed, the operator believes that Metergate has stopped. From its start on
+ * When the npm that runs this is killed, the operator assumes that Metergate has stopped. From its start on
  * the supervisor checks this itself (npm-process.ts); it cannot know whether its npm ended earlier.
  */
 function endWithNpm() {
@@ -107,8 +107,8 @@ function endWithNpm() {
 
 /**
  * Roles that start together would install and build into one place. The process that binds an abstract socket
- * name goes first: the kernel releases the name however its owner ends, and no package is needed. Only Linux
- * has such names; elsewhere no process waits.
+ * name is taken first: the kernel releases the name however its owner ends, and no package is needed. Only
+ * Linux has such names; elsewhere no process waits.
  */
 async function alone(work) {
   const name = `\0metergate ${FOLDER}`;
@@ -149,10 +149,10 @@ function rejectUnderRunning() {
   const dataDir = resolve(process.env.DATA_DIR || 'data');
   const pid = runningFromHere();
   if (pid === undefined && !isLocked(dataDir)) return;
-  const who = pid === undefined ? `a Metergate runs on ${dataDir}` : `process ${pid} runs from it`;
+  const runner = pid === undefined ? `a Metergate runs on ${dataDir}` : `process ${pid} runs from it`;
   console.error(
     `The program in ${resolve(fileURLToPath(import.meta.url), '../..')} has to be built or installed, ` +
-      `and ${who}: stop it first. To run a second one, unpack the new release into a folder ` +
+      `and ${runner}: stop it first. To run a second one, unpack the new release into a folder ` +
       'of its own, and give it a DATA_DIR of its own.',
   );
   process.exit(DATA_DIR_IN_USE);
@@ -168,7 +168,7 @@ function runningFromHere() {
 
 /**
  * The lock is tried as the release does it that was built last, by a process of its own: what is loaded in
- * this one stays. Where it cannot be tried nothing is said: the start looks itself.
+ * this one stays. Where it cannot be tried nothing is printed: the start looks itself.
  */
 function isLocked(dataDir) {
   const locks = new URL('../dist/infra/platform/process-lock.js', import.meta.url);

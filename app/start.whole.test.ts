@@ -34,10 +34,10 @@ function start(dataDir: string, env: NodeJS.ProcessEnv = {}): Run {
     env: { ...process.env, npm_lifecycle_event: '', PORT: '0', DATA_DIR: dataDir, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const said = { stdout: '', stderr: '' };
+  const output = { stdout: '', stderr: '' };
   for (const stream of ['stdout', 'stderr'] as const) {
     child[stream].setEncoding('utf8').on('data', (text: string) => {
-      said[stream] += text;
+      output[stream] += text;
     });
   }
   const exit = once(child, 'close').then(([code]) => code as number | null);
@@ -46,7 +46,7 @@ function start(dataDir: string, env: NodeJS.ProcessEnv = {}): Run {
     await exit;
     await vi.waitFor(() => expect(leftIn(dataDir)).toEqual([]), WITHIN);
   });
-  return { child, stdout: () => said.stdout, stderr: () => said.stderr, exit };
+  return { child, stdout: () => output.stdout, stderr: () => output.stderr, exit };
 }
 
 async function ready(run: Run): Promise<string> {
@@ -157,7 +157,7 @@ describe.skipIf(isRoot && !existsSync(SETPRIV))('what is of another account', ()
     expect(status).toBe(2);
   });
 
-  /** Depends on the process that opens it: with DATABASE_URL it may be anybody's. */
+  /** Depends on the process that opens it: with DATABASE_URL it may be that of another installation. */
   test('the folder of its Postgres ends it with 2 and one sentence, too', () => {
     const { path, status, stderr } = runClosed('postgres', () => [START]);
     expect(stderr).toMatch(/^DATA_DIR cannot be used: [^\n]+ is not ours to write \(EACCES\)[^\n]+$/m);

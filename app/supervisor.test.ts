@@ -7,7 +7,7 @@ import { testFolder } from '../tests/support/test-folder.ts';
 import type { ChildSpec } from './supervised-child.ts';
 import { startSupervisor } from './supervisor.ts';
 
-/** Said last: a stop may follow at once. */
+/** Printed last: a stop may follow at once. */
 const READY = `process.send({ type: 'ready', port: 7 });`;
 const ENDS_WITH_ITS_CHANNEL = `process.on('disconnect', () => process.exit(0));`;
 const DRAINS = `process.on('SIGTERM', () => { write('drained'); process.exit(0); });`;
@@ -29,7 +29,7 @@ function programs() {
       writeFileSync(program, [write, ENDS_WITH_ITS_CHANNEL, ...body].join('\n'));
       return { name, program, stopTimeoutMs: 5_000 };
     },
-    said: (start: string) => lines().filter((line) => line.startsWith(start)),
+    printed: (start: string) => lines().filter((line) => line.startsWith(start)),
     pids: (start: string) =>
       lines()
         .filter((line) => line.startsWith(start))
@@ -52,7 +52,7 @@ function supervise(children: ChildSpec[]) {
 
 const WITHIN = { timeout: 20_000, interval: 10 };
 
-test('it is ready once, when every child is, with what each said', async () => {
+test('it is ready once, when every child is, with what each reported', async () => {
   const { child } = programs();
   const late = child('late', `setTimeout(() => { ${READY} }, 100);`);
   const { onReady } = supervise([child('early', READY), late]);
@@ -69,7 +69,7 @@ test('a killed child is started again at once, and the other one is left alone',
   await vi.waitFor(() => expect(onReady).toHaveBeenCalledOnce(), WITHIN);
   signal(pids('a started')[0] ?? 0, 'SIGKILL');
   await vi.waitFor(() => expect(pids('a started')).toHaveLength(2), WITHIN);
-  // How long Node takes to start says nothing of us.
+  // How long Node takes to start is not our doing.
   const again = { child: 'a', signal: 'SIGKILL', waitMs: 0 };
   expect(logged()).toContainEqual(expect.objectContaining(again));
   expect(pids('b started')).toHaveLength(1);
@@ -78,20 +78,20 @@ test('a killed child is started again at once, and the other one is left alone',
 
 /** Red when a final exit code is started again. */
 test.each([2, 3])('exit code %i is passed on, and the others are stopped', async (exitCode) => {
-  const { child, said, pids } = programs();
+  const { child, printed, pids } = programs();
   const good = child('good', DRAINS);
   const bad = child('bad', `setInterval(() => journal().includes('good') && process.exit(${exitCode}), 5);`);
   const { supervisor } = supervise([good, bad]);
   expect(await supervisor.done).toBe(exitCode);
-  expect(said('bad started')).toHaveLength(1);
+  expect(printed('bad started')).toHaveLength(1);
   expect(pids('good started').map(isAlive)).toEqual([false]);
 });
 
 test('a child that is never ready is given up after three starts, with its exit code', async () => {
-  const { child, said } = programs();
+  const { child, printed } = programs();
   const { supervisor } = supervise([child('bad', 'process.exit(9);')]);
   expect(await supervisor.done).toBe(9);
-  expect(said('bad started')).toHaveLength(3);
+  expect(printed('bad started')).toHaveLength(3);
 });
 
 /** Red when a child that dies over and over is started without a pause. */
@@ -105,13 +105,13 @@ test('a child that dies as soon as it is ready is started again, more and more s
 });
 
 test('a stop drains the children one after the other and ends with 0', async () => {
-  const { child, said } = programs();
+  const { child, printed } = programs();
   const { supervisor, onReady } = supervise([child('first', DRAINS, READY), child('second', DRAINS, READY)]);
   await vi.waitFor(() => expect(onReady).toHaveBeenCalledOnce(), WITHIN);
   supervisor.stop();
   expect(await supervisor.done).toBe(0);
   expect(
-    said('')
+    printed('')
       .filter((line) => line.includes('drained'))
       .map((line) => line.split(' ')[0]),
   ).toEqual(['first', 'second']);
@@ -119,34 +119,34 @@ test('a stop drains the children one after the other and ends with 0', async () 
 
 /** Red when SIGKILL never follows. */
 test('a child that does not end is ended by force after its time', async () => {
-  const { child, said } = programs();
+  const { child, printed } = programs();
   const stubborn = { ...child('stubborn', IGNORES, READY), stopTimeoutMs: 2_000 };
   const { supervisor, onReady } = supervise([stubborn]);
   await vi.waitFor(() => expect(onReady).toHaveBeenCalledOnce(), WITHIN);
   supervisor.stop();
   expect(await supervisor.done).toBe(0);
-  expect(said('stubborn ignored')).toHaveLength(1);
+  expect(printed('stubborn ignored')).toHaveLength(1);
 });
 
 test('force ends a stop that takes its time, with 1', async () => {
-  const { child, said } = programs();
+  const { child, printed } = programs();
   const { supervisor, onReady } = supervise([{ ...child('slow', IGNORES, READY), stopTimeoutMs: 60_000 }]);
   await vi.waitFor(() => expect(onReady).toHaveBeenCalledOnce(), WITHIN);
   supervisor.stop();
-  await vi.waitFor(() => expect(said('slow ignored')).toHaveLength(1), WITHIN);
+  await vi.waitFor(() => expect(printed('slow ignored')).toHaveLength(1), WITHIN);
   supervisor.force();
   expect(await supervisor.done).toBe(1);
 });
 
 /** Red when only an exit starts it again: a process that could not be made emits none. */
 test('a child that could not be made is made again, and a stop does not wait for it', async () => {
-  const { child, said } = programs();
+  const { child, printed } = programs();
   const { execPath } = process;
   process.execPath = '/nowhere/node';
   const { supervisor, onReady } = supervise([child('a', READY)]);
   process.execPath = execPath;
   await vi.waitFor(() => expect(onReady).toHaveBeenCalledOnce(), WITHIN);
-  expect(said('a started')).toHaveLength(1);
+  expect(printed('a started')).toHaveLength(1);
   supervisor.stop();
   await supervisor.done;
 });

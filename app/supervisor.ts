@@ -7,14 +7,14 @@ export interface SupervisorOptions {
   /** Stopped in this order, one after the other: those that take requests before those that serve them. */
   children: ChildSpec[];
   log: Logger;
-  /** Once, when each child has been ready, with what each said last. */
+  /** Once, when each child has been ready, with what each reported last. */
   onReady: (messages: ReadonlyMap<string, ReadyMessage>) => void;
 }
 
 export interface Supervisor {
   /** The exit code for this process, when every child has ended for good. */
   readonly done: Promise<number>;
-  /** Asks the children to drain; `done` resolves with 0. */
+  /** Has the children drain; `done` resolves with 0. */
   stop(): void;
   /** SIGKILL for all of them; `done` resolves with 1. */
   force(): void;

@@ -25,7 +25,7 @@ async function fiveWait() {
 
 /** Red when what was taken is sent as it was taken, for as long as its lease allows. */
 describe('what was taken for an endpoint and not begun', () => {
-  it('goes to its new url', async () => {
+  it('is sent to its new url', async () => {
     const { pool, id, hang, taken, sentTo, versions } = await fiveWait();
     const before = await versions();
     await pool.query('UPDATE webhook_endpoints SET url = $2, updated_at = now() WHERE id = $1', [
@@ -44,7 +44,7 @@ describe('what was taken for an endpoint and not begun', () => {
   });
 
   // Red when the outcome of an attempt is recorded for the endpoint as it is now.
-  it('goes to its new url, whatever the old one says at last', async () => {
+  it('is sent to its new url, whatever the old one responds at last', async () => {
     const { pool, id, hang, taken, sentTo, deliveries } = await fiveWait();
     await pool.query('UPDATE webhook_endpoints SET url = $2, updated_at = now() WHERE id = $1', [
       id,

@@ -12,7 +12,7 @@ import {
 
 /** Of one transaction: many, since each of them costs as much as a hundred deliveries. */
 const EVENTS_AT_ONCE = 1_000;
-/** Takes fewer events when each goes to many endpoints; one event has a hundred endpoints at most. */
+/** Takes fewer events when each has many endpoints; one event has a hundred endpoints at most. */
 const DELIVERIES_AT_ONCE = 5_000;
 
 /**

@@ -6,7 +6,7 @@ import { markUnqueued, unqueueDisabled } from './store/hold-disabled.ts';
 const OF_EACH = 1_000;
 
 /**
- * Deliveries of endpoints that were disabled are held, those of endpoints that are gone have failed: some of
+ * Deliveries of endpoints that were disabled are held, those of deleted endpoints have failed: some of
  * each endpoint. Gives how many it were; none: all is done.
  */
 export function holdDisabled(pool: Pool, now: Date): Promise<number> {

@@ -12,8 +12,8 @@ export interface Receiver {
 }
 
 /** A receiver of HTTP. */
-export function startReceiver(answer: RequestListener): Promise<Receiver> {
-  return listen(createServer(answer));
+export function startReceiver(respond: RequestListener): Promise<Receiver> {
+  return listen(createServer(respond));
 }
 
 /** One that does what no HTTP server would. */

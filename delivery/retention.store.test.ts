@@ -46,7 +46,7 @@ async function left(pool: Pool): Promise<string[]> {
 }
 
 /** Red when an age is another one, or when attempts or the queue are left. */
-it('deliveries go after 30 days with their attempts, and days to come are made', async () => {
+it('deliveries are deleted after 30 days with their attempts, and coming days are created', async () => {
   const { pool } = await deliveryUnderTest();
   await turnPartitions(pool, daysFrom(-31));
   await addDelivery(pool, 'dlv_old', daysFrom(-31));

@@ -128,16 +128,16 @@ describe('an endpoint that fails', () => {
 describe('what waits for an endpoint', () => {
   it('that is disabled by hand is held, and of one that is deleted it has failed', async () => {
     const world = await sickWorld();
-    const goneId = await world.endpoint({ name: 'sick', events: ['plan.created'] });
+    const deletedId = await world.endpoint({ name: 'sick', events: ['plan.created'] });
     world.run();
     await world.event({ type: 'plan.created', count: 3 });
     await soon(() => expect(world.requested()).toBe(6));
     await world.pool.query(`UPDATE webhook_endpoints SET status = 'disabled' WHERE id = $1`, [world.sickId]);
-    await world.pool.query('DELETE FROM webhook_endpoints WHERE id = $1', [goneId]);
+    await world.pool.query('DELETE FROM webhook_endpoints WHERE id = $1', [deletedId]);
     await soon(async () => {
       const made = await world.deliveries();
       expect(made.map(({ endpointId, state }) => [endpointId, state]).sort()).toEqual(
-        [...Array(3).fill([world.sickId, 'held']), ...Array(3).fill([goneId, 'failed'])].sort(),
+        [...Array(3).fill([world.sickId, 'held']), ...Array(3).fill([deletedId, 'failed'])].sort(),
       );
     });
     world.clock.ms = START_MS + DAY_MS;

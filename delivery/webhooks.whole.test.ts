@@ -58,7 +58,7 @@ async function call(method: string, path: string, body?: object): Promise<any> {
 const customer = (name: string) => call('POST', '/customers', { name, email: 'a@example.com' });
 
 /** The first request that holds this text. */
-async function heard(text: string): Promise<Came> {
+async function received(text: string): Promise<Came> {
   const find = () => came.find(({ body }) => body.includes(text));
   await expect.poll(find, { timeout: 40_000, message: `${text} arrives` }).toBeDefined();
   return find() as Came;
@@ -87,7 +87,7 @@ function verify({ headers, body }: Came, secret: string): unknown[] {
 describe('a registered endpoint', () => {
   it('is sent a test, signed as everything is', async () => {
     const delivery = await call('POST', `/webhooks/endpoints/${endpoint.id}/test`);
-    const one = await heard(delivery.eventId);
+    const one = await received(delivery.eventId);
     expect(verify(one, endpoint.secret)).toEqual([JSON.parse(one.body), JSON.parse(one.body)]);
     const { id, attemptsMade } = await deliveryOf(one, 'succeeded');
     expect([id, attemptsMade]).toEqual([delivery.id, 1]);
@@ -100,7 +100,7 @@ describe('a registered endpoint', () => {
     await call('POST', '/meters', { key: 'unselected', name: 'Unselected', aggregation: 'sum' });
     const passedMs = startStopwatch();
     await customer('Ada 💡');
-    const one = await heard('Ada 💡');
+    const one = await received('Ada 💡');
     expect(passedMs()).toBeLessThan(5_000);
     const shown = await fetch(`${instance.origin}/api/v1/webhooks/events/${one.headers['webhook-id']}`, {
       headers: { authorization: `Bearer ${instance.keys().test.secret}` },
@@ -111,24 +111,24 @@ describe('a registered endpoint', () => {
   it('knows either secret while one is replaced', async () => {
     const { secret } = await call('POST', `/webhooks/endpoints/${endpoint.id}/rotate-secret`);
     await customer('Between');
-    const one = await heard('Between');
+    const one = await received('Between');
     for (const known of [endpoint.secret, secret]) expect(verify(one, known)).toHaveLength(2);
     await call('POST', `/webhooks/endpoints/${endpoint.id}/rotate-secret`, { overlapSeconds: 0 });
     await customer('After');
-    const after = await heard('After');
+    const after = await received('After');
     expect(() => verify(after, secret)).toThrow();
   });
 
   it('that failed is tried again by itself, and at once when it is replayed', async () => {
     status = 500;
     await customer('Unwell');
-    const first = await heard('Unwell');
+    const first = await received('Unwell');
     const { id, lastStatus, nextAttemptAt } = await deliveryOf(first, 'pending');
     expect([lastStatus, Date.parse(nextAttemptAt ?? '') > Date.now()]).toEqual([500, true]);
     status = 200;
     came.length = 0;
     expect((await call('POST', `/webhooks/deliveries/${id}/replay`)).id).toBe(id);
-    const again = await heard('Unwell');
+    const again = await received('Unwell');
     expect([again.headers['webhook-id'], again.body]).toEqual([first.headers['webhook-id'], first.body]);
     expect(again.headers['x-service-attempt']).toBe('2');
     await deliveryOf(again, 'succeeded');
@@ -145,7 +145,7 @@ describe('a registered endpoint', () => {
     const to = new Date(Date.now() + 1_000).toISOString();
     const replayed = await call('POST', `${path}/replay`, { from, to, onlyFailed: true });
     expect(replayed).toEqual({ replayed: 1, hurried: 0 });
-    await heard('Meanwhile');
+    await received('Meanwhile');
     expect(came.filter(({ body }) => body.includes('Meanwhile'))).toHaveLength(1);
   });
 
@@ -153,7 +153,7 @@ describe('a registered endpoint', () => {
     const path = `/webhooks/endpoints/${endpoint.id}`;
     status = 410;
     await customer('Gone');
-    const one = await heard('Gone');
+    const one = await received('Gone');
     const shown = async () => (await call('GET', path)).disabledReason;
     await expect.poll(shown, { timeout: 40_000 }).toBe('gone');
     await deliveryOf(one, 'held');
@@ -165,7 +165,7 @@ describe('a registered endpoint', () => {
   it('that is deleted takes what was pending with it', async () => {
     status = 500;
     await customer('Last');
-    const { id } = await deliveryOf(await heard('Last'), 'pending');
+    const { id } = await deliveryOf(await received('Last'), 'pending');
     await call('DELETE', `/webhooks/endpoints/${endpoint.id}`);
     const ended = async () => (await call('GET', `/webhooks/deliveries/${id}`)).status;
     await expect.poll(ended, { timeout: 40_000 }).toBe('failed');

@@ -5,7 +5,7 @@ import { createKeyCache, type StoredKey } from './api-key-cache.ts';
 import { newApiKey } from './rules/api-key.ts';
 
 const SECOND = 1_000;
-const NOTE = { kind: 'key' as const, environment: 'ws_a:live', id: 'key_a' };
+const CHANGE = { kind: 'key' as const, environment: 'ws_a:live', id: 'key_a' };
 const UNAVAILABLE = new Transient('database_unavailable', 'Postgres is unavailable.');
 
 /** A cache whose queries end when the test says so, with the state of the time when they began. */
@@ -52,13 +52,13 @@ function createBench() {
       await turn();
     },
     /** The outcome of a request, after all queries have ended. */
-    ask: async () => {
+    authenticate: async () => {
       const judged = Promise.resolve(cache.authenticate(text)).then(outcome);
       const [result] = await Promise.all([judged, bench.finish()]);
       return result;
     },
     /** The outcome of a request while no query ends. */
-    askAtOnce: () => outcome(cache.authenticate(text)),
+    authenticateAtOnce: () => outcome(cache.authenticate(text)),
   };
   return bench;
 }
@@ -70,14 +70,14 @@ function outcome(judged: unknown): string {
 
 async function createWarm() {
   const bench = createBench();
-  expect(await bench.ask()).toBe('good');
+  expect(await bench.authenticate()).toBe('good');
   return bench;
 }
 
 test('a key is queried once and then served from the cache', async () => {
   const bench = await createWarm();
   bench.wait(4_999);
-  expect(bench.askAtOnce()).toBe('good');
+  expect(bench.authenticateAtOnce()).toBe('good');
   expect(bench.requested()).toBe(1);
 });
 
@@ -100,21 +100,25 @@ test('requests with the same new key share one query', async () => {
 test('an unknown key is not kept: it is good as soon as it exists', async () => {
   const bench = createBench();
   bench.remove();
-  expect(await bench.ask()).toBe('unauthenticated');
-  expect(await bench.ask()).toBe('unauthenticated');
+  expect(await bench.authenticate()).toBe('unauthenticated');
+  expect(await bench.authenticate()).toBe('unauthenticated');
   expect(bench.requested()).toBe(2);
 });
 
 test('after 5 s one query runs while requests are served; after 9 s requests wait for it', async () => {
   const bench = await createWarm();
   bench.wait(5 * SECOND);
-  expect([bench.askAtOnce(), bench.askAtOnce(), bench.askAtOnce()]).toEqual(['good', 'good', 'good']);
+  expect([bench.authenticateAtOnce(), bench.authenticateAtOnce(), bench.authenticateAtOnce()]).toEqual([
+    'good',
+    'good',
+    'good',
+  ]);
   expect(bench.requested()).toBe(2);
   bench.wait(4 * SECOND);
-  expect(bench.askAtOnce()).toBe('waits');
+  expect(bench.authenticateAtOnce()).toBe('waits');
   expect(bench.requested()).toBe(2);
   await bench.finish();
-  expect(bench.askAtOnce()).toBe('good');
+  expect(bench.authenticateAtOnce()).toBe('good');
 });
 
 /** Promise 18. Red when a key is never checked again, or trusted from when its response came. */
@@ -127,24 +131,24 @@ test('a revoked key is rejected within 10 s even when its invalidation is lost',
     await bench.finish();
     expect(outcome(await first)).toBe('good');
     bench.wait(10 * SECOND - slowMs);
-    expect(await bench.ask()).toBe('key_revoked');
+    expect(await bench.authenticate()).toBe('key_revoked');
   }
 });
 
 test('an invalidation makes the next request query again', async () => {
   const bench = await createWarm();
   bench.change({ revoked: true });
-  bench.cache.forget(NOTE);
-  expect(await bench.ask()).toBe('key_revoked');
-  expect(bench.askAtOnce()).toBe('key_revoked');
+  bench.cache.forget(CHANGE);
+  expect(await bench.authenticate()).toBe('key_revoked');
+  expect(bench.authenticateAtOnce()).toBe('key_revoked');
 });
 
 test('invalidations of other kinds change nothing, and a new session forgets all', async () => {
   const bench = await createWarm();
-  bench.cache.forget({ ...NOTE, kind: 'customer' });
-  expect(bench.askAtOnce()).toBe('good');
+  bench.cache.forget({ ...CHANGE, kind: 'customer' });
+  expect(bench.authenticateAtOnce()).toBe('good');
   bench.cache.clear();
-  expect(bench.askAtOnce()).toBe('waits');
+  expect(bench.authenticateAtOnce()).toBe('waits');
   await bench.finish();
 });
 
@@ -155,38 +159,38 @@ test('a key revoked while it is looked up is used for that request alone', async
   const bench = createBench();
   const before = bench.cache.authenticate(bench.text);
   bench.change({ revoked: true });
-  bench.cache.forget(NOTE);
+  bench.cache.forget(CHANGE);
   const after = bench.cache.authenticate(bench.text);
   await bench.finish();
   expect([outcome(await before), outcome(await after)]).toEqual(['good', 'key_revoked']);
-  expect(await bench.ask()).toBe('key_revoked');
+  expect(await bench.authenticate()).toBe('key_revoked');
 });
 
 test('a key revoked while it is looked up again is not kept as good', async () => {
   const bench = await createWarm();
   bench.wait(6 * SECOND);
-  expect(bench.askAtOnce()).toBe('good');
+  expect(bench.authenticateAtOnce()).toBe('good');
   bench.change({ revoked: true });
-  bench.cache.forget(NOTE);
+  bench.cache.forget(CHANGE);
   await bench.finish();
-  expect(await bench.ask()).toBe('key_revoked');
+  expect(await bench.authenticate()).toBe('key_revoked');
 });
 
 test('a key that was removed is unknown after the next query', async () => {
   const bench = await createWarm();
   bench.remove();
   bench.wait(9 * SECOND);
-  expect(await bench.ask()).toBe('unauthenticated');
+  expect(await bench.authenticate()).toBe('unauthenticated');
 });
 
 test('an expired key is rejected from its expiry on, without a query', async () => {
   const bench = createBench();
   bench.change({ expiresAtMs: 1_000_000 + 3 * SECOND });
-  expect(await bench.ask()).toBe('good');
+  expect(await bench.authenticate()).toBe('good');
   bench.wait(3 * SECOND - 1);
-  expect(bench.askAtOnce()).toBe('good');
+  expect(bench.authenticateAtOnce()).toBe('good');
   bench.wait(1);
-  expect(bench.askAtOnce()).toBe('key_expired');
+  expect(bench.authenticateAtOnce()).toBe('key_expired');
   expect(bench.requested()).toBe(1);
 });
 
@@ -194,29 +198,29 @@ test('while Postgres is unavailable a known key is good for 10 minutes, others a
   const bench = await createWarm();
   bench.isDown = true;
   bench.wait(599 * SECOND);
-  expect(await bench.ask()).toBe('good');
+  expect(await bench.authenticate()).toBe('good');
   bench.wait(2 * SECOND);
-  await expect(bench.ask()).rejects.toBe(UNAVAILABLE);
+  await expect(bench.authenticate()).rejects.toBe(UNAVAILABLE);
   const other = expect(bench.cache.authenticate(newApiKey('secret', 'live'))).rejects.toBe(UNAVAILABLE);
   await bench.finish();
   await other;
   bench.isDown = false;
   bench.wait(SECOND);
-  expect(await bench.ask()).toBe('good');
+  expect(await bench.authenticate()).toBe('good');
 });
 
-/** Red when every request asks a Postgres that hangs. */
+/** Red when every request queries a Postgres that hangs. */
 test('after a failed query the next one waits a second; the cache serves requests meanwhile', async () => {
   const bench = await createWarm();
   bench.isDown = true;
   bench.wait(20 * SECOND);
-  expect(await bench.ask()).toBe('good');
+  expect(await bench.authenticate()).toBe('good');
   const requested = bench.requested();
   bench.wait(999);
-  expect([bench.askAtOnce(), bench.askAtOnce()]).toEqual(['good', 'good']);
+  expect([bench.authenticateAtOnce(), bench.authenticateAtOnce()]).toEqual(['good', 'good']);
   expect(bench.requested()).toBe(requested);
   bench.wait(1);
-  expect(await bench.ask()).toBe('good');
+  expect(await bench.authenticate()).toBe('good');
   expect(bench.requested()).toBe(requested + 1);
 });
 

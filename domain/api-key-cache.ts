@@ -27,7 +27,7 @@ export interface KeyCache {
   authenticate(text: string): StoredKey | Rejection | Promise<StoredKey | Rejection>;
   /** The same of one that was looked up in the last seconds and is good; for anything else authenticate. */
   known(text: string): StoredKey | undefined;
-  forget(note: Invalidation): void;
+  forget(change: Invalidation): void;
   clear(): void;
 }
 
@@ -57,16 +57,16 @@ const RETRY_AFTER_MS = 1_000;
 const RECHECK_PATIENCE_MS = 300;
 
 export function createKeyCache({ load, clock }: KeyCacheDeps): KeyCache {
-  const memory = createMemory(clock);
-  const firstLoads = createFirstLoads(load, memory, createCircuitBreaker(clock));
+  const cache = createCache(clock);
+  const firstLoads = createFirstLoads(load, cache, createCircuitBreaker(clock));
   const judge = (key: StoredKey) => judgeAt(key, clock.nowMs());
   const judged = (key: StoredKey | undefined) => (key ? judge(key) : KEY_REJECTIONS.unknown);
   const firstLoad = async (text: string) => judged(await firstLoads.load(text));
 
   function recheck(text: string, entry: Entry): Promise<StoredKey | undefined> {
-    const requested = memory.time();
+    const requested = cache.time();
     entry.checking ??= load(text)
-      .then((key) => memory.learn(text, key, requested))
+      .then((key) => cache.learn(text, key, requested))
       .catch((error: unknown) => {
         entry.retryAtMs = clock.monotonicMs() + RETRY_AFTER_MS;
         entry.checking = undefined;
@@ -89,13 +89,13 @@ export function createKeyCache({ load, clock }: KeyCacheDeps): KeyCache {
   }
 
   const clear = (): void => {
-    memory.clear();
+    cache.clear();
     firstLoads.clear();
   };
 
   return {
     authenticate(text) {
-      const entry = memory.find(text);
+      const entry = cache.find(text);
       if (!entry) return parseApiKey(text) ? firstLoad(text) : KEY_REJECTIONS.unknown;
       const now = clock.monotonicMs();
       const age = now - entry.checkedAtMs;
@@ -110,7 +110,7 @@ export function createKeyCache({ load, clock }: KeyCacheDeps): KeyCache {
       }
       return rechecked(text, entry);
     },
-    known: (text) => goodKey(memory.find(text), clock),
+    known: (text) => goodKey(cache.find(text), clock),
     forget({ kind }) {
       if (kind === 'key') clear(); // keys change rarely: clearing the whole cache is the simplest way
     },
@@ -131,10 +131,10 @@ function goodKey(entry: Entry | undefined, clock: Clock): StoredKey | undefined 
   return 'code' in found ? undefined : found;
 }
 
-type Memory = ReturnType<typeof createMemory>;
+type Cache = ReturnType<typeof createCache>;
 
 /** Cached keys. The result of a query that began before the last invalidation is used once, but not kept. */
-function createMemory(clock: Clock) {
+function createCache(clock: Clock) {
   const entries = new Map<string, Entry>();
   let generation = 0;
   return {
@@ -157,13 +157,13 @@ function createMemory(clock: Clock) {
 /**
  * Single-flight: one query at a time for each new key. A request after an invalidation starts a new query.
  */
-function createFirstLoads(load: KeyCacheDeps['load'], memory: Memory, lookUp: CircuitBreaker) {
+function createFirstLoads(load: KeyCacheDeps['load'], cache: Cache, breaker: CircuitBreaker) {
   const loads = new Map<string, Promise<StoredKey | undefined>>();
 
   function start(text: string): Promise<StoredKey | undefined> {
-    const requested = memory.time();
+    const requested = cache.time();
     const loading = load(text)
-      .then((key) => memory.learn(text, key, requested))
+      .then((key) => cache.learn(text, key, requested))
       .finally(() => {
         if (loads.get(text) === loading) loads.delete(text);
       });
@@ -172,7 +172,7 @@ function createFirstLoads(load: KeyCacheDeps['load'], memory: Memory, lookUp: Ci
   }
 
   return {
-    load: (text: string) => lookUp(() => loads.get(text) ?? start(text)),
+    load: (text: string) => breaker(() => loads.get(text) ?? start(text)),
     clear: () => loads.clear(),
   };
 }

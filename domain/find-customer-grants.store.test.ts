@@ -104,12 +104,12 @@ describe('customer grants', () => {
 
   it('include the requested grants and overrides, by feature or by meter', async () => {
     const held = async (requested: { featureIds: string[]; meterKeys: string[] }) => {
-      const holders = await findManyCustomerGrants(pool, {
+      const customers = await findManyCustomerGrants(pool, {
         ...question,
         customerIds: ['cus_a', 'cus_c'],
         ...requested,
       });
-      return [...holders.values()].map(({ customerGrants: { subscriptions, overrides } }) => [
+      return [...customers.values()].map(({ customerGrants: { subscriptions, overrides } }) => [
         subscriptions.map(({ grants }) => grants.map(({ featureKey }) => featureKey)),
         overrides.map(({ featureKey }) => featureKey),
       ]);
@@ -146,8 +146,8 @@ describe('customer grants', () => {
   });
 
   it('hold nothing that entitles them when they are archived', async () => {
-    const holder = await findCustomerGrants(pool, { ...question, customer: 'cus_b', ...ALL });
-    expect(holder?.customerGrants.subscriptions).toHaveLength(1);
-    expect(holder && heldNow(holder)).toMatchObject({ subscriptions: [], overrides: [] });
+    const customer = await findCustomerGrants(pool, { ...question, customer: 'cus_b', ...ALL });
+    expect(customer?.customerGrants.subscriptions).toHaveLength(1);
+    expect(customer && heldNow(customer)).toMatchObject({ subscriptions: [], overrides: [] });
   });
 });

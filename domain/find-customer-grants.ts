@@ -47,7 +47,7 @@ export async function findCustomerGrants(
   { environment, atMs, customer, ...requested }: OneCustomerQuestion,
 ): Promise<CustomerWithGrants | undefined> {
   const question = { ...requested, customers: [customer], at: new Date(atMs) };
-  return holderOf(await readCustomerGrants(db, environment, question));
+  return customerOf(await readCustomerGrants(db, environment, question));
 }
 
 /** By id: those that there are. */
@@ -64,8 +64,8 @@ export async function findManyCustomerGrants(
   }
   return new Map(
     [...byId].flatMap(([id, rows]) => {
-      const holder = holderOf(rows);
-      return holder ? [[id, holder] as const] : [];
+      const customer = customerOf(rows);
+      return customer ? [[id, customer] as const] : [];
     }),
   );
 }
@@ -76,7 +76,7 @@ export function heldNow({ isArchived, customerGrants }: CustomerWithGrants): Cus
 }
 
 /** Of one customer, its first row first. */
-function holderOf(rows: CustomerGrantsRow[]): CustomerWithGrants | undefined {
+function customerOf(rows: CustomerGrantsRow[]): CustomerWithGrants | undefined {
   const [first] = rows;
   if (!first) return undefined;
   return {

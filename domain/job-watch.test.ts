@@ -26,7 +26,7 @@ function watchUnderTest() {
   };
 }
 
-// Red when a job that no process does goes unreported: readyz says ready, and trials do not end.
+// Red when a job that no process does is not reported: readyz reports ready, and trials do not end.
 it('a job that makes no progress for a minute is named, with since when and what stops', () => {
   const { pass } = watchUnderTest();
   expect(pass(50_000, { clock: 7, sweep: 1 })).toBeUndefined();

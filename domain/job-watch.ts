@@ -16,7 +16,7 @@ export interface WatchedJob {
 
 /** Reports which jobs are stalled, whichever process should do them. */
 export interface JobWatch {
-  /** In words, for readyz; undefined while all of them go on. */
+  /** In words, for readyz; undefined while all of them proceed. */
   stalled(): string | undefined;
 }
 
@@ -40,7 +40,7 @@ export function startJobWatch(
   async function keepLooking(): Promise<void> {
     while (!isClosing) {
       await readJobRuns(pool).then(watch.saw, (err: unknown) =>
-        log.debug({ err }, 'cannot see how jobs go on'),
+        log.debug({ err }, 'cannot read how jobs proceed'),
       );
       await closing.wait(LOOK_EVERY_MS);
     }
@@ -75,7 +75,7 @@ export function createJobWatch(
   const notified = new Set<string>();
   let knownAtMs = startedAtMs;
 
-  /** 0 while it goes on, as far as is known. */
+  /** 0 while it proceeds, as far as is known. */
   function stalledMs({ job, everyMs }: WatchedJob): number {
     const forMs = knownAtMs - (seen.get(job)?.sinceMs ?? startedAtMs);
     return forMs > Math.max(STALLED_MS_MIN, LOOKS_MISSED_MAX * everyMs) ? forMs : 0;

@@ -66,19 +66,19 @@ it('stamps at its interval, and never back in time: both tiers see the same keys
 
 it('tries again what Postgres did not take', async () => {
   let rejected = 0;
-  let isAway = true;
-  const refuse = () => {
+  let isUnavailable = true;
+  const reject = () => {
     rejected += 1;
-    return Promise.reject(new Error('away'));
+    return Promise.reject(new Error('unavailable'));
   };
   const stamp = createLastUsedStamp(
-    poolWith(() => (isAway ? refuse : undefined)),
+    poolWith(() => (isUnavailable ? reject : undefined)),
     log,
     { everyMs: 10 },
   );
   see(stamp, [3, 5_000]);
   await expect.poll(() => rejected, { timeout: 20_000 }).toBeGreaterThan(0);
-  isAway = false;
+  isUnavailable = false;
   await expect.poll(async () => (await stamped())[3], { timeout: 20_000 }).toBe(5_000);
   await stamp.close();
 });

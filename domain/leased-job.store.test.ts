@@ -75,7 +75,7 @@ it('a piece of a job is done under the epoch of its lease alone', async () => {
 /** What a process leaves that was killed while the clock was ahead, once that has been put right. */
 const LEFT_AHEAD = "INSERT INTO job_leases VALUES ('job', 'killed', 3, now() + interval '40 days')";
 
-// Red when a lease is believed that no clock that is right has given: nothing is done for 40 days.
+// Red when a lease is trusted that no correct clock has given: nothing is done for 40 days.
 it('a job is done within a lease where its owner was killed while the clock was ahead', async () => {
   const epochs: Array<number | undefined> = [];
   const look = async ({ hold }: JobTurn) => {
@@ -96,7 +96,7 @@ it('an owner that is alive when the clock is corrected keeps its job', async () 
   expect(await holdJob(pool, 'job', 'other', 60_000)).toBeUndefined();
 });
 
-// Red when a look is not counted, or one that failed is: readyz would name what goes on, or nothing.
+// Red when a look is not counted, or one that failed is: readyz would name a job that proceeds, or none.
 it('what comes to its end is counted, a look and each piece of one, and nothing that fails', async () => {
   let looks = 0;
   const look = async ({ hold }: JobTurn) => {

@@ -41,11 +41,11 @@ export interface LeasedJobOptions {
  * and its successor had looked just before that lease expired.
  */
 const LEASE_MS = 6_000;
-/** At most so long between two looks, where nothing else is said. */
+/** At most so long between two looks, unless set otherwise. */
 export const EVERY_MS = 2_000;
 /** Due times may be close together: the job looks at most this often. */
 const PAUSE_MS_MIN = 100;
-/** No more often is it written that a job goes on. */
+/** The progress of a job is written at most this often. */
 const COUNTED_EVERY_MS = 1_000;
 
 /** Looks again and again until it is closed; a look that fails is logged, and the next one comes. */

@@ -42,7 +42,7 @@ export function readServerSecret({
   if (text === undefined && isInstalled(dataDir)) {
     throw new Fatal(
       'server_secret_missing',
-      `${file} is gone, and the API keys are of no use without it: restore it, or set SERVER_SECRET.`,
+      `${file} is missing, and the API keys are of no use without it: restore it, or set SERVER_SECRET.`,
     );
   }
   const secret = decodeServerSecret(text ?? makeSecretFile(file));
@@ -93,7 +93,7 @@ export function hashApiKey(key: string, pepper: Buffer): Buffer {
   return createHmac('sha256', pepper).update(key).digest();
 }
 
-/** Nonce, ciphertext and tag in one. `context` says what it is for: it opens nowhere else. */
+/** Nonce, ciphertext and tag in one. `context` names its purpose: it opens for no other. */
 export function seal(plain: Buffer, sealingKey: Buffer, context: string): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', sealingKey, nonce).setAAD(Buffer.from(context));

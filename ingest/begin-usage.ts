@@ -12,7 +12,7 @@ export interface Begun {
 }
 
 /**
- * Over a log and keys of this process alone. What was read is let go of here: kept until the flush, its
+ * Over a log and keys of this process alone. What was read is released here: kept until the flush, its
  * objects outlive the young heap and double the GC.
  */
 export function createBeginUsage(engine: Engine, groupCommit: GroupCommit): BeginUsage {

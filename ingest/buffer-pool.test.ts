@@ -12,7 +12,7 @@ test('a buffer that was given back is reused for the same size, by one caller at
 });
 
 // Red when a buffer that was needed once is held forever.
-test('no more is held than was said', () => {
+test('no more is held than was configured', () => {
   const pool = createBufferPool(300_000);
   const taken = Array.from({ length: 10 }, () => pool.take(100_000));
   for (const buffer of taken) pool.give(buffer);

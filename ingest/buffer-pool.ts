@@ -42,9 +42,9 @@ export function createBufferPool(heldBytesMax: number): BufferPool {
     const taken: Buffer[] = [];
     return {
       take(bytes: number): Buffer {
-        const room = take(bytes);
-        taken.push(room);
-        return room;
+        const buffer = take(bytes);
+        taken.push(buffer);
+        return buffer;
       },
       giveBack: () => taken.splice(0).forEach(give),
     };

@@ -8,7 +8,7 @@ export interface EndpointDiscovery {
 }
 
 /** The control plane comes back on other ports: a read address is trusted this long. */
-const BELIEVED_MS = 100;
+const TRUSTED_MS = 100;
 
 /**
  * From the file that the control side writes. `databaseUrl` is the operator's own Postgres, where there is
@@ -20,7 +20,7 @@ export function createEndpointDiscovery(file: string, clock: Clock, databaseUrl?
 
   function current(): Endpoints | undefined {
     const now = clock.monotonicMs();
-    if (now - readAtMs < BELIEVED_MS) return endpoints;
+    if (now - readAtMs < TRUSTED_MS) return endpoints;
     endpoints = readEndpoints(file) ?? endpoints;
     readAtMs = now;
     return endpoints;

@@ -84,7 +84,7 @@ function countRequests(registry: Registry): (kind: UsageRequest['kind'], status:
   return (kind, status) => void counts[kind].set(status, (counts[kind].get(status) ?? 0) + 1);
 }
 
-/** What goes on to the control plane. */
+/** What is forwarded to the control plane. */
 export interface ForwardMetrics {
   rejected(code: ErrorCode): void;
   gauges(read: { underWay(): number; heldBytes(): number }): void;

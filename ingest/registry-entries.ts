@@ -5,8 +5,8 @@ export interface Customer {
   /** `cus_…` */
   id: string;
   archived: boolean;
-  /** What is derived from this customer and one meter, by meter key; see {@link Pair}. */
-  pairs: Map<string, CustomerMeter>;
+  /** What is derived from this customer and one meter, by meter key; see {@link CustomerMeter}. */
+  customerMeters: Map<string, CustomerMeter>;
 }
 
 /** What the hot path needs to know of a meter. */
@@ -21,7 +21,9 @@ export interface Meter {
 /** Texts that every event of one (environment, customer, meter) begins with, made once. */
 export interface CustomerMeter {
   meter: Meter;
-  /** `"environment","customer id","meter key"`: begins a line, and names the pair in a frame. */
+  /**
+   * `"environment","customer id","meter key"`: begins a line, and names the customer and meter in a frame.
+   */
   json: string;
   /** Unambiguous beginning of a fingerprint's text: no name holds U+0000. */
   fingerprint: string;
@@ -46,5 +48,5 @@ export interface UsageRegistry {
    * text of an error. Nothing of it is cached. Throws Transient.
    */
   namesInOtherMode(environment: string, kind: 'customer' | 'meter', names: Set<string>): Promise<Set<string>>;
-  pairOf(environment: string, customer: Customer, meter: Meter): CustomerMeter;
+  customerMeterOf(environment: string, customer: Customer, meter: Meter): CustomerMeter;
 }

@@ -67,7 +67,7 @@ async function automaticMeters(environment: string): Promise<string[]> {
   return rows.map(({ key }) => key);
 }
 
-test('a customer is found by its id and by its external id, and then in memory', async () => {
+test('a customer is found by its id and by its external id, and then in the cache', async () => {
   const environment = await createEnvironment();
   const id = await insertCustomer(environment, 'acme');
   const archived = await insertCustomer(environment, 'gone', 'archived');
@@ -178,10 +178,10 @@ test('an invalidation during a query keeps its result out of the cache', async (
   const environment = await createEnvironment();
   const id = await insertCustomer(environment);
   const registry = registryOf();
-  const note = { kind: 'customer' as const, environment, id };
+  const change = { kind: 'customer' as const, environment, id };
   const customers = registry.fillCustomers(environment, names(id));
   const meters = registry.fillMeters(environment, names('calls'));
-  registry.forget(note);
+  registry.forget(change);
   expect([(await customers).size, (await meters).size]).toEqual([1, 1]);
   expect(registry.findCustomer(environment, id)).toBeUndefined();
   expect(registry.findMeter(environment, 'calls')).toBeUndefined();
@@ -213,23 +213,23 @@ test('an archived customer is known as archived after its invalidation', async (
   expect((await registry.fillCustomers(environment, names('acme'))).get('acme')?.archived).toBe(true);
 });
 
-test('a pair is made once, and again for a changed meter', async () => {
+test('a customer and meter are joined once, and again for a changed meter', async () => {
   const environment = await createEnvironment();
   const id = await insertCustomer(environment);
   const registry = registryOf();
   const customer = (await registry.fillCustomers(environment, names(id))).get(id);
   const meter = (await registry.fillMeters(environment, names('a "key"'))).get('a "key"');
   if (!customer || !meter) throw new Error('both are there');
-  const pair = registry.pairOf(environment, customer, meter);
-  expect(JSON.parse(`[${pair.json}]`)).toEqual([environment, id, 'a "key"']);
-  expect(pair.fingerprint).toBe(`${id}\u0000a "key"\u0000`);
-  expect(registry.pairOf(environment, customer, meter)).toBe(pair);
-  const changed = registry.pairOf(environment, customer, { ...meter, archived: true });
+  const customerMeter = registry.customerMeterOf(environment, customer, meter);
+  expect(JSON.parse(`[${customerMeter.json}]`)).toEqual([environment, id, 'a "key"']);
+  expect(customerMeter.fingerprint).toBe(`${id}\u0000a "key"\u0000`);
+  expect(registry.customerMeterOf(environment, customer, meter)).toBe(customerMeter);
+  const changed = registry.customerMeterOf(environment, customer, { ...meter, archived: true });
   expect(changed.meter.archived).toBe(true);
 });
 
 /** Red when anything that is forgotten counts for more or less than it did when it came. */
-test('memory holds at most its bound, however often environments are forgotten', async () => {
+test('the cache holds at most its bound, however often environments are forgotten', async () => {
   const environment = await createEnvironment();
   const ids = await Promise.all(['a', 'b', 'c', 'd'].map((name) => insertCustomer(environment, name)));
   const quiet = await createEnvironment();
@@ -239,7 +239,7 @@ test('memory holds at most its bound, however often environments are forgotten',
   if (!meter) throw new Error('it was made');
   for (let round = 0; round < 10; round++) {
     const found = await registry.fillCustomers(environment, names('a', 'b', ...ids.slice(0, 2)));
-    for (const customer of found.values()) registry.pairOf(environment, customer, meter);
+    for (const customer of found.values()) registry.customerMeterOf(environment, customer, meter);
     registry.forget({ kind: 'customer', environment, id: 'cus_a' });
   }
   await registry.fillCustomers(quiet, names(kept));
@@ -251,16 +251,16 @@ test('memory holds at most its bound, however often environments are forgotten',
 
 test('while Postgres is unavailable a query is Transient, and what is cached stays cached', async () => {
   const environment = await createEnvironment();
-  const away = createPool({
+  const unavailable = createPool({
     url: 'postgres://nobody@127.0.0.1:1/none',
-    name: 'away',
+    name: 'unavailable',
     log: pino({ level: 'silent' }),
   });
-  const registry = createRegistry(away, { entriesMax: 10, clock: systemClock });
+  const registry = createRegistry(unavailable, { entriesMax: 10, clock: systemClock });
   try {
     await expect(registry.fillCustomers(environment, names('a'))).rejects.toBeInstanceOf(Transient);
     await expect(registry.fillMeters(environment, names('a'))).rejects.toBeInstanceOf(Transient);
   } finally {
-    await away.end();
+    await unavailable.end();
   }
 });

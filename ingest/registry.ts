@@ -9,14 +9,14 @@ import { findNames } from './store/find-names.ts';
 import { findOrMakeMeters } from './store/find-or-make-meters.ts';
 
 export interface RegistryOptions {
-  /** Customers, and pairs of customer and meter, that memory holds at most; about 0.5 KB each. */
+  /** Entries of the cache at most: customers, and each (customer, meter); about 0.5 KB each. */
   entriesMax: number;
   clock: Clock;
 }
 
 export interface Registry extends UsageRegistry {
-  /** A row changed: what memory holds of it is forgotten. */
-  forget(note: Invalidation): void;
+  /** A row changed: what is cached of it is forgotten. */
+  forget(change: Invalidation): void;
   /** Invalidations may have been missed: the cache is cleared. */
   clear(): void;
 }
@@ -26,7 +26,7 @@ export function createRegistry(pool: pg.Pool, options: RegistryOptions): Registr
   const caches = createCaches(options.entriesMax);
   // Grows with every invalidation: a query that was running at that time is used once, but not cached.
   let generation = 0;
-  const lookUp = createCircuitBreaker(options.clock);
+  const breaker = createCircuitBreaker(options.clock);
 
   async function fillCustomers(environment: string, names: Set<string>): Promise<Map<string, Customer>> {
     const requested = generation;
@@ -50,19 +50,19 @@ export function createRegistry(pool: pg.Pool, options: RegistryOptions): Registr
     findCustomer: (environment, name) => caches.find(environment)?.customers.get(name),
     findMeter: (environment, name) => caches.find(environment)?.meters.get(name),
 
-    fillCustomers: (environment, names) => lookUp(() => fillCustomers(environment, names)),
-    fillMeters: (environment, names) => lookUp(() => fillMeters(environment, names)),
+    fillCustomers: (environment, names) => breaker(() => fillCustomers(environment, names)),
+    fillMeters: (environment, names) => breaker(() => fillMeters(environment, names)),
 
     namesInOtherMode: (environment, kind, names) =>
-      lookUp(() => findNames(pool, { environment: otherModeOf(environment), kind, names: [...names] })),
+      breaker(() => findNames(pool, { environment: otherModeOf(environment), kind, names: [...names] })),
 
-    pairOf(environment, customer, meter) {
-      const known = customer.pairs.get(meter.key);
+    customerMeterOf(environment, customer, meter) {
+      const known = customer.customerMeters.get(meter.key);
       if (known?.meter === meter) return known;
-      const pair = makePair(environment, customer, meter);
+      const customerMeter = makeCustomerMeter(environment, customer, meter);
       if (!known) caches.make(environment, 1);
-      customer.pairs.set(meter.key, pair);
-      return pair;
+      customer.customerMeters.set(meter.key, customerMeter);
+      return customerMeter;
     },
 
     forget({ kind, environment }) {
@@ -118,7 +118,7 @@ function createCaches(entriesMax: number) {
   };
 }
 
-function makePair(environment: string, customer: Customer, meter: Meter): CustomerMeter {
+function makeCustomerMeter(environment: string, customer: Customer, meter: Meter): CustomerMeter {
   const json = [environment, customer.id, meter.key].map((text) => JSON.stringify(text)).join(',');
   return { meter, json, fingerprint: `${customer.id}\u0000${meter.key}\u0000` };
 }

@@ -117,7 +117,7 @@ function writeBinary(scratch) {
   renameSync(fresh, place);
 }
 
-/** The compiler says nothing of what it could not write, on a full disk say, and ends with 0. */
+/** The compiler does not report what it could not write, for example on a full disk, and ends with 0. */
 function compile({ settings, place }, scratch) {
   const fresh = join(scratch, basename(place));
   run(TOOLS.asc, '--config', settings, '--outFile', fresh);
@@ -171,7 +171,7 @@ function filesIn(folder) {
 
 function hashOf(paths) {
   const hash = createHash('sha256');
-  // Folders are read in any order; and what was listed may be gone.
+  // Folders are read in any order; and what was listed may be deleted.
   for (const path of paths.sort().filter((one) => existsSync(one))) {
     const bytes = readFileSync(path);
     hash.update(`${relative(ROOT, path)}\n${bytes.length}\n`).update(bytes);

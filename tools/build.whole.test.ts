@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
 import { acquireLock } from '../infra/platform/process-lock.ts';
-import { lockOf, makeTree, PROGRAM, says, type Tree } from './tree-under-test.ts';
+import { lockOf, makeTree, PROGRAM, printing, type Tree } from './tree-under-test.ts';
 
 const LONG_AGO = new Date('2020-01-01T00:00:00Z');
 
@@ -11,12 +11,12 @@ function unpack({ write, path }: Tree, name: string, text: string): void {
   utimesSync(path(name), LONG_AGO, LONG_AGO);
 }
 
-/** Red when a source is judged by its time, and when one that is gone is not missed. */
+/** Red when a source is judged by its time, and when a deleted one is not missed. */
 test('a release that is unpacked over another is built, however old its files are', async () => {
   const tree = makeTree();
-  tree.write('infra/old.ts', says('old'));
+  tree.write('infra/old.ts', printing('old'));
   expect(await tree.start()).toMatchObject({ code: 0, stdout: 'first\n' });
-  unpack(tree, PROGRAM, says('second'));
+  unpack(tree, PROGRAM, printing('second'));
   expect(await tree.start()).toMatchObject({ code: 0, stdout: 'second\n' });
   expect(tree.read('dist/infra/old.js')).toContain('old');
   rmSync(tree.path('infra/old.ts'));
@@ -54,12 +54,12 @@ test('nothing is installed when all that is needed is there, in whatever way it 
   const others = { 'node_modules/vitest': { dev: true }, 'node_modules/fsevents': { optional: true } };
   tree.write('package-lock.json', lockOf({ '': {}, 'node_modules/koa': koa, ...others }));
   expect(await tree.start()).toEqual({ code: 0, stdout: 'first\n', stderr: '' });
-  tree.write(PROGRAM, says('second'));
+  tree.write(PROGRAM, printing('second'));
   expect(await tree.start()).toMatchObject({ code: 0, stdout: 'second\n' });
   expect(() => tree.read('npm-calls')).toThrow('ENOENT');
 });
 
-/** Red when what was installed before is believed: some of it may be gone by then. */
+/** Red when what was installed before is trusted: some of it may be missing by then. */
 test('an installation that was cut off is begun again, also by the release before', async () => {
   const tree = makeTree();
   await tree.start();
@@ -87,7 +87,7 @@ function holds({ path }: Tree, name: string, word: string): boolean {
   return readFileSync(path(name)).includes(Buffer.from(word.repeat(100), 'utf16le'));
 }
 
-/** Red when the compiler, which says nothing of what it could not write, writes to where it is read. */
+/** Red when the compiler, which does not report what it could not write, writes to where it is read. */
 test('a module that a full disk cut off is reported, and left nowhere', async () => {
   const tree = makeTree();
   writeModule(tree, 'first');
@@ -121,11 +121,11 @@ test('a module that is missing or another than was built is built again', async 
   expect(await tree.start()).toEqual({ code: 0, stdout: 'first\n', stderr: '' });
 });
 
-/** In a container that one had the same number. Red when only the new dist is cleared away before. */
-test('a build goes past what one left that was killed while it cleared up', async () => {
+/** In a container that one had the same number. Red when only the new dist is cleared before. */
+test('a build ignores what one left that was killed while it cleared up', async () => {
   const tree = makeTree();
   await tree.start();
-  tree.write(PROGRAM, says('second'));
+  tree.write(PROGRAM, printing('second'));
   expect(await tree.start('mkdir -p dist.old.$$/infra')).toMatchObject({ code: 0, stdout: 'second\n' });
   expect(readdirSync(tree.path('.')).filter((name) => name.startsWith('dist'))).toEqual(['dist']);
 });
@@ -136,7 +136,7 @@ test('a folder from which a Metergate runs is neither built nor installed again'
   await tree.start();
   const release = await acquireLock(tree.path('data/locks/data-dir.lock'));
   const before = tree.read('data/locks/data-dir.lock');
-  tree.write(PROGRAM, says('second'));
+  tree.write(PROGRAM, printing('second'));
   tree.write('package-lock.json', lockOf({ 'node_modules/koa': { integrity: 'sha512-second' } }));
   const rejected = await tree.start();
   expect(rejected).toMatchObject({ code: 3, stdout: '' });
@@ -150,7 +150,7 @@ test('a folder from which a Metergate runs is neither built nor installed again'
   expect(tree.read('data/locks/data-dir.lock')).toBe('');
 });
 
-/** Says by a file which process it is, and runs on. */
+/** Shows by a file which process it is, and continues to run. */
 const STAYS = `
   import { writeFileSync } from 'node:fs';
   writeFileSync('runs-' + process.env.DATA_DIR, String(process.pid));
@@ -165,7 +165,7 @@ test.runIf(process.platform === 'linux')('what runs from the folder is not repla
   const ended = dataDirs.map((name) => tree.start(`export DATA_DIR=${name}`));
   const pids = dataDirs.map((name) => () => Number(tree.read(`runs-${name}`)));
   await vi.waitFor(() => pids.map((pid) => expect(pid()).toBeGreaterThan(0)), 20_000);
-  tree.write(PROGRAM, says('second'));
+  tree.write(PROGRAM, printing('second'));
   for (const pid of pids) {
     const rejected = await tree.start();
     expect(rejected).toMatchObject({ code: 3, stdout: '' });
@@ -189,7 +189,7 @@ test.runIf(process.platform === 'linux')('of many that start on a fresh clone on
     Array.from({ length: 3 }, () => ({ code: 0, stdout: 'first\n' })),
   );
   expect(tree.read('npm-calls').split('\n')).toHaveLength(2);
-  const said = started.map(({ stderr }) => stderr).join('');
-  expect(said.match(/^Building/gm)).toHaveLength(1);
-  expect(said.match(/^Waiting/gm)).toHaveLength(2);
+  const output = started.map(({ stderr }) => stderr).join('');
+  expect(output.match(/^Building/gm)).toHaveLength(1);
+  expect(output.match(/^Waiting/gm)).toHaveLength(2);
 });

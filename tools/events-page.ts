@@ -4,7 +4,7 @@ import { EVENT_TYPES, EVENTS, type EventType, exampleEnvelope } from '../schemas
 const INTRODUCTION = `# Events
 
 Metergate sends an event to each webhook endpoint that selected its type.
-[Webhooks](webhooks.md) says how deliveries are signed, retried and replayed.
+[Webhooks](webhooks.md) describes how deliveries are signed, retried and replayed.
 
 Every event has the same envelope. \`id\` is the same for every attempt and every replay.
 \`workspace_id\` names your workspace. \`created_at\` is the time of the change. The members of \`data\`

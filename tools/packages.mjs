@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
-/** What npm says is there: written as its last act, by whatever command. */
+/** npm's list of what is there: written as its last act, by whatever command. */
 const INSTALLED = join(ROOT, 'node_modules', '.package-lock.json');
 /**
  * Not `npm ci`: it rejects a lock file that leaves out packages of other platforms, which is what npm writes
@@ -31,8 +31,8 @@ export function isInstalled({ withDev }) {
 }
 
 /**
- * True when npm did it; it has said why when not. Without `withDev` the packages of development are left out,
- * unless some are there: npm would remove them from the folder of a developer.
+ * True when npm did it; otherwise it has printed why. Without `withDev` the packages of development are left
+ * out, unless some are there: npm would remove them from the folder of a developer.
  */
 export function install({ withDev }) {
   const hasDev = Object.values(packagesOf(INSTALLED)).some(({ dev }) => dev === true);

@@ -9,7 +9,7 @@ it.each(['mutants', 'runs', 'promises'] as const)('the page of %s is up to date'
   expect(readFileSync(PAGES[name], 'utf8')).toBe(reliabilityPages(readSources())[name]);
 });
 
-/** Red when a promise has no row, or a mutant names one that nobody made. */
+/** Red when a promise has no row, or a mutant names a promise that does not exist. */
 it('docs/reliability.md has a row for each promise that a mutant is of, and no other', () => {
   const rows = [...readFileSync(PAGES.promises, 'utf8').matchAll(/^\| (\d+) \|/gm)].map(([, one]) =>
     Number(one),

@@ -87,7 +87,7 @@ function lastRuns(files: readonly RunFile[]): Run[] {
   );
 }
 
-/** Of `--only NAME-OF-A-MUTANT`: told again by the run of all of them. */
+/** Of `--only NAME-OF-A-MUTANT`: repeated by the run of all of them. */
 const SINGLE_MUTANT = /^the break /;
 
 function isWhole({ outcome }: FaultResult): boolean {

@@ -1,6 +1,6 @@
 /**
  * `npm test`: installs what is missing, builds, runs every check and every test that this machine can run,
- * says loudly what it could not run and why, and ends with 0 only when all of it is well.
+ * prints clearly what it could not run and why, and ends with 0 only when all of it is well.
  *
  * Plain JavaScript without packages: it has to run before anything is installed. What comes after `--` goes
  * to vitest (`npm test -- --project unit`). Without it, the tests that surround the promises, those that need
@@ -151,7 +151,7 @@ async function runBehind(name, command, options) {
   return status === 0;
 }
 
-/** Resolves with its exit code; says why when it cannot be run at all. */
+/** Resolves with its exit code; prints why when it cannot be run at all. */
 async function ended(child) {
   return await once(child, 'close').then(
     ([status]) => status,
@@ -196,7 +196,7 @@ function report({ passed, failed, skipped, failedGates, missing }) {
 
 /** What vitest.config.ts left out: tests that need of the machine what does not come with packages. */
 async function notRunHere() {
-  if (!existsSync(MEANS)) return ['unknown: there is no build to ask'];
+  if (!existsSync(MEANS)) return ['unknown: there is no build to query'];
   const { testsNotRunHere } = await import(pathToFileURL(MEANS));
   return testsNotRunHere().map(({ why }) => why);
 }

@@ -14,7 +14,7 @@ function manifest(folder: string): Manifest {
 /** Its package.json names ISC; the LICENSE file, which counts, is that of the original. */
 const BY_ITS_FILE: Record<string, string> = { 'uWebSockets.js': 'Apache-2.0' };
 
-/** Red when a package is added, or changes its license, and the notice does not say so. */
+/** Red when a package is added, or changes its license, and the notice does not name it. */
 test('THIRD_PARTY.md names every package that Metergate runs with, and its license', () => {
   const notice = readFileSync('THIRD_PARTY.md', 'utf8');
   for (const name of Object.keys(manifest('.').dependencies ?? {})) {

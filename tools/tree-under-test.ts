@@ -56,7 +56,7 @@ export function makeTree(): Tree {
     symlinkSync(resolve('node_modules', name), path(join('node_modules', name)));
   }
   write('npm.cjs', NPM);
-  write(PROGRAM, says('first'));
+  write(PROGRAM, printing('first'));
   const start = (limit = 'true') => run(root, `${limit} && exec "$0" app/start.mjs`);
   return { path, write, read: (name) => readFileSync(path(name), 'utf8'), start };
 }
@@ -66,7 +66,7 @@ export function lockOf(packages: object): string {
 }
 
 /** A program of one line. */
-export function says(word: string): string {
+export function printing(word: string): string {
   return `console.log(${JSON.stringify(word)});\n`;
 }
 

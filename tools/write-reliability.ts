@@ -1,4 +1,4 @@
-/** `npm run reliability`: renews the pages under docs/ that tell of mutants and of the last long runs. */
+/** `npm run reliability`: renews the pages under docs/ of mutants and of the last long runs. */
 import { writeFileSync } from 'node:fs';
 import { PAGES, readSources } from './reliability-files.ts';
 import { reliabilityPages } from './reliability-pages.ts';

@@ -5,10 +5,10 @@ import { eventId } from '../../tests/support/load-frames.ts';
 import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
 import { events, exactly, settledUpTo, start } from '../aggregator-under-test.ts';
 import { findLogSpan } from './log-span.ts';
-import { AUDIT_EXIT, askAudit } from './request-audit.ts';
+import { AUDIT_EXIT, requestAudit } from './request-audit.ts';
 
 describe('what an audit expects of the log', () => {
-  // Red when `kept_from` is not checked: a segment may go before it is read.
+  // Red when `kept_from` is not checked: a segment may be deleted before it is read.
   it('begins with the first whole range that is kept, and what was created after all before it', async () => {
     const { stores, ends } = await loaded();
     const place = placeOf(stores);
@@ -26,7 +26,7 @@ describe('what an audit expects of the log', () => {
     expect(await audit(stores)).toBe(AUDIT_EXIT.same);
   });
 
-  it('is read again when a segment goes meanwhile', async () => {
+  it('is read again when a segment is deleted meanwhile', async () => {
     let gone = 0;
     const { stores } = await loaded(({ reader }) => ({
       reader: {
@@ -34,7 +34,7 @@ describe('what an audit expects of the log', () => {
         read: (...requested) => {
           if (gone !== 1) return reader.read(...requested);
           gone++;
-          return Promise.reject(new Fatal('log_trimmed', 'It is gone.'));
+          return Promise.reject(new Fatal('log_trimmed', 'It is deleted.'));
         },
       },
     }));
@@ -45,8 +45,8 @@ describe('what an audit expects of the log', () => {
 });
 
 describe('a repair', () => {
-  // Red when the log is not held, or let go of whatever came of the repair: events that were deleted and not
-  // put back would be nowhere once their segments go.
+  // Red when the log is not held, or released whatever the repair's outcome: events that were deleted and not
+  // put back would be nowhere once their segments are deleted.
   it('holds the log until every event of it was found', async () => {
     let fails = true;
     const { stores } = await loaded(({ warehouse }) => ({
@@ -60,15 +60,15 @@ describe('a repair', () => {
     }));
     const id = eventId('event 7');
     await stores.rows(`ALTER TABLE metergate.events DELETE WHERE id = '${id}' SETTINGS mutations_sync = 1`);
-    expect(await holder(stores)).toBeNull();
+    expect(await trimHolder(stores)).toBeNull();
     expect(await audit(stores, { repair: true })).toBe(AUDIT_EXIT.impossible);
-    expect(await holder(stores)).toEqual(expect.stringMatching(/^[0-9a-f-]{36}$/));
+    expect(await trimHolder(stores)).toEqual(expect.stringMatching(/^[0-9a-f-]{36}$/));
     expect((await stores.counted()).rows).toBeLessThan(99);
     expect(await audit(stores)).toBe(AUDIT_EXIT.different);
-    expect(await holder(stores)).not.toBeNull();
+    expect(await trimHolder(stores)).not.toBeNull();
     fails = false;
     expect(await audit(stores, { repair: true })).toBe(AUDIT_EXIT.same);
-    expect(await holder(stores)).toBeNull();
+    expect(await trimHolder(stores)).toBeNull();
     expect(await stores.counted()).toEqual(exactly(100));
   });
 });
@@ -115,7 +115,7 @@ it('a repair that fails between two inserts and is tried again puts all of it ba
 const GIVE_UP_ALL = `UPDATE log_trims SET kept_from = (SELECT max(hi) FROM log_ranges)
   WHERE held_by IS NULL RETURNING kept_from`;
 
-// Red when the log is held only for what is put back: a segment goes while it is compared.
+// Red when the log is held only for what is put back: a segment is deleted while it is compared.
 it('gives up nothing of the log that a repair has looked at', async () => {
   const raised: unknown[] = [];
   let looks = 0;
@@ -137,7 +137,7 @@ it('gives up nothing of the log that a repair has looked at', async () => {
   expect(await audit(stores, { repair: true })).toBe(AUDIT_EXIT.same);
   expect(looks).toBeGreaterThan(0);
   expect(raised).toEqual([]);
-  expect(await holder(stores)).toBeNull();
+  expect(await trimHolder(stores)).toBeNull();
   expect(await stores.counted()).toEqual(exactly(100));
 });
 
@@ -155,7 +155,7 @@ describe('what is stored and no longer on the log', () => {
     const { hourlyTotal: total } = exactly(100);
     expect({ rows, hourlyEvents, hourlyTotal }).toEqual({ rows: 99, hourlyEvents: 100, hourlyTotal: total });
     expect(await kinds(stores)).toEqual(['lost']);
-    expect(await holder(stores)).toBeNull();
+    expect(await trimHolder(stores)).toBeNull();
   });
 
   // Red when an audit expects it on the log that is used now: a repair deletes it all.
@@ -182,22 +182,22 @@ it('audits that ended a month ago are forgotten, but for the last repair if it f
        ('failed and done later', true, 'failed', now() - interval '34 days'),
        ('done', true, 'done', now() - interval '33 days'),
        ('failed for good', true, 'failed', now() - interval '32 days'),
-       ('young', false, 'failed', now() - interval '29 days')`,
+       ('recent', false, 'failed', now() - interval '29 days')`,
   );
   start(stores);
   expect(await audit(stores)).toBe(AUDIT_EXIT.same);
   const { rows } = await stores.pool.query("SELECT id FROM audit_runs WHERE id !~ '-' ORDER BY finished_at");
-  expect(rows).toEqual([{ id: 'failed for good' }, { id: 'young' }]);
+  expect(rows).toEqual([{ id: 'failed for good' }, { id: 'recent' }]);
 });
 
-// Red when a repair ends with the comparison before it: trim-log.ts tells the operator to run a repair.
+// Red when a repair ends with the comparison before it: trim-log.ts asks the operator to run a repair.
 it('a repair releases a log that an earlier repair kept, with nothing left to repair', async () => {
   const { stores } = await loaded();
   await stores.pool.query("UPDATE log_trims SET held_by = 'one that failed'");
   expect(await audit(stores, { repair: false })).toBe(0);
-  expect(await holder(stores)).toBe('one that failed');
+  expect(await trimHolder(stores)).toBe('one that failed');
   expect(await audit(stores, { repair: true })).toBe(0);
-  expect(await holder(stores)).toBeNull();
+  expect(await trimHolder(stores)).toBeNull();
 });
 
 /** A hundred events in five ranges; the nth is committed 500 ms after its events were created. */
@@ -223,7 +223,7 @@ async function keepFrom({ pool }: LoadStores, position: number, throughMs: numbe
   await pool.query('UPDATE log_trims SET kept_from = $1, through_ms = $2', [position, throughMs]);
 }
 
-async function holder({ pool }: LoadStores): Promise<unknown> {
+async function trimHolder({ pool }: LoadStores): Promise<unknown> {
   return (await pool.query('SELECT held_by FROM log_trims')).rows[0].held_by;
 }
 
@@ -236,7 +236,7 @@ async function kinds(stores: LoadStores): Promise<string[]> {
 }
 
 function audit({ pool }: LoadStores, { repair } = { repair: false }): Promise<number> {
-  return askAudit(pool, { repair, beginWithinMs: 10_000, print: () => undefined });
+  return requestAudit(pool, { repair, beginWithinMs: 10_000, print: () => undefined });
 }
 
 function placeOf({ reader }: LoadStores) {

@@ -14,7 +14,7 @@ import {
   putAll,
 } from '../load/distributed-load-under-test.ts';
 import type { Difference } from './hour-sums.ts';
-import { AUDIT_EXIT, askAudit } from './request-audit.ts';
+import { AUDIT_EXIT, requestAudit } from './request-audit.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -64,7 +64,7 @@ describe('an audit of a log that several load', () => {
   });
 
   // Red when what Kafka gave up is expected to be there still.
-  it('compares what the topic still has, and says so of that', async () => {
+  it('compares what the topic still has, and reports that', async () => {
     const opened = await loaded([]);
     for (let at = 0; at < 4; at++) {
       const atMs = TEST_NOW_MS + at * HOUR_MS;
@@ -150,7 +150,7 @@ function inShort({ kind, customerId, hour, found, expected }: Difference): strin
 
 /** As the command does it. */
 async function audit({ stores }: DistributedLoadUnderTest, { repair } = { repair: false }) {
-  const code = await askAudit(stores.pool, { repair, beginWithinMs: 20_000, print: () => undefined });
+  const code = await requestAudit(stores.pool, { repair, beginWithinMs: 20_000, print: () => undefined });
   const { rows } = await stores.pool.query<{ differences: Difference[] }>(
     "SELECT differences FROM audit_runs WHERE state = 'done' ORDER BY asked_at DESC LIMIT 1",
   );

@@ -14,7 +14,7 @@ import { createEnd, events, exactly, settledUpTo, start, WAIT } from '../aggrega
 import { takeLease } from '../load/lease.ts';
 import type { Aggregator } from '../start-aggregator.ts';
 import { type Comparison, comparePlaces } from './compare-places.ts';
-import { AUDIT_EXIT, askAudit } from './request-audit.ts';
+import { AUDIT_EXIT, requestAudit } from './request-audit.ts';
 
 const STATES = `SELECT customer_id, hour, sum(total) AS total, sum(events) AS events, max(largest) AS largest,
                   argMaxMerge(latest) AS latest, uniqExactMerge(uniques) AS uniques
@@ -83,8 +83,8 @@ describe('an audit', () => {
   it('exits with 2 when no aggregator responds', async () => {
     const stores = await openLoadStores();
     const lines: string[] = [];
-    const ask = { repair: false, beginWithinMs: 150, print: (line: string) => lines.push(line) };
-    expect(await askAudit(stores.pool, ask)).toBe(AUDIT_EXIT.impossible);
+    const request = { repair: false, beginWithinMs: 150, print: (line: string) => lines.push(line) };
+    expect(await requestAudit(stores.pool, request)).toBe(AUDIT_EXIT.impossible);
     expect(lines).toEqual(['No aggregator responded: start Metergate first.']);
     expect((await stores.pool.query('SELECT * FROM audit_runs')).rows).toEqual([]);
   });
@@ -222,7 +222,7 @@ interface Audited {
 
 /** As the command does it; what it printed last is its summary. */
 async function audit({ pool }: LoadStores, { repair } = { repair: false }): Promise<Audited> {
-  const code = await askAudit(pool, { repair, beginWithinMs: 10_000, print: () => undefined });
+  const code = await requestAudit(pool, { repair, beginWithinMs: 10_000, print: () => undefined });
   const { rows } = await pool.query(
     'SELECT hours, differences FROM audit_runs ORDER BY asked_at DESC LIMIT 1',
   );

@@ -168,7 +168,7 @@ async function audit(deps: AuditDeps, betweenLoads: Hold, run: AuditRun): Promis
 
 /**
  * Holds the log before reading it: what the comparison found there has to exist when the repair writes it
- * back. The log stays held afterwards. When the comparison fails and nobody held the log before, nothing was
+ * back. The log stays held afterwards. When the comparison fails and the log was not held before, nothing was
  * deleted, and the log is released.
  */
 async function whileLogIsHeld<T>(

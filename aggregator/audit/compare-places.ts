@@ -80,7 +80,9 @@ async function compareSlice(deps: AuditDeps, hold: Hold, slice: Slice): Promise<
   const logged = await logSums(deps.reader, { spans, hoursFromMs }, slice);
   const wholeFromMs = sinceMs === 0 ? 0 : sinceMs + eventAheadMsMax;
   const eventsOf = (sums: HourSums, key: string): number => sums.get(key)?.events ?? 0;
-  /** Of an hour that begins later everything is on the log; of one before, more may be gone than it has. */
+  /**
+   * Of an hour that begins later everything is on the log; of one before, more may be deleted than it has.
+   */
   const isLost = (key: string): boolean => {
     // mutant: lost-events-taken-from-the-count
     if (keyOf(key).hour * 1_000 >= wholeFromMs) return false;

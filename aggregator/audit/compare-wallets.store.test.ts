@@ -3,7 +3,7 @@ import { TEST_NOW_MS } from '../../tests/support/event-line.ts';
 import { openLoadStores } from '../../tests/support/load-stores.ts';
 import { start } from '../aggregator-under-test.ts';
 import { CUSTOMER, createTenant, ENVIRONMENT, METER } from '../settle/settlement-under-test.ts';
-import { AUDIT_EXIT, askAudit } from './request-audit.ts';
+import { AUDIT_EXIT, requestAudit } from './request-audit.ts';
 
 /*
  * Mutants that turn it red: sums of all wallets together; the unpaid rest left out; cost computed from the
@@ -185,7 +185,7 @@ async function spentTenant() {
     pool,
     tenant,
     async audit() {
-      const code = await askAudit(pool, { repair: false, beginWithinMs: 20_000, print: () => undefined });
+      const code = await requestAudit(pool, { repair: false, beginWithinMs: 20_000, print: () => undefined });
       const { rows } = await pool.query('SELECT differences FROM audit_runs ORDER BY asked_at DESC LIMIT 1');
       return { code, differences: rows[0].differences };
     },

@@ -11,7 +11,7 @@ import type { TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
 import { costChanges } from '../settle/cost-changes.ts';
 import { readCustomerMeterUsage } from '../settle/customer-meter-usage.ts';
 import { readSettlementInputs } from '../settle/settlement-inputs.ts';
-import { readBurnedPairs, readBurnedPairsOf } from '../store/burned-spans.ts';
+import { readBurnedCustomerMeters, readBurnedCustomerMetersOf } from '../store/burned-spans.ts';
 import { readMetersWithRates, readUsersAmong, readUsersOf } from '../store/rated-usage.ts';
 import { readMarkedMeters } from '../store/settlement-marks.ts';
 import {
@@ -53,7 +53,7 @@ export interface CostDifference {
 }
 
 /** Customer meters that are compared in one pause of the load, which then continues for a while. */
-const PAGE = { wallets: 5_000, pairs: 1_000 };
+const PAGE = { wallets: 5_000, customerMeters: 1_000 };
 /** Customer meters of one transaction, which blocks the settlement of others. */
 const AT_ONCE_MAX = 200;
 /** What is shown of either kind; the rest is found by the next audit. */
@@ -101,8 +101,9 @@ async function compareCosts(
     for (const readPage of [usersWithBurns, burnsWithoutUsage]) {
       for (let after: string | undefined = ''; after !== undefined; ) {
         if (differences.length >= DIFFERENCES_MAX) return differences;
-        const { pairs, last }: PairPage = await readPage(deps, meter, after);
-        if (pairs.length > 0) differences.push(...(await whilePaused(() => comparePage(deps, pairs))));
+        const { customerMeters, last }: CustomerMeterPage = await readPage(deps, meter, after);
+        if (customerMeters.length > 0)
+          differences.push(...(await whilePaused(() => comparePage(deps, customerMeters))));
         after = last;
       }
     }
@@ -111,8 +112,8 @@ async function compareCosts(
 }
 
 /** Customers' use of one meter. Without a last one there are no more behind it. */
-interface PairPage {
-  pairs: TouchedCustomerMeter[];
+interface CustomerMeterPage {
+  customerMeters: TouchedCustomerMeter[];
   last: string | undefined;
 }
 
@@ -121,18 +122,18 @@ async function usersWithBurns(
   { pool, warehouse, keptFromMs }: WalletAuditDeps,
   meter: MeterPlace,
   after: string,
-): Promise<PairPage> {
+): Promise<CustomerMeterPage> {
   const fromMs = keptFromMs();
-  const users = await readUsersOf(warehouse, meter, { after, fromMs, limit: PAGE.pairs });
+  const users = await readUsersOf(warehouse, meter, { after, fromMs, limit: PAGE.customerMeters });
   const customerIds = users.map(({ customerId }) => customerId);
-  const burned = await readBurnedPairsOf(pool, meter, { customerIds, fromMs });
-  const burnedBy = new Map(burned.map((pair) => [pair.customerId, pair]));
-  const pairs = users.map((used) => {
+  const burned = await readBurnedCustomerMetersOf(pool, meter, { customerIds, fromMs });
+  const burnedBy = new Map(burned.map((customerMeter) => [customerMeter.customerId, customerMeter]));
+  const customerMeters = users.map((used) => {
     const also = burnedBy.get(used.customerId) ?? used;
     const occurredFromMs = Math.min(used.occurredFromMs, also.occurredFromMs);
     return { ...used, occurredFromMs, occurredToMs: Math.max(used.occurredToMs, also.occurredToMs) };
   });
-  return { pairs, last: lastOf(users) };
+  return { customerMeters, last: lastOf(users) };
 }
 
 /** Customers with burns of a meter that they never used. */
@@ -140,29 +141,29 @@ async function burnsWithoutUsage(
   { pool, warehouse, keptFromMs }: WalletAuditDeps,
   meter: MeterPlace,
   after: string,
-): Promise<PairPage> {
+): Promise<CustomerMeterPage> {
   const fromMs = keptFromMs();
-  const burned = await readBurnedPairs(pool, meter, { after, fromMs, limit: PAGE.pairs });
+  const burned = await readBurnedCustomerMeters(pool, meter, { after, fromMs, limit: PAGE.customerMeters });
   const customerIds = burned.map(({ customerId }) => customerId);
   const users =
     burned.length > 0 ? await readUsersAmong(warehouse, meter, { customerIds, fromMs }) : new Set();
-  return { pairs: burned.filter(({ customerId }) => !users.has(customerId)), last: lastOf(burned) };
+  return { customerMeters: burned.filter(({ customerId }) => !users.has(customerId)), last: lastOf(burned) };
 }
 
-function lastOf(pairs: readonly TouchedCustomerMeter[]): string | undefined {
-  return pairs.length < PAGE.pairs ? undefined : pairs.at(-1)?.customerId;
+function lastOf(customerMeters: readonly TouchedCustomerMeter[]): string | undefined {
+  return customerMeters.length < PAGE.customerMeters ? undefined : customerMeters.at(-1)?.customerId;
 }
 
 async function comparePage(
   deps: WalletAuditDeps,
-  pairs: readonly TouchedCustomerMeter[],
+  customerMeters: readonly TouchedCustomerMeter[],
 ): Promise<CostDifference[]> {
   const settled = async () => ((await isAllSettled(deps.pool)) ? true : undefined);
   if (!(await poll(settled, SETTLED))) {
     throw new Transient('settlement_behind', 'Not all that is loaded is settled.');
   }
   const differences: CostDifference[] = [];
-  for (let left = [...pairs]; left.length > 0; ) {
+  for (let left = [...customerMeters]; left.length > 0; ) {
     const chunk = left.slice(0, AT_ONCE_MAX);
     const again = await inTransaction(deps.pool, async (db) => {
       await holdSettlement(db, new Date(deps.clock.nowMs()));
@@ -179,28 +180,34 @@ async function comparePage(
 async function differencesOf(
   db: PoolClient,
   { warehouse, clock, keptFromMs }: WalletAuditDeps,
-  pairs: readonly TouchedCustomerMeter[],
+  customerMeters: readonly TouchedCustomerMeter[],
 ): Promise<{ found: CostDifference[]; rest: TouchedCustomerMeter[] }> {
   const question = { nowMs: clock.nowMs(), keptFromMs: keptFromMs() };
-  const { facts, rest } = await readSettlementInputs(db, pairs, question);
+  const { facts, rest } = await readSettlementInputs(db, customerMeters, question);
   const usage = await readCustomerMeterUsage(warehouse, facts);
   const differing = costChanges(usage).filter(({ before, cost }) => before !== cost);
   // A change that came meanwhile is settled next.
   const marked = await readMarkedMeters(
     db,
-    differing.map(({ pair }) => pair),
+    differing.map(({ customerMeter }) => customerMeter),
   );
-  const changes = differing.filter(({ pair }) => !marked.has(pair));
-  const from = changes.map(({ pair, periodStartMs }) => ({ ...pair, from: new Date(periodStartMs) }));
+  const changes = differing.filter(({ customerMeter }) => !marked.has(customerMeter));
+  const from = changes.map(({ customerMeter, periodStartMs }) => ({
+    ...customerMeter,
+    from: new Date(periodStartMs),
+  }));
   if (from.length > 0) await markMeters(db, from);
-  const found = changes.map(({ pair, periodStartMs, before, cost }) => ({
+  const found = changes.map(({ customerMeter, periodStartMs, before, cost }) => ({
     kind: 'cost' as const,
-    environment: pair.environment,
-    customerId: pair.customerId,
-    meterKey: pair.meterKey,
+    environment: customerMeter.environment,
+    customerId: customerMeter.customerId,
+    meterKey: customerMeter.meterKey,
     periodStart: new Date(periodStartMs).toISOString(),
     settled: creditText(before),
     cost: creditText(cost),
   }));
-  return { found, rest: [...rest, ...facts.slice(usage.facts.length).map(({ pair }) => pair)] };
+  return {
+    found,
+    rest: [...rest, ...facts.slice(usage.facts.length).map(({ customerMeter }) => customerMeter)],
+  };
 }

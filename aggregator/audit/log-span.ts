@@ -28,8 +28,8 @@ export async function findLogSpan(deps: LogSpanDeps, place: Place, to: number): 
   const from = start === 0 ? 0 : Math.min(to, (await firstRangeFrom(pool, place, start)) ?? to);
   const span = { partition, from, to, drops: await rangesWithDrops(pool, place, from) };
   if (isDistributed) {
-    const goneMs = await committedUpTo(pool, place, start === 0 ? undefined : from);
-    return { ...span, sinceMs: goneMs === undefined ? 0 : goneMs + CLOCKS_MS };
+    const trimmedMs = await committedUpTo(pool, place, start === 0 ? undefined : from);
+    return { ...span, sinceMs: trimmedMs === undefined ? 0 : trimmedMs + CLOCKS_MS };
   }
   // A log of this folder that was lost, or one that others shared: what came by it is not on this one.
   const othersMs = await committedUpTo(pool, place, undefined);

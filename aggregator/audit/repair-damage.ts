@@ -11,7 +11,7 @@ interface BrokenPart {
 }
 
 const TIMEOUT_MS = 10_000;
-/** Ten days of parts that broke one by one: any number says the same. */
+/** Ten days of parts that broke one by one: any number means the same. */
 const PARTS_MAX = 1_000;
 
 /** An audit gives up when its stores stay unavailable: then it is requested again. */
@@ -80,12 +80,15 @@ async function requestRepair(
           LIMIT {partsMax:UInt32}`,
     params: { partsMax: PARTS_MAX },
     // An audit uses the connection of the load for minutes; a query that waited for it would time out.
-    lane: 'long',
+    connection: 'long',
     timeoutMs: TIMEOUT_MS,
   });
   if (parts.length === 0) return;
   if (!(await requestAuditRun(pool, { id: idOf(start, parts), repair: true }))) return;
-  log.error({ parts: parts.map(({ table, name }) => `${table} ${name}`) }, 'damaged parts were set aside');
+  log.error(
+    { parts: parts.map(({ table, name }) => `${table} ${name}`) },
+    'ClickHouse detached damaged parts',
+  );
 }
 
 /** The same parts give the same run of a start. */

@@ -157,5 +157,5 @@ async function run(
   sql: string,
   params: Record<string, string | number | string[]>,
 ): Promise<void> {
-  await warehouse.query({ sql, params, lane: 'load', timeoutMs: TIMEOUT_MS });
+  await warehouse.query({ sql, params, connection: 'load', timeoutMs: TIMEOUT_MS });
 }

@@ -4,7 +4,7 @@ import { poll } from '../../infra/platform/poll.ts';
 import { type AuditOutcome, findAuditRun, requestAuditRun, withdrawAuditRun } from '../store/audit-runs.ts';
 import { isLogHeld } from '../store/log-trims.ts';
 
-export interface AskOptions {
+export interface AuditRequest {
   repair: boolean;
   /** An aggregator has to begin the audit within this time. */
   beginWithinMs: number;
@@ -18,18 +18,21 @@ const POLL_MS = 100;
 const DONE_WITHIN_MS = 24 * 3_600_000;
 
 /** Has an audit done by the running aggregator, prints what differs and gives the exit code. */
-export async function askAudit(pool: Pool, { repair, beginWithinMs, print }: AskOptions): Promise<number> {
+export async function requestAudit(
+  pool: Pool,
+  { repair, beginWithinMs, print }: AuditRequest,
+): Promise<number> {
   if (repair) {
     const before = await audit(pool, { repair: false, beginWithinMs, print });
     if (before === AUDIT_EXIT.impossible) return before;
-    // What an earlier repair held back is let go by one that finds nothing left to do.
+    // A repair that finds nothing left to do releases what an earlier repair held back.
     if (before === AUDIT_EXIT.same && !(await isLogHeld(pool))) return before;
     print('Repairing.');
   }
   return audit(pool, { repair, beginWithinMs, print });
 }
 
-async function audit(pool: Pool, { repair, beginWithinMs, print }: AskOptions): Promise<number> {
+async function audit(pool: Pool, { repair, beginWithinMs, print }: AuditRequest): Promise<number> {
   const id = randomUUID();
   await requestAuditRun(pool, { id, repair });
   const begun = await runWhen(pool, id, ({ state }) => state !== 'asked', beginWithinMs);
@@ -56,14 +59,14 @@ function runWhen(
   holds: (run: AuditOutcome) => boolean,
   timeoutMs: number,
 ): Promise<AuditOutcome | undefined> {
-  const ask = async () => {
+  const readRun = async () => {
     const run = await findAuditRun(pool, id);
     return run && holds(run) ? run : undefined;
   };
-  return poll(ask, { timeoutMs, everyMs: POLL_MS });
+  return poll(readRun, { timeoutMs, everyMs: POLL_MS });
 }
 
-function report({ hours, differences }: AuditOutcome, print: AskOptions['print']): number {
+function report({ hours, differences }: AuditOutcome, print: AuditRequest['print']): number {
   const found = differences ?? [];
   for (const difference of found) print(JSON.stringify(difference));
   print(`${hours ?? 0} hours compared, ${found.length} differences.`);

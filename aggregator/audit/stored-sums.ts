@@ -46,7 +46,7 @@ export function eventSums(
 export async function countHours(warehouse: Warehouse): Promise<number> {
   const [row] = await warehouse.query<{ hours: string }>({
     sql: 'SELECT uniq(environment, customer_id, meter_key, hour) AS hours FROM metergate.usage_hourly',
-    lane: 'long',
+    connection: 'long',
     timeoutMs: TIMEOUT_MS,
   });
   return Number(row?.hours ?? 0);
@@ -67,7 +67,7 @@ async function sums(
   params: NonNullable<Statement['params']>,
 ): Promise<HourSums> {
   // The load is paused, so its connection is free. On the connection for long reads, breakdowns would wait.
-  const rows = await warehouse.query<Row>({ sql, params, lane: 'load', timeoutMs: TIMEOUT_MS });
+  const rows = await warehouse.query<Row>({ sql, params, connection: 'load', timeoutMs: TIMEOUT_MS });
   const found: HourSums = new Map();
   for (const { begin, total, events, ...names } of rows) {
     addTo(found, keyText({ ...names, hour: begin }), total, Number(events));

@@ -50,12 +50,12 @@ export async function* exportKeys(deps: KeyExportDeps, request: KeyExportRequest
 
 async function* recordsOf({ pool, warehouse }: KeyExportDeps): AsyncGenerator<Buffer> {
   // mutant: keys-rebuilt-without-the-quarantine
-  yield* refusedRecords(pool);
+  yield* quarantinedRecords(pool);
   // mutant: keys-rebuilt-without-the-warehouse
   yield* storedRecords(warehouse);
 }
 
-async function* refusedRecords(pool: Queryable): AsyncGenerator<Buffer> {
+async function* quarantinedRecords(pool: Queryable): AsyncGenerator<Buffer> {
   let last: KeptLine | undefined;
   do {
     const lines: KeptLine[] = await keptLinesAfter(pool, last, LINES_MAX);

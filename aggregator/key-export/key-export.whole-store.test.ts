@@ -37,7 +37,7 @@ describe('an export of keys', () => {
     await settledUpTo(stores, first);
     const end = await stores.append(many(200, 50));
     await settledUpTo(stores, end);
-    // A range that ends behind the position is not among the events that are noted there.
+    // A range that ends behind the position is not among the events that are recorded there.
     for (const [keptFrom, events] of [
       [0, 0],
       [first - 1, 0],
@@ -71,7 +71,7 @@ describe('an export of keys', () => {
     }
   });
 
-  it('says nothing of how many there should be where events are given up, or noted as deleted', async () => {
+  it('does not state how many there should be where events are lost or recorded as deleted', async () => {
     const stores = await openLoadStores();
     start(stores);
     const end = await stores.append(many(10));
@@ -115,18 +115,18 @@ it('the export needs the token; without it the path is unknown', async () => {
   await settledUpTo(stores, end);
   const url = await listen(stores, (_, response) => void response.writeHead(404).end());
   const target = `${url}${keyExportTarget({ logId: logIdOf(stores), before: end })}`;
-  const ask = async (to: string, authorization?: string) => {
-    const answer = await fetch(to, { headers: authorization === undefined ? {} : { authorization } });
-    return [answer.status, (await answer.arrayBuffer()).byteLength];
+  const get = async (to: string, authorization?: string) => {
+    const response = await fetch(to, { headers: authorization === undefined ? {} : { authorization } });
+    return [response.status, (await response.arrayBuffer()).byteLength];
   };
   const shown = `Internal ${TOKEN.toString('base64url')}`;
-  expect(await ask(target, shown)).toEqual([200, 6 * RECORD_BYTES]);
-  expect(await ask(target)).toEqual([404, 0]);
-  expect(await ask(target, `Internal ${Buffer.alloc(32).toString('base64url')}`)).toEqual([404, 0]);
-  expect(await ask(target, 'Internal ')).toEqual([404, 0]);
-  expect(await ask(`${target}x`, shown)).toEqual([404, 0]);
+  expect(await get(target, shown)).toEqual([200, 6 * RECORD_BYTES]);
+  expect(await get(target)).toEqual([404, 0]);
+  expect(await get(target, `Internal ${Buffer.alloc(32).toString('base64url')}`)).toEqual([404, 0]);
+  expect(await get(target, 'Internal ')).toEqual([404, 0]);
+  expect(await get(`${target}x`, shown)).toEqual([404, 0]);
   const early = `${url}${keyExportTarget({ logId: logIdOf(stores), before: end + 1 })}`;
-  await expect(ask(early, shown)).rejects.toThrow();
+  await expect(get(early, shown)).rejects.toThrow();
 });
 
 function many(count: number, from = 0): LoggedEvent[] {

@@ -6,7 +6,7 @@ import { type KeyExportRequest, readKeyExportTarget } from '../../schemas/stored
 import { exportKeys, type KeyExportDeps } from './export-keys.ts';
 
 export interface KeyExportListenerDeps extends KeyExportDeps {
-  /** What the asker shows: both processes derive it from the server's secret. */
+  /** What the caller shows: both processes derive it from the server's secret. */
   token: Buffer;
   log: Logger;
 }
@@ -25,7 +25,7 @@ export function serveKeyExport(deps: KeyExportListenerDeps, next: RequestListene
       await pipeline(exportKeys(deps, wanted), response);
       deps.log.info(wanted, 'gave the data plane its keys');
     } catch (err) {
-      // The stream ends without its trailer, and the data plane asks again.
+      // The stream ends without its trailer, and the data plane requests it again.
       deps.log.warn({ err, ...wanted }, 'the keys of the data plane could not be given');
       response.destroy();
     } finally {

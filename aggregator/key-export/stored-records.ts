@@ -23,7 +23,7 @@ interface Window {
 }
 
 async function creationSpan(warehouse: Warehouse): Promise<Window> {
-  const [row] = await ask<{ first: string; last: string }>(
+  const [row] = await query<{ first: string; last: string }>(
     warehouse,
     `SELECT toUnixTimestamp64Milli(min(created_at)) AS first, toUnixTimestamp64Milli(max(created_at)) AS last
      FROM metergate.events`,
@@ -52,7 +52,7 @@ const CREATED = `created_at >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')
 
 async function countCreated(warehouse: Warehouse, window: Window): Promise<number> {
   const sql = `SELECT count() AS events FROM metergate.events WHERE ${CREATED}`;
-  const [row] = await ask<{ events: string }>(warehouse, sql, window);
+  const [row] = await query<{ events: string }>(warehouse, sql, window);
   return Number(row?.events ?? 0);
 }
 
@@ -65,7 +65,7 @@ interface Row {
 
 /** Grouped by id instead of FINAL, which would read every month again: stored twice, it is the same event. */
 async function recordsOf(warehouse: Warehouse, window: Window): Promise<Buffer> {
-  const rows = await ask<Row>(
+  const rows = await query<Row>(
     warehouse,
     `SELECT id, argMin(fingerprint, created_at) AS fingerprint,
             toUnixTimestamp64Milli(argMin(occurred_at, created_at)) AS occurredAtMs,
@@ -86,7 +86,7 @@ async function recordsOf(warehouse: Warehouse, window: Window): Promise<Buffer> 
 }
 
 /** On the connection for long reads, in pieces: breakdowns run in between. */
-function ask<Found>(warehouse: Warehouse, sql: string, window?: Window): Promise<Found[]> {
+function query<Found>(warehouse: Warehouse, sql: string, window?: Window): Promise<Found[]> {
   const params = window === undefined ? {} : { params: { ...window } };
-  return warehouse.query<Found>({ sql, lane: 'long', timeoutMs: TIMEOUT_MS, ...params });
+  return warehouse.query<Found>({ sql, connection: 'long', timeoutMs: TIMEOUT_MS, ...params });
 }

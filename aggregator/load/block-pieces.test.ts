@@ -46,8 +46,8 @@ it('one of more months is several pieces, none of more than 96, that hold each l
   expect(all.sort()).toEqual(splitLines(linesWithout(block, [])).map(String).sort());
 });
 
-// Red when pieces go by what is there: a token would name other events once a line is left out.
-it('what is left out changes no piece but the one that it stood in', () => {
+// Red when pieces are cut by what is there: a token would name other events once a line is left out.
+it('what is left out changes no piece but its own', () => {
   const block = blockOf(monthly(300));
   const [whole, less] = [piecesOf(block, []), piecesOf(block, [0, 1, 2, 150, 299])];
   const names = new Map(whole.map(({ name, lines }) => [name, new Set(splitLines(lines).map(String))]));

@@ -1,19 +1,19 @@
 import type { EventLogReader } from '../../infra/ports/event-log.ts';
 import { addFrame, type Block, emptyBlock } from './block.ts';
 
-/** Gathers the next block from a partition's log. Holds one block at most. */
+/** Reads the next block from a partition's log. Holds one block at most. */
 export interface BlockReader {
   /** Adds what is durable until the block is full. Throws what reading a frame throws. */
   extend(): Promise<void>;
   isEmpty(): boolean;
   isFull(): boolean;
-  /** Gives the block away and begins the next one behind it. */
+  /** Returns the block and begins the next one behind it. */
   take(): Block;
   /** Behind what was taken. */
   position(): number;
 }
 
-/** A block goes beyond them by one frame at most. */
+/** A block exceeds them by one frame at most. */
 export interface BlockLimits {
   rowsMax: number;
   bytesMax: number;

@@ -3,7 +3,7 @@ import type { EventLogReader, LogFrame } from '../../infra/ports/event-log.ts';
 import { Fatal } from '../../schemas/failures.ts';
 import { decodeFrame, type Frame, type TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
 
-/** Whole frames of one partition that go into the warehouse as one insert. */
+/** Whole frames of one partition that are inserted into the warehouse together. */
 export interface Block {
   /** [lo, hi): positions of the log. */
   lo: number;

@@ -54,7 +54,7 @@ it('inserts run concurrently; an exclusive one waits, and later ones wait for it
   await Promise.all(running);
 });
 
-// Red when the wait ends with what other statements may take, as if Postgres were away.
+// Red when the wait ends with what other statements may take, as if Postgres were unavailable.
 it('a waiting insert enters when the others have left, or fails with `insert_gate_busy`', async () => {
   const pool = await testPool({ statementTimeoutMs: 300 });
   const enter = (waitMaxMs: number, insert: () => Promise<void>) =>
@@ -124,10 +124,10 @@ it('a session that holds the lock for too long loses it', async () => {
 it('an exclusive session that hangs loses the lock, and notices before its next write', async () => {
   const pool = await testPool();
   const hanging = held();
-  const running = withInsertLock(pool, { logId: 'ab', alone: true, heldMaxMs: 1_500 }, async (stillIn) => {
-    await stillIn();
+  const running = withInsertLock(pool, { logId: 'ab', alone: true, heldMaxMs: 1_500 }, async (checkLock) => {
+    await checkLock();
     await hanging.insert();
-    await stillIn();
+    await checkLock();
   });
   onTestFinished(hanging.end);
   await expect.poll(hanging.hasBegun, SOON).toBe(true);
@@ -139,18 +139,18 @@ it('an exclusive session that hangs loses the lock, and notices before its next 
 
 it('an exclusive session that checks regularly keeps the lock', async () => {
   const pool = await testPool();
-  const enter = (insert: (stillIn: () => Promise<void>) => Promise<void>) =>
+  const enter = (insert: (checkLock: () => Promise<void>) => Promise<void>) =>
     withInsertLock(pool, { logId: 'ab', alone: true, heldMaxMs: 2_000 }, insert);
-  await enter(async (stillIn) => {
+  await enter(async (checkLock) => {
     for (let at = 0; at < 8; at++) {
       await delay(300);
-      await stillIn();
+      await checkLock();
     }
   });
 });
 
-// Red when Postgres believes in the session of a machine that is gone, for two hours by its defaults.
-it('a machine that is gone is found out within seconds', async () => {
+// Red when Postgres keeps the session of a machine that is down, for two hours by its defaults.
+it('a machine that is down is detected within seconds', async () => {
   const pool = await testPool();
   await withInsertLock(pool, { logId: 'ab', alone: true }, async () => undefined);
   const { rows } = await pool.query(

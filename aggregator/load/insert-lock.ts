@@ -12,10 +12,10 @@ import type { Mutex } from './mutex.ts';
  * `insert_gate_busy` when it waits for the lock for too long.
  *
  * A process that hangs in the middle of an insert would block the others. So its session ends after
- * `heldMaxMs` without a statement, and the session of a host that is gone ends after 20 s. The next exclusive
+ * `heldMaxMs` without a statement, and the session of a host that is down ends after 20 s. The next exclusive
  * holder looks for inserts that such a process left running. An exclusive holder sends many statements and
- * calls `stillIn` before each write: it throws Transient `insert_gate_lost` when others may hold the lock by
- * now. The function throws the same when others may have entered before the work was done, for whatever
+ * calls `checkLock` before each write: it throws Transient `insert_gate_lost` when others may hold the lock
+ * by now. The function throws the same when others may have entered before the work was done, for whatever
  * reason the session ended.
  *
  * Each waiting insert uses a connection. The inserts of one process wait one at a time, by the mutex
@@ -24,13 +24,13 @@ import type { Mutex } from './mutex.ts';
  */
 export async function withInsertLock<T>(
   pool: Pool,
-  { entering = (work) => work(), ...options }: GateOptions & { entering?: Mutex },
-  insert: (stillIn: () => Promise<void>) => Promise<T>,
+  { entering = (work) => work(), ...options }: LockOptions & { entering?: Mutex },
+  insert: (checkLock: () => Promise<void>) => Promise<T>,
 ): Promise<T> {
   const client = await entering(() => enter(pool, options));
   let left = false;
   try {
-    const done = await insert(() => askStillIn(client));
+    const done = await insert(() => queryLock(client));
     left = await leave(client);
     // An exclusive holder may have rewritten hours between our events and our hours. They would be counted
     // twice permanently unless this block is repaired as well.
@@ -42,7 +42,7 @@ export async function withInsertLock<T>(
   }
 }
 
-interface GateOptions {
+interface LockOptions {
   logId: string;
   alone: boolean;
   heldMaxMs?: number;
@@ -51,7 +51,7 @@ interface GateOptions {
 
 async function enter(
   pool: Pool,
-  { logId, alone, heldMaxMs = alone ? ALONE_MAX_MS : HELD_MAX_MS, waitMaxMs = WAIT_MAX_MS }: GateOptions,
+  { logId, alone, heldMaxMs = alone ? ALONE_MAX_MS : HELD_MAX_MS, waitMaxMs = WAIT_MAX_MS }: LockOptions,
 ): Promise<PoolClient> {
   const client = await pool.connect();
   try {
@@ -87,7 +87,7 @@ const ENTER_ALONE = `SELECT ${WATCHED}, pg_advisory_lock(hashtextextended($1, 1)
 const LEAVE = `SELECT pg_advisory_unlock_all(), set_config('idle_session_timeout', '0', false)`;
 
 /** The lock belongs to the session: a session that ended does not hold it any more. */
-async function askStillIn(client: PoolClient): Promise<void> {
+async function queryLock(client: PoolClient): Promise<void> {
   await client.query('SELECT 1').catch((cause: unknown) => {
     throw new Transient('insert_gate_lost', 'Others may be inserting by now.', { cause });
   });

@@ -44,7 +44,7 @@ test('a lease is renewed until another epoch has begun', async () => {
 /** What a process leaves that was killed while the clock was ahead, once that has been put right. */
 const AHEAD = "UPDATE partition_leases SET expires_at = now() + interval '40 days'";
 
-// Red when such a lease is believed: nothing is loaded for 40 days. And when it is taken from the living.
+// Red when such a lease is trusted: nothing is loaded for 40 days. And when it is taken from the living.
 test('a lease of a clock that was ahead ends with its length, and a live owner keeps it', async () => {
   const { take, pool } = await partition();
   const living = await take('a', 20_000);
@@ -67,7 +67,7 @@ test('members and leases of a clock that was ahead no longer count after their l
   await vi.waitFor(async () => expect(await renew()).toEqual({ members: 1, held: [] }), WAIT);
 });
 
-// Red when the wait ends with what other statements may take, as if Postgres were away.
+// Red when the wait ends with what other statements may take, as if Postgres were unavailable.
 test('a settlement waits for the others longer than a statement may take, and not forever', async () => {
   const { take, pool } = await partition({ statementTimeoutMs: 300 });
   const epoch = (await take('a'))?.epoch ?? 0;
@@ -76,13 +76,13 @@ test('a settlement waits for the others longer than a statement may take, and no
       const isShared = await shareSettlement(client, PLACE, epoch, waitMaxMs);
       return [isShared, (await client.query('SHOW statement_timeout')).rows[0].statement_timeout];
     });
-  const holder = await pool.connect();
-  await holder.query('BEGIN');
-  await holdSettlement(holder, new Date());
+  const blocker = await pool.connect();
+  await blocker.query('BEGIN');
+  await holdSettlement(blocker, new Date());
   const waiting = share(20_000).catch((error: unknown) => error);
   const rejected = await share(700).catch((error: unknown) => error);
-  await holder.query('COMMIT');
-  holder.release();
+  await blocker.query('COMMIT');
+  blocker.release();
   expect(rejected).toMatchObject({ name: 'Transient', code: 'settlement_busy' });
   expect(await waiting).toEqual([true, '300ms']);
 });

@@ -4,8 +4,8 @@ import { counted, openDistributedLoad, PATIENCE } from './distributed-load-under
 
 const MIB = 1024 * 1024;
 
-// Red when all of a block goes out as one batch: the dead-letter topic rejects it again and again.
-test('foreign records that fill a block are set aside in pieces, and the load continues', async () => {
+// Red when all of a block is sent as one batch: the dead-letter topic rejects it again and again.
+test('foreign records that fill a block become dead letters in pieces, and the load continues', async () => {
   const opened = await openDistributedLoad();
   for (let record = 0; record < 10; record++) await opened.topic.putForeign(0, String(record).repeat(MIB));
   await opened.put(0, events(0, 3));
@@ -19,7 +19,7 @@ test('foreign records that fill a block are set aside in pieces, and the load co
 });
 
 // Red when it is sent whole: with the headers for its place and the reason it is too large for the topic.
-test('of a record too large for a dead letter the beginning is set aside, with its size', async () => {
+test('of a record too large for a dead letter the beginning is kept, with its size', async () => {
   const opened = await openDistributedLoad();
   const size = 8 * MIB - 100;
   await opened.topic.putForeign(0, 'x'.repeat(size));

@@ -25,7 +25,7 @@ import { readMarks } from '../store/settlement-marks.ts';
 
 describe('a line that the warehouse cannot read', () => {
   // Red when its number is not written down with the range: the retry would send other bytes.
-  it('is set aside, and everything around it is counted', async () => {
+  it('is quarantined, and everything around it is counted', async () => {
     const stores = await openLoadStores();
     const bad = eventLine({ id: '\ud800' });
     const end = await stores.append([...events(0, 20), { id: 'bad', line: bad }, ...events(20, 30)]);
@@ -55,7 +55,7 @@ describe('a line that the warehouse cannot read', () => {
 });
 
 describe('a partition', () => {
-  it('stops before a frame of a later release, says so, and does not pass it over', async () => {
+  it('stops before a frame of a later release, reports it, and does not skip it', async () => {
     const stores = await openLoadStores();
     const before = await stores.append(events(0, 10));
     start(stores);
@@ -88,9 +88,9 @@ describe('a partition', () => {
     // Forty years: its events were created on a fixed day.
     await ensureEventIds(stores.warehouse, 350_000);
     let tries = 0;
-    let isAway = true;
+    let isUnavailable = true;
     const query = async <Row>(statement: Statement): Promise<Row[]> => {
-      if (!isAway || !statement.sql.includes('event_ids'))
+      if (!isUnavailable || !statement.sql.includes('event_ids'))
         return await stores.warehouse.query<Row>(statement);
       tries += 1;
       await delay(700);
@@ -103,7 +103,7 @@ describe('a partition', () => {
     for (const first = tries; tries < first + 3; ) {
       expect(await alarms(stores)).toEqual(['warehouse_unavailable']);
     }
-    isAway = false;
+    isUnavailable = false;
     await settledUpTo(stores, await stores.reader.durableEnd(0));
     await vi.waitFor(async () => expect(await alarms(stores)).toEqual([]), WAIT);
   });
@@ -167,11 +167,11 @@ describe('a partition', () => {
   // Red when the partition's owner is not checked, and when alarms are cleared only at the start of a run.
   it('has no lasting alarm from an owner that learns late that another has taken over', async () => {
     const stores = await openLoadStores();
-    const away = new Transient('warehouse_unavailable', 'broken by the test');
+    const unavailable = new Transient('warehouse_unavailable', 'broken by the test');
     const clock = { ...systemClock, aheadMs: 0, monotonicMs: () => performance.now() + clock.aheadMs };
     await stores.append(events(0, 10));
     const end = createEnd();
-    const rejected = withInsert(stores, () => end.here().then(() => Promise.reject(away)));
+    const rejected = withInsert(stores, () => end.here().then(() => Promise.reject(unavailable)));
     const first = start(stores, { warehouse: rejected }, { owner: 'first' });
     await end.reached;
     await stores.pool.query("UPDATE partition_leases SET expires_at = now() - interval '1 second'");
@@ -189,7 +189,7 @@ describe('a partition', () => {
     await vi.waitFor(async () => expect(await alarms(stores)).toEqual([]), WAIT);
   });
 
-  // Red when the retry does not wait: a server goes on with what was given up, and its hours came twice.
+  // Red when the retry does not wait: a server continues with what was given up, and its hours came twice.
   it('sends again when what was given up runs no more', async () => {
     const stores = await openLoadStores();
     const steps: string[] = [];
@@ -229,7 +229,7 @@ describe('a block of more months than ClickHouse takes at once', () => {
   /** Of 110 months, which are two pieces. */
   const wide = events(0, 110).map((event, ago) => ({ ...event, occurredAtMs: Date.UTC(2026, 10 - ago) }));
 
-  // Red when it is one insert: code 252, and nothing is counted any more, of anybody.
+  // Red when it is one insert: code 252, and nothing is counted any more, for any customer.
   it('is counted once, also when it is cut off between two of its pieces', async () => {
     const stores = await openLoadStores();
     let inserts = 0;
@@ -247,7 +247,7 @@ describe('a block of more months than ClickHouse takes at once', () => {
     await vi.waitFor(async () => expect(await alarms(stores)).toEqual([]), WAIT);
   });
 
-  it('is counted but for a line that cannot be read, which is set aside', async () => {
+  it('is counted but for a line that cannot be read, which is quarantined', async () => {
     const stores = await openLoadStores();
     start(stores);
     const bad = { ...events(110, 111)[0], id: 'bad', line: '["half a line"]\n' };

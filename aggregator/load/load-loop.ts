@@ -5,7 +5,7 @@ import { Fatal } from '../../schemas/failures.ts';
 import type { AggregatorOptions } from '../aggregator-options.ts';
 import { type Settler, startSettler } from '../settle/settler.ts';
 import { raiseAlarm } from '../store/alarms.ts';
-import { noteLogStart } from '../store/log-trims.ts';
+import { recordLogStart } from '../store/log-trims.ts';
 import { endOfRanges, LATEST_RANGES, pruneRanges, takeOverRanges } from '../store/ranges.ts';
 import { type Block, touchedBy } from './block.ts';
 import { type BlockReader, createBlockReader } from './block-reader.ts';
@@ -13,7 +13,7 @@ import { withKnownIds } from './known-ids.ts';
 import type { Lease } from './lease.ts';
 import { type DistributedLoad, type LoadDeps, loadBlock, resumeRange } from './load-range.ts';
 import type { LoadState } from './load-state.ts';
-import type { Share } from './partition-assignment.ts';
+import type { PartitionAssignment } from './partition-assignment.ts';
 import type { RecentIds } from './recent-ids.ts';
 import { seedRecentIds } from './seed-recent-ids.ts';
 
@@ -23,7 +23,7 @@ export interface LoadLoopDeps extends LoadDeps {
   disk: { isLow(): boolean };
   wakeup: Wakeup;
   /** Whether the partition is assigned to this process. */
-  share: Share;
+  assignment: PartitionAssignment;
 }
 
 /** How often the loop checks the log while it has nothing to do. */
@@ -104,7 +104,7 @@ async function checkEnd(reader: EventLogReader, lease: Lease, position: number):
 
 async function prune({ pool, reader, distributed }: LoadLoopDeps, lease: Lease): Promise<void> {
   // Kafka deletes its oldest records by itself.
-  if (distributed) await noteLogStart(pool, lease, await reader.start(lease.partition));
+  if (distributed) await recordLogStart(pool, lease, await reader.start(lease.partition));
   const limits = { keep: LATEST_RANGES, rowsMax: PRUNE.rowsMax };
   for (let batch = 0; batch < PRUNE.batchesMax; batch++) {
     if ((await pruneRanges(pool, lease, limits)) < PRUNE.rowsMax) return;
@@ -115,7 +115,7 @@ async function prune({ pool, reader, distributed }: LoadLoopDeps, lease: Lease):
 async function resumeAll(deps: LoadDeps, lease: Lease): Promise<Array<Parameters<Settler['add']>>> {
   const resumed: Array<Parameters<Settler['add']>> = [];
   for (const range of await takeOverRanges(deps.pool, lease, lease.epoch)) {
-    deps.log.info({ lo: range.lo, hi: range.hi, state: range.state }, 'goes on with an unsettled range');
+    deps.log.info({ lo: range.lo, hi: range.hi, state: range.state }, 'continues with an unsettled range');
     resumed.push([range, touchedBy(await resumeRange(deps, lease, range))]);
   }
   return resumed;
@@ -133,7 +133,7 @@ interface Wait {
  * waits, and under load when the block is full or `lingerMs` have passed. False: the loop has to end.
  */
 async function isDue(
-  { reader, clock, metrics, disk, wakeup, share }: LoadLoopDeps,
+  { reader, clock, metrics, disk, wakeup, assignment }: LoadLoopDeps,
   { lingerMs, readerLingerMs }: AggregatorOptions,
   { blockReader, state, loadedAtMs, settler }: Wait,
 ): Promise<boolean> {
@@ -142,7 +142,7 @@ async function isDue(
     if (!state.isHeld) await blockReader.extend();
     if (state.phase.name !== 'paused') return false;
     const { lease, position } = state.phase;
-    if (!share.isAssigned(lease.partition)) return false;
+    if (!assignment.isAssigned(lease.partition)) return false;
     metrics.lag(lease.partition, (await reader.durableEnd(lease.partition)) - position);
     const sinceMs = clock.monotonicMs() - loadedAtMs;
     const waitMs = state.readerWaits ? Math.min(readerLingerMs, lingerMs) : lingerMs;
@@ -170,7 +170,7 @@ async function loadNext(deps: LoadLoopDeps, next: Next): Promise<void> {
   const block = blockReader.take();
   const { distributed } = deps;
   // mutant: foreign-record-dropped
-  if (distributed && block.foreign.length > 0) await setAside(deps, distributed, lease, block);
+  if (distributed && block.foreign.length > 0) await sendToDeadLetters(deps, distributed, lease, block);
   const recent = recentIds.filter(block, deps.clock.nowMs());
   const dropped = distributed ? await withKnownIds(deps.warehouse, block, recent, recentIds) : recent;
   if (dropped.length > 0) await reportDoubles(deps, lease, dropped.length);
@@ -182,15 +182,18 @@ async function loadNext(deps: LoadLoopDeps, next: Next): Promise<void> {
 }
 
 /** Runs before the range is frozen: a crash in between writes the records twice, and loses none. */
-async function setAside(
+async function sendToDeadLetters(
   { log, metrics }: LoadLoopDeps,
   { deadLetters }: DistributedLoad,
   { partition }: Lease,
   { foreign }: Block,
 ): Promise<void> {
   await deadLetters.put(partition, foreign);
-  metrics.setAside(foreign.length);
-  log.warn({ partition, records: foreign.length }, 'records that Metergate did not write were set aside');
+  metrics.foreignRecords(foreign.length);
+  log.warn(
+    { partition, records: foreign.length },
+    'records that Metergate did not write are dead letters now',
+  );
 }
 
 async function reportDoubles(deps: LoadLoopDeps, lease: Lease, events: number): Promise<void> {
@@ -200,6 +203,6 @@ async function reportDoubles(deps: LoadLoopDeps, lease: Lease, events: number): 
   if (deps.distributed)
     return log.info({ events, partition: lease.partition }, 'events were left out as known');
   log.error({ events }, 'events are on the log twice: the second ones are left out');
-  const message = `${events} events stood on the log twice and were counted once.`;
+  const message = `${events} events were on the log twice and are counted once.`;
   await raiseAlarm(pool, lease, { code: EVENT_TWICE, message });
 }

@@ -66,9 +66,9 @@ export async function loadBlock(
 }
 
 /**
- * Goes on with a range that was frozen before. Its bytes are read again and its own drop list is used, never
- * the filter: what is sent again must be the same bytes, or one of the warehouse's tables would miss rows.
- * Gives the block, to be settled.
+ * Continues with a range that was frozen before. Its bytes are read again and its own drop list is used,
+ * never the filter: what is sent again must be the same bytes, or one of the warehouse's tables would miss
+ * rows. Gives the block, to be settled.
  */
 export async function resumeRange(deps: LoadDeps, lease: Lease, range: UnsettledRange): Promise<Block> {
   // mutant: filter-on-retry
@@ -145,7 +145,7 @@ function tokenOf({ logId, partition, lo, hi }: Range): string {
 }
 
 /**
- * Sets the unreadable lines aside and gives all that the range leaves out. Nothing of the block was stored
+ * Quarantines the unreadable lines and returns all that the range leaves out. Nothing of the block was stored
  * yet.
  */
 async function quarantine(
@@ -172,7 +172,7 @@ async function quarantine(
   metrics.quarantined(rejected.length);
   log.error(
     { lo: range.lo, lines: rejected.length },
-    'ClickHouse cannot read these lines: they are set aside',
+    'ClickHouse cannot read these lines: they are quarantined',
   );
   return dropped;
 }

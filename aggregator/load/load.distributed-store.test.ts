@@ -20,7 +20,7 @@ import {
 } from './distributed-load-under-test.ts';
 import { createPause } from './pause-load.ts';
 
-test('two share the partitions, each event is counted once, and one goes on for both', async () => {
+test('two share the partitions, each event is counted once, and one continues for both', async () => {
   const opened = await openDistributedLoad();
   const first = opened.load('one');
   await putAll(opened, events(0, 100));
@@ -65,7 +65,7 @@ test('a flagged event that is stored is left out, and one that is new is counted
   expect(await alarms(opened.stores)).toEqual([]);
 });
 
-test('a record of others goes to the dead letters with the reason, and the partition goes on', async () => {
+test('a foreign record becomes a dead letter with the reason, and the partition continues', async () => {
   const opened = await openDistributedLoad();
   opened.load('one');
   await opened.topic.putForeign(0, 'hello');
@@ -116,7 +116,7 @@ test('a topic that was created again is detected, whatever records it has', asyn
   expect(await opened.stores.counted()).toEqual(exactly(3));
 });
 
-// Red when reading goes on silently where the log begins now.
+// Red when reading continues silently where the log begins now.
 test('what Kafka gave up before it was loaded is named, and not passed over', async () => {
   const opened = await openDistributedLoad();
   await opened.put(0, events(0, 3));

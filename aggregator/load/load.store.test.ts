@@ -39,7 +39,7 @@ describe('the load', () => {
     expect((await ranges(stores)).length).toBeGreaterThan(1);
   });
 
-  it('gathers under load, and loads at once when a reader waits', async () => {
+  it('collects under load, and loads at once when a reader waits', async () => {
     const stores = await openLoadStores();
     start(stores, {}, { lingerMs: 3_600_000, readerLingerMs: 1 });
     await settledUpTo(stores, await stores.append(events(0, 10)));
@@ -66,16 +66,16 @@ describe('the load', () => {
 
   it('continues after the warehouse was unavailable, and reports it meanwhile', async () => {
     const stores = await openLoadStores();
-    let away = true;
+    let unavailable = true;
     start(stores, {
       warehouse: withInsert(stores, async (insert) => {
-        if (away) throw new Transient('warehouse_unavailable', 'away');
+        if (unavailable) throw new Transient('warehouse_unavailable', 'Unavailable.');
         await insert();
       }),
     });
     const end = await stores.append(events(0, 10));
     await vi.waitFor(async () => expect(await alarms(stores)).toEqual(['warehouse_unavailable']), WAIT);
-    away = false;
+    unavailable = false;
     await settledUpTo(stores, end);
     await vi.waitFor(async () => expect(await alarms(stores)).toEqual([]), WAIT);
     expect(await stores.counted()).toEqual(exactly(10));
@@ -107,7 +107,7 @@ const ends: Array<[point: string, (stores: LoadStores, end: End) => Partial<Aggr
     }),
   ],
   [
-    'in the middle of the insert, with its token noted and its part gone',
+    'in the middle of the insert, with its token stored and its part missing',
     (stores, end) => ({
       warehouse: withInsert(stores, async (insert) => {
         await insert();

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { AUDIT_OF_LOG, WHOLE_LOG } from '../store/leases.ts';
-import { fairShare } from './partition-assignment.ts';
+import { assignPartitions } from './partition-assignment.ts';
 
 test('one alone takes all; with a second half is given up, and what others hold is left', () => {
-  expect(fairShare({ members: 1, held: [] }, 'a', 5).size).toBe(5);
+  expect(assignPartitions({ members: 1, held: [] }, 'a', 5).size).toBe(5);
   const held = [0, 1, 2, 3].map((partition) => ({ partition, owner: 'a' }));
-  const kept = fairShare({ members: 2, held }, 'a', 4);
+  const kept = assignPartitions({ members: 2, held }, 'a', 4);
   expect([...kept]).toEqual([0, 1]);
-  expect(fairShare({ members: 2, held }, 'b', 4).size).toBe(0);
+  expect(assignPartitions({ members: 2, held }, 'b', 4).size).toBe(0);
 });
 
 // Red when the others do not give up what they hold, or the audit's own lease is taken for a partition.
@@ -18,10 +18,10 @@ test('the owner of the whole log has every partition, and the others have none',
     { partition: 0, owner: 'a' },
     { partition: 1, owner: 'b' },
   ];
-  expect([...fairShare({ members: 2, held }, 'b', 2)]).toEqual([1]);
+  expect([...assignPartitions({ members: 2, held }, 'b', 2)]).toEqual([1]);
   const whole = [...held, { partition: WHOLE_LOG, owner: 'b' }];
-  expect([...fairShare({ members: 2, held: whole }, 'b', 2)]).toEqual([0, 1]);
-  expect(fairShare({ members: 2, held: whole }, 'a', 2).size).toBe(0);
+  expect([...assignPartitions({ members: 2, held: whole }, 'b', 2)]).toEqual([0, 1]);
+  expect(assignPartitions({ members: 2, held: whole }, 'a', 2).size).toBe(0);
 });
 
 // Red when a process wants another's partition, when a partition is unassigned, when one process has too
@@ -33,10 +33,10 @@ test('taking turns until nothing changes, all partitions are held, evenly and by
       let held: Array<{ partition: number; owner: string }> = [];
       for (let turn = 0; turn < 3 * owners.length; turn++) {
         const owner = owners[turn % owners.length] ?? '';
-        const share = fairShare({ members: owners.length, held }, owner, partitions);
+        const assigned = assignPartitions({ members: owners.length, held }, owner, partitions);
         const others = held.filter((one) => one.owner !== owner);
-        expect(others.some(({ partition }) => share.has(partition))).toBe(false);
-        held = [...others, ...[...share].map((partition) => ({ partition, owner }))];
+        expect(others.some(({ partition }) => assigned.has(partition))).toBe(false);
+        held = [...others, ...[...assigned].map((partition) => ({ partition, owner }))];
       }
       expect(held.map(({ partition }) => partition).sort((a, b) => a - b)).toEqual([
         ...Array(partitions).keys(),

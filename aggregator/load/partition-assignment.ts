@@ -5,20 +5,20 @@ import { WHOLE_LOG } from '../store/leases.ts';
 import { removeMember, renewMember, type Sharing } from '../store/load-members.ts';
 
 /** Which partitions this process should load. Leases decide who may load; this only avoids contention. */
-export interface Share {
+export interface PartitionAssignment {
   isAssigned(partition: number): boolean;
   close(): Promise<void>;
 }
 
 /** Of a log that one process loads. */
-export const WHOLE_SHARE: Share = { isAssigned: () => true, close: async () => undefined };
+export const ALL_PARTITIONS: PartitionAssignment = { isAssigned: () => true, close: async () => undefined };
 
-export interface ShareDeps {
+export interface AssignmentDeps {
   pool: Pool;
   log: Logger;
 }
 
-export interface ShareOptions {
+export interface AssignmentOptions {
   logId: string;
   owner: string;
   partitions: number;
@@ -27,10 +27,13 @@ export interface ShareOptions {
 }
 
 const EVERY_MS = 1_000;
-/** A member that does not say so for as long no longer counts; its leases run out by themselves. */
+/** A member that has not reported for so long no longer counts; its leases expire by themselves. */
 const LIVES_MS = 5_000;
 
-export function startPartitionAssignment({ pool, log }: ShareDeps, options: ShareOptions): Share {
+export function startPartitionAssignment(
+  { pool, log }: AssignmentDeps,
+  options: AssignmentOptions,
+): PartitionAssignment {
   const { logId, owner, partitions, leaseMs } = options;
   const end = createWakeup();
   let mine: ReadonlySet<number> = new Set();
@@ -40,7 +43,7 @@ export function startPartitionAssignment({ pool, log }: ShareDeps, options: Shar
     while (!isClosing) {
       try {
         const sharing = await renewMember(pool, { logId, owner, livesMs: LIVES_MS, leaseMs });
-        mine = fairShare(sharing, owner, partitions);
+        mine = assignPartitions(sharing, owner, partitions);
       } catch (err) {
         log.debug({ err }, 'the other aggregators cannot be read');
       }
@@ -67,7 +70,7 @@ export function startPartitionAssignment({ pool, log }: ShareDeps, options: Shar
  * process begins the search at another partition, so that two new processes do not take the same ones. While
  * a process holds the whole log, all partitions are assigned to it.
  */
-export function fairShare({ members, held }: Sharing, owner: string, partitions: number): Set<number> {
+export function assignPartitions({ members, held }: Sharing, owner: string, partitions: number): Set<number> {
   const part = Math.ceil(partitions / Math.max(1, members));
   const owners = new Map(held.map((one) => [one.partition, one.owner]));
   const whole = owners.get(WHOLE_LOG);

@@ -78,7 +78,7 @@ async function keepLoading(loading: Loading): Promise<void> {
 /** False while another process holds the partition, or should. */
 async function loadOnce(loading: Loading): Promise<boolean> {
   const { deps, options, place, state } = loading;
-  if (!deps.share.isAssigned(place.partition)) return false;
+  if (!deps.assignment.isAssigned(place.partition)) return false;
   const lease = await takeLease(deps, place, options);
   if (!lease) return false;
   const startedAtMs = deps.clock.monotonicMs();

@@ -19,7 +19,7 @@ import { createPause } from './pause-load.ts';
 const log = pino({ level: 'silent' });
 
 // Red when the ranges are not resumed first: the work finds one pending, and it is sent again after it.
-it('a view is changed once what a crash left pending is loaded, and the load goes on', async () => {
+it('a view is changed once what a crash left pending is loaded, and the load continues', async () => {
   const { stores, release } = await openPending({ isStored: true });
   expect(await states(stores)).toEqual(['pending']);
 
@@ -108,8 +108,8 @@ async function openPending({ isStored }: { isStored: boolean }) {
   const stores = await openLoadStores();
   await stores.append(events(0, 10));
   const end = createEnd();
-  const insertAndStand = (insert: () => Promise<void>) => (isStored ? insert().then(end.here) : end.here());
-  start(stores, { warehouse: withInsert(stores, insertAndStand) });
+  const insertAndWait = (insert: () => Promise<void>) => (isStored ? insert().then(end.here) : end.here());
+  start(stores, { warehouse: withInsert(stores, insertAndWait) });
   onTestFinished(end.release);
   await end.reached;
   return { stores, release: end.release };

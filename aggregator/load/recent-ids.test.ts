@@ -18,7 +18,7 @@ const crowded = fc.integer({ min: 1, max: 40 }).map((number) => {
 const spread = fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) => Buffer.from(bytes));
 const blocks = fc.array(fc.array(fc.oneof(crowded, spread), { maxLength: 20 }), { maxLength: 20 });
 
-// Red when only a part of an id is compared, and when a block's own ids are not remembered as it is read.
+// Red when only a part of an id is compared, and when a block's own ids are not kept as it is read.
 test('an id is seen the second time, within a block and across blocks', () => {
   fc.assert(
     fc.property(blocks, (given) => {
@@ -65,7 +65,7 @@ test('an id that comes again is known as long as if it had come then', () => {
   expect(recentIds.filter(blockOf([numbered(1)]), NOW_MS)).toEqual([0]);
 });
 
-// Red when the time is that of the ids that are still known, and when a clock that is ahead is believed.
+// Red when the time is that of the ids that are still known, and when a clock that is ahead is trusted.
 test('it knows up to when it has forgotten', () => {
   const recentIds = createRecentIds(2);
   const at = (committedAtMs: number, ...numbers: number[]) =>

@@ -8,8 +8,8 @@ import type { Block } from './block.ts';
  */
 export interface RecentIds {
   /**
-   * Numbers of the block's events that were seen before, in it or earlier, ascending. Remembers all of them.
-   * `nowMs`: what says that it was committed later than this comes from a clock that is ahead.
+   * Numbers of the block's events that were seen before, in it or earlier, ascending. Keeps all of them.
+   * `nowMs`: a later commit time comes from a clock that is ahead.
    */
   filter(block: Block, nowMs: number): number[];
   /**

@@ -26,7 +26,7 @@ test('one bad line among 60,000 takes two questions per halving', async () => {
   expect(requested()).toBeLessThan(2 * 17);
 });
 
-test('a block of nothing but bad lines is no accident: nothing is set aside', async () => {
+test('a block of nothing but bad lines is no accident: nothing is quarantined', async () => {
   const { warehouse } = rejecting('bad\n');
   const given = Array.from({ length: 1_100 }, () => Buffer.from('bad\n'));
   await expect(findRejectedLines(warehouse, given)).rejects.toMatchObject({ code: 'too_many_refused' });

@@ -9,7 +9,7 @@ const REJECTED_MAX = 1_000;
 
 /**
  * Finds the lines that the warehouse cannot read, as indexes into `lines`, ascending: halves are tried, and
- * the bad half halved again. Throws Fatal `too_many_refused` rather than setting a thousand events aside.
+ * the bad half halved again. Throws Fatal `too_many_refused` rather than quarantining a thousand events.
  */
 export async function findRejectedLines(
   warehouse: Pick<Warehouse, 'accepts'>,

@@ -6,7 +6,7 @@ import type { SettlementInputs } from './settlement-inputs.ts';
 
 /** What a settlement of one period has to change. Amounts in units of 10^-24. */
 export interface CostChange extends RowChanges {
-  pair: TouchedCustomerMeter;
+  customerMeter: TouchedCustomerMeter;
   periodStartMs: number;
   /** As it was settled. */
   before: bigint;
@@ -19,7 +19,7 @@ export function costChanges(usage: CustomerMeterUsage): CostChange[] {
       const rows = costOfPeriod(usage.cells(facts, period));
       return {
         ...rowChanges(rows, period.stored),
-        pair: facts.pair,
+        customerMeter: facts.customerMeter,
         periodStartMs: period.fromMs,
         before: burnedBy(period.stored),
         cost: burnedBy(rows),

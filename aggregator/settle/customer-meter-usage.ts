@@ -108,13 +108,13 @@ async function readLabels(
   return labelled;
 }
 
-function questionOf({ pair, meter }: SettlementInputs, { fromMs, toMs }: Span): UsageQuestion {
-  const { environment, customerId, meterKey } = pair;
+function questionOf({ customerMeter, meter }: SettlementInputs, { fromMs, toMs }: Span): UsageQuestion {
+  const { environment, customerId, meterKey } = customerMeter;
   return { environment, customerId, meterKey, aggregation: meter.aggregation, span: { fromMs, toMs } };
 }
 
-function nameOf({ pair }: SettlementInputs, { fromMs, toMs }: Span): string {
-  return `${fromMs} ${toMs} ${pair.customerId} ${pair.meterKey}`;
+function nameOf({ customerMeter }: SettlementInputs, { fromMs, toMs }: Span): string {
+  return `${fromMs} ${toMs} ${customerMeter.customerId} ${customerMeter.meterKey}`;
 }
 
 async function readInParts(

@@ -7,7 +7,7 @@ import type { MarkDone } from './settle-batch.ts';
 
 /** Marks that are looked at at once. */
 const MARKS_MAX = 500;
-/** Customers of one mark for everybody. */
+/** Customers of one mark for all customers. */
 const CUSTOMERS_MAX = 500;
 
 /**
@@ -18,26 +18,26 @@ const CUSTOMERS_MAX = 500;
 export async function markedCustomerMeters(
   db: Queryable,
   { warehouse, nowMs }: { warehouse: Warehouse; nowMs: number },
-): Promise<{ pairs: TouchedCustomerMeter[]; marks: MarkDone[] }> {
-  const pairs: TouchedCustomerMeter[] = [];
+): Promise<{ customerMeters: TouchedCustomerMeter[]; marks: MarkDone[] }> {
+  const customerMeters: TouchedCustomerMeter[] = [];
   const marks: MarkDone[] = [];
   for (const mark of await readMarks(db, MARKS_MAX)) {
     const { customerId, id } = mark;
     if (customerId !== null) {
-      pairs.push(pairOf(mark, customerId, nowMs));
+      customerMeters.push(customerMeterOf(mark, customerId, nowMs));
       marks.push({ id, position: undefined });
-    } else if (pairs.length < CUSTOMERS_MAX) {
+    } else if (customerMeters.length < CUSTOMERS_MAX) {
       const { environment, meterKey, position, from } = mark;
       const question = { environment, meterKey, after: position, fromMs: from.getTime() };
       const customers = await customersSince(warehouse, { ...question, limit: CUSTOMERS_MAX });
-      pairs.push(...customers.map((customer) => pairOf(mark, customer, nowMs)));
+      customerMeters.push(...customers.map((customer) => customerMeterOf(mark, customer, nowMs)));
       marks.push({ id, position: customers.length < CUSTOMERS_MAX ? undefined : customers.at(-1) });
     }
   }
-  return { pairs, marks };
+  return { customerMeters, marks };
 }
 
-function pairOf(
+function customerMeterOf(
   { environment, meterKey, from }: MarkRow,
   customerId: string,
   nowMs: number,

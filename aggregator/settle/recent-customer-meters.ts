@@ -7,7 +7,7 @@ import type { TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
  */
 export interface RecentCustomerMeters {
   /** Touched, and settled now. */
-  add(pairs: readonly TouchedCustomerMeter[], nowMs: number): void;
+  add(customerMeters: readonly TouchedCustomerMeter[], nowMs: number): void;
   /** Those to settle again at `nowMs`. Returns each once. */
   due(nowMs: number): TouchedCustomerMeter[];
 }
@@ -15,12 +15,12 @@ export interface RecentCustomerMeters {
 const AGAIN_AFTER_MS = 60_000;
 const IN_USE_MS = 3_600_000;
 /** Beyond it, those that wait the longest are dropped until their next usage. */
-const PAIRS_MAX = 20_000;
+const CUSTOMER_METERS_MAX = 20_000;
 /** Of one batch. */
 const DUE_MAX = 200;
 
 interface Recent {
-  pair: TouchedCustomerMeter;
+  customerMeter: TouchedCustomerMeter;
   settledAtMs: number;
   touchedAtMs: number;
 }
@@ -30,17 +30,18 @@ export function createRecentCustomerMeters(): RecentCustomerMeters {
   const recent = new Map<string, Recent>();
 
   function putLast(one: Recent): void {
-    const { environment, customerId, meterKey } = one.pair;
+    const { environment, customerId, meterKey } = one.customerMeter;
     const name = `${environment} ${customerId} ${meterKey}`;
     recent.delete(name);
     recent.set(name, one);
   }
 
   return {
-    add(pairs, nowMs) {
-      for (const pair of pairs) putLast({ pair, settledAtMs: nowMs, touchedAtMs: nowMs });
+    add(customerMeters, nowMs) {
+      for (const customerMeter of customerMeters)
+        putLast({ customerMeter, settledAtMs: nowMs, touchedAtMs: nowMs });
       for (const name of recent.keys()) {
-        if (recent.size <= PAIRS_MAX) break;
+        if (recent.size <= CUSTOMER_METERS_MAX) break;
         recent.delete(name);
       }
     },
@@ -52,7 +53,11 @@ export function createRecentCustomerMeters(): RecentCustomerMeters {
         else recent.delete(name);
       }
       due.forEach(putLast);
-      return due.map(({ pair }) => ({ ...pair, occurredFromMs: nowMs, occurredToMs: nowMs }));
+      return due.map(({ customerMeter }) => ({
+        ...customerMeter,
+        occurredFromMs: nowMs,
+        occurredToMs: nowMs,
+      }));
     },
   };
 }

@@ -16,7 +16,7 @@ export interface Batch {
   /** Loaded, in order. */
   ranges: readonly Range[];
   /** Each once. */
-  pairs: readonly TouchedCustomerMeter[];
+  customerMeters: readonly TouchedCustomerMeter[];
   marks: readonly MarkDone[];
 }
 
@@ -37,7 +37,7 @@ export interface BatchDeps {
 }
 
 /** Of one transaction. It locks the wallets of their customers, and grants of credits wait for it. */
-const PAIRS_MAX = 300;
+const CUSTOMER_METERS_MAX = 300;
 
 /**
  * Settles loaded ranges. Their marks are in one transaction with the last part of the work: after a crash a
@@ -47,14 +47,14 @@ const PAIRS_MAX = 300;
 export async function settleBatch(
   { pool, distributed, ...deps }: BatchDeps,
   lease: Lease,
-  { ranges, pairs, marks }: Batch,
+  { ranges, customerMeters, marks }: Batch,
 ): Promise<Pick<Settled, 'watched' | 'crossings'>> {
   const watched: TouchedCustomerMeter[] = [];
   let crossings = 0;
-  let left: readonly TouchedCustomerMeter[] = pairs;
+  let left: readonly TouchedCustomerMeter[] = customerMeters;
   do {
-    const chunk = left.slice(0, PAIRS_MAX);
-    const behind = left.slice(PAIRS_MAX);
+    const chunk = left.slice(0, CUSTOMER_METERS_MAX);
+    const behind = left.slice(CUSTOMER_METERS_MAX);
     const settle = () =>
       inTransaction(pool, async (client) => {
         const done = await settleChunk(client, { ...deps, lease }, chunk);

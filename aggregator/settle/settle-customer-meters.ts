@@ -37,17 +37,21 @@ const READING_MS = 30_000;
 export async function settleCustomerMeters(
   db: PoolClient,
   { warehouse, nowMs, keptFromMs }: { warehouse: Warehouse } & SettlingTime,
-  pairs: readonly TouchedCustomerMeter[],
+  customerMeters: readonly TouchedCustomerMeter[],
 ): Promise<Settled> {
-  const { facts: all, rest } = await readSettlementInputs(db, pairs, { nowMs, keptFromMs });
+  const { facts: all, rest } = await readSettlementInputs(db, customerMeters, { nowMs, keptFromMs });
   if (all.length === 0) return { watched: [], rest, crossings: 0 };
   // After taking the lock: what is read is never older than what the lock's previous owner has settled.
   const usage = await readCustomerMeterUsage(boundedWarehouse(warehouse, READING_MS), all);
   const { facts } = usage;
-  const left = all.slice(facts.length).map(({ pair }) => pair);
+  const left = all.slice(facts.length).map(({ customerMeter }) => customerMeter);
   await moveCosts(db, { usage, nowMs });
   const crossings = await emitCrossings(db, { usage, nowMs });
-  return { watched: facts.map(({ pair }) => pair), rest: [...withoutThose(rest, left), ...left], crossings };
+  return {
+    watched: facts.map(({ customerMeter }) => customerMeter),
+    rest: [...withoutThose(rest, left), ...left],
+    crossings,
+  };
 }
 
 /** A customer meter that is left completely is not left in parts as well. */
@@ -70,13 +74,19 @@ interface Reading {
 
 async function moveCosts(db: PoolClient, { usage, nowMs }: Reading): Promise<void> {
   const changes = costChanges(usage);
-  const removed = changes.flatMap((one) => one.removed.map((row) => burnRow(one.pair, row)));
-  const written = changes.flatMap((one) => one.written.map((row) => burnRow(one.pair, row)));
+  const removed = changes.flatMap((one) => one.removed.map((row) => burnRow(one.customerMeter, row)));
+  const written = changes.flatMap((one) => one.written.map((row) => burnRow(one.customerMeter, row)));
   // mutant: correction-gives-nothing-back
-  const burns = changes.flatMap(({ pair, periodStartMs, before, cost }): CreditBurn[] =>
+  const burns = changes.flatMap(({ customerMeter, periodStartMs, before, cost }): CreditBurn[] =>
     cost === before
       ? []
-      : [{ ...placeOf(pair), periodStart: new Date(periodStartMs), amount: creditText(cost - before) }],
+      : [
+          {
+            ...placeOf(customerMeter),
+            periodStart: new Date(periodStartMs),
+            amount: creditText(cost - before),
+          },
+        ],
   );
   if (removed.length > 0) await removeBurns(db, removed);
   if (written.length > 0) await writeBurns(db, written);
@@ -84,11 +94,11 @@ async function moveCosts(db: PoolClient, { usage, nowMs }: Reading): Promise<voi
 }
 
 function burnRow(
-  pair: TouchedCustomerMeter,
+  customerMeter: TouchedCustomerMeter,
   { fromMs, toMs, version, label, used, burned }: SettledUsage,
 ): BurnRow {
   return {
-    ...placeOf(pair),
+    ...placeOf(customerMeter),
     from: new Date(fromMs),
     to: new Date(toMs),
     version,
@@ -109,7 +119,7 @@ async function emitCrossings(db: PoolClient, { usage, nowMs }: Reading): Promise
       const current = unitsText(usage.total(facts, period));
       const periodStart = new Date(period.fromMs);
       return reachedThresholds(period.thresholds, current).map(({ value: threshold, kind }) => {
-        return { ...placeOf(facts.pair), periodStart, threshold, kind, current };
+        return { ...placeOf(facts.customerMeter), periodStart, threshold, kind, current };
       });
     }),
   );

@@ -45,7 +45,7 @@ describe('usage of a meter with a rate', () => {
     expect(await tenant.wallet()).toMatchObject({ balance: '82' });
   });
 
-  // Red when credits go by the limit of now: 4 and 14 of 5000 burn, then everything.
+  // Red when credits are burned by the limit of now: 4 and 14 of 5000 burn, then everything.
   it('follows the limits that held when it occurred, whatever they become later', async () => {
     const stores = await openLoadStores();
     const tenant = await createTenant(stores);

@@ -118,7 +118,7 @@ describe('ranges', () => {
     onTestFinished(held.release);
     const { query } = stores.warehouse;
     const slow: Warehouse['query'] = async (statement) => {
-      if (statement.lane === 'settlement') {
+      if (statement.connection === 'settlement') {
         reached.release();
         await held.here();
       }
@@ -157,7 +157,7 @@ describe('a settlement', () => {
     await markLoaded(stores.pool, range);
     const settle = (pool: Pool, epoch = 1) => {
       const lease = { ...PLACE, epoch } as Lease;
-      const batch = { ranges: [range], pairs: [TOUCHED], marks: [] };
+      const batch = { ranges: [range], customerMeters: [TOUCHED], marks: [] };
       return settleBatch({ ...stores, pool, clock: systemClock, keptFromMs: () => 0 }, lease, batch);
     };
     return { tenant, settle };

@@ -19,7 +19,7 @@ export interface SettledHistory extends SettledPeriods {
 const ROUNDS_MAX = 8;
 
 interface Reading {
-  pair: TouchedCustomerMeter;
+  customerMeter: TouchedCustomerMeter;
   terms: MeteredTerm[];
   stored: SettledUsage[];
   hull: Span;
@@ -31,12 +31,12 @@ interface Reading {
  */
 export async function readHistories(
   db: PoolClient,
-  pairs: readonly TouchedCustomerMeter[],
+  customerMeters: readonly TouchedCustomerMeter[],
   nowMs: number,
 ): Promise<SettledHistory[]> {
-  const readings = pairs.map((pair): Reading => {
-    const hull = { fromMs: pair.occurredFromMs, toMs: pair.occurredToMs + 1 };
-    return { pair, terms: [], stored: [], hull };
+  const readings = customerMeters.map((customerMeter): Reading => {
+    const hull = { fromMs: customerMeter.occurredFromMs, toMs: customerMeter.occurredToMs + 1 };
+    return { customerMeter, terms: [], stored: [], hull };
   });
   let open = readings;
   for (let round = 0; open.length > 0 && round < ROUNDS_MAX; round += 1) {
@@ -53,28 +53,32 @@ export async function readHistories(
   return readings.map((one) => ({ ...periodsOf(one, nowMs), stored: one.stored }));
 }
 
-function periodsOf({ pair, terms, stored }: Reading, nowMs: number): SettledPeriods {
-  const question: BilledQuestion = { firstMs: pair.occurredFromMs, lastMs: pair.occurredToMs, nowMs };
+function periodsOf({ customerMeter, terms, stored }: Reading, nowMs: number): SettledPeriods {
+  const question: BilledQuestion = {
+    firstMs: customerMeter.occurredFromMs,
+    lastMs: customerMeter.occurredToMs,
+    nowMs,
+  };
   return settledPeriods(terms, question, stored);
 }
 
 async function readTerms(db: PoolClient, readings: readonly Reading[]): Promise<void> {
-  const requested = readings.map(({ pair, hull }) => ({
-    ...pair,
-    from: new Date(Math.min(pair.occurredFromMs, hull.fromMs)),
+  const requested = readings.map(({ customerMeter, hull }) => ({
+    ...customerMeter,
+    from: new Date(Math.min(customerMeter.occurredFromMs, hull.fromMs)),
   }));
   const terms = byName(await readMeteredTerms(db, requested));
-  for (const one of readings) one.terms = terms.get(nameOf(one.pair)) ?? [];
+  for (const one of readings) one.terms = terms.get(nameOf(one.customerMeter)) ?? [];
 }
 
 async function readStored(db: PoolClient, readings: readonly Reading[]): Promise<void> {
-  const requested = readings.map(({ pair, hull }) => ({
-    ...pair,
+  const requested = readings.map(({ customerMeter, hull }) => ({
+    ...customerMeter,
     from: new Date(hull.fromMs),
     to: new Date(hull.toMs),
   }));
   const rows = byName(await readBurns(db, requested));
-  for (const one of readings) one.stored = (rows.get(nameOf(one.pair)) ?? []).map(settledUsage);
+  for (const one of readings) one.stored = (rows.get(nameOf(one.customerMeter)) ?? []).map(settledUsage);
 }
 
 function settledUsage({ from, to, version, label, used, burned }: BurnRow): SettledUsage {

@@ -9,7 +9,7 @@ import { nameOf, readHistories, type SettledHistory } from './settled-history.ts
 
 /** All that a customer's usage of a meter is settled by, but for the usage. */
 export interface SettlementInputs {
-  pair: TouchedCustomerMeter;
+  customerMeter: TouchedCustomerMeter;
   meter: RatedMeter;
   /** Periods with thresholds that were not crossed yet. */
   watched: WatchedPeriod[];
@@ -51,35 +51,35 @@ export interface InputsOfCustomerMeters {
 /** Of the customer meters that may have an effect. In a transaction that holds the settlement lock. */
 export async function readSettlementInputs(
   db: PoolClient,
-  pairs: readonly TouchedCustomerMeter[],
+  customerMeters: readonly TouchedCustomerMeter[],
   { nowMs, keptFromMs }: SettlingTime,
 ): Promise<InputsOfCustomerMeters> {
-  const meters = await readMeters(db, pairs);
-  const known = pairs.filter((pair) => meters.has(meterName(pair)));
+  const meters = await readMeters(db, customerMeters);
+  const known = customerMeters.filter((customerMeter) => meters.has(meterName(customerMeter)));
   const histories = await readHistories(db, known, nowMs);
   const watched = await readWatched(db, known, histories);
   const facts: SettlementInputs[] = [];
   const rest: TouchedCustomerMeter[] = [];
-  known.forEach((pair, at) => {
-    const [meter, history] = [meters.get(meterName(pair)), histories[at]];
+  known.forEach((customerMeter, at) => {
+    const [meter, history] = [meters.get(meterName(customerMeter)), histories[at]];
     if (!meter || !history) return;
-    const rated = ratedPeriods(meter, history, touchedOf(pair, history)).filter(
+    const rated = ratedPeriods(meter, history, touchedOf(customerMeter, history)).filter(
       ({ fromMs }) => fromMs >= keptFromMs,
     );
     const fresh = watched[at] ?? [];
-    if (fresh.length + rated.length > 0) facts.push({ pair, meter, watched: fresh, rated });
-    if (history.restMs !== undefined) rest.push({ ...pair, occurredFromMs: history.restMs });
+    if (fresh.length + rated.length > 0) facts.push({ customerMeter, meter, watched: fresh, rated });
+    if (history.restMs !== undefined) rest.push({ ...customerMeter, occurredFromMs: history.restMs });
   });
   return { facts, rest };
 }
 
 async function readMeters(
   db: PoolClient,
-  pairs: readonly TouchedCustomerMeter[],
+  customerMeters: readonly TouchedCustomerMeter[],
 ): Promise<Map<string, RatedMeter>> {
   const meters = await readRatedMeters(db, {
-    environments: pairs.map(({ environment }) => environment),
-    meterKeys: pairs.map(({ meterKey }) => meterKey),
+    environments: customerMeters.map(({ environment }) => environment),
+    meterKeys: customerMeters.map(({ meterKey }) => meterKey),
   });
   return new Map(meters.map((meter) => [meterName(meter), meter]));
 }
@@ -116,24 +116,24 @@ function ratedPeriods(
 /** The uncrossed thresholds of the touched periods, in the order of the customer meters. */
 async function readWatched(
   db: PoolClient,
-  pairs: readonly TouchedCustomerMeter[],
+  customerMeters: readonly TouchedCustomerMeter[],
   histories: readonly SettledHistory[],
 ): Promise<WatchedPeriod[][]> {
-  const budgets = new Map((await readBudgets(db, pairs)).map((one) => [nameOf(one), one]));
-  const watched = pairs.map((pair, at) => {
+  const budgets = new Map((await readBudgets(db, customerMeters)).map((one) => [nameOf(one), one]));
+  const watched = customerMeters.map((customerMeter, at) => {
     const history = histories[at];
     if (!history) return [];
-    const { firstMs, lastMs } = touchedOf(pair, history);
+    const { firstMs, lastMs } = touchedOf(customerMeter, history);
     return history.periods.flatMap(({ fromMs, toMs, limits }): WatchedPeriod[] => {
       if (fromMs > lastMs || toMs <= firstMs) return [];
-      const thresholds = usageThresholds(budgets.get(nameOf(pair)), limits);
+      const thresholds = usageThresholds(budgets.get(nameOf(customerMeter)), limits);
       return thresholds.length > 0 ? [{ fromMs, toMs, thresholds }] : [];
     });
   });
-  const crossed = await readCrossed(db, pairs, watched);
+  const crossed = await readCrossed(db, customerMeters, watched);
   return watched.map((periods, at) =>
     periods.flatMap(({ thresholds, ...period }) => {
-      const known = crossed.get(nameOf(pairs[at] as TouchedCustomerMeter, period.fromMs));
+      const known = crossed.get(nameOf(customerMeters[at] as TouchedCustomerMeter, period.fromMs));
       const left = thresholds.filter(({ value }) => !known?.has(value));
       return left.length > 0 ? [{ ...period, thresholds: left }] : [];
     }),
@@ -142,11 +142,11 @@ async function readWatched(
 
 async function readCrossed(
   db: PoolClient,
-  pairs: readonly TouchedCustomerMeter[],
+  customerMeters: readonly TouchedCustomerMeter[],
   watched: readonly WatchedPeriod[][],
 ): Promise<Map<string, Set<string>>> {
-  const places = pairs.flatMap((pair, at) =>
-    (watched[at] ?? []).map(({ fromMs }) => ({ ...pair, periodStart: new Date(fromMs) })),
+  const places = customerMeters.flatMap((customerMeter, at) =>
+    (watched[at] ?? []).map(({ fromMs }) => ({ ...customerMeter, periodStart: new Date(fromMs) })),
   );
   const crossed = new Map<string, Set<string>>();
   if (places.length === 0) return crossed;

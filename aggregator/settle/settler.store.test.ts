@@ -25,7 +25,7 @@ it('a settlement that fails each time has an alarm until it succeeds, and then b
   let isBroken = true;
   let tries = 0;
   const query = async <Row>(statement: Statement): Promise<Row[]> => {
-    if (statement.lane === 'settlement' && isBroken) {
+    if (statement.connection === 'settlement' && isBroken) {
       tries += 1;
       throw new Transient('warehouse_unavailable', 'broken by the test');
     }
@@ -68,15 +68,15 @@ it('takes no more customer meters than fit, and more once these are settled', as
   const metrics = createAggregatorMetrics(new Registry());
   const settler = startSettler({ ...deps, metrics, keptFromMs: () => 0 }, { ...place, epoch: 1 } as Lease);
   onTestFinished(() => settler.close());
-  const pair: TouchedCustomerMeter = {
+  const customerMeter: TouchedCustomerMeter = {
     ...{ environment: ENVIRONMENT, customerId: CUSTOMER, meterKey: METER },
     ...{ occurredFromMs: TEST_NOW_MS, occurredToMs: TEST_NOW_MS },
   };
   // The first has more than may wait: alone it is taken all the same.
-  await settler.add(first, [Array<TouchedCustomerMeter>(600_000).fill(pair)]);
+  await settler.add(first, [Array<TouchedCustomerMeter>(600_000).fill(customerMeter)]);
   await held.reached;
   const added = vi.fn();
-  const adding = settler.add(second, [[pair]]).then(added);
+  const adding = settler.add(second, [[customerMeter]]).then(added);
   // Nothing shows that it waits: an unbounded queue would take everything during these round trips.
   for (let trip = 0; trip < 200; trip += 1) await stores.pool.query('SELECT 1');
   expect(added).not.toHaveBeenCalled();

@@ -7,7 +7,7 @@ import type { Range } from '../store/ranges.ts';
 import { markedCustomerMeters } from './marked-customer-meters.ts';
 import { createRecentCustomerMeters, type RecentCustomerMeters } from './recent-customer-meters.ts';
 import { type BatchDeps, settleBatch } from './settle-batch.ts';
-import { mergePair, watchedCustomerMeters } from './touched-customer-meters.ts';
+import { mergeCustomerMeter, watchedCustomerMeters } from './touched-customer-meters.ts';
 
 /**
  * Settles what is loaded, concurrently with the load. It takes all waiting ranges at once, so that a customer
@@ -35,7 +35,7 @@ export interface SettlerDeps extends BatchDeps {
  * Loaded and not settled; beyond it the load waits. A range keeps its touched customer meters, not its
  * events: there are as many when each event is of another customer. A single range may have more.
  */
-const WAITING_MAX = { ranges: 64, pairs: 500_000 };
+const WAITING_MAX = { ranges: 64, customerMeters: 500_000 };
 /** How often marks are looked for while nothing is loaded. */
 const IDLE_MS = 500;
 /** Settling takes a third of the time, unless a single settlement takes long. */
@@ -44,13 +44,13 @@ const PAUSE = { times: 2, msMax: 1_500 };
 interface LoadedRange {
   range: Range;
   touched: TouchedCustomerMeter[][];
-  pairs: number;
+  customerMeters: number;
 }
 
 export function startSettler(deps: SettlerDeps, lease: Lease): Settler {
   const { clock, metrics, log } = deps;
   const recent = createRecentCustomerMeters();
-  const [work, room, end] = [createWakeup(), createWakeup(), createWakeup()];
+  const [work, capacity, end] = [createWakeup(), createWakeup(), createWakeup()];
   let waiting: LoadedRange[] = [];
   let isClosing = false;
   let failure: { error: unknown } | undefined;
@@ -62,7 +62,7 @@ export function startSettler(deps: SettlerDeps, lease: Lease): Settler {
     const then = whenSettled;
     await settleLoaded(deps, lease, { loaded, recent });
     waiting = waiting.slice(loaded.length);
-    room.wake();
+    capacity.wake();
     if (!then) return;
     whenSettled = undefined;
     await then();
@@ -86,15 +86,15 @@ export function startSettler(deps: SettlerDeps, lease: Lease): Settler {
   const running = keepSettling().catch((error: unknown) => {
     failure = { error };
     log.warn({ err: error, waiting: waiting.length }, 'settling has failed: the load restarts it');
-    room.wake();
+    capacity.wake();
   });
   return {
     check,
     async add(range, touched) {
-      const pairs = touched.reduce((sum, one) => sum + one.length, 0);
-      while (isFull(waiting, pairs) && !failure && !isClosing) await room.wait(IDLE_MS);
+      const customerMeters = touched.reduce((sum, one) => sum + one.length, 0);
+      while (isFull(waiting, customerMeters) && !failure && !isClosing) await capacity.wait(IDLE_MS);
       check();
-      waiting.push({ range, touched, pairs });
+      waiting.push({ range, touched, customerMeters });
       work.wake();
     },
     onceSettled(then) {
@@ -102,15 +102,18 @@ export function startSettler(deps: SettlerDeps, lease: Lease): Settler {
     },
     async close() {
       isClosing = true;
-      for (const wakeup of [work, room, end]) wakeup.wake();
+      for (const wakeup of [work, capacity, end]) wakeup.wake();
       await running;
     },
   };
 }
 
 function isFull(waiting: readonly LoadedRange[], more: number): boolean {
-  const pairs = waiting.reduce((sum, one) => sum + one.pairs, more);
-  return waiting.length > 0 && (waiting.length >= WAITING_MAX.ranges || pairs > WAITING_MAX.pairs);
+  const customerMeters = waiting.reduce((sum, one) => sum + one.customerMeters, more);
+  return (
+    waiting.length > 0 &&
+    (waiting.length >= WAITING_MAX.ranges || customerMeters > WAITING_MAX.customerMeters)
+  );
 }
 
 async function settleLoaded(
@@ -119,27 +122,28 @@ async function settleLoaded(
   { loaded, recent }: { loaded: readonly LoadedRange[]; recent: RecentCustomerMeters },
 ): Promise<void> {
   const nowMs = deps.clock.nowMs();
-  const { pairs: marked, marks } = await markedCustomerMeters(deps.pool, { ...deps, nowMs });
+  const { customerMeters: marked, marks } = await markedCustomerMeters(deps.pool, { ...deps, nowMs });
   const touched = await watchedCustomerMeters(
     deps.pool,
     loaded.flatMap((one) => one.touched),
   );
   const merged = new Map<string, TouchedCustomerMeter>();
-  for (const pair of [...touched, ...marked, ...recent.due(nowMs)]) mergePair(merged, pair);
+  for (const customerMeter of [...touched, ...marked, ...recent.due(nowMs)])
+    mergeCustomerMeter(merged, customerMeter);
   if (loaded.length + merged.size + marks.length === 0) return;
   const ranges = loaded.map(({ range }) => range);
-  const batch = { ranges, pairs: [...merged.values()], marks };
+  const batch = { ranges, customerMeters: [...merged.values()], marks };
   const { watched, crossings } = await settleBatch(deps, lease, batch);
   recent.add(ofThem(watched, touched), nowMs);
-  deps.metrics.settled({ ranges: ranges.length, pairs: watched.length, crossings });
+  deps.metrics.settled({ ranges: ranges.length, customerMeters: watched.length, crossings });
 }
 
 function ofThem(
-  pairs: readonly TouchedCustomerMeter[],
+  customerMeters: readonly TouchedCustomerMeter[],
   touched: readonly TouchedCustomerMeter[],
 ): TouchedCustomerMeter[] {
   const names = new Set(touched.map(nameOf));
-  return pairs.filter((pair) => names.has(nameOf(pair)));
+  return customerMeters.filter((customerMeter) => names.has(nameOf(customerMeter)));
 }
 
 function nameOf({ environment, customerId, meterKey }: TouchedCustomerMeter): string {

@@ -15,19 +15,26 @@ export async function watchedCustomerMeters(
   const merged = new Map<string, TouchedCustomerMeter>();
   for (const touched of frames) {
     // mutant: touched-without-its-times
-    for (const pair of touched) if (watched.has(pair)) mergePair(merged, pair);
+    for (const customerMeter of touched)
+      if (watched.has(customerMeter)) mergeCustomerMeter(merged, customerMeter);
   }
   return [...merged.values()];
 }
 
 /** Extends the span of a customer meter by another span of it. */
-export function mergePair(merged: Map<string, TouchedCustomerMeter>, pair: TouchedCustomerMeter): void {
-  const name = `${pair.environment} ${pair.customerId} ${pair.meterKey}`;
+export function mergeCustomerMeter(
+  merged: Map<string, TouchedCustomerMeter>,
+  customerMeter: TouchedCustomerMeter,
+): void {
+  const name = `${customerMeter.environment} ${customerMeter.customerId} ${customerMeter.meterKey}`;
   const before = merged.get(name);
   merged.set(name, {
-    ...pair,
-    occurredFromMs: Math.min(pair.occurredFromMs, before?.occurredFromMs ?? pair.occurredFromMs),
-    occurredToMs: Math.max(pair.occurredToMs, before?.occurredToMs ?? pair.occurredToMs),
+    ...customerMeter,
+    occurredFromMs: Math.min(
+      customerMeter.occurredFromMs,
+      before?.occurredFromMs ?? customerMeter.occurredFromMs,
+    ),
+    occurredToMs: Math.max(customerMeter.occurredToMs, before?.occurredToMs ?? customerMeter.occurredToMs),
   });
 }
 
@@ -36,10 +43,10 @@ function metersOf(frames: readonly TouchedCustomerMeter[][]): MeterPlace[] {
   const known = createMeterSet([]);
   const places: MeterPlace[] = [];
   for (const touched of frames) {
-    for (const pair of touched) {
-      if (known.has(pair)) continue;
-      known.add(pair);
-      places.push({ environment: pair.environment, meterKey: pair.meterKey });
+    for (const customerMeter of touched) {
+      if (known.has(customerMeter)) continue;
+      known.add(customerMeter);
+      places.push({ environment: customerMeter.environment, meterKey: customerMeter.meterKey });
     }
   }
   return places;

@@ -18,7 +18,7 @@ export async function countAcknowledged(db: Queryable): Promise<number> {
 }
 
 export interface StoredEvents {
-  /** Of all logs, by what was noted of them. */
+  /** Of all logs, by what is recorded of them. */
   counted: number;
   /** Those of them that this log has not given up. */
   onLog: number;

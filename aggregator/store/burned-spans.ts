@@ -13,7 +13,7 @@ const SPANS = `SELECT customer_id AS "customerId", min(span_from) AS first, max(
   FROM credit_burns WHERE environment = $1 AND meter_key = $2 AND burned > 0 AND span_from >= $3`;
 
 /** Customers with burns for their usage of a meter, in the order of their ids here. */
-export async function readBurnedPairs(
+export async function readBurnedCustomerMeters(
   db: Queryable,
   { environment, meterKey }: MeterPlace,
   { after, fromMs, limit }: { after: string; fromMs: number; limit: number },
@@ -22,11 +22,11 @@ export async function readBurnedPairs(
     `${SPANS} AND customer_id > $4 GROUP BY customer_id ORDER BY customer_id LIMIT $5`,
     [environment, meterKey, new Date(fromMs), after, limit],
   );
-  return rows.map((row) => pairOf({ environment, meterKey }, row));
+  return rows.map((row) => customerMeterOf({ environment, meterKey }, row));
 }
 
 /** The same of these customers. */
-export async function readBurnedPairsOf(
+export async function readBurnedCustomerMetersOf(
   db: Queryable,
   { environment, meterKey }: MeterPlace,
   { customerIds, fromMs }: { customerIds: string[]; fromMs: number },
@@ -37,9 +37,9 @@ export async function readBurnedPairsOf(
     new Date(fromMs),
     customerIds,
   ]);
-  return rows.map((row) => pairOf({ environment, meterKey }, row));
+  return rows.map((row) => customerMeterOf({ environment, meterKey }, row));
 }
 
-function pairOf(meter: MeterPlace, { customerId, first, last }: SpanRow): TouchedCustomerMeter {
+function customerMeterOf(meter: MeterPlace, { customerId, first, last }: SpanRow): TouchedCustomerMeter {
   return { ...meter, customerId, occurredFromMs: first.getTime(), occurredToMs: last.getTime() - 1 };
 }

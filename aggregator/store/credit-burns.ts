@@ -19,7 +19,7 @@ export interface BurnRow extends CustomerMeterPlace {
  */
 export async function readBurns(
   db: Queryable,
-  pairs: ReadonlyArray<CustomerMeterPlace & { from: Date; to: Date }>,
+  customerMeters: ReadonlyArray<CustomerMeterPlace & { from: Date; to: Date }>,
 ): Promise<BurnRow[]> {
   const { rows } = await db.query<BurnRow>(
     `SELECT b.environment, b.customer_id AS "customerId", b.meter_key AS "meterKey", b.span_from AS "from",
@@ -29,11 +29,11 @@ export async function readBurns(
        JOIN credit_burns b USING (environment, customer_id, meter_key)
       WHERE b.span_from < requested.ends AND requested.begins < b.span_to`,
     [
-      pairs.map(({ environment }) => environment),
-      pairs.map(({ customerId }) => customerId),
-      pairs.map(({ meterKey }) => meterKey),
-      pairs.map(({ from }) => from),
-      pairs.map(({ to }) => to),
+      customerMeters.map(({ environment }) => environment),
+      customerMeters.map(({ customerId }) => customerId),
+      customerMeters.map(({ meterKey }) => meterKey),
+      customerMeters.map(({ from }) => from),
+      customerMeters.map(({ to }) => to),
     ],
   );
   return rows;

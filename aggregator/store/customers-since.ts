@@ -15,7 +15,7 @@ export async function customersSince(
              AND meter_key = {meter:String} AND hour >= toDateTime({hour:Int64}, 'UTC')
            ORDER BY customer LIMIT {limit:UInt32}`,
     params: { environment, meter: meterKey, hour: Math.floor(fromMs / HOUR_MS) * 3600, after, limit },
-    lane: 'settlement',
+    connection: 'settlement',
     timeoutMs: TIMEOUT_MS,
   });
   return rows.map(({ customer }) => customer);

@@ -43,7 +43,7 @@ it('ids are kept for the longest time ever configured, also those already stored
     const [row] = await warehouse.query<{ until: string }>({
       sql: `SELECT toString(toUnixTimestamp(delete_ttl_info_max)) AS until FROM system.parts
             WHERE database = 'metergate' AND table = 'event_ids' AND active`,
-      lane: 'load',
+      connection: 'load',
       timeoutMs: TIMEOUT_MS,
     });
     return (Number(row?.until) * 1_000 - createdAtMs) / HOUR_MS;

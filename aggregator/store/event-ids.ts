@@ -16,7 +16,8 @@ export async function ensureEventIds(
   keptHours: number,
   everywhere: (change: string) => string = (change) => change,
 ): Promise<void> {
-  const ask = <Row>(sql: string) => warehouse.query<Row>({ sql, lane: 'load', timeoutMs: TIMEOUT_MS });
+  const query = <Row>(sql: string) =>
+    warehouse.query<Row>({ sql, connection: 'load', timeoutMs: TIMEOUT_MS });
   const end = `toDateTime(created_at) + INTERVAL ${keptHours} HOUR`;
   const statements = [
     `CREATE TABLE IF NOT EXISTS metergate.event_ids (id String, created_at DateTime64(3, 'UTC'))
@@ -26,17 +27,17 @@ export async function ensureEventIds(
     `CREATE MATERIALIZED VIEW IF NOT EXISTS metergate.event_ids_view TO metergate.event_ids AS
      SELECT id, created_at FROM metergate.events`,
   ];
-  for (const sql of statements) await ask(everywhere(sql));
-  const [table] = await ask<{ engine: string }>(
+  for (const sql of statements) await query(everywhere(sql));
+  const [table] = await query<{ engine: string }>(
     `SELECT engine_full AS engine FROM system.tables WHERE database = 'metergate' AND name = 'event_ids'`,
   );
   const [, found] = / TTL .*toIntervalHour\((\d+)\)/.exec(table?.engine ?? '') ?? [];
   if (found === undefined || Number(found) >= keptHours) return;
   // Ids of events that are stored already are marked, not written again.
-  await ask(
+  await query(
     everywhere('ALTER TABLE metergate.event_ids MODIFY SETTING materialize_ttl_recalculate_only = 1'),
   );
-  await ask(everywhere(`ALTER TABLE metergate.event_ids MODIFY TTL ${end}`));
+  await query(everywhere(`ALTER TABLE metergate.event_ids MODIFY TTL ${end}`));
 }
 
 /** Those of them that are stored. */
@@ -49,7 +50,7 @@ export async function storedIds(
     const rows = await warehouse.query<{ id: string }>({
       sql: 'SELECT DISTINCT id FROM metergate.event_ids WHERE id IN {ids:Array(String)}',
       params: { ids: ids.slice(at, at + IDS_MAX) },
-      lane: 'load',
+      connection: 'load',
       timeoutMs: TIMEOUT_MS,
     });
     for (const { id } of rows) stored.add(id);

@@ -11,8 +11,8 @@ const NOW = 500_000 * HOUR_MS;
 
 function question(customerId: string, fromMs: number, toMs = fromMs + HOUR_MS): LabelQuestion {
   const property = { name: 'region', rates: { eu: '1' } };
-  const pair = { environment: 'ws_a:live', customerId, meterKey: 'calls' };
-  return { ...pair, aggregation: 'sum', property, span: { fromMs, toMs } };
+  const customerMeter = { environment: 'ws_a:live', customerId, meterKey: 'calls' };
+  return { ...customerMeter, aggregation: 'sum', property, span: { fromMs, toMs } };
 }
 
 function hours(customerId: string, fromMs: number, count: number): LabelQuestion[] {
@@ -52,7 +52,7 @@ describe('one statement', () => {
     expect(readTogether(stretchesOf(requested))).toHaveLength(1);
   });
 
-  it('does not read everybody as far back as one that is late', () => {
+  it('does not read all customers as far back as one that is late', () => {
     const late = hours('cus_late', NOW - 2_000 * HOUR_MS, 1);
     const others = Array.from({ length: 300 }, (_, at) => hours(`cus_${at}`, NOW, 1)).flat();
     const groups = readTogether(stretchesOf([...others, ...late]));

@@ -22,7 +22,7 @@ export function stretchesOf(questions: readonly UsageQuestion[]): Stretch[] {
     .sort((a, b) => fromOf(questions, a) - fromOf(questions, b));
   for (const question of places) {
     const { span, environment, customerId, meterKey } = questions[question] as UsageQuestion;
-    const name = pairName(questions[question] as UsageQuestion);
+    const name = customerMeterName(questions[question] as UsageQuestion);
     const before = open.get(name);
     if (!isHour(span)) {
       stretches.push({
@@ -60,7 +60,10 @@ export function readTogether(stretches: readonly Stretch[]): Stretch[][] {
       groups[groups.length - 1] = grown;
     } else {
       groups.push(
-        withStretch({ stretches: [], pairs: new Set(), requestedMs: 0, ...spanOf(stretch) }, stretch),
+        withStretch(
+          { stretches: [], customerMeters: new Set(), requestedMs: 0, ...spanOf(stretch) },
+          stretch,
+        ),
       );
     }
   }
@@ -69,29 +72,29 @@ export function readTogether(stretches: readonly Stretch[]): Stretch[][] {
 
 interface Group extends Span {
   stretches: Stretch[];
-  pairs: Set<string>;
+  customerMeters: Set<string>;
   requestedMs: number;
 }
 
 function withStretch(group: Group, stretch: Stretch): Group {
   return {
     stretches: [...group.stretches, stretch],
-    pairs: new Set(group.pairs).add(pairName(stretch)),
+    customerMeters: new Set(group.customerMeters).add(customerMeterName(stretch)),
     requestedMs: group.requestedMs + stretch.toMs - stretch.fromMs,
     fromMs: group.fromMs,
     toMs: Math.max(group.toMs, stretch.toMs),
   };
 }
 
-function idleHours({ pairs, requestedMs, fromMs, toMs }: Group): number {
-  return ((toMs - fromMs) * pairs.size - requestedMs) / HOUR_MS;
+function idleHours({ customerMeters, requestedMs, fromMs, toMs }: Group): number {
+  return ((toMs - fromMs) * customerMeters.size - requestedMs) / HOUR_MS;
 }
 
 function spanOf({ fromMs, toMs }: Span): Span {
   return { fromMs, toMs };
 }
 
-function pairName({ environment, customerId, meterKey }: Stretch | UsageQuestion): string {
+function customerMeterName({ environment, customerId, meterKey }: Stretch | UsageQuestion): string {
   return `${environment} ${customerId} ${meterKey}`;
 }
 

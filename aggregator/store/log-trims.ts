@@ -48,8 +48,12 @@ export async function releaseLog(db: Queryable, { logId, partition }: Place): Pr
   );
 }
 
-/** The log has given up what stood before this by itself; what is not settled of it is not noted. */
-export async function noteLogStart(db: Queryable, { logId, partition }: Place, start: number): Promise<void> {
+/** The log itself has dropped what was before this; what is not settled of it is not recorded. */
+export async function recordLogStart(
+  db: Queryable,
+  { logId, partition }: Place,
+  start: number,
+): Promise<void> {
   await db.query(
     `INSERT INTO log_trims AS trims (log_id, partition, kept_from)
      SELECT $1, $2, $3::bigint WHERE NOT EXISTS (

@@ -22,7 +22,7 @@ export async function keepRejectedLines(
   );
 }
 
-/** A kept line and where it stood. */
+/** A kept line and where it was. */
 export interface KeptLine {
   logId: string;
   partition: number;

@@ -110,12 +110,12 @@ describe('a lease', () => {
 it('a mark notifies the listeners of the loaded position', async () => {
   const listener = new Client({ connectionString: url });
   await listener.connect();
-  const heard = new Promise((resolve) => listener.on('notification', ({ payload }) => resolve(payload)));
+  const received = new Promise((resolve) => listener.on('notification', ({ payload }) => resolve(payload)));
   await listener.query(`LISTEN ${CHANNELS.loaded}`);
   await acquireLease(pool, PLACE, 'a', 60_000);
   await freezeRange(pool, range(0, 10, 1));
   await markLoaded(pool, range(0, 10, 1));
-  expect(JSON.parse(String(await heard))).toEqual({ ...PLACE, hi: 10, throughMs: 10 });
+  expect(JSON.parse(String(await received))).toEqual({ ...PLACE, hi: 10, throughMs: 10 });
   await listener.end();
 });
 

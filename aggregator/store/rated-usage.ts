@@ -29,7 +29,7 @@ export async function readUsersOf(
              AND meter_key = {meter:String} AND hour >= toDateTime({from:Int64}, 'UTC')
            GROUP BY customer_id ORDER BY customer_id LIMIT {limit:UInt32}`,
     params: { environment, meter: meterKey, after, from: Math.floor(fromMs / HOUR_MS) * 3600, limit },
-    lane: 'settlement',
+    connection: 'settlement',
     timeoutMs: TIMEOUT_MS,
   });
   return rows.map(({ customer, first, last }) => ({
@@ -57,7 +57,7 @@ export async function readUsersAmong(
       customers: customerIds,
       from: Math.floor(fromMs / HOUR_MS) * 3600,
     },
-    lane: 'settlement',
+    connection: 'settlement',
     timeoutMs: TIMEOUT_MS,
   });
   return new Set(rows.map(({ customer }) => customer));

@@ -10,15 +10,18 @@ export interface CustomerMeterPlace {
 
 export type BudgetRow = CustomerMeterPlace & UsageBudget;
 
-export async function readBudgets(db: Queryable, pairs: readonly CustomerMeterPlace[]): Promise<BudgetRow[]> {
+export async function readBudgets(
+  db: Queryable,
+  customerMeters: readonly CustomerMeterPlace[],
+): Promise<BudgetRow[]> {
   const { rows } = await db.query<BudgetRow>(
     `SELECT b.environment, b.customer_id AS "customerId", b.meter_key AS "meterKey", b.soft, b.hard
        FROM unnest($1::text[], $2::text[], $3::text[]) AS requested (environment, customer_id, meter_key)
        JOIN budgets b USING (environment, customer_id, meter_key)`,
     [
-      pairs.map(({ environment }) => environment),
-      pairs.map(({ customerId }) => customerId),
-      pairs.map(({ meterKey }) => meterKey),
+      customerMeters.map(({ environment }) => environment),
+      customerMeters.map(({ customerId }) => customerId),
+      customerMeters.map(({ meterKey }) => meterKey),
     ],
   );
   return rows;

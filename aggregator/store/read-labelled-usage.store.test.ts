@@ -61,8 +61,8 @@ it.each(['sum', 'count'] as const)('is exact by the label for a %s, hour by hour
   const property = { name: 'region', rates: { eu: '2', us: '3' } };
   const questions = CUSTOMERS.flatMap((customerId) =>
     spans.map((span): LabelQuestion => {
-      const pair = { environment: 'ws_a:live', customerId, meterKey: 'calls' };
-      return { ...pair, aggregation, property, span };
+      const customerMeter = { environment: 'ws_a:live', customerId, meterKey: 'calls' };
+      return { ...customerMeter, aggregation, property, span };
     }),
   );
   const query = vi.fn(warehouse.query);

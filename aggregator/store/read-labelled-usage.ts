@@ -61,7 +61,7 @@ function readStretches(
       property: property.name,
       values: Object.keys(property.rates),
     },
-    lane: 'settlement',
+    connection: 'settlement',
     timeoutMs: TIMEOUT_MS,
   });
 }

@@ -61,7 +61,7 @@ it('is exact for spans of every kind, requested at once', async () => {
   const questions = AGGREGATIONS.flatMap((aggregation) =>
     CUSTOMERS.flatMap((customerId, at): UsageQuestion[] => {
       const [a, b] = [timeIn(random), timeIn(random)].sort((one, other) => one - other) as [number, number];
-      const pair = {
+      const customerMeter = {
         environment: ENVIRONMENTS[at % 2] ?? '',
         customerId,
         meterKey: aggregation,
@@ -69,7 +69,7 @@ it('is exact for spans of every kind, requested at once', async () => {
       };
       const short = { fromMs: a, toMs: a + HOUR_MS / 3 };
       const spans = [month, { fromMs: a, toMs: b + 1 }, short, { fromMs: FIRST_MS, toMs: b + 1 }];
-      return spans.map((span) => ({ ...pair, span }));
+      return spans.map((span) => ({ ...customerMeter, span }));
     }),
   );
   const responses = await readUsage(warehouse, questions);

@@ -83,7 +83,7 @@ GROUP BY customer, meter`,
       from: first.span.fromMs / 1000,
       to: first.span.toMs / 1000,
     },
-    lane: 'settlement',
+    connection: 'settlement',
     timeoutMs: TIMEOUT_MS,
   });
   const current = new Map(rows.map((row) => [`${row.customer} ${row.meter}`, row.current]));
@@ -115,7 +115,7 @@ async function readJoined(
     sql: `SELECT place, toString(${aggregateOf(group).merged}) AS current
       FROM (${parts.join('\nUNION ALL\n')}) GROUP BY place`,
     params: { ...boundsOf(hours), ...requestedParams('hour', hours), ...requestedParams('event', edges) },
-    lane: 'settlement',
+    connection: 'settlement',
     timeoutMs: TIMEOUT_MS,
   });
   for (const { place, current } of rows) {

@@ -9,7 +9,7 @@ export interface RequestedSpan extends CustomerMeterPlace, Span {
 
 type Table = 'hour' | 'event';
 
-/** The columns of {@link askedTable}, and what {@link isOfAsked} goes by. */
+/** The columns of {@link requestedTable}, and what {@link isOfRequested} compares. */
 export function requestedParams(table: Table, spans: readonly RequestedSpan[]): Record<string, string[]> {
   const each = (of: (span: RequestedSpan) => string) => spans.map(of);
   const some = (of: (span: RequestedSpan) => string) => [...new Set(spans.map(of))];

@@ -28,7 +28,7 @@ async function countRunning(warehouse: Pick<Warehouse, 'query'>): Promise<number
             + (SELECT count() FROM system.mutations
                WHERE database = 'metergate' AND table = 'usage_hourly' AND NOT is_done
                  AND command ILIKE '%DELETE WHERE%')) AS running`,
-    lane: 'load',
+    connection: 'load',
     timeoutMs: TIMEOUT_MS,
   });
   return Number(row?.running ?? 0);

@@ -9,7 +9,7 @@ export interface MarkRow {
   customerId: string | null;
   meterKey: string;
   from: Date;
-  /** The last customer of a mark for everybody that was settled. */
+  /** The last settled customer of a mark for all customers. */
   position: string;
 }
 
@@ -27,7 +27,7 @@ export async function removeMarks(db: Queryable, ids: readonly number[]): Promis
   await db.query('DELETE FROM settlement_marks WHERE id = ANY ($1)', [ids]);
 }
 
-/** A mark for everybody is done up to this customer. */
+/** A mark for all customers is done up to this customer. */
 export async function advanceMark(db: Queryable, id: number, position: string): Promise<void> {
   await db.query('UPDATE settlement_marks SET position = $2 WHERE id = $1', [id, position]);
 }

@@ -108,7 +108,7 @@ export interface GrantSums {
 
 /**
  * Of the customers of one page the grants that do not add up: what one granted has to be what it has left,
- * what expired of it and what usage has burned of it; and the ledger says that it granted so much. In one
+ * what expired of it and what usage has burned of it; and the ledger states that it granted so much. In one
  * statement, as above.
  */
 export async function contradictoryGrants(

@@ -3,7 +3,7 @@
  * not run.
  */
 import { pino } from 'pino';
-import { AUDIT_EXIT, askAudit } from '../../aggregator/audit/request-audit.ts';
+import { AUDIT_EXIT, requestAudit } from '../../aggregator/audit/request-audit.ts';
 import { dataDirAt } from '../../infra/platform/data-dir.ts';
 import { readEndpoints } from '../../infra/platform/endpoints-file.ts';
 import { createPool } from '../../infra/postgres/pool.ts';
@@ -35,7 +35,7 @@ async function auditCommand(args: string[], print: (line: string) => void): Prom
   const pool = createPool({ url, name: 'audit', log: pino({ level: 'silent' }), max: CONNECTIONS_MAX });
   try {
     const repair = args.includes('--repair');
-    return await askAudit(pool, { repair, beginWithinMs: BEGIN_WITHIN_MS, print });
+    return await requestAudit(pool, { repair, beginWithinMs: BEGIN_WITHIN_MS, print });
   } finally {
     await pool.end();
   }

@@ -5,9 +5,9 @@ import { readEnv, toConfig } from '../config/config.ts';
 const TIMEOUT_MS = 3_500;
 const [page = '/healthz'] = process.argv.slice(2);
 
-process.exitCode = await ask(page).catch(() => 1);
+process.exitCode = await fetchPage(page).catch(() => 1);
 
-async function ask(path: string): Promise<number> {
+async function fetchPage(path: string): Promise<number> {
   const { port } = toConfig(readEnv());
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   const { statusCode, body } = await request(`http://127.0.0.1:${port}${path}`, { signal });

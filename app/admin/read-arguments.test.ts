@@ -53,8 +53,8 @@ describe('the arguments of the admin command', () => {
   });
 
   const SECRET = 'key create --workspace ws_a --mode live --kind secret';
-  const wrong: Array<[line: string, says: RegExp]> = [
-    ['', /Say what to do/],
+  const wrong: Array<[line: string, message: RegExp]> = [
+    ['', /Name a command/],
     ['workspace', /no command `workspace`/],
     ['workspace delete --name a', /no command `workspace delete`/],
     ['constructor', /no command `constructor`/],
@@ -74,8 +74,8 @@ describe('the arguments of the admin command', () => {
     ['key create --workspace ws_a --mode live --kind publishable --scopes *', /has no --scopes/],
     ['key revoke', /--key is missing/],
   ];
-  it.each(wrong)('are rejected: %s', (line, says) => {
+  it.each(wrong)('are rejected: %s', (line, message) => {
     expect(() => read(line)).toThrow(UsageFault);
-    expect(() => read(line)).toThrow(says);
+    expect(() => read(line)).toThrow(message);
   });
 });

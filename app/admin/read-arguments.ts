@@ -30,7 +30,7 @@ const COMMANDS: Record<AdminCommand['act'], string> = {
 };
 
 const ABOUT = `
-Asks the Metergate that runs on DATA_DIR or DATABASE_URL. --json prints one line for a script.
+For the Metergate that runs on DATA_DIR or DATABASE_URL. --json prints one line for a script.
 Exit codes: 0 done, 1 it cannot be done, 2 bad arguments or settings.`;
 
 /** Of the commands that begin with these words; of all, where none does. */
@@ -81,7 +81,7 @@ export function readArguments(args: string[], nowMs: number): AdminCommand | Hel
     return { act: 'help', words: positionals.filter((word) => word !== 'help').join(' ') };
   }
   const act = positionals.join(' ');
-  if (!isAct(act)) throw new UsageFault(act === '' ? 'Say what to do.' : `There is no command \`${act}\`.`);
+  if (!isAct(act)) throw new UsageFault(act === '' ? 'Name a command.' : `There is no command \`${act}\`.`);
   const stray = Object.keys(given).find((name) => !TAKEN[act].some((taken) => taken === name));
   if (stray !== undefined) throw new UsageFault(`\`${act}\` takes no --${stray}.`);
   return { json, ...commandOf(act, given, nowMs) };

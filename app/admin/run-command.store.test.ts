@@ -132,11 +132,11 @@ describe('key list', () => {
 describe('key revoke', () => {
   it('revokes by id or by the text that leaked, once, and notifies the caches', async () => {
     const { workspaceId } = await newWorkspace();
-    const notes = await pool.connect();
-    onTestFinished(() => notes.release(true));
-    const heard: string[] = [];
-    notes.on('notification', ({ payload = '' }) => heard.push(payload));
-    await notes.query('LISTEN metergate_changes');
+    const listener = await pool.connect();
+    onTestFinished(() => listener.release(true));
+    const received: string[] = [];
+    listener.on('notification', ({ payload = '' }) => received.push(payload));
+    await listener.query('LISTEN metergate_changes');
     const [one, two] = [await newKey(workspaceId, ...SECRET), await newKey(workspaceId, ...SECRET)];
     const named = [one.result.id, two.result.key, one.result.id];
     for (const key of named) await run('key', 'revoke', '--key', key);
@@ -148,7 +148,9 @@ describe('key revoke', () => {
     }
     const environment = `${workspaceId}:live`;
     const expected = [one, two].map(({ result }) => ({ kind: 'key', environment, id: result.id }));
-    await expect.poll(() => heard.map((note) => JSON.parse(note)), { timeout: 20_000 }).toEqual(expected);
+    await expect
+      .poll(() => received.map((payload) => JSON.parse(payload)), { timeout: 20_000 })
+      .toEqual(expected);
   });
 
   it('is rejected for a key that does not exist, and revokes no other', async () => {

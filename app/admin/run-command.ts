@@ -31,7 +31,7 @@ export interface AdminOutcome {
 /** The requested object does not exist: exit 1. */
 export class AdminRejection extends Error {}
 
-/** Throws AdminRefusal. Records its changes in the audit log of the environment, with `operator`. */
+/** Throws AdminRejection. Records its changes in the audit log of the environment, with `operator`. */
 export function runCommand(command: AdminCommand, deps: AdminDeps): Promise<AdminOutcome> {
   if (command.act === 'workspace create') return createWorkspace(command.name, deps);
   if (command.act === 'workspace list') return showWorkspaces(deps);

@@ -47,7 +47,7 @@ describe('toConfig', () => {
     ['10.0.0.1', 'none'],
     ['127.example.com', 'none'],
   ])(
-    'on HOST %s webhooks may go to %s of what is not public, unless it is said otherwise',
+    'on HOST %s webhooks may go to %s of what is not public, unless configured otherwise',
     (HOST, byDefault) => {
       const targets = (WEBHOOK_ALLOW_PRIVATE?: string) =>
         toConfig({ HOST, ...(WEBHOOK_ALLOW_PRIVATE ? { WEBHOOK_ALLOW_PRIVATE } : {}) }).webhookTargets;
@@ -117,7 +117,7 @@ describe('toConfig', () => {
     expect(exitCodeOf(failure)).toBe(2);
   });
 
-  // Red when the check is left out: an event that is taken today would be gone today.
+  // Red when the check is left out: an event that is taken today would be deleted today.
   it('keeps events longer than the oldest that is taken', () => {
     const kept = (env: Env) => toConfig(env).eventsRetentionDays;
     expect(kept({})).toBeUndefined();

@@ -37,11 +37,11 @@ export const VARIABLES = [
   'EVENT_AGE_DAYS_MAX', //       an older occurredAt is rejected; 400
   'EVENT_AHEAD_MINUTES_MAX', //  an occurredAt further ahead is rejected; 5
   'LOG_RETENTION_DAYS', //       how long the log keeps what is settled; 7
-  'LOG_SEGMENT_BYTES', //        of a file of the log, which goes as a whole; 64 MiB
+  'LOG_SEGMENT_BYTES', //        of a file of the log, deleted as a whole; 64 MiB
   'EVENTS_RETENTION_DAYS', //    how long events and counters are kept, by their occurredAt; forever
   'RATE_LIMIT_PER_SECOND', //    requests of a secret key to the control plane; beyond it 429; no limit
   'RATE_LIMIT_BURST', //         how many of them at once after a pause; as many as in a second
-  'LOAD_LINGER_MS', //           how long the aggregator gathers under load before it inserts; 500
+  'LOAD_LINGER_MS', //           how long the aggregator collects under load before it inserts; 500
 ] as const;
 
 export interface Config extends OperatorPages {

@@ -1,5 +1,5 @@
 /**
- * Reads text variables as what they mean and gathers every fault, so that one message can name them all.
+ * Reads text variables as what they mean and collects every fault, so that one message can name them all.
  * Faults never repeat the text that was given: it may be a secret.
  */
 export interface EnvReader<Name extends string> {

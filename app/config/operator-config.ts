@@ -4,7 +4,7 @@ import type { EnvReader } from './env-reader.ts';
 export const OPERATOR_VARIABLES = [
   'METRICS_PORT', //             a port of their own for /metrics and the details of /readyz; the public one
   'METRICS_HOST', //             its address; 127.0.0.1
-  'METRICS_TOKEN', //            a bearer token that they require; anybody may read them
+  'METRICS_TOKEN', //            a bearer token that they require; public without it
 ] as const;
 
 export type OperatorVariable = (typeof OPERATOR_VARIABLES)[number];

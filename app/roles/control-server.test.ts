@@ -15,12 +15,12 @@ test('a process that waits for its stores is alive and not ready', async () => {
   expect([health.status, await health.json()]).toEqual([200, { status: 'alive' }]);
   expect(health.headers.get('x-request-id')).toMatch(/^req_/);
   for (const path of ['/readyz', '/api/v1/customers']) {
-    const answer = await fetch(server.url + path);
-    expect(answer.status).toBe(503);
-    expect(answer.headers.get('retry-after')).toBe('1');
-    const requestId = answer.headers.get('x-request-id');
+    const response = await fetch(server.url + path);
+    expect(response.status).toBe(503);
+    expect(response.headers.get('retry-after')).toBe('1');
+    const requestId = response.headers.get('x-request-id');
     expect(requestId).toMatch(/^req_/);
-    expect(await answer.json()).toMatchObject({ error: { code: 'unavailable', requestId } });
+    expect(await response.json()).toMatchObject({ error: { code: 'unavailable', requestId } });
   }
 });
 
@@ -44,9 +44,9 @@ test('bytes that are not HTTP, and endless headers, are rejected in the common f
   for (const [bytes, status, code] of rejections) {
     const client = await openConnection(port);
     client.send(bytes);
-    const answer = await client.response();
-    expect(answer.status).toBe(status);
-    const requestId = answer.headers.get('x-request-id');
-    expect(JSON.parse(answer.body)).toMatchObject({ error: { code, requestId } });
+    const response = await client.response();
+    expect(response.status).toBe(status);
+    const requestId = response.headers.get('x-request-id');
+    expect(JSON.parse(response.body)).toMatchObject({ error: { code, requestId } });
   }
 });

@@ -48,11 +48,11 @@ export async function createControlServer({
   meanwhile = starting(log),
   variables = 'HOST and PORT',
 }: ControlServerOptions = {}): Promise<ControlServer> {
-  let answer = meanwhile;
+  let respond = meanwhile;
   const requestIds = createRequestIds();
   const server = createServer({ maxHeaderSize: HEADER_BYTES_MAX }, (request, response) => {
     responded.add(request.socket);
-    answer(request, response);
+    respond(request, response);
   });
   /** Connections that have carried a request: a response may be in progress, so no error is written. */
   const responded = new WeakSet<Duplex>();
@@ -72,7 +72,7 @@ export async function createControlServer({
   return {
     url: publicUrl({ host, port: (server.address() as AddressInfo).port }),
     serve: (listener) => {
-      answer = listener;
+      respond = listener;
     },
     drain: () => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));

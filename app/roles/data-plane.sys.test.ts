@@ -61,8 +61,8 @@ describe('the usage endpoint', () => {
     expect(await again.text()).toBe(await first.text());
   });
 
-  // Mutant: `admission.give` left out when a client goes away, or the bound taken out of `take`.
-  it('rejects bodies beyond what may be in flight, and takes them again when clients are gone', async () => {
+  // Mutant: `admission.give` left out when a client disconnects, or the bound taken out of `take`.
+  it('rejects bodies beyond what may be in flight, and accepts them once clients disconnect', async () => {
     const held = await Promise.all([holdBody(900_000), holdBody(900_000)]);
     await vi.waitFor(async () => expect(await inFlightBytes()).toBe(1_800_000), { timeout: 30_000 });
     expect(await codeOf({ body: JSON.stringify({ events: [], pad: 'x'.repeat(500_000) }) })).toBe(
@@ -93,7 +93,7 @@ describe('the usage endpoint', () => {
 });
 
 describe('without Postgres', () => {
-  it('goes on for what it knows and says `unavailable` of what it does not', async () => {
+  it('serves what it knows and responds `unavailable` for what it does not', async () => {
     await post({ body: JSON.stringify({ events: [event('p0')] }) });
     await plane.stopPostgres();
     const events = [event('p1'), { ...event('p2'), customerId: 'nobody-knows' }];

@@ -88,9 +88,9 @@ function listenForChanges(endpointDiscovery: EndpointDiscovery, { keys, registry
     {
       channels: {
         [CHANNELS.changes]: (payload) => {
-          const note = JSON.parse(payload) as Invalidation;
-          keys.forget(note);
-          registry.forget(note);
+          const change = JSON.parse(payload) as Invalidation;
+          keys.forget(change);
+          registry.forget(change);
         },
       },
       // mutant: known-forgotten-with-postgres

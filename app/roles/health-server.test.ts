@@ -12,7 +12,7 @@ import { createControlServer } from './control-server.ts';
 import { rolePages } from './health-server.ts';
 import { openOperatorPort } from './operator-port.ts';
 
-async function openDoor(
+async function openHealthServer(
   checks: Record<string, Check>,
   access = OPEN_ACCESS,
   log: Logger = SILENT,
@@ -29,7 +29,7 @@ async function openDoor(
 
 it('a role is alive before it is ready, and names what it lacks', async () => {
   const checks: Record<string, Check> = { load: async () => 'waits for its stores' };
-  const url = await openDoor(checks);
+  const url = await openHealthServer(checks);
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
   const waiting = await fetch(`${url}/readyz`);
   expect(waiting.status).toBe(503);
@@ -45,7 +45,7 @@ it('a role is alive before it is ready, and names what it lacks', async () => {
   expect(await (await fetch(`${url}/readyz`)).text()).not.toContain('secret');
 });
 
-/** Red when each request checks the stores again: anybody could exhaust them. */
+/** Red when each request checks the stores again: a client could exhaust them. */
 it('checks its stores once for all concurrent requests, whatever they may see', async () => {
   const requested = deferred<undefined>();
   let times = 0;
@@ -55,7 +55,10 @@ it('checks its stores once for all concurrent requests, whatever they may see', 
       return requested.promise;
     },
   };
-  const url = await openDoor(checks, createOperatorAccess({ metricsToken: 'a-token-of-an-operator' }));
+  const url = await openHealthServer(
+    checks,
+    createOperatorAccess({ metricsToken: 'a-token-of-an-operator' }),
+  );
   const headers = { authorization: 'Bearer a-token-of-an-operator' };
   const first = [fetch(`${url}/readyz`), fetch(`${url}/readyz`, { headers })];
   const others = Array.from({ length: 48 }, () => fetch(`${url}/readyz`));
@@ -65,9 +68,9 @@ it('checks its stores once for all concurrent requests, whatever they may see', 
   expect(times).toBe(1);
 });
 
-/** Red when a slash behind it is passed over: a proxy that keeps the exact path to itself gives it away. */
+/** Red when a slash behind it is passed over: a proxy that blocks the exact path then exposes it. */
 it('serves its pages at their exact paths, to reading methods, without parameters', async () => {
-  const url = await openDoor({});
+  const url = await openHealthServer({});
   for (const path of ['/healthz', '/readyz', '/metrics']) {
     expect((await fetch(url + path, { method: 'HEAD' })).status).toBe(200);
     for (const near of [`${path}/`, `${path}//`, path.toUpperCase(), `/x/..%2f${path}`])
@@ -81,7 +84,11 @@ it('serves its pages at their exact paths, to reading methods, without parameter
 
 it('its errors are found in the log by their id', async () => {
   const { log, lines } = keptLog();
-  const url = await openDoor({}, createOperatorAccess({ metricsToken: 'a-token-of-an-operator' }), log);
+  const url = await openHealthServer(
+    {},
+    createOperatorAccess({ metricsToken: 'a-token-of-an-operator' }),
+    log,
+  );
   const headers = { 'x-request-id': 'mine' };
   expect((await fetch(`${url}/metrics`, { headers })).headers.get('x-request-id')).toBe('mine');
   await fetch(`${url}/none`, { headers });
@@ -106,7 +113,7 @@ async function expectRejection(response: Response, code: ErrorCode): Promise<voi
 }
 
 it('it shows its metrics under its role, and none of an API', async () => {
-  const url = await openDoor({});
+  const url = await openHealthServer({});
   expect(await (await fetch(`${url}/metrics`)).text()).toContain('role="delivery"');
   const other = await fetch(`${url}/api/v1/plans`);
   expect([other.status, other.headers.get('x-api-version')]).toEqual([404, 'v1']);
@@ -120,7 +127,7 @@ it('it shows its metrics under its role, and none of an API', async () => {
 });
 
 it('an address that is taken is a fault of the configuration', async () => {
-  const url = new URL(await openDoor({}));
+  const url = new URL(await openHealthServer({}));
   const taken = createControlServer({ host: url.hostname, port: Number(url.port) });
   await expect(taken).rejects.toMatchObject({ code: 'listen_failed' });
 });
@@ -130,7 +137,7 @@ it('a role moves its pages to a port of their own, and leaves a bare status behi
   const metricsPort = await quietPort();
   const access = createOperatorAccess({ metricsPort });
   const checks: Record<string, Check> = { load: async () => 'waits for its stores' };
-  const url = await openDoor(checks, access);
+  const url = await openHealthServer(checks, access);
   const bare = await fetch(`${url}/readyz`);
   expect([bare.status, await bare.json()]).toEqual([503, { status: 'not_ready' }]);
   expect((await fetch(`${url}/metrics`)).status).toBe(404);

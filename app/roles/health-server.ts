@@ -15,7 +15,7 @@ import { type PageExchange, pageListener, rejectPage, sendPage } from './page-re
 
 export interface RolePages {
   metrics: Registry;
-  /** Default: everybody sees all of it. */
+  /** Default: every client sees all of it. */
   access?: OperatorAccess;
   /** What has to be well for this process to be ready. */
   checks: Record<string, Check>;

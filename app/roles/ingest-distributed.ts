@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { waitForIdentityKey } from '../../domain/secrets.ts';
 import { type KafkaLog, openKafkaLog } from '../../infra/kafka/kafka-log.ts';
-import { addressOf, reachStore } from '../../infra/platform/wait-until-available.ts';
+import { addressOf, waitUntilAvailable } from '../../infra/platform/wait-until-available.ts';
 import { systemClock } from '../../infra/ports/clock.ts';
 import type { DistributedIdempotencyStore } from '../../infra/ports/idempotency-store.ts';
 import { NOWHERE_URL } from '../../infra/postgres/pool.ts';
@@ -82,7 +82,10 @@ async function reachIdentityKey({
   const { storesWaitMs: waitMs } = config;
   opening.why = 'Postgres is waited for';
   const address = addressOf(endpointDiscovery.postgresUrl() ?? NOWHERE_URL);
-  await reachStore({ variable: 'DATABASE_URL', address }, () => pool.query('SELECT 1'), { waitMs, log });
+  await waitUntilAvailable({ variable: 'DATABASE_URL', address }, () => pool.query('SELECT 1'), {
+    waitMs,
+    log,
+  });
   opening.why = 'a control plane has to make the identity key first';
   return await waitForIdentityKey(pool, log);
 }
@@ -94,7 +97,10 @@ async function openLog(
   const { storesWaitMs: waitMs } = config;
   opening.why = 'Kafka is waited for';
   const store = { variable: 'KAFKA_BROKERS', address: kafka.brokers.join(',') };
-  const opened = await reachStore(store, () => openKafkaLog({ settings: kafka, pool, log }), { waitMs, log });
+  const opened = await waitUntilAvailable(store, () => openKafkaLog({ settings: kafka, pool, log }), {
+    waitMs,
+    log,
+  });
   closer.add('log', { close: () => opened.close() });
   return opened;
 }
@@ -109,7 +115,7 @@ async function openKeys(
   const { eventAheadMsMax: aheadMsMax } = config.ingest;
   const open = () => openValkeyKeys({ settings, aheadMsMax, shards, pool, clock: systemClock, log });
   const store = { variable: 'REDIS_URL', address: addressOf(settings.url) };
-  const keys = await reachStore(store, open, { waitMs, log });
+  const keys = await waitUntilAvailable(store, open, { waitMs, log });
   closer.add('keys', { close: () => keys.close() });
   return keys;
 }

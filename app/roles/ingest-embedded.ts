@@ -31,7 +31,7 @@ export interface EmbeddedDataPlane extends DataPlane {
   paths: DataDir;
 }
 
-/** Each try reads all keys again, and what is missing may stay away for long. */
+/** Each try reads all keys again, and what is missing may be unavailable for long. */
 const KEYS_RETRY = { retries: Number.POSITIVE_INFINITY, minTimeout: 1_000, factor: 2, maxTimeout: 60_000 };
 
 /** No disk that is in order takes so long to write a frame. */
@@ -111,7 +111,7 @@ function keepLogShort(dataPlane: EmbeddedDataPlane, writer: SegmentLogWriter, ke
   countLog(metrics, writer);
 }
 
-/** Asks the control side for what they need of it until it comes: with keys missing nothing is decided. */
+/** Requests what they need of the control side until it comes: with keys missing nothing is decided. */
 function openKeys(dataPlane: EmbeddedDataPlane, identityCheck: Uint8Array): Promise<KeyTable> {
   const { paths, log, endpointDiscovery, opening, secrets } = dataPlane;
   const control = { controlUrl: endpointDiscovery.controlUrl, token: secrets().internalToken };

@@ -17,7 +17,7 @@ export interface OpenDeliveryDeps {
 /** One for each of its loops that may hang by itself. */
 const CONNECTIONS_MAX = 4;
 
-/** Delivery as a part of a process, on connections of its own: it goes on while readers hold all others. */
+/** Delivery as a part of a process, on connections of its own: it continues while readers hold all others. */
 export function openDelivery({ config, closer, log: parent }: RoleContext, deps: OpenDeliveryDeps): Delivery {
   const { postgresUrl, secrets, metrics, owner } = deps;
   const log = parent.child({ component: 'delivery' });

@@ -55,9 +55,9 @@ export function openLoad(context: RoleContext, deps: LoadDeps): Load {
   let isKnown = false;
   let load: Aggregator | undefined;
   context.closer.add('aggregator', { drain: () => load?.close() });
-  const hear = (channel: (typeof AGGREGATOR_CHANNELS)[number]) => () => load?.channels[channel]();
+  const wakeUp = (channel: (typeof AGGREGATOR_CHANNELS)[number]) => () => load?.channels[channel]();
   return {
-    channels: Object.fromEntries(AGGREGATOR_CHANNELS.map((channel) => [channel, hear(channel)])),
+    channels: Object.fromEntries(AGGREGATOR_CHANNELS.map((channel) => [channel, wakeUp(channel)])),
     async start() {
       await openKnown(context, deps);
       isKnown = true;

@@ -8,9 +8,9 @@ import type { RoleContext } from './role-process.ts';
 
 export interface OpenedWarehouse {
   warehouse: Warehouse;
-  /** Has it keep events for as long as the configuration says. After its migration. */
+  /** Has it keep events for as long as configured. After its migration. */
   setRetention(): Promise<void>;
-  /** Which warehouse it says it is. */
+  /** Which warehouse it identifies as. */
   stamps: WarehouseStamps;
   /** A statement that makes or changes a table, in the form that reaches every server with the data. */
   everywhere(sql: string): string;

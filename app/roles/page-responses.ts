@@ -16,7 +16,7 @@ export interface PageExchange {
 }
 
 /** A listener for pages that are served without the API around them. */
-export function pageListener(answer: (exchange: PageExchange) => void): RequestListener {
+export function pageListener(respond: (exchange: PageExchange) => void): RequestListener {
   const requestIds = createRequestIds();
   return (request, response) => {
     const { url = '' } = request;
@@ -26,7 +26,7 @@ export function pageListener(answer: (exchange: PageExchange) => void): RequestL
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     const path = mark < 0 ? url : url.slice(0, mark);
     const search = new URLSearchParams(mark < 0 ? '' : url.slice(mark));
-    answer({ request, response, requestId, path, search });
+    respond({ request, response, requestId, path, search });
   };
 }
 

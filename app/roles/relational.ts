@@ -14,7 +14,7 @@ export interface RelationalDeps {
   log: Logger;
   closer: Closer;
   /** Rejects a database that is not Metergate's, before anything is made in it. */
-  judge: (pool: Pool) => Promise<void>;
+  verify: (pool: Pool) => Promise<void>;
   /** The embedded server came back on another port. */
   onMoved: (url: string) => void;
 }
@@ -28,12 +28,12 @@ const POOL_CONNECTIONS_MAX = 20;
 
 /** The embedded Postgres or the operator's, which is waited for, brought up to this release. */
 export async function openRelational(deps: RelationalDeps): Promise<Relational> {
-  const { log, closer, judge } = deps;
+  const { log, closer, verify } = deps;
   const url = await locate(deps);
   const pool = createPool({ url, name: 'control', log, max: POOL_CONNECTIONS_MAX });
   closer.add('pool', { close: () => pool.end() });
   // mutant: database-unjudged
-  await retryUntilAvailable('Postgres', () => judge(pool), log);
+  await retryUntilAvailable('Postgres', () => verify(pool), log);
   await retryUntilAvailable('Postgres', () => migratePostgres(url()), log);
   return { pool, url };
 }

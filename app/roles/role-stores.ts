@@ -2,7 +2,7 @@
 
 import type { Pool } from 'pg';
 import { type KafkaLog, openKafkaLog } from '../../infra/kafka/kafka-log.ts';
-import { addressOf, reachStore } from '../../infra/platform/wait-until-available.ts';
+import { addressOf, waitUntilAvailable } from '../../infra/platform/wait-until-available.ts';
 import { migratePostgres } from '../../infra/postgres/migrate.ts';
 import { createPool } from '../../infra/postgres/pool.ts';
 import type { DistributedConfig } from '../config/role-needs.ts';
@@ -21,7 +21,7 @@ export interface DistributedContext extends RoleContext {
 export async function openRolePostgres({ config, closer, log }: DistributedContext): Promise<Relational> {
   const { databaseUrl: url, storesWaitMs: waitMs } = config;
   const store = { variable: 'DATABASE_URL', address: addressOf(url) };
-  await reachStore(store, () => migratePostgres(url), { waitMs, log });
+  await waitUntilAvailable(store, () => migratePostgres(url), { waitMs, log });
   const pool = createPool({ url, name: 'control', log, max: POOL_CONNECTIONS_MAX });
   closer.add('pool', { close: () => pool.end() });
   return { pool, url: () => url };
@@ -38,10 +38,13 @@ export async function openRoleWarehouse(
   const { clickhouseUrl, storesWaitMs: waitMs } = context.config;
   const opened = await openWarehouse(context, '');
   const store = { variable: 'CLICKHOUSE_URL', address: addressOf(clickhouseUrl) };
-  const ask = () =>
-    opened.warehouse.query({ sql: 'SELECT 1 AS one', lane: 'load', timeoutMs: QUESTION_TIMEOUT_MS });
+  const query = () =>
+    opened.warehouse.query({ sql: 'SELECT 1 AS one', connection: 'load', timeoutMs: QUESTION_TIMEOUT_MS });
   const { log, fail } = context;
-  const reached = reachStore(store, ask, { waitMs: waits ? waitMs : Number.POSITIVE_INFINITY, log });
+  const reached = waitUntilAvailable(store, query, {
+    waitMs: waits ? waitMs : Number.POSITIVE_INFINITY,
+    log,
+  });
   if (waits) await reached;
   else reached.catch(fail);
   return opened;
@@ -54,7 +57,7 @@ export async function openRoleLog(
   const { distributed, storesWaitMs: waitMs } = config;
   const { kafka: settings } = distributed;
   const store = { variable: 'KAFKA_BROKERS', address: settings.brokers.join(',') };
-  const kafka = await reachStore(store, () => openKafkaLog({ settings, pool, log }), { waitMs, log });
+  const kafka = await waitUntilAvailable(store, () => openKafkaLog({ settings, pool, log }), { waitMs, log });
   closer.add('log', { close: () => kafka.close() });
   return kafka;
 }

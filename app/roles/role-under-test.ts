@@ -15,7 +15,7 @@ interface StartedRole {
   child: ChildProcess;
   url: string;
   /** All that it wrote until now. */
-  said(): string;
+  output(): string;
 }
 
 /**
@@ -36,28 +36,28 @@ async function startRole(role: string, environment: Record<string, string>): Pro
     child.kill('SIGKILL');
     rmSync(folder, { recursive: true, force: true });
   });
-  let said = '';
+  let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (bytes: Buffer) => {
-      said += bytes.toString();
+      output += bytes.toString();
     });
   }
-  return { child, url: `http://127.0.0.1:${port}`, said: () => said };
+  return { child, url: `http://127.0.0.1:${port}`, output: () => output };
 }
 
 /** Resolves when it has ended by itself. */
 export async function endOfRole(role: string, environment: Record<string, string>) {
-  const { child, said } = await startRole(role, environment);
+  const { child, output } = await startRole(role, environment);
   const [exitCode] = await once(child, 'close', { signal: AbortSignal.timeout(END_WITHIN_MS) });
-  return { exitCode: exitCode as number | null, said: said() };
+  return { exitCode: exitCode as number | null, output: output() };
 }
 
-/** Resolves to where it is once it says that it is ready. */
+/** Resolves to where it is once it reports that it is ready. */
 export async function readyRole(role: string, environment: Record<string, string>): Promise<string> {
-  const { child, url, said } = await startRole(role, environment);
+  const { child, url, output } = await startRole(role, environment);
   await vi.waitFor(() => {
-    expect(child.exitCode, said()).toBeNull();
-    expect(said()).toContain(`Metergate${role === ALL_IN_ONE ? '' : ` ${role}`} ready on`);
+    expect(child.exitCode, output()).toBeNull();
+    expect(output()).toContain(`Metergate${role === ALL_IN_ONE ? '' : ` ${role}`} ready on`);
   }, READY);
   return url;
 }

@@ -15,7 +15,7 @@ import { LOCAL_CERTIFICATE, LOCAL_CERTIFICATE_KEY } from './certificate-under-te
 export interface SecureStores {
   /** The configuration that a role needs for them, `CONTROL_PLANE_URL` apart. */
   environment: Record<string, string>;
-  /** The same broker, for everyone and without TLS. */
+  /** The same broker, without a login and TLS. */
   plainBrokers: string;
   /** Its password and its key, which no role may print. */
   secrets: string[];

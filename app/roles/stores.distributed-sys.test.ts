@@ -37,10 +37,10 @@ it.each([
   ['delivery', 'DATABASE_URL', 'rejects the user or the password'],
   ['aggregator', 'CLICKHOUSE_URL', 'rejects the user or the password'],
   ['ingest', 'REDIS_URL', 'is rejected'],
-])('%s says of a wrong password in %s: %s', async (role, variable, said) => {
+])('%s reports a wrong password in %s: %s', async (role, variable, output) => {
   const url = new URL(stores.environment[variable] ?? '');
   url.password = 'wrong-secret';
-  await rejected(role, { [variable]: url.href }, new RegExp(`${variable}.* ${said}`));
+  await rejected(role, { [variable]: url.href }, new RegExp(`${variable}.* ${output}`));
 });
 
 it.each(['plain', 'scram-sha-256', 'scram-sha-512'])(
@@ -103,10 +103,10 @@ async function rejected(
   environment = stores.environment,
 ): Promise<void> {
   const all = { CONTROL_PLANE_URL: 'http://127.0.0.1:9', STORES_WAIT_SECONDS: '1', ...environment, ...given };
-  const { exitCode, said } = await endOfRole(role, all);
-  expect(said).toMatch(message);
-  expect(said.trim().split('\n')).toHaveLength(1);
-  for (const secret of [...stores.secrets, 'wrong-secret']) expect(said).not.toContain(secret);
+  const { exitCode, output } = await endOfRole(role, all);
+  expect(output).toMatch(message);
+  expect(output.trim().split('\n')).toHaveLength(1);
+  for (const secret of [...stores.secrets, 'wrong-secret']) expect(output).not.toContain(secret);
   expect(exitCode).toBe(2);
 }
 
@@ -128,8 +128,8 @@ async function makeKey(environment: Record<string, string>): Promise<string> {
   const program = join('dist', 'app', 'admin', 'admin-command.js');
   const args = [program, 'workspace', 'create', '--name', 'Acme', '--json'];
   const { PATH = '' } = process.env;
-  const said = execFileSync(process.execPath, args, { env: { PATH, ...environment }, encoding: 'utf8' });
-  return JSON.parse(said).live.secret;
+  const output = execFileSync(process.execPath, args, { env: { PATH, ...environment }, encoding: 'utf8' });
+  return JSON.parse(output).live.secret;
 }
 
 async function countOne(url: string, key: string): Promise<void> {

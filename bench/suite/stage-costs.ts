@@ -7,7 +7,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Claim } from '../../infra/ports/idempotency-store.ts';
 import { createBufferPool } from '../../ingest/buffer-pool.ts';
-import { findKnownPairs, touchedSpans } from '../../ingest/engine/wasm/known-pairs.ts';
+import { findKnownCustomerMeters, touchedSpans } from '../../ingest/engine/wasm/known-customer-meters.ts';
 import { createWasmModule } from '../../ingest/engine/wasm/wasm-module.ts';
 import { createIdentity } from '../../ingest/identity.ts';
 import type { Customer, Meter, UsageRegistry } from '../../ingest/registry-entries.ts';
@@ -117,8 +117,8 @@ function request(): Part {
   const nowMs = Date.now();
   const isTimely =
     count === BATCH && engine.wasm.isTimely(count, nowMs - 400 * DAY_MS, nowMs + 300_000) === 1;
-  const pairs = isTimely ? findKnownPairs(engine, registry, environment) : undefined;
-  if (!pairs) throw new Error('the wasm engine did not take the batch');
+  const customerMeters = isTimely ? findKnownCustomerMeters(engine, registry, environment) : undefined;
+  if (!customerMeters) throw new Error('the wasm engine did not take the batch');
   from = took('check', from);
   engine.useKey(identity.keyOf(environment));
   engine.wasm.identify(count, nowMs);
@@ -131,7 +131,7 @@ function request(): Part {
   from = took('response', from);
   const lines = engine.linesInto(count, 0, take);
   const records = engine.recordsInto(claim.created * RECORD_BYTES, take);
-  const touched = touchedSpans(engine, pairs);
+  const touched = touchedSpans(engine, customerMeters);
   took('lines', from);
   return { claim, records, lines, touched, giveBack };
 }
@@ -152,7 +152,7 @@ function note(step: Step, ms: number): void {
 function registryOf(): UsageRegistry {
   const meter: Meter = { key: 'bench', aggregation: 'sum', property: undefined, archived: false };
   const known = new Map<string, Customer>(
-    customers.map((id) => [id, { id, archived: false, pairs: new Map() }]),
+    customers.map((id) => [id, { id, archived: false, customerMeters: new Map() }]),
   );
   return {
     findCustomer: (_, name) => known.get(name),
@@ -160,13 +160,13 @@ function registryOf(): UsageRegistry {
     fillCustomers: async () => known,
     fillMeters: async () => new Map([['bench', meter]]),
     namesInOtherMode: async () => new Set(),
-    pairOf: (env, customer, { key }) => {
-      const found = customer.pairs.get(key);
+    customerMeterOf: (env, customer, { key }) => {
+      const found = customer.customerMeters.get(key);
       if (found) return found;
       const json = [env, customer.id, key].map((text) => JSON.stringify(text)).join(',');
-      const pair = { meter, json, fingerprint: `${customer.id}\u0000${key}\u0000` };
-      customer.pairs.set(key, pair);
-      return pair;
+      const customerMeter = { meter, json, fingerprint: `${customer.id}\u0000${key}\u0000` };
+      customer.customerMeters.set(key, customerMeter);
+      return customerMeter;
     },
   };
 }

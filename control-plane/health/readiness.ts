@@ -45,7 +45,7 @@ export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
   const checks: Record<ControlCheck, Check> = {
     postgres: async () => void (await ping(pool)),
     warehouse: async () => {
-      await warehouse.query({ sql: 'SELECT 1', lane: 'counters', timeoutMs: WAREHOUSE_TIMEOUT_MS });
+      await warehouse.query({ sql: 'SELECT 1', connection: 'counters', timeoutMs: WAREHOUSE_TIMEOUT_MS });
       return undefined;
     },
     lag: async () => {

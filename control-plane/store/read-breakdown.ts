@@ -55,7 +55,7 @@ export async function readBreakdown(
       ...rateParams(versions),
       ...(span ? { from: span.fromMs, to: span.toMs } : {}),
     },
-    lane: 'long',
+    connection: 'long',
     timeoutMs: TIMEOUT_MS,
   });
   const slots = rows

@@ -51,7 +51,7 @@ export async function readCounters(
   const rows = await warehouse.query<{ meter: string; current: string }>({
     sql: groups.map(groupSql).join('\nUNION ALL\n'),
     params: Object.assign({ environment, customer: customerId }, ...params),
-    lane: 'counters',
+    connection: 'counters',
     timeoutMs,
   });
   const counted = rows.map(({ meter, current }) => [meter, unitsText(decimalUnits(current))] as const);

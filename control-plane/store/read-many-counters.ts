@@ -27,7 +27,7 @@ export async function readManyCounters(
   const rows = await warehouse.query<{ customer: string; current: string }>({
     sql: statementOf(aggregation),
     params: { environment, meter: meterKey, ...columnsOf(owners) },
-    lane: 'counters',
+    connection: 'counters',
     timeoutMs: TIMEOUT_MS,
   });
   const counted = rows.map(({ customer, current }) => [customer, unitsText(decimalUnits(current))] as const);

@@ -58,7 +58,7 @@ SELECT id, toString(value) AS amount, mapKeys(properties) AS names, mapValues(pr
       afterId: after?.id ?? '',
       limit,
     },
-    lane: 'long',
+    connection: 'long',
     timeoutMs: TIMEOUT_MS,
   });
   return rows.map(eventOf);

@@ -25,10 +25,11 @@ export interface Consequences {
 }
 
 /**
- * What attempts say of their endpoints: circuits open and close, and endpoints that want nothing any more,
+ * What attempts show of their endpoints: circuits open and close, and endpoints that want nothing any more,
  * or have failed for days, are disabled. Within the transaction that records the attempts. An endpoint that
- * was changed meanwhile is another: what came of the one before says nothing of it, and what that one wanted
- * no more is sent to it. What was recorded before, and is only recorded again, has said it already.
+ * was changed meanwhile is another: the outcome of the one before shows nothing of it, and what that one
+ * wanted no more is sent to it. What was recorded before, and is only recorded again, has been applied
+ * already.
  */
 export async function afterVerdicts(
   db: PoolClient,

@@ -7,7 +7,7 @@ import type { Target } from '../send/target.ts';
 import type { DueDelivery } from '../store/take-due.ts';
 import { type Verdict, verdictOf } from './delivery-verdict.ts';
 
-/** A delivery that was taken, and where it goes. */
+/** A delivery that was taken, and where it is sent. */
 export interface Job {
   delivery: DueDelivery;
   target: Target;

@@ -80,7 +80,7 @@ describe('a delivery', () => {
   });
 
   /** Red with the mutant delivery-marked-before-sent. */
-  it('whose process is gone in the middle of its attempt is sent again, under the same id', async () => {
+  it('whose process dies in the middle of its attempt is sent again, under the same id', async () => {
     const hang = latch<Partial<Attempt>>();
     const { endpoint, event, deliveries, sent, clock, run } = await deliveryUnderTest(() => {
       return sent.length === 1 ? hang.opened : {};

@@ -64,7 +64,7 @@ export function createDispatcher(
     ...LIMITS,
     run,
     mayBegin: () => recorder.pending() < UNRECORDED_MAX,
-    onRoom: wakeup.wake,
+    onCapacity: wakeup.wake,
     onShut: (jobs) => void release(taking, jobs),
   });
   const taking = { pool, owner, sealingKey, queues, held: new Set<string>(), heldMax: LIMITS.heldMax };

@@ -6,7 +6,7 @@ function endpointQueuesUnderTest({ runningMax = 100 } = {}) {
   const begun: string[] = [];
   const ends = new Map<string, (outcome: JobOutcome) => void>();
   const shut: string[] = [];
-  const state = { mayBegin: true, rooms: 0 };
+  const state = { mayBegin: true, capacities: 0 };
   const queues = new EndpointQueues<string>({
     run: (name) => {
       begun.push(name);
@@ -14,8 +14,8 @@ function endpointQueuesUnderTest({ runningMax = 100 } = {}) {
     },
     ...{ concurrency: 2, failuresMax: 3, runningMax, heldOfOneMax: 8, heldMax: 40 },
     mayBegin: () => state.mayBegin,
-    onRoom: () => {
-      state.rooms += 1;
+    onCapacity: () => {
+      state.capacities += 1;
     },
     onShut: (jobs) => shut.push(...jobs),
   });
@@ -50,11 +50,11 @@ describe('endpoint queues', () => {
   it('have room for one more of each that has ended, and for more of one that runs dry', async () => {
     const { queues, end } = endpointQueuesUnderTest();
     queues.add('a', ['a1', 'a2'], { failures: 0, isCutOff: true });
-    expect(queues.rooms()).toEqual(new Map([['a', 2]]));
+    expect(queues.capacities()).toEqual(new Map([['a', 2]]));
     queues.add('a', ['a3', 'a4'], WELL);
-    expect(queues.rooms()).toEqual(new Map([['a', 0]]));
+    expect(queues.capacities()).toEqual(new Map([['a', 0]]));
     for (const name of ['a1', 'a2', 'a3', 'a4']) await end(name);
-    expect(queues.rooms()).toEqual(new Map([['a', 4]]));
+    expect(queues.capacities()).toEqual(new Map([['a', 4]]));
   });
 
   it('return the next job of each endpoint that has waiting jobs', () => {
@@ -70,24 +70,24 @@ describe('endpoint queues', () => {
     const { queues, end } = endpointQueuesUnderTest();
     queues.add('a', ['a1'], WELL);
     await end('a1');
-    expect([...queues.rooms().keys()]).toEqual(['a']);
+    expect([...queues.capacities().keys()]).toEqual(['a']);
     queues.recorded('a');
-    expect([...queues.rooms().keys()]).toEqual([]);
+    expect([...queues.capacities().keys()]).toEqual([]);
   });
 
-  /** Red when it may go on before its failures are written down: the circuit would open too late. */
+  /** Red when it may continue before its failures are written down: the circuit would open too late. */
   it('shut an endpoint after too many failures in a row until all of them are recorded', async () => {
     const { queues, begun, shut, end } = endpointQueuesUnderTest();
     queues.add('a', ['a1', 'a2', 'a3', 'a4', 'a5'], WELL);
     for (const name of ['a1', 'a2', 'a3']) await end(name, 'failed');
     expect(begun).toEqual(['a1', 'a2', 'a3', 'a4']);
     expect(shut).toEqual(['a5']);
-    expect(queues.rooms().get('a')).toBe(0);
+    expect(queues.capacities().get('a')).toBe(0);
     queues.recorded('a');
     queues.recorded('a');
-    expect(queues.rooms().get('a')).toBe(0);
+    expect(queues.capacities().get('a')).toBe(0);
     queues.recorded('a');
-    expect(queues.rooms().get('a')).toBe(1);
+    expect(queues.capacities().get('a')).toBe(1);
   });
 
   it('shut one that wants nothing any more at once', async () => {

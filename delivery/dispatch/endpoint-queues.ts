@@ -14,7 +14,7 @@ export interface EndpointQueuesOptions<Job> {
   /** False: nothing begins until {@link EndpointQueues.go} is called. */
   mayBegin: () => boolean;
   /** A queue that was cut off has room again. */
-  onRoom: () => void;
+  onCapacity: () => void;
   /** The waiting jobs of a queue that was shut. */
   onShut: (jobs: Job[]) => void;
 }
@@ -74,22 +74,22 @@ export class EndpointQueues<Job> {
   }
 
   /** How many more each endpoint may be given that is known here; of others none is held. */
-  rooms(): Map<string, number> {
+  capacities(): Map<string, number> {
     const { concurrency, heldOfOneMax, heldMax } = this.#options;
     const share = Math.floor(heldMax / 2 / this.#queues.size);
     const sizeMax = Math.max(concurrency, Math.min(heldOfOneMax, share));
-    const rooms = new Map<string, number>();
+    const capacities = new Map<string, number>();
     for (const [id, queue] of this.#queues) {
       if (queue.isDry && queue.isCutOff) queue.size *= 2;
       queue.size = Math.min(queue.size, sizeMax);
       queue.isDry = false;
       const held = heldBy(queue);
-      const room = queue.isShut ? 0 : Math.max(0, queue.size - held);
+      const capacity = queue.isShut ? 0 : Math.max(0, queue.size - held);
       if (held + queue.unrecorded === 0 && !queue.isCutOff) this.#queues.delete(id);
-      else rooms.set(id, room);
-      if (room > 0) queue.isCutOff = false;
+      else capacities.set(id, capacity);
+      if (capacity > 0) queue.isCutOff = false;
     }
-    return rooms;
+    return capacities;
   }
 
   /** Begins whatever may begin: to be called when `mayBegin` has changed. */
@@ -147,7 +147,7 @@ export class EndpointQueues<Job> {
     this.#learn(queue, outcome);
     this.#enqueue(queue);
     this.go();
-    if (queue.isCutOff && heldBy(queue) <= queue.size / 2) this.#options.onRoom();
+    if (queue.isCutOff && heldBy(queue) <= queue.size / 2) this.#options.onCapacity();
   }
 
   #learn(queue: EndpointQueue<Job>, outcome: JobOutcome): void {
@@ -172,7 +172,7 @@ interface EndpointQueue<Job> extends QueueSigns {
   running: number;
   /** The most jobs that it may have. */
   size: number;
-  /** Its last job began after the last call of `rooms`. */
+  /** Its last job began after the last call of `capacities`. */
   isDry: boolean;
   isShut: boolean;
   /** Ended, and not recorded yet. */

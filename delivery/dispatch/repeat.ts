@@ -14,8 +14,8 @@ export interface Repetition {
 const RETRY_MS = 1_000;
 
 /**
- * Does something until the signal aborts: again at once while it says that there is more. Never rejects; of
- * failures one after the other the first is logged.
+ * Does something until the signal aborts: again at once while it returns that there is more. Never rejects;
+ * of failures one after the other the first is logged.
  */
 export async function repeat(act: () => Promise<boolean>, repetition: Repetition): Promise<void> {
   const { failure, everyMs, wakeup, signal, log } = repetition;

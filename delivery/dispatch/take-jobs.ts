@@ -17,7 +17,7 @@ export interface Taking {
   heldMax: number;
 }
 
-/** After this time an attempt has ended or its process is gone. The clocks of hosts may be 15 s apart. */
+/** After this time an attempt has ended or its process has died. The clocks of hosts may be 15 s apart. */
 export const LEASE_MS = ATTEMPT_TIMEOUT_MS + 15_000;
 const ENDPOINTS_AT_ONCE = 200;
 
@@ -26,10 +26,10 @@ export async function takeJobs(taking: Taking, now: Date): Promise<boolean> {
   const { pool, owner, queues, held, heldMax } = taking;
   const deliveriesMax = heldMax - held.size;
   if (deliveriesMax <= 0) return false;
-  const rooms = queues.rooms();
-  const otherRoom = queues.limit;
+  const capacities = queues.capacities();
+  const otherCapacity = queues.limit;
   const leaseUntil = new Date(now.getTime() + LEASE_MS);
-  const limits = { rooms, otherRoom, endpointsMax: ENDPOINTS_AT_ONCE, deliveriesMax };
+  const limits = { capacities, otherCapacity, endpointsMax: ENDPOINTS_AT_ONCE, deliveriesMax };
   const taken = await takeDue(pool, { now, owner, leaseUntil, ...limits });
   // One whose lease ran out before its attempt was recorded is not begun a second time by the same process.
   const fresh = taken.filter(({ id }) => !held.has(id));
@@ -45,7 +45,7 @@ export async function takeJobs(taking: Taking, now: Date): Promise<boolean> {
     byEndpoint.set(queueOf(delivery), jobs);
   }
   for (const [endpointId, jobs] of byEndpoint) {
-    const isCutOff = jobs.length >= (rooms.get(endpointId) ?? otherRoom);
+    const isCutOff = jobs.length >= (capacities.get(endpointId) ?? otherCapacity);
     queues.add(endpointId, jobs, { isCutOff, failures: jobs[0]?.target.failures ?? 0 });
   }
   return byEndpoint.size >= ENDPOINTS_AT_ONCE;
@@ -56,7 +56,9 @@ function queueOf({ endpointId }: DueDelivery): string {
   return endpointId;
 }
 
-/** Deliveries of an endpoint that was disabled just now, or is gone, are given back; all, where it fails. */
+/**
+ * Deliveries of an endpoint that was disabled just now, or was deleted, are given back; all, where it fails.
+ */
 async function targetsOf(
   taking: Taking,
   taken: readonly DueDelivery[],

@@ -67,14 +67,14 @@ function drip(socket: Socket, text: string): void {
 
 describe('a bad receiver', () => {
   const bad: Array<[what: string, talk: (socket: Socket) => void, errorCode: string]> = [
-    ['says nothing', () => undefined, 'timeout'],
+    ['sends nothing', () => undefined, 'timeout'],
     [
-      'says its head slowly',
+      'sends its head slowly',
       (socket) => drip(socket, 'HTTP/1.1 200 OK\r\nx: '.padEnd(9_999, 'x')),
       'timeout',
     ],
     [
-      'says its body slowly',
+      'sends its body slowly',
       (socket) => drip(socket, `${HEAD}content-length: 9999\r\n\r\n${'x'.repeat(999)}`),
       'timeout',
     ],

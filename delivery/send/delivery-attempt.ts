@@ -3,7 +3,7 @@ import type { AttemptError } from '../../schemas/stored/webhook-attempt.ts';
 import { AttemptFailed } from './attempt-failed.ts';
 import { storableText } from './storable-text.ts';
 
-export interface Exchange {
+export interface AttemptResult {
   /** Undefined when no response came. */
   response?: Response;
   /** It did not arrive complete. `connect_…` and `tls_failed` are from before any byte was sent. */
@@ -35,7 +35,7 @@ const INTERIM_MAX = 8;
  * Sends one request and reads the response up to the bounds; it ends the connection of a longer response.
  * Always resolves, at the latest when the signal aborts; nothing is sent after that.
  */
-export function exchange(dispatcher: Dispatcher, post: Post, signal: AbortSignal): Promise<Exchange> {
+export function sendAttempt(dispatcher: Dispatcher, post: Post, signal: AbortSignal): Promise<AttemptResult> {
   return new Promise((resolve) => {
     let controller: Dispatcher.DispatchController | undefined;
     let response: Omit<Response, 'body'> | undefined;

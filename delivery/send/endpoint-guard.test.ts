@@ -21,7 +21,7 @@ const log = pino({ level: 'silent' });
 
 let inside: Receiver;
 let outside: Receiver;
-let answer: RequestListener;
+let respond: RequestListener;
 let sender: Send;
 let reached: string[];
 /** The resolver's results, one after the other; the last one stays. */
@@ -29,7 +29,7 @@ let notified: string[][];
 
 beforeAll(async () => {
   inside = await startRawReceiver((socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'));
-  const server = createServer({ cert: CERTIFICATE, key: CERTIFICATE_KEY }, (...call) => answer(...call));
+  const server = createServer({ cert: CERTIFICATE, key: CERTIFICATE_KEY }, (...call) => respond(...call));
   outside = await listen(server);
   sender = createSend({ log, resolve, connect: connectThroughTheMap });
 });
@@ -42,7 +42,7 @@ afterAll(async () => {
 
 beforeEach(() => {
   reached = [];
-  answer = (_, response) => response.end('ok');
+  respond = (_, response) => response.end('ok');
 });
 
 async function resolve(): Promise<string[]> {
@@ -108,7 +108,7 @@ describe('promise 15: an attempt', () => {
   it.each([301, 302, 303, 307, 308])('that is redirected inside with %i follows nothing', async (status) => {
     notified = [[PUBLIC[0]]];
     for (const location of [inside.url, `https://127.0.0.1:${inside.port}/`, '//169.254.169.254/latest']) {
-      answer = (_, response) => response.writeHead(status, { location }).end();
+      respond = (_, response) => response.writeHead(status, { location }).end();
       const { outcome, errorCode, responseHead } = await attempt('https://receiver.example/');
       expect([outcome, errorCode]).toEqual(['failed', 'status_not_2xx']);
       expect(responseHead).toContain(`location: ${location}`);
@@ -129,7 +129,7 @@ describe('promise 15: an attempt', () => {
 });
 
 describe('a connection', () => {
-  it('goes to the address that the name has now, and is kept for the next attempt', async () => {
+  it('is sent to the address that the name has now, and is kept for the next attempt', async () => {
     notified = [[PUBLIC[1]], [PUBLIC[1]], [PUBLIC[0]]];
     for (let at = 0; at < 3; at += 1) {
       expect((await attempt('https://receiver.example:8443/')).status).toBe(200);

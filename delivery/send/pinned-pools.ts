@@ -11,7 +11,7 @@ export interface PinnedPools {
 /** An idle pool holds no connection; it is some kilobytes. */
 const POOLS_MAX = 1_000;
 
-/** Many servers end an idle connection after 5 s and do not say so; an event on its way then is lost. */
+/** Many servers end an idle connection after 5 s without notice; an event on its way then is lost. */
 const KEEP_ALIVE_MS = 4_000;
 const KEEP_ALIVE_MAX_MS = 30_000;
 const HEADER_BYTES_MAX = 16_384;

@@ -49,8 +49,8 @@ const talking = (talk: (socket: Socket) => void) =>
       socket.once('data', () => talk(socket));
     }),
   );
-const answering = (answer: (response: ServerResponse, request: IncomingMessage) => void) =>
-  open(startReceiver((request, response) => answer(response, request)));
+const respondingWith = (respond: (response: ServerResponse, request: IncomingMessage) => void) =>
+  open(startReceiver((request, response) => respond(response, request)));
 
 describe('an attempt', () => {
   it('posts the bytes of the event to its path, and records the request as it was', async () => {
@@ -79,24 +79,26 @@ describe('an attempt', () => {
   });
 
   it.each([200, 201, 202, 204, 299])('is a success with %i', async (status) => {
-    const receiver = await answering((response) => response.writeHead(status).end());
+    const receiver = await respondingWith((response) => response.writeHead(status).end());
     expect(await attempt(receiver)).toMatchObject({ outcome: 'succeeded', status });
   });
 
   it.each([300, 304, 400, 401, 404, 409, 429, 500, 503, 599])('is a failure with %i', async (status) => {
-    const receiver = await answering((response) => response.writeHead(status).end());
+    const receiver = await respondingWith((response) => response.writeHead(status).end());
     const expected = { outcome: 'failed', status, errorCode: 'status_not_2xx' };
     expect(await attempt(receiver)).toMatchObject(expected);
   });
 
   it('is the last one with 410', async () => {
-    const receiver = await answering((response) => response.writeHead(410).end('gone'));
+    const receiver = await respondingWith((response) => response.writeHead(410).end('gone'));
     expect(await attempt(receiver)).toMatchObject({ outcome: 'gone', status: 410, responseBody: 'gone' });
   });
 
   it('takes Retry-After of a failure, in seconds or as a date', async () => {
     const of = async (value: string) => {
-      const receiver = await answering((response) => response.writeHead(503, { 'retry-after': value }).end());
+      const receiver = await respondingWith((response) =>
+        response.writeHead(503, { 'retry-after': value }).end(),
+      );
       return (await attempt(receiver)).retryAfterMs;
     };
     expect(await of('120')).toBe(120_000);
@@ -113,9 +115,9 @@ describe('an attempt', () => {
   });
 
   it('keeps 4 KiB of a response, of which 64 KiB are read', async () => {
-    const whole = await answering((response) => response.end('é'.repeat(32_768)));
+    const whole = await respondingWith((response) => response.end('é'.repeat(32_768)));
     expect(await attempt(whole)).toMatchObject({ outcome: 'succeeded', responseBody: 'é'.repeat(2_048) });
-    const longer = await answering((response) => response.end('é'.repeat(32_769)));
+    const longer = await respondingWith((response) => response.end('é'.repeat(32_769)));
     const expected = { outcome: 'failed', status: 200, errorCode: 'response_too_large' };
     expect(await attempt(longer)).toMatchObject({ ...expected, responseBody: 'é'.repeat(2_048) });
   });
@@ -137,7 +139,7 @@ describe('an attempt', () => {
   });
 
   it('requests no encoding of the response and unpacks none', async () => {
-    const receiver = await answering((response, { headers }) => {
+    const receiver = await respondingWith((response, { headers }) => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(String(headers['accept-encoding']));
     });
     expect((await attempt(receiver)).responseBody).toBe('undefined');
@@ -145,7 +147,7 @@ describe('an attempt', () => {
 });
 
 describe('a name', () => {
-  const asking = async (resolve: NonNullable<SendOptions['resolve']>) => {
+  const resolvedBy = async (resolve: NonNullable<SendOptions['resolve']>) => {
     const own = createSend({ log, attemptTimeoutMs: 1_000, resolve });
     const shown = await own.send({
       ...EVENT,
@@ -158,11 +160,14 @@ describe('a name', () => {
   };
 
   it('that does not exist is a failed attempt', async () => {
-    expect(await asking(async () => [])).toEqual(['failed', 'name_not_resolved']);
-    expect(await asking(() => Promise.reject(new TypeError('x')))).toEqual(['failed', 'name_not_resolved']);
+    expect(await resolvedBy(async () => [])).toEqual(['failed', 'name_not_resolved']);
+    expect(await resolvedBy(() => Promise.reject(new TypeError('x')))).toEqual([
+      'failed',
+      'name_not_resolved',
+    ]);
   });
 
   it('whose servers hang is a failed attempt, in time', async () => {
-    expect(await asking(() => new Promise(() => undefined))).toEqual(['failed', 'timeout']);
+    expect(await resolvedBy(() => new Promise(() => undefined))).toEqual(['failed', 'timeout']);
   });
 });

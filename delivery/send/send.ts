@@ -5,7 +5,7 @@ import type { PrivateTargets } from '../../infra/platform/private-targets.ts';
 import { type Clock, systemClock } from '../../infra/ports/clock.ts';
 import type { AttemptError } from '../../schemas/stored/webhook-attempt.ts';
 import { AttemptFailed } from './attempt-failed.ts';
-import { type Exchange, exchange, type Post } from './delivery-attempt.ts';
+import { type AttemptResult, type Post, sendAttempt } from './delivery-attempt.ts';
 import { checkedAddresses, type ResolveName } from './endpoint-guard.ts';
 import { createPinnedPools, type PinnedPools } from './pinned-pools.ts';
 import { createResolveName } from './resolve-name.ts';
@@ -75,7 +75,7 @@ export function createSend({
 }: SendOptions): Send {
   const pools = createPinnedPools(connect);
 
-  async function deliver(parts: Parts): Promise<Exchange> {
+  async function deliver(parts: Parts): Promise<AttemptResult> {
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), attemptTimeoutMs);
     try {
@@ -145,15 +145,15 @@ interface Means {
  * the attempt, each time with addresses that are resolved and checked again. A request of which a byte may
  * have reached the receiver counts as an attempt.
  */
-function overFirstConnection({ url, post, privateTargets }: Parts, means: Means): Promise<Exchange> {
+function overFirstConnection({ url, post, privateTargets }: Parts, means: Means): Promise<AttemptResult> {
   const { pools, resolve, signal } = means;
   const giveUpAtMs = performance.now() + BLIPS_MS;
-  const reach = async (number: number): Promise<Exchange> => {
+  const reach = async (number: number): Promise<AttemptResult> => {
     if (!url) throw new AttemptFailed('url_not_allowed');
     const checked = checkedAddresses(url, { resolve, privateTargets });
     const addresses = await Promise.race([checked, lateAt(signal)]);
     const address = addresses[(number - 1) % addresses.length] ?? '';
-    const ended = await exchange(pools.poolOf(url, address), post, signal);
+    const ended = await sendAttempt(pools.poolOf(url, address), post, signal);
     if (ended.failure === 'connect_failed') throw new AttemptFailed(ended.failure);
     return ended;
   };
@@ -181,7 +181,7 @@ function lateAt(signal: AbortSignal): Promise<never> {
 const GONE = 410;
 
 function attemptOf(
-  { response, failure }: Exchange,
+  { response, failure }: AttemptResult,
   nowMs: number,
 ): Omit<Attempt, 'durationMs' | 'requestHead'> {
   if (!response) return { outcome: 'failed', errorCode: failure ?? 'connection_lost' };

@@ -10,7 +10,7 @@ export interface Unsigned {
 }
 
 /**
- * The headers by which a receiver knows that we said this, just now, in two schemes from the same secrets:
+ * The headers by which a receiver knows that we sent this, just now, in two schemes from the same secrets:
  * `X-Service-Signature` as `Stripe.webhooks.constructEvent` reads it, and the three of Standard Webhooks.
  */
 export function signatureHeaders({ eventId, body, secrets, atMs }: Unsigned): Record<string, string> {

@@ -118,7 +118,7 @@ describe('promise 14: a delivery', () => {
   });
 
   // The signatures are openssl's.
-  it('says when it was signed, in whole seconds and three places', () => {
+  it('states when it was signed, in whole seconds and three places', () => {
     const headers = signatureHeaders({
       eventId: 'evt_1',
       body: Buffer.from('{"a":1}'),

@@ -1,7 +1,7 @@
 import { openWebhookSecret } from '../../domain/webhook-secrets.ts';
 import type { EndpointRow } from '../store/endpoints.ts';
 
-/** Where a delivery goes, and what signs it. */
+/** Where a delivery is sent, and what signs it. */
 export interface Target {
   url: string;
   /** Newest first. None: they do not open, and nothing is sent unsigned. */

@@ -16,7 +16,7 @@ export interface EndpointRow {
   updatedAt: Date;
 }
 
-/** As they are now, of all environments; those that are gone or disabled are left out. */
+/** As they are now, of all environments; deleted and disabled ones are left out. */
 export async function readEndpoints(db: Database, ids: string[], now: Date): Promise<EndpointRow[]> {
   const { rows } = await db.query<EndpointRow>(
     `SELECT id, environment, url, secret, failures, updated_at AS "updatedAt",
@@ -27,7 +27,7 @@ export async function readEndpoints(db: Database, ids: string[], now: Date): Pro
   return rows;
 }
 
-/** Of endpoints as they were read, those that are no longer so, or are gone or disabled. */
+/** Of endpoints as they were read, those that are no longer so, or are deleted or disabled. */
 export async function findChanged(
   db: Database,
   seen: ReadonlyArray<Pick<EndpointRow, 'id' | 'updatedAt'>>,

@@ -2,7 +2,7 @@ import type { Pool, PoolClient } from 'pg';
 
 type Database = Pool | PoolClient;
 
-/** An event of the outbox, without what it says. */
+/** An event of the outbox, without its payload. */
 export interface PendingEvent {
   id: string;
   environment: string;

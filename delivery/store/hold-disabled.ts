@@ -5,12 +5,12 @@ type Database = Pool | PoolClient;
 export interface Unqueued {
   id: string;
   createdAt: Date;
-  /** Its endpoint is gone. */
+  /** Its endpoint was deleted. */
   isEnded: boolean;
 }
 
 /**
- * Takes from the queue what is for endpoints that are disabled or gone and is not being tried just now, up
+ * Takes from the queue what is for endpoints that are disabled or deleted and is not being tried just now, up
  * to so many of each of them.
  */
 export async function unqueueDisabled(db: Database, now: Date, ofEach: number): Promise<Unqueued[]> {

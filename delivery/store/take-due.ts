@@ -22,8 +22,8 @@ export interface Take {
   owner: string;
   leaseUntil: Date;
   /** How many of each endpoint that is known here, and of every other. */
-  rooms: ReadonlyMap<string, number>;
-  otherRoom: number;
+  capacities: ReadonlyMap<string, number>;
+  otherCapacity: number;
   endpointsMax: number;
   deliveriesMax: number;
 }
@@ -38,11 +38,11 @@ export async function takeDue(db: Pool, take: Take): Promise<DueDelivery[]> {
   const { rows } = await db.query<Omit<DueDelivery, 'leaseUntil'>>(
     `WITH queues AS (
        SELECT e.id, e.circuit_until IS NOT NULL AS is_probe,
-              CASE WHEN e.circuit_until IS NULL THEN coalesce(known.room, $4) ELSE 1 END AS room
+              CASE WHEN e.circuit_until IS NULL THEN coalesce(known.capacity, $4) ELSE 1 END AS capacity
          FROM webhook_waiting w JOIN webhook_endpoints e ON e.id = w.endpoint_id
-         LEFT JOIN unnest($5::text[], $6::integer[]) AS known (id, room) ON known.id = e.id
+         LEFT JOIN unnest($5::text[], $6::integer[]) AS known (id, capacity) ON known.id = e.id
         WHERE w.due_at <= $1 AND e.status = 'enabled' AND coalesce(e.circuit_until, $1) <= $1
-          AND coalesce(known.room, $4) > 0
+          AND coalesce(known.capacity, $4) > 0
           AND EXISTS (
             SELECT FROM webhook_queue q
              WHERE q.endpoint_id = e.id AND q.due_at <= $1
@@ -54,7 +54,7 @@ export async function takeDue(db: Pool, take: Take): Promise<DueDelivery[]> {
          SELECT q.delivery_id FROM webhook_queue q
           WHERE q.endpoint_id = queues.id AND q.due_at <= $1
             AND (q.lease_until IS NULL OR q.lease_until <= $1)
-          ORDER BY q.due_at, q.delivery_id LIMIT queues.room FOR UPDATE SKIP LOCKED
+          ORDER BY q.due_at, q.delivery_id LIMIT queues.capacity FOR UPDATE SKIP LOCKED
        ) AS queued LIMIT $8
      ), taken AS (
        UPDATE webhook_queue q SET owner = $2, lease_until = $3
@@ -75,9 +75,9 @@ export async function takeDue(db: Pool, take: Take): Promise<DueDelivery[]> {
       take.now,
       take.owner,
       take.leaseUntil,
-      take.otherRoom,
-      [...take.rooms.keys()],
-      [...take.rooms.values()],
+      take.otherCapacity,
+      [...take.capacities.keys()],
+      [...take.capacities.values()],
       take.endpointsMax,
       take.deliveriesMax,
     ],

@@ -16,7 +16,7 @@ import { type SeenWallet, START_MS, walletsUnderTest } from './wallets-under-tes
  * - a double between the burn and the wallet: 'twenty-four fraction digits';
  * - `credit.depleted` emitted for an empty wallet: 'emitted once'.
  */
-it('a burn stops at zero, the rest is remembered, and the next grant pays it first', async () => {
+it('a burn stops at zero, the rest stays unpaid, and the next grant pays it first', async () => {
   const { customers, grant, burn, wallets, pool, notified } = await walletsUnderTest();
   const [id = ''] = await customers(1);
   await grant(id, { amount: '10' });
@@ -59,7 +59,7 @@ it('every depletion is emitted once, however much is burned of the empty wallet'
   expect(await depletions()).toBe(1);
 });
 
-it('what has expired is not burned, from its millisecond on and before anybody took it out', async () => {
+it('what has expired is not burned, from its millisecond on and before a job removed it', async () => {
   const { customers, grant, burn, wallets, notified, pool } = await walletsUnderTest();
   const [id = '', other = ''] = await customers(2);
   for (const customerId of [id, other]) await grant(customerId, { amount: '10', expiresAtMs: START_MS + 5 });

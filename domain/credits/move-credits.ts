@@ -24,9 +24,9 @@ import { readUsesOf, returnCredits, rowsOf } from './return-credits.ts';
 
 /**
  * Burns credits of any number of customers within the caller's transaction, in a handful of statements: what
- * has expired is taken out first, what was burned too much goes back where it came from, then grants give in
- * their order, and what none covers joins the unpaid rest. A transaction does so once, for all its customers:
- * rivals then wait for each other in one order.
+ * has expired is taken out first, what was burned too much is returned where it came from, then grants give
+ * in their order, and what none covers joins the unpaid rest. A transaction does so once, for all its
+ * customers: rivals then wait for each other in one order.
  */
 export async function burnCredits(
   db: Pool | PoolClient,

@@ -73,7 +73,7 @@ function enter(
   for (const { grantId, units, isExpired } of grants) {
     if (isExpired) moveCredits(wallet, { type: 'expiry', grantId }, { balance: -units });
   }
-  // What comes back and is gone at once has depleted nothing.
+  // What comes back and is spent at once has depleted nothing.
   wallet.isDepleted = isDepleted;
 }
 

@@ -13,7 +13,7 @@ export const START_MS = Date.UTC(2026, 0, 31, 12);
 const PERIOD_START = new Date('2026-01-01T00:00:00.000Z');
 const log = pino({ level: 'silent' });
 
-/** What a test says of a grant. */
+/** What a test sets of a grant. */
 export interface GivenGrant {
   amount: string;
   priority?: number;
@@ -21,7 +21,7 @@ export interface GivenGrant {
   nowMs?: number;
 }
 
-/** What a test says of a burn. */
+/** What a test sets of a burn. */
 export interface GivenBurn {
   customerId: string;
   amount: string;
@@ -118,7 +118,7 @@ async function fill(
 export interface SeenWallet {
   balance: bigint;
   unpaid: bigint;
-  /** What the ledger says of the two. */
+  /** What the ledger contains of the two. */
   ledger: { balance: bigint; unpaid: bigint };
   /** Of grants, by id. */
   remaining: Map<string, bigint>;

@@ -6,7 +6,7 @@ const kinds = fc.constantFrom('secret' as const, 'publishable' as const);
 const modes = fc.constantFrom('live' as const, 'test' as const);
 const characters = fc.constantFrom(...'0123456789ABCXYZabcxyz_');
 
-test('a new key has the shape of the contract and says its kind and mode', () => {
+test('a new key has the shape of the contract and states its kind and mode', () => {
   fc.assert(
     fc.property(kinds, modes, (kind, mode) => {
       const key = newApiKey(kind, mode);

@@ -20,7 +20,7 @@ export function newApiKey(kind: KeyKind, mode: Mode): string {
   return body + checksumOf(body);
 }
 
-/** What a text says of itself when it is a well-formed key with the right checksum. */
+/** What a text states of itself when it is a well-formed key with the right checksum. */
 export function parseApiKey(text: string): { kind: KeyKind; mode: Mode } | undefined {
   const match = KEY_SHAPE.exec(text);
   if (!match || checksumOf(text.slice(0, -CHECKSUM_CHARS)) !== text.slice(-CHECKSUM_CHARS)) return undefined;

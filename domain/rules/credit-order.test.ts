@@ -65,7 +65,7 @@ function takeOneByOne(held: readonly BurnableGrant[], units: number) {
   return { left, touched, rest: 0 };
 }
 
-/** Said once more, in other words. */
+/** The same rule, written in another way. */
 function isBetter(one: BurnableGrant, other: BurnableGrant): boolean {
   const rank = ({ priority, expiresAt, createdAt, id }: BurnableGrant) =>
     [

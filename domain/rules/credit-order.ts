@@ -3,7 +3,7 @@ import { smaller } from './credit-units.ts';
 /** By what grants are burned one after the other. */
 export interface OrderedGrant {
   id: string;
-  /** The lower goes first. */
+  /** The lower is first. */
   priority: number;
   expiresAt: Date | null;
   createdAt: Date;

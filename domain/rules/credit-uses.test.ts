@@ -50,7 +50,7 @@ function giveOneBack(all: Unit[], meterKey: string): string {
 }
 
 describe('what is given back', () => {
-  it('goes unit by unit to what is unpaid, of whichever meter, then to the last grant that paid', () => {
+  it('is spent unit by unit on what is unpaid, of whichever meter, then to the last grant that paid', () => {
     fc.assert(
       fc.property(units, fc.constantFrom(...METERS), fc.nat(30), (all, meterKey, wanted) => {
         const count = Math.min(wanted, all.filter((one) => one.meterKey === meterKey).length);

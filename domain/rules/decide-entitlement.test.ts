@@ -12,7 +12,7 @@ import type { EffectiveEntitlement, EntitlementView } from './resolve-entitlemen
  * a limit; remaining below 0; decimals as doubles; soft ignored; the customer's status checked too late; the
  * value of an override hidden by a pause; credits that pay for what was used before.
  */
-const NOBODY: EntitlementView = { features: new Map(), withheld: new Map(), standing: 'none' };
+const NOTHING_HELD: EntitlementView = { features: new Map(), withheld: new Map(), standing: 'none' };
 const question = { customerId: 'cus_a', featureKey: 'f' };
 const RESETS_MS = Date.UTC(2026, 11, 1);
 const GRACE_MS = Date.UTC(2026, 10, 28);
@@ -48,15 +48,15 @@ function metered(current: string, limit: string | null, held: Partial<EffectiveE
 describe('a decision', () => {
   it('names the customer before the feature, and the feature before what is held', () => {
     const none = { featureType: undefined };
-    expect(decide(NOBODY, { ...none, customer: 'unknown' })).toEqual({
+    expect(decide(NOTHING_HELD, { ...none, customer: 'unknown' })).toEqual({
       allowed: false,
       reason: 'There is no customer cus_a.',
       reasonCode: 'customer_not_found',
       ...question,
     });
-    expect(decide(NOBODY, { ...none, customer: 'archived' }).reasonCode).toBe('customer_archived');
-    expect(decide(NOBODY, none).reasonCode).toBe('feature_not_found');
-    expect(decide(NOBODY)).toMatchObject({
+    expect(decide(NOTHING_HELD, { ...none, customer: 'archived' }).reasonCode).toBe('customer_archived');
+    expect(decide(NOTHING_HELD, none).reasonCode).toBe('feature_not_found');
+    expect(decide(NOTHING_HELD)).toMatchObject({
       reasonCode: 'no_active_subscription',
       type: 'boolean',
       sources: [],
@@ -71,7 +71,7 @@ describe('a decision', () => {
     ['counts', 'past_due', 'subscription_past_due'],
     ['counts', 'paused', 'subscription_paused'],
     ['past_due', 'paused', 'subscription_paused'],
-  ] as const)('where subscriptions say %s and the feature is withheld as %s: %s', (standing, why, code) => {
+  ] as const)('where subscriptions give %s and the feature is withheld as %s: %s', (standing, why, code) => {
     const withheld = new Map(why === undefined ? [] : [['f', why]]);
     const decision = decide({ features: new Map(), withheld, standing });
     expect(decision).toMatchObject({ allowed: false, reasonCode: code, sources: [] });
@@ -123,7 +123,7 @@ describe('a decision', () => {
     expect(numberText(metered('-2.5', '10')().remaining)).toBe('12.5');
   });
 
-  it('lets a soft limit be passed, and says so before that a payment is overdue', () => {
+  it('lets a soft limit be passed, and reports that before an overdue payment', () => {
     const late = { graceEndsMs: GRACE_MS };
     expect(metered('10', '10', { soft: true })()).toMatchObject({
       allowed: true,
@@ -151,7 +151,7 @@ describe('a decision', () => {
 
   const OVERRIDE = { isOverride: true, sources: ['override'] };
 
-  it('of an override says so, also where a subscription is paused', () => {
+  it('of an override is reported, also where a subscription is paused', () => {
     const withheld = new Map([['f', 'paused' as const]]);
     const sayings = (['granted', 'denied'] as const).map((what) => {
       const view = customerGrants({ ...OVERRIDE, value: what === 'granted' });
@@ -235,10 +235,10 @@ describe('a decision', () => {
   it('is exact to the last digit', () => {
     const units = fc.bigInt(0n, 10n ** 27n - 1n);
     fc.assert(
-      fc.property(units, units, fc.constantFrom(-1n, 0n, 1n), (used, asked, off) => {
-        const limit = used + asked + off;
+      fc.property(units, units, fc.constantFrom(-1n, 0n, 1n), (used, wanted, off) => {
+        const limit = used + wanted + off;
         fc.pre(limit >= 0n);
-        expect(metered(textOf(used), textOf(limit))(textOf(asked)).allowed).toBe(off >= 0n);
+        expect(metered(textOf(used), textOf(limit))(textOf(wanted)).allowed).toBe(off >= 0n);
       }),
     );
   });

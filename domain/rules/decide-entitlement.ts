@@ -139,7 +139,7 @@ function takenAway(reason: string): Verdict {
   return { allowed: false, reasonCode: 'override_denied', reason };
 }
 
-/** Codes that say how a passed limit was got over. */
+/** Codes for how a passed limit was exceeded. */
 const PASSES_LIMIT: ReadonlySet<GrantedCode> = new Set(['granted_soft_limit_exceeded', 'granted_by_credit']);
 
 /** The reason names an overdue payment or an override, unless it names an exceeded limit. */

@@ -10,7 +10,7 @@ import {
 import type { EffectiveEntitlement } from './resolve-entitlements.ts';
 
 /*
- * The events about a customer's entitlements. Mutants that turn it red: null for a limit that is gone, a
+ * The events about a customer's entitlements. Mutants that turn it red: null for a limit that was removed, a
  * limit of 0 as allowed, a soft limit of 0 as not allowed, the sum of a value compared as a number.
  */
 const value = fc.oneof(
@@ -23,11 +23,11 @@ const key = fc.constantFrom('sso', 'seats', 'calls', 'constructor', 'toString');
 const values = fc.dictionary(key, value, { maxKeys: 5 });
 
 describe('the emitted changes', () => {
-  it('bring a receiver from the last emitted state to the current one, and say nothing else', () => {
+  it('bring a receiver from the last emitted state to the current one, and contain nothing else', () => {
     fc.assert(
       fc.property(values, values, (notified, held) => {
         const changes = notifiedChanges(notified, held);
-        expect(changes.reduce(heard, new Map(Object.entries(notified)))).toEqual(
+        expect(changes.reduce(applied, new Map(Object.entries(notified)))).toEqual(
           new Map(Object.entries(held)),
         );
         expect(new Set(changes.map(({ featureKey }) => featureKey)).size).toBe(changes.length);
@@ -39,7 +39,7 @@ describe('the emitted changes', () => {
     );
   });
 
-  it('of a feature that is gone is that it is worth false or 0, never null, which is unlimited', () => {
+  it('of a removed feature is that it is worth false or 0, never null, which is unlimited', () => {
     expect(notifiedChanges({ sso: true, seats: '5', storage: null }, {})).toEqual([
       { featureKey: 'sso', allowed: false, effectiveValue: false },
       { featureKey: 'seats', allowed: false, effectiveValue: exactNumber('0') },
@@ -78,7 +78,7 @@ describe('the emitted changes', () => {
 });
 
 /** As a receiver keeps it. */
-function heard(kept: Map<string, NotifiedValue>, change: NotifiedChange): Map<string, NotifiedValue> {
+function applied(kept: Map<string, NotifiedValue>, change: NotifiedChange): Map<string, NotifiedValue> {
   const { featureKey, allowed, effectiveValue } = change;
   if (!allowed) kept.delete(featureKey);
   else kept.set(featureKey, numberText(effectiveValue) ?? (effectiveValue as true | null));

@@ -9,7 +9,7 @@ export type NotifiedValues = Readonly<Record<string, NotifiedValue>>;
 
 export type NotifiedValue = true | string | null;
 
-/** What `entitlement.changed` says of one feature. */
+/** What `entitlement.changed` contains for one feature. */
 export interface NotifiedChange {
   featureKey: string;
   allowed: boolean;

@@ -48,7 +48,7 @@ export interface Case {
 }
 
 /** A question about a feature of such a customer. Amounts are units of 10^-12. */
-export interface Asking {
+export interface Question {
   customer: 'unknown' | 'archived' | 'active';
   key: string;
   /** Left out: 1 of what is metered, else 0. */
@@ -90,7 +90,7 @@ export const cases: fc.Arbitrary<Case> = fc.record({
   overrides: fc.record({ audit: overriding(flag), calls: overriding(amount) }, { requiredKeys: [] }),
 });
 
-export const askings: fc.Arbitrary<Asking> = fc.record({
+export const questions: fc.Arbitrary<Question> = fc.record({
   customer: fc.constantFrom('active', 'active', 'active', 'active', 'active', 'archived', 'unknown'),
   key: fc.constantFrom('sso', 'audit', 'seats', 'calls', 'calls', 'calls', 'gone'),
   requested: fc.oneof(fc.constant(undefined), units),
@@ -141,7 +141,7 @@ export function heldOf(one: Case, key: string) {
   return { value, soft, sources, contributions, graceEndsMs };
 }
 
-/** What a value is made of: each thing that one source gives, and how often the customer has it. */
+/** What a value is made of: each value that one source gives, and how often the customer has it. */
 function partsOf(all: ReturnType<typeof givenBy>, value: Given['value']) {
   const parts: Array<{ source: string; value: Given['value']; times: bigint }> = [];
   for (const { source, given, times } of all) {
@@ -169,7 +169,7 @@ export function blockersOf(one: Case, key: string) {
 }
 
 /** The reason code of a decision. */
-export function codeOf(one: Case, { customer, key, requested, used, credit }: Asking): string {
+export function codeOf(one: Case, { customer, key, requested, used, credit }: Question): string {
   if (customer === 'unknown') return 'customer_not_found';
   if (customer === 'archived') return 'customer_archived';
   if (key === 'gone') return 'feature_not_found';

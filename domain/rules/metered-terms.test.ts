@@ -91,7 +91,7 @@ describe('the periods of a meter', () => {
       fc.property(histories, change, (terms, { startsMs, ...facts }) => {
         const before = terms.filter((term) => term.startsMs < startsMs);
         const known = before.findLast((term) => term.source)?.source?.subscriptionId;
-        // A subscription that comes back goes on with the period that was open, as if it had not been away.
+        // A subscription that comes back continues the period that was open, as if it had not ended.
         fc.pre(facts.source === undefined || facts.source.subscriptionId !== known);
         const term = termAfter(before, facts, startsMs);
         const after = term ? [...before, term] : before;
@@ -103,7 +103,7 @@ describe('the periods of a meter', () => {
     );
   });
 
-  it('begin with another subscription, and go on where the same one comes back', () => {
+  it('begin with another subscription, and continue where the same one comes back', () => {
     const [a, b] = [sourceOf('a', START_MS, 30), sourceOf('b', START_MS, 30)];
     const facts = (source: MeteredSource | undefined): MeteredFacts => ({ ...UNMETERED, source });
     const at = (days: number) => START_MS + days * DAY_MS;

@@ -18,7 +18,7 @@ export interface MeteredTerm extends MeteredFacts {
   periodStartMs: number;
 }
 
-/** What a customer's subscriptions and overrides say of a meter. */
+/** What a customer's subscriptions and overrides set for a meter. */
 export interface MeteredFacts {
   /** The subscription that gives the periods; undefined: calendar months, UTC. */
   source: MeteredSource | undefined;
@@ -88,7 +88,8 @@ function periodStart(
   const own = source?.subscriptionId;
   const known = before.findLastIndex((term) => term.source?.subscriptionId === own);
   const isOwn = (term: MeteredTerm) => term.source === undefined || term.source.subscriptionId === own;
-  // Without a subscription in between it goes on: a feature that is taken away and given back resets nothing.
+  // Without a subscription in between it continues: a feature that is taken away and given back resets
+  // nothing.
   const goesOn =
     own === undefined ? known === before.length - 1 : known >= 0 && before.slice(known).every(isOwn);
   if (!goesOn) return Math.max(startsMs, source?.period.fromMs ?? startsMs);

@@ -6,7 +6,7 @@ export function* planKeys(name: string, random: () => string): Generator<string,
   while (true) yield `${slug}-${random()}`;
 }
 
-/** Beyond so many plans of one name a number says nothing any more. */
+/** Beyond so many plans of one name a number is no longer readable. */
 const NUMBERED_MAX = 9;
 /** Leaves room for what makes it unique within 128 characters. */
 const SLUG_CHARS_MAX = 64;

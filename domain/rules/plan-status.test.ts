@@ -9,7 +9,7 @@ import { nextPlanStatuses, versionAfterChange } from './plan-status.ts';
  */
 const LEGAL = ['draft published', 'draft archived', 'published archived'];
 
-it('each status may go where the contract says, and nowhere else', () => {
+it('each status may change to what the contract allows, and to nothing else', () => {
   for (const from of PLAN_STATUSES) {
     for (const to of PLAN_STATUSES) {
       expect([from, to, nextPlanStatuses(from).includes(to)]).toEqual([

@@ -1,5 +1,5 @@
 import type { PlanStatus } from '../../schemas/value-sets.ts';
-/** Where a plan may go from here; to stay is always allowed. Source: the contract, §4. */
+/** What a plan's status may change to; to stay is always allowed. Source: the contract, §4. */
 export function nextPlanStatuses(from: PlanStatus): readonly PlanStatus[] {
   return NEXT[from];
 }

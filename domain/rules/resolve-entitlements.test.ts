@@ -5,8 +5,6 @@ import { REASON_CODES } from '../../schemas/reason-codes.ts';
 import type { Contribution } from '../../schemas/resources/entitlements.ts';
 import { decideEntitlement } from './decide-entitlement.ts';
 import {
-  type Asking,
-  askings,
   blockersOf,
   type Case,
   cases,
@@ -17,6 +15,8 @@ import {
   heldOf,
   KEYS,
   NOW_MS,
+  type Question,
+  questions,
   TYPES,
 } from './entitlement-oracle.ts';
 import {
@@ -42,15 +42,15 @@ import {
 const LONG = { timeout: 60_000 };
 
 describe('what a customer holds and may do', () => {
-  it('is what a second, plain reading of the contract says, by every reason code', LONG, () => {
+  it('is the result of a second, plain reading of the contract, by every reason code', LONG, () => {
     const seen = new Set<string>();
     fc.assert(
-      fc.property(cases, askings, (one, asking) => {
+      fc.property(cases, questions, (one, question) => {
         const view = resolveEntitlements(customerGrantsOf(one), NOW_MS);
-        const { allowed, reasonCode, sources } = decide(view, asking);
+        const { allowed, reasonCode, sources } = decide(view, question);
         const isByCredit = sources?.includes('credit') ?? false;
-        expect([...KEYS.map((key) => saidOf(view, key)), reasonCode, allowed, isByCredit].join('\n')).toBe(
-          expectedOf(one, asking).join('\n'),
+        expect([...KEYS.map((key) => viewText(view, key)), reasonCode, allowed, isByCredit].join('\n')).toBe(
+          expectedOf(one, question).join('\n'),
         );
         seen.add(reasonCode);
       }),
@@ -61,14 +61,14 @@ describe('what a customer holds and may do', () => {
 
   it('adds up to the value from what each source contributes', LONG, () => {
     fc.assert(
-      fc.property(cases, askings, (one, asking) => {
+      fc.property(cases, questions, (one, question) => {
         const view = resolveEntitlements(customerGrantsOf(one), NOW_MS);
         for (const { value, contributions = [] } of view.features.values()) {
           expect(contributions.length).toBeGreaterThan(0);
           expect(addedUp(contributions)).toBe(typeof value === 'string' ? unitsOf(value) : value);
         }
-        const { effectiveValue, contributions } = decide(view, asking);
-        const held = view.features.get(asking.key);
+        const { effectiveValue, contributions } = decide(view, question);
+        const held = view.features.get(question.key);
         expect(contributions).toBe(effectiveValue === undefined ? undefined : held?.contributions);
       }),
       { numRuns: 5_000 },
@@ -107,13 +107,13 @@ describe('what a customer holds and may do', () => {
 });
 
 /** As text: an object takes ten times as long to compare. */
-function expectedOf(one: Case, asking: Asking): unknown[] {
-  const code = codeOf(one, asking);
+function expectedOf(one: Case, question: Question): unknown[] {
+  const code = codeOf(one, question);
   const held = KEYS.map((key) => heldText(heldOf(one, key), blockersOf(one, key)));
   return [...held, code, code.startsWith('granted'), code === 'granted_by_credit'];
 }
 
-function saidOf({ features, withheld, standing }: EntitlementView, key: string): string {
+function viewText({ features, withheld, standing }: EntitlementView, key: string): string {
   const held = features.get(key);
   const blockers = { withheld: withheld.get(key), standing };
   if (!held) return heldText(undefined, blockers);
@@ -131,7 +131,7 @@ function amountOf({ value }: Contribution): Given['value'] {
   return typeof value === 'string' ? unitsOf(numberText(value) ?? '') : value;
 }
 
-/** Booleans all say the same, and so do those that are unlimited. */
+/** Booleans all have the same value, and so do those that are unlimited. */
 function addedUp(contributions: Contribution[]): Given['value'] {
   const values = contributions.map((one) => ({ value: amountOf(one), times: BigInt(one.quantity ?? 1) }));
   const others = values.filter(({ value }) => typeof value !== 'bigint');
@@ -144,14 +144,14 @@ function addedUp(contributions: Contribution[]): Given['value'] {
 
 function heldText(held: ReturnType<typeof heldOf>, { withheld, standing }: Blockers): string {
   const parts = held?.contributions.map(({ source, value, times }) => `${source}=${value}*${times}`);
-  const said = held ? [held.value, held.soft, held.sources, parts, held.graceEndsMs] : ['nothing'];
-  return [...said, withheld, standing].join(' ');
+  const values = held ? [held.value, held.soft, held.sources, parts, held.graceEndsMs] : ['nothing'];
+  return [...values, withheld, standing].join(' ');
 }
 
 type Blockers = Pick<ReturnType<typeof blockersOf>, 'standing'> & { withheld: string | undefined };
 
-function decide(view: EntitlementView, { customer, key, requested: asked, used, credit }: Asking) {
-  const requested = asked === undefined ? {} : { requested: textOf(asked) };
+function decide(view: EntitlementView, { customer, key, requested: wanted, used, credit }: Question) {
+  const requested = wanted === undefined ? {} : { requested: textOf(wanted) };
   return decideEntitlement(
     { customerId: 'cus_a', featureKey: key, ...requested },
     {

@@ -69,11 +69,11 @@ export interface EffectiveEntitlement {
   /** true or false for a boolean feature, else a canonical decimal; null is unlimited. */
   value: boolean | string | null;
   soft: boolean;
-  /** Where the value comes from: a boolean's are those that say the same as it. */
+  /** Where the value comes from: a boolean's are those with the same value. */
   sources: string[];
   /** As the API shows them, made once for all responses. Undefined: too many. */
   contributions: Contribution[] | undefined;
-  /** It replaces what subscriptions give, and says nothing of soft or grace. */
+  /** It replaces what subscriptions give, and sets neither soft nor grace. */
   isOverride: boolean;
   /** Set where it is held through subscriptions in grace only: when the last of them stops to count. */
   graceEndsMs: number | undefined;

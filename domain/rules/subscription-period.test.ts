@@ -155,7 +155,7 @@ describe('a period of a term', () => {
     ['an import of one anchored on the 30th', '2026-02-28', '2026-03-30', '2026-04-30'],
     ['30 days', '2026-01-01', '2026-01-31', '2026-02-28'],
     ['several months', '2026-01-31', '2026-04-30', '2026-05-30'],
-  ])('of %s (%s – %s) goes on to %s', (_, from, to, next) => {
+  ])('of %s (%s – %s) continues to %s', (_, from, to, next) => {
     expect(chain(termOf(from, to), 2)[2]).toBe(next);
   });
 });

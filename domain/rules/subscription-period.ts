@@ -60,7 +60,7 @@ export function isSameCourse(before: SubscriptionTerm, after: SubscriptionTerm):
 /**
  * The lattice of a first period, or of one that leaves its old lattice. It is counted from the period's start
  * where the period is one interval long. Any other is an exception, so the next ones are counted from its
- * end: what is imported from 28 Feb to 31 Mar goes on to 30 Apr and 31 May.
+ * end: what is imported from 28 Feb to 31 Mar continues to 30 Apr and 31 May.
  */
 export function cycleOf({ fromMs, toMs }: Span, length: PeriodLength): BillingCycle {
   const anchorMs = later(length, fromMs, 1) === toMs ? fromMs : toMs;

@@ -17,7 +17,7 @@ const LEGAL: Record<string, string> = {
   incomplete_expired: '',
 };
 
-it('each status may go where the contract says, and nowhere else', () => {
+it('each status may change to what the contract allows, and to nothing else', () => {
   expect([...SUBSCRIPTION_STATUSES].sort()).toEqual(Object.keys(LEGAL).sort());
   for (const from of SUBSCRIPTION_STATUSES) {
     expect([...nextStatuses(from)].join(', ')).toBe(LEGAL[from]);

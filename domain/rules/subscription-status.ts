@@ -11,7 +11,7 @@ const NEXT: Record<SubscriptionStatus, readonly SubscriptionStatus[]> = {
   canceled: [],
 };
 
-/** Where it may go from here, itself not counted: to stay is always allowed. */
+/** What it may change to, itself not counted: to stay is always allowed. */
 export function nextStatuses(from: SubscriptionStatus): readonly SubscriptionStatus[] {
   return NEXT[from];
 }

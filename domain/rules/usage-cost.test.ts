@@ -24,7 +24,7 @@ const SLOW = { timeout: 600_000 };
 const DAY_MS = 86_400_000;
 
 describe('what usage costs', () => {
-  it('is in the end what a walk over its units says, in whatever order they came', SLOW, () => {
+  it('is in the end what a walk over its units returns, in whatever order they came', SLOW, () => {
     fc.assert(
       fc.property(histories, (history) => {
         const { stored, charged } = settleInRounds(history);

@@ -22,8 +22,8 @@ export interface CellUsage {
  * Usage costs its rate where it goes beyond the larger of the allowance of its cell and what was used before
  * it in the period. Within a cell the dearest usage has what is left of the allowance. A correction takes
  * away the latest usage before it, first of its own label: what is left costs what it would have cost alone.
- * What nothing is left for counts against the usage after it. All of it goes by what was used and when, and
- * not by what was settled before: in whatever order events come, they cost the same in the end.
+ * What nothing is left for counts against the usage after it. All of it depends on what was used and when,
+ * not on what was settled before: in whatever order events come, they cost the same in the end.
  */
 export function costOfPeriod(cells: readonly CellUsage[]): SettledUsage[] {
   const entries: Entry[] = [];

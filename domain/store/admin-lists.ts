@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { API_KEY_COLUMNS, type ApiKeyRow } from './api-keys.ts';
 
-/** Statements of the operator, who sees every workspace. No API request uses them. */
+/** Statements of the operator, across all workspaces. No API request uses them. */
 export interface WorkspaceListRow {
   id: string;
   name: string;

@@ -45,7 +45,7 @@ export async function insertApiKey(db: PoolClient | Pool, row: NewApiKeyRow): Pr
     ],
   );
   const inserted = rows[0];
-  if (!inserted) throw new Defect('a key that was inserted is gone');
+  if (!inserted) throw new Defect('a key that was inserted is missing');
   return inserted;
 }
 

@@ -45,7 +45,7 @@ test('a key is found by its hash, with its scopes, end and revocation', async ()
 });
 
 test('while Postgres is unavailable a query throws Transient', async () => {
-  const away = createPool({ url: 'postgres://nobody@127.0.0.1:1/none', name: 'away', log });
-  await expect(findApiKey(away, Buffer.from('key_a'))).rejects.toBeInstanceOf(Transient);
-  await away.end();
+  const unavailable = createPool({ url: 'postgres://nobody@127.0.0.1:1/none', name: 'unavailable', log });
+  await expect(findApiKey(unavailable, Buffer.from('key_a'))).rejects.toBeInstanceOf(Transient);
+  await unavailable.end();
 });

@@ -38,7 +38,7 @@ const COLUMNS = `t.environment, t.customer_id AS "customerId", t.meter_key AS "m
 
 export type TermOfCustomer = MeteredTerm & MeterOfCustomer;
 
-/** Terms before a period that still say something of it: a subscription that came back goes on. */
+/** Terms before a period that still matter to it: a subscription that came back continues. */
 const EARLIER_MAX = 6;
 
 /**

@@ -1,15 +1,15 @@
 import type { Pool, PoolClient } from 'pg';
 import { CHANNELS, type CreditsInvalidation, NOTIFIED_CUSTOMERS_MAX } from '../../schemas/stored/channels.ts';
-import { type Note, sendNotes } from './send-invalidations.ts';
+import { type SentInvalidation, sendInvalidations } from './send-invalidations.ts';
 
 /**
  * Notifies every cache of customers whose credits this transaction moved; many customers per notification.
  */
 export async function notifyCredits(db: Pool | PoolClient, customerIds: readonly string[]): Promise<void> {
-  const notes: Note[] = [];
+  const invalidations: SentInvalidation[] = [];
   for (let at = 0; at < customerIds.length; at += NOTIFIED_CUSTOMERS_MAX) {
-    const note: CreditsInvalidation = { customerIds: customerIds.slice(at, at + NOTIFIED_CUSTOMERS_MAX) };
-    notes.push({ channel: CHANNELS.credits, payload: JSON.stringify(note) });
+    const moved: CreditsInvalidation = { customerIds: customerIds.slice(at, at + NOTIFIED_CUSTOMERS_MAX) };
+    invalidations.push({ channel: CHANNELS.credits, payload: JSON.stringify(moved) });
   }
-  await sendNotes(db, notes);
+  await sendInvalidations(db, invalidations);
 }

@@ -1,20 +1,23 @@
 import type { Pool, PoolClient } from 'pg';
 
 /** What is notified on a channel. */
-export interface Note {
+export interface SentInvalidation {
   channel: string;
   payload: string;
 }
 
 /** By the connection of a running transaction: where its invalidations are collected as well. */
-const collections = new WeakMap<Pool | PoolClient, Note[]>();
+const collections = new WeakMap<Pool | PoolClient, SentInvalidation[]>();
 
 /** Notifies, when this transaction commits, in the order given. */
-export async function sendNotes(db: Pool | PoolClient, notes: readonly Note[]): Promise<void> {
-  collections.get(db)?.push(...notes);
-  const columns = [notes.map(({ channel }) => channel), notes.map(({ payload }) => payload)];
+export async function sendInvalidations(
+  db: Pool | PoolClient,
+  invalidations: readonly SentInvalidation[],
+): Promise<void> {
+  collections.get(db)?.push(...invalidations);
+  const columns = [invalidations.map(({ channel }) => channel), invalidations.map(({ payload }) => payload)];
   await db.query(
-    'SELECT pg_notify(channel, payload) FROM unnest($1::text[], $2::text[]) AS note (channel, payload)',
+    'SELECT pg_notify(channel, payload) FROM unnest($1::text[], $2::text[]) AS sent (channel, payload)',
     columns,
   );
 }
@@ -23,8 +26,12 @@ export async function sendNotes(db: Pool | PoolClient, notes: readonly Note[]): 
  * Collects the invalidations that this transaction sends while `work` runs. So the process that made the
  * change can apply them itself as soon as it has committed, however long the notification by Postgres takes.
  */
-export async function gatherNotes<T>(db: PoolClient, gathered: Note[], work: () => Promise<T>): Promise<T> {
-  collections.set(db, gathered);
+export async function collectInvalidations<T>(
+  db: PoolClient,
+  collected: SentInvalidation[],
+  work: () => Promise<T>,
+): Promise<T> {
+  collections.set(db, collected);
   try {
     return await work();
   } finally {

@@ -12,7 +12,7 @@ export async function adoptWarehouse(pool: Pool, id: string): Promise<void> {
   await pool.query('INSERT INTO warehouse_stamps (id, stamp) VALUES ($1, 0) ON CONFLICT DO NOTHING', [id]);
 }
 
-/** The warehouse has this stamp durably. Others may have noted a later one. */
-export async function noteStamp(pool: Pool, { id, stamp }: WarehouseStamp): Promise<void> {
+/** The warehouse has this stamp durably. Others may have recorded a later one. */
+export async function recordStamp(pool: Pool, { id, stamp }: WarehouseStamp): Promise<void> {
   await pool.query('UPDATE warehouse_stamps SET stamp = greatest(stamp, $2) WHERE id = $1', [id, stamp]);
 }

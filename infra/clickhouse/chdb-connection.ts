@@ -91,10 +91,10 @@ async function openSession(directory: string, settings: Settings): Promise<ChdbS
   const client = createClient({
     connection: connection as unknown as NonNullable<ClickHouseClientConfigOptions['connection']>,
   });
-  const pairs = Object.entries(settings).map(([name, value]) => {
+  const assignments = Object.entries(settings).map(([name, value]) => {
     return `${name} = ${typeof value === 'number' ? value : `'${value}'`}`;
   });
-  await client.command({ query: `SET ${pairs.join(', ')}` });
+  await client.command({ query: `SET ${assignments.join(', ')}` });
   return { client, connection };
 }
 

@@ -14,7 +14,7 @@ function opened() {
   onTestFinished(() => warehouse.close());
   return {
     notified,
-    ask: (sql: string, timeoutMs: number) => warehouse.query({ sql, lane: 'load', timeoutMs }),
+    query: (sql: string, timeoutMs: number) => warehouse.query({ sql, connection: 'load', timeoutMs }),
     insert: () => warehouse.insertEvents({ token: 'a', lines: LINES, timeoutMs: 100 }),
   };
 }
@@ -23,21 +23,21 @@ const STUCK = { name: 'Fatal', code: 'warehouse_stuck' };
 
 // Red when only inserts are watched: the loader checks what runs before it sends a range again.
 it('a statement that never returns is reported, also where only reads wait behind it', async () => {
-  const { notified, ask, insert } = opened();
-  const held = ask('SELECT sleep(3)', 50);
+  const { notified, query, insert } = opened();
+  const held = query('SELECT sleep(3)', 50);
   await expect(held).rejects.toThrow();
   await expect(insert()).rejects.toThrow();
-  for (let tries = 0; tries < 5; tries++) await expect(ask('SELECT 1', 100)).rejects.toThrow();
+  for (let tries = 0; tries < 5; tries++) await expect(query('SELECT 1', 100)).rejects.toThrow();
   expect(notified).toEqual([expect.objectContaining(STUCK)]);
 });
 
 // Red when a read that returns counts as an insert that succeeded.
 it('an engine that reads and writes nothing is reported', async () => {
-  const { notified, ask, insert } = opened();
+  const { notified, query, insert } = opened();
   await expect
     .poll(
       async () => {
-        await ask('SELECT 1', 10_000);
+        await query('SELECT 1', 10_000);
         // There is no table.
         await expect(insert()).rejects.toThrow();
         return notified;
@@ -48,10 +48,10 @@ it('an engine that reads and writes nothing is reported', async () => {
 });
 
 it('questions that fail now and then are none of an engine that is stuck', async () => {
-  const { notified, ask } = opened();
+  const { notified, query } = opened();
   for (let tries = 0; tries < 4; tries++) {
-    await expect(ask('SELECT sleep(0.3)', 200)).rejects.toThrow();
-    await ask('SELECT 1', 10_000);
+    await expect(query('SELECT sleep(0.3)', 200)).rejects.toThrow();
+    await query('SELECT 1', 10_000);
   }
   expect(notified).toEqual([]);
 });

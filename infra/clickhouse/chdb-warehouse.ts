@@ -7,7 +7,7 @@ import { Fatal } from '../../schemas/failures.ts';
 import { EVENT_COLUMNS } from '../../schemas/stored/event-row.ts';
 import type { Warehouse } from '../ports/warehouse.ts';
 import { type ChdbConnectionHandle, type ChdbSession, openChdbConnection } from './chdb-connection.ts';
-import { LANE_SETTINGS } from './connection-settings.ts';
+import { SETTINGS_BY_CONNECTION } from './connection-settings.ts';
 import { createDamageWatch } from './damage-watch.ts';
 import { isLasting } from './driver-errors.ts';
 import { inlineParameters } from './inline-parameters.ts';
@@ -35,10 +35,10 @@ export function createChdbWarehouse(options: ChdbWarehouseOptions): Warehouse {
   const { directory, log, onStuck, stuckAfterMs = STUCK_AFTER_MS } = options;
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const engine = new Session(directory, { connectionArgs: ENGINE_ARGUMENTS });
-  const lanes = openLanes(directory, log);
+  const connections = openConnections(directory, log);
   const stuck = (message: string) => (cause: unknown) =>
     onStuck?.(new Fatal('warehouse_stuck', message, { cause }));
-  const load = watchLoad(lanes.load, {
+  const load = watchLoad(connections.load, {
     afterMs: stuckAfterMs,
     onStuck: stuck('ClickHouse takes nothing any more.'),
   });
@@ -51,8 +51,8 @@ export function createChdbWarehouse(options: ChdbWarehouseOptions): Warehouse {
     });
 
   const transport: Transport = {
-    rows: ({ sql, params, lane, timeoutMs }) =>
-      (lane === 'load' ? load : lanes[lane]).run(timeoutMs, async ({ client }) => {
+    rows: ({ sql, params, connection, timeoutMs }) =>
+      (connection === 'load' ? load : connections[connection]).run(timeoutMs, async ({ client }) => {
         const requested = client.query({
           query: inlineParameters(sql, params),
           format: 'JSONEachRow',
@@ -83,18 +83,22 @@ export function createChdbWarehouse(options: ChdbWarehouseOptions): Warehouse {
         }),
       ),
     async close() {
-      for (const lane of Object.values(lanes).reverse()) await lane.close();
+      for (const connection of Object.values(connections).reverse()) await connection.close();
       // Last: with the last connection the engine stops.
       engine.close();
     },
   };
-  return createWarehouseOver(transport, { damageIsMended: true });
+  return createWarehouseOver(transport, { damageIsRepaired: true });
 }
 
 /** Each with a connection of its own. */
-function openLanes(directory: string, log: Logger) {
-  const open = (lane: keyof typeof LANE_SETTINGS) =>
-    openChdbConnection({ directory, settings: LANE_SETTINGS[lane], log: log.child({ lane }) });
+function openConnections(directory: string, log: Logger) {
+  const open = (connection: keyof typeof SETTINGS_BY_CONNECTION) =>
+    openChdbConnection({
+      directory,
+      settings: SETTINGS_BY_CONNECTION[connection],
+      log: log.child({ connection }),
+    });
   return {
     load: open('load'),
     counters: open('counters'),
@@ -108,10 +112,11 @@ function openLanes(directory: string, log: Logger) {
  * connection is busy no insert is tried, since the loader checks first what runs before it sends a range
  * again.
  */
-function watchLoad(lane: ChdbConnectionHandle, options: StuckWatchOptions) {
+function watchLoad(connection: ChdbConnectionHandle, options: StuckWatchOptions) {
   const own = { ...options, isLasting };
   const [all, writes] = [createStuckWatch(own), createStuckWatch(own)];
-  const run: ChdbConnectionHandle['run'] = (timeoutMs, work) => all.watch(() => lane.run(timeoutMs, work));
+  const run: ChdbConnectionHandle['run'] = (timeoutMs, work) =>
+    all.watch(() => connection.run(timeoutMs, work));
   const write: ChdbConnectionHandle['run'] = (timeoutMs, work) => writes.watch(() => run(timeoutMs, work));
   return { run, write };
 }

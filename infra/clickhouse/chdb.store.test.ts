@@ -8,4 +8,4 @@ async function createHarness() {
   return { open: async () => createChdbWarehouse({ directory, log: pino({ level: 'silent' }) }) };
 }
 
-warehouseConformance('chdb', createHarness, { damageIsMended: true });
+warehouseConformance('chdb', createHarness, { damageIsRepaired: true });

@@ -3,7 +3,12 @@ import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickh
 import type { Logger } from 'pino';
 import { EVENT_COLUMNS } from '../../schemas/stored/event-row.ts';
 import type { Warehouse } from '../ports/warehouse.ts';
-import { CLUSTER_SETTINGS, LANE_SETTINGS, type Lane, type Settings } from './connection-settings.ts';
+import {
+  CLUSTER_SETTINGS,
+  type ConnectionName,
+  SETTINGS_BY_CONNECTION,
+  type Settings,
+} from './connection-settings.ts';
 import { unavailable } from './driver-errors.ts';
 import type { Transport } from './transport.ts';
 import { createWarehouseOver } from './warehouse-over.ts';
@@ -18,13 +23,13 @@ export interface ClickHouseWarehouseOptions {
 
 const COMMAND_TIMEOUT_MS = 60_000;
 /** Sockets per connection kind; a further statement waits for one within its own time limit. */
-const CONNECTIONS_MAX: Record<Lane, number> = { load: 2, counters: 16, settlement: 2, long: 4 };
+const CONNECTIONS_MAX: Record<ConnectionName, number> = { load: 2, counters: 16, settlement: 2, long: 4 };
 
 /** A ClickHouse server, over its HTTP interface. */
 export function createClickHouseWarehouse({ url, cluster, log }: ClickHouseWarehouseOptions): Warehouse {
   const settings = cluster === undefined ? {} : CLUSTER_SETTINGS;
-  const open = (lane: Lane) => openLane(url, lane, settings);
-  const lanes = {
+  const open = (connection: ConnectionName) => openConnection(url, connection, settings);
+  const connections = {
     load: open('load'),
     counters: open('counters'),
     settlement: open('settlement'),
@@ -32,9 +37,9 @@ export function createClickHouseWarehouse({ url, cluster, log }: ClickHouseWareh
   };
 
   const transport: Transport = {
-    rows: ({ sql, params, lane, timeoutMs }) =>
+    rows: ({ sql, params, connection, timeoutMs }) =>
       withinTime(timeoutMs, async (signal) => {
-        const result = await lanes[lane].query({
+        const result = await connections[connection].query({
           query: sql,
           format: 'JSONEachRow',
           abort_signal: signal,
@@ -45,11 +50,11 @@ export function createClickHouseWarehouse({ url, cluster, log }: ClickHouseWareh
       }),
     command: (sql) =>
       withinTime(COMMAND_TIMEOUT_MS, async (signal) => {
-        await lanes.load.command({ query: sql, abort_signal: signal });
+        await connections.load.command({ query: sql, abort_signal: signal });
       }),
     insert: ({ table, lines, token, timeoutMs }) =>
       withinTime(timeoutMs, async (signal) => {
-        const { stream } = await lanes.load.exec({
+        const { stream } = await connections.load.exec({
           query: `INSERT INTO ${table} (${EVENT_COLUMNS.join(', ')}) FORMAT JSONCompactEachRow`,
           values: Readable.from([lines], { objectMode: false }),
           abort_signal: signal,
@@ -62,21 +67,21 @@ export function createClickHouseWarehouse({ url, cluster, log }: ClickHouseWareh
         await stream.resume().toArray();
       }),
     async close() {
-      await Promise.all(Object.values(lanes).map((client) => client.close()));
+      await Promise.all(Object.values(connections).map((client) => client.close()));
       log.debug('closed the connections to ClickHouse');
     },
   };
   return createWarehouseOver(transport, { cluster });
 }
 
-function openLane(url: string, lane: Lane, settings: Settings): ClickHouseClient {
+function openConnection(url: string, connection: ConnectionName, settings: Settings): ClickHouseClient {
   return createClient({
     url,
-    application: `metergate-${lane}`,
-    max_open_connections: CONNECTIONS_MAX[lane],
+    application: `metergate-${connection}`,
+    max_open_connections: CONNECTIONS_MAX[connection],
     // Each statement brings its own limit; this one only ends what forgot to.
     request_timeout: 10 * COMMAND_TIMEOUT_MS,
-    clickhouse_settings: { ...LANE_SETTINGS[lane], ...settings },
+    clickhouse_settings: { ...SETTINGS_BY_CONNECTION[connection], ...settings },
     // Questions about many customers at once are longer than an address may be.
     use_multipart_params_auto: true,
     // Its failures are thrown, and the caller that gives up logs them.

@@ -1,6 +1,6 @@
 import type { Statement } from '../ports/warehouse.ts';
 
-export type Lane = Statement['lane'];
+export type ConnectionName = Statement['connection'];
 export type Settings = Record<string, string | number>;
 
 const MEBIBYTE = 1024 * 1024;
@@ -29,7 +29,7 @@ const ONE_BLOCK: Settings = {
 };
 
 /** The settings of each connection. */
-export const LANE_SETTINGS: Record<Lane, Settings> = {
+export const SETTINGS_BY_CONNECTION: Record<ConnectionName, Settings> = {
   load: { ...EVERYWHERE, ...ONE_BLOCK, max_threads: 1 },
   counters: { ...EVERYWHERE, max_threads: 1, max_memory_usage: 1024 * MEBIBYTE },
   settlement: { ...EVERYWHERE, max_threads: 1, max_memory_usage: 1024 * MEBIBYTE },

@@ -13,11 +13,11 @@ export interface DamageWatchOptions {
   nowMs?: () => number;
 }
 
-/** Of a process's life: should a start not set the part aside, the next one will not either. */
+/** Of a process's life: should a start not detach the part, the next one will not either. */
 const LIVED_MS_MIN = 15_000;
 
 /**
- * Only at its start does the engine set a damaged part aside, and what it held is then put back from the log:
+ * Only at its start does the engine detach a damaged part, and what it held is then put back from the log:
  * until then every read of it fails, and the load with it. So a process that meets one has to end, if it has
  * lived for a while.
  */

@@ -12,7 +12,7 @@ function rejection(code: number, text: string, name: string): Error[] {
   ];
 }
 
-// Red where all but unreadable lines are "away or slow": an operator waits for what never comes.
+// Red when everything but unreadable lines is "unavailable or slow": an operator waits for what never comes.
 describe('a block that ClickHouse does not take', () => {
   it.each([
     [516, 'default: Authentication failed: password is incorrect.', 'AUTHENTICATION_FAILED'],
@@ -35,13 +35,13 @@ describe('a block that ClickHouse does not take', () => {
       'TOO_MANY_PARTS',
     ],
     [243, 'Cannot reserve 1.00 MiB, not enough space.', 'NOT_ENOUGH_SPACE'],
-    [9_999, 'Something that a later release says.', 'OF_A_LATER_RELEASE'],
+    [9_999, 'Something that a later release reports.', 'OF_A_LATER_RELEASE'],
   ])('for a temporary reason (code %d) is sent again, and the reason reported', (code, text, name) => {
     for (const error of rejection(code, text, name)) {
       const failure = insertFailure(error);
       expect(failure).toBeInstanceOf(Transient);
       expect(failure.code).toBe('warehouse_unavailable');
-      expect(failure.message).toContain(`It says: code ${code} ${name}: ${text}`);
+      expect(failure.message).toContain(`It reports: code ${code} ${name}: ${text}`);
     }
   });
 

@@ -1,6 +1,8 @@
 import { Fatal, Poison, Transient } from '../../schemas/failures.ts';
 
-/** Codes by which ClickHouse says that it cannot read a line. Source: its ErrorCodes.cpp; most were met. */
+/**
+ * Codes by which ClickHouse reports that it cannot read a line. Source: its ErrorCodes.cpp; most were met.
+ */
 const UNREADABLE = new Set([
   6, //   CANNOT_PARSE_TEXT
   25, //  CANNOT_PARSE_ESCAPE_SEQUENCE: a lone surrogate
@@ -20,7 +22,7 @@ const UNREADABLE = new Set([
   407, // DECIMAL_OVERFLOW
 ]);
 
-/** Codes that say: the statement is right, not now. */
+/** Codes that mean: the statement is right, not now. */
 const NOT_NOW = new Set([
   60, //  UNKNOWN_TABLE: before the first migration
   81, //  UNKNOWN_DATABASE: the same
@@ -102,7 +104,7 @@ const DAMAGED = new Set([
 ]);
 
 /**
- * Of a read: Transient, or the error itself when the statement, or the obstacle, is permanent.
+ * Of a read: Transient, or the error itself when the statement, or the blocker, is permanent.
  * Damaged data ends the process here (damage-watch.ts); on a server the operator has to repair it.
  */
 export function readFailure(error: unknown): unknown {
@@ -112,9 +114,9 @@ export function readFailure(error: unknown): unknown {
 }
 
 /**
- * Of an insert: Poison only where ClickHouse says that a line is unreadable. Any other error may be
- * temporary, and sending the same block again is safe; setting events aside is not. Fatal `warehouse_refuses`
- * where the error is permanent. Each contains what ClickHouse said, for the alarm of the load.
+ * Of an insert: Poison only where ClickHouse reports that a line is unreadable. Any other error may be
+ * temporary, and sending the same block again is safe; quarantining events is not. Fatal `warehouse_refuses`
+ * where the error is permanent. Each contains ClickHouse's message, for the alarm of the load.
  */
 export function insertFailure(error: unknown): Poison | Transient | Fatal {
   if (error instanceof Transient) return error;
@@ -142,8 +144,8 @@ export function isDamage(error: unknown): boolean {
 
 export function unavailable(cause?: unknown): Transient {
   const isNotified = clickHouseCode(cause) !== undefined;
-  const said = isNotified ? ` It says: ${wordsOf(cause)}` : '';
-  return new Transient('warehouse_unavailable', `ClickHouse is unavailable or slow.${said}`, { cause });
+  const message = isNotified ? ` It reports: ${wordsOf(cause)}` : '';
+  return new Transient('warehouse_unavailable', `ClickHouse is unavailable or slow.${message}`, { cause });
 }
 
 const WORDS_MAX = 200;

@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000;
 const WAIT = { timeout: 20_000, interval: 50 };
 
 // Red when the two tables forget by different rules, or when the number of days is another.
-it('events and hours go together, by months, and nothing that is kept is touched', async () => {
+it('events and hours are deleted together, by months, and nothing that is kept is touched', async () => {
   const warehouse = await openWarehouse();
   const keptFromMs = keptMonthsFromMs(Date.now(), DAYS);
   const kept = eventsOn([keptFromMs, keptFromMs + 1, Date.now() - DAY_MS, Date.now()]);
@@ -23,7 +23,7 @@ it('events and hours go together, by months, and nothing that is kept is touched
   expect(await counts(warehouse)).toEqual({ stored: 7, hourly: 7 });
   await setEventsRetention(warehouse, DAYS);
   await vi.waitFor(async () => expect(await counts(warehouse)).toEqual({ stored: 4, hourly: 4 }), WAIT);
-  // The tokens are known still, of what is kept and of what is gone.
+  // The tokens are known still, of what is kept and of what is deleted.
   await warehouse.insertEvents(block);
   expect(await counts(warehouse)).toEqual({ stored: 4, hourly: 4 });
   expect(await ids(warehouse)).toEqual(kept.map(({ id }) => id));
@@ -58,7 +58,7 @@ it('is set once, changed, and switched off again', async () => {
   expect([await alters(undefined), await alters(500), await alters(500)]).toEqual([0, 4, 0]);
   // As the release before set it, which counted in 32 bits.
   const former = 'ALTER TABLE metergate.events MODIFY TTL toDateTime(occurred_at) + INTERVAL 500 DAY';
-  await warehouse.query({ sql: former, lane: 'load', timeoutMs: 10_000 });
+  await warehouse.query({ sql: former, connection: 'load', timeoutMs: 10_000 });
   expect(await alters(500)).toBe(2);
   expect([await alters(600), await alters(undefined), await alters(undefined)]).toEqual([4, 2, 0]);
   const old = eventLines(eventsOn([Date.now() - 3_000 * DAY_MS]));
@@ -75,11 +75,11 @@ async function openWarehouse(): Promise<Warehouse> {
   return warehouse;
 }
 
-/** What goes by its age is gone then. */
+/** What is deleted by its age is deleted then. */
 async function mergeAll(warehouse: Warehouse): Promise<void> {
   for (const table of ['events', 'usage_hourly']) {
     const sql = `OPTIMIZE TABLE metergate.${table} FINAL`;
-    await warehouse.query({ sql, lane: 'load', timeoutMs: 10_000 });
+    await warehouse.query({ sql, connection: 'load', timeoutMs: 10_000 });
   }
 }
 
@@ -91,7 +91,7 @@ async function counts(warehouse: Warehouse): Promise<{ stored: number; hourly: n
   const [row] = await warehouse.query<{ stored: string; hourly: string }>({
     sql: `SELECT (SELECT count() FROM metergate.events) AS stored,
                  (SELECT sum(events) FROM metergate.usage_hourly) AS hourly`,
-    lane: 'counters',
+    connection: 'counters',
     timeoutMs: 10_000,
   });
   return { stored: Number(row?.stored), hourly: Number(row?.hourly) };
@@ -99,6 +99,6 @@ async function counts(warehouse: Warehouse): Promise<{ stored: number; hourly: n
 
 async function ids(warehouse: Warehouse): Promise<string[]> {
   const sql = 'SELECT id FROM metergate.events ORDER BY occurred_at';
-  const rows = await warehouse.query<{ id: string }>({ sql, lane: 'counters', timeoutMs: 10_000 });
+  const rows = await warehouse.query<{ id: string }>({ sql, connection: 'counters', timeoutMs: 10_000 });
   return rows.map(({ id }) => id);
 }

@@ -23,7 +23,7 @@ export async function setEventsRetention(
   const alter = (table: string, change: string) =>
     warehouse.query({
       sql: everywhere(`ALTER TABLE metergate.${table} ${change}`),
-      lane: 'load',
+      connection: 'load',
       timeoutMs: TIMEOUT_MS,
     });
   for (const { name, time } of TABLES) {
@@ -45,7 +45,7 @@ async function engineOf(warehouse: Pick<Warehouse, 'query'>, table: string): Pro
     sql: `SELECT engine_full AS engine FROM system.tables
           WHERE database = 'metergate' AND name = {table:String}`,
     params: { table },
-    lane: 'load',
+    connection: 'load',
     timeoutMs: TIMEOUT_MS,
   });
   return row?.engine ?? '';

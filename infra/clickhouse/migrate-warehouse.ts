@@ -7,12 +7,15 @@ import type { Transport } from './transport.ts';
 
 interface Migration {
   number: number;
-  needsStandstill: boolean;
+  needsPause: boolean;
   statements: string[];
 }
 
 const OF_THIS_RELEASE = new URL('../migrations/clickhouse/', import.meta.url);
-/** The first line of a file that changes a view: the folder's README has its rules. */
+/**
+ * The first line of a file that changes a view: the folder's README has its rules. Files that were applied
+ * have this word.
+ */
 const NEEDS_PAUSE = /^-- standstill\b/;
 const TIMEOUT_MS = 60_000;
 const END_OF_STATEMENT = /;[ \t]*$/m;
@@ -39,7 +42,7 @@ export async function migrateWarehouse(
   });
   for (const migration of missing) {
     // mutant: view-changed-without-a-pause
-    if (migration.needsStandstill) await atPause(() => applyOnce(migration));
+    if (migration.needsPause) await atPause(() => applyOnce(migration));
     else await applyOnce(migration);
   }
 }
@@ -65,7 +68,7 @@ async function readMigrations(directory: URL): Promise<Migration[]> {
       const text = await readFile(new URL(name, directory), 'utf8');
       // mutant: view-without-its-window
       const statements = text.split(END_OF_STATEMENT).filter((statement) => statement.trim() !== '');
-      return { number: Number(name.slice(0, 4)), needsStandstill: NEEDS_PAUSE.test(text), statements };
+      return { number: Number(name.slice(0, 4)), needsPause: NEEDS_PAUSE.test(text), statements };
     }),
   );
 }
@@ -85,7 +88,7 @@ async function createMigrationsTable(transport: Transport): Promise<void> {
 
 async function rejectNewer(transport: Transport, newest: number): Promise<void> {
   const sql = 'SELECT max(number) AS last FROM metergate.migrations';
-  const [row] = await transport.rows<{ last: number }>({ sql, lane: 'load', timeoutMs: TIMEOUT_MS });
+  const [row] = await transport.rows<{ last: number }>({ sql, connection: 'load', timeoutMs: TIMEOUT_MS });
   const last = row?.last ?? 0;
   if (last <= newest) return;
   throw new Fatal(
@@ -97,7 +100,7 @@ async function rejectNewer(transport: Transport, newest: number): Promise<void> 
 
 async function appliedNumbers(transport: Transport): Promise<Set<number>> {
   const sql = "SELECT DISTINCT number FROM metergate.migrations WHERE state = 'applied'";
-  const rows = await transport.rows<{ number: number }>({ sql, lane: 'load', timeoutMs: TIMEOUT_MS });
+  const rows = await transport.rows<{ number: number }>({ sql, connection: 'load', timeoutMs: TIMEOUT_MS });
   return new Set(rows.map(({ number }) => number));
 }
 
@@ -106,11 +109,11 @@ async function applyIfMissing(transport: Transport, { number, statements }: Migr
   // mutant: rival-migration-not-looked-for
   if ((await appliedNumbers(transport)).has(number)) return;
   // mutant: migration-noted-at-its-end-only
-  await note(transport, number, 'begun');
+  await recordStep(transport, number, 'begun');
   for (const statement of statements) await transport.command(statement);
-  await note(transport, number, 'applied');
+  await recordStep(transport, number, 'applied');
 }
 
-async function note(transport: Transport, number: number, state: 'begun' | 'applied'): Promise<void> {
+async function recordStep(transport: Transport, number: number, state: 'begun' | 'applied'): Promise<void> {
   await transport.command(`INSERT INTO metergate.migrations (number, state) VALUES (${number}, '${state}')`);
 }

@@ -73,7 +73,7 @@ it('ClickHouse parses every statement for a cluster', async () => {
   }
 });
 
-it('no migration says ON CLUSTER itself', () => {
+it('no migration contains ON CLUSTER itself', () => {
   const folder = 'infra/migrations/clickhouse';
   const files = readdirSync(folder).filter((name) => name.endsWith('.sql'));
   expect(files.filter((name) => readFileSync(`${folder}/${name}`, 'utf8').includes('ON CLUSTER'))).toEqual(

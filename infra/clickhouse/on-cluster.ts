@@ -1,11 +1,11 @@
 import { Defect } from '../../schemas/failures.ts';
 
-/** What a migration changes, and where the words go that make every server of the cluster do it. */
+/** What a migration changes, and the place of the words that make every server of the cluster do it. */
 const COMMENTS = String.raw`\s*(?:--[^\n]*\n\s*)*`;
 const CREATES = 'CREATE (?:DATABASE|TABLE|MATERIALIZED VIEW)(?: IF NOT EXISTS)?';
 const OTHERS = 'ALTER TABLE|DROP (?:TABLE|VIEW)(?: IF EXISTS)?';
 const CHANGES = new RegExp(String.raw`^(${COMMENTS}(?:${CREATES}|${OTHERS}) [\w.]+)(?=\s|$)`);
-/** Rows added or taken away travel by themselves. */
+/** Rows added or deleted are replicated by themselves. */
 const ROWS = new RegExp(String.raw`^${COMMENTS}(?:INSERT INTO|OPTIMIZE TABLE)\b`);
 const KEPT_ENGINE = /\bENGINE = (\w*MergeTree)(?:\(([^)]*)\))?/;
 const WINDOW = /\bnon_replicated_deduplication_window = (\d+)/;

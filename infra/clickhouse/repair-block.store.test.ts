@@ -5,7 +5,7 @@ import { EVENT_COLUMNS } from '../../schemas/stored/event-row.ts';
 import { eventLines, TEST_NOW_MS, type TestEvent } from '../../tests/support/event-line.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
 import { openChdbConnection } from './chdb-connection.ts';
-import { LANE_SETTINGS } from './connection-settings.ts';
+import { SETTINGS_BY_CONNECTION } from './connection-settings.ts';
 import { migrateWarehouse } from './migrate-warehouse.ts';
 import type { Transport } from './transport.ts';
 import { createWarehouseOver } from './warehouse-over.ts';
@@ -36,7 +36,7 @@ it('a block with a take-over in it costs what is in it, not what came since then
   for (let time = 0; time < 2; time++) {
     await warehouse.insertEvents({ ...block, wasSent: true });
     const sql = "SELECT count() AS stored FROM metergate.events WHERE id < 'tent'";
-    expect(await unbounded.rows({ sql, lane: 'load', timeoutMs: TIMEOUT_MS })).toEqual([
+    expect(await unbounded.rows({ sql, connection: 'load', timeoutMs: TIMEOUT_MS })).toEqual([
       { stored: String(SENT) },
     ]);
   }
@@ -72,7 +72,7 @@ it.each([
   await createWarehouseOver(transport).insertEvents(again);
   const sql = `SELECT (SELECT count() FROM metergate.events) AS stored,
                       (SELECT sum(events) FROM metergate.usage_hourly) AS hourly`;
-  expect(await transport.rows({ sql, lane: 'load', timeoutMs: TIMEOUT_MS })).toEqual([
+  expect(await transport.rows({ sql, connection: 'load', timeoutMs: TIMEOUT_MS })).toEqual([
     { stored: String(SENT), hourly: String(SENT) },
   ]);
 });
@@ -81,7 +81,7 @@ it.each([
 async function emptyMemory(transport: Transport): Promise<void> {
   const tables = await transport.rows<{ name: string }>({
     sql: "SELECT name FROM system.tables WHERE database = 'metergate' AND engine = 'Memory'",
-    lane: 'load',
+    connection: 'load',
     timeoutMs: TIMEOUT_MS,
   });
   for (const { name } of tables) await transport.command(`TRUNCATE TABLE metergate.${name}`);
@@ -100,21 +100,25 @@ function sentEvents(): TestEvent[] {
 /** As chdb-warehouse.ts opens it, with limits. */
 function openTransport(directory: string, limits: Record<string, number>): Transport {
   const log = pino({ level: 'silent' });
-  const lane = openChdbConnection({ directory, settings: { ...LANE_SETTINGS.load, ...limits }, log });
-  onTestFinished(() => lane.close());
+  const load = openChdbConnection({
+    directory,
+    settings: { ...SETTINGS_BY_CONNECTION.load, ...limits },
+    log,
+  });
+  onTestFinished(() => load.close());
   return {
     rows: ({ sql, timeoutMs }) =>
-      lane.run(timeoutMs, async ({ client }) =>
+      load.run(timeoutMs, async ({ client }) =>
         (await client.query({ query: sql, format: 'JSONEachRow' })).json(),
       ),
-    command: (sql) => lane.run(TIMEOUT_MS, async ({ client }) => void (await client.command({ query: sql }))),
+    command: (sql) => load.run(TIMEOUT_MS, async ({ client }) => void (await client.command({ query: sql }))),
     insert: ({ table, lines, token, timeoutMs }) =>
-      lane.run(timeoutMs, async ({ connection }) => {
+      load.run(timeoutMs, async ({ connection }) => {
         await connection.chdb.rawInsert({
           ...{ table, values: lines, format: 'JSONCompactEachRow', columns: [...EVENT_COLUMNS] },
           settings: token === undefined ? {} : { insert_deduplication_token: token },
         });
       }),
-    close: () => lane.close(),
+    close: () => load.close(),
   };
 }

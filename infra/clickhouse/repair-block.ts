@@ -19,7 +19,7 @@ const TIMEOUT_MS = 60_000;
  */
 export async function repairBlock(
   transport: Transport,
-  { lines, token = '', timeoutMs, eventsMayBeGone }: SentBlock,
+  { lines, token = '', timeoutMs, eventsMayBeLost }: SentBlock,
 ): Promise<void> {
   // The same name whenever this block is sent again: what a crash leaves is removed by the next one.
   const name = createHash('sha256').update(token).digest('hex').slice(0, 16);
@@ -30,11 +30,11 @@ export async function repairBlock(
   };
   await dropTables(transport, tables);
   await transport.command(`CREATE TABLE ${tables.sent} AS metergate.event_lines ENGINE = Memory`);
-  await sendAside(transport, tables, { lines, timeoutMs });
+  await sendToWorkTable(transport, tables, { lines, timeoutMs });
   // mutant: lost-events-not-put-back
   await putBackEvents(transport, tables);
   // mutant: lost-hours-not-renewed, hours-made-of-what-is-left
-  await renewHours(transport, tables, eventsMayBeGone ? LACKS_EVENTS : 'true');
+  await renewHours(transport, tables, eventsMayBeLost ? LACKS_EVENTS : 'true');
   await checkKept(transport, tables);
   await dropTables(transport, tables);
 }
@@ -44,15 +44,19 @@ export interface SentBlock extends Omit<LineBlock, 'table'> {
    * With damaged parts: hours that have counted events which are not stored are left to the audit, which
    * repairs them.
    */
-  eventsMayBeGone: boolean;
+  eventsMayBeLost: boolean;
 }
 
 /** Whether a start has detached parts whose files are damaged: events of any hour may be lost with them. */
-export async function partsAreAside(transport: Transport): Promise<boolean> {
+export async function hasDetachedParts(transport: Transport): Promise<boolean> {
   const sql = `SELECT toString(count()) AS parts FROM system.detached_parts
     WHERE database = 'metergate' AND table = 'events' AND reason LIKE 'broken%'`;
-  const [aside] = await transport.rows<{ parts: string }>({ sql, lane: 'load', timeoutMs: TIMEOUT_MS });
-  return aside?.parts !== '0';
+  const [detached] = await transport.rows<{ parts: string }>({
+    sql,
+    connection: 'load',
+    timeoutMs: TIMEOUT_MS,
+  });
+  return detached?.parts !== '0';
 }
 
 /** The lines as they were sent; those that `events` lacks; hours that differ from their events. */
@@ -63,7 +67,7 @@ async function dropTables(transport: Transport, tables: WorkTables): Promise<voi
 }
 
 /** Rejected lines are never sent again, so no later repair would remove the table. */
-async function sendAside(transport: Transport, tables: WorkTables, block: Omit<LineBlock, 'table'>) {
+async function sendToWorkTable(transport: Transport, tables: WorkTables, block: Omit<LineBlock, 'table'>) {
   try {
     await transport.insert({ table: tables.sent, ...block });
   } catch (error) {
@@ -78,11 +82,11 @@ async function sendAside(transport: Transport, tables: WorkTables, block: Omit<L
  */
 async function checkKept(transport: Transport, { sent }: WorkTables): Promise<void> {
   const sql = `SELECT toString(count()) AS lines FROM ${sent}`;
-  const [kept] = await transport.rows<{ lines: string }>({ sql, lane: 'load', timeoutMs: TIMEOUT_MS });
+  const [kept] = await transport.rows<{ lines: string }>({ sql, connection: 'load', timeoutMs: TIMEOUT_MS });
   if (kept === undefined || kept.lines === '0') throw unavailable();
 }
 
-/** What is gone was counted rightly: sums made of what is left would take it away. */
+/** What is lost was counted rightly: sums made of what is left would take it away. */
 const LACKS_EVENTS = 'sum(more) >= 0';
 
 /** A partition that is attached fires no view: whether the hours have these events is judged afterwards. */
@@ -108,7 +112,7 @@ async function putBackEvents(transport: Transport, { sent, missing }: WorkTables
   );
   const partitions = await transport.rows<{ id: string }>({
     sql: `SELECT DISTINCT _partition_id AS id FROM ${missing}`,
-    lane: 'load',
+    connection: 'load',
     timeoutMs: TIMEOUT_MS,
   });
   for (const { id } of partitions) {
@@ -135,7 +139,7 @@ async function renewHours(transport: Transport, { sent, wrong }: WorkTables, whi
   );
   const [found] = await transport.rows<{ hours: string }>({
     sql: `SELECT toString(count()) AS hours FROM ${wrong}`,
-    lane: 'load',
+    connection: 'load',
     timeoutMs: TIMEOUT_MS,
   });
   if (found?.hours === '0') return;

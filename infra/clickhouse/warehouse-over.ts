@@ -1,7 +1,7 @@
 import type { EventBlock, Statement, Warehouse } from '../ports/warehouse.ts';
 import { insertFailure, isUnreadable, readFailure } from './driver-errors.ts';
 import { migrateWarehouse } from './migrate-warehouse.ts';
-import { partsAreAside, repairBlock } from './repair-block.ts';
+import { hasDetachedParts, repairBlock } from './repair-block.ts';
 import type { Transport } from './transport.ts';
 
 const ACCEPTS_TIMEOUT_MS = 30_000;
@@ -9,12 +9,12 @@ const ACCEPTS_TIMEOUT_MS = 30_000;
 export interface WarehouseKind {
   cluster?: string | undefined;
   /** After each start an audit puts back what damaged parts held (aggregator/audit/repair-damage.ts). */
-  damageIsMended?: boolean;
+  damageIsRepaired?: boolean;
 }
 
 /** The port over either way of reaching ClickHouse, or a cluster: the parts that all share. */
 export function createWarehouseOver(transport: Transport, kind: WarehouseKind = {}): Warehouse {
-  const { cluster, damageIsMended = false } = kind;
+  const { cluster, damageIsRepaired = false } = kind;
   async function query<Row>(statement: Statement): Promise<Row[]> {
     try {
       return await transport.rows<Row>(statement);
@@ -24,13 +24,13 @@ export function createWarehouseOver(transport: Transport, kind: WarehouseKind = 
   }
 
   async function sendAgain(over: Transport, block: Block): Promise<void> {
-    const eventsMayBeGone = damageIsMended && (await partsAreAside(over));
+    const eventsMayBeLost = damageIsRepaired && (await hasDetachedParts(over));
     // Damage to a part may also have destroyed the block's token. Hours would then count the block twice, and
     // be settled so: they look the same as hours whose events are lost. That none of its events is stored
     // proves nothing either: they may be the lost ones.
     // mutant: inserted-over-damage
-    if (!eventsMayBeGone) await insert(over, block);
-    await repairBlock(over, { ...block, eventsMayBeGone });
+    if (!eventsMayBeLost) await insert(over, block);
+    await repairBlock(over, { ...block, eventsMayBeLost });
   }
 
   return {
@@ -40,7 +40,7 @@ export function createWarehouseOver(transport: Transport, kind: WarehouseKind = 
     async insertEvents({ wasSent = false, mayWrite, ...block }) {
       try {
         // mutant: gate-lost-unnoticed
-        if (wasSent) await sendAgain(mayWrite ? asking(transport, mayWrite) : transport, block);
+        if (wasSent) await sendAgain(mayWrite ? checking(transport, mayWrite) : transport, block);
         else await insert(transport, block);
       } catch (error) {
         throw insertFailure(error);
@@ -65,7 +65,7 @@ async function insert(transport: Transport, block: Block): Promise<void> {
 }
 
 /** The same, but it calls `mayWrite` before each statement that changes something. */
-function asking(transport: Transport, mayWrite: () => Promise<void>): Transport {
+function checking(transport: Transport, mayWrite: () => Promise<void>): Transport {
   return {
     ...transport,
     async command(sql) {

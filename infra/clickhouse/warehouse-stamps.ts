@@ -47,23 +47,23 @@ export function stampsInTable(
   warehouse: Pick<Warehouse, 'query'>,
   everywhere: (sql: string) => string,
 ): WarehouseStamps {
-  const ask = <Row>(sql: string, params: Record<string, string | number> = {}) =>
-    warehouse.query<Row>({ sql, params, lane: 'load', timeoutMs: TIMEOUT_MS });
+  const query = <Row>(sql: string, params: Record<string, string | number> = {}) =>
+    warehouse.query<Row>({ sql, params, connection: 'load', timeoutMs: TIMEOUT_MS });
 
   return {
     place: 'The ClickHouse of CLICKHOUSE_URL',
     async read() {
-      const [table] = await ask(
+      const [table] = await query(
         `SELECT name FROM system.tables WHERE database = 'metergate' AND name = 'warehouse_stamps'`,
       );
       if (!table) return [];
-      const rows = await ask<{ id: string; stamp: string }>(
+      const rows = await query<{ id: string; stamp: string }>(
         'SELECT id, toString(max(stamp)) AS stamp FROM metergate.warehouse_stamps GROUP BY id',
       );
       return rows.map(({ id, stamp }) => ({ id, stamp: Number(stamp) }));
     },
     async write({ id, stamp }) {
-      await ask(
+      await query(
         everywhere(
           `CREATE TABLE IF NOT EXISTS metergate.warehouse_stamps (id String, stamp UInt64)
            ENGINE = ReplacingMergeTree(stamp) ORDER BY id
@@ -71,7 +71,7 @@ export function stampsInTable(
         ),
       );
       // Releases of ClickHouse differ in whether they deduplicate INSERT SELECT, and each is another one.
-      await ask(
+      await query(
         `INSERT INTO metergate.warehouse_stamps (id, stamp) SETTINGS insert_deduplicate = 0
          SELECT {id:String}, {stamp:UInt64}`,
         { id, stamp },

@@ -12,7 +12,7 @@ case "$role" in
   ready) exec node dist/app/admin/health-command.js /readyz ;;
   audit) exec node dist/app/admin/audit-command.js "$@" ;;
   admin) exec node dist/app/admin/admin-command.js "$@" ;;
-  -h | --help) echo "Usage: metergate ROLE, which is $roles; admin --help and audit --help tell more." ;;
+  -h | --help) echo "Usage: metergate ROLE, which is $roles; see also admin --help and audit --help." ;;
   *)
     echo "There is no role $role: $roles." >&2
     exit 2

@@ -20,7 +20,7 @@ interface Compose {
   volumes: Record<string, unknown>;
 }
 
-/** What the file asks the operator for. */
+/** What the file requires of the operator. */
 const GIVEN: Record<string, string> = {
   SERVER_SECRET: Buffer.alloc(32, 1).toString('base64'),
   STORES_PASSWORD: 'abc123',
@@ -51,7 +51,7 @@ describe('the compose file', () => {
   });
 
   it.each(roles)(
-    '%s is told nothing but what the configuration knows, and all that it needs',
+    '%s is given nothing but what the configuration knows, and all that it needs',
     (name, service) => {
       const environment = service.environment ?? {};
       const known = new Set<string>(VARIABLES);
@@ -132,7 +132,7 @@ describe('the image', () => {
     expect(install).toContain('--ignore-scripts');
     const scripted = Object.entries(packages).filter(([, one]) => one.hasInstallScript && !one.dev);
     const kept = scripted.filter(([, one]) => !one.optional).map(([path]) => path);
-    // The first is removed; the second tells its maker of the installation.
+    // The first is removed; the second shows its maker the installation.
     expect(kept.sort()).toEqual(['node_modules/@scarf/scarf', 'node_modules/chdb']);
     expect(lines.some((line) => line.includes('rm -rf node_modules/chdb'))).toBe(true);
   });

@@ -7,7 +7,7 @@ import { FRONT_LIMITS } from './front-limits.ts';
 
 it('takes the native front where it loads', async () => {
   const front = await chooseFront((exchange) => responseJson(exchange, {}), FRONT_LIMITS, SILENT);
-  expect((await ask(front)).headers.has('keep-alive')).toBe(false);
+  expect((await get(front)).headers.has('keep-alive')).toBe(false);
 });
 
 it('takes node:http with one line in the log where the native binary does not load', async () => {
@@ -15,12 +15,12 @@ it('takes node:http with one line in the log where the native binary does not lo
   const log = pino({ level: 'info' }, { write: (line) => void lines.push(line) });
   const doesNotLoad = () => Promise.reject(new Error('no binary for this machine'));
   const front = await chooseFront((exchange) => responseJson(exchange, {}), FRONT_LIMITS, log, doesNotLoad);
-  expect((await ask(front)).headers.has('keep-alive')).toBe(true);
+  expect((await get(front)).headers.has('keep-alive')).toBe(true);
   expect(lines).toHaveLength(1);
   expect(lines[0]).toContain('no binary for this machine');
 });
 
-async function ask(front: HttpFront): Promise<Response> {
+async function get(front: HttpFront): Promise<Response> {
   onTestFinished(() => front.close(0));
   const response = await fetch(`http://127.0.0.1:${await front.listen('127.0.0.1', 0)}`);
   expect(response.status).toBe(200);

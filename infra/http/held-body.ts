@@ -51,7 +51,7 @@ export class HeldBody {
     this.resting = false;
     if (this.complete || this.held.length > 0) queueMicrotask(() => this.deliver());
     // uWebSockets.js gives an empty chunk with the head alone: that stopped the source, and nothing is held.
-    else this.letGoOn();
+    else this.resumeSource();
   }
 
   pause(): void {
@@ -69,10 +69,10 @@ export class HeldBody {
   drop(): void {
     this.over = true;
     this.held = [];
-    this.letGoOn();
+    this.resumeSource();
   }
 
-  /** The connection is gone: the source must not be touched any more. */
+  /** The connection is closed: the source must not be touched any more. */
   cut(): void {
     this.over = true;
     this.held = [];
@@ -97,7 +97,7 @@ export class HeldBody {
     if (this.complete) {
       this.over = true;
       this.onEnd?.();
-    } else this.letGoOn();
+    } else this.resumeSource();
   }
 
   private holdBack(): void {
@@ -106,7 +106,7 @@ export class HeldBody {
     this.source.pause();
   }
 
-  private letGoOn(): void {
+  private resumeSource(): void {
     if (!this.sourcePaused) return;
     this.sourcePaused = false;
     this.source.resume();

@@ -165,12 +165,12 @@ export class NodeExchange implements Exchange {
 
   private drained(): void {
     this.res.socket?.setTimeout(0);
-    this.unread.letGo(this);
+    this.unread.release(this);
     this.drainListener?.();
   }
 
   private connectionOrResponseEnded(): void {
-    this.unread.letGo(this);
+    this.unread.release(this);
     if (this.complete || this.aborted) return;
     this.aborted = true;
     for (const listener of this.abortListeners) listener();

@@ -29,7 +29,7 @@ export function isBodiless(method: string, status: number): boolean {
   return method === 'HEAD' || forbidsBody(status);
 }
 
-/** True where not even a Content-Length may be said. */
+/** True where not even a Content-Length may be sent. */
 export function forbidsBody(status: number): boolean {
   return status === 204 || status === 304;
 }

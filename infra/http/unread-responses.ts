@@ -7,7 +7,7 @@ import type { Breakable } from './deadlines.ts';
 export interface UnreadResponses {
   /** Adds bytes that wait. Beyond the bound the client that has waited longest is disconnected. */
   hold(one: Breakable, bytes: number): void;
-  letGo(one: Breakable): void;
+  release(one: Breakable): void;
 }
 
 export function createUnreadResponses(bytesMax: number): UnreadResponses {
@@ -15,20 +15,20 @@ export function createUnreadResponses(bytesMax: number): UnreadResponses {
   const waiting = new Map<Breakable, number>();
   let heldBytes = 0;
 
-  function letGo(one: Breakable): void {
+  function release(one: Breakable): void {
     heldBytes -= waiting.get(one) ?? 0;
     waiting.delete(one);
   }
 
   return {
-    letGo,
+    release,
     hold(one, bytes) {
       heldBytes += bytes - (waiting.get(one) ?? 0);
       waiting.set(one, bytes);
       for (const oldest of waiting.keys()) {
         // mutant: unread-responses-without-bound
         if (heldBytes <= bytesMax) return;
-        letGo(oldest);
+        release(oldest);
         // Not now: a response is being written, perhaps this very one.
         setImmediate(() => oldest.breakOff());
       }

@@ -10,7 +10,7 @@ import { FRONT_LIMITS } from './front-limits.ts';
  * packet comes in pieces, so we set the size, and a little more so that our own 431 is sent.
  */
 export function loadUws(): typeof import('uWebSockets.js') {
-  process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(FRONT_LIMITS.headerBytesMax + GATHERED_BEYOND_BYTES);
+  process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(FRONT_LIMITS.headerBytesMax + BUFFERED_BEYOND_BYTES);
   const { platform, arch, versions } = process;
   const name = `./uws_${platform}_${arch}_${versions.modules}.node`;
   const uws = createRequire(import.meta.url)(name) as typeof import('uWebSockets.js') & Silenced;
@@ -19,7 +19,7 @@ export function loadUws(): typeof import('uWebSockets.js') {
 }
 
 /** Bounded from above by memory: it is held for every connection that dribbles its headers. */
-const GATHERED_BEYOND_BYTES = 4 * 1024;
+const BUFFERED_BEYOND_BYTES = 4 * 1024;
 
 /** A switch that the declarations leave out. It takes any text whose character codes sum up to 655. */
 interface Silenced {

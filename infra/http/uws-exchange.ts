@@ -20,8 +20,8 @@ export interface ExchangeOwner {
 }
 
 /**
- * One request on uWebSockets.js. Its `res` may be used until the client is gone or the response is complete,
- * and not once after: that ends the process. `over` guards every use.
+ * One request on uWebSockets.js. Its `res` may be used until the client disconnects or the response is
+ * complete, and not once after: that ends the process. `over` guards every use.
  *
  * A class because one is made for every request.
  */
@@ -47,7 +47,7 @@ export class UwsExchange implements Exchange, ResponseOwner {
   private responded = false;
   /** `end` was called and what was written is not ended yet. */
   private endIsDue = false;
-  /** The response is complete or the client is gone. */
+  /** The response is complete or the client has disconnected. */
   private over = false;
   private bodyIsAwaited = false;
   private isArriving = false;
@@ -65,7 +65,7 @@ export class UwsExchange implements Exchange, ResponseOwner {
     this.body = new HeldBody(res);
     this.response = new UwsResponse(res, this);
     // mutant: on-aborted-removed
-    res.onAborted(() => this.clientIsGone());
+    res.onAborted(() => this.onDisconnect());
   }
 
   /**
@@ -170,7 +170,7 @@ export class UwsExchange implements Exchange, ResponseOwner {
 
   private stallIsOver(): void {
     this.owner.stalled.stop(this);
-    this.owner.unread.letGo(this);
+    this.owner.unread.release(this);
   }
 
   private received(chunk: ArrayBuffer, isLast: boolean): void {
@@ -200,12 +200,12 @@ export class UwsExchange implements Exchange, ResponseOwner {
     this.watchArrival();
   }
 
-  /** What a slow client has not taken yet has to go first. */
+  /** What a slow client has not taken yet has to be sent first. */
   private endWhenPossible(): void {
     if (!this.over && !this.response.isBlocked && !this.isBodyOutstanding()) this.response.end();
   }
 
-  private clientIsGone(): void {
+  private onDisconnect(): void {
     this.aborted = true;
     this.body.cut();
     this.complete();

@@ -119,7 +119,7 @@ const CONTINUE = '100-continue';
 function readHead(req: HttpRequest, requestIds: RequestIds): ReadHead {
   const method = req.getCaseSensitiveMethod();
   const path = req.getUrl();
-  // Undefined when there is no question mark, whatever the declarations say.
+  // Undefined when there is no question mark, whatever the declarations state.
   const query = req.getQuery() ?? '';
   const headers = new Map<string, string>();
   let headerChars = method.length + path.length + query.length + REQUEST_LINE_BYTES;

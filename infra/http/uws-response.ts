@@ -36,7 +36,7 @@ export class UwsResponse {
   private announced: number | undefined;
   private bytes = 0;
   /** A small response of known length is collected and sent at once, with its Content-Length. */
-  private gathered: Buffer[] | undefined;
+  private buffered: Buffer[] | undefined;
   private headSent = false;
   private continued = false;
   private onTaken: (() => void) | undefined;
@@ -74,24 +74,24 @@ export class UwsResponse {
     this.status = status;
     this.headers = headers.filter(([name]) => name.toLowerCase() !== 'content-length');
     this.announced = announcedLength(headers);
-    if (this.announced !== undefined && this.announced <= GATHERED_BYTES_MAX) this.gathered = [];
+    if (this.announced !== undefined && this.announced <= BUFFERED_BYTES_MAX) this.buffered = [];
   }
 
   /** False: wait for `drained`. */
   write(piece: Buffer): boolean {
     this.bytes += piece.length;
     if (isBodiless(this.owner.method, this.status)) return true;
-    this.gathered?.push(piece);
-    if (this.gathered === undefined) this.writePiece(piece);
-    else if (this.bytes > GATHERED_BYTES_MAX) this.flush();
+    this.buffered?.push(piece);
+    if (this.buffered === undefined) this.writePiece(piece);
+    else if (this.bytes > BUFFERED_BYTES_MAX) this.flush();
     return !this.isBlocked;
   }
 
-  /** Sends what was gathered, when the end is not to come yet. */
+  /** Sends what was buffered, when the end is not to come yet. */
   flush(): void {
-    const gathered = this.gathered;
-    this.gathered = undefined;
-    if (gathered !== undefined) this.writePiece(joined(gathered));
+    const buffered = this.buffered;
+    this.buffered = undefined;
+    if (buffered !== undefined) this.writePiece(joined(buffered));
   }
 
   /** False when less was written than was announced. */
@@ -106,7 +106,7 @@ export class UwsResponse {
   end(): void {
     if (this.headSent) this.res.cork(() => this.endNow());
     else if (isBodiless(this.owner.method, this.status)) this.sendHeadOnly();
-    else this.send(this.status, this.headers, joined(this.gathered ?? []));
+    else this.send(this.status, this.headers, joined(this.buffered ?? []));
   }
 
   /**
@@ -205,7 +205,7 @@ export class UwsResponse {
 const LAST_BYTES_MAX = 16 * 1024;
 
 /** Most responses of the control plane are far smaller; larger ones go in chunks as they come. */
-const GATHERED_BYTES_MAX = 64 * 1024;
+const BUFFERED_BYTES_MAX = 64 * 1024;
 
 function isCacheControl(name: string): boolean {
   return name.length === NO_STORE_NAME.length && name.toLowerCase() === NO_STORE_NAME;

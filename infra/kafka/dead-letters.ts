@@ -8,8 +8,8 @@ const PIECE_BYTES_MAX = 3 * 1024 * 1024;
 const AROUND_BYTES = 512;
 
 /**
- * Its headers say where each stood and why it is there. Of a record that is larger than a request may be the
- * beginning is kept, and how large it was is said.
+ * Its headers say where each was and why it is there. Of a record that is larger than a request may be the
+ * beginning is kept, and its size is stated.
  */
 export function createDeadLetters(client: KafkaClient, topic: string, letters: string): DeadLetters {
   async function send(broker: KafkaBroker, messages: KafkaMessage[]): Promise<void> {

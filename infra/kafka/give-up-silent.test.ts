@@ -26,14 +26,14 @@ async function connected() {
   return { socket: giveUpSilent(socket, SILENT_MS), fallSilent };
 }
 
-async function ask(socket: Socket): Promise<void> {
+async function send(socket: Socket): Promise<void> {
   socket.write('a');
   await once(socket, 'data');
 }
 
 it('a connection that owes a response and is silent is closed', async () => {
   const { socket, fallSilent } = await connected();
-  await ask(socket);
+  await send(socket);
   fallSilent();
   let why = '';
   socket.on('error', (error) => {
@@ -46,10 +46,10 @@ it('a connection that owes a response and is silent is closed', async () => {
 it('one that owes nothing may be silent, and one that responds stays open forever', async () => {
   const { socket } = await connected();
   socket.on('error', () => undefined);
-  await ask(socket);
+  await send(socket);
   await delay(3 * SILENT_MS);
   for (let requested = 0; requested < 6; requested++) {
-    await ask(socket);
+    await send(socket);
     await delay(SILENT_MS / 2);
   }
   expect(socket.destroyed).toBe(false);

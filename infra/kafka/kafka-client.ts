@@ -5,11 +5,11 @@ import type { Logger } from 'pino';
 import { giveUpSilent } from './give-up-silent.ts';
 import type { KafkaLogin, KafkaSettings } from './kafka-settings.ts';
 import type { Connected } from './send-request.ts';
-import { type InnerPoolBuilder, mendConnections } from './sound-connections.ts';
+import { type InnerPoolBuilder, repairConnections } from './sound-connections.ts';
 
 /**
  * What we need of a cluster, one request at a time: no consumer group, no batching producer, no retries. Both
- * would decide for us what an unknown outcome means and where a partition goes on. kafkajs is unmaintained:
+ * would decide for us what an unknown outcome means and where a partition continues. kafkajs is unmaintained:
  * this file alone knows it, and send-request.ts what a connection of it looks like inside.
  */
 export interface KafkaClient {
@@ -147,8 +147,8 @@ function configOf({ brokers, tls, sasl }: KafkaSettings, log: Logger): KafkaConf
     logLevel: logLevel.WARN,
     logCreator:
       () =>
-      ({ log: said }) =>
-        log.debug({ kafka: said }, 'kafkajs'),
+      ({ log: entry }) =>
+        log.debug({ kafka: entry }, 'kafkajs'),
   };
 }
 
@@ -181,6 +181,6 @@ function innerCluster(kafka: Kafka): Cluster {
     maxInFlightRequests: null,
     isolationLevel: READ_UNCOMMITTED,
   });
-  mendConnections(cluster.brokerPool.connectionPoolBuilder);
+  repairConnections(cluster.brokerPool.connectionPoolBuilder);
   return cluster;
 }

@@ -1,7 +1,7 @@
 import { Fatal, Transient } from '../../schemas/failures.ts';
 import { NO_TLS, WRONG_CERTIFICATE, WRONG_LOGIN } from '../platform/wait-until-available.ts';
 
-/** What kafkajs' errors say, whatever they are wrapped in. */
+/** What kafkajs' errors mean, whatever they are wrapped in. */
 interface KafkaFailure {
   name?: string;
   /** Of a response of the broker: its error code in words. */
@@ -48,7 +48,7 @@ export function wasNotWritten(error: unknown): boolean {
 /** Errors that only the operator can fix, in words. The first that fits; undefined: it may be temporary. */
 function rejectionOf(error: unknown): string | undefined {
   const chain = chainOf(error);
-  const said = chain.at(-1)?.message ?? '';
+  const message = chain.at(-1)?.message ?? '';
   const [names, types, messages] = [
     chain.map(({ name }) => name).join(),
     chain.map(({ type }) => type).join(),
@@ -56,10 +56,12 @@ function rejectionOf(error: unknown): string | undefined {
   ];
   if (/self.signed|certificate|altname/i.test(messages)) return WRONG_CERTIFICATE;
   if (/wrong version number|packet length too long/i.test(messages)) return NO_TLS;
-  if (/KafkaJSSASL/.test(names) || /SASL/.test(types)) return `${WRONG_LOGIN} ${said}`;
-  if (/AUTHORIZATION_FAILED/.test(types)) return `does not let this user do what Metergate needs: ${said}`;
+  if (/KafkaJSSASL/.test(names) || /SASL/.test(types)) return `${WRONG_LOGIN} ${message}`;
+  if (/AUTHORIZATION_FAILED/.test(types)) return `does not let this user do what Metergate needs: ${message}`;
   const isOld = /UNSUPPORTED_VERSION/.test(types) || /KafkaJSServerDoesNotSupportApiKey/.test(names);
-  return isOld || /does not support/i.test(messages) ? `cannot do what Metergate needs: ${said}` : undefined;
+  return isOld || /does not support/i.test(messages)
+    ? `cannot do what Metergate needs: ${message}`
+    : undefined;
 }
 
 export function unavailable(what: string, cause: unknown): Transient {
@@ -77,6 +79,6 @@ export function startFailure(brokers: string[], cause: unknown): Fatal | Transie
     const message = `Bad configuration: KAFKA_BROKERS: ${address} ${rejection}`;
     return new Fatal('bad_configuration', message, { cause });
   }
-  const said = chainOf(cause).at(-1)?.message ?? String(cause);
-  return unavailable(`at ${address} cannot be queried (${said})`, cause);
+  const message = chainOf(cause).at(-1)?.message ?? String(cause);
+  return unavailable(`at ${address} cannot be queried (${message})`, cause);
 }

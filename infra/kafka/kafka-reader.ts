@@ -1,8 +1,8 @@
 import { Fatal } from '../../schemas/failures.ts';
 import type { EventLogReader, LogFrame } from '../ports/event-log.ts';
-import { createEndsQuestion } from './ends-question.ts';
 import type { KafkaClient } from './kafka-client.ts';
 import { typeOf, unavailable } from './kafka-errors.ts';
+import { createEndsReader } from './read-ends.ts';
 import { createRecordFetch } from './record-fetch.ts';
 import type { TopicIdentity } from './topic-identity.ts';
 import { createTopicIdentityCheck } from './topic-identity-check.ts';
@@ -16,13 +16,13 @@ export interface ReaderDeps {
 const OUT_OF_RANGE = 'OFFSET_OUT_OF_RANGE';
 const FETCH_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Single fetches at a given offset: where a partition goes on is said by the range table alone. */
+/** Single fetches at a given offset: where a partition continues is stated by the range table alone. */
 export function createKafkaReader({ client, topic, identity }: ReaderDeps): EventLogReader {
   const { logId, marks } = identity;
   const partitions = [...marks.keys()];
   const records = createRecordFetch(client, topic);
-  const ask = createEndsQuestion(() => requested(() => client.offsets(topic, partitions, 'latest')));
-  const check = createTopicIdentityCheck({ topic, identity, records, ends: ask, start });
+  const readEnds = createEndsReader(() => requested(() => client.offsets(topic, partitions, 'latest')));
+  const check = createTopicIdentityCheck({ topic, identity, records, ends: readEnds, start });
 
   async function requested<T>(act: () => Promise<T>): Promise<T> {
     try {
@@ -46,9 +46,9 @@ export function createKafkaReader({ client, topic, identity }: ReaderDeps): Even
       const first = await start(partition);
       // mutant: trimmed-log-passed-over
       if (from >= first) return [];
-      // What stood before the mark was never ours.
+      // What is before the mark was never ours.
       if (first <= (marks[partition] ?? 0)) return [passedOver(from, first)];
-      const gone = `begins at ${first}: what stood from ${from} on is gone`;
+      const gone = `begins at ${first}: what was from ${from} on is deleted`;
       throw new Fatal('log_trimmed', `Partition ${partition} of ${topic} ${gone}.`);
     }
   }
@@ -72,8 +72,8 @@ export function createKafkaReader({ client, topic, identity }: ReaderDeps): Even
   return {
     logId,
     partitions: marks.length,
-    durableEnds: ask,
-    durableEnd: async (partition) => (await ask())[partition] ?? 0,
+    durableEnds: readEnds,
+    durableEnd: async (partition) => (await readEnds())[partition] ?? 0,
     start,
     read: (partition, from, bytesMax) => requested(() => read(partition, from, bytesMax)),
     close: async () => undefined,

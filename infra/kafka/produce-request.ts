@@ -60,7 +60,7 @@ export function produceResponse(bytes: Buffer): { partitions: PartitionResponse[
   return { partitions, throttleMs: bytes.readInt32BE(from + count * PARTITION_BYTES) };
 }
 
-/** The words of kafka-errors.ts, which says of each what became of the record. */
+/** The words of kafka-errors.ts, which knows for each what became of the record. */
 const REJECTIONS: Record<number, string> = {
   3: 'UNKNOWN_TOPIC_OR_PARTITION',
   5: 'LEADER_NOT_AVAILABLE',

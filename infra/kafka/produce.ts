@@ -17,8 +17,8 @@ interface Waiting {
 }
 
 /**
- * What is appended to several partitions in one turn of the event loop goes to their leader in one request:
- * most of what a request costs, here and there, is the same whatever it holds.
+ * What is appended to several partitions in one turn of the event loop is sent to their leader in one
+ * request: most of what a request costs, here and there, is the same whatever it holds.
  */
 export function createProduce(topic: string, headers: Record<string, string>): Produce {
   const batches = new Map<KafkaBroker, Map<number, Waiting>>();
@@ -57,7 +57,7 @@ export function createProduce(topic: string, headers: Record<string, string>): P
 }
 
 function settle({ resolve, reject }: Waiting, response: PartitionResponse | undefined): void {
-  if (!response) reject(new Error('The broker said nothing of a partition.'));
+  if (!response) reject(new Error('The broker returned no result for a partition.'));
   else if (response.rejection) reject(response.rejection);
   else resolve(response.offset);
 }

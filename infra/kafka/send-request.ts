@@ -76,7 +76,7 @@ function headOf(clientId: string, correlationId: number, request: KafkaRequest):
   return head;
 }
 
-/** As one write: what is gathered while a stream is corked goes to the system in one call. */
+/** As one write: what is written while a stream is corked goes to the system in one call. */
 function writeAll(socket: Writable, pieces: readonly Uint8Array[]): void {
   socket.cork();
   for (const piece of pieces) if (piece.length > 0) socket.write(piece);

@@ -25,19 +25,19 @@ const LENGTH_BYTES = 4;
  * for them, and they wait for the close. And when two callers need a connection at once each opens one, and
  * responses of the other are read as well.
  */
-export function mendConnections(builder: InnerPoolBuilder): void {
+export function repairConnections(builder: InnerPoolBuilder): void {
   const build = builder.build;
   builder.build = async (...where) => {
     const built = await build(...where);
     for (const connection of built.pool) {
-      mendConnect(connection);
-      mendDisconnect(connection);
+      repairConnect(connection);
+      repairDisconnect(connection);
     }
     return built;
   };
 }
 
-function mendConnect(connection: InnerConnection): void {
+function repairConnect(connection: InnerConnection): void {
   const connect = connection.connect.bind(connection);
   let connecting: Promise<unknown> | undefined;
   connection.connect = () => {
@@ -51,7 +51,7 @@ function mendConnect(connection: InnerConnection): void {
   };
 }
 
-function mendDisconnect(connection: InnerConnection): void {
+function repairDisconnect(connection: InnerConnection): void {
   const disconnect = connection.disconnect.bind(connection);
   const giveUp = () => {
     connection.authHandlers?.onError();

@@ -4,7 +4,7 @@ import type { KafkaClient } from './kafka-client.ts';
 import { typeOf } from './kafka-errors.ts';
 import type { KafkaSettings } from './kafka-settings.ts';
 
-/** Where records go that are not ours. */
+/** The topic of records that are not ours. */
 export function deadLetterTopic({ topic }: KafkaSettings): string {
   return `${topic}.dead-letters`;
 }

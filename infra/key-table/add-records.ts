@@ -3,7 +3,7 @@ import type { RecentRecords } from './recent-records.ts';
 import type { RecordFileEnd } from './record-file-end.ts';
 import { NOT_FOUND, type SlotTable } from './slot-table.ts';
 
-/** The keys as they stand in RAM. */
+/** The keys as they are in RAM. */
 export interface KnownKeys {
   slots: SlotTable;
   recent: RecentRecords;
@@ -18,7 +18,7 @@ export function addRecords(records: Uint8Array, { slots, recent }: KnownKeys): v
 }
 
 /**
- * Adds what stood on the log before its start, and promises nothing of it: a crash in the middle, or a source
+ * Adds what was on the log before its start, and promises nothing of it: a crash in the middle, or a source
  * that throws, leaves the checkpoint as it was before.
  */
 export async function addEarlierRecords(

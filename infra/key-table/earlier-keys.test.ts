@@ -11,7 +11,7 @@ const BATCH = 100;
 
 describe('keys that the log no longer holds', () => {
   // Mutants it catches: the warehouse is not queried; a key that both have is taken twice.
-  it('come from elsewhere when the files are gone, and those behind from the log', async () => {
+  it('come from elsewhere when the files are missing, and those behind from the log', async () => {
     const { keys, records } = await withoutFiles();
     keys.earlier = async function* (before) {
       expect(before).toBeGreaterThan(0);
@@ -127,11 +127,11 @@ async function openKeys(): Promise<TestKeys> {
 interface Bereft {
   keys: TestKeys;
   records: Uint32Array[];
-  /** Where a copy is of what is gone. */
+  /** Where a copy is of what is missing. */
   removed: string;
 }
 
-/** Closed, half of the log gone, and the folder of the keys, or one file of it. */
+/** Closed, half of the log deleted, and the folder of the keys, or one file of it. */
 async function withoutFiles(file = ''): Promise<Bereft> {
   const keys = await openKeys();
   const records = await addKeys(keys, KEYS);

@@ -15,7 +15,7 @@ const log = pino({ level: 'silent' });
 const identityCheck = Buffer.alloc(16, 1);
 
 /**
- * A key table over a real log, in a folder that moves with each kill: what was open goes on in the old one.
+ * A key table over a real log, in a folder that moves with each kill: what was open continues in the old one.
  */
 export interface TestKeys extends IdempotencyStoreHarness {
   /** What an opening is given of keys that the log no longer holds; nothing, at first. */
@@ -23,7 +23,7 @@ export interface TestKeys extends IdempotencyStoreHarness {
   store(): KeyTable;
   /** Where log/ and keys/ are now. */
   folder(): string;
-  /** Lets the store go as it is, and opens nothing. */
+  /** Drops the store as it is, and opens nothing. */
   kill(): Promise<void>;
   /** Opens the log and the keys as they are found. */
   open(): Promise<void>;

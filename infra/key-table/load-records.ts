@@ -17,7 +17,7 @@ export async function loadRecords(
   let record = 0;
   for await (const words of chunksOf(from, recordCount)) {
     crc = crc32(new Uint8Array(words.buffer, 0, words.byteLength), crc);
-    for (let at = 0; at < words.length; at += RECORD_WORDS) slots.gather(words, at, record++);
+    for (let at = 0; at < words.length; at += RECORD_WORDS) slots.collect(words, at, record++);
   }
   if (crc !== recordsCrc) throw rejection('record_file_damaged', from.path, 'fails its checksum');
   slots.settle();

@@ -54,7 +54,7 @@ describe('keys after a kill', () => {
     expectAllKnown(keys, records);
   });
 
-  it('are made from the log alone when files of theirs are gone', async () => {
+  it('are made from the log alone when files of theirs are missing', async () => {
     const keys = await openKeys();
     const records = await addKeys(keys, 5_000);
     for (const gone of [['records'], ['checkpoint'], ['records', 'checkpoint'], ['']]) {
@@ -183,7 +183,7 @@ function coveredBytes(keys: TestKeys): number {
   return RECORD_HEADER_BYTES + Math.max(...counts.map(Number)) * RECORD_BYTES;
 }
 
-/** Half of it is still what stood there before: the record count is the older one. */
+/** Half of it is still what was there before: the record count is the older one. */
 function tearNewestCheckpoint(path: string): void {
   const content = readFileSync(path);
   const [first, second] = [0, 4096].map((at) => content.subarray(at, at + 40));

@@ -103,7 +103,7 @@ async function openFiles({ directory, logReader, log }: KeyTableOptions): Promis
 
 /**
  * Once the log has given up its beginning these may be the only records left. No crash leaves any without a
- * checkpoint: the first one is durable before records stand in their place.
+ * checkpoint: the first one is durable before records replace them.
  */
 function checkNotForgotten(path: string, logStart: number): void {
   const { size } = statSync(path);

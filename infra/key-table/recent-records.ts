@@ -1,5 +1,5 @@
 import { copyRecord, RECORD_WORDS } from '../../schemas/stored/record.ts';
-/** Records stand in blocks of this many: 160 KB. */
+/** Records are in blocks of this many: 160 KB. */
 export const BLOCK_RECORDS = 4096;
 
 const BLOCK_SHIFT = 12;
@@ -60,7 +60,7 @@ export class RecentRecords {
     return new Uint8Array(block.buffer, start * 4, words * 4);
   }
 
-  /** Lets go what is in the file, but for the newest. */
+  /** Frees what is in the file, but for the newest. */
   releaseBefore(written: number): void {
     while (this.#blocks.length > KEPT_BLOCKS && (this.#firstBlock + 1) * BLOCK_RECORDS <= written) {
       this.#blocks.shift();

@@ -15,7 +15,7 @@ import { syncDirectory } from '../platform/durable-file.ts';
  *   6  u16  zero                44 u32  CRC-32 of bytes 0…43
  *   8  16B  identity check
  *
- * It is written after the response. The checkpoint says how much of it counts; the rest comes from the log.
+ * It is written after the response. The checkpoint states how much of it counts; the rest comes from the log.
  */
 export interface RecordFile {
   path: string;
@@ -71,7 +71,7 @@ function unfinished(path: string): string {
 }
 
 /**
- * Throws Fatal, and changes nothing, when the file cannot be what the checkpoint says:
+ * Throws Fatal, and changes nothing, when the file cannot be what the checkpoint states:
  * `record_file_truncated`, `record_file_damaged`, `record_file_newer`, `identity_key_mismatch`,
  * `record_file_foreign` (of another log).
  */
@@ -114,7 +114,7 @@ export async function checkRecordFile(
 export function rejection(code: string, path: string, why: string): Fatal {
   return new Fatal(
     code,
-    `${path} ${why}. Restore it, or move its folder away: it is then rebuilt from the log and the warehouse.`,
+    `${path} ${why}. Restore it, or move its folder: it is then rebuilt from the log and the warehouse.`,
   );
 }
 

@@ -34,7 +34,7 @@ export class RecordFinder {
   #wordsWith(record: number): Uint32Array {
     if (record >= this.#recent.first) return this.#recent.blockOf(record);
     if (record !== this.#readNumber) {
-      this.#readNumber = -1; // a read that fails leaves nothing that may be believed
+      this.#readNumber = -1; // a read that fails leaves nothing that may be trusted
       readRecordNow(this.#file, record, this.#read);
       this.#readNumber = record;
     }

@@ -58,9 +58,9 @@ describe('the record writer', () => {
     const disk = { code: 'ENOSPC', failures: 1 };
     const { writer, recent } = await setUp(disk);
     add(recent, 1_100_000);
-    const room = writer.advance(1_100_000, 1_000);
-    expect(room).toBeInstanceOf(Promise);
-    await room;
+    const waiting = writer.advance(1_100_000, 1_000);
+    expect(waiting).toBeInstanceOf(Promise);
+    await waiting;
     expect(disk.failures).toBe(0);
     expect(writer.advance(1_100_000, 1_000)).toBeUndefined();
     await writer.finish();
@@ -76,8 +76,8 @@ describe('the record writer', () => {
   });
 });
 
-// Red when it is tried again: the second one says that all is well, and the checkpoint promises what is gone.
-it('a sync that fails for want of room is no full disk to be waited out', async () => {
+// Red when it is tried again: the second one reports success, and the checkpoint promises what is lost.
+it('a sync that fails for want of space is no full disk to be waited out', async () => {
   const { writer, recent, file, checkpoint } = await setUp();
   let syncs = 0;
   const sync = file.datasync.bind(file);

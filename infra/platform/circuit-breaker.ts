@@ -7,7 +7,7 @@ import type { Clock } from '../ports/clock.ts';
  * too long, and at once while the circuit is open, that is for a second after a failure or while one query
  * tries.
  */
-export type CircuitBreaker = <T>(ask: () => Promise<T>) => Promise<T>;
+export type CircuitBreaker = <T>(call: () => Promise<T>) => Promise<T>;
 
 /**
  * A Postgres that hangs fails a query after 12 s. Without this limit each batch with one unknown name would
@@ -30,13 +30,13 @@ export function createCircuitBreaker(
     retryAtMs = clock.monotonicMs() + RETRY_AFTER_MS;
   }
 
-  return async (ask) => {
+  return async (call) => {
     if (failure && (isTrying || clock.monotonicMs() < retryAtMs)) throw failure;
     isTrying = failure !== undefined;
     const isTrial = isTrying;
     try {
       // mutant: lookups-wait
-      const found = await inTime(ask(), patienceMs);
+      const found = await inTime(call(), patienceMs);
       failure = undefined;
       return found;
     } catch (error) {
@@ -54,7 +54,7 @@ export async function inTime<T>(begun: Promise<T>, timeoutMs: number): Promise<T
   const late = delay(timeoutMs, undefined, { signal: timer.signal }).then(() => {
     throw new Transient('database_slow', 'Postgres did not respond in time.');
   });
-  begun.catch(() => undefined); // when it comes too late nobody waits for it any more
+  begun.catch(() => undefined); // when it comes too late no caller waits for it any more
   late.catch(() => undefined);
   try {
     return await Promise.race([begun, late]);

@@ -4,7 +4,7 @@ import { createCloser } from './closer.ts';
 
 const log = pino({ level: 'silent' });
 
-/** Red when the steps are taken thing by thing, or in the order of opening. */
+/** Red when one closer takes all its steps before the next begins, or in the order of opening. */
 test('all is drained before anything is closed, the newest first, and once', async () => {
   const taken: string[] = [];
   const closer = createCloser(log);

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 export interface Closable {
   /** Takes nothing new and finishes what was begun. */
   drain?: () => unknown;
-  /** Lets go. */
+  /** Releases it. */
   close?: () => unknown;
 }
 
@@ -17,11 +17,11 @@ export interface Closer {
 }
 
 export interface CloserOptions {
-  /** For one step of one thing; it is left behind after that. */
+  /** For one step of one closer; it is left behind after that. */
   stepTimeoutMs?: number;
 }
 
-/** The whole stop may take 15 s; a process has a handful of things and most take milliseconds. */
+/** The whole stop may take 15 s; a process has a handful of closers and most take milliseconds. */
 const STEP_TIMEOUT_MS = 5_000;
 
 /** Collects what a process has opened and ends it in two steps. What fails or hangs is logged. */

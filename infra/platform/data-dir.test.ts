@@ -20,7 +20,7 @@ describe('a DATA_DIR', () => {
     expect(statSync(dataDirAt(root).log).mode & 0o777).toBe(0o700);
   });
 
-  const unusable: Array<[name: string, make: (folder: string) => string, says: RegExp]> = [
+  const unusable: Array<[name: string, make: (folder: string) => string, message: RegExp]> = [
     ['that is a file', (folder) => file(join(folder, 'file')), /file is not a folder \(EEXIST\)\. Fix that/],
     ['below a file', (folder) => join(file(join(folder, 'file')), 'x'), /is not a folder \(ENOTDIR\)\./],
     [
@@ -59,8 +59,8 @@ describe('a DATA_DIR', () => {
       /link is a link to nothing/,
     ],
   ];
-  it.each(unusable)('%s is rejected in one sentence with exit 2', (_, make, says) => {
-    expectRejected(make(testFolder()), says);
+  it.each(unusable)('%s is rejected in one sentence with exit 2', (_, make, message) => {
+    expectRejected(make(testFolder()), message);
   });
 
   it.runIf(process.platform === 'linux')('where no folder can be made is rejected, too', () => {
@@ -140,14 +140,14 @@ function file(path: string): string {
   return path;
 }
 
-function expectRejected(root: string, says: RegExp): void {
+function expectRejected(root: string, expected: RegExp): void {
   let rejection: unknown;
   try {
     prepareDataDir(root);
   } catch (error) {
     rejection = error;
   }
-  expect(rejection).toMatchObject({ code: 'data_dir_closed', message: expect.stringMatching(says) });
+  expect(rejection).toMatchObject({ code: 'data_dir_closed', message: expect.stringMatching(expected) });
   const { message } = rejection as Error;
   expect(message).toMatch(/^DATA_DIR cannot be used: [^\n]+$/);
   expect(message.length).toBeLessThan(400);

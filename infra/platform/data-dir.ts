@@ -157,7 +157,7 @@ const NOT_OURS = 'is not ours to write';
 const GIVE = 'Give it to the account that runs Metergate, or set DATA_DIR to another folder.';
 const NO_FOLDER = 'is not a folder';
 const FIX_IT = 'Fix that, or set DATA_DIR to another folder.';
-const AWAY = 'Move it away, and restore the file where there was one, or set DATA_DIR to another folder.';
+const MOVE_IT = 'Move it away, and restore the file where there was one, or set DATA_DIR to another folder.';
 /** What is wrong with a path, and what to do. */
 const FAULTS: Record<string, [what: string, cure: string]> = {
   EACCES: [NOT_OURS, GIVE],
@@ -165,15 +165,15 @@ const FAULTS: Record<string, [what: string, cure: string]> = {
   EROFS: ['is on a file system that is mounted read-only', FIX_IT],
   EEXIST: [NO_FOLDER, FIX_IT],
   ENOTDIR: [NO_FOLDER, FIX_IT],
-  EISDIR: ['is a folder, and has to be a file', AWAY],
-  EINVAL: ['is neither a file nor a folder', AWAY],
+  EISDIR: ['is a folder, and has to be a file', MOVE_IT],
+  EINVAL: ['is neither a file nor a folder', MOVE_IT],
   ENOENT: ['is a link to nothing, or on a file system that takes no folders', FIX_IT],
   ELOOP: ['is a link that leads back to itself', FIX_IT],
   ENAMETOOLONG: ['is too long', 'Set DATA_DIR to a shorter path.'],
 };
 const PATH_SHOWN_MAX = 200;
 
-/** The Fatal that says so; what is none of these faults comes back as it is. */
+/** The Fatal for one of these faults; any other error comes back as it is. */
 export function dataDirFault(cause: unknown, root: string): unknown {
   const { code = '', path = root } = cause as NodeJS.ErrnoException;
   const shown = path.length > PATH_SHOWN_MAX ? `${path.slice(0, PATH_SHOWN_MAX)}...` : path;

@@ -18,7 +18,7 @@ describe('the disk guard', () => {
   });
 
   // Red when only a change is reported: a start on a full disk then looks like any other.
-  it('knows at once whether the disk is low, and says so with both numbers', () => {
+  it('knows at once whether the disk is low, and reports it with both numbers', () => {
     const { bavail, bsize } = statfsSync(directory);
     for (const [bytesMin, isLow] of [[0, false] as const, [bavail * bsize * 2, true] as const]) {
       lines.length = 0;
@@ -30,7 +30,7 @@ describe('the disk guard', () => {
     }
   });
 
-  it('requires 1 GiB or 5 % of the disk, whichever is more, when nothing else is said', async () => {
+  it('requires 1 GiB or 5 % of the disk, whichever is more, by default', async () => {
     const { guard, look } = openGuard();
     expect(await look(gibs(10, 1.01))).toBe(false);
     expect(await look(gibs(10, 0.99))).toBe(true);

@@ -15,7 +15,7 @@ export function writeDurably(path: string, content: string): void {
   syncDirectory(dirname(path));
 }
 
-/** Makes names in a folder durable: without it a new file may be gone after a power cut. */
+/** Makes names in a folder durable: without it a new file may be missing after a power cut. */
 export function syncDirectory(directory: string): void {
   const descriptor = openSync(directory, 'r');
   try {

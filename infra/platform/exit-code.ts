@@ -1,7 +1,7 @@
 import { Fatal } from '../../schemas/failures.ts';
 
 /** Exit codes that scripts rely on. Source: the contract, §10. */
-export const EXIT = { stopped: 0, failed: 1, badConfiguration: 2, dataDirInUse: 3, dataRefused: 4 } as const;
+export const EXIT = { stopped: 0, failed: 1, badConfiguration: 2, dataDirInUse: 3, dataRejected: 4 } as const;
 
 const BAD_CONFIGURATION = new Set([
   ...['bad_configuration', 'listen_failed', 'data_dir_closed', 'open_files_limit', 'postgres_path_unusable'],
@@ -33,7 +33,7 @@ const DATA_REJECTED = new Set([
 /** Starting again cannot help: the supervisor passes these on. */
 export function isFinal(exitCode: number | null): exitCode is 2 | 3 | 4 {
   return (
-    exitCode === EXIT.badConfiguration || exitCode === EXIT.dataDirInUse || exitCode === EXIT.dataRefused
+    exitCode === EXIT.badConfiguration || exitCode === EXIT.dataDirInUse || exitCode === EXIT.dataRejected
   );
 }
 
@@ -42,5 +42,5 @@ export function exitCodeOf(error: unknown): number {
   if (BAD_CONFIGURATION.has(error.code)) return EXIT.badConfiguration;
   if (error.code === 'data_dir_in_use') return EXIT.dataDirInUse;
   // mutant: rejection-started-again
-  return DATA_REJECTED.has(error.code) ? EXIT.dataRefused : EXIT.failed;
+  return DATA_REJECTED.has(error.code) ? EXIT.dataRejected : EXIT.failed;
 }

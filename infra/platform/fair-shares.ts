@@ -50,7 +50,7 @@ export function createFairShares(max: number, alwaysMax = 0): FairShares {
       if (!known) return;
       held -= amount;
       known.held -= amount;
-      // Few are kept though they hold nothing: of one request after the other each would come and go.
+      // Few are kept though they hold nothing: of one request after the other each would be made and dropped.
       if (known.held > 0 || names.size <= IDLE_NAMES_MAX) return;
       names.delete(name);
       last = undefined;

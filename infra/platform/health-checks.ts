@@ -6,10 +6,10 @@ export type Check = () => Promise<string | undefined>;
 /** The data plane waits three seconds for the control plane. */
 const CHECK_TIMEOUT_MS = 2_000;
 
-/** Asks everything that a process needs to work, all at once, each within two seconds. */
+/** Checks everything that a process needs to work, all at once, each within two seconds. */
 export async function runHealthChecks(checks: Record<string, Check>): Promise<Readiness> {
   const names = Object.keys(checks);
-  const results = await Promise.all(Object.values(checks).map(judge));
+  const results = await Promise.all(Object.values(checks).map(run));
   const isReady = results.every(({ ok }) => ok);
   return {
     status: isReady ? 'ready' : 'not_ready',
@@ -17,11 +17,11 @@ export async function runHealthChecks(checks: Record<string, Check>): Promise<Re
   };
 }
 
-type Judgement = NonNullable<Readiness['checks']>[string];
+type CheckResult = NonNullable<Readiness['checks']>[string];
 
-const PENDING: Judgement = { ok: false, detail: 'cannot be checked' };
+const PENDING: CheckResult = { ok: false, detail: 'cannot be checked' };
 
-async function judge(check: Check): Promise<Judgement> {
+async function run(check: Check): Promise<CheckResult> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<string>((resolve) => {
     timer = setTimeout(() => resolve('does not respond'), CHECK_TIMEOUT_MS);

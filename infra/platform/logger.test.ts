@@ -31,7 +31,7 @@ it('a log on a full disk costs its lines and nothing else', () => {
 });
 
 // Red when a line that is dropped tries nothing: from then on all are dropped.
-it('a log whose disk has room again goes on, with the lines that waited', () => {
+it('a log whose disk has room again continues, with the lines that waited', () => {
   const path = join(testFolder(), 'log');
   const log = openLog(path);
   const text = 'x'.repeat(10_000);
@@ -40,9 +40,9 @@ it('a log whose disk has room again goes on, with the lines that waited', () => 
   disk.mockRestore();
   log.info({ text }, 'room');
   const written = readFileSync(path, 'utf8').trim().split('\n');
-  const said = written.map((line) => JSON.parse(line));
-  expect(said.at(-1)).toMatchObject({ msg: 'room' });
-  expect(said.slice(0, -1).map(({ line }) => line)).toEqual(written.slice(1).map((_, line) => line));
+  const lines = written.map((line) => JSON.parse(line));
+  expect(lines.at(-1)).toMatchObject({ msg: 'room' });
+  expect(lines.slice(0, -1).map(({ line }) => line)).toEqual(written.slice(1).map((_, line) => line));
   expect(written.length).toBeGreaterThan(90);
 });
 

@@ -13,7 +13,7 @@ const UNWRITTEN_BYTES_MAX = 1024 * 1024;
 
 /**
  * The process's logger: JSON lines on stderr. Stdout is for people: the ready line and the demo keys. A line
- * that cannot be written is lost, and nothing else: where the log lies on a full disk, work goes on.
+ * that cannot be written is lost, and nothing else: where the log lies on a full disk, work continues.
  */
 export function createLogger({ role, level, dest = 2 }: LoggerOptions): Logger {
   // Synchronous: the last line before a crash is the one that is needed.

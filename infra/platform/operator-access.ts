@@ -23,7 +23,7 @@ export interface OperatorAccess {
   rejectionOf(caller: OperatorCaller): Rejection | undefined;
 }
 
-/** @param own a token besides, by which processes of one Metergate read each other. */
+/** @param own another token, by which processes of one Metergate read each other. */
 export function createOperatorAccess(
   { metricsPort, metricsToken }: Partial<OperatorPages>,
   own?: string,
@@ -47,7 +47,7 @@ const TOKEN_NEEDED: Rejection = {
 
 const BEARER = /^Bearer +(\S+)$/i;
 
-/** How long it takes says nothing of the token, not even its length. */
+/** The time it takes reveals nothing of the token, not even its length. */
 function isBearer(authorization: string | undefined, token: string | undefined): boolean {
   const given = authorization === undefined ? undefined : BEARER.exec(authorization)?.[1];
   return given !== undefined && token !== undefined && timingSafeEqual(digest(given), digest(token));

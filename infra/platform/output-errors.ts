@@ -1,5 +1,5 @@
 /**
- * Output that cannot be written is lost, and nothing else happens: the reader of our output may have gone
+ * Output that cannot be written is lost, and nothing else happens: the reader of our output may have ended
  * (EPIPE), and without a listener that ends the process with 1, whatever its exit code was to be.
  */
 export function ignoreOutputErrors(): void {

@@ -7,12 +7,12 @@ export interface PollLimits {
 
 /** Calls until there is a result, or the time is over: then undefined. For states without a notification. */
 export async function poll<T>(
-  ask: () => T | undefined | Promise<T | undefined>,
+  attempt: () => T | undefined | Promise<T | undefined>,
   { timeoutMs, everyMs }: PollLimits,
 ): Promise<T | undefined> {
   const until = performance.now() + timeoutMs;
   for (;;) {
-    const response = await ask();
+    const response = await attempt();
     if (response !== undefined || performance.now() >= until) return response;
     await delay(everyMs);
   }

@@ -31,7 +31,7 @@ function isLoopbackAddress(literal: string): boolean {
   return ipaddr.process(literal).range() === 'loopback';
 }
 
-/** `localhost` and every name under it is loopback, whatever a resolver says (RFC 6761, 6.3). */
+/** `localhost` and every name under it is loopback, whatever a resolver returns (RFC 6761, 6.3). */
 export function isLoopbackName(hostname: string): boolean {
   return /(^|\.)localhost\.?$/i.test(hostname);
 }

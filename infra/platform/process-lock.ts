@@ -19,10 +19,10 @@ const POLL_EVERY_MS = 25;
 /**
  * Makes this process the only owner of `file` until the returned function is called, or the process ends in
  * any way: the kernel holds the lock, for the open file, and releases it when that is closed. The content of
- * the file only names the owner. `keeper` is the process that we end with: an owner whose keeper is gone is
+ * the file only names the owner. `keeper` is the process that we end with: an owner whose keeper has died is
  * about to end, and is waited for. Throws Fatal `data_dir_in_use` (exit 3) when another one lives on,
  * `data_dir_closed` (exit 2) where nothing can be locked. Works among the processes of one kernel, in any
- * containers; not across machines that share a folder, unless its file system says so.
+ * containers; not across machines that share a folder, unless its file system supports that.
  */
 export async function acquireLock(file: string, keeper?: ProcessIdentity): Promise<() => void> {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -58,14 +58,14 @@ async function waitForLock(file: string, fd: number): Promise<void> {
   const isGrantedIn = (timeoutMs: number) =>
     poll(() => isGranted(file, fd) || undefined, { timeoutMs, everyMs: POLL_EVERY_MS });
   if (await isGrantedIn(DYING_WAIT_MS)) return;
-  // Checked only now: a keeper that was killed a short time ago is gone by then.
+  // Checked only now: a keeper that was killed a short time ago has ended by then.
   const keeper = readOwner(file)?.keeper;
   if (keeper && !isLiving(keeper) && (await isGrantedIn(ORPHAN_WAIT_MS))) return;
   const owner = readOwner(file);
-  const who = owner ? `Process ${owner.pid}` : 'Another process';
+  const owning = owner ? `Process ${owner.pid}` : 'Another process';
   throw new Fatal(
     'data_dir_in_use',
-    `${who} holds ${file}: another Metergate runs on this DATA_DIR. ` +
+    `${owning} holds ${file}: another Metergate runs on this DATA_DIR. ` +
       'Stop it first, or start this one with another DATA_DIR.',
   );
 }

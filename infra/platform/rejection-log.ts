@@ -18,7 +18,7 @@ export interface RejectedRequest {
 /** Of each status; a flood of one hides none of another. */
 const LINES_PER_SECOND_MAX = 5;
 
-/** Beyond its rate lines are left out, and the next one that is written says how many. */
+/** Beyond its rate lines are left out, and the next one that is written states how many. */
 export function createRejectionLog(log: Logger, nowMs: () => number = () => performance.now()): RejectionLog {
   const statuses = new Map<number, { sinceMs: number; lines: number; leftOut: number }>();
 
@@ -51,7 +51,7 @@ const SHOWN_CHARS_MAX = 200;
 /** Three for a character that is encoded, and encoded again. */
 const READ_CHARS_MAX = 5 * SHOWN_CHARS_MAX;
 
-/** Somebody may have put a key where an id belongs, or anywhere. */
+/** A caller may have put a key where an id belongs, or anywhere. */
 function shown(text: string): string {
   return withoutSecrets(text.slice(0, READ_CHARS_MAX)).slice(0, SHOWN_CHARS_MAX);
 }

@@ -3,7 +3,7 @@ import { holdsSecret } from './secret-shapes.ts';
 
 /**
  * The caller's id where it is at most 128 visible ASCII characters and does not look like a key or secret,
- * else one of ours: it goes into logs and is kept with changes.
+ * else one of ours: it is written to logs and kept with changes.
  */
 export type RequestIds = (callersId: string | undefined) => string;
 

@@ -9,7 +9,7 @@ import { shareOutcome } from './shared-outcome.ts';
 function startShared() {
   const clock = { ms: 0 };
   const made: Array<ReturnType<typeof deferred<string>>> = [];
-  const ask = shareOutcome(
+  const call = shareOutcome(
     () => {
       const next = deferred<string>();
       made.push(next);
@@ -17,47 +17,47 @@ function startShared() {
     },
     { keptMs: 1_000, nowMs: () => clock.ms },
   );
-  return { clock, made, ask };
+  return { clock, made, call };
 }
 
 it('all concurrent callers share one outcome, and it is kept for its time', async () => {
-  const { clock, made, ask } = startShared();
-  const requested = Array.from({ length: 1_500 }, ask);
+  const { clock, made, call } = startShared();
+  const requested = Array.from({ length: 1_500 }, call);
   clock.ms = 5_000;
-  requested.push(ask());
+  requested.push(call());
   expect(made).toHaveLength(1);
   made[0]?.resolve('one');
   expect(new Set(await Promise.all(requested))).toEqual(new Set(['one']));
   clock.ms = 5_999;
-  expect(await ask()).toBe('one');
+  expect(await call()).toBe('one');
   clock.ms = 6_000;
-  const next = ask();
+  const next = call();
   expect(made).toHaveLength(2);
   made[1]?.resolve('two');
   expect(await next).toBe('two');
 });
 
 it('a failure is shared and kept as well', async () => {
-  const { clock, made, ask } = startShared();
-  const requested = [ask(), ask()];
-  made[0]?.reject(new Error('away'));
-  for (const one of requested) await expect(one).rejects.toThrow('away');
-  await expect(ask()).rejects.toThrow('away');
+  const { clock, made, call } = startShared();
+  const requested = [call(), call()];
+  made[0]?.reject(new Error('unavailable'));
+  for (const one of requested) await expect(one).rejects.toThrow('unavailable');
+  await expect(call()).rejects.toThrow('unavailable');
   expect(made).toHaveLength(1);
   clock.ms = 1_000;
-  void ask();
+  void call();
   expect(made).toHaveLength(2);
 });
 
 // Red when a call that never ends is waited for: no later caller would ever get a page.
 it('a call that hangs is left to its callers, and its late end changes nothing', async () => {
-  const { clock, made, ask } = startShared();
-  void ask();
+  const { clock, made, call } = startShared();
+  void call();
   clock.ms = 14_999;
-  void ask();
+  void call();
   expect(made).toHaveLength(1);
   clock.ms = 15_000;
-  const next = ask();
+  const next = call();
   expect(made).toHaveLength(2);
   made[1]?.resolve('two');
   expect(await next).toBe('two');
@@ -65,17 +65,17 @@ it('a call that hangs is left to its callers, and its late end changes nothing',
   made[0]?.resolve('one');
   await Promise.resolve();
   clock.ms = 16_000;
-  void ask();
+  void call();
   expect(made).toHaveLength(3);
 });
 
 it('a call that fails before it begins is a failure as well', async () => {
   let calls = 0;
-  const ask = shareOutcome(() => {
+  const call = shareOutcome(() => {
     calls += 1;
     throw new Error('at once');
   });
-  await expect(ask()).rejects.toThrow('at once');
-  await expect(ask()).rejects.toThrow('at once');
+  await expect(call()).rejects.toThrow('at once');
+  await expect(call()).rejects.toThrow('at once');
   expect(calls).toBe(1);
 });

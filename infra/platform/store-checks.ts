@@ -11,7 +11,7 @@ export function storesChecks(stores: StoresOfRole): Partial<Record<RoleCheck, Ch
   const { pool, warehouse, logReader } = stores;
   return {
     ...(pool ? { postgres: responded(() => pool.query('SELECT 1')) } : {}),
-    ...(warehouse ? { warehouse: responded(() => ask(warehouse)) } : {}),
+    ...(warehouse ? { warehouse: responded(() => ping(warehouse)) } : {}),
     ...(logReader ? { log: responded(() => logReader.durableEnds()) } : {}),
   };
 }
@@ -29,6 +29,6 @@ function responded(question: () => Promise<unknown>): Check {
   };
 }
 
-function ask(warehouse: Warehouse): Promise<unknown[]> {
-  return warehouse.query({ sql: 'SELECT 1', lane: 'counters', timeoutMs: QUESTION_TIMEOUT_MS });
+function ping(warehouse: Warehouse): Promise<unknown[]> {
+  return warehouse.query({ sql: 'SELECT 1', connection: 'counters', timeoutMs: QUESTION_TIMEOUT_MS });
 }

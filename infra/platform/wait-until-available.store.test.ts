@@ -6,13 +6,13 @@ import { expect, it, onTestFinished } from 'vitest';
 import { CERTIFICATE, CERTIFICATE_KEY } from '../../app/roles/certificate-under-test.ts';
 import { Fatal, Transient } from '../../schemas/failures.ts';
 import { migratePostgres } from '../postgres/migrate.ts';
-import { addressOf, reachStore } from './wait-until-available.ts';
+import { addressOf, waitUntilAvailable } from './wait-until-available.ts';
 
 const log = pino({ level: 'silent' });
 const STORE = { variable: 'DATABASE_URL', address: 'postgres://h' };
 
 function reach(act: () => Promise<unknown>, waitMs = 0): Promise<unknown> {
-  return reachStore(STORE, act, { waitMs, log }).catch((error: unknown) => error);
+  return waitUntilAvailable(STORE, act, { waitMs, log }).catch((error: unknown) => error);
 }
 
 function serverUrl(change: (url: URL) => void): string {
@@ -41,14 +41,14 @@ async function postgresOfAStranger(): Promise<string> {
 it.each([
   ['no-such-user', 'rejects the user or the password'],
   ['no-such-database', 'has no such database'],
-])('a Postgres that rejects us ends the start: %s', async (what, said) => {
+])('a Postgres that rejects us ends the start: %s', async (what, expected) => {
   const url = serverUrl((one) => {
     if (what === 'no-such-user') one.username = what;
     else one.pathname = what;
   });
   const failure = await reach(() => migratePostgres(url), 60_000);
   expect(failure).toBeInstanceOf(Fatal);
-  expect(String(failure)).toContain(`Bad configuration: DATABASE_URL: postgres://h ${said}`);
+  expect(String(failure)).toContain(`Bad configuration: DATABASE_URL: postgres://h ${expected}`);
 });
 
 it('a Postgres that has no TLS where the URL requires it ends the start', async () => {
@@ -56,17 +56,19 @@ it('a Postgres that has no TLS where the URL requires it ends the start', async 
   expect(String(await reach(() => migratePostgres(url), 60_000))).toContain('does not speak TLS');
 });
 
-it('a certificate that is not trusted ends the start, and says what to do', async () => {
+it('a certificate that is not trusted ends the start, and states what to do', async () => {
   const url = await postgresOfAStranger();
-  const said = String(await reach(() => migratePostgres(url), 60_000));
-  expect(said).toContain('shows a certificate that is not trusted');
-  expect(said).toContain('NODE_EXTRA_CA_CERTS');
+  const message = String(await reach(() => migratePostgres(url), 60_000));
+  expect(message).toContain('shows a certificate that is not trusted');
+  expect(message).toContain('NODE_EXTRA_CA_CERTS');
 });
 
 it('a login that ClickHouse rejects is found behind the error that it is unavailable', async () => {
   const rejected = Object.assign(new Error('no'), { code: '516' });
-  const away = new Transient('warehouse_unavailable', 'ClickHouse is unavailable.', { cause: rejected });
-  expect(String(await reach(() => Promise.reject(away), 60_000))).toContain(
+  const unavailable = new Transient('warehouse_unavailable', 'ClickHouse is unavailable.', {
+    cause: rejected,
+  });
+  expect(String(await reach(() => Promise.reject(unavailable), 60_000))).toContain(
     'rejects the user or the password',
   );
 });
@@ -75,7 +77,7 @@ it('what comes in time is waited for, and what is a mistake of ours is thrown as
   let requested = 0;
   const late = async () => {
     requested++;
-    if (requested < 2) throw new Transient('away', 'away');
+    if (requested < 2) throw new Transient('unavailable', 'unavailable');
     return 'there';
   };
   expect(await reach(late, 10_000)).toBe('there');

@@ -4,7 +4,7 @@ import { Fatal, Transient } from '../../schemas/failures.ts';
 import { isUnavailable } from '../postgres/unavailable.ts';
 
 export interface Store {
-  /** The variable that says where it is. */
+  /** The variable with its address. */
   variable: string;
   /** As an operator knows it: without user and password. */
   address: string;
@@ -17,7 +17,7 @@ const RETRY_EVERY_MS = 500;
  * Fatal `bad_configuration`, one sentence that names the variable, when the store rejects us, when the
  * address does not exist, or when no server responded within `waitMs`. Other errors are thrown unchanged.
  */
-export async function reachStore<T>(
+export async function waitUntilAvailable<T>(
   store: Store,
   act: () => Promise<T>,
   { waitMs, log }: { waitMs: number; log: Logger },

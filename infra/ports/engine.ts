@@ -37,7 +37,7 @@ export interface DistributedEngine<Reading = unknown> {
 
 /** A request whose events have ids. All of it is its own: no other request touches it. */
 export interface Identified {
-  /** How many items have ids; the others are rejected whatever the claim says. */
+  /** How many items have ids; the others are rejected whatever the claim returns. */
   count: number;
   /** `count` × 10 words; the store writes the times of first events into it. */
   records: Uint32Array;
@@ -48,16 +48,16 @@ export interface Identified {
   /** Where each item's line ends; it begins where the one before ended. */
   lineEnds: Uint32Array;
   /** As in {@link TouchedSpan}, each once. */
-  pairs: string[];
-  /** Which pair an item is of; meaningless for one without a line. */
-  pairOf: Uint16Array;
+  customerMeters: string[];
+  /** Which of `customerMeters` an item is of; meaningless for one without a line. */
+  customerMeterOf: Uint16Array;
   /** Items so old that the store may have forgotten their keys. */
   cold: readonly number[];
   /** An item that cannot be decided: it is rejected, whatever its outcome. */
   reject(item: number, rejection: Rejection): void;
   /** Once, with an Outcome per item, none of them pending any more. */
   response(outcomes: Uint8Array): Response;
-  /** Nobody reads the lines any more: their memory is used again. */
+  /** The lines are no longer read: their memory is used again. */
   release(): void;
 }
 
@@ -85,7 +85,7 @@ export interface Response {
   ignored?: readonly string[];
   /** Rejected items of a batch: `X-Item-Errors`. */
   itemErrors?: number;
-  /** Nobody reads the body any more: its memory is used again. At most once. */
+  /** The body is no longer read: its memory is used again. At most once. */
   release?: () => void;
 }
 

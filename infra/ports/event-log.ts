@@ -98,7 +98,7 @@ export interface LogFrame {
   foreign?: string;
 }
 
-/** Where records go that stand on the log and are none of ours. */
+/** The destination of records that are on the log and none of ours. */
 export interface DeadLetters {
   /** Resolves when they are durable there. Again with the same ones: they are there twice. */
   put(partition: number, letters: readonly LogFrame[]): Promise<void>;

@@ -26,7 +26,7 @@ export interface Exchange {
   readonly requestId: string;
   /** Names in lower case, values as UTF-8 text; a repeated header's values are joined by ', '. */
   readonly headers: ReadonlyMap<string, string>;
-  /** True once the client is gone; nothing that is sent then arrives. */
+  /** True once the client has disconnected; nothing that is sent then arrives. */
   readonly aborted: boolean;
   /** Called once when the client disconnects before the response was complete; at once if it already has. */
   onAborted(listener: () => void): void;

@@ -64,12 +64,12 @@ export interface DistributedIdempotencyStore extends IdempotencyStore {
 export interface DistributedBatch extends ClaimBatch {
   /** All items of a batch are of one shard, which follows from their ids. */
   shard?: number;
-  /** Written by the store, bits of {@link NOTE} per item. */
-  notes?: Uint8Array;
+  /** Written by the store, bits of {@link CLAIM_STATE} per item. */
+  claimStates?: Uint8Array;
 }
 
-export const NOTE = {
-  /** Created, and it may stand on the log already: its times are those of the first claim. */
+export const CLAIM_STATE = {
+  /** Created, and it may be on the log already: its times are those of the first claim. */
   takenOver: 1,
   /** Neither durable nor given up: another claim holds it. */
   pending: 2,

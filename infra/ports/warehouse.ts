@@ -5,7 +5,7 @@ export interface Warehouse {
   /**
    * Brings it up to this release, in order. Any number of processes may do it at once, and again after a
    * crash at any step. Throws Fatal `warehouse_newer` when a later release was here, and what
-   * `atStandstill` throws.
+   * `atPause` throws.
    */
   migrate(options?: MigrateOptions): Promise<void>;
 
@@ -61,6 +61,6 @@ export interface EventBlock {
 export interface Statement {
   sql: string;
   params?: Record<string, string | number | string[]>;
-  lane: 'load' | 'counters' | 'settlement' | 'long';
+  connection: 'load' | 'counters' | 'settlement' | 'long';
   timeoutMs: number;
 }

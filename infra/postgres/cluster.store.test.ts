@@ -52,13 +52,13 @@ test('a folder that is no cluster is rejected with what to do, and left unchange
 // Red when initdb is run all the same: a shell makes /opt/in of it, which has no programs.
 test('paths that initdb cannot take are rejected in one sentence, before anything is made', async () => {
   const folder = testFolder();
-  for (const [directory, initdb, says] of [
+  for (const [directory, initdb, message] of [
     [join(folder, 'postgres'), '/opt/in$tall/bin/initdb', /not take "\$" in a path/],
     [join(folder, 'postgres'), '/opt/in"quotes"/initdb', /Move the program to another folder/],
     [join(folder, 'a\nb', 'postgres'), '/opt/initdb', /^DATA_DIR must not hold a line break: "[^\n]+"\.$/],
   ] as const) {
     const rejection = await prepareCluster(directory, initdb, undefined).catch((error: unknown) => error);
-    expect(rejection).toMatchObject({ message: expect.stringMatching(says) });
+    expect(rejection).toMatchObject({ message: expect.stringMatching(message) });
     expect(exitCodeOf(rejection)).toBe(2);
   }
   expect(readdirSync(folder)).toEqual([]);

@@ -87,7 +87,7 @@ function clearPlace(directory: string): void {
 }
 
 /**
- * Repeated where a file was added in between: an initdb whose folder is gone gives up within a short time.
+ * Repeated where a file was added in between: an initdb whose folder is missing gives up within a short time.
  */
 async function removeUnfinished(directory: string): Promise<void> {
   const above = dirname(directory);

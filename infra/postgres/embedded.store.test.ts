@@ -89,7 +89,7 @@ test('a server that is on its way out is waited for and a new one is started', a
   const client = new Client({ connectionString: first.url });
   client.on('error', () => undefined);
   await client.connect();
-  // A smart shutdown: it takes no connections and stays until the last client has gone.
+  // A smart shutdown: it takes no connections and stays until the last client has disconnected.
   signal(first.pid, 'SIGTERM');
   const closed = setTimeout(() => client.end(), 300);
   onTestFinished(() => clearTimeout(closed));
@@ -121,7 +121,7 @@ test('a postmaster.pid that names another process is not trusted', async () => {
 });
 
 /** Red when the lock file of a dead postmaster is left to Postgres: it sees the zombie and does not start. */
-test('a postmaster that is dead and not yet reaped does not stand in the way', async () => {
+test('a postmaster that is dead and not yet reaped does not block a start', async () => {
   const directory = clusterOfTest();
   await (await start(directory)).stop();
   const zombie = await makeZombie(statSync(directory));

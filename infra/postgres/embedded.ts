@@ -62,11 +62,11 @@ const SERVER_SETTINGS: Record<string, string> = {
 };
 
 const LOG_BYTES_MAX = 8 * 1024 * 1024;
-/** A server that neither takes connections nor says that it is starting up for this long hangs. */
+/** A server that neither takes connections nor reports that it is starting up for this long hangs. */
 const START_SILENCE_MS = 120_000;
 const ADOPT_SILENCE_MS = 30_000;
 const LOGGED_EVERY_MS = 10_000;
-/** A port may be taken between the look and the act, and shared memory may be let go of late. */
+/** A port may be taken between the look and the act, and shared memory may be released late. */
 const START_ATTEMPTS = 5;
 const WATCH_EVERY_MS = 200;
 
@@ -99,7 +99,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 
 /**
  * Ends the server that runs on a folder, whichever process started it, by force when the time is over:
- * backends that hang do not notice that it is gone. Does nothing when there is none.
+ * backends that hang do not notice that it has ended. Does nothing when there is none.
  */
 export async function stopEmbeddedPostgres(directory: string, timeoutMs?: number): Promise<void> {
   const postmaster = findPostmaster(directory);

@@ -14,7 +14,7 @@ const COLLISIONS = new Set(['23505', '42P07', '42710']);
 
 /**
  * Brings a database up to this release. Any number of processes may do it at once: each migration's
- * transaction begins with its number's row, so that a rival waits there, finds it taken and goes on with
+ * transaction begins with its number's row, so that a rival waits there, finds it taken and continues with
  * the next one. Throws Fatal `database_newer` when a later release was here.
  */
 export async function migratePostgres(url: string, migrations?: Migration[]): Promise<void> {

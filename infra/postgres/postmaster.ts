@@ -52,7 +52,7 @@ function folderByCommand(pid: number, cluster: string): string | undefined {
   return realpathSync(cluster);
 }
 
-/** What its lines say. Source: postgres, pidfile.h, LOCK_FILE_LINE_*. */
+/** What its lines contain. Source: postgres, pidfile.h, LOCK_FILE_LINE_*. */
 function readLockFile(directory: string) {
   const [pid, cluster = '', , port] = linesOf(lockFile(directory));
   return { pid: Number(pid), cluster, port: Number(port) };

@@ -12,11 +12,11 @@ import { isAlive, signal } from '../platform/process-identity.ts';
 import { type EmbeddedPostgresOptions, startEmbeddedPostgres, stopEmbeddedPostgres } from './embedded.ts';
 import { findPostmaster } from './postmaster.ts';
 
-/** What a server is ended after in these tests that neither takes connections nor says to wait. */
+/** What a server is ended after in these tests that neither takes connections nor asks to wait. */
 const SILENCE_MS = 5_000;
 
 /** Red when such a server is ended as one that hangs: its recovery starts from the beginning. */
-test('a server that says it is starting up is waited for, however long, and a line says so', async () => {
+test('a server that is starting up is waited for, however long, and a line is logged', async () => {
   const { directory, release } = await heldCluster();
   const notified: unknown[] = [];
   const log = pino({}, { write: (line: string) => void notified.push(JSON.parse(line)) });
@@ -49,7 +49,7 @@ test('a stop gives up a start and ends its server', async () => {
   const { directory } = await heldCluster();
   const log = pino({ level: 'silent' });
   const closer = createCloser(log, { stepTimeoutMs: 30_000 });
-  const options = { directory, log, closer, judge: async () => undefined, onMoved: () => undefined };
+  const options = { directory, log, closer, verify: async () => undefined, onMoved: () => undefined };
   const opened = openRelational(options);
   const rejected = expect(opened).rejects.toThrow();
   const { pid } = await vi.waitUntil(() => findPostmaster(directory), 20_000);

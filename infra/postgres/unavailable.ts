@@ -1,7 +1,7 @@
 import { DatabaseError } from 'pg';
 import { Transient } from '../../schemas/failures.ts';
 
-/** SQLSTATEs by which a server says that it cannot serve now. Source: PostgreSQL manual, appendix A. */
+/** SQLSTATEs by which a server reports that it cannot serve now. Source: PostgreSQL manual, appendix A. */
 const AWAY_STATES = new Set([
   '53300', // too_many_connections
   '53100', // disk_full

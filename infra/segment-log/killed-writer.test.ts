@@ -36,7 +36,7 @@ afterAll(() => rmSync(compiled, { recursive: true, force: true }));
 
 describe('a writer killed at any time', () => {
   // Mutant it catches: the append returns before the write has.
-  it('has every frame it confirmed on its log, and the next writer goes on behind them', async () => {
+  it('has every frame it confirmed on its log, and the next writer continues behind them', async () => {
     const directory = testFolder();
     const responses: string[] = [];
     for (let round = 0; round < ROUNDS; round++) {

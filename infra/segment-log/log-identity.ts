@@ -52,7 +52,7 @@ export function rejectOtherIdentity(directory: string, known: LogIdentity, ident
 }
 
 function makeLogIdentity(directory: string, identityCheck: Buffer): LogIdentity {
-  // A new id over old segments would let positions mean two things.
+  // A new id over old segments would give positions two meanings.
   if (listSegments(directory).length > 0) {
     throw new Fatal('log_identity_damaged', `${directory} holds segments and no log.json: restore it.`);
   }

@@ -9,7 +9,7 @@ import type { OpenFile } from './segment-appender.ts';
 import { encodeSegmentHeader, SEGMENT_HEADER_BYTES, segmentName } from './segment-file.ts';
 
 describe('a log whose process died in the middle of a write', () => {
-  it('drops what was written of the frame, wherever it was cut, and goes on in its place', async () => {
+  it('drops what was written of the frame, wherever it was cut, and continues in its place', async () => {
     const log = testLog();
     const end = await log.fill(100, 50);
     const frame = Buffer.concat(testFrame(await logIdOf(log), 30));

@@ -90,7 +90,7 @@ async function openKnown(place: SegmentPlace, options: TailOptions): Promise<Ope
 
 function soundFrameBytes(frames: Buffer, place: SegmentPlace, { publishedEnd, log }: TailOptions): number {
   const { soundBytes, rest } = findTail(frames, place.logId);
-  if (rest === 'frames') throw damaged(place.path, soundBytes, 'sound frames stand behind it');
+  if (rest === 'frames') throw damaged(place.path, soundBytes, 'sound frames follow it');
   if (place.base + soundBytes < publishedEnd) {
     throw damaged(place.path, soundBytes, `the log was durable up to ${publishedEnd}`);
   }

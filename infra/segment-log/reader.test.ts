@@ -33,7 +33,7 @@ describe('a reader of the segment log', () => {
     expect(await reader.read(0, end, 1e6)).toEqual([]);
   });
 
-  it('goes through all segments in one read', async () => {
+  it('reads through all segments in one call', async () => {
     const log = testLog(500);
     const end = await log.fill(...Array.from({ length: 40 }, (_, at) => at * 20));
     const frames = await (await open(log)).read(0, 0, 1e6);
@@ -63,7 +63,7 @@ describe('a reader of the segment log', () => {
     await expect((await open(log)).read(0, 17, 1e6)).rejects.toMatchObject({ code: 'frame_damaged' });
   });
 
-  it('says that what retention removed is gone', async () => {
+  it('reports that retention removed what is requested', async () => {
     const log = testLog(300);
     await log.fill(100, 100, 100);
     const reader = await open(log);

@@ -34,7 +34,7 @@ interface Stretch {
   logId: Uint8Array;
 }
 
-/** Keeps no segment open between reads, so that the room of a trimmed one is given back at once. */
+/** Keeps no segment open between reads, so that the space of a trimmed one is freed at once. */
 function createReader({ directory, logId, durableEnd }: ReaderDeps): EventLogReader {
   function stretchFrom(from: number, end: number, bases: number[]): Stretch {
     const above = bases.findIndex((base) => base > from);
@@ -57,8 +57,8 @@ function createReader({ directory, logId, durableEnd }: ReaderDeps): EventLogRea
       const bases = listSegments(directory);
       for (let at = from; at < end; ) {
         const stretch = stretchFrom(at, end, bases);
-        const room = { bytesMax: bytesMax - (at - from), atLeastOne: frames.length === 0 };
-        frames = frames.concat(await readFrames(stretch, room));
+        const limit = { bytesMax: bytesMax - (at - from), atLeastOne: frames.length === 0 };
+        frames = frames.concat(await readFrames(stretch, limit));
         at = frames.at(-1)?.next ?? at;
         if (at < stretch.to || at - from >= bytesMax) break;
       }
@@ -72,7 +72,7 @@ function createReader({ directory, logId, durableEnd }: ReaderDeps): EventLogRea
 
 async function readFrames(
   stretch: Stretch,
-  room: { bytesMax: number; atLeastOne: boolean },
+  limit: { bytesMax: number; atLeastOne: boolean },
 ): Promise<LogFrame[]> {
   const { path, base, from, to, logId } = stretch;
   const file = await openSegment(stretch);
@@ -83,10 +83,10 @@ async function readFrames(
       logId,
     });
     const at = SEGMENT_HEADER_BYTES + from - base;
-    const bytes = Math.min(to - from, Math.max(room.bytesMax, FRAME_HEADER_BYTES));
+    const bytes = Math.min(to - from, Math.max(limit.bytesMax, FRAME_HEADER_BYTES));
     const chunk = await readExactly(file, stretch, { at, bytes });
     const frames = splitFrames(chunk, stretch);
-    if (frames.length > 0 || !room.atLeastOne) return frames;
+    if (frames.length > 0 || !limit.atLeastOne) return frames;
     const frameBytes = Math.min(chunk.readUInt32LE(8), to - from);
     return splitFrames(await readExactly(file, stretch, { at, bytes: frameBytes }), stretch);
   } finally {

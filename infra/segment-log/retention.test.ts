@@ -46,7 +46,7 @@ describe('a segment', () => {
     expect(log.segment(0)).toBe(current);
   });
 
-  it('is gone from the front only when a crash came in the middle, and the log opens', async () => {
+  it('is removed from the front only when a crash came in the middle, and the log opens', async () => {
     const log = testLog(500);
     const end = await log.fill(...FRAMES);
     await rm(log.segment(0));
@@ -58,7 +58,7 @@ describe('a segment', () => {
 });
 
 // Mutant it catches: bytes of a deleted file taken for frames, or its end for damage.
-it('a reader that is overtaken gives true frames or says that they are gone', async () => {
+it('a reader that is overtaken gives true frames or reports that they are removed', async () => {
   const log = testLog(2_000);
   await log.fill(...Array.from({ length: 300 }, () => 300));
   const all = await log.spans();

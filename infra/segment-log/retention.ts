@@ -6,7 +6,7 @@ import { listSegments, segmentName } from './segment-file.ts';
 
 /**
  * Gives up whole segments. `current` is the one that is written: while the next one is being made there are
- * two at the end, and when the disk has no room for that one the old one is gone on with.
+ * two at the end, and when the disk has no room for that one the old one is continued.
  */
 export function createRetention(directory: string, current: () => OpenSegment): LogRetention {
   let start = listSegments(directory)[0] ?? 0;

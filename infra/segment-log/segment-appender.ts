@@ -31,14 +31,14 @@ export async function createSegment(place: SegmentPlace, openFile: OpenFile): Pr
   } catch (error) {
     await file.close();
     await unlink(place.path);
-    // Durably: the log may go on in the segment before, beyond where this one would begin.
+    // Durably: the log may continue in the segment before, beyond where this one would begin.
     // mutant: segment-taken-back-for-now
     syncDirectory(dirname(place.path));
     throw error;
   }
 }
 
-/** Returns when every byte is durable. A write that takes only a part is gone on with. */
+/** Returns when every byte is durable. A write that takes only a part is continued. */
 export async function writeDurableAt(
   file: FileHandle,
   pieces: Uint8Array[],

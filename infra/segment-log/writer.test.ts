@@ -52,7 +52,7 @@ describe('a write that the disk does not take', () => {
     expect(await log.spans()).toHaveLength(1);
   });
 
-  it('is gone on with when the disk took a part of it', async () => {
+  it('is continued when the disk took a part of it', async () => {
     const log = testLog();
     const disk = faultyDisk();
     const writer = await log.open({ openFile: disk.openFile });

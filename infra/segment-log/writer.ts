@@ -82,7 +82,7 @@ function createWriter(deps: WriterDeps): SegmentLogWriter {
     return { status: 'durable', position, end: position + bytes };
   }
 
-  /** Goes on in a new segment. False when there is no room for its file: the old one stays. */
+  /** Continues in a new segment. False when there is no room for its file: the old one stays. */
   async function roll(): Promise<boolean> {
     const base = segment.base + segment.frameBytes;
     const place = { path: join(directory, segmentName(base)), base, logId };

@@ -7,7 +7,7 @@ import { type DistributedIdempotencyStore, OUTCOME } from '../ports/idempotency-
 import { openKeysUnderTest } from './keys-under-test.ts';
 
 const PATIENCE = { timeout: 20_000, interval: 100 };
-const NOBODY_LISTENS = 1;
+const CLOSED_PORT = 1;
 
 async function startServer(settings: Record<string, string> = {}) {
   const server = await startRedis({ settings });
@@ -56,7 +56,7 @@ async function failOver(settings: Record<string, string>): Promise<void> {
   };
   const [first] = await storedEpoch();
 
-  await before.redis.replicaof('127.0.0.1', NOBODY_LISTENS);
+  await before.redis.replicaof('127.0.0.1', CLOSED_PORT);
   let id = 1;
   const rejected = () => use(keys, ++id).catch((error: Transient) => error.code);
   const rejectedAgain = async () => [await rejected(), connections > 3];

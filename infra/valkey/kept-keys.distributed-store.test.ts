@@ -1,6 +1,6 @@
 import { Redis } from 'iovalkey';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { type DistributedIdempotencyStore, NOTE, OUTCOME } from '../ports/idempotency-store.ts';
+import { CLAIM_STATE, type DistributedIdempotencyStore, OUTCOME } from '../ports/idempotency-store.ts';
 import { type KeysUnderTest, openKeysUnderTest } from './keys-under-test.ts';
 
 const HOUR_MS = 3_600_000;
@@ -33,9 +33,15 @@ async function claim(keys: DistributedIdempotencyStore, requested: Requested) {
   const times = new Float64Array(records.buffer);
   times.set([atMs, atMs], 3);
   const given = { records, readOnly: Uint8Array.of(isReadOnly ? 1 : 0) };
-  const batch = { ...given, count: 1, outcomes: new Uint8Array(1), notes: new Uint8Array(1) };
+  const batch = { ...given, count: 1, outcomes: new Uint8Array(1), claimStates: new Uint8Array(1) };
   const claimed = await keys.claim(batch);
-  return { claimed, atMs, outcome: batch.outcomes[0], note: batch.notes[0], createdAtMs: times[4] };
+  return {
+    claimed,
+    atMs,
+    outcome: batch.outcomes[0],
+    claimState: batch.claimStates[0],
+    createdAtMs: times[4],
+  };
 }
 
 async function confirm(keys: DistributedIdempotencyStore, requested: Requested): Promise<void> {
@@ -47,7 +53,7 @@ async function leaseKeys({ redis, prefix }: KeysUnderTest & { redis: Redis }): P
 }
 
 /** For so long what was lost is missed. */
-async function youngHours({ pool, prefix }: Pick<KeysUnderTest, 'pool' | 'prefix'>): Promise<number> {
+async function doubtfulHours({ pool, prefix }: Pick<KeysUnderTest, 'pool' | 'prefix'>): Promise<number> {
   const { rows } = await pool.query(
     'SELECT extract(epoch FROM young_until - now()) / 3600 AS hours FROM key_stores WHERE name = $1',
     [prefix],
@@ -62,8 +68,8 @@ test('a key older than keys are kept is a new event, flagged, whatever became of
   for (const key of await leaseKeys(opened)) await opened.redis.del(key);
   expect(await claim(keys, { isReadOnly: true })).toMatchObject({ outcome: OUTCOME.absent });
   expect(await claim(keys, { fingerprint: 8 })).toMatchObject({ outcome: OUTCOME.reused });
-  const { outcome, note, atMs, createdAtMs } = await claim(keys, {});
-  expect({ outcome, note }).toEqual({ outcome: OUTCOME.created, note: NOTE.takenOver });
+  const { outcome, claimState, atMs, createdAtMs } = await claim(keys, {});
+  expect({ outcome, claimState }).toEqual({ outcome: OUTCOME.created, claimState: CLAIM_STATE.takenOver });
   expect(createdAtMs).toBe(atMs);
 });
 
@@ -87,9 +93,12 @@ test('a claim that was left while the clock was ahead is pending for no longer t
   await claim(keys, {});
   const [key = Buffer.alloc(0)] = await leaseKeys({ redis, url, open, ...opened });
   await redis.set(key, String(Date.now() + 40 * 24 * HOUR_MS));
-  expect(await claim(keys, {})).toMatchObject({ outcome: OUTCOME.duplicate, note: NOTE.pending });
+  expect(await claim(keys, {})).toMatchObject({
+    outcome: OUTCOME.duplicate,
+    claimState: CLAIM_STATE.pending,
+  });
   expect(Number(await redis.get(key))).toBeLessThan(Date.now() + HOUR_MS);
-  const taken = { outcome: OUTCOME.created, note: NOTE.takenOver };
+  const taken = { outcome: OUTCOME.created, claimState: CLAIM_STATE.takenOver };
   await vi.waitFor(async () => expect(await claim(keys, {})).toMatchObject(taken), { timeout: 20_000 });
 });
 
@@ -103,27 +112,30 @@ test('a claim that fails midway leaves nothing that counts as durable', async ()
   new Float64Array(records.buffer).set([Date.now(), Date.now()], 3);
   // In the place of the second one is something else.
   await redis.set(`${prefix}:{s0}:AA`, 'no hash');
-  const [readOnly, outcomes, notes] = [new Uint8Array(2), new Uint8Array(2), new Uint8Array(2)];
-  const batch = { records, readOnly, count: 2, outcomes, notes };
+  const [readOnly, outcomes, claimStates] = [new Uint8Array(2), new Uint8Array(2), new Uint8Array(2)];
+  const batch = { records, readOnly, count: 2, outcomes, claimStates };
   await expect(Promise.resolve(keys.claim(batch))).rejects.toThrow();
-  expect(await claim(keys, {})).toMatchObject({ outcome: OUTCOME.duplicate, note: NOTE.pending });
+  expect(await claim(keys, {})).toMatchObject({
+    outcome: OUTCOME.duplicate,
+    claimState: CLAIM_STATE.pending,
+  });
 });
 
-// Red when keys go by the window alone: a replay that is not searched for yet would be a second event.
+// Red when keys expire by the window alone: a replay that is not searched for yet would be a second event.
 test('a key is kept for as long as its event may lie ahead, and for the window behind that', async () => {
   const { keys, redis, ...opened } = await openKeys(2 * HOUR_MS);
   const known = { id: 1, agoMs: KEPT_MS + HOUR_MS };
   await confirm(keys, known);
-  // It looks through the hash that both stand in.
+  // It looks through the hash that contains both.
   await confirm(keys, { id: 64 });
   expect(await claim(keys, known)).toMatchObject({ outcome: OUTCOME.duplicate });
   // And so long keys that were lost are missed.
   await redis.del(`${opened.prefix}:{s0}:birth`);
   await confirm(keys, { id: 2 });
-  expect(await youngHours(opened)).toBeGreaterThan(3.9);
+  expect(await doubtfulHours(opened)).toBeGreaterThan(3.9);
 });
 
-// Red when keys go by what is set now: the replay of an event that lay far ahead would be a second event.
+// Red when keys expire by what is set now: the replay of an event that lay far ahead would be a second event.
 test('a key is kept for as long as events ever could lie ahead, though they may no longer', async () => {
   const { keys, open, redis, ...opened } = await openKeys(20 * HOUR_MS);
   const known = { id: 1, agoMs: 10 * HOUR_MS };
@@ -133,7 +145,7 @@ test('a key is kept for as long as events ever could lie ahead, though they may 
   expect(await claim(lowered, known)).toMatchObject({ outcome: OUTCOME.duplicate });
   await redis.del(`${opened.prefix}:{s0}:birth`);
   await confirm(lowered, { id: 2 });
-  expect(await youngHours(opened)).toBeGreaterThan(21.9);
+  expect(await doubtfulHours(opened)).toBeGreaterThan(21.9);
 });
 
 // Red when it is opened all the same: what was swept under the shorter window is counted a second time.

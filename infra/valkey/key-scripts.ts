@@ -8,11 +8,11 @@
  * one deletion, however many keys there are. `t` and the owner holds the ids that another has taken over.
  *
  * A key counts for the keeping time after its createdAt, then it is as good as swept; both keys of an owner
- * are kept twice as long. Otherwise a claim of which nobody knows would be called durable in the end.
+ * are kept twice as long. Otherwise a claim that no process knows would be called durable in the end.
  */
 const HEAD = `
 local sub, byte, call = string.sub, string.byte, redis.call
-if call('GET', KEYS[1]) ~= ARGV[1] then return redis.error_reply('BIRTH is another') end
+if call('GET', KEYS[1]) ~= ARGV[1] then return redis.error_reply('EPOCH is another') end
 local prefix, owner, keepMs = KEYS[2], ARGV[2], tonumber(ARGV[3])
 local leaseKey, takenKey = prefix .. 'r' .. owner, prefix .. 't' .. owner
 `;
@@ -93,7 +93,7 @@ for item = 1, #records / 40 do
       elseif looksOnly and isForgotten(known) then
         outcome = 0
       elseif same and (lease or isForgotten(known)) then
-        -- Who sends what is forgotten sends a new event; flagged, since it may be on the log all the same.
+        -- A forgotten key makes a new event; flagged, since it may be on the log all the same.
         if isForgotten(known) then known = value .. other end
         outcome = 1 + ${FLAG.takenOver}
         takeOver(bucket, field, known)
@@ -122,16 +122,16 @@ return lost
  */
 export const RELEASE = `${HEAD}
 local records, takenOver = ARGV[4], ARGV[5]
-local mayStand = false
+local mayBeOnLog = false
 for item = 1, #records / 40 do
   local at = item * 40 - 39
   local bucket, field = prefix .. sub(records, at, at + 1), sub(records, at + 2, at + 15)
   local known = call('HGET', bucket, field)
   if known and sub(known, 25, 32) == owner then
-    if byte(takenOver, item) == 1 then mayStand = true else call('HDEL', bucket, field) end
+    if byte(takenOver, item) == 1 then mayBeOnLog = true else call('HDEL', bucket, field) end
   end
 end
-if mayStand then call('SET', leaseKey, '0', 'PX', 2 * keepMs) else call('DEL', leaseKey) end
+if mayBeOnLog then call('SET', leaseKey, '0', 'PX', 2 * keepMs) else call('DEL', leaseKey) end
 call('DEL', takenKey)
 return 1
 `;

@@ -8,7 +8,7 @@ import type { ValkeyClient } from './valkey-client.ts';
 
 /**
  * Detects that the key store is no longer the same one. A restart, a fail-over, a restore or a wipe may have
- * lost keys, and the store itself cannot say which: from then on, for as long as keys are kept, everything
+ * lost keys, and the store itself cannot tell which: from then on, for as long as keys are kept, everything
  * that is claimed is searched for in ClickHouse before it is counted.
  */
 export interface StoreEpoch {
@@ -46,14 +46,15 @@ const TRIES_MAX = 5;
 export function createStoreEpoch(deps: EpochDeps): StoreEpoch {
   const { clock } = deps;
   let known: { epoch: string; mayHaveLostKeysUntilMs: number } | undefined;
-  let asking: Promise<string> | undefined;
+  let reading: Promise<string> | undefined;
   let doubts = 0;
 
-  async function ask(): Promise<string> {
+  async function read(): Promise<string> {
     const before = doubts;
     const { epoch, mayHaveLostKeysMs } = await look(deps).catch(throwTransient);
     // A result that was read on a connection which is lost by now proves nothing.
-    if (before !== doubts) throw new Transient('keys_unavailable', 'The key store went away.');
+    if (before !== doubts)
+      throw new Transient('keys_unavailable', 'The connection to the key store was lost.');
     known = { epoch, mayHaveLostKeysUntilMs: clock.monotonicMs() + mayHaveLostKeysMs };
     return epoch;
   }
@@ -61,10 +62,10 @@ export function createStoreEpoch(deps: EpochDeps): StoreEpoch {
   return {
     async mark() {
       if (known) return known.epoch;
-      asking ??= ask().finally(() => {
-        asking = undefined;
+      reading ??= read().finally(() => {
+        reading = undefined;
       });
-      return await asking;
+      return await reading;
     },
     // A store of unknown state may have lost keys.
     // mutant: run-id-believed
@@ -76,7 +77,7 @@ export function createStoreEpoch(deps: EpochDeps): StoreEpoch {
   };
 }
 
-/** What Postgres says of it, once both say the same. */
+/** What Postgres has of it, once both have the same. */
 async function look(deps: EpochDeps): Promise<EpochRow> {
   const { client, markKeys, pool, name } = deps;
   for (let tries = 0; tries < TRIES_MAX; tries++) {

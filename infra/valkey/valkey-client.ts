@@ -28,7 +28,7 @@ interface Scripts {
 
 const COMMAND_TIMEOUT_MS = 1_000;
 /**
- * A connection on which nothing is received while a response is due is replaced: its other end may be gone.
+ * A connection on which nothing is received while a response is due is replaced: its other end may be down.
  */
 const SILENT_MAX_MS = 2_000;
 const RECONNECT_MS_MAX = 500;
@@ -108,12 +108,12 @@ export function createValkeyClient(
 }
 
 /**
- * Commands of one turn of the event loop, for several shards, go to the system in one write, and the server
- * reads them and responds together.
+ * Commands of one turn of the event loop, for several shards, are written to the system at once, and the
+ * server reads them and responds together.
  */
 function createWriteBatcher(streamNow: () => Writable | undefined) {
   let corked: Writable | undefined;
-  return <T>(ask: () => T): T => {
+  return <T>(command: () => T): T => {
     const stream = streamNow();
     if (stream && stream !== corked) {
       corked = stream;
@@ -123,7 +123,7 @@ function createWriteBatcher(streamNow: () => Writable | undefined) {
         if (corked === stream) corked = undefined;
       });
     }
-    return ask();
+    return command();
   };
 }
 
@@ -144,7 +144,7 @@ const TLS_FAILED = /CERT|SIGNATURE|^ERR_TLS|^ERR_SSL/;
 
 function failure(cause: unknown): Fatal | Transient {
   const message = cause instanceof Error ? cause.message : String(cause);
-  if (message.startsWith('BIRTH')) {
+  if (message.startsWith('EPOCH')) {
     return new Transient('key_store_changed', 'The key store is not the one it was.', { cause });
   }
   if (REJECTED.test(message)) {

@@ -5,10 +5,10 @@ import { Fatal, Transient } from '../../schemas/failures.ts';
 import { idOf, RECORD_BYTES, TIMES_BYTES, timesByte } from '../../schemas/stored/record.ts';
 import type { Clock } from '../ports/clock.ts';
 import {
+  CLAIM_STATE,
   type Claim,
   type DistributedBatch,
   type DistributedIdempotencyStore,
-  NOTE,
   OUTCOME,
 } from '../ports/idempotency-store.ts';
 import { FLAG } from './key-scripts.ts';
@@ -44,7 +44,7 @@ const CLOCKS_APART_MS = 3_600_000;
 export async function openValkeyKeys(options: ValkeyKeysOptions): Promise<DistributedIdempotencyStore> {
   const { settings, shards, pool, clock, log, prefix = 'metergate' } = options;
   const { hotWindowMs: windowMs } = settings;
-  // Until a replay is searched for in ClickHouse: that goes by occurredAt, and a key by createdAt.
+  // Until a replay is searched for in ClickHouse: that depends on occurredAt, and a key on createdAt.
   const claimKeepMs = async () => {
     const aheadMs = await claimWindow(pool, prefix, { windowMs, aheadMs: options.aheadMsMax });
     // mutant: keys-kept-for-the-window-alone
@@ -149,7 +149,7 @@ function createValkeyKeys(parts: KeysParts): DistributedIdempotencyStore {
   };
 }
 
-/** Writes outcomes, notes and times of the first event into the batch. */
+/** Writes outcomes, claim states and times of the first event into the batch. */
 function takeIn(
   batch: DistributedBatch,
   bytes: Buffer,
@@ -160,12 +160,12 @@ function takeIn(
   let waits = false;
   let timesAt = 0;
   for (let item = 0; item < batch.count; item++) {
-    const said = outcomes[item] ?? 0;
-    const outcome = said & FLAG.outcome;
+    const bits = outcomes[item] ?? 0;
+    const outcome = bits & FLAG.outcome;
     batch.outcomes[item] = outcome;
-    waits ||= (said & (FLAG.own | FLAG.pending)) !== 0;
-    if (batch.notes) batch.notes[item] = noteOf(said);
-    const isTakenOver = (said & FLAG.takenOver) !== 0;
+    waits ||= (bits & (FLAG.own | FLAG.pending)) !== 0;
+    if (batch.claimStates) batch.claimStates[item] = claimStateOf(bits);
+    const isTakenOver = (bits & FLAG.takenOver) !== 0;
     if (outcome === OUTCOME.duplicate || isTakenOver) {
       times.copy(bytes, timesByte(item), timesAt, timesAt + TIMES_BYTES);
       timesAt += TIMES_BYTES;
@@ -197,8 +197,10 @@ function giveUp({ batch, items, records }: HeldClaim, ids: Buffer[]): void {
   }
 }
 
-function noteOf(said: number): number {
-  return (said & FLAG.pending ? NOTE.pending : 0) | (said & FLAG.takenOver ? NOTE.takenOver : 0);
+function claimStateOf(bits: number): number {
+  return (
+    (bits & FLAG.pending ? CLAIM_STATE.pending : 0) | (bits & FLAG.takenOver ? CLAIM_STATE.takenOver : 0)
+  );
 }
 
 /** Each claim's own, so that a claim which was taken over cannot confirm the events of the other. */

@@ -51,7 +51,7 @@ export function createDistributedUsage(deps: DistributedUsageDeps): DistributedU
   const waiting = new Set<WaitingPart>();
   const timer = setInterval(giveUp, LOOK_EVERY_MS);
 
-  /** In the order of arrival: behind the first that is young all are. */
+  /** In the order of arrival: behind the first that is recent all are. */
   function giveUp(): void {
     for (const commit of commits) commit.giveUpStuck();
     const oldest = clock.monotonicMs() - RESPONDED_WITHIN_MS;

@@ -1,5 +1,5 @@
 import type { Identified } from '../../infra/ports/engine.ts';
-import { type DistributedBatch, NOTE, OUTCOME } from '../../infra/ports/idempotency-store.ts';
+import { CLAIM_STATE, type DistributedBatch, OUTCOME } from '../../infra/ports/idempotency-store.ts';
 import type { FrameContent, TouchedSpan } from '../../schemas/stored/frame.ts';
 import {
   copyRecord,
@@ -17,11 +17,11 @@ export interface RoundPart {
   items: readonly number[];
 }
 
-/** What goes onto the log, but for what the log itself adds. */
+/** What is written to the log, but for what the log itself adds. */
 export type RoundFrame = Omit<FrameContent, 'logId' | 'committedAtMs'>;
 
 /** Gives memory for the lines of a frame: at least so many bytes. */
-export type TakeRoom = (bytes: number) => Buffer;
+export type TakeBuffer = (bytes: number) => Buffer;
 
 /** All items of a round as one batch. */
 export function batchOf(parts: readonly RoundPart[], shard: number): Required<DistributedBatch> {
@@ -35,7 +35,14 @@ export function batchOf(parts: readonly RoundPart[], shard: number): Required<Di
       readOnly[at++] = identified.readOnly[item] ?? 0;
     }
   }
-  return { count, records, readOnly, outcomes: new Uint8Array(count), notes: new Uint8Array(count), shard };
+  return {
+    count,
+    records,
+    readOnly,
+    outcomes: new Uint8Array(count),
+    claimStates: new Uint8Array(count),
+    shard,
+  };
 }
 
 /**
@@ -44,15 +51,16 @@ export function batchOf(parts: readonly RoundPart[], shard: number): Required<Di
  */
 export function takeTimes(
   parts: readonly RoundPart[],
-  { records, outcomes, notes }: Required<DistributedBatch>,
+  { records, outcomes, claimStates }: Required<DistributedBatch>,
 ): void {
   let at = 0;
   for (const { identified, items } of parts) {
     for (const item of items) {
-      const note = notes[at] ?? 0;
-      const isPending = (note & NOTE.pending) !== 0;
+      const claimState = claimStates[at] ?? 0;
+      const isPending = (claimState & CLAIM_STATE.pending) !== 0;
       // mutant: pending-times-taken
-      const isFirst = note === NOTE.takenOver || (outcomes[at] === OUTCOME.duplicate && !isPending);
+      const isFirst =
+        claimState === CLAIM_STATE.takenOver || (outcomes[at] === OUTCOME.duplicate && !isPending);
       if (isFirst) copyTimes(records, at * RECORD_WORDS, identified.records, item * RECORD_WORDS);
       at++;
     }
@@ -65,22 +73,22 @@ export function takeTimes(
  */
 export function frameOf(
   parts: readonly RoundPart[],
-  { records, outcomes, notes }: Required<DistributedBatch>,
+  { records, outcomes, claimStates }: Required<DistributedBatch>,
   mayHaveLostKeys: boolean,
-  takeRoom: TakeRoom = Buffer.allocUnsafe,
+  takeBuffer: TakeBuffer = Buffer.allocUnsafe,
 ): RoundFrame {
   const touched = new Map<string, TouchedSpan>();
   const times = new Float64Array(records.buffer);
   // Mostly all are new, and stay as they are.
   const kept = outcomes.every((one) => one === OUTCOME.created) ? records : new Uint32Array(records.length);
   const recheck: number[] = [];
-  const lines = createLines(parts, takeRoom);
+  const lines = createLines(parts, takeBuffer);
   let eventCount = 0;
   let at = -1;
   for (const { identified, items } of parts) {
     for (const item of items) {
       if (outcomes[++at] !== OUTCOME.created) continue;
-      const isTakenOver = notes[at] === NOTE.takenOver;
+      const isTakenOver = claimStates[at] === CLAIM_STATE.takenOver;
       // mutant: taken-over-unflagged, young-store-unflagged
       if (isTakenOver || mayHaveLostKeys) recheck.push(eventCount);
       const occurredMs = occurredAtMs(times, at);
@@ -89,7 +97,7 @@ export function frameOf(
       else lines.add(identified, item);
       if (kept !== records) copyRecord(records, at * RECORD_WORDS, kept, eventCount * RECORD_WORDS);
       eventCount++;
-      touch(touched, identified.pairs[identified.pairOf[item] ?? 0] ?? '', occurredMs);
+      touch(touched, identified.customerMeters[identified.customerMeterOf[item] ?? 0] ?? '', occurredMs);
     }
   }
   return {
@@ -102,12 +110,12 @@ export function frameOf(
 /** A take-over can make a line longer than it was: by two timestamps of 16 digits at most. */
 const LONGER_MAX = 32;
 
-function createLines(parts: readonly RoundPart[], takeRoom: TakeRoom) {
-  let room = 0;
+function createLines(parts: readonly RoundPart[], takeBuffer: TakeBuffer) {
+  let bytesMax = 0;
   for (const { identified, items } of parts) {
-    for (const item of items) room += endOf(identified, item) - startOf(identified, item) + LONGER_MAX;
+    for (const item of items) bytesMax += endOf(identified, item) - startOf(identified, item) + LONGER_MAX;
   }
-  const bytes = takeRoom(room);
+  const bytes = takeBuffer(bytesMax);
   let end = 0;
   return {
     add(identified: Identified, item: number): void {
@@ -139,10 +147,14 @@ function withTimes(line: Buffer, [occurredAtMs, createdAtMs]: readonly [number, 
 
 const COMMA = 44;
 
-function touch(touched: Map<string, TouchedSpan>, pair: string, occurredAtMs: number): void {
-  const span = touched.get(pair);
+function touch(touched: Map<string, TouchedSpan>, customerMeter: string, occurredAtMs: number): void {
+  const span = touched.get(customerMeter);
   if (!span) {
-    touched.set(pair, { pair, occurredFromMs: occurredAtMs, occurredToMs: occurredAtMs });
+    touched.set(customerMeter, {
+      pair: customerMeter,
+      occurredFromMs: occurredAtMs,
+      occurredToMs: occurredAtMs,
+    });
     return;
   }
   if (occurredAtMs < span.occurredFromMs) span.occurredFromMs = occurredAtMs;

@@ -126,9 +126,9 @@ test('what may be written is taken over though its customer was archived, and no
 // Red when a claim is confirmed by its key alone.
 test('an owner that was too slow finds that another has its key, and its response is true', async () => {
   const { log, one, two } = await twoDataPlanes(200);
-  let goOn: () => void = () => undefined;
+  let release: () => void = () => undefined;
   const held = new Promise<void>((resolve) => {
-    goOn = resolve;
+    release = resolve;
   });
   log.next = async () => {
     log.next = async () => 'durable';
@@ -139,7 +139,7 @@ test('an owner that was too slow finds that another has its key, and its respons
   await delay(400);
   const fast = await two('a', 1);
   expect(fast.status).toBe(201);
-  goOn();
+  release();
   expect(await slow).toEqual({ ...fast, replayed: true });
   expect(log.frames.map(({ recheck }) => recheck)).toEqual([[0], []]);
 });
@@ -148,8 +148,8 @@ test('an owner that was too slow finds that another has its key, and its respons
 test('what is claimed from a store that may have lost keys is flagged, all of it', async () => {
   const installation = await openKeysUnderTest();
   const log = createLogUnderTest();
-  const young = { ...(await installation.open()), mayHaveLostKeys: () => true };
-  const send = await openDataPlane(young, log);
+  const doubtful = { ...(await installation.open()), mayHaveLostKeys: () => true };
+  const send = await openDataPlane(doubtful, log);
   expect((await send('a', 1)).status).toBe(201);
   expect(log.frames.map(({ recheck }) => recheck)).toEqual([[0]]);
 });
@@ -157,15 +157,15 @@ test('what is claimed from a store that may have lost keys is flagged, all of it
 // Red when a request waits for a log that does not respond.
 test('a log that hangs is an error within a second, and what it wrote is no second event', async () => {
   const { log, one, two } = await twoDataPlanes();
-  let goOn: () => void = () => undefined;
+  let release: () => void = () => undefined;
   log.next = () =>
     new Promise((resolve) => {
-      goOn = () => resolve('durable');
+      release = () => resolve('durable');
     });
   const passedMs = startStopwatch();
   await expect(one('a', 1)).rejects.toEqual(unavailable);
   expect(passedMs()).toBeLessThan(1_500);
-  goOn();
+  release();
   await vi.waitFor(() => expect(log.frames).toHaveLength(1), 20_000);
   expect((await two('a', 1)).status).toBe(201);
   expect(log.frames).toHaveLength(1);
@@ -203,8 +203,8 @@ test('a replay of an event that is older than the keys shows the first one, and 
 
 test('while ClickHouse is unavailable old events are rejected, and new ones are accepted', async () => {
   const { log, keys } = await afterTheWindow();
-  const away = () => Promise.reject(new Transient('warehouse_unavailable', 'The test.'));
-  const send = await openDataPlane(keys, log, { query: away });
+  const unavailable = () => Promise.reject(new Transient('warehouse_unavailable', 'The test.'));
+  const send = await openDataPlane(keys, log, { query: unavailable });
   expect(await send('a', 1, OLD)).toMatchObject({ status: 503, json: { error: { code: 'unavailable' } } });
   expect((await send('b', 1)).status).toBe(201);
 });

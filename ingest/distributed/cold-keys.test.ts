@@ -40,7 +40,8 @@ async function identifiedBatch(events: Array<[key: string, occurredAt: string, v
   return identified;
 }
 
-// Red when such an item goes to the key store, which has forgotten the key: one event would be there twice.
+// Red when such an item is sent to the key store, which has forgotten the key: one event would be there
+// twice.
 test('what is found decides all items of the request with its key', async () => {
   const identified = await identifiedBatch([
     ['a', NEW, 1],
@@ -67,7 +68,7 @@ test('what is found decides all items of the request with its key', async () => 
 
 // Red when one of them takes the key: what is stored under it would be counted twice.
 test('all items with the key of an old one wait with it while ClickHouse is unavailable', async () => {
-  const away = () => Promise.reject(new Transient('warehouse_unavailable', 'The test.'));
+  const unavailable = () => Promise.reject(new Transient('warehouse_unavailable', 'The test.'));
   const identified = await identifiedBatch([
     ['a', NEW],
     ['b', OLD],
@@ -76,7 +77,7 @@ test('all items with the key of an old one wait with it while ClickHouse is unav
     ['c', NEW],
   ]);
   const outcomes = new Uint8Array(identified.count);
-  expect(await decideCold({ query: away }, identified, outcomes)).toEqual(new Set([0, 1, 2, 3]));
+  expect(await decideCold({ query: unavailable }, identified, outcomes)).toEqual(new Set([0, 1, 2, 3]));
   const { results } = JSON.parse(identified.response(outcomes).body.toString());
   const codes = results.map(({ error }: { error?: { code: string } }) => error?.code);
   expect(codes.slice(0, 4)).toEqual(Array(4).fill('unavailable'));

@@ -53,12 +53,12 @@ function idsOf({ count, records }: Identified): (item: number) => string {
   return (item) => `${words[item * 5]} ${words[item * 5 + 1]}`;
 }
 
-function coldItems({ cold, pairs, pairOf, records }: Identified): ColdItem[] {
+function coldItems({ cold, customerMeters, customerMeterOf, records }: Identified): ColdItem[] {
   const times = new Float64Array(records.buffer);
   const bytes = new Uint8Array(records.buffer);
   return cold.map((item) => ({
     item,
-    pair: pairs[pairOf[item] ?? 0] ?? '',
+    customerMeter: customerMeters[customerMeterOf[item] ?? 0] ?? '',
     occurredAtMs: times[item * 5 + 3] ?? 0,
     id: bytes.subarray(item * 40, item * 40 + 16),
   }));

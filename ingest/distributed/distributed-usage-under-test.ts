@@ -11,7 +11,7 @@ import { createEngineHarness } from '../engine/engine-under-test.ts';
 import { createDistributedEngine } from '../engine/js/distributed-engine.ts';
 import { createDistributedUsage } from './begin-distributed-usage.ts';
 
-/** A log of frames in memory, whose appends end as the test says. */
+/** A log of frames in memory, whose appends end as the test sets. */
 export interface LogUnderTest {
   frames: Frame[];
   /** Called before each append. `unknown-written`: the response is lost, but the frame is on the log. */

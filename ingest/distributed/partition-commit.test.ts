@@ -28,8 +28,8 @@ const identified = {
   readOnly: new Uint8Array(1),
   lines: line,
   lineEnds: [line.length],
-  pairs: ['ws_a:live cus_a calls'],
-  pairOf: [0],
+  customerMeters: ['ws_a:live cus_a calls'],
+  customerMeterOf: [0],
 } as unknown as Identified;
 
 async function failedAppend(status: 'not_sent' | 'unknown') {
@@ -55,7 +55,7 @@ async function failedAppend(status: 'not_sent' | 'unknown') {
   return { failure, logged };
 }
 
-// Red when the log says of an unknown outcome that nothing was written: an operator would believe it.
+// Red when the log reports an unknown outcome as nothing written: an operator would trust it.
 test.each([
   ['not_sent', /nothing was written/],
   ['unknown', /may have been written/],

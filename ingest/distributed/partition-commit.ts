@@ -2,10 +2,10 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../infra/ports/clock.ts';
 import type { PartitionOutcome, PartitionWriter } from '../../infra/ports/event-log.ts';
 import {
+  CLAIM_STATE,
   type Claim,
   type DistributedBatch,
   type DistributedIdempotencyStore,
-  NOTE,
   OUTCOME,
 } from '../../infra/ports/idempotency-store.ts';
 import { Transient } from '../../schemas/failures.ts';
@@ -58,7 +58,7 @@ const SENT_WITHIN_MS = 5_000;
 const LOOK_AGAIN = { everyMs: 20, withinMs: 900 };
 /** A store that does not respond in this time counts as unavailable: clients get an error within a second. */
 const STUCK_MS = 900;
-const NO_ROOM = Buffer.alloc(0);
+const NO_BUFFER = Buffer.alloc(0);
 /** Log lines: a client that retries after `unknown` may find its event stored. */
 const APPEND_FAILED = {
   not_sent: 'the frame was not sent: nothing was written',
@@ -161,13 +161,13 @@ async function claimed({ keys, setOut }: PartitionCommitDeps, batch: Distributed
 }
 
 /** Returns the parts with items that another claim holds: checked again until those are durable or free. */
-function settle(parts: WaitingPart[], { outcomes, notes }: Required<DistributedBatch>): WaitingPart[] {
+function settle(parts: WaitingPart[], { outcomes, claimStates }: Required<DistributedBatch>): WaitingPart[] {
   const held: WaitingPart[] = [];
   let at = 0;
   for (const part of parts) {
     const pending: number[] = [];
     for (const item of part.items) {
-      if (((notes[at] ?? 0) & NOTE.pending) !== 0) pending.push(item);
+      if (((claimStates[at] ?? 0) & CLAIM_STATE.pending) !== 0) pending.push(item);
       part.outcomes[item] = outcomes[at++] ?? OUTCOME.absent;
     }
     if (pending.length === 0) part.done();
@@ -219,10 +219,10 @@ async function makeDurable(deps: PartitionCommitDeps, claimed: Claimed): Promise
 async function append(deps: PartitionCommitDeps, claimed: Claimed): Promise<PartitionOutcome> {
   const { writer, keys, clock, pool, onFrame } = deps;
   const { parts, batch, claimedAtMs } = claimed;
-  let room: Buffer = NO_ROOM;
+  let buffer: Buffer = NO_BUFFER;
   const content = frameOf(parts, batch, keys.mayHaveLostKeys(), (bytes) => {
-    room = pool.take(bytes);
-    return room;
+    buffer = pool.take(bytes);
+    return buffer;
   });
   const frame = encodeFrame({ ...content, logId: writer.logId, committedAtMs: clock.nowMs() });
   const startedAtMs = clock.monotonicMs();
@@ -230,7 +230,7 @@ async function append(deps: PartitionCommitDeps, claimed: Claimed): Promise<Part
   if (startedAtMs - claimedAtMs > SENT_WITHIN_MS) return { status: 'not_sent', cause: 'the claim is old' };
   const outcome = await writer.append(frame);
   // With an unknown outcome its bytes may still be sent.
-  if (outcome.status !== 'unknown') pool.give(room);
+  if (outcome.status !== 'unknown') pool.give(buffer);
   onFrame?.((clock.monotonicMs() - startedAtMs) / 1000, content.eventCount);
   return outcome;
 }

@@ -13,7 +13,7 @@ interface Batched {
   comes(): Promise<void>;
 }
 
-/** They go to one store in one write, and the response comes in a few milliseconds. */
+/** They are sent to one store in one write, and the response comes in a few milliseconds. */
 const PATIENCE_MS = 25;
 
 export function createProduceBatcher(patienceMs = PATIENCE_MS): SetOut {

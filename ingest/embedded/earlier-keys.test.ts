@@ -43,7 +43,7 @@ it.each([
 });
 
 // Red when it names a setting: EVENTS_RETENTION_DAYS, as was advised once, deletes what is left.
-it('what is said of lost events deletes nothing when it is followed', async () => {
+it('following the message about lost events deletes nothing', async () => {
   const { url } = await serveBytes([RECORDS, whole({ countMin: 1_050 })]);
   const message = String(await taken(url).catch((error) => error));
   expect(message).toContain('of 1050 events');
@@ -84,12 +84,12 @@ function serveBytes(bytes: Buffer[]) {
 }
 
 async function serve(
-  answer: (response: ServerResponse) => void,
+  respond: (response: ServerResponse) => void,
 ): Promise<{ url: string; requested: string[] }> {
   const requested: string[] = [];
   const server = createServer(({ url, headers }, response) => {
     requested.push(`${url} ${headers.authorization}`);
-    answer(response);
+    respond(response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.closeAllConnections());

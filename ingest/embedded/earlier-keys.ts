@@ -21,7 +21,7 @@ export interface EarlierKeysDeps {
 const TIMEOUTS = { headersTimeout: 60_000, bodyTimeout: 120_000 };
 
 /**
- * Records of what stood on the log before its start, from the control side. Throws Transient
+ * Records of what was on the log before its start, from the control side. Throws Transient
  * `keys_unavailable` unless all of them came whole, and `keys_incomplete` when the warehouse holds fewer than
  * were stored in it.
  */
@@ -75,7 +75,7 @@ function unavailable(message: string, cause?: unknown): Transient {
 function incomplete({ recordCount, countMin }: KeyExportTrailer): Transient {
   return new Transient(
     'keys_incomplete',
-    `The keys are gone, and of ${countMin} events that were acknowledged and stored or rejected only ` +
+    `The keys are lost, and of ${countMin} events that were acknowledged and stored or rejected only ` +
       `${recordCount} are found: restore DATA_DIR/keys or the warehouse. Where ${countMin - recordCount} ` +
       'of them were deleted on purpose, take so many off `events` in the table `log_trims` of Postgres: ' +
       'their keys are forgotten then, and what is sent again of them counts again.',

@@ -14,7 +14,7 @@ const DISK_DEAD = new Fatal('log_write_failed', 'the disk is dead');
 /** A log whose appends end when the test says so; and a store that records its calls. */
 function createBench() {
   const frames: Frame[] = [];
-  const notes: string[] = [];
+  const journal: string[] = [];
   const pending: Array<{ resolve(outcome: AppendOutcome): void; reject(error: unknown): void }> = [];
   let flying = 0;
   const log: EventLogWriter = {
@@ -31,12 +31,19 @@ function createBench() {
   const names = (claims: Claim[]) => claims.map((claim) => (claim as NamedClaim).name).join('');
   const store: IdempotencyStore = {
     claim: () => ({ created: 0, waits: false }),
-    confirm: (claims, logEnd) => void notes.push(`confirm ${names(claims)} ${logEnd}`),
-    release: (claims) => void notes.push(`release ${names(claims)}`),
+    confirm: (claims, logEnd) => void journal.push(`confirm ${names(claims)} ${logEnd}`),
+    release: (claims) => void journal.push(`release ${names(claims)}`),
     close: async () => undefined,
   };
   const commit = createGroupCommit({ log, store, clock });
-  return { commit, frames, notes, store, ending: (outcome: AppendOutcome) => end(pending, outcome), pending };
+  return {
+    commit,
+    frames,
+    journal,
+    store,
+    ending: (outcome: AppendOutcome) => end(pending, outcome),
+    pending,
+  };
 }
 
 type Bench = ReturnType<typeof createBench>;
@@ -64,11 +71,11 @@ function part(name: string, eventCount = 1, lineBytes = 0): CommitPart {
 }
 
 /** Commits and records the outcome, so that a test sees which response was sent when. */
-function committing({ commit, notes }: Bench, one: CommitPart): Promise<void> {
+function committing({ commit, journal }: Bench, one: CommitPart): Promise<void> {
   const { name } = one.claim as NamedClaim;
   return commit.commit(one).then(
-    (outcome) => void notes.push(`${name} ${outcome}`),
-    (error: { code: string }) => void notes.push(`${name} ${error.code}`),
+    (outcome) => void journal.push(`${name} ${outcome}`),
+    (error: { code: string }) => void journal.push(`${name} ${error.code}`),
   );
 }
 
@@ -76,33 +83,33 @@ function linesOf(frame: Frame | undefined): string[] {
   return frame?.lines.toString().split('\n').slice(0, -1) ?? [];
 }
 
-/** Red when a response goes out before the flush: promise 1. */
+/** Red when a response is sent before the flush: promise 1. */
 test('no response is sent before its frame is durable and its claims are confirmed', async () => {
   const bench = createBench();
   const all = [committing(bench, part('a')), committing(bench, part('b'))];
   await turn();
   await turn();
-  expect(bench.notes).toEqual([]);
+  expect(bench.journal).toEqual([]);
   await bench.ending(durable(64));
   await Promise.all(all);
-  expect(bench.notes).toEqual(['confirm ab 64', 'a durable', 'b durable']);
+  expect(bench.journal).toEqual(['confirm ab 64', 'a durable', 'b durable']);
 });
 
 // Red when the memory of a frame is used again while the system still writes it.
 test('what a frame was made of is given back once it is durable, not when that is unknown', async () => {
   const bench = createBench();
-  const giveBack = (name: string) => () => void bench.notes.push(`${name} given back`);
+  const giveBack = (name: string) => () => void bench.journal.push(`${name} given back`);
   const first = committing(bench, { ...part('a'), giveBack: giveBack('a') });
   await turn();
   const second = committing(bench, { ...part('b'), giveBack: giveBack('b') });
   await turn();
-  expect(bench.notes).toEqual([]);
+  expect(bench.journal).toEqual([]);
   await bench.ending(durable(1));
   await first;
-  expect(bench.notes).toContain('a given back');
+  expect(bench.journal).toContain('a given back');
   bench.pending.shift()?.reject(DISK_DEAD);
   await second;
-  expect(bench.notes).not.toContain('b given back');
+  expect(bench.journal).not.toContain('b given back');
 });
 
 /** Red when a frame is begun while another one is in flight, or parts change their order. */
@@ -122,14 +129,14 @@ test('one frame is in flight while the next is batched, in the order of the clai
   await bench.ending(durable(3));
   await Promise.all(all);
   expect(bench.frames.map(linesOf)).toEqual([['a'], ['b', 'c', 'd'], ['e']]);
-  expect(bench.notes.filter((note) => note.startsWith('confirm'))).toEqual([
+  expect(bench.journal.filter((entry) => entry.startsWith('confirm'))).toEqual([
     'confirm a 1',
     'confirm bcd 2',
     'confirm e 3',
   ]);
 });
 
-test('a frame says what it touches once for each pair, with the whole span', async () => {
+test('a frame names each touched customer and meter once, with the whole span', async () => {
   const bench = createBench();
   // biome-ignore format: one row
   const spans = [[7, 9], [3, 4], [8, 20]] as const;
@@ -154,11 +161,11 @@ test('a replay waits for its original, and writes no frame of its own', async ()
   await turn();
   const replay = committing(bench, part('replay', 0));
   await turn();
-  expect(bench.notes).toEqual([]);
+  expect(bench.journal).toEqual([]);
   await bench.ending(durable(1));
   await Promise.all([original, replay]);
   expect(bench.frames).toHaveLength(1);
-  expect(bench.notes).toEqual(['confirm a 1', 'a durable', 'replay durable']);
+  expect(bench.journal).toEqual(['confirm a 1', 'a durable', 'replay durable']);
 });
 
 test('a frame ends at 4 MiB, and a part is never divided', async () => {
@@ -188,12 +195,17 @@ test('no space gives back the frame and all parts that wait behind it; later par
   all.push(committing(bench, part('b')), committing(bench, part('replay of a', 0)));
   await bench.ending({ status: 'no_space' });
   await Promise.all(all);
-  expect(bench.notes).toEqual(['release abreplay of a', 'a no_space', 'b no_space', 'replay of a no_space']);
+  expect(bench.journal).toEqual([
+    'release abreplay of a',
+    'a no_space',
+    'b no_space',
+    'replay of a no_space',
+  ]);
   const later = committing(bench, part('c'));
   await turn();
   await bench.ending(durable(9));
   await later;
-  expect(bench.notes.slice(4)).toEqual(['confirm c 9', 'c durable']);
+  expect(bench.journal.slice(4)).toEqual(['confirm c 9', 'c durable']);
   await bench.commit.drain();
 });
 
@@ -207,7 +219,7 @@ test('a log that fails rejects all that wait, all that come, and `failed`; no cl
   await Promise.all(all);
   await expect(bench.commit.failed).rejects.toBe(DISK_DEAD);
   await committing(bench, part('c'));
-  expect(bench.notes).toEqual(['a log_write_failed', 'b log_write_failed', 'c log_write_failed']);
+  expect(bench.journal).toEqual(['a log_write_failed', 'b log_write_failed', 'c log_write_failed']);
   expect(bench.frames).toHaveLength(1);
   await bench.commit.drain(); // red when it spins forever on a run that is over
 });
@@ -215,13 +227,13 @@ test('a log that fails rejects all that wait, all that come, and `failed`; no cl
 test('a store that fails to confirm rejects its frame as well', async () => {
   const bench = createBench();
   bench.store.confirm = () => {
-    throw new Fatal('record_file_damaged', 'the keys are gone');
+    throw new Fatal('record_file_damaged', 'the keys are lost');
   };
   const all = [committing(bench, part('a'))];
   await turn();
   await bench.ending(durable(1));
   await Promise.all(all);
-  expect(bench.notes).toEqual(['a record_file_damaged']);
+  expect(bench.journal).toEqual(['a record_file_damaged']);
   await expect(bench.commit.failed).rejects.toMatchObject({ code: 'record_file_damaged' });
 });
 
@@ -230,12 +242,12 @@ test('drain waits for what is in flight and for the parts that wait', async () =
   const all = [committing(bench, part('a'))];
   await turn();
   all.push(committing(bench, part('b')));
-  const drained = bench.commit.drain().then(() => bench.notes.push('drained'));
+  const drained = bench.commit.drain().then(() => bench.journal.push('drained'));
   await bench.ending(durable(1));
-  expect(bench.notes).not.toContain('drained');
+  expect(bench.journal).not.toContain('drained');
   await bench.ending(durable(2));
   await Promise.all([...all, drained]);
-  expect(bench.notes.at(-1)).toBe('drained');
+  expect(bench.journal.at(-1)).toBe('drained');
 });
 
 /** Red when a disk that hangs looks like one without work: readyz would stay green. */

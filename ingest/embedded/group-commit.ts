@@ -35,7 +35,7 @@ interface Waiting {
 }
 
 /** A frame takes whole requests up to this; what is beyond goes with the next. */
-const FRAME_GATHER_BYTES_MAX = 4 * 1024 * 1024;
+const FRAME_BYTES_MAX = 4 * 1024 * 1024;
 
 /**
  * One frame is in flight while the next one is batched; there is no linger. Admission bounds the batch: every
@@ -104,7 +104,7 @@ function takeFrame(waiting: Waiting[]): Waiting[] {
   let taken = 0;
   for (const { part } of waiting) {
     bytes += part.lines.length + part.records.length;
-    if (taken > 0 && bytes > FRAME_GATHER_BYTES_MAX) break;
+    if (taken > 0 && bytes > FRAME_BYTES_MAX) break;
     taken++;
   }
   return waiting.splice(0, taken);

@@ -12,7 +12,11 @@ describe('the log is given up', () => {
     ['as far as it is old', { old: 100, covered: 500, settled: 500 }, 100],
     ['as far as the record file covers it', { old: 500, covered: 200, settled: 500 }, 200],
     ['as far as it is settled', { old: 500, covered: 500, settled: 300 }, 300],
-    ['no further when Postgres remembers more', { old: 100, covered: 400, settled: 100, noted: 900 }, 100],
+    [
+      'no further when Postgres has a later position',
+      { old: 100, covered: 400, settled: 100, recorded: 900 },
+      100,
+    ],
   ])('%s', async (_, known, expected) => {
     const { deps, given } = logWith(known);
     await trimLog(deps, KEEP_MS);
@@ -24,18 +28,18 @@ describe('the log is given up', () => {
     held.deps.raiseKeptFrom = async () => undefined;
     await trimLog(held.deps, KEEP_MS);
     expect(held.given()).toBe(0);
-    const young = logWith({ old: 0, covered: 100, settled: 100 });
-    young.deps.raiseKeptFrom = () => Promise.reject(new Error('queried'));
-    await trimLog(young.deps, KEEP_MS);
+    const recent = logWith({ old: 0, covered: 100, settled: 100 });
+    recent.deps.raiseKeptFrom = () => Promise.reject(new Error('queried'));
+    await trimLog(recent.deps, KEEP_MS);
   });
 });
 
-it('goes on after a round that failed, and ends when it is closed', async () => {
+it('continues after a round that failed, and ends when it is closed', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const { deps, given } = logWith({ old: 100, covered: 100, settled: 100 });
   const { raiseKeptFrom } = deps;
-  deps.raiseKeptFrom = () => Promise.reject(new Transient('database_unavailable', 'away'));
+  deps.raiseKeptFrom = () => Promise.reject(new Transient('database_unavailable', 'Unavailable.'));
   const trimming = startTrimming(deps, KEEP_MS);
   await vi.advanceTimersByTimeAsync(1_000);
   expect(given()).toBe(0);
@@ -51,10 +55,10 @@ interface Known {
   covered: number;
   settled: number;
   /** The position that Postgres has already. */
-  noted?: number;
+  recorded?: number;
 }
 
-function logWith({ old, covered, settled, noted = 0 }: Known): { deps: TrimDeps; given: () => number } {
+function logWith({ old, covered, settled, recorded = 0 }: Known): { deps: TrimDeps; given: () => number } {
   let start = 0;
   const deps: TrimDeps = {
     retention: {
@@ -65,7 +69,7 @@ function logWith({ old, covered, settled, noted = 0 }: Known): { deps: TrimDeps;
       },
     },
     keys: { coveredUpTo: () => covered },
-    raiseKeptFrom: async (before) => Math.max(noted, Math.min(before, settled)),
+    raiseKeptFrom: async (before) => Math.max(recorded, Math.min(before, settled)),
     clock: { nowMs: () => NOW_MS, monotonicMs: () => 0 },
     log: pino({ level: 'silent' }),
   };

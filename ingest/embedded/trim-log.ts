@@ -50,7 +50,7 @@ export function startTrimming(deps: TrimDeps, keepMs: number): Trimming {
 /**
  * The given-up part was written `keepMs` ago, is settled from the first frame on, and is in the record file:
  * a restart has to bring the keys up from the rest. Postgres has the new start before the segments are
- * removed, so that no reader begins in a segment that is about to go.
+ * removed, so that no reader begins in a segment that is about to be deleted.
  */
 export async function trimLog(deps: TrimDeps, keepMs: number): Promise<void> {
   const { retention, keys, raiseKeptFrom, clock, log } = deps;

@@ -15,7 +15,7 @@ it('does not go back with a clock that was set back a little', () => {
 
 // Red when one wrong reading of the clock is kept until the next start: true times would be rejected as too
 // old.
-it('believes a clock that was set right again', () => {
+it('trusts a clock that was set right again', () => {
   const { createdAtMs } = stampsAt(DAY_MS, 500 * DAY_MS, DAY_MS + 5, DAY_MS + 6);
   expect([createdAtMs(), createdAtMs(), createdAtMs(), createdAtMs()]).toEqual([
     ...[DAY_MS, 500 * DAY_MS],

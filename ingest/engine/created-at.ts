@@ -4,11 +4,11 @@ import type { Clock } from '../../infra/ports/clock.ts';
 export interface Stamps {
   /**
    * Of a request. Does not go back with the clock, unless that was set back by more than a minute: what it
-   * said before was wrong then, and true times would be judged by it until the next start.
+   * returned before was wrong then, and true times would be judged by it until the next start.
    */
   createdAtMs(): number;
   /**
-   * How many events were created at this time, as `createdAtMs` has just said it, before these: it orders
+   * How many events were created at this time, as `createdAtMs` has just returned it, before these: it orders
    * those of one millisecond.
    */
   arrivalOf(createdAtMs: number, count: number): number;

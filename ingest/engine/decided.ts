@@ -19,12 +19,12 @@ export interface Reading {
 export interface Item {
   /** As sent where it is text, else ''. */
   idempotencyKey: string;
-  /** What it says; undefined when its form is wrong. */
+  /** Its fields; undefined when its form is wrong. */
   checked: CheckedItem | undefined;
   /** Which customer it is of; undefined when no customer has that name. */
   customer: Customer | undefined;
   /** Set when customer and meter are both known. */
-  pair: CustomerMeter | undefined;
+  customerMeter: CustomerMeter | undefined;
   /** That of the API key, where the other mode has the name that is not found; '' where nothing is known. */
   keyMode: Mode | '';
   /** Postgres is unavailable and a name is not cached: this item cannot be decided. */
@@ -55,7 +55,7 @@ export function newItem(idempotencyKey: string, checked: CheckedItem | Rejection
     idempotencyKey,
     checked: wellFormed ? checked : undefined,
     customer: undefined,
-    pair: undefined,
+    customerMeter: undefined,
     keyMode: '',
     unavailable: false,
     rejection: wellFormed ? undefined : checked,

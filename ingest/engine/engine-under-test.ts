@@ -14,7 +14,7 @@ import type { Customer, Meter, UsageRegistry } from '../registry-entries.ts';
 import { createStamps } from './created-at.ts';
 import type { EngineDeps, IdentifyDeps } from './js/js-engine.ts';
 
-/** An engine over a real log and key table in a folder of its own; the names of its world stand in memory. */
+/** An engine over a real log and key table in a folder of its own; the names of its world are in memory. */
 export async function createEngineHarness(
   create: (deps: EngineDeps) => Engine,
 ): Promise<EngineHarness & { identifyDeps: IdentifyDeps }> {
@@ -57,15 +57,15 @@ const LIMITS = { ageMsMax: 400 * 86_400_000, aheadMsMax: 300_000 };
 
 type Tables = Omit<EngineHarness, 'engine' | 'setNow' | 'commit' | 'close'> & { registry: UsageRegistry };
 
-/** Customers and meters as Postgres would have them, and what of them memory knows so far. */
+/** Customers and meters as Postgres would have them, and what of them is cached so far. */
 function createTables(): Tables {
   const stored = { customers: new Map<string, Customer>(), meters: new Map<string, Meter>() };
   const known = { customers: new Map<string, Customer>(), meters: new Map<string, Meter>() };
   const inOtherMode = new Set<string>();
-  let away = false;
-  let otherModeAway = false;
+  let isUnavailable = false;
+  let otherModeUnavailable = false;
   const fill = <Entry>(from: Map<string, Entry>, to: Map<string, Entry>, names: Set<string>) => {
-    if (away) throw new Transient('database_unavailable', 'Postgres is unavailable.');
+    if (isUnavailable) throw new Transient('database_unavailable', 'Postgres is unavailable.');
     const found = new Map<string, Entry>();
     for (const name of names) {
       const entry = from.get(name);
@@ -86,16 +86,16 @@ function createTables(): Tables {
   };
   return {
     putCustomer: ({ id, externalId, archived = false }) =>
-      put('customers', [id, externalId], { id, archived, pairs: new Map() }),
+      put('customers', [id, externalId], { id, archived, customerMeters: new Map() }),
     putMeter,
-    setAway: (value) => {
-      away = value;
+    setUnavailable: (value) => {
+      isUnavailable = value;
     },
     putInOtherMode: (...names) => {
       for (const name of names) inOtherMode.add(name);
     },
-    setOtherModeAway: () => {
-      otherModeAway = true;
+    setOtherModeUnavailable: () => {
+      otherModeUnavailable = true;
     },
     registry: {
       findCustomer: (_, name) => known.customers.get(name),
@@ -103,21 +103,22 @@ function createTables(): Tables {
       fillCustomers: async (_, names) => fill(stored.customers, known.customers, names),
       fillMeters: async (_, names) => {
         for (const key of names)
-          if (!away && !stored.meters.has(key) && !key.startsWith('meter_')) putMeter({ key });
+          if (!isUnavailable && !stored.meters.has(key) && !key.startsWith('meter_')) putMeter({ key });
         return fill(stored.meters, known.meters, names);
       },
       namesInOtherMode: async (_, __, names) => {
-        if (away || otherModeAway) throw new Transient('database_unavailable', 'Postgres is unavailable.');
+        if (isUnavailable || otherModeUnavailable)
+          throw new Transient('database_unavailable', 'Postgres is unavailable.');
         return new Set([...names].filter((name) => inOtherMode.has(name)));
       },
-      pairOf: (environment, customer, meter) => {
-        const known = customer.pairs.get(meter.key);
+      customerMeterOf: (environment, customer, meter) => {
+        const known = customer.customerMeters.get(meter.key);
         if (known?.meter === meter) return known;
         const names = [environment, customer.id, meter.key];
         const json = names.map((text) => JSON.stringify(text)).join(',');
-        const pair = { meter, json, fingerprint: `${customer.id}\u0000${meter.key}\u0000` };
-        customer.pairs.set(meter.key, pair);
-        return pair;
+        const customerMeter = { meter, json, fingerprint: `${customer.id}\u0000${meter.key}\u0000` };
+        customer.customerMeters.set(meter.key, customerMeter);
+        return customerMeter;
       },
     },
   };

@@ -25,15 +25,15 @@ export const REUSED: Rejection = {
 
 /** Why a new event of this state is rejected. A replay skips this check: its event was accepted already. */
 export function judgeState(
-  { customer, pair, keyMode }: Item,
+  { customer, customerMeter, keyMode }: Item,
   occurredAtMs: number,
   nowMs: number,
   limits: EventLimits,
 ): Rejection | undefined {
   if (!customer) return keyMode === '' ? CUSTOMER_NOT_FOUND : CUSTOMER_ELSEWHERE[keyMode];
   if (customer.archived) return CUSTOMER_ARCHIVED;
-  if (!pair) return keyMode === '' ? METER_NOT_FOUND : METER_ELSEWHERE[keyMode];
-  if (pair.meter.archived) return METER_ARCHIVED;
+  if (!customerMeter) return keyMode === '' ? METER_NOT_FOUND : METER_ELSEWHERE[keyMode];
+  if (customerMeter.meter.archived) return METER_ARCHIVED;
   if (occurredAtMs < nowMs - limits.ageMsMax) {
     const days = Math.round(limits.ageMsMax / DAY_MS);
     return rejection('event_too_old', `\`occurredAt\` lies more than ${days} days back.`, 'occurredAt');

@@ -5,7 +5,7 @@ import type { Item } from './decided.ts';
 import type { CheckedItem } from './js/check-item.ts';
 
 /**
- * Gives every well-formed item its customer and meter. Undefined when memory knows all names; else what looks
+ * Gives every well-formed item its customer and meter. Undefined when all names are cached; else what looks
  * the missing ones up, customers first, since only an item with a customer may make a meter.
  */
 export function resolveNames(
@@ -19,7 +19,7 @@ export function resolveNames(
     const meter = registry.findMeter(environment, item.checked.meter);
     if (!customer || !meter) return () => lookUp(registry, environment, items);
     item.customer = customer;
-    item.pair = registry.pairOf(environment, customer, meter);
+    item.customerMeter = registry.customerMeterOf(environment, customer, meter);
   }
   return undefined;
 }
@@ -28,13 +28,13 @@ async function lookUp(registry: UsageRegistry, environment: string, items: Item[
   const wellFormed = items.flatMap((item) => (item.checked ? [{ item, checked: item.checked }] : []));
   const customers = await find<Customer>({
     names: namesOf(wellFormed, 'customer'),
-    inMemory: (name) => registry.findCustomer(environment, name),
+    findCached: (name) => registry.findCustomer(environment, name),
     fill: (names) => registry.fillCustomers(environment, names),
   });
   const withCustomer = wellFormed.filter(({ checked }) => customers.found.has(checked.customer));
   const meters = await find<Meter>({
     names: namesOf(withCustomer, 'meter'),
-    inMemory: (name) => registry.findMeter(environment, name),
+    findCached: (name) => registry.findMeter(environment, name),
     fill: (names) => registry.fillMeters(environment, names),
   });
   const keysThatWait = new Set<string>();
@@ -42,8 +42,10 @@ async function lookUp(registry: UsageRegistry, environment: string, items: Item[
     const customer = customers.found.get(checked.customer);
     const meter = meters.found.get(checked.meter);
     item.customer = customer;
-    item.pair = customer && meter ? registry.pairOf(environment, customer, meter) : undefined;
-    if (customer ? !meter && meters.away : customers.away) keysThatWait.add(checked.idempotencyKey);
+    item.customerMeter =
+      customer && meter ? registry.customerMeterOf(environment, customer, meter) : undefined;
+    if (customer ? !meter && meters.isUnavailable : customers.isUnavailable)
+      keysThatWait.add(checked.idempotencyKey);
     // Also for an earlier item with the same key: it would take the key, and the item sent first would be
     // rejected.
     item.unavailable = keysThatWait.has(checked.idempotencyKey);
@@ -57,7 +59,7 @@ async function lookInOtherMode(
   environment: string,
   wellFormed: Array<{ item: Item; checked: CheckedItem }>,
 ): Promise<void> {
-  const rejected = wellFormed.filter(({ item }) => !item.pair && !item.unavailable);
+  const rejected = wellFormed.filter(({ item }) => !item.customerMeter && !item.unavailable);
   const { mode } = splitEnvironment(environment);
   for (const kind of ['customer', 'meter'] as const) {
     const strangers = rejected.filter(({ item }) => (item.customer === undefined) === (kind === 'customer'));
@@ -80,24 +82,26 @@ function namesOf(items: Array<{ checked: CheckedItem }>, kind: 'customer' | 'met
 
 interface Search<Entry> {
   names: Set<string>;
-  inMemory(name: string): Entry | undefined;
+  findCached(name: string): Entry | undefined;
   fill(names: Set<string>): Promise<Map<string, Entry>>;
 }
 
-async function find<Entry>(search: Search<Entry>): Promise<{ found: Map<string, Entry>; away: boolean }> {
+async function find<Entry>(
+  search: Search<Entry>,
+): Promise<{ found: Map<string, Entry>; isUnavailable: boolean }> {
   const found = new Map<string, Entry>();
   const missing = new Set<string>();
   for (const name of search.names) {
-    const entry = search.inMemory(name);
+    const entry = search.findCached(name);
     if (entry) found.set(name, entry);
     else missing.add(name);
   }
-  if (missing.size === 0) return { found, away: false };
+  if (missing.size === 0) return { found, isUnavailable: false };
   try {
     for (const [name, entry] of await search.fill(missing)) found.set(name, entry);
-    return { found, away: false };
+    return { found, isUnavailable: false };
   } catch (error) {
     if (!(error instanceof Transient)) throw error;
-    return { found, away: true };
+    return { found, isUnavailable: true };
   }
 }

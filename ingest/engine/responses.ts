@@ -57,14 +57,14 @@ export function rejectedResult({ code, message, param }: Rejection): string {
 
 /** The stored event. A replay carries the same customer, meter, value and properties as the first. */
 function eventJson(item: Item, times: Float64Array, numbersAsText: boolean): string {
-  const { checked, customer, pair } = item;
-  if (!checked || !customer || !pair) return '{}'; // an accepted event has them all
+  const { checked, customer, customerMeter } = item;
+  if (!checked || !customer || !customerMeter) return '{}'; // an accepted event has them all
   const properties = checked.properties.keys.length > 0 ? respondedProperties(checked.properties) : undefined;
   const value = numbersAsText ? `"${checked.value}"` : checked.value;
   const occurredAt = timestampText(occurredAtMs(times, item.at));
   const createdAt = timestampText(createdAtMs(times, item.at));
   return (
-    `{"id":"${eventId(item)}","customerId":"${customer.id}","meterId":${quote(pair.meter.key)},` +
+    `{"id":"${eventId(item)}","customerId":"${customer.id}","meterId":${quote(customerMeter.meter.key)},` +
     `"eventName":"usage.recorded","value":${value},"status":"recorded",` +
     `"occurredAt":"${occurredAt}","createdAt":"${createdAt}"` +
     `${properties ? `,"properties":${properties}` : ''}}`

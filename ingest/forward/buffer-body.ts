@@ -45,7 +45,7 @@ const LIMITS: BodyBufferLimits = {
 };
 
 /** Where the bytes of one body are counted. */
-interface Room {
+interface Reservation {
   take(bytes: number): boolean;
   give(bytes: number): void;
   /** It is complete: from now on it is not cut off for another. */
@@ -54,9 +54,9 @@ interface Room {
 
 export function createBodyBuffer(limits: BodyBufferLimits = LIMITS): BodyBuffer {
   const keyed = createFairShares(limits.keyedBytesMax, 2 * limits.bodyBytesMax);
-  const strangers = createStrangersRoom(limits.strangersBytesMax);
+  const strangers = createStrangersBudget(limits.strangersBytesMax);
 
-  function roomOf(environment: string | undefined, giveUp: () => void): Room {
+  function reservationOf(environment: string | undefined, giveUp: () => void): Reservation {
     if (environment === undefined) return strangers.open(giveUp);
     return {
       take: (bytes) => keyed.take(environment, bytes),
@@ -69,14 +69,14 @@ export function createBodyBuffer(limits: BodyBufferLimits = LIMITS): BodyBuffer 
     return new Promise((resolve) => {
       const timeoutMs = environment === undefined ? limits.strangersMs : limits.keyedMs;
       const timer = setTimeout(() => settle(TOO_SLOW), timeoutMs);
-      const room = roomOf(environment, () => settle(OVERLOADED));
-      const body = createGrowingBody(room, limits.bodyBytesMax + 1);
+      const reservation = reservationOf(environment, () => settle(OVERLOADED));
+      const body = createGrowingBody(reservation, limits.bodyBytesMax + 1);
       let isSettled = false;
       const settle = (outcome: BodyOutcome) => {
         if (isSettled) return;
         isSettled = true;
         clearTimeout(timer);
-        room.close();
+        reservation.close();
         if (outcome === 'aborted' || 'code' in outcome) body.release();
         resolve(outcome);
       };
@@ -103,51 +103,51 @@ export const TOO_SLOW: Rejection = {
 };
 
 /**
- * Requests without a valid key have no tenant, so there are no shares: when their room is full, the client
+ * Requests without a valid key have no tenant, so there are no shares: when their budget is full, the client
  * that has been sending longest is cut off. A whole body arrives quickly; one that is dribbled is always the
  * oldest.
  */
-function createStrangersRoom(bytesMax: number) {
+function createStrangersBudget(bytesMax: number) {
   /** Those that arrive, in the order in which they began to hold something. */
-  const arriving = new Map<Room, () => void>();
+  const arriving = new Map<Reservation, () => void>();
   let held = 0;
 
-  function makeRoom(bytes: number, but: Room): boolean {
-    for (const [room, giveUp] of arriving) {
+  function freeBytes(bytes: number, but: Reservation): boolean {
+    for (const [reservation, giveUp] of arriving) {
       if (held + bytes <= bytesMax) break;
-      if (room !== but) giveUp();
+      if (reservation !== but) giveUp();
     }
     return held + bytes <= bytesMax;
   }
 
   return {
     heldBytes: () => held,
-    open(giveUp: () => void): Room {
-      const room: Room = {
+    open(giveUp: () => void): Reservation {
+      const reservation: Reservation = {
         take(bytes) {
-          if (held + bytes > bytesMax && !makeRoom(bytes, room)) return false;
-          if (!arriving.has(room)) arriving.set(room, giveUp);
+          if (held + bytes > bytesMax && !freeBytes(bytes, reservation)) return false;
+          if (!arriving.has(reservation)) arriving.set(reservation, giveUp);
           held += bytes;
           return true;
         },
         give(bytes) {
           held -= bytes;
         },
-        close: () => void arriving.delete(room),
+        close: () => void arriving.delete(reservation),
       };
-      return room;
+      return reservation;
     },
   };
 }
 
 /** Its memory is what is counted, and grows with the bytes that arrive: an announced length costs nothing. */
-function createGrowingBody(room: Room, bytesMax: number) {
+function createGrowingBody(reservation: Reservation, bytesMax: number) {
   let memory: Buffer = NO_MEMORY;
   let length = 0;
 
   function grow(bytes: number): boolean {
     const size = Math.min(Math.max(bytes, 2 * memory.length), bytesMax);
-    if (!room.take(size - memory.length)) return false;
+    if (!reservation.take(size - memory.length)) return false;
     const larger = Buffer.allocUnsafeSlow(size);
     memory.copy(larger, 0, 0, length);
     memory = larger;
@@ -155,7 +155,7 @@ function createGrowingBody(room: Room, bytesMax: number) {
   }
 
   return {
-    /** False: there is no room for it. What goes beyond the limit is left out. */
+    /** False: there is no budget for it. What exceeds the limit is left out. */
     add(chunk: Buffer): boolean {
       const end = Math.min(length + chunk.length, bytesMax);
       if (end > memory.length && !grow(end)) return false;
@@ -166,7 +166,7 @@ function createGrowingBody(room: Room, bytesMax: number) {
     isFull: () => length === bytesMax,
     bytes: () => memory.subarray(0, length),
     release(): void {
-      room.give(memory.length);
+      reservation.give(memory.length);
       memory = NO_MEMORY;
     },
   };

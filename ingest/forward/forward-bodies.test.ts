@@ -26,7 +26,7 @@ function bodies(createFront: CreateFront): void {
   });
 
   // Red when a body is cut at the limit itself: the control plane would take a part for the whole.
-  it('passes of a body that is too large one byte too much, and throws the rest away', async () => {
+  it('passes of a body that is too large one byte too much, and discards the rest', async () => {
     const upstream = await startUpstream((req, res) => res.end(req.headers['content-length']));
     const { port, url } = await startForwarder(createFront, { target: () => upstream });
     const limit = 1024 * 1024;
@@ -94,7 +94,7 @@ function bodies(createFront: CreateFront): void {
   });
 
   // Red without exchange.onAborted.
-  it('lets go of the control plane when the client goes away', async () => {
+  it('disconnects from the control plane when the client disconnects', async () => {
     const received: string[] = [];
     const upstream = await startUpstream((req, res) => {
       received.push('in');

@@ -86,7 +86,7 @@ function heads(createFront: CreateFront): void {
     expect(await response.text()).toBe('{}');
   });
 
-  it('gives HEAD and statuses without a body none, and the connection goes on', async () => {
+  it('gives HEAD and statuses without a body none, and the connection continues', async () => {
     const upstream = await startUpstream((req, res) => {
       res.statusCode = Number(req.url?.slice(1));
       if (res.statusCode === 200) res.setHeader('content-length', 10).end('ten bytes.');
@@ -122,12 +122,12 @@ function heads(createFront: CreateFront): void {
   });
 
   // Red when it is relayed: the caller would get no word of ours.
-  it('says itself that a header block is too large for the control plane', async () => {
+  it('rejects itself a header block that is too large for the control plane', async () => {
     const upstream = await startUpstream((_, res) => res.writeHead(431, { connection: 'close' }).end());
     const { url } = await startForwarder(createFront, { target: () => upstream });
-    const answer = await fetch(url, { headers: { 'x-request-id': 'mine' } });
-    expect(answer.status).toBe(431);
-    expect(await answer.json()).toMatchObject({ error: { code: 'headers_too_large', requestId: 'mine' } });
+    const response = await fetch(url, { headers: { 'x-request-id': 'mine' } });
+    expect(response.status).toBe(431);
+    expect(await response.json()).toMatchObject({ error: { code: 'headers_too_large', requestId: 'mine' } });
   });
 
   it('follows the control plane to another port', async () => {

@@ -64,7 +64,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
   function forward(exchange: Exchange): void {
     const path = forwardableTarget(exchange);
     if (places.areAllTaken()) reject(exchange, BUSY);
-    else if (target() === undefined) reject(exchange, AWAY);
+    else if (target() === undefined) reject(exchange, CONTROL_PLANE_UNAVAILABLE);
     else if (path === undefined) reject(exchange, { code: 'invalid_request', message: NOT_FORWARDABLE });
     else if (hasBody(exchange)) void forwardWithBody(exchange, path);
     else send(exchange, { path, isStrangers: false });
@@ -83,7 +83,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
     const place = url === undefined ? undefined : places.take(isStrangers);
     if (url === undefined || place === undefined) {
       buffered?.release();
-      reject(exchange, url === undefined ? AWAY : BUSY);
+      reject(exchange, url === undefined ? CONTROL_PLANE_UNAVAILABLE : BUSY);
       return;
     }
     const relay = createRelay(exchange, {
@@ -154,7 +154,7 @@ const NOT_FORWARDABLE =
   'The method, the path or a header of this request holds characters that HTTP does not allow.';
 
 const BUSY: Rejection = { code: 'overloaded', message: OVERLOADED };
-const AWAY: Rejection = { code: 'unavailable', message: UNAVAILABLE };
+const CONTROL_PLANE_UNAVAILABLE: Rejection = { code: 'unavailable', message: UNAVAILABLE };
 
 const HEADERS_TOO_LARGE: Rejection = {
   code: 'headers_too_large',
@@ -223,7 +223,7 @@ function hasBody({ headers }: Exchange): boolean {
   return headers.has('transfer-encoding') || (headers.get('content-length') ?? '0') !== '0';
 }
 
-/** Of the parser there, and of nothing else: it says no more than that. */
+/** Of the parser there, and of nothing else: it knows no more than that. */
 const TOO_LARGE_STATUS = ERROR_STATUS.headers_too_large;
 
 interface RelayEnds {
@@ -235,12 +235,12 @@ interface RelayEnds {
 function createRelay(exchange: Exchange, { reject, over }: RelayEnds): Dispatcher.DispatchHandler {
   let controller: Dispatcher.DispatchController | undefined;
   let isResponding = false;
-  exchange.onAborted(() => controller?.abort(new Error('the client is gone')));
+  exchange.onAborted(() => controller?.abort(new Error('the client disconnected')));
 
   return {
     onRequestStart: (given) => {
       controller = given;
-      if (exchange.aborted) given.abort(new Error('the client is gone'));
+      if (exchange.aborted) given.abort(new Error('the client disconnected'));
     },
     onResponseStart: (given, status, headers) => {
       if (status < 200 || status === TOO_LARGE_STATUS) return;
@@ -261,7 +261,7 @@ function createRelay(exchange: Exchange, { reject, over }: RelayEnds): Dispatche
       if (isResponding) exchange.breakOff();
       else if (error instanceof errors.InvalidArgumentError)
         reject({ code: 'invalid_request', message: NOT_FORWARDABLE });
-      else reject(AWAY);
+      else reject(CONTROL_PLANE_UNAVAILABLE);
       over(isClients ? undefined : error);
     },
   };

@@ -41,7 +41,7 @@ export function forwardableTarget({ path, query }: Exchange): string | undefined
   return NOT_IN_A_TARGET.test(target) ? undefined : target;
 }
 
-/** RFC 9110, 7.6.1; `expect` was answered by the front. */
+/** RFC 9110, 7.6.1; `expect` is handled by the front. */
 const HOP_BY_HOP = new Set([
   'connection',
   'keep-alive',
@@ -71,7 +71,7 @@ function connectionNames(value: string | string[] | undefined): ReadonlySet<stri
   return new Set([value].flat().flatMap((one) => one.split(',').map((name) => name.trim().toLowerCase())));
 }
 
-/** Our texts are UTF-8; what goes on the wire is a character per byte. */
+/** Our texts are UTF-8; what is on the wire is a character per byte. */
 function asBytes(value: string): string {
   return BEYOND_ASCII.test(value) ? Buffer.from(value).toString('latin1') : value;
 }

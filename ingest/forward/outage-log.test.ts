@@ -6,22 +6,22 @@ import { createOutageLog } from './outage-log.ts';
 it('an outage is logged once in ten seconds, and one that lasts is logged', () => {
   const { log, lines } = keptLog();
   const clock = { ms: 0 };
-  const note = createOutageLog(log, () => clock.ms);
+  const report = createOutageLog(log, () => clock.ms);
   const messages = () => lines.splice(0).map(({ msg }) => msg);
   for (let at = 0; at < 100; at += 1) {
-    note(new Error('away'));
-    note(undefined);
+    report(new Error('unavailable'));
+    report(undefined);
   }
   expect(messages()).toEqual(['the control plane does not respond', 'the control plane responds again']);
   clock.ms = 9_999;
-  note(new Error('away'));
+  report(new Error('unavailable'));
   expect(messages()).toEqual([]);
   clock.ms = 10_000;
-  note(new Error('away'));
-  note(new Error('away'));
+  report(new Error('unavailable'));
+  report(new Error('unavailable'));
   expect(lines).toMatchObject([{ level: 40, leftOut: 100 }]);
   messages();
-  note(undefined);
-  note(undefined);
+  report(undefined);
+  report(undefined);
   expect(messages()).toEqual(['the control plane responds again']);
 });

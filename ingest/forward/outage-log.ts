@@ -5,7 +5,7 @@ const LOGGED_EVERY_MS = 10_000;
 
 /**
  * One line in the log when the control plane becomes unavailable and one when it is back, not one per
- * request, and at most one such pair in ten seconds. An outage that lasts longer than that is logged.
+ * request, and at most one outage in ten seconds. An outage that lasts longer than that is logged.
  */
 export function createOutageLog(
   log: Logger,

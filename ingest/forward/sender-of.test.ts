@@ -13,7 +13,7 @@ const keys = {
     if (text === 'secret') return stored('secret');
     if (text === 'queried') return Promise.resolve(stored('secret'));
     if (text === 'publishable') return stored('publishable');
-    if (text === 'away') throw new Transient('keys_unavailable', 'away');
+    if (text === 'unavailable') throw new Transient('keys_unavailable', 'unavailable');
     if (text === 'slow') return Promise.reject(new Transient('database_slow', 'slow'));
     return KEY_REJECTIONS.unknown;
   },
@@ -22,11 +22,13 @@ const keys = {
 const from = (headers: Record<string, string>) =>
   createSenderOf(() => keys)({ headers: new Map(Object.entries(headers)) } as unknown as Exchange);
 
-/** Red when a publishable key, which everybody can read off a page, takes of the share of its environment. */
+/**
+ * Red when a publishable key, which every visitor of a page can read, takes of the share of its environment.
+ */
 it('is the environment of a valid secret key, and undefined otherwise', async () => {
   expect(await from({ authorization: 'Bearer secret' })).toBe(environment);
   expect(await from({ 'x-api-key': 'queried' })).toBe(environment);
-  for (const text of ['publishable', 'unknown', 'away', 'slow']) {
+  for (const text of ['publishable', 'unknown', 'unavailable', 'slow']) {
     expect([text, await from({ 'x-api-key': text })]).toEqual([text, undefined]);
   }
   expect(await from({})).toBeUndefined();

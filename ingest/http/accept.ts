@@ -35,7 +35,7 @@ export interface AcceptDeps {
  */
 export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: UsageOperation) => void {
   const { keys, admission, begin, isDiskLow, metrics, rejections } = deps;
-  const memory = { admission, buffers: createBufferPool(BUFFERS_BYTES_MAX), bytesMax: BODY_BYTES_MAX };
+  const pools = { admission, buffers: createBufferPool(BUFFERS_BYTES_MAX), bytesMax: BODY_BYTES_MAX };
 
   async function accept(exchange: Exchange, operation: UsageOperation): Promise<void> {
     const requested = authoriseUsage(exchange, keys);
@@ -45,10 +45,10 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
     const head = readUsageHead(exchange, operation);
     if ('code' in head) return reject(exchange, head);
     if (isDiskLow()) return reject(exchange, DISK_LOW);
-    const read = await readBody(exchange, key.environment, memory);
+    const read = await readBody(exchange, key.environment, pools);
     if (read === 'aborted') return;
     if ('code' in read) return reject(exchange, read);
-    const whole = head.gzip ? await inflate(read, key.environment, memory) : read;
+    const whole = head.gzip ? await inflate(read, key.environment, pools) : read;
     if ('code' in whole) return reject(exchange, whole);
     try {
       const { kind, includeEvents, idempotencyKey, isStrict, numbersAsText } = head;

@@ -3,7 +3,7 @@ import { createAdmission } from './admission.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
-/** Red when the bound is not looked at: then what is in flight grows until memory is gone. */
+/** Red when the bound is not looked at: then what is in flight grows until memory is used up. */
 test('bytes are taken up to the bound, and a rejection takes nothing', () => {
   const admission = createAdmission(2 * MEBIBYTE);
   const sizes = [MEBIBYTE, MEBIBYTE + 1, MEBIBYTE, 1];

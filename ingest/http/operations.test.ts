@@ -33,7 +33,7 @@ it.each([
     503,
     { status: 'not_ready', checks: { control: { ok: false, detail: 'is unavailable' } }, dataPlane: 'ok' },
   ],
-])('says that %s, in the fields of its schema', async (...row) => {
+])('reports that %s, in the fields of its schema', async (...row) => {
   const [, control, blockers, status, body] = row;
   const upstream = control && (await startUpstream((_req, res) => res.end(JSON.stringify(control))));
   const operations = createOperations({
@@ -49,7 +49,7 @@ it.each([
   expect(Object.keys(responded)).toEqual(expect.arrayContaining(Readiness.required));
 });
 
-/** Red when the control plane's part, or the name of what is in the way, is shown to everybody. */
+/** Red when the control plane's part, or the name of what is in the way, is shown to every client. */
 it('shows a bare status, and no metrics, to callers without access', async () => {
   const shown: Array<string | undefined> = [];
   const upstream = await startUpstream((req, res) => {
@@ -145,7 +145,7 @@ it('logs what it rejects', async () => {
   ]);
 });
 
-it('a port of its own has them and nothing else, and says which methods they take', async () => {
+it('a port of its own has them and nothing else, and names the methods they take', async () => {
   const { log, lines } = keptLog();
   const operations = createOperations({
     ...{ metrics: new Registry(), controlUrl: () => undefined, blockers: () => ({}), isAlone: true },

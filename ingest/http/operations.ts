@@ -108,7 +108,7 @@ async function findReadiness(deps: OperationsDeps): Promise<Readiness> {
   const isOpen = Object.keys(blockers).length === 0;
   const dataPlane = isOpen ? 'ok' : blockers;
   if (deps.isAlone) return { status: isOpen ? 'ready' : 'not_ready', checks: {}, dataPlane };
-  const control = await askControl(deps, '/readyz');
+  const control = await fetchFromControl(deps, '/readyz');
   const theirs = control ? (JSON.parse(control.text) as Partial<Readiness>) : CONTROL_AWAY;
   const isReady = control?.status === 200 && isOpen;
   return { ...theirs, status: isReady ? 'ready' : 'not_ready', dataPlane };
@@ -118,12 +118,12 @@ async function findReadiness(deps: OperationsDeps): Promise<Readiness> {
 async function findMetrics(deps: OperationsDeps): Promise<string> {
   const [own, control] = await Promise.all([
     deps.metrics.metrics(),
-    deps.isAlone ? undefined : askControl(deps, '/metrics'),
+    deps.isAlone ? undefined : fetchFromControl(deps, '/metrics'),
   ]);
   return control?.status === 200 ? `${own}\n${control.text}` : own;
 }
 
-async function askControl(
+async function fetchFromControl(
   { controlUrl, controlToken }: OperationsDeps,
   path: string,
 ): Promise<{ status: number; text: string } | undefined> {

@@ -5,11 +5,11 @@ import { createFairShares } from '../../infra/platform/fair-shares.ts';
 import type { Exchange } from '../../infra/ports/http-front.ts';
 import { createBufferPool } from '../buffer-pool.ts';
 import type { Admission } from './admission.ts';
-import { type BodyMemory, type BodyOutcome, inflate, type ReadBody, readBody } from './read-body.ts';
+import { type BodyBuffers, type BodyOutcome, inflate, type ReadBody, readBody } from './read-body.ts';
 
 const BYTES_MAX = 1_000;
 
-/** A client that sends when the test says so. */
+/** A client that sends when the test does. */
 function createClient() {
   let chunk: (bytes: Buffer) => void = () => undefined;
   let end: () => void = () => undefined;
@@ -31,7 +31,7 @@ function createClient() {
   };
 }
 
-function memoryOf(admission: Admission, bytesMax = BYTES_MAX): BodyMemory {
+function buffersOf(admission: Admission, bytesMax = BYTES_MAX): BodyBuffers {
   return { admission, buffers: createBufferPool(1_000_000), bytesMax };
 }
 
@@ -44,7 +44,7 @@ test('a body is all its chunks in their order', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.string({ maxLength: 20 }), { maxLength: 10 }), async (chunks) => {
       const client = createClient();
-      const reading = readBody(client.exchange, 'env', memoryOf(createFairShares(10_000, 10_000), 10_000));
+      const reading = readBody(client.exchange, 'env', buffersOf(createFairShares(10_000, 10_000), 10_000));
       for (const chunk of chunks) client.send(chunk);
       client.end();
       expect(textOf(await reading)).toBe(chunks.join(''));
@@ -57,7 +57,7 @@ test('a body is all its chunks in their order', async () => {
 test('the bytes of a body are in flight until it is released, once', async () => {
   const admission = createFairShares(BYTES_MAX, BYTES_MAX);
   const client = createClient();
-  const reading = readBody(client.exchange, 'env', memoryOf(admission));
+  const reading = readBody(client.exchange, 'env', buffersOf(admission));
   client.send('abc');
   client.send('de');
   expect(admission.held).toBe(5);
@@ -74,10 +74,10 @@ test('the bytes of a body are in flight until it is released, once', async () =>
 
 // Red when a body's memory is reused while it may still be read, and when it is never reused.
 test('the memory of a body is used again once it is released', async () => {
-  const memory = memoryOf(createFairShares(1_000_000), 1_000_000);
+  const pools = buffersOf(createFairShares(1_000_000), 1_000_000);
   const bodyOf = async (text: string) => {
     const client = createClient();
-    const reading = readBody(client.exchange, 'env', memory);
+    const reading = readBody(client.exchange, 'env', pools);
     client.send(text.slice(0, 7));
     client.send(text.slice(7));
     client.end();
@@ -100,11 +100,11 @@ test('a body of the limit is taken; one byte more is rejected and held no longer
   ] as const) {
     const admission = createFairShares(10 * BYTES_MAX);
     const client = createClient();
-    const reading = readBody(client.exchange, 'env', memoryOf(admission));
+    const reading = readBody(client.exchange, 'env', buffersOf(admission));
     client.send('x'.repeat(600));
     client.send('x'.repeat(bytes - 600));
     if (notified === 'payload_too_large') expect(admission.held).toBe(0);
-    client.send(''); // chunks go on coming after an early response
+    client.send(''); // chunks keep coming after an early response
     client.end();
     expect(textOf(await reading)).toBe(notified);
   }
@@ -113,10 +113,10 @@ test('a body of the limit is taken; one byte more is rejected and held no longer
 test('what admission does not allow is rejected, and an abort makes room again', async () => {
   const admission = createFairShares(BYTES_MAX, BYTES_MAX);
   const first = createClient();
-  const held = readBody(first.exchange, 'env', memoryOf(admission));
+  const held = readBody(first.exchange, 'env', buffersOf(admission));
   first.send('x'.repeat(700));
   const second = createClient();
-  const rejected = readBody(second.exchange, 'env', memoryOf(admission));
+  const rejected = readBody(second.exchange, 'env', buffersOf(admission));
   second.send('y'.repeat(200));
   second.send('y'.repeat(200));
   second.send('y'.repeat(50));
@@ -128,10 +128,10 @@ test('what admission does not allow is rejected, and an abort makes room again',
   expect(admission.held).toBe(0);
 });
 
-test('a client that goes away in the middle leaves nothing behind', async () => {
+test('a client that disconnects in the middle leaves nothing behind', async () => {
   const admission = createFairShares(BYTES_MAX, BYTES_MAX);
   const client = createClient();
-  const reading = readBody(client.exchange, 'env', memoryOf(admission));
+  const reading = readBody(client.exchange, 'env', buffersOf(admission));
   client.send('abc');
   client.abort();
   client.send('late');
@@ -166,17 +166,17 @@ test('what is no gzip is rejected', async () => {
 test('room is taken for what gzip may become, and given back when the request is over', async () => {
   const admission = createFairShares(BYTES_MAX, BYTES_MAX);
   const read = { body: gzipSync('abc'), release: () => undefined };
-  const first = await inflate(read, 'env', memoryOf(admission));
+  const first = await inflate(read, 'env', buffersOf(admission));
   expect(admission.held).toBe(3);
-  expect(await inflate(read, 'env', memoryOf(admission))).toMatchObject({ code: 'overloaded' });
+  expect(await inflate(read, 'env', buffersOf(admission))).toMatchObject({ code: 'overloaded' });
   if ('release' in first) first.release();
   expect(admission.held).toBe(0);
-  await inflate({ ...read, body: Buffer.from('no gzip') }, 'env', memoryOf(admission));
+  await inflate({ ...read, body: Buffer.from('no gzip') }, 'env', buffersOf(admission));
   expect(admission.held).toBe(0);
 });
 
 async function inflated(packed: Buffer): Promise<unknown> {
   const read = { body: packed, release: () => undefined };
-  const outcome = await inflate(read, 'env', memoryOf(createFairShares(10 * BYTES_MAX)));
+  const outcome = await inflate(read, 'env', buffersOf(createFairShares(10 * BYTES_MAX)));
   return 'body' in outcome ? outcome.body.toString() : outcome;
 }

@@ -11,11 +11,11 @@ export interface ReadBody {
   release(): void;
 }
 
-/** A body, why there is none, or that the client went away. */
+/** A body, why there is none, or that the client disconnected. */
 export type BodyOutcome = ReadBody | Rejection | 'aborted';
 
 /** What bodies are counted by, and the memory that they lie in. */
-export interface BodyMemory {
+export interface BodyBuffers {
   admission: Admission;
   buffers: BufferPool;
   /** Of one body. */
@@ -26,17 +26,17 @@ export interface BodyMemory {
 export function readBody(
   exchange: Exchange,
   environment: string,
-  { admission, buffers, bytesMax }: BodyMemory,
+  { admission, buffers, bytesMax }: BodyBuffers,
 ): Promise<BodyOutcome> {
   return new Promise((resolve) => {
-    let room: Buffer = NO_ROOM;
+    let buffer: Buffer = NO_BUFFER;
     let bytes = 0;
     let settled = false;
     const release = () => {
       admission.give(environment, bytes);
-      buffers.give(room);
+      buffers.give(buffer);
       bytes = 0;
-      room = NO_ROOM;
+      buffer = NO_BUFFER;
     };
     const settle = (outcome: BodyOutcome, keep = false) => {
       if (settled) return;
@@ -50,22 +50,22 @@ export function readBody(
         if (settled) return;
         if (bytes + chunk.length > bytesMax) return settle(tooLarge(bytesMax));
         if (!admission.take(environment, chunk.length)) return settle(OVERLOADED);
-        if (bytes + chunk.length > room.length) room = larger(buffers, room, bytes, chunk.length);
-        chunk.copy(room, bytes);
+        if (bytes + chunk.length > buffer.length) buffer = larger(buffers, buffer, bytes, chunk.length);
+        chunk.copy(buffer, bytes);
         bytes += chunk.length;
       },
-      () => settle({ body: room.subarray(0, bytes), release }, true),
+      () => settle({ body: buffer.subarray(0, bytes), release }, true),
     );
   });
 }
 
-const NO_ROOM = Buffer.alloc(0);
+const NO_BUFFER = Buffer.alloc(0);
 
 /** Room for so many more, with what is there already. Mostly a body comes in one piece. */
-function larger(buffers: BufferPool, room: Buffer, bytes: number, more: number): Buffer {
+function larger(buffers: BufferPool, buffer: Buffer, bytes: number, more: number): Buffer {
   const next = buffers.take(Math.max(bytes + more, 2 * bytes));
-  room.copy(next, 0, 0, bytes);
-  buffers.give(room);
+  buffer.copy(next, 0, 0, bytes);
+  buffers.give(buffer);
   return next;
 }
 
@@ -76,7 +76,7 @@ function larger(buffers: BufferPool, room: Buffer, bytes: number, more: number):
 export async function inflate(
   read: ReadBody,
   environment: string,
-  { admission, bytesMax }: Omit<BodyMemory, 'buffers'>,
+  { admission, bytesMax }: Omit<BodyBuffers, 'buffers'>,
 ): Promise<ReadBody | Rejection> {
   if (!admission.take(environment, bytesMax)) {
     read.release();

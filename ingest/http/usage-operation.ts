@@ -21,7 +21,7 @@ export function usageOperation({ method, path }: Exchange): UsageOperation | und
   return path === `${SINGLE_PATH}/` ? 'single' : undefined;
 }
 
-/** What the head of a usage request says about its body. */
+/** What the head of a usage request states about its body. */
 export interface UsageHead
   extends Pick<UsageRequest, 'kind' | 'includeEvents' | 'idempotencyKey'>,
     Preferences {
@@ -70,7 +70,7 @@ function readInclude(query: string, operation: UsageOperation): 'events' | null 
 
 const JSON_TYPE = 'application/json';
 
-/** Without its parameters. Nearly all say nothing but JSON, and are not taken apart. */
+/** Without its parameters. Nearly all are only JSON, and are not taken apart. */
 function mediaTypeOf(contentType = JSON_TYPE): string | undefined {
   return contentType === JSON_TYPE ? contentType : contentType.split(';', 1)[0]?.trim().toLowerCase();
 }

@@ -8,7 +8,7 @@ const headersOf = (response: Partial<Response>, request: Partial<UsageRequest> =
     request as UsageRequest,
   );
 
-test('a response with nothing to say apart from its body says its type alone', () => {
+test('a response with no notices besides its body has only its type', () => {
   for (const response of [{}, { ignored: [], itemErrors: 0 }]) {
     expect(headersOf(response)).toEqual({ 'content-type': 'application/json' });
   }

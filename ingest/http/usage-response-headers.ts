@@ -7,8 +7,8 @@ export const JSON_RETRY = { ...JSON_BODY, 'retry-after': '1' };
 const JSON_REPLAYED = { ...JSON_BODY, 'idempotent-replayed': 'true' };
 
 /**
- * The head of the engine's response. Nearly all responses say nothing more than their type: one object serves
- * for all of them.
+ * The head of the engine's response. Nearly all responses have nothing more than their type: one object
+ * serves for all of them.
  */
 export function usageResponseHeaders(response: Response, request: UsageRequest): Record<string, string> {
   const { status, replayed, ignored, itemErrors = 0 } = response;

@@ -6,7 +6,7 @@ export interface ColdItem {
   /** Its number in the request. */
   item: number;
   /** `"environment","customer id","meter key"`. */
-  pair: string;
+  customerMeter: string;
   occurredAtMs: number;
   /** 16 bytes. */
   id: Uint8Array;
@@ -15,7 +15,7 @@ export interface ColdItem {
 /** What is stored under one of the ids. */
 export interface ColdEvent {
   fingerprint: bigint;
-  /** The first one's: a replay may say another. */
+  /** The first one's: a replay may have another. */
   occurredAtMs: number;
   createdAtMs: number;
 }
@@ -34,8 +34,8 @@ export async function findColdEvents(
   warehouse: Pick<Warehouse, 'query'>,
   items: readonly ColdItem[],
 ): Promise<Map<number, ColdEvent>> {
-  const places = items.map(({ item, pair, occurredAtMs, id }) => {
-    const [environment = '', customerId = '', meterKey = ''] = JSON.parse(`[${pair}]`) as string[];
+  const places = items.map(({ item, customerMeter, occurredAtMs, id }) => {
+    const [environment = '', customerId = '', meterKey = ''] = JSON.parse(`[${customerMeter}]`) as string[];
     const hour = Math.floor(occurredAtMs / 1_000 / HOUR_S) * HOUR_S;
     return { item, environment, customerId, meterKey, hour: String(hour), id: `use_${base32(id)}` };
   });
@@ -56,7 +56,7 @@ export async function findColdEvents(
       hours: distinct(places.map(({ hour }) => hour)),
       ids: distinct(places.map(({ id }) => id)),
     },
-    lane: 'counters',
+    connection: 'counters',
     timeoutMs: TIMEOUT_MS,
   });
   const stored = new Map(rows.map((row) => [row.id, row]));

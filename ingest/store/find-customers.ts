@@ -18,7 +18,7 @@ export async function findCustomers(
   const requested = new Set(names);
   const found = new Map<string, Customer>();
   for (const row of rows) {
-    const customer = { id: row.id, archived: row.status === 'archived', pairs: new Map() };
+    const customer = { id: row.id, archived: row.status === 'archived', customerMeters: new Map() };
     for (const name of [row.id, row.external_id]) {
       if (name !== null && requested.has(name)) found.set(name, customer);
     }

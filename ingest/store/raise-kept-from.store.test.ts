@@ -48,10 +48,10 @@ describe('the log is kept from', () => {
   it('a position before which so many events were stored, and none committed later', async () => {
     await addRanges(['settled', 'settled', 'settled']);
     await pool.query("UPDATE log_ranges SET dropped = '{3,4}' WHERE lo = 100");
-    expect([await raise(150), await noted()]).toEqual([150, { events: 10, through_ms: 1_100 }]);
-    expect([await raise(160), await noted()]).toEqual([160, { events: 10, through_ms: 1_100 }]);
-    expect([await raise(300), await noted()]).toEqual([300, { events: 28, through_ms: 1_200 }]);
-    expect([await raise(300), await noted()]).toEqual([300, { events: 28, through_ms: 1_200 }]);
+    expect([await raise(150), await recorded()]).toEqual([150, { events: 10, through_ms: 1_100 }]);
+    expect([await raise(160), await recorded()]).toEqual([160, { events: 10, through_ms: 1_100 }]);
+    expect([await raise(300), await recorded()]).toEqual([300, { events: 28, through_ms: 1_200 }]);
+    expect([await raise(300), await recorded()]).toEqual([300, { events: 28, through_ms: 1_200 }]);
   });
 
   // Red when the hold is not looked at: what a repair has deleted would be nowhere.
@@ -67,16 +67,16 @@ describe('the log is kept from', () => {
 });
 
 it('while Postgres is unavailable the query is Transient', async () => {
-  const away = createPool({ url: 'postgres://nobody@127.0.0.1:1/none', name: 'away', log });
-  await expect(raiseKeptFrom(away, { logId: LOG_ID, before: 1 })).rejects.toBeInstanceOf(Transient);
-  await away.end();
+  const unavailable = createPool({ url: 'postgres://nobody@127.0.0.1:1/none', name: 'unavailable', log });
+  await expect(raiseKeptFrom(unavailable, { logId: LOG_ID, before: 1 })).rejects.toBeInstanceOf(Transient);
+  await unavailable.end();
 });
 
 function raise(before: number): Promise<number | undefined> {
   return raiseKeptFrom(pool, { logId: LOG_ID, before });
 }
 
-async function noted(): Promise<unknown> {
+async function recorded(): Promise<unknown> {
   return (await pool.query('SELECT events, through_ms FROM log_trims')).rows[0];
 }
 

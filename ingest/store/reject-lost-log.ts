@@ -15,7 +15,7 @@ export async function rejectLostLog(pool: Pool, directory: string): Promise<void
   if (rows.length === 0) return;
   throw new Fatal(
     'log_missing',
-    `${join(directory, 'log.json')} is gone, and the database has counted events of a log: ` +
+    `${join(directory, 'log.json')} is missing, and the database has counted events of a log: ` +
       'mount or restore DATA_DIR. With a new log, what is sent again would be counted again.',
   );
 }

@@ -24,7 +24,7 @@ export const CREDIT_MUTANTS = [
     .is('domain/rules/credit-uses', 'const others = [];')
     .red(
       CREDIT_USES,
-      'goes unit by unit to what is unpaid, of whichever meter, then to the last grant that paid',
+      'is spent unit by unit on what is unpaid, of whichever meter, then to the last grant that paid',
     ),
   mutant('given-back-to-the-first-grant', [21])
     .why('what paid first is filled again, and expires instead of what paid last')
@@ -57,7 +57,7 @@ export const CREDIT_MUTANTS = [
   mutant('period-begun-earlier', [21])
     .why('usage of a past period is counted in the running one as well, once its cycle is changed')
     .is('domain/rules/metered-terms', 'return source?.period.fromMs ?? open;')
-    .red(METERED_TERMS_UNIT, 'begin with another subscription, and go on where the same one comes back'),
+    .red(METERED_TERMS_UNIT, 'begin with another subscription, and continue where the same one comes back'),
   mutant('periods-of-a-paused-subscription', [21])
     .why('with a subscription that is paused the counters of another one restart')
     .swap(

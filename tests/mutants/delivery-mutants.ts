@@ -24,7 +24,7 @@ export const DELIVERY_MUTANTS = [
         attempt: { outcome: 'succeeded', durationMs: 0, requestHead: '' },
       });`,
     )
-    .red(DISPATCH, 'whose process is gone in the middle of its attempt is sent again, under the same id')
+    .red(DISPATCH, 'whose process dies in the middle of its attempt is sent again, under the same id')
     .shownBy({ promise: 12, rounds: 5 }),
   mutant('outbox-outside-its-transaction', [12])
     .why('a kill after the mark and before the deliveries leaves an event that no endpoint receives')
@@ -64,7 +64,7 @@ export const DELIVERY_MUTANTS = [
   mutant('old-url-speaks-for-the-new', [12])
     .why('a receiver that was left says 410 at last, and the endpoint that took its place is disabled')
     .is('delivery/dispatch/after-verdicts', 'const own = ofIt;')
-    .red(CHANGED_ENDPOINTS, 'goes to its new url, whatever the old one says at last'),
+    .red(CHANGED_ENDPOINTS, 'is sent to its new url, whatever the old one responds at last'),
   mutant('queues-with-nothing-to-send', [13])
     .why('endpoints all of whose deliveries are in flight take the places of those that wait')
     .swap(

@@ -28,7 +28,7 @@ export const DISTRIBUTED_LOAD_MUTANTS = [
   mutant('foreign-record-dropped', [4])
     .why('a record that is not ours is gone without a trace')
     .drop('aggregator/load/load-loop')
-    .red(LOAD, 'a record of others goes to the dead letters with the reason, and the partition goes on'),
+    .red(LOAD, 'a foreign record becomes a dead letter with the reason, and the partition continues'),
   mutant('trimmed-log-passed-over', [4])
     .why('what Kafka gave up before it was counted is missing in every bill, and nothing reports it')
     .after('infra/kafka/kafka-reader', 'return await fetchFrames(partition, first, bytesMax);')
@@ -40,7 +40,7 @@ export const DISTRIBUTED_LOAD_MUTANTS = [
   mutant('letters-sent-as-one', [4])
     .why('records of others that are more than a batch may be stop their partition permanently')
     .swap('infra/kafka/dead-letters', 'bytes + size > PIECE_BYTES_MAX', 'pieces.length === 0')
-    .red(LETTERS, 'foreign records that fill a block are set aside in pieces, and the load continues'),
+    .red(LETTERS, 'foreign records that fill a block become dead letters in pieces, and the load continues'),
   mutant('forgotten-not-looked-up', [2, 4])
     .why('an event that hung in a connection until its takeover was forgotten is counted a second time')
     .swap('aggregator/load/known-ids', 'mayHaveForgotten(committedAtMs)', 'false')
@@ -63,6 +63,6 @@ export const DISTRIBUTED_LOAD_MUTANTS = [
     .red(ONE_AT_A_TIME, 'a warehouse that takes one insert at a time gets no two concurrently'),
   mutant('gate-lost-unnoticed', [4, 5])
     .why('a process that lost its lock while paused rebuilds hours during the inserts of others')
-    .swap('infra/clickhouse/warehouse-over', 'asking(transport, mayWrite)', 'transport')
+    .swap('infra/clickhouse/warehouse-over', 'checking(transport, mayWrite)', 'transport')
     .red(ONE_AT_A_TIME, 'a process that has lost the insert lock does not repair a block'),
 ];

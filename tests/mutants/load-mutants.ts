@@ -22,7 +22,7 @@ export const LOAD_MUTANTS = [
     .after(
       'aggregator/load/load-range',
       `const sql = 'SELECT id FROM metergate.events';
-      const stored = await deps.warehouse.query({ sql, lane: 'load', timeoutMs: 20_000 });
+      const stored = await deps.warehouse.query({ sql, connection: 'load', timeoutMs: 20_000 });
       const known = new Set(stored.map(({ id }) => id));
       const isKnown = (line) => known.has(JSON.parse(line.toString())[3]);
       const dropped = splitLines(linesWithout(block, [])).flatMap((line, at) => isKnown(line) ? [at] : []);
@@ -38,7 +38,7 @@ export const LOAD_MUTANTS = [
     .swap('aggregator/load/load-range', 'wasSent: true', 'wasSent: false')
     .red(
       LOAD,
-      'in the middle of the insert, with its token noted and its part gone is followed by one that counts ' +
+      'in the middle of the insert, with its token stored and its part missing is followed by one that counts ' +
         'every event once',
     ),
   mutant('lost-events-not-put-back', [4])
@@ -71,8 +71,8 @@ export const LOAD_MUTANTS = [
     .why('late events burn nothing and cross nothing: their period is not looked at')
     .swap(
       'aggregator/settle/touched-customer-meters',
-      'mergePair(merged, pair)',
-      'mergePair(merged, { ...pair, occurredFromMs: Date.now(), occurredToMs: Date.now() })',
+      'mergeCustomerMeter(merged, customerMeter)',
+      'mergeCustomerMeter(merged, { ...customerMeter, occurredFromMs: Date.now(), occurredToMs: Date.now() })',
     )
     .red(SETTLE_USAGE, 'burns credits to the last decimal, whenever it occurred and at the rate of that time')
     .shownBy({ promise: 21, rounds: 3 }),

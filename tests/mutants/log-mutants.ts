@@ -54,7 +54,7 @@ export const LOG_MUTANTS = [
   mutant('keys-not-brought-up-to-the-log', [2, 11])
     .why('after a kill the newest keys are free again, and a retry of them is counted twice')
     .drop('infra/key-table/open-key-table')
-    .red(OPEN_KEY_TABLE, 'are made from the log alone when files of theirs are gone')
+    .red(OPEN_KEY_TABLE, 'are made from the log alone when files of theirs are missing')
     .red(LIMITS, 'the data plane acknowledges again two seconds after a kill, with all its keys')
     .shownBy({ promise: 2, rounds: 4 }),
   mutant('table-rebuilt-from-the-log', [11])
@@ -95,7 +95,7 @@ export const LOG_MUTANTS = [
   mutant('failed-sync-tried-again', [6])
     .why('what a sync has lost is not written by the next one, which succeeds: the checkpoint promises it')
     .is('infra/key-table/record-file', 'throw cause;')
-    .red(RECORD_WRITER, 'a sync that fails for want of room is no full disk to be waited out'),
+    .red(RECORD_WRITER, 'a sync that fails for want of space is no full disk to be waited out'),
   mutant('part-names-not-synced', [6])
     .why('a power cut takes parts of a range that is marked as loaded: nobody sends it again')
     .drop('infra/clickhouse/chdb-warehouse')

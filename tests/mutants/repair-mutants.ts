@@ -62,12 +62,12 @@ export const REPAIR_MUTANTS = [
   mutant('inserted-over-damage', [6])
     .why('a power cut takes a token with the part next to it: hours have the block twice, until settled')
     .always('infra/clickhouse/warehouse-over')
-    .red(CHDB, 'is in no hour twice when its token went with a damaged part')
-    .red(CHDB, 'is in no hour twice when all of it went with a damaged part, and its token'),
+    .red(CHDB, 'is in no hour twice when its token was lost with a damaged part')
+    .red(CHDB, 'is in no hour twice when all of it was lost with a damaged part, and its token'),
   mutant('hours-made-of-what-is-left', [6, 10])
     .why('an hour that is older than the log loses what went with a part as soon as a block is sent again')
     .swap('infra/clickhouse/repair-block', 'LACKS_EVENTS', "'true'")
-    .red(CHDB, 'leaves hours to the audit, which repairs them when events went with a damaged part'),
+    .red(CHDB, 'leaves hours to the audit, which repairs them when events were lost with a damaged part'),
   mutant('settled-before-it-is-whole', [4, 6])
     .why('hours may have a range twice while it is sent again, and what is settled is settled for good')
     .later('aggregator/load/load-loop')

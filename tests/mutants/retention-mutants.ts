@@ -27,7 +27,7 @@ export const RETENTION_MUTANTS = [
   mutant('keys-of-what-is-left-of-the-log', [2])
     .why('a start without keys takes those of the trimmed log for all: older replays are counted again')
     .is('infra/key-table/open-key-table', 'return Math.max(known.logPosition, start);')
-    .red(EARLIER_KEYS, 'come from elsewhere when the files are gone, and those behind from the log'),
+    .red(EARLIER_KEYS, 'come from elsewhere when the files are missing, and those behind from the log'),
   mutant('keys-rebuilt-without-the-warehouse', [2])
     .why('replays of what the log gave up are counted again')
     .drop('aggregator/key-export/export-keys')

@@ -17,7 +17,7 @@ export const UPGRADE_MUTANTS = [
       UPGRADE,
       'a folder of the main job, killed in the middle, is exact under a release with another view',
     )
-    .red(PAUSE_LOAD, 'a view is changed once what a crash left pending is loaded, and the load goes on'),
+    .red(PAUSE_LOAD, 'a view is changed once what a crash left pending is loaded, and the load continues'),
   mutant('view-changed-with-a-rival', [19])
     .why('another process loads while there is no view: its events are in no hour')
     .is(

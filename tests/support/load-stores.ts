@@ -56,7 +56,7 @@ export async function openLoadStores(options: LoadStoresOptions = {}): Promise<L
   const reader = await openSegmentLogReader({ directory });
   onTestFinished(() => reader.close());
 
-  const rows = <Row>(sql: string) => warehouse.query<Row>({ sql, lane: 'long', timeoutMs: TIMEOUT_MS });
+  const rows = <Row>(sql: string) => warehouse.query<Row>({ sql, connection: 'long', timeoutMs: TIMEOUT_MS });
   return {
     pool,
     postgresUrl,

@@ -61,7 +61,7 @@ async function rowFaults(warehouse: Warehouse, ledger: Ledger): Promise<string[]
     const [seen] = await warehouse.query<Record<string, string>>({
       sql: `SELECT count() AS rows, uniqExact(id) AS ids,
               (SELECT sum(events) FROM metergate.usage_hourly) AS counted FROM metergate.events`,
-      lane: 'long',
+      connection: 'long',
       timeoutMs: 120_000,
     });
     const expected = String(ledger.size());

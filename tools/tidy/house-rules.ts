@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path/posix';
 import { type FunctionSpan, readSource, type SourceShape } from './source-shape.ts';
+import { wordBreaches } from './words.ts';
 
 /** One file of the tree: path from the root with forward slashes, and its text. */
 export interface TreeFile {
@@ -12,7 +13,12 @@ export function breaches(files: TreeFile[]): string[] {
   const sources = files.filter((file) => isSource(file.path));
   const shapes = new Map(sources.map((file) => [file.path, readSource(file.path, file.text)]));
   return [
-    ...files.flatMap((file) => [...nameBreaches(file.path), ...textBreaches(file), ...sizeBreaches(file)]),
+    ...files.flatMap((file) => [
+      ...nameBreaches(file.path),
+      ...textBreaches(file),
+      ...sizeBreaches(file),
+      ...wordBreaches(file),
+    ]),
     ...[...shapes].flatMap(([path, shape]) => [...shapeBreaches(path, shape), ...arrowBreaches(path, shape)]),
     ...loneImporterBreaches(shapes),
     ...importCycles(shapes),

@@ -117,7 +117,7 @@ describe('a house rule', () => {
   });
 });
 
-/** What git tracks or would track. A path that git lists and that is gone is being moved: passed over. */
+/** What git tracks or would track. A path that git lists and that is missing is being moved: passed over. */
 function treeFiles(): TreeFile[] {
   const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
     encoding: 'utf8',

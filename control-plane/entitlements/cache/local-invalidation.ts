@@ -1,4 +1,4 @@
-import { gatherNotes, type Note } from '../../../domain/store/send-invalidations.ts';
+import { collectInvalidations, type SentInvalidation } from '../../../domain/store/send-invalidations.ts';
 import type { RunChange } from '../../http/idempotent.ts';
 
 /**
@@ -10,9 +10,9 @@ export function withLocalInvalidation(
   invalidate: (channel: string, payload: string) => void,
 ): RunChange {
   return async (request, change) => {
-    const sent: Note[] = [];
+    const sent: SentInvalidation[] = [];
     try {
-      return await runChange(request, (client) => gatherNotes(client, sent, () => change(client)));
+      return await runChange(request, (client) => collectInvalidations(client, sent, () => change(client)));
     } finally {
       // Also after a failure: a failed commit may have been made all the same. Too many invalidations do no
       // harm.

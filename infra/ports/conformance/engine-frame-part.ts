@@ -65,7 +65,7 @@ export function engineFramePartTests(create: CreateEngineHarness): void {
     expect(text.split('\n').map((line) => line.length > 0)).toEqual([true, true, false]);
   });
 
-  test('each pair that is touched carries the span of its events', async () => {
+  test('each touched customer and meter carries the span of its events', async () => {
     session().putCustomer({ id: 'cus_bbbbbbbbbbbbbbbbbbbbbbbbbb', externalId: 'b' });
     session().putMeter({ key: 'a "quoted" meter' });
     const event = (customerId: string, meterId: string, hours: number) => ({
@@ -116,7 +116,7 @@ export function engineFramePartTests(create: CreateEngineHarness): void {
   });
 }
 
-/** Records carry what lines say: id, fingerprint, occurredAt, createdAt. */
+/** Records contain what lines do: id, fingerprint, occurredAt, createdAt. */
 export function expectRecordsToMatch({ commit, lines }: Sent): void {
   const records = Buffer.from(commit?.records ?? []);
   expect(records).toHaveLength(lines.length * RECORD_BYTES);

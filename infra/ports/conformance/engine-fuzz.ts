@@ -36,7 +36,7 @@ const GARBAGE = fc.oneof(
   fc.array(PIECES, { maxLength: 20 }).map((pieces) => Buffer.concat(pieces)),
 );
 
-/** Values for a field: mostly such as stand there, else anything that JSON can say. */
+/** Values for a field: mostly such as belong there, else any JSON. */
 const field = <T>(...likely: T[]) =>
   fc.oneof(
     { weight: 8, arbitrary: fc.constantFrom<unknown>(...likely) },

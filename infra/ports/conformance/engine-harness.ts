@@ -15,11 +15,11 @@ export interface EngineHarness {
     archived?: boolean;
   }): void;
   /** While true no name can be queried; cached names are still known. */
-  setAway(away: boolean): void;
+  setUnavailable(unavailable: boolean): void;
   /** Customers and meters of the workspace's other mode, by these names. */
   putInOtherMode(...names: string[]): void;
   /** The names of the other mode can no longer be queried. */
-  setOtherModeAway(): void;
+  setOtherModeUnavailable(): void;
   /** Puts the part on the log and confirms its claim. */
   commit(part: CommitPart): Promise<void>;
   close(): Promise<void>;

@@ -4,7 +4,7 @@ import { REQUEST_ID, SOUND, sessionForEachTest } from './engine-session.ts';
 
 interface Fault {
   what: string;
-  /** Laid over a sound event; `undefined` takes the field away. */
+  /** Laid over a sound event; `undefined` removes the field. */
   change: Record<string, unknown>;
   code: string;
   param: string;

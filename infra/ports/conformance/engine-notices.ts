@@ -25,7 +25,7 @@ export function engineNoticeTests(create: CreateEngineHarness): void {
     expect(ignored).toEqual(['customer_id']);
   });
 
-  test('sound events say nothing, and the key of a single event may stand in its body', async () => {
+  test('sound events have no notices, and the key of a single event may be in its body', async () => {
     const sound = { ...SOUND, occurredAt: '2026-11-20T00:00:00Z', properties: { more: 1 } };
     for (const { ignored = [], itemErrors = 0 } of await inEachKind(sound, 'k')) {
       expect([ignored, itemErrors]).toEqual([[], 0]);

@@ -17,15 +17,15 @@ export function engineResponseTests(create: CreateEngineHarness): void {
     await session().batch([{ ...SOUND, idempotencyKey: 'first' }]);
     const one = await session().batch(batch('one'));
     const two = await session().batch([...batch('two').slice(1), ...batch('one').slice(0, 1)]);
-    const said = [one, two].map(({ body }) => body.toString());
+    const bodies = [one, two].map(({ body }) => body.toString());
     one.commit?.giveBack?.();
     two.commit?.giveBack?.();
     await session().batch(batch('three'));
-    expect([one, two].map(({ body }) => body.toString())).toEqual(said);
+    expect([one, two].map(({ body }) => body.toString())).toEqual(bodies);
     one.release?.();
     one.release?.();
     const later = [await session().batch(batch('four')), await session().batch(batch('five'))];
-    expect(two.body.toString()).toBe(said[1]);
+    expect(two.body.toString()).toBe(bodies[1]);
     expect(later.map(({ body }) => body.includes('four-0'))).toEqual([true, false]);
     expect(two.json.summary).toMatchObject({ created: EVENTS - 1, duplicate: 1 });
   });

@@ -11,14 +11,14 @@ export interface EngineSession extends EngineHarness {
   batch(events: unknown, options?: { includeEvents: boolean }): Promise<BatchSent>;
 }
 
-/** What is not said is as in most tests. */
+/** What is left out is as in most tests. */
 export type SentRequest = Partial<Omit<UsageRequest, 'body'>> & { body: Buffer | string };
 
 export interface Sent extends Response {
   // biome-ignore lint/suspicious/noExplicitAny: tests reach into JSON of every shape
   json: any;
   commit: CommitPart | undefined;
-  /** Whole lines as they go on the log, without their line feeds. */
+  /** Whole lines as they are written to the log, without their line feeds. */
   lines: string[];
 }
 

@@ -87,7 +87,7 @@ export function engineStateTests(create: CreateEngineHarness): void {
     });
     expect(both).toEqual(customer);
     // Where the other mode cannot be queried the error stays: not found.
-    session().setOtherModeAway();
+    session().setOtherModeUnavailable();
     for (const error of await rejections(events)) expect(error?.message).not.toContain('test mode;');
     expect((await rejections(events)).map((error) => error?.code)).toEqual([
       'customer_not_found',
@@ -123,16 +123,16 @@ export function engineStateTests(create: CreateEngineHarness): void {
     const rejected = await session().single({ ...SOUND, customerId: 'nobody', meterId: 'fresh' }, 'a');
     expect(rejected.json.error.code).toBe('customer_not_found');
     await session().single(SOUND, 'makes the customer known');
-    session().setAway(true);
+    session().setUnavailable(true);
     expect((await session().single({ ...SOUND, meterId: 'fresh' }, 'b')).json.error.code).toBe('unavailable');
-    session().setAway(false);
+    session().setUnavailable(false);
     const taken = await session().single({ ...SOUND, meterId: 'fresh' }, 'b');
     expect([taken.status, taken.json.meterId]).toEqual([201, 'fresh']);
   });
 
   test('while names cannot be queried, unknown ones are unavailable and never anything else', async () => {
     await session().single(SOUND, 'used');
-    session().setAway(true);
+    session().setUnavailable(true);
     const unknown = [
       { idempotencyKey: 'a', ...SOUND, customerId: 'new' },
       { idempotencyKey: 'b', ...SOUND, meterId: 'new' },
@@ -153,7 +153,7 @@ export function engineStateTests(create: CreateEngineHarness): void {
       503,
       { code: 'unavailable', message: json.results[0]?.error?.message, requestId: REQUEST_ID },
     ]);
-    session().setAway(false);
+    session().setUnavailable(false);
     session().putCustomer({ id: 'cus_nnnnnnnnnnnnnnnnnnnnnnnnnn', externalId: 'new' });
     expect((await session().single({ ...SOUND, customerId: 'new' }, 'a')).replayed).toBe(false);
   });
@@ -168,14 +168,14 @@ export function engineStateTests(create: CreateEngineHarness): void {
       { idempotencyKey: 'b', ...SOUND, meterId: 'tokens' },
       { ...first, meterId: 'tokens', value: 2 },
     ];
-    session().setAway(true);
-    const away = await session().batch(items);
-    expect(away.json.results.map((one) => one.error?.code ?? one.status)).toEqual([
+    session().setUnavailable(true);
+    const during = await session().batch(items);
+    expect(during.json.results.map((one) => one.error?.code ?? one.status)).toEqual([
       'unavailable',
       'created',
       'unavailable',
     ]);
-    session().setAway(false);
+    session().setUnavailable(false);
     const again = await session().batch(items);
     expect(again.json.results.map((one) => one.error?.code ?? one.status)).toEqual([
       'created',

@@ -19,11 +19,11 @@ export function engineConformance(name: string, create: CreateEngineHarness): vo
     describe('the form of an item', () => engineItemFormTests(create));
     describe('texts and times of an item', () => engineTextTests(create));
     describe('values', () => engineValueTests(create));
-    describe('what a response says apart from its body', () => engineNoticeTests(create));
+    describe('what a response contains besides its body', () => engineNoticeTests(create));
     describe('the order of a `latest` meter', () => engineOrderTests(create));
     describe('replays', () => engineReplayTests(create));
     describe('state and age', () => engineStateTests(create));
-    describe('what goes on the log', () => engineFramePartTests(create));
+    describe('what is written to the log', () => engineFramePartTests(create));
     describe('responses that wait', () => engineResponseTests(create));
     describe('any input', () => engineFuzzTests(create));
   });

@@ -12,7 +12,7 @@ const LATER_MS = 86_400_000;
 export function logRetentionConformance(name: string, createHarness: () => Promise<Harness>): void {
   describe(`retention of ${name}`, () => {
     // Mutants it catches: a stretch given up that ends behind the position; a hole in the middle.
-    it('gives up nothing behind the position, and leaves everything behind what is gone', async () => {
+    it('gives up nothing behind the position, and leaves everything behind what is deleted', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(fc.nat(FRAMES), { maxLength: 4 }), async (cuts) => {
           const { writer, reader, frames, end, close } = await filled(await createHarness());
@@ -41,7 +41,7 @@ export function logRetentionConformance(name: string, createHarness: () => Promi
       await close();
     });
 
-    it('lets the log go on where it was, also after it was opened again', async () => {
+    it('lets the log continue where it was, also after it was opened again', async () => {
       const harness = await createHarness();
       const before = await filled(harness);
       await before.writer.trim(before.end);

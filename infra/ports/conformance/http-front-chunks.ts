@@ -68,7 +68,7 @@ export function chunks(createFront: CreateFront): void {
   });
 
   // nginx speaks HTTP/1.0 to an upstream unless configured otherwise.
-  it('serves HTTP/1.0, or says which directive of a proxy to set', async () => {
+  it('serves HTTP/1.0, or names the directive of a proxy to set', async () => {
     const { port } = await startFront(createFront, describeRequest);
     const client = await openConnection(port);
     client.send('GET /old HTTP/1.0\r\nHost: test\r\nConnection: close\r\n\r\n');
@@ -80,7 +80,7 @@ export function chunks(createFront: CreateFront): void {
   });
 }
 
-/** In a packet of its own, as far as a socket lets us say. '' waits only. */
+/** In a packet of its own, as far as a socket allows. '' waits only. */
 function sent(socket: { write(text: string, done: () => void): void }, text: string): Promise<void> {
   return new Promise((resolve) => {
     socket.write(text, () => setTimeout(resolve, 5));

@@ -128,14 +128,14 @@ const SLOW_CLIENTS: SlowClient[] = [
     dribble: '1\r\nx\r\n',
   },
   {
-    // Red with the sweep left out: the native front lets a body go on forever at 16 KB/s.
+    // Red with the sweep left out: the native front lets a body continue forever at 16 KB/s.
     what: 'a body that comes fast enough and for too long',
     begin: (it) => it.send(postOf('Content-Length: 999999999')),
     dribble: Buffer.alloc(50_000),
   },
 ];
 
-/** Where the front lets us say. */
+/** Where the front allows it. */
 const SHORT_LIMITS = { headersTimeoutMs: 1_000, bodyTimeoutMs: 1_000, responseStallMs: 1_000 };
 /** The native front closes after 10 s of its own, in steps of 4 s; on a busy machine a little later. */
 const CLOSED_WITHIN_MS = 20_000;
@@ -264,7 +264,7 @@ const AMBIGUOUS_FRAMINGS: Array<[what: string, headers: string[], body: string]>
   ['chunks and then another coding', [CHUNKED, 'Transfer-Encoding: x'], NO_CHUNK],
 ];
 
-/** Sent in a packet of its own, as far as a socket lets us say. */
+/** Sent in a packet of its own, as far as a socket allows. */
 function sent({ socket }: RawConnection, text: string): Promise<void> {
   return new Promise((resolve) => {
     socket.write(text, () => setTimeout(resolve, 2));

@@ -9,9 +9,8 @@ export function headers(createFront: CreateFront): void {
   it('responds to any other expectation of a client', () => otherExpectations(createFront));
   it('responds to a request whose header names hold _ or a dot', () => unusualNames(createFront));
   it('distinguishes two idempotency keys from one that contains a comma', () => twoKeys(createFront));
-  it('forbids caches and guesses of the type, but where a response says otherwise', () =>
-    guards(createFront));
-  it('says nowhere what it is made of', () => noBanner(createFront));
+  it('forbids caches and guesses of the type, unless a response sets otherwise', () => guards(createFront));
+  it('reveals nowhere what it is made of', () => noBanner(createFront));
 }
 
 /**
@@ -53,7 +52,7 @@ function requestOf(values: Buffer[]): Buffer {
   return Buffer.concat([Buffer.from('GET / HTTP/1.1\r\nHost: test\r\n'), ...lines, Buffer.from('\r\n')]);
 }
 
-/** Red when letters are compared as they are: Java's client says `100-Continue`, and waited in vain. */
+/** Red when letters are compared as they are: Java's client sends `100-Continue`, and waited in vain. */
 async function continues(createFront: CreateFront): Promise<void> {
   const { port } = await startFront(createFront, describeRequest);
   for (const expectation of ['100-continue', '100-Continue', '100-CONTINUE']) {

@@ -75,7 +75,7 @@ export function quantities(createFront: CreateFront): void {
     expect(brokenOff).toBeLessThanOrEqual(6);
   });
 
-  it('serves others while a hundred clients say nothing', async () => {
+  it('serves others while a hundred clients send nothing', async () => {
     const { port, url } = await startFront(createFront, (exchange) => responseJson(exchange, {}));
     await openMany(port, 100);
     expect((await fetch(url)).status).toBe(200);

@@ -56,7 +56,7 @@ export function streamedResponses(createFront: CreateFront): void {
       timesTaken = 0;
       const response = await fetch(`${url}/taken`);
       expect(sha256(Buffer.from(await response.arrayBuffer()))).toBe(sha256(body));
-      await until('it is said', () => timesTaken > 0);
+      await until('it is reported', () => timesTaken > 0);
       expect(timesTaken).toBe(1);
     }
   });
@@ -146,26 +146,26 @@ export function streamedResponses(createFront: CreateFront): void {
     const { port, url } = await startFront(createFront, (exchange) => {
       if (exchange.method === 'GET') return describeRequest(exchange);
       exchanges.push(exchange);
-      exchange.onAborted(() => heard.push('aborted'));
+      exchange.onAborted(() => received.push('aborted'));
       exchange.readBody(
-        (chunk) => heard.push(chunk.length > 0 ? 'chunk' : 'empty'),
-        () => heard.push('end'),
+        (chunk) => received.push(chunk.length > 0 ? 'chunk' : 'empty'),
+        () => received.push('end'),
       );
     });
     const exchanges: Exchange[] = [];
-    const heard: string[] = [];
+    const received: string[] = [];
     const client = await openConnection(port);
     client.send(requestHead('POST / HTTP/1.1', ['Content-Length: 10']));
     client.send('half');
-    await until('the half is in', () => heard.includes('chunk'));
+    await until('the half is in', () => received.includes('chunk'));
     client.socket.destroy();
-    await until('the exchange ends', () => heard.includes('aborted'));
+    await until('the exchange ends', () => received.includes('aborted'));
     for (const exchange of exchanges) {
       expect(exchange.aborted).toBe(true);
       touchAll(exchange);
-      exchange.onAborted(() => heard.push('reported at once'));
+      exchange.onAborted(() => received.push('reported at once'));
     }
-    expect(heard).toEqual(['chunk', 'aborted', 'reported at once']);
+    expect(received).toEqual(['chunk', 'aborted', 'reported at once']);
     expect((await fetch(url)).status).toBe(200);
   });
 
@@ -173,28 +173,28 @@ export function streamedResponses(createFront: CreateFront): void {
     const { port, url } = await startFront(createFront, (exchange) => {
       if (exchange.path === '/whole') return responseJson(exchange, 'whole');
       exchanges.push(exchange);
-      exchange.onAborted(() => heard.push('aborted'));
+      exchange.onAborted(() => received.push('aborted'));
       exchange.begin(200, []);
       exchange.write(Buffer.from('first'));
     });
     const exchanges: Exchange[] = [];
-    const heard: string[] = [];
+    const received: string[] = [];
     const client = await openConnection(port);
     client.send(requestHead('GET / HTTP/1.1'));
     await client.receives('first');
     client.socket.destroy();
-    await until('the exchange ends', () => heard.length > 0);
+    await until('the exchange ends', () => received.length > 0);
     for (const exchange of exchanges) touchAll(exchange);
-    expect(heard).toEqual(['aborted']);
+    expect(received).toEqual(['aborted']);
     expect((await fetch(`${url}/whole`)).status).toBe(200);
   });
 
-  // Red when a native response is touched after its client is gone.
+  // Red when a native response is touched after its client has disconnected.
   it('reports when a client disconnects before its response', async () => {
     const held: Exchange[] = [];
-    const heard: string[] = [];
+    const received: string[] = [];
     const { port } = await startFront(createFront, (exchange) => {
-      exchange.onAborted(() => heard.push('aborted'));
+      exchange.onAborted(() => received.push('aborted'));
       exchange.readBody(
         () => undefined,
         () => held.push(exchange),
@@ -204,15 +204,15 @@ export function streamedResponses(createFront: CreateFront): void {
     client.send(`${requestHead('POST / HTTP/1.1', ['Content-Length: 4'])}body`);
     await until('the body is in', () => held.length === 1);
     client.socket.destroy();
-    await until('the exchange ends', () => heard.length > 0);
+    await until('the exchange ends', () => received.length > 0);
     for (const exchange of held) touchAll(exchange);
-    expect(heard).toEqual(['aborted']);
+    expect(received).toEqual(['aborted']);
   });
 
   it('reports no abort once the response is complete', async () => {
-    const heard: string[] = [];
+    const received: string[] = [];
     const { port } = await startFront(createFront, (exchange) => {
-      exchange.onAborted(() => heard.push('aborted'));
+      exchange.onAborted(() => received.push('aborted'));
       responseJson(exchange, exchange.path);
     });
     const client = await openConnection(port);
@@ -222,7 +222,7 @@ export function streamedResponses(createFront: CreateFront): void {
     const next = await openConnection(port);
     next.send(requestHead('GET /2 HTTP/1.1'));
     await next.response();
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
   });
 }
 
@@ -245,11 +245,11 @@ function streamBody(exchange: Exchange, announce: boolean): void {
   more();
 }
 
-/** Everything that would end the process if it reached a native response whose client is gone. */
+/** Everything that would end the process if it reached a native response whose client has disconnected. */
 function touchAll(exchange: Exchange): void {
   exchange.pauseBody();
   exchange.resumeBody();
-  exchange.respond(200, {}, Buffer.from('nobody reads this'));
+  exchange.respond(200, {}, Buffer.from('never read'));
   exchange.begin(200, []);
   exchange.write(Buffer.from('nor this'));
   exchange.end();

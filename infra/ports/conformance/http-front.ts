@@ -23,13 +23,13 @@ export function httpFrontConformance(name: string, createFront: CreateFront): vo
 function requests(createFront: CreateFront): void {
   it('gives method, path and query as they were sent, headers in lower case', async () => {
     const { url } = await startFront(createFront, describeRequest);
-    const response = await fetch(`${url}/api/v1/a%2Fb?x=1&y=%20`, { headers: { 'X-Some': 'Thing' } });
+    const response = await fetch(`${url}/api/v1/a%2Fb?x=1&y=%20`, { headers: { 'X-Some': 'Value' } });
     expect(await response.json()).toMatchObject({
       method: 'GET',
       path: '/api/v1/a%2Fb',
       query: 'x=1&y=%20',
       bytes: 0,
-      headers: { 'x-some': 'Thing' },
+      headers: { 'x-some': 'Value' },
     });
   });
 
@@ -53,15 +53,15 @@ function requests(createFront: CreateFront): void {
   it('takes over a request id of visible ASCII and makes one in place of any other', async () => {
     const { port } = await startFront(createFront, describeRequest);
     const client = await openConnection(port);
-    const ask = async (id: string) => {
+    const idOf = async (id: string) => {
       client.send(requestHead('GET / HTTP/1.1', [`X-Request-Id: ${id}`]));
       const { headers, body } = await client.response();
       expect(JSON.parse(body).requestId).toBe(headers.get('x-request-id'));
       return headers.get('x-request-id');
     };
-    expect(await ask('order/7#{x}~')).toBe('order/7#{x}~');
-    expect(await ask('x'.repeat(128))).toBe('x'.repeat(128));
-    const made = [await ask('x'.repeat(129)), await ask('two words'), await ask('')];
+    expect(await idOf('order/7#{x}~')).toBe('order/7#{x}~');
+    expect(await idOf('x'.repeat(128))).toBe('x'.repeat(128));
+    const made = [await idOf('x'.repeat(129)), await idOf('two words'), await idOf('')];
     for (const id of made) expect(id).toMatch(/^req_[a-z2-7]{26}$/);
     expect(new Set(made).size).toBe(3);
   });
@@ -98,7 +98,7 @@ function requests(createFront: CreateFront): void {
     expect(await client.receives('x'.repeat(10))).not.toContain('xHTTP');
   });
 
-  it('responds 500 when the handler throws, and goes on', async () => {
+  it('responds 500 when the handler throws, and continues', async () => {
     const { url } = await startFront(createFront, () => {
       throw new Error('a secret of the inside');
     });
@@ -166,15 +166,15 @@ function bodies(createFront: CreateFront): void {
     const ends: string[] = [];
     const { url } = await startFront(createFront, async (exchange) => {
       if (exchange.query === 'late') await nextTurn();
-      let asking = true;
+      let isHeldBack = true;
       exchange.readBody(
-        () => ends.push(asking ? 'chunk too early' : 'chunk'),
+        () => ends.push(isHeldBack ? 'chunk too early' : 'chunk'),
         () => {
-          ends.push(asking ? 'too early' : 'end');
+          ends.push(isHeldBack ? 'too early' : 'end');
           responseJson(exchange, {});
         },
       );
-      asking = false;
+      isHeldBack = false;
     });
     for (const query of ['', '?late']) await (await fetch(url + query, { method: 'POST', body: 'b' })).text();
     await (await fetch(url)).text();
@@ -182,7 +182,7 @@ function bodies(createFront: CreateFront): void {
   });
 
   // Red when later chunks reach a reader that has responded.
-  it('responds while the body still comes, and the connection goes on', async () => {
+  it('responds while the body still comes, and the connection continues', async () => {
     let chunksAfter = 0;
     const { port } = await startFront(createFront, (exchange) => {
       if (exchange.method === 'GET') return responseJson(exchange, 'next');
@@ -207,7 +207,7 @@ function bodies(createFront: CreateFront): void {
   });
 
   // Red when a paused socket is not resumed before its response.
-  it('responds without reading the body at all, and the connection goes on', async () => {
+  it('responds without reading the body at all, and the connection continues', async () => {
     const { port } = await startFront(createFront, async (exchange) => {
       for (let turn = 0; turn < 20; turn++) await nextTurn();
       responseJson(exchange, exchange.method);

@@ -39,9 +39,9 @@ const actsAndKills = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('die behind a write' as const), count: fc.nat(3) }) },
 );
 
-export function anySequence(create: CreateStoreHarness, afterKill: 'asks the log' | 'keeps claims'): void {
+export function anySequence(create: CreateStoreHarness, afterKill: 'reads the log' | 'keeps claims'): void {
   it('ends as a plain map would', async () => {
-    const act: fc.Arbitrary<Act> = afterKill === 'asks the log' ? actsAndKills : acts;
+    const act: fc.Arbitrary<Act> = afterKill === 'reads the log' ? actsAndKills : acts;
     const sequences = fc.array(act, { minLength: 1, maxLength: 40 });
     await fc.assert(
       fc.asyncProperty(sequences, async (acts) => {

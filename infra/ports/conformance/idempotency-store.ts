@@ -5,13 +5,13 @@ import { type CreateStoreHarness, item, openSession } from './idempotency-sessio
 
 /**
  * The behaviour of every IdempotencyStore. An adapter's test is one call of this. Each store decides what
- * becomes of a claim whose owner was killed: one that is a view of the log reads the log, a shared one keeps
- * it until its lease has run out.
+ * becomes of a claim whose owner was killed: one that is a view of the log reads the log, a distributed one
+ * keeps it until its lease has run out.
  */
 export function idempotencyStoreConformance(
   name: string,
   create: CreateStoreHarness,
-  afterKill: 'asks the log' | 'keeps claims' = 'asks the log',
+  afterKill: 'reads the log' | 'keeps claims' = 'reads the log',
 ): void {
   describe(`${name} as an IdempotencyStore`, () => {
     describe('one claim', () => oneClaim(create));

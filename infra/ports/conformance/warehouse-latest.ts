@@ -12,7 +12,7 @@ export function latestTests(open: () => Promise<Warehouse>): void {
     'takes the last that arrived in a millisecond, also before id %s',
     async (first) => {
       const warehouse = await open();
-      const rows = (sql: string) => warehouse.query({ sql, lane: 'counters', timeoutMs: TIMEOUT_MS });
+      const rows = (sql: string) => warehouse.query({ sql, connection: 'counters', timeoutMs: TIMEOUT_MS });
       const insert = (token: string, events: TestEvent[]) =>
         warehouse.insertEvents({ token, lines: eventLines(events), timeoutMs: TIMEOUT_MS });
       const gauges = [first, 'use_m', 'use_b', 'use_y', 'use_c'].map((id, at) => {

@@ -16,10 +16,10 @@ const ROLLUP_MONTH = 'toYYYYMM(hour) = 202610';
 /**
  * A killed insert leaves some of its parts: those of one month and not of another, of `events` and not of the
  * rollup. ClickHouse records the token of a part before the part is in its place, so one of them may be lost
- * forever while its token says that it is there. That state is made here by deleting rows, which keeps
+ * forever while its token shows that it is there. That state is made here by deleting rows, which keeps
  * tokens.
  */
-export function sentAgainTests(open: () => Promise<Warehouse>, damageIsMended: boolean): void {
+export function sentAgainTests(open: () => Promise<Warehouse>, damageIsRepaired: boolean): void {
   it.each<[string, string[]]>([
     ['all of it', []],
     ['all but a month of the events', [`ALTER TABLE metergate.events DELETE WHERE ${MONTH}`]],
@@ -49,51 +49,51 @@ export function sentAgainTests(open: () => Promise<Warehouse>, damageIsMended: b
     expect(await tables(warehouse)).toEqual(TABLES);
   });
 
-  const named = damageIsMended
+  const named = damageIsRepaired
     ? 'leaves hours to the audit, which repairs them'
     : 'computes hours again from what is left';
-  it(`${named} when events went with a damaged part`, async () => {
+  it(`${named} when events were lost with a damaged part`, async () => {
     const warehouse = await open();
     const block = await insertBehindAnother(warehouse);
-    await setAside(warehouse, '202610');
+    await detachPart(warehouse, '202610');
     await warehouse.insertEvents({ ...block, wasSent: true });
     const left = await sums(warehouse);
     expect(Number(left.stored)).toBeLessThan(90);
-    if (damageIsMended) expect(left).toMatchObject({ hourly: '90', hourlyTotal: '4050' });
+    if (damageIsRepaired) expect(left).toMatchObject({ hourly: '90', hourlyTotal: '4050' });
     else expect(left).toMatchObject({ hourly: left.stored, hourlyTotal: left.total });
   });
 
   // Red where it is inserted all the same: what a view has twice is left to the audit then.
-  it('is in no hour twice when its token went with a damaged part', async () => {
+  it('is in no hour twice when its token was lost with a damaged part', async () => {
     const warehouse = await open();
     const block = await insertBehindAnother(warehouse);
-    await setAside(warehouse, '202610');
+    await detachPart(warehouse, '202610');
     await warehouse.insertEvents({ ...block, token: 'unknown', wasSent: true });
     const { hourly, distinct } = await sums(warehouse);
-    expect(hourly).toBe(damageIsMended ? '90' : distinct);
+    expect(hourly).toBe(damageIsRepaired ? '90' : distinct);
   });
 
   // Red where it is inserted because nothing of it is stored: the view has counted it.
-  it('is in no hour twice when all of it went with a damaged part, and its token', async () => {
+  it('is in no hour twice when all of it was lost with a damaged part, and its token', async () => {
     const warehouse = await open();
     const block = { ...blocks().block, lines: eventLines(events(40, 90).filter(isOfOctober)) };
     await warehouse.insertEvents(blocks().before);
     await warehouse.insertEvents(block);
-    await setAside(warehouse, '202610');
+    await detachPart(warehouse, '202610');
     for (const token of ['unknown', 'unknown', 'another']) {
       await warehouse.insertEvents({ ...block, token, wasSent: true });
     }
     const { hourly, distinct } = await sums(warehouse);
     const counted = 40 + events(40, 90).filter(isOfOctober).length;
-    expect(hourly).toBe(damageIsMended ? String(counted) : distinct);
+    expect(hourly).toBe(damageIsRepaired ? String(counted) : distinct);
   });
 
   // Red where hours stay unchanged although parts are damaged.
-  it('that never arrived is counted where events of others went with a damaged part', async () => {
+  it('that never arrived is counted where events of others were lost with a damaged part', async () => {
     const warehouse = await open();
     const { before, block } = blocks();
     await warehouse.insertEvents(before);
-    await setAside(warehouse, '202610');
+    await detachPart(warehouse, '202610');
     for (let time = 0; time < 2; time++) await warehouse.insertEvents({ ...block, wasSent: true });
     // Of no hour less was stored before than the block has there.
     const { hourly, hourlyTotal, distinct, total } = await sums(warehouse);
@@ -107,7 +107,7 @@ export function sentAgainTests(open: () => Promise<Warehouse>, damageIsMended: b
     const lines = Buffer.from('{"id":"no more of it');
     const rejected: EventBlock = { token: 'rejected', lines, timeoutMs: TIMEOUT_MS, wasSent: true };
     await expect(warehouse.insertEvents(rejected)).rejects.toBeInstanceOf(Poison);
-    await setAside(warehouse, '202610');
+    await detachPart(warehouse, '202610');
     await expect(warehouse.insertEvents(rejected)).rejects.toBeInstanceOf(Poison);
     expect(await tables(warehouse)).toEqual(TABLES);
   });
@@ -154,11 +154,11 @@ function isOfOctober({ occurredAtMs }: TestEvent): boolean {
   return new Date(occurredAtMs ?? 0).getUTCMonth() === 9;
 }
 
-/** Deletes and doubles as they stand; each ends when it is done. */
+/** Deletes and doubles as they are; each ends when it is done. */
 async function spoil(warehouse: Warehouse, statements: string[]): Promise<void> {
   for (const statement of statements) {
     const sql = statement.startsWith('ALTER') ? `${statement} SETTINGS mutations_sync = 1` : statement;
-    await warehouse.query({ sql, lane: 'load', timeoutMs: TIMEOUT_MS });
+    await warehouse.query({ sql, connection: 'load', timeoutMs: TIMEOUT_MS });
   }
 }
 
@@ -166,15 +166,15 @@ async function spoil(warehouse: Warehouse, statements: string[]): Promise<void> 
  * As a start does with damaged parts: their folders lie next to the others, under a name that gives the
  * reason.
  */
-async function setAside(warehouse: Warehouse, partition: string): Promise<void> {
+async function detachPart(warehouse: Warehouse, partition: string): Promise<void> {
   const [table] = await warehouse.query<{ path: string }>({
     sql: `SELECT data_paths[1] AS path FROM system.tables WHERE database = 'metergate' AND name = 'events'`,
-    lane: 'load',
+    connection: 'load',
     timeoutMs: TIMEOUT_MS,
   });
   if (!table) throw new Error('there is no table of events');
   const sql = `ALTER TABLE metergate.events DETACH PARTITION ID '${partition}'`;
-  await warehouse.query({ sql, lane: 'load', timeoutMs: TIMEOUT_MS });
+  await warehouse.query({ sql, connection: 'load', timeoutMs: TIMEOUT_MS });
   const detached = join(table.path, 'detached');
   const parts = readdirSync(detached).filter((name) => name.startsWith(partition));
   for (const name of parts) renameSync(join(detached, name), join(detached, `broken-on-start_${name}`));
@@ -199,12 +199,12 @@ async function sums(warehouse: Warehouse): Promise<Sums> {
                  toString(sum(h.events)) AS hourly, toString(sum(h.total)) AS hourlyTotal,
                  toString(uniqExactMerge(h.uniques)) AS uniques
                FROM metergate.usage_hourly AS h`;
-  const [row] = await warehouse.query<Sums>({ sql, lane: 'counters', timeoutMs: TIMEOUT_MS });
+  const [row] = await warehouse.query<Sums>({ sql, connection: 'counters', timeoutMs: TIMEOUT_MS });
   if (!row) throw new Error('an aggregate without a row');
   return row;
 }
 
-/** Hours that say something else than their events, in sums or in states. */
+/** Hours that differ from their events, in sums or in states. */
 function wrongHours(warehouse: Warehouse): Promise<unknown[]> {
   const sql = `
     SELECT * FROM (
@@ -218,12 +218,16 @@ function wrongHours(warehouse: Warehouse): Promise<unknown[]> {
       FROM metergate.usage_hourly GROUP BY customer_id, hour
     ) AS h USING (customer_id, hour)
     WHERE (e.n, e.most, e.last, e.users) != (h.n, h.most, h.last, h.users)`;
-  return warehouse.query({ sql, lane: 'counters', timeoutMs: TIMEOUT_MS });
+  return warehouse.query({ sql, connection: 'counters', timeoutMs: TIMEOUT_MS });
 }
 
 async function tables(warehouse: Warehouse): Promise<string[]> {
   const sql = `SELECT name FROM system.tables
                WHERE database = 'metergate' AND engine != 'MaterializedView' ORDER BY name`;
-  const found = await warehouse.query<{ name: string }>({ sql, lane: 'counters', timeoutMs: TIMEOUT_MS });
+  const found = await warehouse.query<{ name: string }>({
+    sql,
+    connection: 'counters',
+    timeoutMs: TIMEOUT_MS,
+  });
   return found.map(({ name }) => name);
 }

@@ -17,13 +17,13 @@ export interface WarehouseHarness {
 export function warehouseConformance(
   name: string,
   createHarness: () => Promise<WarehouseHarness>,
-  { damageIsMended = false }: { damageIsMended?: boolean } = {},
+  { damageIsRepaired = false }: { damageIsRepaired?: boolean } = {},
 ): void {
   describe(`${name} as a Warehouse`, () => {
     describe('a block', () => blockTests(createHarness));
     describe('the latest at a time', () => latestTests(() => openMigrated(createHarness)));
     describe('a block of a killed insert', () =>
-      sentAgainTests(() => openMigrated(createHarness), damageIsMended));
+      sentAgainTests(() => openMigrated(createHarness), damageIsRepaired));
     describe('a rejected block', () => rejectionTests(createHarness));
     describe('a query', () => queryTests(createHarness));
     describe('migrate', () => migrationTests(createHarness));
@@ -165,7 +165,7 @@ function queryTests(createHarness: CreateHarness): void {
         fc.maxSafeInteger(),
         async (one, more, count) => {
           const params = { text: one, texts: more, count };
-          const found = await warehouse.query({ sql, params, lane: 'counters', timeoutMs: TIMEOUT_MS });
+          const found = await warehouse.query({ sql, params, connection: 'counters', timeoutMs: TIMEOUT_MS });
           expect(found).toEqual([{ text: one, texts: more, count: String(count) }]);
         },
       ),
@@ -177,7 +177,7 @@ function queryTests(createHarness: CreateHarness): void {
   it('on the long connection delays neither the load nor a counter', async () => {
     const warehouse = await openMigrated(createHarness);
     let longEnded = false;
-    const requested = { ...sleeping({ seconds: 20, lane: 'long' }), timeoutMs: 5_000 };
+    const requested = { ...sleeping({ seconds: 20, connection: 'long' }), timeoutMs: 5_000 };
     const end = () => {
       longEnded = true;
     };
@@ -186,7 +186,7 @@ function queryTests(createHarness: CreateHarness): void {
     await warehouse.query({
       sql: 'SELECT {one:Int64}',
       params: { one: 1 },
-      lane: 'counters',
+      connection: 'counters',
       timeoutMs: TIMEOUT_MS,
     });
     expect(longEnded).toBe(false);
@@ -196,19 +196,19 @@ function queryTests(createHarness: CreateHarness): void {
   // Red when chdb's connection is kept after an error: rows made before it come with the next result.
   it.each(['counters', 'long'] as const)(
     'that takes too long on the %s connection is Transient and leaves nothing behind',
-    async (lane) => {
+    async (connection) => {
       const warehouse = await openMigrated(createHarness);
-      await expect(warehouse.query({ ...sleeping({ seconds: 5, lane }), timeoutMs: 250 })).rejects.toThrow(
-        Transient,
-      );
-      const found = await warehouse.query({ sql: 'SELECT 1 AS one', lane, timeoutMs: TIMEOUT_MS });
+      await expect(
+        warehouse.query({ ...sleeping({ seconds: 5, connection }), timeoutMs: 250 }),
+      ).rejects.toThrow(Transient);
+      const found = await warehouse.query({ sql: 'SELECT 1 AS one', connection, timeoutMs: TIMEOUT_MS });
       expect(found).toEqual([{ one: 1 }]);
     },
   );
 
   it('that is wrong is no reason to try again', async () => {
     const warehouse = await openMigrated(createHarness);
-    const wrong = warehouse.query({ sql: 'SELECT nothing', lane: 'counters', timeoutMs: TIMEOUT_MS });
+    const wrong = warehouse.query({ sql: 'SELECT nothing', connection: 'counters', timeoutMs: TIMEOUT_MS });
     await expect(wrong).rejects.not.toBeInstanceOf(Transient);
   });
 }
@@ -254,7 +254,7 @@ async function insert(warehouse: Warehouse, some: TestEvent[]): Promise<void> {
 }
 
 function rows<Row>(warehouse: Warehouse, sql: string): Promise<Row[]> {
-  return warehouse.query<Row>({ sql, lane: 'counters', timeoutMs: TIMEOUT_MS });
+  return warehouse.query<Row>({ sql, connection: 'counters', timeoutMs: TIMEOUT_MS });
 }
 
 async function counts(warehouse: Warehouse): Promise<{ stored: number; hourly: number }> {
@@ -273,7 +273,13 @@ async function parts(warehouse: Warehouse): Promise<Record<string, number>> {
 }
 
 /** Gives a row each 100 ms. */
-function sleeping({ seconds, lane }: { seconds: number; lane: Statement['lane'] }): Statement {
+function sleeping({
+  seconds,
+  connection,
+}: {
+  seconds: number;
+  connection: Statement['connection'];
+}): Statement {
   const sql = 'SELECT sleepEachRow(0.1) AS slept FROM numbers({rows:UInt64}) SETTINGS max_block_size = 1';
-  return { sql, params: { rows: seconds * 10 }, lane, timeoutMs: TIMEOUT_MS };
+  return { sql, params: { rows: seconds * 10 }, connection, timeoutMs: TIMEOUT_MS };
 }

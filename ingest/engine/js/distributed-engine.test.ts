@@ -8,11 +8,11 @@ import type { EngineDeps } from './js-engine.ts';
 
 /** As a round of one request decides it, but without the wait: the store of the harness responds at once. */
 function decidingAtOnce(deps: EngineDeps): Engine {
-  const shared = createDistributedEngine({ ...deps, hotWindowMs: 3 * 86_400_000 });
+  const distributed = createDistributedEngine({ ...deps, hotWindowMs: 3 * 86_400_000 });
   return {
-    read: shared.read,
+    read: distributed.read,
     decide(reading) {
-      const identified = shared.identify(reading as never);
+      const identified = distributed.identify(reading as never);
       if (!('count' in identified)) return identified;
       const parts = [{ identified, items: [...Array(identified.count).keys()] }];
       const batch = batchOf(parts, 0);
@@ -27,4 +27,4 @@ function decidingAtOnce(deps: EngineDeps): Engine {
   };
 }
 
-engineConformance('the shared engine', () => createEngineHarness(decidingAtOnce));
+engineConformance('the distributed engine', () => createEngineHarness(decidingAtOnce));

@@ -54,13 +54,13 @@ export function createDistributedEngine(
 /** What the wasm engine has in memory of a batch, copied out. `readAgain` puts the batch back. */
 function identified(
   { module, pool, arrival }: { module: WasmModule; pool: BufferPool; arrival: number },
-  { request, count, pairs }: FastReading,
+  { request, count, customerMeters }: FastReading,
   readAgain: (request: UsageRequest) => void,
 ): Identified {
   const { records: words, outcomes: judged } = module.claimBatch(count);
   const records = new Uint32Array(words);
-  const pairOf = new Uint16Array(count);
-  for (let item = 0; item < count; item++) pairOf[item] = module.pairOf(item);
+  const customerMeterOf = new Uint16Array(count);
+  for (let item = 0; item < count; item++) customerMeterOf[item] = module.customerMeterOf(item);
   judged.fill(OUTCOME.created);
   const forResponse = pool.loan();
   const allNew = module.responseInto(forResponse.take, count, count, 0);
@@ -83,8 +83,8 @@ function identified(
     readOnly: new Uint8Array(count),
     lines,
     lineEnds: endsOfLines(lines, count),
-    pairs: pairs.map(({ json }) => json),
-    pairOf,
+    customerMeters: customerMeters.map(({ json }) => json),
+    customerMeterOf,
     cold: [],
     reject: () => undefined,
     response(outcomes) {
@@ -119,32 +119,38 @@ function identifyPlainly(
   };
 }
 
-type Lines = Pick<Identified, 'lines' | 'lineEnds' | 'pairs' | 'pairOf' | 'cold'>;
+type Lines = Pick<Identified, 'lines' | 'lineEnds' | 'customerMeters' | 'customerMeterOf' | 'cold'>;
 
-/** As if all items were new, also rejected ones: a claim may be taken over (SharedIdempotencyStore). */
+/** As if all items were new, also rejected ones: a claim may be taken over (DistributedIdempotencyStore). */
 function linesOf({ items, times, arrival }: Decided, count: number, coldBeforeMs: number): Lines {
-  const [lineEnds, pairOf] = [new Uint32Array(count), new Uint16Array(count)];
-  const pairs = new Map<string, number>();
+  const [lineEnds, customerMeterOf] = [new Uint32Array(count), new Uint16Array(count)];
+  const customerMeters = new Map<string, number>();
   const lines: Buffer[] = [];
   const cold: number[] = [];
   let end = 0;
-  for (const { at, checked, pair, identity } of items) {
+  for (const { at, checked, customerMeter, identity } of items) {
     if (at < 0) continue;
     const occurredMs = occurredAtMs(times, at);
-    if (pair) {
-      pairOf[at] = pairs.get(pair.json) ?? pairs.size;
-      pairs.set(pair.json, pairOf[at]);
+    if (customerMeter) {
+      customerMeterOf[at] = customerMeters.get(customerMeter.json) ?? customerMeters.size;
+      customerMeters.set(customerMeter.json, customerMeterOf[at]);
       if (occurredMs < coldBeforeMs) cold.push(at);
     }
-    if (checked && pair) {
-      const said = { checked, pair, identity, arrival: arrival + at };
-      const line = Buffer.from(lineOf(said, occurredMs, createdAtMs(times, at)));
-      lines.push(line);
-      end += line.length;
+    if (checked && customerMeter) {
+      const line = { checked, customerMeter, identity, arrival: arrival + at };
+      const bytes = Buffer.from(lineOf(line, occurredMs, createdAtMs(times, at)));
+      lines.push(bytes);
+      end += bytes.length;
     }
     lineEnds[at] = end;
   }
-  return { lines: Buffer.concat(lines), lineEnds, pairs: [...pairs.keys()], pairOf, cold };
+  return {
+    lines: Buffer.concat(lines),
+    lineEnds,
+    customerMeters: [...customerMeters.keys()],
+    customerMeterOf,
+    cold,
+  };
 }
 
 function endsOfLines(lines: Buffer, count: number): Uint32Array {

@@ -14,21 +14,24 @@ import type { Decided } from '../decided.ts';
 import type { CheckedItem } from './check-item.ts';
 import { quote } from './quote.ts';
 
-/** The created events of a request as they go on the log: records, lines (EVENT_COLUMNS), what they touch. */
+/**
+ * The created events of a request as they are written to the log: records, lines (EVENT_COLUMNS), what they
+ * touch.
+ */
 export function framePart(decided: Decided): Omit<CommitPart, 'claim'> {
   const { items, records, times, arrival } = decided;
   const touched = new Map<CustomerMeter, TouchedSpan>();
   const created = new Uint32Array(records.length);
   let lines = '';
   let eventCount = 0;
-  for (const { checked, pair, at, outcome, identity } of items) {
-    if (outcome !== OUTCOME.created || !pair || !checked) continue;
+  for (const { checked, customerMeter, at, outcome, identity } of items) {
+    if (outcome !== OUTCOME.created || !customerMeter || !checked) continue;
     const occurredMs = occurredAtMs(times, at);
     copyRecord(records, at * RECORD_WORDS, created, eventCount * RECORD_WORDS);
     eventCount++;
-    const line = { pair, checked, identity, arrival: arrival + at };
+    const line = { customerMeter, checked, identity, arrival: arrival + at };
     lines += lineOf(line, occurredMs, createdAtMs(times, at));
-    touch(touched, pair, occurredMs);
+    touch(touched, customerMeter, occurredMs);
   }
   return {
     eventCount,
@@ -39,7 +42,7 @@ export function framePart(decided: Decided): Omit<CommitPart, 'claim'> {
 }
 
 interface Line {
-  pair: CustomerMeter;
+  customerMeter: CustomerMeter;
   checked: CheckedItem;
   identity: string;
   /** How many events of its millisecond came before it. */
@@ -47,23 +50,31 @@ interface Line {
 }
 
 export function lineOf(line: Line, occurredAtMs: number, createdAtMs: number): string {
-  const { pair, checked, identity } = line;
-  const said = `${checked.value},${countedValue(line)},${checked.properties.json}`;
-  return `[${pair.json},"${identity}",${said},${occurredAtMs},${createdAtMs}]\n`;
+  const { customerMeter, checked, identity } = line;
+  const values = `${checked.value},${countedValue(line)},${checked.properties.json}`;
+  return `[${customerMeter.json},"${identity}",${values},${occurredAtMs},${createdAtMs}]\n`;
 }
 
 /** '=' keeps an empty property apart from a missing one, which a `unique` meter does not count. */
-function countedValue({ pair: { meter }, checked: { properties }, arrival }: Line): string {
+function countedValue({ customerMeter: { meter }, checked: { properties }, arrival }: Line): string {
   if (meter.aggregation === 'latest') return `"${arrivalText(arrival)}"`;
   if (meter.property === undefined) return '""';
   const stored = properties.values[properties.keys.indexOf(meter.property)];
   return stored === undefined ? '""' : quote(`=${propertyLabel(stored)}`);
 }
 
-function touch(touched: Map<CustomerMeter, TouchedSpan>, pair: CustomerMeter, occurredAtMs: number): void {
-  const span = touched.get(pair);
+function touch(
+  touched: Map<CustomerMeter, TouchedSpan>,
+  customerMeter: CustomerMeter,
+  occurredAtMs: number,
+): void {
+  const span = touched.get(customerMeter);
   if (!span) {
-    touched.set(pair, { pair: pair.json, occurredFromMs: occurredAtMs, occurredToMs: occurredAtMs });
+    touched.set(customerMeter, {
+      pair: customerMeter.json,
+      occurredFromMs: occurredAtMs,
+      occurredToMs: occurredAtMs,
+    });
     return;
   }
   if (occurredAtMs < span.occurredFromMs) span.occurredFromMs = occurredAtMs;

@@ -13,7 +13,7 @@ const NAMED_MAX = 10;
 
 export const NO_NAMES: readonly string[] = [];
 
-/** Names of an event that are not known here, as they were sent: a misspelt one must not go unnoticed. */
+/** Names of an event that are not known here, as they were sent: a misspelt one must be reported. */
 export function unknownMembers(event: Record<string, unknown>): readonly string[] {
   let unknown: string[] | undefined;
   for (const name in event) {

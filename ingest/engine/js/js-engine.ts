@@ -160,8 +160,10 @@ const KEYS_DIFFER: Rejection = {
 };
 
 /** Without a known customer and meter the text differs from every stored one: a hit is then a reuse. */
-function fingerprintText(checked: CheckedItem, { pair }: Item): string {
-  const beginning = pair ? pair.fingerprint : `?${checked.customer}\u0000${checked.meter}\u0000`;
+function fingerprintText(checked: CheckedItem, { customerMeter }: Item): string {
+  const beginning = customerMeter
+    ? customerMeter.fingerprint
+    : `?${checked.customer}\u0000${checked.meter}\u0000`;
   return `${beginning}${checked.value}\u0000${checked.properties.json}`;
 }
 

@@ -7,7 +7,7 @@ export interface Identifier {
   setKey(key: Uint8Array): void;
   /**
    * SipHash-2-4-128 of the idempotency key, which holds no U+0000, and SipHash-2-4-64 of the fingerprint's
-   * text, both as UTF-8. Returns `use_<26 base32>","<fingerprint in decimal>`: two columns as they stand in a
+   * text, both as UTF-8. Returns `use_<26 base32>","<fingerprint in decimal>`: two columns as they are in a
    * line.
    */
   identify(idempotencyKey: string, fingerprintText: string): string;

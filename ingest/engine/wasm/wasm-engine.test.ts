@@ -35,9 +35,9 @@ describe('the wasm engine and the js engine', () => {
       fc.asyncProperty(REQUESTS, async (request) => {
         sent++;
         if (module.read(request) > 0) taken++;
-        expect(await exchange(fast, request)).toEqual(await exchange(plain, request));
+        expect(await respondTo(fast, request)).toEqual(await respondTo(plain, request));
         // Again: now it is a replay of what was created.
-        expect(await exchange(fast, request)).toEqual(await exchange(plain, request));
+        expect(await respondTo(fast, request)).toEqual(await respondTo(plain, request));
       }),
       { numRuns: 5_000, seed: 20261121 },
     );
@@ -55,7 +55,7 @@ describe('the wasm engine and the js engine', () => {
           soundItem('').replace('"idempotencyKey":""', `"occurredAt":"${occurredAt}"`),
         );
         const request = { kind: 'single' as const, body, idempotencyKey: `time-${key++}` };
-        const [plain, fast] = await Promise.all(engines.map((engine) => exchange(engine, request)));
+        const [plain, fast] = await Promise.all(engines.map((engine) => respondTo(engine, request)));
         expect(fast).toEqual(plain);
         expect(plain).toMatchObject({ status: 201, body: expect.stringContaining(occurredAt) });
       }),
@@ -64,10 +64,10 @@ describe('the wasm engine and the js engine', () => {
   });
 
   /**
-   * Red when the texts of pairs may end where the memory ends: a copy reads up to seven bytes more. With
-   * these lengths the 65,536th pair ended there, and its keys were claimed by then.
+   * Red when the texts of a (customer, meter) may end where the memory ends: a copy reads up to seven bytes
+   * more. With these lengths the 65,536th ended there, and its keys were claimed by then.
    */
-  test('every pair of a full memory is written, the last one too', async () => {
+  test('every customer and meter of a full memory is written, the last one too', async () => {
     const [, fast] = await twoEngines();
     const customers = Array.from({ length: 65_536 }, (_, at) => `cus_${String(at).padStart(26, 'a')}`);
     fast.putMeter({ key: 'tokens' });
@@ -77,7 +77,7 @@ describe('the wasm engine and the js engine', () => {
       const request = { kind: 'batch' as const, body: Buffer.from(`{"events":[${items.join(',')}]}`) };
       // First on the js engine, which queries the names; then on the wasm engine.
       await fast.engine.read(requestOf(request));
-      const made = await exchange(fast, request);
+      const made = await respondTo(fast, request);
       expect(made).toMatchObject({ status: 200, eventCount: 256 });
     }
   });
@@ -155,7 +155,7 @@ function requestOf(request: Sent): UsageRequest {
 }
 
 /** What a request makes of itself, as text where bytes would be hard to read. */
-async function exchange(harness: EngineHarness, request: Sent): Promise<object> {
+async function respondTo(harness: EngineHarness, request: Sent): Promise<object> {
   const { response, commit } = harness.engine.decide(await harness.engine.read(requestOf(request)));
   const made = {
     status: response.status,

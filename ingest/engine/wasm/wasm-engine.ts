@@ -11,7 +11,7 @@ import type { Reading } from '../decided.ts';
 import { createJsEngine, type EngineDeps, type IdentifyDeps } from '../js/js-engine.ts';
 import { REUSED } from '../judge-state.ts';
 import { rejectedResponse, rejectedResult } from '../responses.ts';
-import { findKnownPairs, touchedSpans } from './known-pairs.ts';
+import { findKnownCustomerMeters, touchedSpans } from './known-customer-meters.ts';
 import { createWasmModule, type WasmModule } from './wasm-module.ts';
 
 export const REUSED_RESULT = `",${rejectedResult(REUSED)}}`;
@@ -24,7 +24,7 @@ export interface FastReading {
   request: UsageRequest;
   count: number;
   /** In the order of the wasm engine. */
-  pairs: CustomerMeter[];
+  customerMeters: CustomerMeter[];
   turn: number;
 }
 
@@ -54,7 +54,7 @@ export function createWasmEngine(deps: EngineDeps): Engine<FastReading | Reading
   function decidePlainly(request: UsageRequest): Decision {
     const reading = plain.read(request);
     if (!(reading instanceof Promise)) return plain.decide(reading);
-    reading.catch(() => undefined); // nobody waits for it any more
+    reading.catch(() => undefined); // no caller waits for it any more
     throw new Transient('reading_outdated', 'A name changed between reading and deciding.');
   }
 
@@ -91,8 +91,8 @@ export function createFastReader(deps: IdentifyDeps, module: WasmModule) {
     turn++;
     const count = module.read(request);
     if (count <= 0 || !isTimely(count)) return undefined;
-    const pairs = findKnownPairs(module, deps.registry, environment);
-    return pairs && { request, count, pairs, turn };
+    const customerMeters = findKnownCustomerMeters(module, deps.registry, environment);
+    return customerMeters && { request, count, customerMeters, turn };
   }
 
   /** Times outside the limits are rejected item by item, or were stored before: not here. */
@@ -128,13 +128,13 @@ function batchOf(
 function commitOf(
   { module, buffers, arrival }: { module: WasmModule; buffers: BufferPool; arrival: number },
   claim: Claim,
-  { count, pairs }: FastReading,
+  { count, customerMeters }: FastReading,
 ): Pick<Decision, 'commit'> | undefined {
   const { created, waits } = claim;
   if (created === 0 && /* mutant: batch-replay-before-its-flush */ !waits) return undefined;
   const { take, giveBack } = buffers.loan();
   const lines = module.linesInto(count, arrival, take);
   const records = module.recordsInto(created * RECORD_BYTES, take);
-  const touched = touchedSpans(module, pairs);
+  const touched = touchedSpans(module, customerMeters);
   return { commit: { claim, eventCount: created, records, lines, touched, giveBack } };
 }

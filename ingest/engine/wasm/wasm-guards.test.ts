@@ -9,7 +9,9 @@ import type { Engine, UsageRequest } from '../../../infra/ports/engine.ts';
 import { createEngineHarness } from '../engine-under-test.ts';
 import { createWasmEngine } from './wasm-engine.ts';
 
-/** What the wasm engine checks apart from reading: each goes red when its guard in wasm-engine.ts is gone. */
+/**
+ * What the wasm engine checks apart from reading: each goes red when its guard in wasm-engine.ts is removed.
+ */
 let engine: Engine<unknown>;
 
 beforeEach(async () => {

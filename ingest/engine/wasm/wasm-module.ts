@@ -3,7 +3,7 @@ import type { UsageRequest } from '../../../infra/ports/engine.ts';
 import { RECORD_WORDS } from '../../../schemas/stored/record.ts';
 import { USAGE_LIMITS } from '../../../schemas/usage-limits.ts';
 import { withoutMark } from '../js/parse.ts';
-import { createPairTexts } from './pair-texts.ts';
+import { createCustomerMeterTexts } from './customer-meter-texts.ts';
 
 /** The wasm module of assembly/wasm-engine.ts: one memory, one request at a time. */
 interface WasmExports extends Places {
@@ -52,11 +52,11 @@ export type WasmModule = ReturnType<typeof createWasmModule>;
 export function createWasmModule(reused = '') {
   const { wasm, memory, at } = openModule();
   const pairAt = (index: number) => at.PAIRS + index * at.PAIR_BYTES;
-  const texts = createPairTexts(memory, at.PAIR_TEXTS, at.PAIR_TEXTS_END);
+  const texts = createCustomerMeterTexts(memory, at.PAIR_TEXTS, at.PAIR_TEXTS_END);
 
   const reusedBytes = memory.write(reused, at.REUSED);
 
-  /** A place and a length stand there. */
+  /** A place and a length are there. */
   function textAt(place: number): string {
     const from = memory.readInt32LE(place);
     return memory.toString('latin1', from, from + memory.readInt32LE(place + 4));
@@ -67,24 +67,24 @@ export function createWasmModule(reused = '') {
     texts,
     read: createReader({ wasm, memory, at }),
     useKey: (key: Uint8Array) => memory.set(key, at.KEYS),
-    /** Customer and meter of a pair as they were sent. */
+    /** Customer and meter as they were sent. */
     namesOf(index: number): [string, string] {
-      const pair = pairAt(index);
-      return [textAt(pair), textAt(pair + 8)];
+      const customerMeter = pairAt(index);
+      return [textAt(customerMeter), textAt(customerMeter + 8)];
     },
     setText(index: number, place: number): void {
       memory.writeInt32LE(place, pairAt(index) + at.PAIR_TEXT);
     },
-    /** Which of the request's pairs an item is of. */
-    pairOf: (item: number) =>
+    /** Which (customer, meter) of the request an item is of. */
+    customerMeterOf: (item: number) =>
       (memory.readInt32LE(at.ITEMS + item * at.ITEM_BYTES + at.PAIR_AT) - at.PAIRS) / at.PAIR_BYTES,
-    /** The span of occurredAt of a pair's created events; undefined when it has none. */
+    /** The span of occurredAt of its created events; undefined when it has none. */
     touchedSpan(index: number): { occurredFromMs: number; occurredToMs: number } | undefined {
-      const pair = pairAt(index);
-      if (memory.readInt32LE(pair + at.PAIR_CREATED) === 0) return undefined;
+      const customerMeter = pairAt(index);
+      if (memory.readInt32LE(customerMeter + at.PAIR_CREATED) === 0) return undefined;
       return {
-        occurredFromMs: memory.readDoubleLE(pair + at.PAIR_FROM),
-        occurredToMs: memory.readDoubleLE(pair + at.PAIR_TO),
+        occurredFromMs: memory.readDoubleLE(customerMeter + at.PAIR_FROM),
+        occurredToMs: memory.readDoubleLE(customerMeter + at.PAIR_TO),
       };
     },
     /** What the key table judges, and where it leaves its outcomes. */
@@ -127,8 +127,8 @@ type ReadRequest = Pick<UsageRequest, 'body' | 'kind' | 'idempotencyKey' | 'isSt
 type Take = (bytes: number) => Buffer;
 
 function copyInto(take: Take, memory: Buffer, from: number, bytes: number): Buffer {
-  const room = take(bytes);
-  return room.subarray(0, memory.copy(room, 0, from, from + bytes));
+  const buffer = take(bytes);
+  return buffer.subarray(0, memory.copy(buffer, 0, from, from + bytes));
 }
 
 function openModule() {

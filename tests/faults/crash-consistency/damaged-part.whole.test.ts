@@ -29,7 +29,7 @@ it.each(['events', 'usage_hourly'])('what a damaged part of %s held is put back'
   truncateSync(join(partOf(instance.dataDir, table), MARKS), 0);
   await instance.start();
   expect(await compareCounters(judged), `seed ${SEED}`).toEqual([]);
-  expect(instance.log()).toContain('damaged parts were set aside');
+  expect(instance.log()).toContain('ClickHouse detached damaged parts');
   await vi.waitFor(async () => expect(await auditOf(instance.dataDir)).toEqual([]), WITHIN);
 });
 

@@ -1,7 +1,7 @@
 import type { Instance } from '../../support/instance.ts';
 
 /** What the aggregator says, at level info, when it takes up a range that was left unsettled. */
-export const TAKEN_UP = 'goes on with an unsettled range';
+export const TAKEN_UP = 'continues with an unsettled range';
 
 /** How often a range was taken up so far that was frozen and not yet marked as loaded. */
 export function cutOffLoads({ written }: Pick<Instance, 'written'>): number {

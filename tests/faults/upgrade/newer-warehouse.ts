@@ -30,7 +30,7 @@ export async function warehouseSums(paths: DataDir): Promise<unknown[]> {
 async function ask({ warehouse: directory }: DataDir, sql: string): Promise<unknown[]> {
   const warehouse = createChdbWarehouse({ directory, log: pino({ level: 'silent' }) });
   try {
-    return await warehouse.query({ sql, lane: 'load', timeoutMs: TIMEOUT_MS });
+    return await warehouse.query({ sql, connection: 'load', timeoutMs: TIMEOUT_MS });
   } finally {
     await warehouse.close();
   }

@@ -93,7 +93,7 @@ describe('the data plane rejects', () => {
     expect(stderr).toContain(named);
     expect(stderr).toMatch(says);
     expect(stderr.trim().split('\n')).toHaveLength(1);
-    expect(code).toBe(EXIT.dataRefused);
+    expect(code).toBe(EXIT.dataRejected);
     // Keys that were lost may be rebuilt.
     expect(checkSums(paths)).toMatchObject(before);
   });
@@ -161,7 +161,7 @@ describe('the control side rejects', () => {
     const { code, stderr } = await runToEnd(CONTROL_SIDE, { DATA_DIR: paths.root, ...env });
     expect(stderr).toMatch(says);
     expect(stderr.trim().split('\n')).toHaveLength(1);
-    expect(code).toBe(EXIT.dataRefused);
+    expect(code).toBe(EXIT.dataRejected);
     expect(await stored()).toEqual(before);
   }
 });
@@ -174,14 +174,14 @@ describe('npm start', () => {
     const named = truncatedRecords(paths);
     const before = checkSums(paths);
     const truncated = await runToEnd(THIS_RELEASE, { DATA_DIR: paths.root, LOG_LEVEL: 'error' });
-    expect(truncated).toMatchObject({ code: EXIT.dataRefused, stdout: '' });
+    expect(truncated).toMatchObject({ code: EXIT.dataRejected, stdout: '' });
     expect(truncated.stderr.split(named)).toHaveLength(2);
     expect(checkSums(paths)).toEqual(before);
 
     writeFileSync(named, whole);
     rmSync(join(paths.root, 'server-secret'));
     const secretless = await runToEnd(THIS_RELEASE, { DATA_DIR: paths.root, LOG_LEVEL: 'error' });
-    expect(secretless).toMatchObject({ code: EXIT.dataRefused, stdout: '' });
+    expect(secretless).toMatchObject({ code: EXIT.dataRejected, stdout: '' });
     expect(secretless.stderr).toMatch(/server-secret is gone, .*: restore it, or set SERVER_SECRET\.$/m);
     expect(readdirSync(paths.root)).not.toContain('server-secret');
   });
@@ -192,7 +192,7 @@ describe('npm start', () => {
     const before = await warehouseSums(paths);
     const { code, stdout, stderr } = await runToEnd(THIS_RELEASE, { DATA_DIR: paths.root });
     expect(stderr).toMatch(/^The warehouse is at migration 9999 .*: start a release that is as new\.$/m);
-    expect({ code, stdout }).toEqual({ code: EXIT.dataRefused, stdout: '' });
+    expect({ code, stdout }).toEqual({ code: EXIT.dataRejected, stdout: '' });
     expect(await warehouseSums(paths)).toEqual(before);
   });
 
@@ -204,7 +204,7 @@ describe('npm start', () => {
     expect(stderr).toMatch(
       /^The folder .*warehouse is empty, .* has counted \d+ events: .*WAREHOUSE_REBUILD/m,
     );
-    expect({ code, stdout }).toEqual({ code: EXIT.dataRefused, stdout: '' });
+    expect({ code, stdout }).toEqual({ code: EXIT.dataRejected, stdout: '' });
   });
 
   it('ends with 3 where another one runs on its DATA_DIR, which goes on', async () => {

@@ -29,7 +29,7 @@ it('a folder of the main job, killed in the middle, is exact under a release wit
   expect(await smallestDiffers(fixture)).toBe(0);
 
   const former = startOfTest(THIS_RELEASE, { DATA_DIR: fixture.dataDir, LOG_LEVEL: 'fatal' });
-  expect(await former.ended()).toBe(EXIT.dataRefused);
+  expect(await former.ended()).toBe(EXIT.dataRejected);
   expect(former.stderr()).toMatch(/^The warehouse is at migration 3 .*: start a release that is as new\.$/m);
   expect(former.stdout()).toBe('');
 });
@@ -76,7 +76,7 @@ async function smallestDiffers({ dataDir }: OpenFixture): Promise<number> {
        FROM metergate.events FINAL GROUP BY ALL) AS stored
     USING (${hour}, hour) WHERE seen != due`;
   try {
-    const [row] = await warehouse.query<{ hours: string }>({ sql, lane: 'load', timeoutMs: 10_000 });
+    const [row] = await warehouse.query<{ hours: string }>({ sql, connection: 'load', timeoutMs: 10_000 });
     return Number(row?.hours);
   } finally {
     await warehouse.close();

@@ -105,7 +105,7 @@ async function latest(warehouse: Warehouse): Promise<Record<string, string[]>> {
     SELECT customer_id, ${merged} AS value FROM (${of(ofEvents, 'events')}) GROUP BY customer_id`;
   const rows = await warehouse.query<{ customer_id: string; value: string }>({
     sql,
-    lane: 'load',
+    connection: 'load',
     timeoutMs: TIMEOUT_MS,
   });
   const found: Record<string, string[]> = {};
@@ -190,7 +190,7 @@ function migrations(second?: string): URL {
 }
 
 async function run(warehouse: Warehouse, ...statements: string[]): Promise<void> {
-  for (const sql of statements) await warehouse.query({ sql, lane: 'load', timeoutMs: TIMEOUT_MS });
+  for (const sql of statements) await warehouse.query({ sql, connection: 'load', timeoutMs: TIMEOUT_MS });
 }
 
 async function insert(warehouse: Warehouse): Promise<void> {
@@ -203,7 +203,7 @@ async function counts(warehouse: Warehouse): Promise<{ stored: number; hourly: n
                  (SELECT sum(events) FROM metergate.usage_hourly) AS hourly`;
   const [row] = await warehouse.query<{ stored: string; hourly: string }>({
     sql,
-    lane: 'load',
+    connection: 'load',
     timeoutMs: TIMEOUT_MS,
   });
   return { stored: Number(row?.stored), hourly: Number(row?.hourly) };
@@ -211,6 +211,6 @@ async function counts(warehouse: Warehouse): Promise<{ stored: number; hourly: n
 
 async function numbers(warehouse: Warehouse): Promise<number[]> {
   const sql = "SELECT DISTINCT number FROM metergate.migrations WHERE state = 'applied' ORDER BY number";
-  const rows = await warehouse.query<{ number: number }>({ sql, lane: 'load', timeoutMs: TIMEOUT_MS });
+  const rows = await warehouse.query<{ number: number }>({ sql, connection: 'load', timeoutMs: TIMEOUT_MS });
   return rows.map(({ number }) => number);
 }

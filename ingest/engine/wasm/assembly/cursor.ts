@@ -35,7 +35,7 @@ export function skipSpace(): void {
   }
 }
 
-/** Goes over one byte. */
+/** Passes one byte. */
 export function pass(): void {
   at++;
 }

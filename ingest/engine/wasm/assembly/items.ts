@@ -146,7 +146,7 @@ function isHeaderKey(bytes: i32): bool {
   return true;
 }
 
-/** The one control character of ASCII that JSON lets stand in a string. */
+/** The one control character of ASCII that JSON allows in a string. */
 function hasDelete(): bool {
   for (let at = cursor.textAt, end = at + cursor.textBytes; at < end; at++) {
     if (load<u8>(at) == 127) return true;

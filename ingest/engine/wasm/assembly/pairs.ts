@@ -10,6 +10,7 @@ import {
   PAIRS,
 } from './places';
 
+// A pair is a (customer, meter): the word of this module's exports and of stored frames.
 const SLOTS: i32 = 1024;
 /** Names chosen to collide must not make a request slow: beyond this the js engine takes it. */
 const STEPS_MAX: i32 = 32;

@@ -6,7 +6,7 @@ const PROPERTIES_MAX: i32 = 32;
 const KEY_BYTES_MAX: i32 = 64;
 const VALUE_BYTES_MAX: i32 = 256;
 
-// A member: where its key and value stand, and which kind of value it is.
+// A member: where its key and value are, and which kind of value it is.
 const KEY_AT: i32 = 0;
 const KEY_BYTES: i32 = 4;
 const VALUE_AT: i32 = 8;
@@ -21,7 +21,7 @@ const COMMA: u8 = 44;
 const COLON: u8 = 58;
 const OPEN: u8 = 123;
 const CLOSE: u8 = 125;
-/** `"\u0000n` and `"\u0000b`: the tags of schemas/stored/event-row.ts as they stand in JSON. */
+/** `"\u0000n` and `"\u0000b`: the tags of schemas/stored/event-row.ts as they are in JSON. */
 const NUMBER_TAG: u64 = 0x6e30303030755c22;
 const BOOLEAN_TAG: u64 = 0x6230303030755c22;
 

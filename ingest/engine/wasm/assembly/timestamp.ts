@@ -47,7 +47,7 @@ function digits(at: i32, count: i32): i32 {
   return value;
 }
 
-/** From the point to the `Z`, which has to stand at `end`. Digits beyond milliseconds are cut off. */
+/** From the point to the `Z`, which has to be at `end`. Digits beyond milliseconds are cut off. */
 function fractionMs(at: i32, end: i32): i32 {
   if (load<u8>(end) != 90) return -1;
   if (at == end) return 0;

@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
-import { createEndsQuestion } from './ends-question.ts';
+import { createEndsReader } from './read-ends.ts';
 
 // Red when a caller gets the response to a request that was sent before the call: it would miss what was
 // written before.
 test('a caller never gets the response to an earlier request; callers that wait share one', async () => {
   const responses: Array<(ends: number[]) => void> = [];
-  const ask = createEndsQuestion(() => new Promise((resolve) => responses.push(resolve)));
+  const readEnds = createEndsReader(() => new Promise((resolve) => responses.push(resolve)));
   const put = async (count: number) => {
     while (responses.length < count) await new Promise(setImmediate);
   };
-  const first = ask();
+  const first = readEnds();
   await put(1);
-  const late = [ask(), ask()];
+  const late = [readEnds(), readEnds()];
   responses[0]?.([1]);
   expect(await first).toEqual([1]);
   await put(2);
@@ -22,10 +22,10 @@ test('a caller never gets the response to an earlier request; callers that wait 
 
 test('a question that failed is put again', async () => {
   let count = 0;
-  const ask = createEndsQuestion(async () => {
+  const readEnds = createEndsReader(async () => {
     if (count++ === 0) throw new TypeError('the test');
     return [count];
   });
-  await expect(ask()).rejects.toThrow('the test');
-  expect(await ask()).toEqual([2]);
+  await expect(readEnds()).rejects.toThrow('the test');
+  expect(await readEnds()).toEqual([2]);
 });

@@ -1,12 +1,12 @@
 import type { CustomerMeter } from '../../registry-entries.ts';
 
 /**
- * The texts of (customer, meter) pairs in the wasm engine's memory, about 200 B each, written when a pair is
+ * The texts of each (customer, meter) in the wasm engine's memory, about 200 B each, written when a pair is
  * first used: three lengths, then the beginning of its fingerprints, the beginning of its lines, and the
  * counted property of a `unique` meter; of a `latest` meter the last length is {@link OF_LATEST}. When there
  * is no room they are cleared at the next request: the texts of one request stay together.
  */
-export function createPairTexts(memory: Buffer, from: number, to: number) {
+export function createCustomerMeterTexts(memory: Buffer, from: number, to: number) {
   const places = new Map<CustomerMeter, number>();
   let end = from;
   let isFull = false;
@@ -18,16 +18,16 @@ export function createPairTexts(memory: Buffer, from: number, to: number) {
       isFull = false;
     },
     /** Undefined when there is no room for this request. */
-    placeOf(pair: CustomerMeter): number | undefined {
-      const known = places.get(pair);
+    placeOf(customerMeter: CustomerMeter): number | undefined {
+      const known = places.get(customerMeter);
       if (known !== undefined) return known;
-      const texts = textsOf(pair);
+      const texts = textsOf(customerMeter);
       isFull = end + texts.length > to;
       if (isFull) return undefined;
       const place = end;
       memory.set(texts, place);
       end += texts.length;
-      places.set(pair, place);
+      places.set(customerMeter, place);
       return place;
     },
   };

@@ -27,7 +27,7 @@ it('the tables that repair a block are local to one server', async () => {
     lines: Buffer.from(''),
     token: 'a',
     timeoutMs: 1_000,
-    eventsMayBeGone: false,
+    eventsMayBeLost: false,
   });
   const made = notified.filter((sql) => sql.startsWith('CREATE TABLE'));
   expect(made).toHaveLength(3);

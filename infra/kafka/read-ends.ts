@@ -7,24 +7,24 @@ const APART_MS = 10;
  * Queries the ends of all partitions. A caller gets the response to a request that was sent after its call;
  * callers that come before it is sent share it.
  */
-export function createEndsQuestion(put: () => Promise<number[]>): () => Promise<number[]> {
+export function createEndsReader(send: () => Promise<number[]>): () => Promise<number[]> {
   let underWay: Promise<unknown> = Promise.resolve();
   let next: Promise<number[]> | undefined;
-  let putAtMs = Number.NEGATIVE_INFINITY;
+  let sentAtMs = Number.NEGATIVE_INFINITY;
 
-  async function putAfter(before: Promise<unknown>): Promise<number[]> {
+  async function sendAfter(before: Promise<unknown>): Promise<number[]> {
     await before;
-    const waitMs = putAtMs + APART_MS - performance.now();
+    const waitMs = sentAtMs + APART_MS - performance.now();
     if (waitMs > 0) await delay(waitMs);
     next = undefined;
-    putAtMs = performance.now();
-    const response = put();
+    sentAtMs = performance.now();
+    const response = send();
     underWay = response.catch(() => undefined);
     return await response;
   }
 
   return () => {
-    next ??= putAfter(underWay);
+    next ??= sendAfter(underWay);
     return next;
   };
 }
