@@ -43,7 +43,7 @@ const get = (params: { planId: string }, query: Record<string, number> = {}) =>
 
 const WAIT = { timeout: 10_000, interval: 20 };
 
-async function isSomebodyWaiting(): Promise<boolean> {
+async function isSessionWaiting(): Promise<boolean> {
   const { rowCount } = await api.pool.query(
     `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
   );
@@ -93,7 +93,7 @@ describe('the entitlements of a plan', () => {
     const changed = put(params, []).finally(() => {
       hasResponse = true;
     });
-    await vi.waitFor(async () => expect(hasResponse || (await isSomebodyWaiting())).toBe(true), WAIT);
+    await vi.waitFor(async () => expect(hasResponse || (await isSessionWaiting())).toBe(true), WAIT);
     await rival.query('COMMIT');
     rival.release();
     expect((await changed).body).toEqual({ ...params, version: 2, entitlements: [] });

@@ -62,13 +62,13 @@ export function createServicePages({ readiness, metrics, access }: ServiceDeps):
 
 const GUARDED = { 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' };
 /** A year: changed content gets another name. */
-const FOR_EVER = 'public, max-age=31536000, immutable';
+const FOREVER = 'public, max-age=31536000, immutable';
 
 function docsAsset({ assets }: DocsPage, name: string): PublicPage {
   const found = assets.get(name);
   if (!found) throw new Rejected('not_found', 'This file does not exist. See /docs.');
   const { mediaType, content } = found;
-  return { mediaType, headers: { 'Cache-Control': FOR_EVER, ...GUARDED }, body: content };
+  return { mediaType, headers: { 'Cache-Control': FOREVER, ...GUARDED }, body: content };
 }
 
 function json(status: number, body: string): PublicPage {

@@ -198,14 +198,14 @@ describe('a new subscription', () => {
       const requested = made.subscribe(named).finally(() => {
         hasResponse = true;
       });
-      await vi.waitFor(async () => expect(hasResponse || (await isSomebodyWaiting())).toBe(true), WAIT);
+      await vi.waitFor(async () => expect(hasResponse || (await isSessionWaiting())).toBe(true), WAIT);
       await rival.query('COMMIT');
       rival.release();
       expectRejection(await requested, code, param);
     },
   );
 
-  async function isSomebodyWaiting(): Promise<boolean> {
+  async function isSessionWaiting(): Promise<boolean> {
     const { rowCount } = await api.pool.query(
       `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
     );

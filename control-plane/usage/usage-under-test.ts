@@ -36,7 +36,7 @@ export interface Appended {
   events: TestEvent[];
 }
 
-export interface UsageDoors {
+export interface UsageStores {
   warehouse: Warehouse;
   writer: EventLogWriter;
   reader: EventLogReader;
@@ -45,7 +45,7 @@ export interface UsageDoors {
 const HAPPENINGS = 2_000;
 const METERS = '/api/v1/meters';
 
-export async function startUsage({ warehouse, writer, reader }: UsageDoors): Promise<UsageUnderTest> {
+export async function startUsage({ warehouse, writer, reader }: UsageStores): Promise<UsageUnderTest> {
   const nowMs = Date.now();
   const happenings = makeHappenings(HAPPENINGS, nowMs);
   const api = await startApi({ warehouse, logReader: reader });

@@ -20,6 +20,7 @@ describe('a private word', () => {
     ['a stored name', "UPDATE entitlements_told SET told = $1; throw new Transient('insert_gate_lost');"],
     ['a name in quotes', "accountNamed('nobody') ?? url('postgres://nobody@127.0.0.1')"],
     ['an error of the system', 'connection refused, ECONNREFUSED'],
+    ['the name of a mutant', '// mutant: resumed-range-believed'],
     ['the marker of a migration', '-- standstill'],
     ['the name of a stored job', "const JOB = 'entitlement-teller';"],
   ])('is no breach as %s', (_, line) => {
@@ -33,6 +34,6 @@ describe('a private word', () => {
     'docs/reliability-runs.md',
     'infra/a.sql',
   ])('is allowed in %s', (path) => {
-    expect(wordBreaches({ path, text: 'whoever' }, [''])).toEqual([]);
+    expect(wordBreaches({ path, text: 'whoever' })).toEqual([]);
   });
 });

@@ -20,7 +20,7 @@ import { touchEntitlements } from './touch-entitlements.ts';
  */
 const SOON = { timeout: 20_000, interval: 1 };
 /** Less than the first wait in the backoff queue. */
-const NOT_PUT_OFF = { timeout: 20_000, interval: 20 };
+const WITHOUT_BACKOFF = { timeout: 20_000, interval: 20 };
 
 it('an expired override is recorded by a change while its customer is in the backoff queue', async () => {
   const { customer, override, reject, notifier, entries } = await placeUnderTest();
@@ -50,7 +50,7 @@ it('the time that a change sets is notified when it comes, though an earlier one
     expect(await notified.events(customerId, 'all')).toContainEqual(
       expect.objectContaining({ allowed: false }),
     );
-  }, NOT_PUT_OFF);
+  }, WITHOUT_BACKOFF);
 });
 
 it('a broken connection puts no customer into the backoff queue', async () => {
@@ -61,7 +61,7 @@ it('a broken connection puts no customer into the backoff queue', async () => {
   const { failures } = notifier();
   await vi.waitFor(() => expect(failures()).toBeGreaterThan(0), SOON);
   await allow();
-  await vi.waitFor(async () => expect(await notified.events(customerId, 'all')).toHaveLength(2), NOT_PUT_OFF);
+  await vi.waitFor(async () => expect(await notified.events(customerId, 'all')).toHaveLength(2), WITHOUT_BACKOFF);
 });
 
 it.each(['P0001', '57014'])(

@@ -111,7 +111,7 @@ it('a plan change waits for a customer that subscribes meanwhile, with the old p
   const given = place.give({ seats: '5' }).then(() => {
     hasResponse = true;
   });
-  await vi.waitFor(async () => expect(hasResponse || (await place.isAnybodyLockedOut())).toBe(true), SOON);
+  await vi.waitFor(async () => expect(hasResponse || (await place.isAnySessionWaiting())).toBe(true), SOON);
   // Without the wait its job would be finished by now, without this customer.
   if (hasResponse) await place.notified.quiet();
   await open.query('COMMIT');
@@ -230,7 +230,7 @@ function databaseOf(pool: Pool, { environment, planId }: { environment: string; 
       ]);
       return rows.map(({ id }) => id);
     },
-    isAnybodyLockedOut: async () =>
+    isAnySessionWaiting: async () =>
       (await count(`SELECT count(*) AS n FROM pg_locks, (SELECT $1) AS _
                      WHERE locktype = 'advisory' AND NOT granted
                        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`)) > 0,
