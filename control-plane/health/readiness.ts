@@ -39,7 +39,10 @@ const ALARMS_SHOWN = 20;
 /** Deliveries of an event are created within milliseconds; when they arrive depends on their receivers. */
 const PENDING_MS_MAX = 60_000;
 
-/** Checks all dependencies of this process, once for all concurrent requests (platform/shared-outcome.ts). */
+/**
+ * Checks all dependencies of this process, once for all concurrent requests
+ * (infra/platform/shared-outcome.ts).
+ */
 export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
   const { pool, warehouse, freshness, logId, jobWatch, limits = LAG_LIMITS } = deps;
   const checks: Record<ControlCheck, Check> = {

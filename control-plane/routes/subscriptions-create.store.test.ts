@@ -183,7 +183,8 @@ describe('a new subscription', () => {
     }
   });
 
-  // Red without FOR SHARE in store/subscribed.ts: it is created for an archived plan or customer.
+  // Red without FOR SHARE in control-plane/store/subscribed.ts: it is created for an archived plan or
+  // customer.
   it.each([
     ['customers', 'customer_archived', 'customerId'],
     ['plans', 'plan_archived', 'planId'],

@@ -7,7 +7,7 @@ import { readPage } from './read-page.ts';
 /** An event that waits for its subscription, or for a mapping. */
 export interface WaitingEventRow {
   id: string;
-  /** JSON, see processor/kept-event.ts. */
+  /** JSON, see control-plane/processor/kept-event.ts. */
   reading: string;
   receivedAt: Date;
   /** Null where no part of it was applied yet. */

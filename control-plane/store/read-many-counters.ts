@@ -17,8 +17,8 @@ export interface ManyCounters {
 
 /**
  * By customer, as canonical decimal text, in one statement: periods begin when a customer was created, so
- * that hardly two have the same bounds. Exact at any millisecond, like store/read-counter.ts: 100 customers
- * take 70 ms together, and 15 ms each one by one. Throws Transient.
+ * that hardly two have the same bounds. Exact at any millisecond, like control-plane/store/read-counter.ts:
+ * 100 customers take 70 ms together, and 15 ms each one by one. Throws Transient.
  */
 export async function readManyCounters(
   warehouse: Warehouse,

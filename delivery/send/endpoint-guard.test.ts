@@ -14,7 +14,7 @@ import { type Attempt, createSend, type Send } from './send.ts';
  * Promise 15: nothing of the inside is reached. Behind every address that is not one of the two below listens
  * `inside`, and counts. An attacker controls the resolver of the names; a connection to a name would resolve
  * it again, as sockets do. Seen red with the mutants address-checked-before-fetched-after,
- * first-address-checked-alone and names-checked-and-literals-not (tests/mutants/sending-mutants.ts).
+ * first-address-checked-alone and names-checked-and-literals-not (tests/mutants/delivery-mutants.ts).
  */
 const PUBLIC = ['93.184.216.34', '2606:4700:4700::1111'] as const;
 const log = pino({ level: 'silent' });

@@ -10,7 +10,7 @@ import { signatureHeaders } from './sign.ts';
 
 /*
  * Promise 14, with what a receiver reads from the wire. Seen red with the mutants
- * body-re-serialised-before-signing and old-secret-left-out (tests/mutants/sending-mutants.ts).
+ * body-re-serialised-before-signing and old-secret-left-out (tests/mutants/delivery-mutants.ts).
  */
 const SEED = 20261121;
 const BODIES = 10_000;

@@ -1,8 +1,8 @@
 /**
  * Parses RFC 3339 to milliseconds, and also what common clients print: no seconds (Java), `+0000` and a
  * space for the T (Python), small t and z. Up to nine fraction digits, cut to milliseconds. Undefined when
- * the text is no such timestamp: {@link timestampFault} returns why. Written by hand since Date.parse takes
- * 5 × as long and accepts many other forms.
+ * the text is no such timestamp: timestampFault (timestamp-fault.ts) returns why. Written by hand since
+ * Date.parse takes 5 × as long and accepts many other forms.
  */
 export function timestampMs(text: string): number | undefined {
   if (text.length < CHARS_MIN || text.length > CHARS_MAX || !hasDateShape(text)) return undefined;

@@ -38,8 +38,8 @@ export const LOAD_MUTANTS = [
     .swap('aggregator/load/load-range', 'wasSent: true', 'wasSent: false')
     .red(
       LOAD,
-      'in the middle of the insert, with its token stored and its part missing is followed by one that counts ' +
-        'every event once',
+      'in the middle of the insert, with its token stored and its part missing is followed by one that ' +
+        'counts every event once',
     ),
   mutant('lost-events-not-put-back', [4])
     .why('the rows of a part whose token outlived it are counted in the hours and nowhere else')
@@ -72,7 +72,8 @@ export const LOAD_MUTANTS = [
     .swap(
       'aggregator/settle/touched-customer-meters',
       'mergeCustomerMeter(merged, customerMeter)',
-      'mergeCustomerMeter(merged, { ...customerMeter, occurredFromMs: Date.now(), occurredToMs: Date.now() })',
+      'mergeCustomerMeter(merged, { ...customerMeter, occurredFromMs: Date.now(), ' +
+        'occurredToMs: Date.now() })',
     )
     .red(SETTLE_USAGE, 'burns credits to the last decimal, whenever it occurred and at the rate of that time')
     .shownBy({ promise: 21, rounds: 3 }),

@@ -5,7 +5,7 @@ import { createReadStream } from 'node:fs';
 export interface SystemCall {
   name: string;
   thread: number;
-  /** The text between the parentheses; read it with {@link textsOf} and its like. */
+  /** The text between the parentheses; read it with {@link bytesOf} and its like. */
   args: string;
   /** -1 for a failure; undefined for a call that a kill cut off. */
   result: number | undefined;

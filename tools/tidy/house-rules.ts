@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path/posix';
+import { commentBreaches } from './comment-references.ts';
 import { type FunctionSpan, readSource, type SourceShape } from './source-shape.ts';
 import { wordBreaches } from './words.ts';
 
@@ -20,6 +21,7 @@ export function breaches(files: TreeFile[]): string[] {
       ...wordBreaches(file),
     ]),
     ...[...shapes].flatMap(([path, shape]) => [...shapeBreaches(path, shape), ...arrowBreaches(path, shape)]),
+    ...commentBreaches(files),
     ...loneImporterBreaches(shapes),
     ...importCycles(shapes),
     ...crowdedRooms(files),

@@ -63,6 +63,8 @@ const BAD: Array<[what: string, file: TreeFile, breach: string]> = [
   ['a default export', source('a.ts', 'export default 1;'), 'a.ts:1: exports a default'],
   ['unfinished work', source('a.ts', '// TODO: more'), 'a.ts:1: is marked unfinished'],
   ['a path of a machine', source('a.md', 'see `/tmp/x`'), 'a.md:1: names a path of some machine'],
+  ['a file that is gone in a comment', source('a.ts', '// See domain/b.ts.'), 'a.ts:1: names domain/b.ts'],
+  ['a link to nothing', source('a.ts', '/** As {@link gone} does. */'), 'a.ts:1: links gone'],
   ['a package registry', source('a.md', 'https://registry.npmjs.org/x'), 'a.md:1: names a package registry'],
 ];
 

@@ -16,7 +16,7 @@ export interface ReadCustomer extends CustomerWithGrants {
   /** The history of its meters, as far as it matters now or later. */
   terms: ReadonlyMap<string, readonly MeteredTerm[]>;
   credits: Pick<WalletState, 'balance' | 'unpaid' | 'nextExpiryAt'>;
-  /** Changes when the customer changes: store/grant-versions.ts. */
+  /** Changes when the customer changes: control-plane/store/grant-versions.ts. */
   mark: string;
 }
 

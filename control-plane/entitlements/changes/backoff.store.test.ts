@@ -61,7 +61,10 @@ it('a broken connection puts no customer into the backoff queue', async () => {
   const { failures } = notifier();
   await vi.waitFor(() => expect(failures()).toBeGreaterThan(0), SOON);
   await allow();
-  await vi.waitFor(async () => expect(await notified.events(customerId, 'all')).toHaveLength(2), WITHOUT_BACKOFF);
+  await vi.waitFor(
+    async () => expect(await notified.events(customerId, 'all')).toHaveLength(2),
+    WITHOUT_BACKOFF,
+  );
 });
 
 it.each(['P0001', '57014'])(

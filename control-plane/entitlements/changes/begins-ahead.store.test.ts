@@ -8,9 +8,10 @@ import { notifiedUnderTest } from './changes-under-test.ts';
  * What a subscription will be later: one that begins in the future, and a plan that waits for the end of the
  * period, with checks from the cache and the events of both.
  *
- * Mutants this suite catches: the start ignored in resolve-entitlements.ts or in store/granted-values.ts; a
- * future start left out of the next change, in the cache (nextTurnMs) or in what was notified (`next_turn`);
- * a pending plan dropped with the roll, applied before it, or not notified.
+ * Mutants this suite catches: the start ignored in resolve-entitlements.ts or in
+ * control-plane/store/granted-values.ts; a future start left out of the next change, in the cache
+ * (nextTurnMs) or in what was notified (`next_turn`); a pending plan dropped with the roll, applied before
+ * it, or not notified.
  */
 const DAY_MS = 86_400_000;
 const clock = { aheadMs: 0, nowMs: () => Date.now() + clock.aheadMs, monotonicMs: () => performance.now() };

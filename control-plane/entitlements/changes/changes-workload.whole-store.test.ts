@@ -9,11 +9,11 @@ import { notifiedUnderTest, type SentChange } from './changes-under-test.ts';
  * Changes of every kind, drawn at random: sequential, and many concurrently. What was notified is compared
  * with the rules themselves, which the notifier does not compute with.
  *
- * Mutants this suite catches: in store/granted-values.ts the quantity or the number of subscriptions left
- * out, a sum where one is unlimited, the newest version for a pinned one, an override that has expired, or
- * that of an archived customer. In touch-entitlements.ts the environment's lock left out, or always shared: a
- * job then misses a customer that joined while it was created. In notify-customers.ts the grants read before
- * the lock.
+ * Mutants this suite catches: in control-plane/store/granted-values.ts the quantity or the number of
+ * subscriptions left out, a sum where one is unlimited, the newest version for a pinned one, an override that
+ * has expired, or that of an archived customer. In touch-entitlements.ts the environment's lock left out, or
+ * always shared: a job then misses a customer that joined while it was created. In notify-customers.ts the
+ * grants read before the lock.
  */
 const SEED = Date.now() % 1_000_000;
 

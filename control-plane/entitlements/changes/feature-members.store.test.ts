@@ -10,7 +10,8 @@ import { notifiedUnderTest } from './changes-under-test.ts';
  * is and whatever grants it, over HTTP and a real Postgres.
  *
  * Mutants this suite catches: touchEntitlements left out of a change of the meter; any one of the ways to
- * have a feature left out of store/fanout-members.ts; customers found only by what they were notified of.
+ * have a feature left out of control-plane/store/fanout-members.ts; customers found only by what they were
+ * notified of.
  */
 const DAY_MS = 86_400_000;
 const clock = { atMs: Date.now(), nowMs: () => clock.atMs, monotonicMs: () => performance.now() };

@@ -14,12 +14,12 @@ import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
  * Postgres adds up the list; here it is compared with the rules that checks use. Also how slow reads of
  * customer grants affect other customers.
  *
- * Mutants this suite catches: in store/granted-features.ts the quantity or the number of subscriptions left
- * out, a sum where one is unlimited, sources by name, all sources of a boolean, the newest version for a
- * pinned one; all subscriptions in place of those that count; an override that has expired, or is added to
- * the rest; contributions without their count, or of what an unlimited value does not come from. In
- * customer-grants-reads.ts a snapshot per statement, no semaphore, no limit of a statement, or a wait for the
- * semaphore inside a transaction.
+ * Mutants this suite catches: in control-plane/store/granted-features.ts the quantity or the number of
+ * subscriptions left out, a sum where one is unlimited, sources by name, all sources of a boolean, the newest
+ * version for a pinned one; all subscriptions in place of those that count; an override that has expired, or
+ * is added to the rest; contributions without their count, or of what an unlimited value does not come from.
+ * In customer-grants-reads.ts a snapshot per statement, no semaphore, no limit of a statement, or a wait for
+ * the semaphore inside a transaction.
  */
 let api: ApiUnderTest;
 let made: ReturnType<typeof customerGrantsUnderTest>;

@@ -5,7 +5,8 @@ import { diskFull, diskGuarded } from './disk-rounds.ts';
 
 const SEED = Date.now() % 1_000_000;
 
-// Promise 10 in short. Where nothing may be mounted, `npm test` says so (machine-means.ts).
+// Promise 10 in short. Where nothing may be mounted, `npm test` says so
+// (tests/support/machine-requirements.ts).
 it('a nearly full disk gives 503 for usage, reads go on, and usage resumes when there is room', async () => {
   const result = await runPromise(diskGuarded, { seed: SEED, rounds: 1, form: 'short' });
   expectKept(result);

@@ -5,7 +5,7 @@ import { fanoutKilled } from './fanout-rounds.ts';
 
 const SEED = Date.now() % 1_000_000;
 
-/** The short form of promise 22. Seen red with each of its mutants (tests/mutants/fanout-mutants.ts). */
+/** The short form of promise 22. Seen red with each of its mutants (tests/mutants/changes-mutants.ts). */
 it(`subscribers of a plan that changes are notified once, whatever is killed (seed ${SEED})`, async () => {
   const { rounds } = fanoutKilled;
   const result = await runPromise(fanoutKilled, { seed: SEED, rounds: rounds.short, form: 'short' });

@@ -29,7 +29,7 @@ import { base32 } from './siphash';
 
 const QUOTE: u8 = 34;
 const COMMA: u8 = 44;
-/** In place of the length of a counted property; see pair-texts.ts. */
+/** In place of the length of a counted property; see customer-meter-texts.ts. */
 const OF_LATEST: i32 = -1;
 const ARRIVAL_DIGITS: i32 = 6;
 const ARRIVALS_MAX: i32 = 999_999;
