@@ -1,10 +1,10 @@
-import { setTimeout as pass } from 'node:timers/promises';
 import type { Api } from '../../support/api.ts';
+import { during } from '../../support/during.ts';
+import { seenInTime } from '../../support/in-time.ts';
 import type { Instance, Role } from '../../support/instance.ts';
 import { openInstance } from '../../support/open-instance.ts';
-import { createRandom } from '../../support/random.ts';
-import { type FaultPromise, type RoundReport, roundSeed } from '../promise.ts';
-import { type ChangeWorkload, startChangeWorkload } from './change-workload.ts';
+import type { FaultPromise, Round, RoundReport } from '../promise.ts';
+import { startChangeWorkload } from './change-workload.ts';
 import { judgeChanges } from './judge-changes.ts';
 import { judgeNotified } from './judge-notified.ts';
 import { CHANGES, planChanges } from './plan-changes.ts';
@@ -18,13 +18,13 @@ export const changesKilled: FaultPromise = {
   promises: [20],
   title: 'the control side, Postgres and the supervisor are killed while the API changes things',
   rounds: { short: 3, long: 150 },
-  async open({ seed }) {
+  async open({ onEnd }) {
     const { instance, api, close } = await openInstance({ LOG_LEVEL: 'warn' }, { connections: 2 * SENDERS });
+    onEnd(close);
     const taken = new Set<string>();
     return {
-      round: (number) => killRound({ instance, api, taken }, { seed, number }),
+      round: (round) => killRound({ instance, api, taken }, round),
       judge: async () => judgeKinds(taken),
-      close,
     };
   },
 };
@@ -38,7 +38,7 @@ const VICTIMS: readonly Role[] = [
 /** Before the kill and after it: enough that every kind of change meets every other. */
 const RESPONSES_BEFORE = { least: 50, most: 350 };
 const RESPONSES_AFTER = 150;
-const RESPONSES_PATIENCE_MS = 60_000;
+const PATIENCE = { timeoutMs: 60_000, everyMs: 1 };
 
 interface Scenario {
   instance: Instance;
@@ -49,21 +49,24 @@ interface Scenario {
 
 async function killRound(
   { instance, api, taken }: Scenario,
-  { seed, number }: { seed: number; number: number },
+  { number, random, run }: Round,
 ): Promise<RoundReport> {
-  const random = createRandom(roundSeed(seed, number));
   const victim = VICTIMS[number % VICTIMS.length] ?? 'control side';
   const since = new Date();
-  const planner = planChanges(random, `r${seed}-${number}-${since.getTime()}`, taken);
+  const planner = planChanges(random, run, taken);
   const workload = startChangeWorkload({ api, planner, random, senders: SENDERS });
-  await untilResponse(workload, RESPONSES_BEFORE.least + random.below(RESPONSES_BEFORE.most));
-  await instance.kill(victim);
-  const before = workload.responded();
-  if (victim === 'supervisor') await instance.start();
-  await untilResponse(workload, before + RESPONSES_AFTER);
-  const { outcomes, problems, repeated } = await workload.stop();
-  const environment = `${instance.keys().workspaceId}:live`;
-  const stored = await readStoredChanges(instance.dataDir, { environment, since });
+  const untilResponse = (count: number) => {
+    return seenInTime(() => workload.responded() >= count || undefined, PATIENCE, `${count} changes`);
+  };
+  const { summary } = await during(workload, async () => {
+    await untilResponse(RESPONSES_BEFORE.least + random.below(RESPONSES_BEFORE.most));
+    await instance.kill(victim);
+    const before = workload.responded();
+    if (victim === 'supervisor') await instance.start();
+    await untilResponse(before + RESPONSES_AFTER);
+  });
+  const { outcomes, problems, repeated } = summary;
+  const stored = await readStoredChanges(instance, since);
   const changesTaken = outcomes.filter(({ response }) => response.status < 300).length;
   const counts = {
     [`kills of ${victim}`]: 1,
@@ -74,12 +77,6 @@ async function killRound(
   };
   const wrongNotices = await judgeNotified({ instance, api }, since);
   return { counts, problems: [...problems, ...judgeChanges(outcomes, stored), ...wrongNotices] };
-}
-
-async function untilResponse(workload: ChangeWorkload, count: number): Promise<void> {
-  for (const giveUpAt = Date.now() + RESPONSES_PATIENCE_MS; workload.responded() < count; await pass(1)) {
-    if (Date.now() > giveUpAt) throw new Error(`fewer than ${count} changes received a response in time`);
-  }
 }
 
 /** What was never taken was never tried. */

@@ -1,17 +1,10 @@
 import type { Api, ApiResponse } from '../../support/api.ts';
-import { seenInTime } from '../../support/in-time.ts';
 import type { Random } from '../../support/random.ts';
 import { startSenders } from '../../support/senders.ts';
+import { untilResponse } from '../until-response.ts';
 import type { ChangePlanner, PlannedChange } from './plan-changes.ts';
 
-/** Sends changes continuously until it is stopped; each is repeated until its response comes. */
-export interface ChangeWorkload {
-  /** Responses so far. */
-  responded(): number;
-  /** Resolves when every change has its response. Rejects when one received no response for too long. */
-  stop(): Promise<WorkloadOfChanges>;
-}
-
+/** What a workload has done. */
 export interface WorkloadOfChanges {
   outcomes: Outcome[];
   /** Sentences about responses that must not occur. */
@@ -35,32 +28,31 @@ export interface WorkloadDeps {
   senders: number;
 }
 
-const PATIENCE = { timeoutMs: 60_000, everyMs: 25 };
 /** Share of POSTs: sent twice at once, and once more after the response. */
 const COPIED_SHARE = 0.1;
 const REPLAYED_SHARE = 0.15;
 
-export function startChangeWorkload({ api, planner, random, senders }: WorkloadDeps): ChangeWorkload {
+/** Sends changes continuously until it is stopped; each is repeated until its response comes. */
+export function startChangeWorkload({ api, planner, random, senders }: WorkloadDeps) {
   const workload: WorkloadOfChanges = { outcomes: [], problems: [], repeated: 0 };
   let requested = 0;
 
-  async function askOnce(change: PlannedChange, requestIds: string[]): Promise<ApiResponse | undefined> {
-    requested += 1;
-    const requestId = `${change.idempotencyKey ?? 'change'}.${requested}`;
-    requestIds.push(requestId);
+  async function sendUntilResponse(change: PlannedChange, requestIds: string[]): Promise<ApiResponse> {
     const { method, path, body, idempotencyKey } = change;
     const key = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
-    const headers = { 'x-request-id': requestId, ...key };
-    const options = { headers, ...(body === undefined ? {} : { body }) };
-    const response = await api.call(method, path, options).catch(() => undefined);
-    const unknown = !response || response.status === 503 || codeOf(response) === 'idempotency_key_in_use';
-    if (unknown) workload.repeated += 1;
-    return unknown ? undefined : response;
-  }
-
-  async function askUntilResponse(change: PlannedChange, requestIds: string[]): Promise<ApiResponse> {
-    const what = `the response to ${change.method} ${change.path}`;
-    return await seenInTime(() => askOnce(change, requestIds), PATIENCE, what);
+    const send = () => {
+      requested += 1;
+      const requestId = `${idempotencyKey ?? 'change'}.${requested}`;
+      requestIds.push(requestId);
+      const headers = { 'x-request-id': requestId, ...key };
+      return api.call(method, path, { headers, ...(body === undefined ? {} : { body }) });
+    };
+    const isOpen = (response: ApiResponse) => {
+      return response.status === 503 || codeOf(response) === 'idempotency_key_in_use';
+    };
+    const { response, repeats } = await untilResponse(send, `${method} ${path}`, isOpen);
+    workload.repeated += repeats;
+    return response;
   }
 
   async function send(): Promise<void> {
@@ -68,10 +60,9 @@ export function startChangeWorkload({ api, planner, random, senders }: WorkloadD
     const requestIds: string[] = [];
     const isPost = change.idempotencyKey !== undefined;
     const copies = isPost && random.chance(COPIED_SHARE) ? 2 : 1;
-    const responses = await Promise.all(
-      Array.from({ length: copies }, () => askUntilResponse(change, requestIds)),
-    );
-    if (isPost && random.chance(REPLAYED_SHARE)) responses.push(await askUntilResponse(change, requestIds));
+    const again = () => sendUntilResponse(change, requestIds);
+    const responses = await Promise.all(Array.from({ length: copies }, again));
+    if (isPost && random.chance(REPLAYED_SHARE)) responses.push(await again());
     const [response] = responses as [ApiResponse];
     workload.problems.push(...faultsOf(change, responses));
     workload.outcomes.push({ change, requestIds, response });
@@ -80,7 +71,9 @@ export function startChangeWorkload({ api, planner, random, senders }: WorkloadD
 
   const load = startSenders({ senders, send });
   return {
+    /** Responses so far. */
     responded: () => workload.outcomes.length,
+    /** Rejects when a change received no response for too long. */
     async stop() {
       await load.stop();
       return workload;

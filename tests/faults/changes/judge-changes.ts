@@ -40,7 +40,7 @@ function responsesWithoutChange(outcomes: readonly Outcome[], { entries }: Store
       return made ? [] : [`${named} returned ${response.status} with ${id}, and that is not recorded`];
     }
     if (times > 0 || id === undefined || !CERTAIN.test(change.operationId)) return [];
-    // Somebody else had done the same before: nothing was left to change.
+    // Another change had done the same before: nothing was left to change.
     return actions.has(`${change.operationId} ${id}`) ? [] : [`${named} succeeded and left nothing`];
   });
 }

@@ -1,9 +1,7 @@
-import { Client } from 'pg';
-import { dataDirAt } from '../../../infra/platform/data-dir.ts';
-import { readEndpoints } from '../../../infra/platform/endpoints-file.ts';
 import type { Api } from '../../support/api.ts';
 import { seenInTime } from '../../support/in-time.ts';
 import type { Instance } from '../../support/instance.ts';
+import { askPostgres, postgresUrlOf } from '../ask-postgres.ts';
 
 /**
  * How the entitlements in the customers' last notifications differ from those that the API returns:
@@ -13,38 +11,32 @@ export async function judgeNotified(
   { instance, api }: { instance: Instance; api: Api },
   since: Date,
 ): Promise<string[]> {
-  const environment = `${instance.keys().workspaceId}:live`;
-  const endpoints = readEndpoints(dataDirAt(instance.dataDir).endpoints);
-  const client = new Client({ connectionString: endpoints?.postgresUrl ?? '' });
-  await client.connect();
-  try {
-    await seenInTime(() => isQuiet(client), { timeoutMs: QUIET_MS }, 'all entitlement notifications');
-    const { rows } = await client.query<NotifiedRow>(
-      `SELECT customer_id AS "customerId", told AS notified FROM entitlements_told
-        WHERE environment = $1 AND resolved_at >= $2 ORDER BY resolved_at DESC LIMIT $3`,
-      [environment, since, CUSTOMERS_MAX],
+  const ask = <Row extends object>(sql: string, values: unknown[] = []) => {
+    return askPostgres<Row>(postgresUrlOf(instance), sql, values);
+  };
+  const isQuiet = async () => {
+    const [row] = await ask<{ waiting: string }>(
+      `SELECT (SELECT count(*) FROM fanout_jobs)
+            + (SELECT count(*) FROM entitlements_told WHERE next_turn <= now()) AS waiting`,
     );
-    const judged = await Promise.all(rows.map((row) => judgeCustomer(api, row)));
-    return judged.flat();
-  } finally {
-    await client.end();
-  }
+    return Number(row?.waiting) === 0 || undefined;
+  };
+  await seenInTime(isQuiet, QUIET, 'all entitlement notifications');
+  const rows = await ask<NotifiedRow>(
+    `SELECT customer_id AS "customerId", told AS notified FROM entitlements_told
+      WHERE environment = $1 AND resolved_at >= $2 ORDER BY resolved_at DESC LIMIT $3`,
+    [`${instance.keys().workspaceId}:live`, since, CUSTOMERS_MAX],
+  );
+  const judged = await Promise.all(rows.map((row) => judgeCustomer(api, row)));
+  return judged.flat();
 }
 
-const QUIET_MS = 60_000;
+const QUIET = { timeoutMs: 60_000, everyMs: 50 };
 const CUSTOMERS_MAX = 100;
 
 interface NotifiedRow {
   customerId: string;
   notified: Record<string, true | string | null>;
-}
-
-async function isQuiet(client: Client): Promise<true | undefined> {
-  const { rows } = await client.query<{ waiting: string }>(
-    `SELECT (SELECT count(*) FROM fanout_jobs)
-          + (SELECT count(*) FROM entitlements_told WHERE next_turn <= now()) AS waiting`,
-  );
-  return Number(rows[0]?.waiting) === 0 || undefined;
 }
 
 async function judgeCustomer(api: Api, { customerId, notified }: NotifiedRow): Promise<string[]> {

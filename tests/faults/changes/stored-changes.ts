@@ -1,6 +1,5 @@
-import { Client } from 'pg';
-import { dataDirAt } from '../../../infra/platform/data-dir.ts';
-import { readEndpoints } from '../../../infra/platform/endpoints-file.ts';
+import type { Instance } from '../../support/instance.ts';
+import { askPostgres, postgresUrlOf } from '../ask-postgres.ts';
 
 /** What the changes of one environment since a given time left in the database. */
 export interface StoredChanges {
@@ -32,49 +31,31 @@ export interface StoredEvent {
 
 /** Tables of objects that have an id of ours. */
 const TABLES = [
-  'customers',
-  'plans',
-  'features',
-  'meters',
-  'addons',
-  'subscriptions',
-  'credit_grants',
-  'api_keys',
-  'webhook_endpoints',
+  ...['customers', 'plans', 'features', 'meters', 'addons', 'subscriptions'],
+  ...['credit_grants', 'api_keys', 'webhook_endpoints'],
 ];
 
-export async function readStoredChanges(
-  dataDir: string,
-  { environment, since }: { environment: string; since: Date },
-): Promise<StoredChanges> {
-  const endpoints = readEndpoints(dataDirAt(dataDir).endpoints);
-  const client = new Client({ connectionString: endpoints?.postgresUrl ?? '' });
-  await client.connect();
-  try {
-    const values = [environment, since];
-    const entries = await client.query<Omit<AuditEntry, 'at'> & { at: Date }>(
-      `SELECT action, object_id AS "objectId", request_id AS "requestId", before, after, created_at AS at
-         FROM audit_log WHERE environment = $1 AND created_at >= $2 AND request_id IS NOT NULL ORDER BY id`,
-      values,
-    );
-    const events = await client.query<Omit<StoredEvent, 'at'> & { at: Date }>(
-      `SELECT type, object_id AS "objectId", created_at AS at
-         FROM webhook_events WHERE environment = $1 AND created_at >= $2`,
-      values,
-    );
-    const objects = await client.query<{ id: string; isNew: boolean }>(
-      TABLES.map(
-        (table) => `SELECT id, created_at >= $2 AS "isNew" FROM ${table} WHERE environment = $1`,
-      ).join(' UNION ALL '),
-      values,
-    );
-    return {
-      entries: entries.rows.map((row) => ({ ...row, at: row.at.getTime() })),
-      events: events.rows.map((row) => ({ ...row, at: row.at.getTime() })),
-      rows: objects.rows.filter(({ isNew }) => isNew).map(({ id }) => id),
-      existing: new Set(objects.rows.map(({ id }) => id)),
-    };
-  } finally {
-    await client.end();
-  }
+export async function readStoredChanges(instance: Instance, since: Date): Promise<StoredChanges> {
+  const ask = <Row extends object>(sql: string) => {
+    return askPostgres<Row>(postgresUrlOf(instance), sql, [`${instance.keys().workspaceId}:live`, since]);
+  };
+  const entries = await ask<Omit<AuditEntry, 'at'> & { at: Date }>(
+    `SELECT action, object_id AS "objectId", request_id AS "requestId", before, after, created_at AS at
+       FROM audit_log WHERE environment = $1 AND created_at >= $2 AND request_id IS NOT NULL ORDER BY id`,
+  );
+  const events = await ask<Omit<StoredEvent, 'at'> & { at: Date }>(
+    `SELECT type, object_id AS "objectId", created_at AS at
+       FROM webhook_events WHERE environment = $1 AND created_at >= $2`,
+  );
+  const objects = await ask<{ id: string; isNew: boolean }>(
+    TABLES.map((table) => `SELECT id, created_at >= $2 AS "isNew" FROM ${table} WHERE environment = $1`).join(
+      ' UNION ALL ',
+    ),
+  );
+  return {
+    entries: entries.map((row) => ({ ...row, at: row.at.getTime() })),
+    events: events.map((row) => ({ ...row, at: row.at.getTime() })),
+    rows: objects.filter(({ isNew }) => isNew).map(({ id }) => id),
+    existing: new Set(objects.map(({ id }) => id)),
+  };
 }

@@ -6,9 +6,9 @@ import { auditOf } from '../../support/audit-of.ts';
 import { compareCounters } from '../../support/compare.ts';
 import { during } from '../../support/during.ts';
 import { startJudged } from '../judged-instance.ts';
+import { SEED } from '../short-form.ts';
 import { startWorkload } from '../workload.ts';
 
-const SEED = Date.now() % 1_000_000;
 const WITHIN = { timeout: 120_000, interval: 500 };
 /** Marks of a small part are in one file. After a full disk it was empty. */
 const MARKS = 'data.cmrk4';

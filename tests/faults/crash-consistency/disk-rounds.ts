@@ -3,27 +3,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pass } from 'node:timers/promises';
 import { Client, type DatabaseError } from 'pg';
-import { dataDirAt } from '../../../infra/platform/data-dir.ts';
-import { readEndpoints } from '../../../infra/platform/endpoints-file.ts';
 import { poll } from '../../../infra/platform/poll.ts';
 import { auditOf } from '../../support/audit-of.ts';
 import { compareCounters, type Judged } from '../../support/compare.ts';
 import { during } from '../../support/during.ts';
-import type { PlannedRequest } from '../../support/generator.ts';
 import type { Instance } from '../../support/instance.ts';
 import { lacking } from '../../support/machine-requirements.ts';
-import { createRandom } from '../../support/random.ts';
-import { sendAll } from '../../support/send.ts';
 import { mountSmallDisk, type SmallDisk } from '../../support/small-disk.ts';
-import { compareLog, compareRows } from '../../support/stored-events.ts';
-import { type JudgedInstance, startJudged } from '../judged-instance.ts';
-import { type FaultPromise, type RoundReport, roundSeed } from '../promise.ts';
-import { replaysOf } from '../replays.ts';
-import { sendOptions, startWorkload } from '../workload.ts';
+import { postgresUrlOf } from '../ask-postgres.ts';
+import { type JudgedInstance, judgeAndStop, problemsOf, startJudged } from '../judged-instance.ts';
+import type { FaultPromise, Round, RoundReport } from '../promise.ts';
+import { sendReplays } from '../replays.ts';
+import { startWorkload } from '../workload.ts';
 import { createDiskProbes, type DiskProbes } from './disk-probes.ts';
 
-interface DiskPlan {
-  title: string;
+interface DiskPlan extends Pick<FaultPromise, 'title'> {
   environment: Record<string, string>;
   /** What the filler leaves free. */
   bytesLeft: number;
@@ -40,23 +34,20 @@ function diskRounds({ title, environment, ...plan }: DiskPlan): FaultPromise {
     title,
     rounds: { short: 1, long: 10 },
     lacks: () => lacking('mounting'),
-    async open({ seed, form }) {
+    async open({ form, onEnd }) {
       const disk = mountSmallDisk(3 * GIB);
+      onEnd(() => disk.remove());
       const settings = { LOG_LEVEL: 'warn', LOAD_LINGER_MS: '20', ...environment };
-      try {
-        // What they have to say has no room either.
-        const on = { dataDir: join(disk.path, 'data'), logFile: join(disk.path, 'log') };
-        const opened = await startJudged(settings, { connections: 12, ...on });
-        const scenario = { ...opened, disk, fullMs: FULL_MS[form], ...plan };
-        return {
-          round: (number) => fillOnce(scenario, { seed: roundSeed(seed, number), run: `r${seed}-${number}` }),
-          judge: () => judgeScenario(scenario),
-          close: (options) => closeDisk(scenario, options),
-        };
-      } catch (error) {
-        await disk.remove();
-        throw error;
-      }
+      // Their own logs have no room either.
+      const on = { dataDir: join(disk.path, 'data'), logFile: join(disk.path, 'log') };
+      const opened = await startJudged(settings, { connections: 12, ...on });
+      const scenario = { ...opened, disk, fullMs: FULL_MS[form], ...plan };
+      onEnd((how) => closeOnDisk(scenario, how));
+      return {
+        round: (round) => fillOnce(scenario, round),
+        // In the end every acknowledged event is on the log, and is stored, once.
+        judge: () => judgeAndStop(scenario, []),
+      };
     },
   };
 }
@@ -80,20 +71,15 @@ interface DiskScenario extends JudgedInstance, Pick<DiskPlan, 'bytesLeft' | 'gua
   fullMs: number;
 }
 
-interface DiskRound {
-  seed: number;
-  run: string;
-}
-
 const FULL_MS = { short: 2_000, long: 10_000 };
 const REJECTED = { timeoutMs: 10_000, everyMs: 20 };
 const TAKEN = { timeoutMs: 60_000, everyMs: 20 };
 const RECOVERED_MS_MAX = 5_000;
 /** The newest are those at the edge of the full disk, and one after it. */
 const PROBES_REPLAYED = 5;
-const MENDED = { timeoutMs: 60_000, everyMs: 500 };
+const REPAIRED = { timeoutMs: 60_000, everyMs: 500 };
 
-async function fillOnce(scenario: DiskScenario, { seed, run }: DiskRound): Promise<RoundReport> {
+async function fillOnce(scenario: DiskScenario, { seed, run, random }: Round): Promise<RoundReport> {
   const { instance, disk, judged, guarded } = scenario;
   const roles = guarded
     ? (['supervisor', 'data plane', 'control side', 'postgres'] as const)
@@ -116,8 +102,10 @@ async function fillOnce(scenario: DiskScenario, { seed, run }: DiskRound): Promi
   const after = pids();
   if (after.join() !== before.join()) problems.push(`${before} became ${after}`);
   const responded = [...edge, ...probes.acknowledged().slice(-PROBES_REPLAYED), ...workload.recent()];
-  const replaysOfAcknowledged = await replayAfterKill(scenario, responded, seed);
-  problems.push(...judged.ledger.problems(), ...(await compareCounters(judged)));
+  // What was acknowledged around the full disk is known to a process that begins with what is on it.
+  await instance.kill('data plane');
+  const replaysOfAcknowledged = await sendReplays(judged, responded, random);
+  problems.push(...(await problemsOf(judged, compareCounters)));
   const endsOfPostgres = instance.pid('postgres') === postgres ? 0 : 1;
   // It ends when its log cannot be written, or rejects writes while it recovers: either shows a full disk.
   if (!guarded && endsOfPostgres + walRejected === 0) {
@@ -127,25 +115,13 @@ async function fillOnce(scenario: DiskScenario, { seed, run }: DiskRound): Promi
   return { counts, peaks: { recoveredMs }, problems };
 }
 
-/** What was acknowledged around the full disk is known to a process that begins with what is on it. */
-async function replayAfterKill(
-  { instance, judged }: DiskScenario,
-  responded: PlannedRequest[],
-  seed: number,
-): Promise<number> {
-  await instance.kill('data plane');
-  const replays = replaysOf(responded, { world: judged.world, random: createRandom(seed) });
-  const { items } = await sendAll(replays, sendOptions(judged));
-  return items;
-}
-
 /** A part that the full disk damaged is set aside by a new control side, and what it held is put back. */
 async function repairedParts({ dataDir }: Instance): Promise<string[]> {
   let faults: string[] = [];
   await poll(async () => {
     faults = await auditOf(dataDir);
     return faults.length === 0 || undefined;
-  }, MENDED);
+  }, REPAIRED);
   return faults;
 }
 
@@ -190,8 +166,8 @@ async function guardFaults(judged: Judged, probes: DiskProbes): Promise<string[]
 const RECOVERS = '57P03';
 
 /** What Postgres writes for this it has no room for, which ends the server: it has to come back by itself. */
-async function wantWal({ dataDir }: Instance): Promise<'written' | 'rejected' | 'unavailable'> {
-  const connectionString = readEndpoints(dataDirAt(dataDir).endpoints)?.postgresUrl;
+async function wantWal(instance: Instance): Promise<'written' | 'rejected' | 'unavailable'> {
+  const connectionString = postgresUrlOf(instance);
   const client = new Client({ connectionString, connectionTimeoutMillis: 500, query_timeout: 2_000 });
   client.on('error', () => undefined);
   try {
@@ -216,20 +192,7 @@ async function acknowledges(probes: DiskProbes): Promise<number> {
   return Math.round(performance.now() - startedAt);
 }
 
-/** In the end every acknowledged event is on the log, and is stored, once. */
-async function judgeScenario({ instance, judged }: DiskScenario): Promise<RoundReport> {
-  const { dataDir } = instance;
-  const problems = await auditOf(dataDir);
-  const exitCode = await instance.stop();
-  if (exitCode !== 0) problems.push(`an ordinary stop ended with ${exitCode}`);
-  problems.push(
-    ...(await compareLog(dataDir, judged.ledger)),
-    ...(await compareRows(dataDir, judged.ledger)),
-  );
-  return { counts: { eventsAcknowledged: judged.ledger.size() }, problems };
-}
-
-async function closeDisk(
+async function closeOnDisk(
   { instance, disk, close }: DiskScenario,
   { keep }: { keep: boolean },
 ): Promise<string | undefined> {
@@ -245,6 +208,5 @@ async function closeDisk(
     return left;
   } finally {
     await close({ keep: false });
-    await disk.remove();
   }
 }

@@ -8,6 +8,7 @@ import { startInstance } from '../../support/instance.ts';
 import { createLedger } from '../../support/ledger.ts';
 import { sendAll } from '../../support/send.ts';
 import { compareLog } from '../../support/stored-events.ts';
+import { problemsOf } from '../judged-instance.ts';
 import { cutPower, type PowerCut } from './power-cut.ts';
 import { ENVIRONMENT, type RecordedInstance } from './record-instance.ts';
 
@@ -29,21 +30,13 @@ export async function judgeInstance(recorded: RecordedInstance, cut: PowerCut): 
   const api = createApi({ origin: instance.origin, key, connections: CONNECTIONS });
   const judged: Judged = { api, ledger, world: recorded.world };
   try {
-    await sendAll(open(recorded, cut, ledger), {
-      api,
-      ledger,
-      connections: CONNECTIONS,
-      patienceMs: PATIENCE_MS,
-    });
+    const options = { api, ledger, connections: CONNECTIONS, patienceMs: PATIENCE_MS };
+    await sendAll(open(recorded, cut, ledger), options);
     // Rows are not counted: a cut may take the token of a part and leave the part, which is then stored twice
     // until ClickHouse merges it. Readers of events read them merged, and hours are computed from such reads.
-    return [
-      ...ledger.problems(),
-      ...(await compareCounters(judged)),
-      ...(await compareEvents(judged)),
-      ...(await auditOf(instance.dataDir)),
-      ...(await compareLog(instance.dataDir, ledger)),
-    ];
+    const { dataDir } = instance;
+    const stored = [() => auditOf(dataDir), () => compareLog(dataDir, ledger)];
+    return await problemsOf(judged, compareCounters, compareEvents, ...stored);
   } finally {
     await api.close();
     await instance.remove();

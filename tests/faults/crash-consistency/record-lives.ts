@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { startDataPlaneUnderTest } from '../../../ingest/data-plane-under-test.ts';
+import { createApi } from '../../support/api.ts';
 import { inTime } from '../../support/in-time.ts';
 import { traceTo } from '../../support/system-calls.ts';
 import { type Recording, readRecording, traceIsComplete } from './recording.ts';
@@ -43,7 +44,6 @@ async function endOf(child: ChildProcess, wanted: number | NodeJS.Signals): Prom
 const CONNECTIONS = 6;
 const REQUESTS = 10;
 const BATCH = 100;
-const RESPONSE_TIMEOUT_MS = 20_000;
 
 /** A data plane that serves many clients at once, batches and single events, through a stop and a kill. */
 export async function recordDataPlane(folder: string): Promise<Recording> {
@@ -81,24 +81,19 @@ type Plane = Awaited<ReturnType<typeof startDataPlaneUnderTest>>;
 
 /** One request after the other; of a batch a fifth was sent before. */
 async function send({ origin, keys }: Plane, sender: string): Promise<void> {
+  const api = createApi({ origin: origin(), key: keys.live.secret, connections: 1 });
   for (let request = 0; request < REQUESTS; request++) {
     const single = request % 3 === 0;
     const events = Array.from({ length: BATCH }, (_, at) =>
       eventOf(`${sender}-${request - Number(at % 5 === 4)}-${at}`),
     );
-    const response = await fetch(`${origin()}/api/v1/usage/events${single ? '' : '/batch'}`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${keys.live.secret}`,
-        'content-type': 'application/json',
-        ...(single ? { 'idempotency-key': `${sender}-${request}` } : {}),
-      },
+    const { status, body } = await api.call('POST', `/usage/events${single ? '' : '/batch'}`, {
+      headers: single ? { 'idempotency-key': `${sender}-${request}` } : {},
       body: JSON.stringify(single ? eventOf(undefined) : { events }),
-      signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS),
     });
-    if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`);
-    await response.arrayBuffer();
+    if (status >= 300) throw new Error(`${status}: ${JSON.stringify(body)}`);
   }
+  await api.close();
 }
 
 function eventOf(idempotencyKey: string | undefined) {

@@ -6,12 +6,12 @@ import { setTimeout as pass } from 'node:timers/promises';
 import { compareCounters } from '../../support/compare.ts';
 import { during } from '../../support/during.ts';
 import { seenInTime } from '../../support/in-time.ts';
+import type { Instance } from '../../support/instance.ts';
 import { lacking } from '../../support/machine-requirements.ts';
 import type { MeantEvent } from '../../support/planned-event.ts';
-import { createRandom } from '../../support/random.ts';
 import { compareLog } from '../../support/stored-events.ts';
-import { type JudgedInstance, startJudged } from '../judged-instance.ts';
-import { type FaultPromise, type RoundReport, roundSeed } from '../promise.ts';
+import { type JudgedInstance, judgeAll, problemsOf, startJudged } from '../judged-instance.ts';
+import type { FaultPromise, Round, RoundReport } from '../promise.ts';
 import { startWorkload } from '../workload.ts';
 
 /** Rounds of a disk that fails: a write of the log, a write of the keys, or a read of them, ends with EIO. */
@@ -20,17 +20,13 @@ export const writeErrors: FaultPromise = {
   title: 'the disk fails under the log and the keys',
   rounds: { short: 3, long: 60 },
   lacks: () => lacking('attaching'),
-  async open({ seed }) {
-    const scenario = await startJudged({ LOG_LEVEL: 'silent', LOAD_LINGER_MS: '20' }, { connections: 12 });
-    const { instance, judged, close } = scenario;
+  async open({ onEnd }) {
+    const environment = { LOG_LEVEL: 'silent', LOAD_LINGER_MS: '20' };
+    const { instance, judged } = await startJudged(environment, { connections: 12, onEnd });
     const past: MeantEvent[] = [];
     return {
-      round: (number) => failOnce({ ...scenario, past }, number, seed),
-      judge: async () => ({
-        counts: { eventsAcknowledged: judged.ledger.size() },
-        problems: await compareLog(instance.dataDir, judged.ledger),
-      }),
-      close,
+      round: (round) => failOnce({ instance, judged, past }, round),
+      judge: () => judgeAll(judged, () => compareLog(instance.dataDir, judged.ledger)),
     };
   },
 };
@@ -55,9 +51,9 @@ const FAILURES: readonly Failure[] = [
   { file: recordsOf, calls: 'pread64,preadv', afterMax: 4 },
   { file: newestSegment, calls: WRITES, afterMax: 1 },
 ];
-/** What a round needs of those before it. */
-interface Scenario extends JudgedInstance {
-  /** Of all rounds, a bounded window, to be replayed. */
+
+interface Scenario extends Pick<JudgedInstance, 'instance' | 'judged'> {
+  /** Events of all rounds, a bounded window, to be replayed. */
   past: MeantEvent[];
 }
 
@@ -67,25 +63,20 @@ const WELL_AFTER_MS = 1_100;
 const FAILED = { timeoutMs: 30_000 };
 const ENDED = { timeoutMs: 30_000 };
 
-async function failOnce(scenario: Scenario, number: number, seed: number): Promise<RoundReport> {
-  const { instance, judged } = scenario;
-  const random = createRandom(roundSeed(seed, number));
+async function failOnce(
+  { instance, judged, past }: Scenario,
+  { number, seed, random, run }: Round,
+): Promise<RoundReport> {
   const failure = FAILURES[number % FAILURES.length];
   if (!failure) throw new Error('no failure for this round');
-  const run = `r${seed}-${number}`;
-  const workload = startWorkload(judged, {
-    seed: roundSeed(seed, number),
-    run,
-    past: scenario.past,
-    ...WORKLOAD,
-  });
+  const workload = startWorkload(judged, { seed, run, past, ...WORKLOAD });
   const { done: before, summary } = await during(workload, async () => {
     await pass(WELL_AFTER_MS);
     const pid = instance.pid('data plane');
-    await failUntilItEnds(scenario, pid, failure, 1 + random.below(failure.afterMax));
+    await failUntilItEnds(instance, pid, failure, 1 + random.below(failure.afterMax));
     return pid;
   });
-  const problems = [...judged.ledger.problems(), ...(await compareCounters(judged))];
+  const problems = await problemsOf(judged, compareCounters);
   if (instance.pid('data plane') === before) problems.push('the data plane went on after its disk failed');
   return { counts: { writeErrors: 1, ...summary }, problems };
 }
@@ -94,7 +85,7 @@ const WORKLOAD = { senders: 6, batchItems: 200 };
 
 /** The tracer lets the nth call fail; it ends with the process, which has to end by itself. */
 async function failUntilItEnds(
-  { instance }: JudgedInstance,
+  instance: Instance,
   pid: number,
   { file, calls }: Failure,
   nth: number,

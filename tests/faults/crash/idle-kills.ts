@@ -1,3 +1,5 @@
+import type { Instance } from '../../support/instance.ts';
+
 type Counts = Record<string, number>;
 
 /** What the kills of a run did not meet, though they were many enough to: then they have shown nothing. */
@@ -36,4 +38,13 @@ function idleKillsBehind(seen: Counts, { kills, who }: (typeof BEHIND)[number]):
 /** The count of those kills that left a range frozen and not loaded. */
 export function inALoad(kills: string): string {
   return `${kills}InALoad`;
+}
+
+/** What the aggregator says, at level info, when it takes up a range that was left unsettled. */
+export const TAKEN_UP = 'goes on with an unsettled range';
+
+/** How often a range was taken up so far that was frozen and not yet marked as loaded. */
+export function cutOffLoads({ written }: Pick<Instance, 'written'>): number {
+  const lines = written().split('\n');
+  return lines.filter((line) => line.includes(TAKEN_UP) && line.includes('"state":"pending"')).length;
 }

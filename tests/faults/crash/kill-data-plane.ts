@@ -5,19 +5,19 @@ import { during } from '../../support/during.ts';
 import { type PlannedRequest, singleRequestOf } from '../../support/generator.ts';
 import { itemOf, meanEvent } from '../../support/planned-event.ts';
 import { sendAll } from '../../support/send.ts';
-import { replaysOf } from '../replays.ts';
+import { postRequest, readRawResponse } from '../raw-socket.ts';
+import { sendReplays } from '../replays.ts';
 import { sendOptions } from '../workload.ts';
 import { startFiller } from './filler.ts';
 import { type Kill, mustBeAnother, type SeenOfKill } from './kill-scenario.ts';
-import { rawRequest, readRawResponse } from './raw-request.ts';
 
 /** Three of four kills come with a response, the others at any time. */
 const ANYTIME_EVERY = 4;
 
 export async function killDataPlane(kill: Kill): Promise<SeenOfKill> {
   const { scenario, workload, random, nth } = kill;
-  const { instance, judged, watch } = scenario;
-  await watch.after(20 + random.below(300), () => undefined);
+  const { instance, judged } = scenario;
+  await scenario.moreResponses(20 + random.below(300));
   const pid = instance.pid('data plane');
   const isAnytime = nth % ANYTIME_EVERY === ANYTIME_EVERY - 1;
   const { probe, responded } = await (isAnytime ? killAnytime(kill, pid) : killWithResponse(kill, pid));
@@ -26,9 +26,8 @@ export async function killDataPlane(kill: Kill): Promise<SeenOfKill> {
   await sendAll([probe], sendOptions(judged));
   scenario.restartedAt = performance.now();
   mustBeAnother(instance, 'data plane', pid);
-  const replays = replaysOf([...workload.recent(), probe], { world: judged.world, random });
-  const { items } = await sendAll(replays, sendOptions(judged));
-  const counts = { replaysOfAcknowledged: items, killsWithResponse: responded ? 1 : 0 };
+  const replaysOfAcknowledged = await sendReplays(judged, [...workload.recent(), probe], random);
+  const counts = { replaysOfAcknowledged, killsWithResponse: responded ? 1 : 0 };
   return { counts, peaks: { firstResponseMs: Math.round(scenario.restartedAt - killedAt) } };
 }
 
@@ -53,23 +52,21 @@ async function killAnytime({ workload, random }: Kill, pid: number): Promise<Pro
  * came too early is then still ahead of its write.
  */
 async function killWithResponse({ scenario, workload, random }: Kill, pid: number): Promise<Probed> {
-  const { instance, judged, killer, key } = scenario;
-  const { origin } = instance;
-  const at = { origin, key, port: Number(new URL(origin).port) };
+  const { instance, judged, killer } = scenario;
+  const port = Number(new URL(instance.origin).port);
+  const key = instance.keys().live.secret;
   const scope = { world: judged.world, random, nowMs: Date.now(), responsesShowEvents: true };
   const known = workload.recent().flatMap(({ items }) => items.flatMap(({ event }) => event ?? []));
   const items = Array.from({ length: FILLER_ITEMS }, () => itemOf(random.pick(known), scope).json);
-  const body = `{"events":[${items.join(',')}]}`;
-  const filler = await startFiller(at.port, rawRequest({ ...at, path: '/usage/events/batch', body }));
+  const replays = postRequest('/api/v1/usage/events/batch', key, `{"events":[${items.join(',')}]}`);
+  const filler = await startFiller(port, replays);
 
-  const request = singleRequestOf(
-    meanEvent(`kill-${random.below(1e9)}-${scenario.past.length}`, scope),
-    scope,
-  );
-  const headers = { 'idempotency-key': request.items[0]?.echoedKey ?? '' };
-  const raw = rawRequest({ ...at, path: '/usage/events', body: request.body, headers });
+  const event = meanEvent(`kill-${random.below(1e9)}-${scenario.past.length}`, scope);
+  const request = singleRequestOf(event, scope);
+  const named = `Idempotency-Key: ${request.items[0]?.echoedKey}`;
+  const raw = postRequest('/api/v1/usage/events', key, request.body, [named]);
   const requestedAtMs = Date.now();
-  const { done: arrived } = await during(filler, () => killer.fire({ port: at.port, pid, request: raw }));
+  const { done: arrived } = await during(filler, () => killer.fire({ port, pid, request: raw }));
   const response = readRawResponse(arrived);
   if (response) judged.ledger.responded(request, { ...response, requestedAtMs, respondedAtMs: Date.now() });
   else judged.ledger.withoutResponse(request);

@@ -1,20 +1,17 @@
-import { auditOf } from '../../support/audit-of.ts';
 import { compareBreakdowns, compareCounters, compareEvents } from '../../support/compare.ts';
+import { seenInTime } from '../../support/in-time.ts';
 import type { Instance, Role } from '../../support/instance.ts';
 import type { MeantEvent } from '../../support/planned-event.ts';
 import type { Random } from '../../support/random.ts';
-import { compareLog, compareRows } from '../../support/stored-events.ts';
-import { type JudgedInstance, startJudged } from '../judged-instance.ts';
+import { type JudgedInstance, judgeAndStop, startJudged } from '../judged-instance.ts';
 import type { FaultOptions, RoundReport } from '../promise.ts';
 import type { Workload } from '../workload.ts';
 import { type Killer, startKiller } from './killer.ts';
-import { createResponseWatch, type ResponseWatch } from './response-watch.ts';
 
 /** One installation, the ledger of all responses, and the means to kill with. */
 export interface Scenario extends JudgedInstance {
-  /** Of the environment that `judged` is about. */
-  key: string;
-  watch: ResponseWatch;
+  /** Resolves once this many more responses have begun to arrive. */
+  moreResponses(count: number): Promise<unknown>;
   killer: Killer;
   /** Events of all rounds, a bounded window, to be replayed. */
   past: MeantEvent[];
@@ -23,24 +20,30 @@ export interface Scenario extends JudgedInstance {
 }
 
 const CONNECTIONS = 32;
+const RESPONSES = { timeoutMs: 60_000, everyMs: 1 };
 /**
  * Many ranges are to pass under the load: a kill should find each of their steps. At level info the log says
- * which were cut off (cut-off-loads.ts).
+ * which were cut off (idle-kills.ts).
  */
 const ENVIRONMENT = { LOG_LEVEL: 'info', LOAD_LINGER_MS: '5' };
 
-export async function openScenario(): Promise<Scenario> {
-  const watch = createResponseWatch();
-  const opened = await startJudged(ENVIRONMENT, { connections: CONNECTIONS, onResponse: watch.seen });
+export async function openScenario({ onEnd }: Pick<FaultOptions, 'onEnd'>): Promise<Scenario> {
+  let responses = 0;
+  const onResponse = () => {
+    responses += 1;
+  };
+  const opened = await startJudged(ENVIRONMENT, { connections: CONNECTIONS, onResponse, onEnd });
   const killer = startKiller();
+  onEnd(async () => killer.close());
   return {
     ...opened,
-    key: opened.instance.keys().live.secret,
-    ...{ watch, killer, past: [], restartedAt: Number.NEGATIVE_INFINITY },
-    close(options) {
-      killer.close();
-      return opened.close(options);
+    async moreResponses(count) {
+      const due = responses + count;
+      await seenInTime(() => responses >= due || undefined, RESPONSES, `${count} responses`);
     },
+    killer,
+    past: [],
+    restartedAt: Number.NEGATIVE_INFINITY,
   };
 }
 
@@ -61,10 +64,7 @@ export interface Kill {
   nth: number;
 }
 
-export interface SeenOfKill {
-  counts: Record<string, number>;
-  peaks: Record<string, number>;
-}
+export type SeenOfKill = Required<Pick<RoundReport, 'counts' | 'peaks'>>;
 
 /** Throws when the process that was killed is still the one that runs: the kill has shown nothing. */
 export function mustBeAnother(instance: Instance, role: Role, killed: number): void {
@@ -79,23 +79,11 @@ export function mustBeAnother(instance: Instance, role: Role, killed: number): v
 const SHORT_WINDOWS = ['all', 'custom'];
 
 /** From every side: responses, counters, breakdowns, the list of events, audit, log, stored rows. */
-export async function judgeScenario(
-  { instance, judged }: Scenario,
-  form: FaultOptions['form'],
-): Promise<RoundReport> {
-  const { ledger } = judged;
-  const problems = [
-    ...ledger.problems(),
-    ...(await compareCounters(judged)),
-    ...(await compareBreakdowns(judged, form === 'short' ? SHORT_WINDOWS : undefined)),
-    ...(await compareEvents(judged)),
-    ...(await auditOf(instance.dataDir)),
-  ];
-  const exitCode = await instance.stop();
-  if (exitCode !== 0) problems.push(`an ordinary stop ended with ${exitCode}`);
-  problems.push(
-    ...(await compareLog(instance.dataDir, ledger)),
-    ...(await compareRows(instance.dataDir, ledger)),
-  );
-  return { counts: { eventsAcknowledged: ledger.size() }, problems };
+export function judgeScenario(scenario: Scenario, form: FaultOptions['form']): Promise<RoundReport> {
+  const windows = form === 'short' ? SHORT_WINDOWS : undefined;
+  return judgeAndStop(scenario, [
+    compareCounters,
+    (judged) => compareBreakdowns(judged, windows),
+    compareEvents,
+  ]);
 }

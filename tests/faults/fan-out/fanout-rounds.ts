@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Api, callDone } from '../../support/api.ts';
+import { type Api, callDone, getPatiently } from '../../support/api.ts';
 import { seenInTime } from '../../support/in-time.ts';
 import type { Instance, Role } from '../../support/instance.ts';
-import { openPrepared } from '../../support/open-instance.ts';
-import { createRandom } from '../../support/random.ts';
-import { type FaultOptions, type FaultPromise, type RoundReport, roundSeed } from '../promise.ts';
+import { openInstance } from '../../support/open-instance.ts';
+import type { Random } from '../../support/random.ts';
+import type { FaultOptions, FaultPromise, Round, RoundReport } from '../promise.ts';
 import { openSubscribers, type Subscribers } from './subscribers.ts';
 
 /**
@@ -15,14 +15,14 @@ export const fanoutKilled: FaultPromise = {
   promises: [22],
   title: 'a plan with many subscribers changes, and the notifying process is killed',
   rounds: { short: 1, long: 12 },
-  async open(options) {
-    return await openPrepared({ LOG_LEVEL: 'warn' }, { connections: 2 }, async ({ instance, api, close }) => {
-      const subscribers = openSubscribers(instance);
-      const planId = await makePlan(api);
-      await subscribers.insert(planId, SIZES[options.form].subscribers);
-      const scenario = { instance, api, subscribers, planId, options };
-      return { round: (number: number) => fanoutRound(scenario, number), close };
-    });
+  async open({ form, onEnd }) {
+    const { instance, api, close } = await openInstance({ LOG_LEVEL: 'warn' }, { connections: 2 });
+    onEnd(close);
+    const subscribers = openSubscribers(instance);
+    const planId = await makePlan(api);
+    await subscribers.insert(planId, SIZES[form].subscribers);
+    const scenario = { instance, api, subscribers, planId, form };
+    return { round: (round) => fanoutRound(scenario, round) };
   },
 };
 
@@ -40,21 +40,20 @@ const VICTIMS: Record<FaultOptions['form'], ReadonlyArray<Role | undefined>> = {
   short: ['control side'],
   long: [undefined, 'control side', 'control side', 'postgres'],
 };
+const OVER = { timeoutMs: 2 * ALL_NOTIFIED_MS, everyMs: 100 };
 const FEATURES = ['fanout-flag', 'fanout-limit'];
 
-interface Scenario {
+interface Scenario extends Pick<FaultOptions, 'form'> {
   instance: Instance;
   api: Api;
   subscribers: Subscribers;
   planId: string;
-  options: FaultOptions;
 }
 
-async function fanoutRound(scenario: Scenario, number: number): Promise<RoundReport> {
-  const { instance, subscribers, options } = scenario;
-  const random = createRandom(roundSeed(options.seed, number));
-  const { subscribers: many, responseMs: responseMsMax } = SIZES[options.form];
-  const victims = VICTIMS[options.form];
+async function fanoutRound(scenario: Scenario, { number, random }: Round): Promise<RoundReport> {
+  const { instance, subscribers, form } = scenario;
+  const { subscribers: many, responseMs: responseMsMax } = SIZES[form];
+  const victims = VICTIMS[form];
   const victim = victims[number % victims.length];
   const since = await subscribers.lastEvent();
   const startedAt = performance.now();
@@ -67,28 +66,22 @@ async function fanoutRound(scenario: Scenario, number: number): Promise<RoundRep
     await seenInTime(isThere, { timeoutMs: ALL_NOTIFIED_MS, everyMs: 20 }, `${killAfter} events`);
     await instance.kill(victim);
   }
-  const notified = await seenInTime(
-    async () => {
-      const seen = await subscribers.notified(since).catch(() => undefined);
-      // The change has its response: its job exists until all are notified.
-      return seen?.waiting === 0 ? seen : undefined;
-    },
-    { timeoutMs: 2 * ALL_NOTIFIED_MS, everyMs: 100 },
-    'the end of the job',
-  );
+  const isOver = async () => {
+    const seen = await subscribers.notified(since).catch(() => undefined);
+    // The change has its response: its job exists until all are notified.
+    return seen?.waiting === 0 ? seen : undefined;
+  };
+  const notified = await seenInTime(isOver, OVER, 'the end of the job');
   const allNotifiedMs = Math.round(performance.now() - startedAt);
-  const problems = [
-    ...notified.features.flatMap((one) => {
-      const ought = { featureKey: one.featureKey, events: many, customers: many };
-      return isDeepStrictEqual(one, ought) ? [] : [`${JSON.stringify(one)} and ought to be ${many} each`];
-    }),
-    ...(notified.features.length === FEATURES.length
-      ? []
-      : [`${notified.features.length} features were notified`]),
-    ...(responseMs > responseMsMax ? [`the change took ${responseMs} ms`] : []),
-    ...(allNotifiedMs > ALL_NOTIFIED_MS ? [`all were notified after ${allNotifiedMs} ms`] : []),
-    ...(await differences(scenario, random)),
-  ];
+  const problems = await differences(scenario, random);
+  for (const one of notified.features) {
+    const ought = { featureKey: one.featureKey, events: many, customers: many };
+    if (!isDeepStrictEqual(one, ought)) problems.push(`${JSON.stringify(one)} and ought to be ${many} each`);
+  }
+  const features = notified.features.length;
+  if (features !== FEATURES.length) problems.push(`${features} features were notified`);
+  if (responseMs > responseMsMax) problems.push(`the change took ${responseMs} ms`);
+  if (allNotifiedMs > ALL_NOTIFIED_MS) problems.push(`all were notified after ${allNotifiedMs} ms`);
   return {
     counts: { changes: 1, eventsNotified: notified.events, ...(victim ? { [`kills of ${victim}`]: 1 } : {}) },
     peaks: { responseMs, [victim ? 'allNotifiedMsWithAKill' : 'allNotifiedMs']: allNotifiedMs },
@@ -104,23 +97,12 @@ async function changePlan({ api, planId }: Scenario, worth: Record<string, unkno
 const SAMPLES = 20;
 
 /** The last notifications of some of them, compared with what the API returns. */
-async function differences(
-  { api, subscribers }: Scenario,
-  random: { below(bound: number): number },
-): Promise<string[]> {
-  const sample = await subscribers.notifiedValues(SAMPLES, random.below(1_000));
+async function differences({ api, subscribers }: Scenario, random: Random): Promise<string[]> {
   const found: string[] = [];
-  for (const { customerId, notified } of sample) {
-    const path = `/entitlements/${customerId}`;
-    const response = await seenInTime(
-      async () => {
-        const { status, body } = await api.call('GET', path).catch(() => ({ status: 503, body: [] }));
-        return status === 200 ? (body as Array<{ featureKey: string; effectiveValue: unknown }>) : undefined;
-      },
-      { timeoutMs: ALL_NOTIFIED_MS },
-      path,
-    );
-    const held = response.filter(({ effectiveValue }) => effectiveValue !== false);
+  for (const { customerId, notified } of await subscribers.notifiedValues(SAMPLES, random.below(1_000))) {
+    const { status, body } = await getPatiently(api, `/entitlements/${customerId}`, ALL_NOTIFIED_MS);
+    const all = status === 200 ? (body as Array<{ featureKey: string; effectiveValue: unknown }>) : [];
+    const held = all.filter(({ effectiveValue }) => effectiveValue !== false);
     const is = Object.fromEntries(held.map((one) => [one.featureKey, plain(one.effectiveValue)]));
     if (JSON.stringify(is) !== JSON.stringify(notified)) {
       found.push(`${customerId} was notified of ${JSON.stringify(notified)} and reads ${JSON.stringify(is)}`);
@@ -136,11 +118,8 @@ function plain(value: unknown): unknown {
 
 async function makePlan(api: Api): Promise<string> {
   for (const key of FEATURES) {
-    await callDone(api, 'POST', '/features', {
-      key,
-      name: key,
-      type: key.endsWith('flag') ? 'boolean' : 'limit',
-    });
+    const type = key.endsWith('flag') ? 'boolean' : 'limit';
+    await callDone(api, 'POST', '/features', { key, name: key, type });
   }
   const { id } = await callDone(api, 'POST', '/plans', { name: 'Of many', productId: 'fanout' });
   await callDone(api, 'POST', `/plans/${id}/publish`);

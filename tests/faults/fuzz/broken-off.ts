@@ -1,20 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createRandom, type Random } from '../../support/random.ts';
-import { type FuzzRequest, soundRequest, TARGET_PATH } from './fuzz-request.ts';
-import { openRawSocket, postHead } from './raw-socket.ts';
-import type { PlaneKeys } from './send-fuzz.ts';
+import { openRawSocket, postHead } from '../raw-socket.ts';
+import { type FuzzRequest, type SocketsOptions, soundRequest, TARGET_PATH } from './fuzz-request.ts';
 
-export interface BrokenOffOptions {
-  origin: string;
-  keys: PlaneKeys;
-  seed: number;
-  count: number;
-  run: string;
-  /** Whose usage it is. */
-  customer: string;
-}
-
-/** A request whose client went away. */
+/** A request whose client left. */
 export interface BrokenOff {
   /** The same, to be sent again whole. */
   request: FuzzRequest;
@@ -31,7 +20,7 @@ const STAY_MS_MAX = 3;
 type Cut = 'head' | 'body' | 'chunk' | 'response';
 
 /** Clients that leave in the middle: of the head, of the body, of a chunk, or between body and response. */
-export async function mutantOffRequests(options: BrokenOffOptions): Promise<BrokenOff[]> {
+export async function breakOffRequests(options: SocketsOptions): Promise<BrokenOff[]> {
   const random = createRandom(options.seed);
   const all: BrokenOff[] = [];
   while (all.length < options.count) {
@@ -43,7 +32,7 @@ export async function mutantOffRequests(options: BrokenOffOptions): Promise<Brok
   return all;
 }
 
-async function breakOff(options: BrokenOffOptions, random: Random, number: number): Promise<BrokenOff> {
+async function breakOff(options: SocketsOptions, random: Random, number: number): Promise<BrokenOff> {
   const { origin, keys } = options;
   const cut = random.pick<Cut>(['head', 'body', 'chunk', 'response', 'response']);
   const isUsage = random.chance(0.8);

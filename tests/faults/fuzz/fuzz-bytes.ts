@@ -1,16 +1,10 @@
 import { poll } from '../../../infra/platform/poll.ts';
-import { type Api, createApi } from '../../support/api.ts';
-import { compareCounters } from '../../support/compare.ts';
-import { type Instance, type Role, startInstance } from '../../support/instance.ts';
+import { compareCounters, type Judged } from '../../support/compare.ts';
+import type { Instance, Role } from '../../support/instance.ts';
 import { makeWorld } from '../../support/make-world.ts';
+import { openInstance } from '../../support/open-instance.ts';
 import type { World } from '../../support/world.ts';
-import {
-  type FaultOptions,
-  type FaultPromise,
-  type FaultRounds,
-  type RoundReport,
-  roundSeed,
-} from '../promise.ts';
+import type { FaultOptions, FaultPromise, Round, RoundReport } from '../promise.ts';
 import { createFuzzJudge, type FuzzJudge } from './fuzz-judge.ts';
 import { type FuzzRequest, soundRequest } from './fuzz-request.ts';
 import { fuzzRequests } from './fuzz-requests.ts';
@@ -23,7 +17,25 @@ export const fuzzBytes: FaultPromise = {
   promises: [7],
   title: 'fuzz bytes come in bodies and on sockets',
   rounds: { short: 1, long: 20 },
-  open: openRounds,
+  async open({ form, onEnd }) {
+    const { instance, api, close } = await openInstance(SETTINGS, { connections: 3 });
+    onEnd(close);
+    const world = await makeWorld(api);
+    const planned = { customers: world.customers, meters: [...world.meters] };
+    const judge = createFuzzJudge(world);
+    const { live, test } = instance.keys();
+    // The control plane creates objects in another environment: none of them is a customer here.
+    const keys = { usage: live.secret, control: test.secret };
+    const send = { origin: instance.origin, keys, judge, connections: CONNECTIONS };
+    const judged: Judged = { api, ledger: judge.ledger, world };
+    return {
+      round: (round) => fuzzRound({ instance, world, planned, judge, send, form }, round),
+      judge: async () => ({
+        counts: { eventsCountedExactly: judge.ledger.size() },
+        problems: await compareCounters(judged),
+      }),
+    };
+  },
 };
 
 const BODIES_A_ROUND = 5_000;
@@ -34,64 +46,19 @@ const SLOW_EVERY = 5;
 /** The error log must not fill up when thousands of bodies are rejected. */
 const SETTINGS = { LOG_LEVEL: 'warn' };
 
-interface Scenario {
+interface Scenario extends Pick<FaultOptions, 'form'> {
   instance: Instance;
-  api: Api;
   /** The judge adds the meters that come to be. */
   world: World;
   /** As it was at first: so the same seed gives the same requests. */
   planned: World;
   judge: FuzzJudge;
   send: SendFuzzOptions;
-  form: FaultOptions['form'];
 }
 
-async function openRounds({ seed, form }: FaultOptions): Promise<FaultRounds> {
-  const instance = await startInstance(SETTINGS);
-  const scenario = await setScenario(instance, form).catch(async (error: unknown) => {
-    await instance.remove();
-    throw error;
-  });
-  const { api, judge, world } = scenario;
-  return {
-    round: (number) => fuzzRound(scenario, number, roundSeed(seed, number)),
-    judge: async () => ({
-      counts: { eventsCountedExactly: judge.ledger.size() },
-      problems: await compareCounters({ api, ledger: judge.ledger, world }),
-    }),
-    async close({ keep }) {
-      await api.close();
-      if (keep) return instance.leave();
-      await instance.remove();
-      return undefined;
-    },
-  };
-}
-
-async function setScenario(instance: Instance, form: FaultOptions['form']): Promise<Scenario> {
-  const { origin } = instance;
-  const { live, test } = instance.keys();
-  const api = createApi({ origin, key: live.secret, connections: 3 });
-  const world = await makeWorld(api);
-  const planned = { customers: world.customers, meters: [...world.meters] };
-  const judge = createFuzzJudge(world);
-  // The control plane creates objects in another environment: none of them is a customer here.
-  const keys = { usage: live.secret, control: test.secret };
-  return {
-    instance,
-    api,
-    world,
-    planned,
-    judge,
-    send: { origin, keys, judge, connections: CONNECTIONS },
-    form,
-  };
-}
-
-async function fuzzRound(scenario: Scenario, number: number, seed: number): Promise<RoundReport> {
+async function fuzzRound(scenario: Scenario, { number, seed, run }: Round): Promise<RoundReport> {
   const { instance, judge, world, planned, send, form } = scenario;
   const before = pidsOf(instance);
-  const run = `h${number}`;
   const nowMs = Date.now();
   const customer = world.customers[0]?.id ?? '';
   const bodies = fuzzRequests({ seed, count: BODIES_A_ROUND, run, nowMs, world: planned });
@@ -101,17 +68,20 @@ async function fuzzRound(scenario: Scenario, number: number, seed: number): Prom
     sendBoth(bodies, jsonCaseRequests({ run, customer, nowMs }), send),
     abuseSockets(sockets),
   ]);
-  const problems = [...ofBodies.problems, ...ofCases.problems, ...ofSockets.problems];
-  problems.push(...(await sendAgain(scenario, ofSockets)));
-  problems.push(...(await announceBodies(instance.origin, send.keys.usage, instance.pid('data plane'))));
-  problems.push(...(await isAsBefore(instance, before)), ...judge.ledger.problems());
+  const problems = [
+    ...[...ofBodies.problems, ...ofCases.problems, ...ofSockets.problems],
+    ...(await sendAgain(scenario, ofSockets)),
+    ...(await announceBodies(instance.origin, send.keys.usage, instance.pid('data plane'))),
+    ...(await isAsBefore(instance, before)),
+    ...judge.ledger.problems(),
+  ];
+  const returned = Object.entries(judge.takeCounts()).map(([outcome, count]) => [
+    `returned ${outcome}`,
+    count,
+  ]);
+  const sent = { bodies: ofBodies.responded, jsonCaseBodies: ofCases.responded };
   return {
-    counts: {
-      bodies: ofBodies.responded,
-      jsonCaseBodies: ofCases.responded,
-      ...ofSockets.counts,
-      ...responsesOf(judge),
-    },
+    counts: { ...sent, ...ofSockets.counts, ...Object.fromEntries(returned) },
     peaks: { dataPlaneMib: Math.round(residentMib(instance.pid('data plane'))) },
     problems,
   };
@@ -145,12 +115,8 @@ const BATCH_ITEMS = 100;
 function* soundOnes(keys: string[], customerId: string): Generator<FuzzRequest> {
   for (let at = 0; at < keys.length; at += BATCH_ITEMS) {
     const some = keys.slice(at, at + BATCH_ITEMS);
-    const events = some.map((idempotencyKey) => ({
-      idempotencyKey,
-      customerId,
-      meterId: 'tokens',
-      value: 1,
-    }));
+    const event = { customerId, meterId: 'tokens', value: 1 };
+    const events = some.map((idempotencyKey) => ({ idempotencyKey, ...event }));
     yield soundRequest('batch', JSON.stringify({ events }), { what: 'a free key', keys: some });
   }
 }
@@ -181,9 +147,4 @@ const ROLES: readonly Role[] = ['supervisor', 'data plane', 'control side', 'pos
 
 function pidsOf(instance: Instance): string {
   return ROLES.map((role) => `${role} ${instance.pid(role)}`).join();
-}
-
-function responsesOf(judge: FuzzJudge): Record<string, number> {
-  const counts = Object.entries(judge.takeCounts());
-  return Object.fromEntries(counts.map(([outcome, count]) => [`returned ${outcome}`, count]));
 }

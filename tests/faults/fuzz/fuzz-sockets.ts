@@ -1,23 +1,9 @@
 import { processCost } from '../../support/process-cost.ts';
-import { type BrokenOff, mutantOffRequests } from './broken-off.ts';
-import { TARGET_PATH } from './fuzz-request.ts';
+import { openRawSocket, postHead } from '../raw-socket.ts';
+import { type BrokenOff, breakOffRequests } from './broken-off.ts';
+import { type SocketsOptions, TARGET_PATH } from './fuzz-request.ts';
 import { talkNonsense } from './no-http.ts';
-import { openRawSocket, postHead } from './raw-socket.ts';
-import type { PlaneKeys } from './send-fuzz.ts';
-import { dribble } from './slow-clients.ts';
 import { smuggleRequests } from './smuggled.ts';
-
-export interface SocketsOptions {
-  origin: string;
-  keys: PlaneKeys;
-  seed: number;
-  run: string;
-  customer: string;
-  /** Clients who leave; a third as many talk at random, and a tenth of it dribble in each way. */
-  count: number;
-  /** False: nobody dribbles, since it takes a quarter of a minute until they are closed. */
-  slow: boolean;
-}
 
 export interface SocketsReport {
   problems: string[];
@@ -29,15 +15,11 @@ export interface SocketsReport {
 
 /** Everything that can be done wrong with a connection, at once. */
 export async function abuseSockets(options: SocketsOptions): Promise<SocketsReport> {
-  const { origin, keys, seed, count, slow } = options;
-  const random = Math.ceil(count / 3);
-  const slowOnes = Math.ceil(count / 10);
-  const slowClients = { origin, key: keys.usage, path: TARGET_PATH.batch, count: slowOnes };
   const [brokenOff, smuggled, nonsense, dribbled, awaited] = await Promise.all([
-    mutantOffRequests(options),
+    breakOffRequests(options),
     smuggleRequests(options),
-    talkNonsense({ origin, key: keys.usage, seed, random }),
-    slow ? dribble(slowClients) : { clients: 0, problems: [] },
+    talkNonsense(options),
+    options.slow ? dribble(options) : { clients: 0, problems: [] },
     expectContinue(options),
   ]);
   return {
@@ -93,4 +75,49 @@ export async function announceBodies(origin: string, key: string, pid: number): 
 
 export function residentMib(pid: number): number {
   return processCost(pid).rssBytes / MIB;
+}
+
+/** The native front closes after 10 s of its own in steps of 4 s; on a busy machine a little later. */
+const CLOSED_WITHIN_MS = 25_000;
+const DRIBBLE_MS = 250;
+
+/** Clients that send a byte now and then, or nothing more: each is closed in time. */
+async function dribble({ origin, keys, count }: SocketsOptions) {
+  const ofEach = Math.ceil(count / 10);
+  const kinds = slowKinds(TARGET_PATH.batch, keys.usage);
+  const closed = await Promise.all(
+    kinds.flatMap((kind) => Array.from({ length: ofEach }, () => isLeft(origin, kind))),
+  );
+  const stay = closed.filter((left) => !left).length;
+  const fault = `${stay} of ${closed.length} slow clients are served after ${CLOSED_WITHIN_MS} ms`;
+  return { clients: closed.length, problems: stay === 0 ? [] : [fault] };
+}
+
+interface SlowKind {
+  begins: string;
+  goesOn: string;
+}
+
+function slowKinds(path: string, key: string): SlowKind[] {
+  const json = 'Content-Type: application/json';
+  return [
+    { begins: '', goesOn: '' },
+    { begins: `POST ${path} HTTP/1.1\r\nX-A: `, goesOn: 'x' },
+    { begins: postHead(path, key, [json, 'Content-Length: 1000000']), goesOn: '' },
+    { begins: postHead(path, key, [json, 'Content-Length: 1000000']), goesOn: ' ' },
+    { begins: postHead(path, key, [json, 'Transfer-Encoding: chunked']), goesOn: '1\r\n \r\n' },
+  ];
+}
+
+async function isLeft(origin: string, { begins, goesOn }: SlowKind): Promise<boolean> {
+  const socket = await openRawSocket(origin);
+  socket.send(begins);
+  const until = performance.now() + CLOSED_WITHIN_MS;
+  let open = true;
+  while (open && performance.now() < until) {
+    if (goesOn !== '') open = socket.send(goesOn);
+    open = open && !(await socket.isClosedWithin(DRIBBLE_MS));
+  }
+  socket.leave();
+  return !open;
 }

@@ -1,5 +1,5 @@
 import { type FuzzRequest, soundRequest, type Target } from './fuzz-request.ts';
-import type { JsonCase } from './json-case.ts';
+import type { JsonCase } from './json-cases.ts';
 import { jsonCases } from './json-cases.ts';
 
 /** Of the events that the cases stand in. */

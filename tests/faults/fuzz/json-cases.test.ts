@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { exactValue, roundedValue, wholeText } from './expected-number.ts';
-import type { JsonCase, Verdict } from './json-case.ts';
+import type { JsonCase, Verdict } from './json-cases.ts';
 import { jsonCases } from './json-cases.ts';
 import { hasUnsoundText, numberOf, readTagged } from './read-tagged.ts';
 

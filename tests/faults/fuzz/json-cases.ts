@@ -1,7 +1,18 @@
-import type { JsonCase } from './json-case.ts';
-import { NUMBER_CASES } from './json-number-cases.ts';
-import { SHAPE_CASES, WHOLE_CASES } from './json-shape-cases.ts';
-import { STRING_CASES } from './json-string-cases.ts';
+import { readTable } from './text-table.ts';
+
+/** One text for a JSON reader. */
+export interface JsonCase {
+  verdict: Verdict;
+  why: string;
+  bytes: Buffer;
+  /** True: it is a case only as a whole body: inside one it would be something else. */
+  wholeOnly: boolean;
+}
+
+/** `unstorable` is read, and rejected as a text; `beyond` is read, and rejected as a number. */
+export type Verdict = 'read' | 'not JSON' | 'unstorable' | 'beyond';
+
+const HEADING = /^(whole body, )?(read|not JSON|unstorable|beyond): (.+)$/;
 
 /**
  * Texts for a JSON reader, with the reason of each verdict. The cases are those on which
@@ -9,16 +20,14 @@ import { STRING_CASES } from './json-string-cases.ts';
  * our own groups; what RFC 8259 leaves open is decided here, as the contract (§1) does.
  */
 export function jsonCases(): JsonCase[] {
-  const anywhere = [...NUMBER_CASES, ...STRING_CASES, ...SHAPE_CASES];
-  return [...casesOf(anywhere, false), ...casesOf(WHOLE_CASES, true)];
-}
-
-function casesOf(groups: typeof WHOLE_CASES, wholeOnly: boolean): JsonCase[] {
-  return groups.flatMap(([verdict, why, ...cases]) => {
-    return cases.map((one) => ({ verdict, why, bytes: bytesOf(one), wholeOnly }));
+  return readTable('json-cases.txt').flatMap(([heading, entries]) => {
+    const [, whole, verdict, why] = HEADING.exec(heading) ?? [];
+    if (!verdict || !why) throw new Error(`a group of JSON cases is headed "${heading}"`);
+    return entries.map((bytes) => ({
+      verdict: verdict as Verdict,
+      why,
+      bytes,
+      wholeOnly: whole !== undefined,
+    }));
   });
-}
-
-function bytesOf(one: string | number[]): Buffer {
-  return typeof one === 'string' ? Buffer.from(one) : Buffer.from(one);
 }

@@ -1,19 +1,7 @@
 import { createRandom, type Random } from '../../support/random.ts';
-import { openRawSocket, postHead } from './raw-socket.ts';
-
-export interface NoHttpOptions {
-  origin: string;
-  key: string;
-  seed: number;
-  /** Connections with random bytes, in addition to those of the list. */
-  random: number;
-}
-
-export interface NoHttpReport {
-  /** Whose end was judged. */
-  connections: number;
-  problems: string[];
-}
+import { openRawSocket, postHead } from '../raw-socket.ts';
+import type { SocketsOptions } from './fuzz-request.ts';
+import { fuzzEntries } from './text-table.ts';
 
 const PATIENCE_MS = 15_000;
 const AT_ONCE = 50;
@@ -21,15 +9,23 @@ const AT_ONCE = 50;
 /**
  * Bytes that are no HTTP, or not ours: each is rejected or closed, and none of our code responds with 5xx.
  */
-export async function talkNonsense({ origin, key, seed, random }: NoHttpOptions): Promise<NoHttpReport> {
-  const dice = createRandom(seed);
-  const garbage = Array.from({ length: random }, (): [string, Buffer] => ['random bytes', garbageOf(dice)]);
-  const talks = [...oddities(key), ...garbage];
+export async function talkNonsense({ origin, keys, seed, count }: SocketsOptions): Promise<NonsenseReport> {
+  const random = createRandom(seed);
+  const garbage = Array.from({ length: Math.ceil(count / 3) }, (): [string, Buffer] => {
+    return ['random bytes', garbageOf(random)];
+  });
+  const talks = [...oddities(keys.usage), ...garbage];
   const found: Array<string | undefined> = [];
   while (talks.length > 0) {
     found.push(...(await Promise.all(talks.splice(0, AT_ONCE).map((talk) => problemOf(origin, ...talk)))));
   }
   return { connections: found.length, problems: found.flatMap((problem) => problem ?? []) };
+}
+
+interface NonsenseReport {
+  /** Whose end was judged. */
+  connections: number;
+  problems: string[];
 }
 
 async function problemOf(origin: string, what: string, bytes: string | Buffer): Promise<string | undefined> {
@@ -90,7 +86,7 @@ function oddities(key: string): Array<[what: string, bytes: string | Buffer]> {
     ['garbage after a request', `${sound}\0\x01garbage\r\n\r\n`],
     ['requests before the first response', sound.repeat(50)],
     ['half a request after a request', sound + sound.slice(0, -20)],
-    ['an Expect that nobody knows', post(['Content-Length: 2', 'Expect: 200-ok'], '{}')],
+    ['an unknown Expect', post(['Content-Length: 2', 'Expect: 200-ok'], '{}')],
     [
       'a trailer that was not announced',
       post(['Transfer-Encoding: chunked'], '2\r\n{}\r\n0\r\nX-API-Key: x\r\n\r\n'),
@@ -99,31 +95,15 @@ function oddities(key: string): Array<[what: string, bytes: string | Buffer]> {
       'a chunk with a long extension',
       post(['Transfer-Encoding: chunked'], `2;${'x'.repeat(100_000)}\r\n{}\r\n0\r\n\r\n`),
     ],
-    ['a body nobody announced', `${get('GET /healthz HTTP/1.1')}{"events":[]}`],
+    ['a body that was not announced', `${get('GET /healthz HTTP/1.1')}{"events":[]}`],
   ];
 }
 
-const WORDS = [
-  'GET ',
-  'POST ',
-  '/api/v1/usage/events',
-  ' HTTP/1.1',
-  '\r\n',
-  'Host: t',
-  'Content-Length: 5',
-  ': ',
-];
-const MORE_WORDS = [
-  'Transfer-Encoding: chunked',
-  'Expect: 100-continue',
-  '5\r\nhello\r\n0\r\n\r\n',
-  '\0',
-  '\r\n\r\n',
-];
+const PIECES = fuzzEntries('pieces of HTTP');
 
 function garbageOf(random: Random): Buffer {
   const pieces = Array.from({ length: 1 + random.below(20) }, () => {
-    if (random.chance(0.7)) return Buffer.from(random.pick([...WORDS, ...MORE_WORDS]));
+    if (random.chance(0.7)) return random.pick(PIECES);
     return Buffer.from(Array.from({ length: random.below(40) }, () => random.below(256)));
   });
   return Buffer.concat(pieces);

@@ -2,19 +2,13 @@ import { Readable } from 'node:stream';
 import { Client, type Dispatcher } from 'undici';
 import { poll } from '../../../infra/platform/poll.ts';
 import type { FuzzJudge } from './fuzz-judge.ts';
-import { type FuzzRequest, isUsage, TARGET_PATH } from './fuzz-request.ts';
+import { type FuzzRequest, isUsage, type PlaneKeys, TARGET_PATH } from './fuzz-request.ts';
 
 export interface SendFuzzOptions {
   origin: string;
   keys: PlaneKeys;
   judge: FuzzJudge;
   connections: number;
-}
-
-/** The control plane's bodies are another environment's: what they make is nobody's customer here. */
-export interface PlaneKeys {
-  usage: string;
-  control: string;
 }
 
 const RESPONSE_TIMEOUT_MS = 20_000;

@@ -1,13 +1,5 @@
-import { TARGET_PATH } from './fuzz-request.ts';
-import { openRawSocket, postHead } from './raw-socket.ts';
-import type { PlaneKeys } from './send-fuzz.ts';
-
-export interface SmuggledOptions {
-  origin: string;
-  keys: PlaneKeys;
-  run: string;
-  customer: string;
-}
+import { openRawSocket, postHead } from '../raw-socket.ts';
+import { type SocketsOptions, TARGET_PATH } from './fuzz-request.ts';
 
 const PATIENCE_MS = 1_500;
 /** For the response to the first part, where there is one. */
@@ -20,7 +12,7 @@ const FIRST_RESPONSE_MS = 500;
  * Resolves with the keys of those second requests: not one may have been carried out.
  */
 export async function smuggleRequests(
-  options: SmuggledOptions,
+  options: SocketsOptions,
 ): Promise<{ keys: string[]; problems: string[] }> {
   const ways = SHAPES.flatMap((shape) => [false, true].map((waits) => [...shape, waits] as const));
   const found = await Promise.all(
@@ -45,7 +37,7 @@ interface Smuggled extends Outer {
 }
 
 async function smuggle(
-  { origin, keys }: SmuggledOptions,
+  { origin, keys }: SocketsOptions,
   what: string,
   { headers, body, hidden }: Smuggled,
 ): Promise<string | undefined> {
@@ -63,7 +55,7 @@ async function smuggle(
     : undefined;
 }
 
-function hiddenRequest({ keys, customer }: SmuggledOptions, key: string): string {
+function hiddenRequest({ keys, customer }: SocketsOptions, key: string): string {
   const body = JSON.stringify({ customerId: customer, meterId: 'tokens', value: 1 });
   const headers = [`Idempotency-Key: ${key}`, `Content-Length: ${body.length}`];
   return `${postHead(TARGET_PATH.single, keys.usage, ['Content-Type: application/json', ...headers])}${body}`;

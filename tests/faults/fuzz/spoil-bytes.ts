@@ -1,4 +1,5 @@
 import type { Random } from '../../support/random.ts';
+import { fuzzEntries } from './text-table.ts';
 
 /** The bytes with one to four changes: cut out, doubled, put in, overwritten, or a bit turned. */
 export function spoilBytes(bytes: Buffer, random: Random): Buffer {
@@ -37,40 +38,4 @@ function bitTurned(bytes: Buffer, at: number, random: Random): Buffer {
 const NOTHING = Buffer.alloc(0);
 
 /** Not UTF-8: half characters, overlong forms, surrogates as bytes, beyond U+10FFFF, UTF-16. */
-const BAD_UTF_8 = [
-  [0xff],
-  [0x80],
-  [0xc3],
-  [0xe2, 0x82],
-  [0xc0, 0xaf],
-  [0xc0, 0x80],
-  [0xe0, 0x80, 0xaf],
-  [0xed, 0xa0, 0x80],
-  [0xed, 0xa0, 0xbd, 0xed, 0xb8, 0x80],
-  [0xf4, 0x90, 0x80, 0x80],
-  [0xf8, 0x88, 0x80, 0x80, 0x80],
-  [0xff, 0xfe],
-  [0xfe, 0xff, 0, 0x7b],
-];
-
-const WORDS = [
-  ...['{', '}', '[', ']', '"', ',', ':', '\\', '0', '-', '.', 'e', '+', 'null', '""', '{}', '[]', ' ', '\n'],
-  ...[
-    '\\u',
-    '\\u0000',
-    '\\ud800',
-    '\\udfff',
-    '\\"',
-    '\\\\',
-    '\0',
-    '\x1f',
-    '\x7f',
-    '\ufeff',
-    '\u2028',
-    '\u00a0',
-  ],
-  ...['\r\n', '\r', '\t', '\f', '/*', '*/', '//', '1e400', '1e-400', '-0', '00', '1e', 'NaN', 'Infinity'],
-  ...['"__proto__":', '"value":', '"events":', '"value":1,', '[[[[', ']]]]', '{"a":', '0'.repeat(40)],
-];
-
-const PIECES = [...BAD_UTF_8.map((bytes) => Buffer.from(bytes)), ...WORDS.map((word) => Buffer.from(word))];
+const PIECES = [...fuzzEntries('bad UTF-8'), ...fuzzEntries('pieces of JSON')];

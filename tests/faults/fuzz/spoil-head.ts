@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import type { Random } from '../../support/random.ts';
 import { type FuzzRequest, isUsage } from './fuzz-request.ts';
 import { spoilBytes } from './spoil-bytes.ts';
+import { fuzzTexts } from './text-table.ts';
 
 /** A sound body under a head that says something else of it, or packed in a way that is broken. */
 export function spoilHead(request: FuzzRequest, random: Random): FuzzRequest {
@@ -21,31 +22,15 @@ function withHeader(request: FuzzRequest, name: string, value: string | undefine
   return spoiled;
 }
 
-const MEDIA_TYPES = [
-  ...['application/json', 'APPLICATION/JSON ; charset=utf-16', 'application/x-ndjson', 'text/plain', '*/*'],
-  ...['application/json, text/plain', 'application/jsonp', 'multipart/form-data; boundary=x', ';', undefined],
-];
-
-const KEYS = [
-  ...['', ' ', 'k'.repeat(255), 'k'.repeat(256), 'k'.repeat(8_000), 'a, b', 'a\u00e9b', 'a\tb', 'a\u00ffb'],
-  ...['a\u00e9', '\u00e9a', '\u00e9', 'a\u00a0'],
-  ...['"', "'; DROP TABLE keys; --", '__proto__', '%00', '\\u0000', '{"a":1}', undefined],
-];
+/** Undefined: the header is left out. */
+const MEDIA_TYPES = [...fuzzTexts('media types'), undefined];
+const KEYS = [...fuzzTexts('idempotency keys'), undefined];
 
 /** gzip that is cut off, spoiled, of nothing, twice, in two pieces, followed by garbage, or a bomb. */
 function packed(request: FuzzRequest, random: Random): FuzzRequest {
   const whole = gzipSync(request.body, { level: 1 });
-  const encoding = random.pick([
-    'gzip',
-    'gzip',
-    'gzip',
-    'GZIP',
-    'identity',
-    'deflate',
-    'br',
-    'gzip, gzip',
-    'x',
-  ]);
+  const encodings = ['gzip', 'gzip', 'gzip', 'GZIP', 'identity', 'deflate', 'br', 'gzip, gzip', 'x'];
+  const encoding = random.pick(encodings);
   const body = random.pick([
     () => whole,
     () => whole.subarray(0, random.below(whole.length)),
@@ -55,7 +40,7 @@ function packed(request: FuzzRequest, random: Random): FuzzRequest {
     () => gzipSync(''),
     () => Buffer.concat([whole, gzipSync(' ')]),
     () => Buffer.concat([whole, Buffer.from('garbage')]),
-    () => (random.chance(0.1) ? BOMB() : whole),
+    () => (random.chance(0.1) ? zipBomb() : whole),
     () => request.body,
   ])();
   const headers = { ...request.headers, 'content-encoding': encoding };
@@ -67,7 +52,7 @@ const BOMB_BYTES = 256 * 1024 * 1024;
 let bomb: Buffer | undefined;
 
 /** A quarter of a gigabyte in a quarter of a megabyte. */
-function BOMB(): Buffer {
+function zipBomb(): Buffer {
   bomb ??= gzipSync(Buffer.alloc(BOMB_BYTES), { level: 9 });
   return bomb;
 }

@@ -1,8 +1,7 @@
 import type { Judged } from '../../support/compare.ts';
 import { type PlannedRequest, planRequests } from '../../support/generator.ts';
-import type { MeantEvent } from '../../support/planned-event.ts';
 import { sendAll } from '../../support/send.ts';
-import { COPY_SHARE, sendOptions, startWorkload, type Workload } from '../workload.ts';
+import { COPY_SHARE, sendOptions, startWorkload, type Workload, type WorkloadOptions } from '../workload.ts';
 
 /**
  * A workload of keys, customers and meters that the data plane knows: it goes on whatever store is
@@ -15,15 +14,8 @@ export interface KnownLoad extends Pick<Workload, 'stop'> {
   longestSilenceMs(): number;
 }
 
-export interface KnownLoadOptions {
-  seed: number;
-  /** Distinguishes the keys of several loads against one store. */
-  run: string;
-  /** As of a workload. */
-  past: MeantEvent[];
-  /** Of a sender between two requests: see {@link pauseFor}. */
-  pauseMs: number;
-}
+/** The pause is one of {@link pauseFor}. */
+export type KnownLoadOptions = Required<Pick<WorkloadOptions, 'seed' | 'run' | 'past' | 'pauseMs'>>;
 
 /** While Postgres is unavailable a key is checked again each second, and waits 300 ms for that. */
 export const SILENCE_MS_MAX = 2_000;
@@ -57,6 +49,12 @@ export async function startKnownLoad(judged: Judged, options: KnownLoadOptions):
   };
 }
 
+/** A sentence when nothing was acknowledged for too long. */
+export function silenceOf({ longestSilenceMs }: KnownLoad): string | undefined {
+  const silentMs = longestSilenceMs();
+  return silentMs > SILENCE_MS_MAX ? `no acknowledgement for ${silentMs} ms` : undefined;
+}
+
 /** Some 100,000 events of an outage, 80 MB of them in the ledger, however long it is. */
 const REQUESTS_MAX = 3_000;
 /** The machine is to judge as well. */
@@ -77,9 +75,6 @@ function knownPart(request: PlannedRequest): PlannedRequest {
   const items = request.items.filter(({ rejection }) => rejection !== 'customer_not_found');
   if (items.length === request.items.length) return request;
   const lines = items.map(({ json }) => json);
-  return { ...request, items, body: request.kind === 'ndjson' ? lines.join('\n') : batchOf(lines) };
-}
-
-function batchOf(lines: string[]): string {
-  return `{"events":[${lines.join(',')}]}`;
+  const body = request.kind === 'ndjson' ? lines.join('\n') : `{"events":[${lines.join(',')}]}`;
+  return { ...request, items, body };
 }

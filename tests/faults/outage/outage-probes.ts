@@ -1,3 +1,5 @@
+import { setTimeout as pass } from 'node:timers/promises';
+import { type KnownLoad, silenceOf } from './known-load.ts';
 import type { OutageScenario, StoreName } from './outage-scenario.ts';
 
 /** A request that is sent while a store is unavailable, and the response it must receive. */
@@ -18,14 +20,14 @@ export interface Probe {
 /** A strong read waits 5 s (contract, §3); the rest is for a machine at work. */
 const SLACK_MS = 1_500;
 /** Source: infra/platform/circuit-breaker.ts. */
-const LOOK_UP_MS = 2_000;
+const LOOKUP_MS = 2_000;
 const READ_MS = 5_000;
 /** Source: control-plane/health/readiness.ts, and the data plane's patience with it. */
 const READINESS_MS = 3_000;
 /** Source: control-plane/store/read-breakdown.ts, after the second that a read waits by default. */
 const BREAKDOWN_MS = 16_000;
 
-/** Whether slow probes are sent too; `ages`: longer than a known key is believed. */
+/** Whether slow probes are sent too; `ages`: longer than a known key is trusted. */
 export type Patience = 'none' | 'strong' | 'all' | 'ages';
 
 /** What must hold at any time of an outage. */
@@ -76,20 +78,22 @@ function usageRead({ judged }: OutageScenario, rest: string): Omit<Probe, 'name'
   return { path, fault: unavailable };
 }
 
+const BATCH_PATH = '/api/v1/usage/events/batch';
+const EMPTY_BATCH = '{"events":[]}';
+
 /** An API key, and a customer by either endpoint, that the data plane has never looked up. */
 function strangers({ instance }: OutageScenario, keysForgotten: boolean): Probe[] {
   const key = instance.keys().test.secret;
-  const event = { customerId: 'nobody-here', meterId: 'api_calls', value: 1 };
-  const limitMs = LOOK_UP_MS + SLACK_MS;
-  const batch = '/api/v1/usage/events/batch';
+  const event = { customerId: 'unknown-customer', meterId: 'api_calls', value: 1 };
+  const limitMs = LOOKUP_MS + SLACK_MS;
   return [
     {
-      ...{ name: 'an unknown API key', path: batch, limitMs, fault: unavailable },
-      body: '{"events":[]}',
+      ...{ name: 'an unknown API key', path: BATCH_PATH, limitMs, fault: unavailable },
+      body: EMPTY_BATCH,
       headers: { authorization: `Bearer ${key}` },
     },
     {
-      ...{ name: 'an unknown customer in a batch', path: batch, limitMs },
+      ...{ name: 'an unknown customer in a batch', path: BATCH_PATH, limitMs },
       body: JSON.stringify({ events: [{ ...event, idempotencyKey: 'stranger' }] }),
       fault(status, body) {
         if (keysForgotten && status === 503) return unavailable(status, body);
@@ -109,7 +113,7 @@ function unavailable(status: number, body: string): string | undefined {
 }
 
 /** What is wrong with the response, as a sentence; and how long it took. */
-export async function ask(
+export async function sendProbe(
   { instance }: OutageScenario,
   { name, path, body, headers, limitMs, fault }: Probe,
 ): Promise<{ problem: string | undefined; tookMs: number }> {
@@ -130,4 +134,26 @@ export async function ask(
   if (outcome instanceof Error) return { problem: `${name}: ${outcome.message} after ${tookMs} ms`, tookMs };
   const wrong = fault(outcome.status, outcome.text);
   return { problem: wrong === undefined ? undefined : `${name}: ${wrong}`, tookMs };
+}
+
+/** A known key is trusted for ten minutes without Postgres (contract, §2; architecture, §5). */
+const TRUSTED_MS = 600_000;
+export const LONG_OUTAGE_MS = TRUSTED_MS + 45_000;
+/** The clock of a key begins with its last lookup, up to nine seconds before Postgres failed. */
+const UNSURE_MS = 15_000;
+const KNOWN_KEY = { path: BATCH_PATH, body: EMPTY_BATCH, limitMs: 5_000 };
+
+/** Before ten minutes of an outage known keys are acknowledged, after them they are 503 `unavailable`. */
+export async function judgeLongOutage(
+  scenario: OutageScenario,
+  { load, outageAt }: { load: KnownLoad; outageAt: number },
+): Promise<string[]> {
+  const reach = (atMs: number) => pass(Math.max(0, outageAt + atMs - performance.now()));
+  await reach(TRUSTED_MS - UNSURE_MS);
+  const acknowledged = (status: number, body: string) => (status === 200 ? undefined : `${status} ${body}`);
+  const early = await sendProbe(scenario, { ...KNOWN_KEY, name: 'before ten minutes', fault: acknowledged });
+  const silence = silenceOf(load);
+  await reach(TRUSTED_MS + UNSURE_MS);
+  const late = await sendProbe(scenario, { ...KNOWN_KEY, name: 'after ten minutes', fault: unavailable });
+  return [early.problem, silence, late.problem].flatMap((problem) => problem ?? []);
 }

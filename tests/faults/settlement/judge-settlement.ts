@@ -7,22 +7,17 @@ import { JOBS, type LimitedWorld } from './limited-world.ts';
 import type { RatedCustomer, RatedWorld } from './rated-world.ts';
 import type { UsedEvent } from './usage-workload.ts';
 
-/** Whether everything that was acknowledged has been burned and notified, by the public API alone. */
-export interface SettlementJudge {
-  /** Waits until all is settled. A sentence for each thing that is not, or is too much. */
-  settled(used: readonly UsedEvent[]): Promise<string[]>;
-  /** Of all customers. */
-  depletions(): number;
-}
+export type SettlementJudge = ReturnType<typeof createSettlementJudge>;
 
 const SETTLED_PATIENCE_MS = 60_000;
 const LOOK_EVERY_MS = 100;
 const READ_PATIENCE_MS = 30_000;
 
+/** Whether everything that was acknowledged has been burned and notified, by the public API alone. */
 export function createSettlementJudge(
   api: Api,
   { world, limited }: { world: RatedWorld; limited: LimitedWorld },
-): SettlementJudge {
+) {
   /** What the usage of each had cost by the last quiet time. */
   const cost = new Map<string, bigint>();
   const depleted = new Map<string, number>();
@@ -39,10 +34,8 @@ export function createSettlementJudge(
       const { rest, crossed } = expected(customer, used);
       problems.push(...(await walletProblems(api, customer.id, rest)));
       const due = new Map([...crossed].map(([name, periods]) => [`${customer.id} ${name}`, periods]));
-      due.set(
-        `${customer.id} depleted`,
-        (depleted.get(customer.id) ?? 0) + (isDepleted(customer, rest) ? 1 : 0),
-      );
+      const depletions = (depleted.get(customer.id) ?? 0) + (isDepleted(customer, rest) ? 1 : 0);
+      due.set(`${customer.id} depleted`, depletions);
       const own = [...notified.keys()].filter((name) => name.startsWith(`${customer.id} `));
       for (const name of new Set([...due.keys(), ...own])) {
         const [is, ought] = [notified.get(name) ?? 0, due.get(name) ?? 0];
@@ -63,8 +56,10 @@ export function createSettlementJudge(
   }
 
   return {
+    /** Of all customers. */
     depletions: () => [...depleted.values()].reduce((sum, count) => sum + count, 0),
-    async settled(used) {
+    /** Waits until all is settled. A sentence for whatever is not, or is too much. */
+    async settled(used: readonly UsedEvent[]): Promise<string[]> {
       const until = Date.now() + SETTLED_PATIENCE_MS;
       let problems = await look(used);
       for (; problems.length > 0 && Date.now() < until; problems = await look(used))
@@ -85,12 +80,8 @@ function granted({ grants }: { grants: readonly string[] }): bigint {
 
 function jobsPaid(customer: LimitedCustomer, used: readonly UsedEvent[]): bigint {
   const own = used.filter(({ customerId, meterKey }) => customerId === customer.id && meterKey === JOBS);
-  return BigInt(
-    expectedJobs(
-      customer,
-      own.map((event) => ({ ...event, value: Number(event.value) })),
-    ),
-  );
+  const jobs = own.map((event) => ({ ...event, value: Number(event.value) }));
+  return BigInt(expectedJobs(customer, jobs));
 }
 
 async function walletProblems(api: Api, customerId: string, rest: bigint): Promise<string[]> {
@@ -112,10 +103,8 @@ interface Notified {
 /** How often each crossing and depletion was notified. */
 async function notifiedOf(api: Api): Promise<Map<string, number>> {
   const notified = new Map<string, number>();
-  for (const { data } of [
-    ...(await eventsOf(api, 'usage.threshold')),
-    ...(await eventsOf(api, 'credit.depleted')),
-  ]) {
+  const crossings = await eventsOf(api, 'usage.threshold');
+  for (const { data } of [...crossings, ...(await eventsOf(api, 'credit.depleted'))]) {
     const { customerId, meterId, thresholdValue } = data;
     const what = meterId === undefined ? 'depleted' : `${meterId} ${numberText(thresholdValue)}`;
     const name = `${customerId} ${what}`;

@@ -34,9 +34,8 @@ const PLAN = 'exports-plan';
 export async function makeRatedWorld(api: Api): Promise<RatedWorld> {
   const meter = (body: object) => make(api, '/meters', body);
   await meter({ key: 'tokens', name: 'Tokens', aggregation: 'sum', creditRate: Number(RATES.tokens) });
-  const rates = Object.fromEntries(
-    Object.entries(RATES.calls.byRegion).map(([region, rate]) => [region, Number(rate)]),
-  );
+  const { eu, us } = RATES.calls.byRegion;
+  const rates = { eu: Number(eu), us: Number(us) };
   const byRegion = { property: 'region', rates };
   const own = { creditRate: Number(RATES.calls.other), creditRates: byRegion };
   await meter({ key: 'calls', name: 'Calls', aggregation: 'count', ...own });

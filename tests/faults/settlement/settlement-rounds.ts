@@ -2,9 +2,9 @@ import { setTimeout as pass } from 'node:timers/promises';
 import type { Api } from '../../support/api.ts';
 import { during } from '../../support/during.ts';
 import type { Instance, Role } from '../../support/instance.ts';
-import { openPrepared } from '../../support/open-instance.ts';
+import { openInstance } from '../../support/open-instance.ts';
 import { createRandom } from '../../support/random.ts';
-import { type FaultOptions, type FaultPromise, type RoundReport, roundSeed } from '../promise.ts';
+import type { FaultOptions, FaultPromise, Round, RoundReport } from '../promise.ts';
 import { createSettlementJudge, type SettlementJudge } from './judge-settlement.ts';
 import {
   changeLimits,
@@ -19,7 +19,7 @@ import { correctAll, startUsageWorkload, type UsedEvent } from './usage-workload
 /**
  * Usage that costs credits, on time and late across period bounds, with a rate that changes half-way; with
  * corrections, and limits that change in each round by plans, plan edits, overrides and cancellations. What
- * settles it is killed while it does. Everybody has in the end exactly what was granted less what all
+ * settles it is killed while it does. Every customer has in the end exactly what was granted less what all
  * acknowledged usage costs, and emitted one event for each depletion and each crossing.
  */
 export const settlementKilled: FaultPromise = {
@@ -28,17 +28,13 @@ export const settlementKilled: FaultPromise = {
   rounds: { short: 3, long: 25 },
   async open(options) {
     const environment = { LOG_LEVEL: 'warn', LOAD_LINGER_MS: '5' };
-    return await openPrepared(environment, { connections: 8 }, async ({ instance, api, close }) => {
-      const world = await makeRatedWorld(api);
-      const limited = await makeLimitedWorld(api);
-      const judge = createSettlementJudge(api, { world, limited });
-      const scenario: Scenario = { instance, api, world, limited, judge, used: [] };
-      return {
-        round: (number: number) => killRound(scenario, options, number),
-        judge: () => judgeAgain(scenario, options),
-        close,
-      };
-    });
+    const { instance, api, close } = await openInstance(environment, { connections: 8 });
+    options.onEnd(close);
+    const world = await makeRatedWorld(api);
+    const limited = await makeLimitedWorld(api);
+    const judge = createSettlementJudge(api, { world, limited });
+    const scenario: Scenario = { instance, api, world, limited, judge, used: [], options };
+    return { round: (round) => killRound(scenario, round), judge: () => judgeAgain(scenario) };
   },
 };
 
@@ -50,6 +46,7 @@ interface Scenario {
   judge: SettlementJudge;
   /** Everything that was acknowledged. */
   used: UsedEvent[];
+  options: FaultOptions;
 }
 
 /** The aggregator lives in the control side. */
@@ -58,27 +55,21 @@ const VICTIMS: readonly Role[] = [...Array<Role>(4).fill('control side'), 'postg
 const UNTIL_KILL_MS = { least: 300, most: 900 };
 const AFTER_KILL_MS = 700;
 
-async function killRound(
-  { instance, api, world, limited, judge, used }: Scenario,
-  { seed, rounds }: FaultOptions,
-  number: number,
-): Promise<RoundReport> {
-  const random = createRandom(roundSeed(seed, number));
+async function killRound(scenario: Scenario, { number, seed, random, run }: Round): Promise<RoundReport> {
+  const { instance, api, world, limited, judge, used, options } = scenario;
   const victim = VICTIMS[number % VICTIMS.length] ?? 'control side';
   const before = { used: used.length, depletions: judge.depletions() };
   // The first customer has so little in the first round that what is used first depletes it.
   if (number === 0) await grantFirst(api, world);
   await grantSome(api, number === 0 ? { ...world, customers: world.customers.slice(1) } : world, random);
   await grantLimited(api, limited, random);
-  const run = `r${seed}-${number}-${Date.now()}`;
   const usage = { api, world, limited, random, run, used };
-  const workload = startUsageWorkload(usage);
-  const { summary } = await during(workload, async () => {
-    const changes = changeLimits(api, limited, createRandom(roundSeed(seed, number) + 1));
+  const { summary } = await during(startUsageWorkload(usage), async () => {
+    const changes = changeLimits(api, limited, createRandom(seed + 1));
     // Awaited below, whatever the kill comes to.
     changes.catch(() => undefined);
     await pass(UNTIL_KILL_MS.least + random.below(UNTIL_KILL_MS.most));
-    if (number === Math.floor(rounds / 2)) await changeTokenRate(api, world);
+    if (number === Math.floor(options.rounds / 2)) await changeTokenRate(api, world);
     await instance.kill(victim);
     await pass(AFTER_KILL_MS);
     await changes;
@@ -99,7 +90,7 @@ async function killRound(
 /** A further settlement, which happens each minute while there is usage, burns and emits nothing more. */
 const SWEPT_MS = 65_000;
 
-async function judgeAgain({ judge, used }: Scenario, { form }: FaultOptions): Promise<RoundReport> {
-  if (form === 'long') await pass(SWEPT_MS);
+async function judgeAgain({ judge, used, options }: Scenario): Promise<RoundReport> {
+  if (options.form === 'long') await pass(SWEPT_MS);
   return { counts: { eventsSettled: used.length }, problems: await judge.settled(used) };
 }

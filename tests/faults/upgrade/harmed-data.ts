@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from '
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { DataDir } from '../../../infra/platform/data-dir.ts';
+import { askWarehouse } from './stored-sums.ts';
 
 /* Damage to a data folder: each function returns the file or folder that the rejection has to name. */
 
@@ -15,13 +16,13 @@ function segment(paths: DataDir, at: number): string {
   return join(paths.log, segments(paths).at(at) ?? '');
 }
 
-/** Met by who rebuilds keys from the log. */
+/** Found when keys are rebuilt from the log. */
 export function damagedMiddleWithoutKeys(paths: DataDir): string {
   rmSync(paths.keys, { recursive: true });
   return damagedMiddle(paths);
 }
 
-/** Met by who loads it, and by nobody where it was loaded. */
+/** Found by the load, unless it was loaded before. */
 export function damagedMiddle(paths: DataDir): string {
   const path = segment(paths, 1);
   const content = readFileSync(path);
@@ -88,4 +89,12 @@ export function header({ keys }: DataDir, at: number): string {
 export function withoutLog({ log }: DataDir, ...folders: string[]): string {
   for (const folder of folders) rmSync(folder, { recursive: true });
   return log;
+}
+
+/** As if a later release had been on these data: its migration is recorded, and nothing else is different. */
+export async function makeWarehouseNewer(paths: DataDir): Promise<void> {
+  // Which the first release did not have, and every later one does.
+  const state = "state LowCardinality(String) DEFAULT 'applied'";
+  await askWarehouse(paths, `ALTER TABLE metergate.migrations ADD COLUMN IF NOT EXISTS ${state}`);
+  await askWarehouse(paths, 'INSERT INTO metergate.migrations (number) SELECT 9999');
 }

@@ -3,17 +3,12 @@ import { compareBreakdowns, compareEvents, compareMonths, type Judged } from '..
 import { createLedger } from '../../support/ledger.ts';
 import { createRandom } from '../../support/random.ts';
 import { sendAll } from '../../support/send.ts';
-import type { FixtureStory, Mode } from './fixture-story.ts';
-import { replayRequests } from './replay-requests.ts';
-
-export interface OpenedInstance {
-  origin: string;
-  /** Of the demo workspace, by mode. */
-  keys: Record<Mode, { secret: string }>;
-}
+import { problemsOf } from '../judged-instance.ts';
+import { batchesOf } from '../replays.ts';
+import { sendOptions } from '../workload.ts';
+import type { FixtureStory, OpenFixture } from './open-fixture.ts';
 
 const CONNECTIONS = 2;
-const PATIENCE_MS = 20_000;
 const MONTHS_BEFORE_MS = [0, 31 * 86_400_000];
 
 /**
@@ -21,14 +16,13 @@ const MONTHS_BEFORE_MS = [0, 31 * 86_400_000];
  * their first responses, and compares counters, breakdowns and stored events with them. A sentence for each
  * difference.
  */
-export async function judgeFixture(instance: OpenedInstance, story: FixtureStory): Promise<string[]> {
+export async function judgeFixture(origin: string, { story, keys }: OpenFixture): Promise<string[]> {
   const found: string[] = [];
   for (const mode of ['live', 'test'] as const) {
     const { world, events } = story.modes[mode];
     // A new judge each time: what the ledger learns of one opening does not count for the next.
     const ledger = createLedger(world, structuredClone(events));
-    const key = instance.keys[mode].secret;
-    const api = createApi({ origin: instance.origin, key, connections: CONNECTIONS });
+    const api = createApi({ origin, key: keys[mode].secret, connections: CONNECTIONS });
     try {
       found.push(...(await judgeMode({ api, ledger, world }, story)));
     } finally {
@@ -39,21 +33,22 @@ export async function judgeFixture(instance: OpenedInstance, story: FixtureStory
 }
 
 async function judgeMode(judged: Judged, { writtenAtMs, seed }: FixtureStory): Promise<string[]> {
-  const { api, ledger, world } = judged;
   const times = MONTHS_BEFORE_MS.map((before) => writtenAtMs - before);
-  const scope = {
-    world,
-    nowMs: writtenAtMs,
-    random: createRandom(seed),
-    responsesShowEvents: true,
-    latestWithoutTimes: true as const,
-  };
-  const replays = replayRequests(ledger.events(), scope);
-  await sendAll(replays, { api, ledger, connections: CONNECTIONS, patienceMs: PATIENCE_MS });
-  return [
-    ...ledger.problems(),
-    ...(await compareMonths(judged, times)),
-    ...(await compareBreakdowns(judged, ['all', 'custom'], ['user', '$day'])),
-    ...(await compareEvents(judged)),
-  ];
+  await sendAll(replaysOf(judged, { nowMs: writtenAtMs, seed }), sendOptions(judged));
+  return await problemsOf(
+    judged,
+    () => compareMonths(judged, times),
+    () => compareBreakdowns(judged, ['all', 'custom'], ['user', '$day']),
+    compareEvents,
+  );
+}
+
+/** Everything that was acknowledged once more: what each batch shows is when it was stored. */
+export function replaysOf({ world, ledger }: Judged, { nowMs, seed }: { nowMs: number; seed: number }) {
+  const times = { nowMs, responsesShowEvents: true, latestWithoutTimes: true } as const;
+  const scope = { world, random: createRandom(seed), ...times };
+  return batchesOf(
+    [...ledger.events()].map(({ event }) => event),
+    scope,
+  );
 }

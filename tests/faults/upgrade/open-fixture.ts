@@ -5,7 +5,43 @@ import { join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
 import { dataDirAt } from '../../../infra/platform/data-dir.ts';
 import { chooseServerAccount } from '../../../infra/postgres/server-account.ts';
-import { type FixtureStory, parseStory } from './fixture-story.ts';
+import type { KeptEvent } from '../../support/ledger.ts';
+import type { World } from '../../support/world.ts';
+
+/** What is known of a kept data folder: who wrote it, when, and everything that was acknowledged of it. */
+export interface FixtureStory {
+  commit: string;
+  seed: number;
+  /** The events occurred in the forty days before, or a minute after. */
+  writtenAtMs: number;
+  modes: Record<Mode, FixtureMode>;
+}
+
+export type Mode = 'live' | 'test';
+
+export interface FixtureMode {
+  world: World;
+  events: KeptEvent[];
+}
+
+const UNITS = 'units:';
+
+export function storyText(story: FixtureStory): string {
+  return JSON.stringify(story, (_, value) => (typeof value === 'bigint' ? `${UNITS}${value}` : value));
+}
+
+/** What the release that wrote the fixture called these times. */
+const RENAMED = { askedAtMs: 'requestedAtMs', answeredAtMs: 'respondedAtMs' } as const;
+
+function parseStory(text: string): FixtureStory {
+  return JSON.parse(text, (_, value) => {
+    if (typeof value === 'string' && value.startsWith(UNITS)) return BigInt(value.slice(UNITS.length));
+    for (const [was, is] of Object.entries(RENAMED)) {
+      if (typeof value === 'object' && value !== null && was in value) value[is] = value[was];
+    }
+    return value;
+  }) as FixtureStory;
+}
 
 /**
  * What the last commit of the main job left (write-fixture.ts): 1,597 acknowledged events in two modes, one
@@ -19,6 +55,8 @@ export interface OpenFixture {
   folder: string;
   dataDir: string;
   story: FixtureStory;
+  /** Of its demo workspace. */
+  keys: Record<Mode, { secret: string }>;
 }
 
 /** A copy of the kept data folder that is ready to be started on, by root or by an ordinary user. */
@@ -30,9 +68,10 @@ export function openFixture(): OpenFixture {
       input: brotliDecompressSync(readFileSync(FIXTURE)),
       timeout: UNPACK_TIMEOUT_MS,
     });
-    const dataDir = join(folder, 'data');
-    giveToServer(dataDirAt(dataDir).postgres);
-    return { folder, dataDir, story: parseStory(readFileSync(join(folder, 'story.json'), 'utf8')) };
+    const paths = dataDirAt(join(folder, 'data'));
+    giveToServer(paths.postgres);
+    const story = parseStory(readFileSync(join(folder, 'story.json'), 'utf8'));
+    return { folder, dataDir: paths.root, story, keys: JSON.parse(readFileSync(paths.demoKeys, 'utf8')) };
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
     throw error;

@@ -5,14 +5,13 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { type DataDir, dataDirAt } from '../../../infra/platform/data-dir.ts';
 import { EXIT } from '../../../infra/platform/exit-code.ts';
 import { testFolder } from '../../support/test-folder.ts';
-import { checkSums, checkSumsOfAll } from './check-sums.ts';
-import { databaseSums } from './database-sums.ts';
 import {
   damagedMiddle,
   damagedMiddleWithoutKeys,
   foreignLog,
   gone,
   header,
+  makeWarehouseNewer,
   missingSegment,
   newerLog,
   olderLog,
@@ -21,14 +20,14 @@ import {
   truncatedRecords,
   withoutLog,
 } from './harmed-data.ts';
-import { makeWarehouseNewer, warehouseSums } from './newer-warehouse.ts';
 import { openFixture } from './open-fixture.ts';
 import { startRelease, THIS_RELEASE } from './release.ts';
 import { type Installation, makeInstallation } from './small-installation.ts';
+import { checkSums, checkSumsOfAll, databaseSums, warehouseSums } from './stored-sums.ts';
 
 /*
  * Data that cannot be used as it is: the whole process says in one sentence what is wrong with which file
- * and ends with 4, so that nobody starts it again, and has changed nothing. What each file's own checks
+ * and ends with 4, so that no supervisor starts it again, and has changed nothing. What each file's own checks
  * find is tested in their modules; this is about the outcome.
  */
 const DATA_PLANE = join('dist', 'app', 'roles', 'ingest.js');
@@ -128,7 +127,7 @@ describe('the control side rejects', () => {
     await expectRejected(installation.env, /^The log in .* another identity key than .* restore/, foreignLog);
   });
 
-  // Red when it is brought up to this release first: its tables stand where a backup is to be restored.
+  // Red when it is brought up to this release first: its tables are where a backup is to be restored.
   it('an empty database with a log', async () => {
     const env = { ...installation.env, DATABASE_URL: await installation.emptyDatabase() };
     await expectRejected(env, /^The database holds nothing .*log\.json .*: restore it from the backup/);
@@ -248,7 +247,7 @@ describe('npm start', () => {
   });
 
   it('ends with 2 where DATA_DIR is not ours to write', async () => {
-    // In the kernel's own folder nobody makes one, root neither.
+    // In the kernel's own folder no account can make one, not even root.
     const { code, stderr } = await runToEnd(THIS_RELEASE, { DATA_DIR: '/sys/metergate' });
     expect(stderr).toMatch(/^DATA_DIR cannot be used: .* \(E[A-Z]+\)\. Give it to the account .*\n$/);
     expect(code).toBe(EXIT.badConfiguration);

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { poll } from '../../../infra/platform/poll.ts';
+import { poll } from '../../infra/platform/poll.ts';
+import { parseExact } from '../support/exact.ts';
 
 /** A connection on which exactly the given bytes are said. */
 export interface RawSocket {
@@ -55,4 +56,31 @@ export async function openRawSocket(origin: string): Promise<RawSocket> {
 export function postHead(path: string, key: string, headers: readonly string[]): string {
   const lines = [`POST ${path} HTTP/1.1`, 'Host: test', `X-API-Key: ${key}`, ...headers];
   return `${lines.join('\r\n')}\r\n\r\n`;
+}
+
+/** A whole POST of a JSON body as it goes over a connection. */
+export function postRequest(
+  path: string,
+  key: string,
+  body: string,
+  headers: readonly string[] = [],
+): Buffer {
+  const framing = `Content-Length: ${Buffer.byteLength(body)}`;
+  return Buffer.from(
+    `${postHead(path, key, ['Content-Type: application/json', framing, ...headers])}${body}`,
+  );
+}
+
+/** Undefined while the response is not whole. */
+export function readRawResponse(response: Buffer) {
+  const bodyAt = response.indexOf('\r\n\r\n') + 4;
+  if (bodyAt < 4) return undefined;
+  const head = response.toString('latin1', 0, bodyAt);
+  const length = Number(/^content-length: (\d+)/im.exec(head)?.[1] ?? 0);
+  if (response.length < bodyAt + length) return undefined;
+  return {
+    status: Number(head.slice(9, 12)),
+    replayed: /^idempotent-replayed: true/im.test(head),
+    body: parseExact(response.toString('utf8', bodyAt, bodyAt + length)),
+  };
 }
