@@ -3,27 +3,12 @@ import { connect } from 'node:net';
 import { poll } from '../../infra/platform/poll.ts';
 import { parseExact } from '../support/exact.ts';
 
-/** A connection on which exactly the given bytes are said. */
-export interface RawSocket {
-  /** False once the server has closed. */
-  send(bytes: string | Buffer): boolean;
-  /** What came back, the first 64 KiB. */
-  received(): string;
-  /** True as soon as the pattern has come back; false when the time is over or the server closes first. */
-  receives(pattern: RegExp, timeoutMs: number): Promise<boolean>;
-  /** True when the server closes within the time. */
-  isClosedWithin(timeoutMs: number): Promise<boolean>;
-  /** Half-closes our side; the server's responses still come. */
-  end(): void;
-  /** Gone without a word: with a reset where `hard`. */
-  leave(hard?: boolean): void;
-}
-
 const RECEIVED_CHARS_MAX = 64 * 1024;
 const CONNECT_TIMEOUT_MS = 5_000;
 const LOOK_EVERY_MS = 5;
 
-export async function openRawSocket(origin: string): Promise<RawSocket> {
+/** A connection on which exactly the given bytes are sent. */
+export async function openRawSocket(origin: string) {
   const { hostname, port } = new URL(origin);
   const socket = connect({ host: hostname, port: Number(port), noDelay: true });
   let text = '';
@@ -43,11 +28,17 @@ export async function openRawSocket(origin: string): Promise<RawSocket> {
     return isSo();
   };
   return {
-    send: (bytes) => !isClosed && (socket.write(bytes) || true),
+    /** False once the server has closed. */
+    send: (bytes: string | Buffer): boolean => !isClosed && (socket.write(bytes) || true),
+    /** What came back, the first 64 KiB. */
     received: () => text,
-    receives: (pattern, timeoutMs) => becomes(() => pattern.test(text), timeoutMs),
-    isClosedWithin: (timeoutMs) => becomes(() => isClosed, timeoutMs),
+    /** True as soon as the pattern has come back; false when the time is over or the server closes first. */
+    receives: (pattern: RegExp, timeoutMs: number) => becomes(() => pattern.test(text), timeoutMs),
+    /** True when the server closes within the time. */
+    isClosedWithin: (timeoutMs: number) => becomes(() => isClosed, timeoutMs),
+    /** Half-closes our side; the server's responses still come. */
     end: () => void socket.end(),
+    /** Closes without more: with a reset where `hard`. */
     leave: (hard = false) => void (hard ? socket.resetAndDestroy() : socket.destroy()),
   };
 }

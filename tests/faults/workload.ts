@@ -5,13 +5,7 @@ import { createRandom } from '../support/random.ts';
 import { type SendOptions, sendUntilResponse } from '../support/send.ts';
 import { startSenders } from '../support/senders.ts';
 
-/** A load that runs until it is stopped: every request is repeated until its response comes and is judged. */
-export interface Workload {
-  /** The last requests with a response, newest last. */
-  recent(): PlannedRequest[];
-  /** Resolves when everything sent has its response. Rejects when a request received none for too long. */
-  stop(): Promise<WorkloadSummary>;
-}
+export type Workload = ReturnType<typeof startWorkload>;
 
 export interface WorkloadSummary {
   requestsSent: number;
@@ -44,7 +38,8 @@ const PATIENCE_MS = 60_000;
 /** What a sender and its copy can have in flight at a kill, and as much again that had just its response. */
 const RECENT_PER_SENDER = 4;
 
-export function startWorkload(judged: Judged, options: WorkloadOptions): Workload {
+/** A load that runs until it is stopped: every request is repeated until its response comes and is judged. */
+export function startWorkload(judged: Judged, options: WorkloadOptions) {
   const { senders, pauseMs = 0, sentOf = (request) => request, onResponded } = options;
   const random = createRandom(options.seed + 1);
   const requests = planRequests({
@@ -74,8 +69,10 @@ export function startWorkload(judged: Judged, options: WorkloadOptions): Workloa
 
   const load = startSenders({ senders, pauseMs, send });
   return {
+    /** The last requests with a response, newest last. */
     recent: () => [...recent],
-    async stop() {
+    /** Resolves when everything sent has its response. Rejects when a request received none for too long. */
+    async stop(): Promise<WorkloadSummary> {
       await load.stop();
       return summary;
     },

@@ -1,4 +1,4 @@
-import type { Api } from '../../support/api.ts';
+import { type Api, getPatiently } from '../../support/api.ts';
 import { seenInTime } from '../../support/in-time.ts';
 import type { Instance } from '../../support/instance.ts';
 import { askPostgres, postgresUrlOf } from '../ask-postgres.ts';
@@ -32,15 +32,17 @@ export async function judgeNotified(
 }
 
 const QUIET = { timeoutMs: 60_000, everyMs: 50 };
+const READ_PATIENCE_MS = 60_000;
 const CUSTOMERS_MAX = 100;
 
-interface NotifiedRow {
+export interface NotifiedRow {
   customerId: string;
   notified: Record<string, true | string | null>;
 }
 
-async function judgeCustomer(api: Api, { customerId, notified }: NotifiedRow): Promise<string[]> {
-  const { status, body } = await api.call('GET', `/entitlements/${customerId}`);
+/** How the last notifications of a customer differ from what it reads. */
+export async function judgeCustomer(api: Api, { customerId, notified }: NotifiedRow): Promise<string[]> {
+  const { status, body } = await getPatiently(api, `/entitlements/${customerId}`, READ_PATIENCE_MS);
   if (status !== 200) return [`the entitlements of ${customerId} returned ${status}`];
   const held = body as Array<{ featureKey: string; effectiveValue: unknown }>;
   // A limit of 0 is notified where it is soft, which the list does not show.

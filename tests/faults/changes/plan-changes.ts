@@ -15,19 +15,15 @@ export interface PlannedChange {
   status: number;
 }
 
-/** Draws changes of every kind in the route table, of the objects that it knows. */
-export interface ChangePlanner {
-  next(): PlannedChange;
-  /** It was accepted. Later changes use the object in its response. */
-  taken(change: PlannedChange, response: { id?: unknown; key?: unknown }): void;
-}
+export type ChangePlanner = ReturnType<typeof planChanges>;
 
 /**
- * `run` distinguishes the names of several planners against one store. Every other change is of a kind that
+ * Draws changes of every kind in the route table, of the objects that it knows. `run` distinguishes the names
+ * of several planners against one store. Every other change is of a kind that
  * is not `taken` yet, in the order of a shuffled deck: by chance alone a rare one would now and then be left
  * out.
  */
-export function planChanges(random: Random, run: string, taken: Set<string>): ChangePlanner {
+export function planChanges(random: Random, run: string, taken: Set<string>) {
   const dealt = createDeck(random, taken);
   const put = new Map<string, string[]>();
   const known = new Map(Object.keys(NAMES).map((name) => [name, [] as string[]]));
@@ -68,12 +64,13 @@ export function planChanges(random: Random, run: string, taken: Set<string>): Ch
   }
 
   return {
-    next() {
+    next(): PlannedChange {
       const possible = CHANGES.filter((one) => needs(one).every((name) => known.get(name)?.length));
       const untried = drawn % 2 === 0 ? dealt(possible) : undefined;
       return plan(untried ?? random.pick(possible.flatMap((one) => Array<Change>(weightOf(one)).fill(one))));
     },
-    taken({ operationId, method, path }, response) {
+    /** It was accepted. Later changes use the object in its response. */
+    taken({ operationId, method, path }: PlannedChange, response: { id?: unknown; key?: unknown }): void {
       taken.add(operationId);
       const template = ROUTE_PATHS.get(operationId);
       if (method === 'PUT' && template !== undefined)

@@ -4,18 +4,22 @@ import { join } from 'node:path';
 import { setTimeout as pass } from 'node:timers/promises';
 import { Client, type DatabaseError } from 'pg';
 import { poll } from '../../../infra/platform/poll.ts';
+import type { ApiResponse } from '../../support/api.ts';
 import { auditOf } from '../../support/audit-of.ts';
 import { compareCounters, type Judged } from '../../support/compare.ts';
 import { during } from '../../support/during.ts';
+import { units } from '../../support/exact.ts';
+import type { PlannedRequest } from '../../support/generator.ts';
 import type { Instance } from '../../support/instance.ts';
 import { lacking } from '../../support/machine-requirements.ts';
+import type { MeantEvent } from '../../support/planned-event.ts';
+import { type Outcome, sendOnce } from '../../support/send.ts';
 import { mountSmallDisk, type SmallDisk } from '../../support/small-disk.ts';
 import { postgresUrlOf } from '../ask-postgres.ts';
 import { type JudgedInstance, judgeAndStop, problemsOf, startJudged } from '../judged-instance.ts';
 import type { FaultPromise, Round, RoundReport } from '../promise.ts';
 import { sendReplays } from '../replays.ts';
 import { startWorkload } from '../workload.ts';
-import { createDiskProbes, type DiskProbes } from './disk-probes.ts';
 
 interface DiskPlan extends Pick<FaultPromise, 'title'> {
   environment: Record<string, string>;
@@ -114,6 +118,47 @@ async function fillOnce(scenario: DiskScenario, { seed, run, random }: Round): P
   const counts = { fullDisks: 1, endsOfPostgres, walRejected, replaysOfAcknowledged, ...summary };
   return { counts, peaks: { recoveredMs }, problems };
 }
+
+/**
+ * Requests that have to be written. A rejected request is repeated until it is acknowledged: at the edge of
+ * a full disk its event may have been written before. The ledger records each response.
+ */
+function createDiskProbes(judged: Judged, run: string) {
+  const acknowledged: PlannedRequest[] = [];
+  let next = probeOf(judged, `${run}-probe-0`);
+  return {
+    async send(): Promise<Outcome & { response: ApiResponse }> {
+      const { response, hasResponse } = await sendOnce(next, judged);
+      if (response instanceof Error) throw response;
+      if (hasResponse) {
+        acknowledged.push(next);
+        next = probeOf(judged, `${run}-probe-${acknowledged.length}`);
+      }
+      return { response, hasResponse };
+    },
+    /** Those that were acknowledged, newest last. */
+    acknowledged: () => [...acknowledged],
+  };
+}
+
+/** Too many to fit into the rest of a block. */
+const PROBE_EVENTS = 200;
+
+function probeOf({ world }: Judged, run: string): PlannedRequest {
+  const [customer, meter] = [world.customers[0], world.meters[0]];
+  const occurredAtMs = Date.now();
+  const items = Array.from({ length: PROBE_EVENTS }, (_, at) => {
+    const key = `${run}-${at}`;
+    const event: MeantEvent = { key, customer: 0, meter: 0, value: units('1'), occurredAtMs, properties: [] };
+    const named = { customerId: customer?.id, meterId: meter?.key, idempotencyKey: key };
+    const json = JSON.stringify({ ...named, occurredAt: new Date(occurredAtMs).toISOString(), value: 1 });
+    return { json, echoedKey: key, event };
+  });
+  const body = `{"events":[${items.map(({ json }) => json).join(',')}]}`;
+  return { kind: 'batch', gzip: false, includeEvents: false, items, body };
+}
+
+type DiskProbes = ReturnType<typeof createDiskProbes>;
 
 /** A part that the full disk damaged is set aside by a new control side, and what it held is put back. */
 async function repairedParts({ dataDir }: Instance): Promise<string[]> {

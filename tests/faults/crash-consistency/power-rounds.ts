@@ -4,13 +4,11 @@ import { join } from 'node:path';
 import { lacking } from '../../support/machine-requirements.ts';
 import { createRandom, type Random } from '../../support/random.ts';
 import type { FaultOptions, FaultPromise, RoundReport } from '../promise.ts';
-import { judgeInstance } from './judge-instance.ts';
 import { judgeLog } from './judge-log.ts';
 import { cutPower, type PowerCut, REMAINS } from './power-cut.ts';
-import { type RecordedInstance, recordInstance } from './record-instance.ts';
+import { judgeInstance, type RecordedInstance, recordInstance } from './record-instance.ts';
 import { recordDataPlane, recordSegments } from './record-lives.ts';
-import { hastyMarks } from './recorded-load.ts';
-import { hastyResponses } from './recorded-log.ts';
+import { hastyMarks, hastyResponses } from './recorded-log.ts';
 import type { Recording } from './recording.ts';
 
 /** Cuts of one round. Each opens log and keys with their own modules. */

@@ -4,8 +4,7 @@ import { readSystemCalls, type SystemCall } from '../../support/system-calls.ts'
 import { type DiskHistory, turningPoints } from './disk-history.ts';
 import { identityCheckOf } from './judge-log.ts';
 import { recordDisk } from './record-disk.ts';
-import { loadedMarks } from './recorded-load.ts';
-import { type RecordedLog, readRecordedLog } from './recorded-log.ts';
+import { loadedMarks, type RecordedLog, readRecordedLog } from './recorded-log.ts';
 
 /** What traced processes did to their data folder, from before their first start on. */
 export interface Recording {

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Api, callDone, getPatiently } from '../../support/api.ts';
+import { type Api, callDone } from '../../support/api.ts';
 import { seenInTime } from '../../support/in-time.ts';
 import type { Instance, Role } from '../../support/instance.ts';
 import { openInstance } from '../../support/open-instance.ts';
 import type { Random } from '../../support/random.ts';
+import { judgeCustomer } from '../changes/judge-notified.ts';
 import type { FaultOptions, FaultPromise, Round, RoundReport } from '../promise.ts';
 import { openSubscribers, type Subscribers } from './subscribers.ts';
 
@@ -98,22 +99,9 @@ const SAMPLES = 20;
 
 /** The last notifications of some of them, compared with what the API returns. */
 async function differences({ api, subscribers }: Scenario, random: Random): Promise<string[]> {
-  const found: string[] = [];
-  for (const { customerId, notified } of await subscribers.notifiedValues(SAMPLES, random.below(1_000))) {
-    const { status, body } = await getPatiently(api, `/entitlements/${customerId}`, ALL_NOTIFIED_MS);
-    const all = status === 200 ? (body as Array<{ featureKey: string; effectiveValue: unknown }>) : [];
-    const held = all.filter(({ effectiveValue }) => effectiveValue !== false);
-    const is = Object.fromEntries(held.map((one) => [one.featureKey, plain(one.effectiveValue)]));
-    if (JSON.stringify(is) !== JSON.stringify(notified)) {
-      found.push(`${customerId} was notified of ${JSON.stringify(notified)} and reads ${JSON.stringify(is)}`);
-    }
-  }
-  return found;
-}
-
-/** Numbers come as text behind a mark. */
-function plain(value: unknown): unknown {
-  return typeof value === 'string' ? Number(value.slice(1)) : value;
+  const rows = await subscribers.notifiedValues(SAMPLES, random.below(1_000));
+  const found = await Promise.all(rows.map((row) => judgeCustomer(api, row)));
+  return found.flat();
 }
 
 async function makePlan(api: Api): Promise<string> {

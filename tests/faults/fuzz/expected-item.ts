@@ -1,8 +1,16 @@
 import { markedNumber } from '../../support/exact.ts';
 import type { MeantEvent, MeantProperty } from '../../support/planned-event.ts';
 import type { World } from '../../support/world.ts';
-import { roundedValue, wholeText } from './expected-number.ts';
-import { isTaggedObject, isUnsound, memberOf, numberOf, type Tagged, textOf } from './read-tagged.ts';
+import {
+  isTaggedObject,
+  isUnsound,
+  memberOf,
+  numberOf,
+  roundedValue,
+  type Tagged,
+  textOf,
+  wholeText,
+} from './read-tagged.ts';
 
 /** What the contract (§1, §3) says of one item, read by the judge's own rules. */
 export interface ExpectedItem {

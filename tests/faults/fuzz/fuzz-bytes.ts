@@ -9,7 +9,7 @@ import { createFuzzJudge, type FuzzJudge } from './fuzz-judge.ts';
 import { type FuzzRequest, soundRequest } from './fuzz-request.ts';
 import { fuzzRequests } from './fuzz-requests.ts';
 import { abuseSockets, announceBodies, residentMib, type SocketsReport } from './fuzz-sockets.ts';
-import { jsonCaseRequests } from './json-case-requests.ts';
+import { jsonCaseRequests } from './json-cases.ts';
 import { type FuzzReport, type SendFuzzOptions, sendFuzz } from './send-fuzz.ts';
 
 /** Promise 7: whatever bytes come, no 5xx, no exit, no trace of the inside, and nothing stored by mistake. */

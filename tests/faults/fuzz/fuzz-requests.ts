@@ -3,10 +3,7 @@ import { createRandom, type Random } from '../../support/random.ts';
 import type { World } from '../../support/world.ts';
 import { expectResponse } from './expected-response.ts';
 import { type FuzzRequest, soundRequest, type Target } from './fuzz-request.ts';
-import { nested } from './fuzz-values.ts';
-import { spoilBytes } from './spoil-bytes.ts';
-import { spoilHead } from './spoil-head.ts';
-import { spoilMembers } from './spoil-members.ts';
+import { nested, spoilBytes, spoilHead, spoilMembers } from './spoil.ts';
 
 export interface FuzzOptions {
   seed: number;

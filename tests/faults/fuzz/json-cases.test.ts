@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
-import { exactValue, roundedValue, wholeText } from './expected-number.ts';
-import type { JsonCase, Verdict } from './json-cases.ts';
-import { jsonCases } from './json-cases.ts';
-import { hasUnsoundText, numberOf, readTagged } from './read-tagged.ts';
+import { type JsonCase, jsonCases, type Verdict } from './json-cases.ts';
+import { exactValue, hasUnsoundText, numberOf, readTagged, roundedValue, wholeText } from './read-tagged.ts';
 
 /** The table and the judge are two opinions. fuzz.timed.test.ts shows that the product agrees. */
 const CASES = jsonCases();

@@ -1,18 +1,9 @@
 import type { Judged } from '../../support/compare.ts';
 import { type PlannedRequest, planRequests } from '../../support/generator.ts';
 import { sendAll } from '../../support/send.ts';
-import { COPY_SHARE, sendOptions, startWorkload, type Workload, type WorkloadOptions } from '../workload.ts';
+import { COPY_SHARE, sendOptions, startWorkload, type WorkloadOptions } from '../workload.ts';
 
-/**
- * A workload of keys, customers and meters that the data plane knows: it goes on whatever store is
- * unavailable.
- */
-export interface KnownLoad extends Pick<Workload, 'stop'> {
-  /** Requests acknowledged so far. */
-  responded(): number;
-  /** The longest time without a response, in milliseconds. */
-  longestSilenceMs(): number;
-}
+export type KnownLoad = Awaited<ReturnType<typeof startKnownLoad>>;
 
 /** The pause is one of {@link pauseFor}. */
 export type KnownLoadOptions = Required<Pick<WorkloadOptions, 'seed' | 'run' | 'past' | 'pauseMs'>>;
@@ -24,8 +15,11 @@ const BATCH_ITEMS = 50;
 /** Enough that every name of every customer and meter comes. */
 const WARM_UP_ITEMS = 1_500;
 
-/** Begins when every name was seen once: what comes then is known. */
-export async function startKnownLoad(judged: Judged, options: KnownLoadOptions): Promise<KnownLoad> {
+/**
+ * A workload of keys, customers and meters that the data plane knows: it goes on whatever store is
+ * unavailable. Begins when every name was seen once: what comes then is known.
+ */
+export async function startKnownLoad(judged: Judged, options: KnownLoadOptions) {
   const { seed, run, past, pauseMs } = options;
   const plan = { seed, nowMs: Date.now(), world: judged.world, batchItems: BATCH_ITEMS };
   await sendAll(planRequests({ ...plan, run: `${run}w`, items: WARM_UP_ITEMS }), sendOptions(judged));
@@ -44,7 +38,9 @@ export async function startKnownLoad(judged: Judged, options: KnownLoadOptions):
   });
   return {
     stop,
+    /** Requests acknowledged so far. */
     responded: () => responded,
+    /** The longest time without a response. */
     longestSilenceMs: () => Math.round(Math.max(longestMs, silenceMs())),
   };
 }

@@ -1,8 +1,12 @@
 import { setTimeout as pass } from 'node:timers/promises';
 import { type Api, getPatiently } from '../../support/api.ts';
 import { numberText } from '../../support/exact.ts';
-import { expectedJobs, type LimitedCustomer } from './expected-jobs.ts';
-import { creditUnits, expectedSettlement } from './expected-settlement.ts';
+import {
+  creditUnits,
+  expectedJobs,
+  expectedSettlement,
+  type LimitedCustomer,
+} from './expected-settlement.ts';
 import { JOBS, type LimitedWorld } from './limited-world.ts';
 import type { RatedCustomer, RatedWorld } from './rated-world.ts';
 import type { UsedEvent } from './usage-workload.ts';

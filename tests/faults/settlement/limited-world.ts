@@ -10,7 +10,7 @@ import { numberText } from '../../support/exact.ts';
 import { seenInTime } from '../../support/in-time.ts';
 import type { Random } from '../../support/random.ts';
 import { untilResponse } from '../until-response.ts';
-import type { LimitedCustomer, PlanValue } from './expected-jobs.ts';
+import type { LimitedCustomer, PlanValue } from './expected-settlement.ts';
 
 /**
  * Customers of a meter with credit rate 1 whose limits change, made through the public API. What is recorded
@@ -26,6 +26,7 @@ export interface LimitedWorld {
 }
 
 export const JOBS = 'jobs';
+export const LIMITED_AMOUNTS = ['7', '90', '5000'];
 /** The limits of plans; null is unlimited. */
 const PLAN_VALUES: readonly PlanValue[] = [5, 40, 300, null];
 const SHARED_VALUES: readonly number[] = [3, 30, 120, 700];
@@ -85,17 +86,6 @@ export async function limitsAtRest(api: Api, { customers }: LimitedWorld): Promi
       return numberText(limit) === due || undefined;
     };
     await seenInTime(isRecorded, AT_REST, `a limit of ${due}`);
-  }
-}
-
-/** At quiet times. */
-export async function grantLimited(api: Api, { customers }: LimitedWorld, random: Random): Promise<void> {
-  for (const customer of customers) {
-    if (random.chance(0.5)) continue;
-    const amount = random.pick(['7', '90', '5000']);
-    const body = { amount: Number(amount), reason: 'for the test', priority: random.below(3) };
-    await repeatUntilDone(api, 'POST', `/customers/${customer.id}/credits`, body);
-    customer.grants.push(amount);
   }
 }
 

@@ -8,12 +8,19 @@ import type { FaultOptions, FaultPromise, Round, RoundReport } from '../promise.
 import { createSettlementJudge, type SettlementJudge } from './judge-settlement.ts';
 import {
   changeLimits,
-  grantLimited,
+  LIMITED_AMOUNTS,
   type LimitedWorld,
   limitsAtRest,
   makeLimitedWorld,
 } from './limited-world.ts';
-import { changeTokenRate, grantFirst, grantSome, makeRatedWorld, type RatedWorld } from './rated-world.ts';
+import {
+  changeTokenRate,
+  grantFirst,
+  grantSome,
+  makeRatedWorld,
+  RATED_AMOUNTS,
+  type RatedWorld,
+} from './rated-world.ts';
 import { correctAll, startUsageWorkload, type UsedEvent } from './usage-workload.ts';
 
 /**
@@ -61,8 +68,9 @@ async function killRound(scenario: Scenario, { number, seed, random, run }: Roun
   const before = { used: used.length, depletions: judge.depletions() };
   // The first customer has so little in the first round that what is used first depletes it.
   if (number === 0) await grantFirst(api, world);
-  await grantSome(api, number === 0 ? { ...world, customers: world.customers.slice(1) } : world, random);
-  await grantLimited(api, limited, random);
+  const others = number === 0 ? world.customers.slice(1) : world.customers;
+  await grantSome(api, others, { random, amounts: RATED_AMOUNTS });
+  await grantSome(api, limited.customers, { random, amounts: LIMITED_AMOUNTS });
   const usage = { api, world, limited, random, run, used };
   const { summary } = await during(startUsageWorkload(usage), async () => {
     const changes = changeLimits(api, limited, createRandom(seed + 1));

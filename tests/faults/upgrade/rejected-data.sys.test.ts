@@ -27,8 +27,8 @@ import { checkSums, checkSumsOfAll, databaseSums, warehouseSums } from './stored
 
 /*
  * Data that cannot be used as it is: the whole process says in one sentence what is wrong with which file
- * and ends with 4, so that no supervisor starts it again, and has changed nothing. What each file's own checks
- * find is tested in their modules; this is about the outcome.
+ * and ends with 4, so that no supervisor starts it again, and has changed nothing. What each file's own
+ * checks find is tested in their modules; this is about the outcome.
  */
 const DATA_PLANE = join('dist', 'app', 'roles', 'ingest.js');
 const CONTROL_SIDE = join('dist', 'app', 'control-side.js');

@@ -16,19 +16,7 @@ import { createIdentity } from '../../../ingest/identity.ts';
 import { frameOf } from '../../support/load-frames.ts';
 import { askPostgres } from '../ask-postgres.ts';
 
-/** A database, and a data folder with a log of three segments and its keys, to be copied and harmed. */
-export interface Installation {
-  readonly dataDir: string;
-  /** With which its processes run. */
-  readonly env: Record<string, string>;
-  /** URL of another database, in which a later release was. */
-  newerDatabase(): Promise<string>;
-  /** URL of another database, which has loaded nothing of the log. */
-  notLoaded(): Promise<string>;
-  /** URL of one that was never used. */
-  emptyDatabase(): Promise<string>;
-  remove(): Promise<void>;
-}
+export type Installation = Awaited<ReturnType<typeof makeInstallation>>;
 
 const FRAMES = 3;
 const FRAME_EVENTS = 100;
@@ -39,8 +27,11 @@ const log = pino({ level: 'silent' });
 
 const CLOSE_STEP_MS = 15_000;
 
-/** What fails half way leaves nothing behind. */
-export async function makeInstallation(): Promise<Installation> {
+/**
+ * A database, and a data folder with a log of three segments and its keys, to be copied and harmed. What
+ * fails half way leaves nothing behind.
+ */
+export async function makeInstallation() {
   const closer = createCloser(log, { stepTimeoutMs: CLOSE_STEP_MS });
   try {
     const folder = mkdtempSync(join(tmpdir(), 'metergate-installation-'));
@@ -59,9 +50,13 @@ export async function makeInstallation(): Promise<Installation> {
     );
     return {
       dataDir,
-      env: { DATABASE_URL: postgres.url, SERVER_SECRET: secret.toString('base64') },
+      /** With which its processes run. */
+      env: { DATABASE_URL: postgres.url, SERVER_SECRET: secret.toString('base64') } as Record<string, string>,
+      /** URL of another database, in which a later release was. */
       newerDatabase: () => makeDatabase(postgres.url, 'newer', 'postgres', MAKE_NEWER),
+      /** URL of another database, which has loaded nothing of the log. */
       notLoaded: () => makeDatabase(postgres.url, 'not_loaded', 'postgres', 'DELETE FROM log_ranges'),
+      /** URL of one that was never used. */
       emptyDatabase: () => makeDatabase(postgres.url, 'empty', 'template1'),
       remove: () => closer.close(),
     };

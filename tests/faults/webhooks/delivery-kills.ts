@@ -137,7 +137,7 @@ function isOfKill(takenAtMs: number, kills: readonly Kill[]): boolean {
   return kills.some(({ atMs }) => atMs > takenAtMs - CLOCKS_APART_MS && atMs < takenAtMs + WRITTEN_WITHIN_MS);
 }
 
-/** Of the healthy endpoint, from an event to its first attempt; from the recovery where a kill came between. */
+/** Of the healthy endpoint: from an event, or the recovery of a kill in between, to the first attempt. */
 function delaysOf(ledger: NotifiedLedger, kills: readonly Kill[]) {
   const delays: Record<'undisturbedMs' | 'afterKillMs', number[]> = { undisturbedMs: [], afterKillMs: [] };
   for (const { createdAtMs, requests } of ledger.all().filter(({ endpoint }) => endpoint === 'well')) {

@@ -42,7 +42,7 @@ export function createNotifiedLedger(endpoints: readonly string[]) {
     knows: (endpoint: string, eventId: string) => events.has(`${endpoint} ${eventId}`),
     isComplete: () => endpoints.every((endpoint) => missing(endpoint).length === 0),
     all: () => [...notified.values()],
-    /** `mayRepeat`: whether a request that was taken, and was not the last one, had a reason to be repeated. */
+    /** `mayRepeat`: whether a request that was taken had a reason to be repeated. */
     judge(mayRepeat: (request: NotifiedRequest) => boolean) {
       const all = [...notified.values()];
       const problems = [

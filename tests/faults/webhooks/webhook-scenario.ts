@@ -1,5 +1,4 @@
 import { type Api, callDone } from '../../support/api.ts';
-import type { RunningLoad } from '../../support/during.ts';
 import { type OpenedInstance, openInstance } from '../../support/open-instance.ts';
 import { startSenders } from '../../support/senders.ts';
 import {
@@ -32,12 +31,6 @@ export async function register(api: Api, url: string): Promise<void> {
   await callDone(api, 'POST', '/webhooks/endpoints', { url, events: ['customer.created'] });
 }
 
-/** Creates customers continuously, each repeated until its response comes, under one key. */
-export interface CustomerWorkload extends RunningLoad<{ requestsRepeated: number }> {
-  /** Responses so far. */
-  responded(): number;
-}
-
 export interface WorkloadPlan {
   /** Of its keys and names. */
   run: string;
@@ -47,10 +40,10 @@ export interface WorkloadPlan {
   onCreated: (customerId: string) => void;
 }
 
-export function startCustomerWorkload(
-  api: Api,
-  { run, senders, pauseMs = 0, onCreated }: WorkloadPlan,
-): CustomerWorkload {
+export type CustomerWorkload = ReturnType<typeof startCustomerWorkload>;
+
+/** Creates customers continuously, each repeated until its response comes, under one key. */
+export function startCustomerWorkload(api: Api, { run, senders, pauseMs = 0, onCreated }: WorkloadPlan) {
   let [requested, responded, requestsRepeated] = [0, 0, 0];
 
   async function send(): Promise<void> {
@@ -70,6 +63,7 @@ export function startCustomerWorkload(
 
   const load = startSenders({ senders, pauseMs, send });
   return {
+    /** Responses so far. */
     responded: () => responded,
     async stop() {
       await load.stop();
