@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Outcome } from './change-workload.ts';
+import type { Outcome } from './plan-changes.ts';
 import type { AuditEntry, Snapshot, StoredChanges } from './stored-changes.ts';
 
 /**

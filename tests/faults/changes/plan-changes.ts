@@ -1,5 +1,6 @@
 import type { Route } from '../../../schemas/route.ts';
 import { ROUTES } from '../../../schemas/routes.ts';
+import type { ApiResponse } from '../../support/api.ts';
 import type { Random } from '../../support/random.ts';
 
 /** A change to request, the same bytes at every try. */
@@ -13,6 +14,14 @@ export interface PlannedChange {
   idempotencyKey?: string;
   /** What the response must be when the change is accepted. */
   status: number;
+}
+
+/** What came of one change. */
+export interface Outcome {
+  change: PlannedChange;
+  /** One per try: the audit log has the id of the try that took effect. */
+  requestIds: string[];
+  response: ApiResponse;
 }
 
 export type ChangePlanner = ReturnType<typeof planChanges>;

@@ -18,8 +18,7 @@ import { mountSmallDisk, type SmallDisk } from '../../support/small-disk.ts';
 import { postgresUrlOf } from '../ask-postgres.ts';
 import { type JudgedInstance, judgeAndStop, problemsOf, startJudged } from '../judged-instance.ts';
 import type { FaultPromise, Round, RoundReport } from '../promise.ts';
-import { sendReplays } from '../replays.ts';
-import { startWorkload } from '../workload.ts';
+import { sendReplays, startWorkload } from '../workload.ts';
 
 interface DiskPlan extends Pick<FaultPromise, 'title'> {
   environment: Record<string, string>;
@@ -92,7 +91,7 @@ async function fillOnce(scenario: DiskScenario, { seed, run, random }: Round): P
   const before = pids();
   const postgres = instance.pid('postgres');
   const probes = createDiskProbes(judged, run);
-  const workload = startWorkload(judged, { seed, run, senders: 4, batchItems: 100, past: [] });
+  const workload = startWorkload(judged, { seed, run }, { senders: 4, batchItems: 100 });
   const { done, summary } = await during(workload, async () => {
     await acknowledges(probes);
     const full = await whileFull(scenario, probes).finally(() => disk.clear());

@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keptShortForm, SEED } from '../short-form.ts';
 import { judgeCut, powerCutsOfAll } from './power-rounds.ts';
-import { recordDataPlane, recordSegments } from './record-lives.ts';
 import { hastyResponses } from './recorded-log.ts';
-import type { Recording } from './recording.ts';
+import { type Recording, recordDataPlane, recordSegments } from './recording.ts';
 
 /*
  * Promise 6: durable before the response. The system calls of real processes are recorded; then their folder

@@ -7,9 +7,8 @@ import type { FaultOptions, FaultPromise, RoundReport } from '../promise.ts';
 import { judgeLog } from './judge-log.ts';
 import { cutPower, type PowerCut, REMAINS } from './power-cut.ts';
 import { judgeInstance, type RecordedInstance, recordInstance } from './record-instance.ts';
-import { recordDataPlane, recordSegments } from './record-lives.ts';
 import { hastyMarks, hastyResponses } from './recorded-log.ts';
-import type { Recording } from './recording.ts';
+import { type Recording, recordDataPlane, recordSegments } from './recording.ts';
 
 /** Cuts of one round. Each opens log and keys with their own modules. */
 const CUTS = 20;

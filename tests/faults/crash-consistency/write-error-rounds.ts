@@ -8,7 +8,6 @@ import { during } from '../../support/during.ts';
 import { seenInTime } from '../../support/in-time.ts';
 import type { Instance } from '../../support/instance.ts';
 import { lacking } from '../../support/machine-requirements.ts';
-import type { MeantEvent } from '../../support/planned-event.ts';
 import { compareLog } from '../../support/stored-events.ts';
 import { type JudgedInstance, judgeAll, problemsOf, startJudged } from '../judged-instance.ts';
 import type { FaultPromise, Round, RoundReport } from '../promise.ts';
@@ -23,9 +22,8 @@ export const writeErrors: FaultPromise = {
   async open({ onEnd }) {
     const environment = { LOG_LEVEL: 'silent', LOAD_LINGER_MS: '20' };
     const { instance, judged } = await startJudged(environment, { connections: 12, onEnd });
-    const past: MeantEvent[] = [];
     return {
-      round: (round) => failOnce({ instance, judged, past }, round),
+      round: (round) => failOnce({ instance, judged }, round),
       judge: () => judgeAll(judged, () => compareLog(instance.dataDir, judged.ledger)),
     };
   },
@@ -52,10 +50,7 @@ const FAILURES: readonly Failure[] = [
   { file: newestSegment, calls: WRITES, afterMax: 1 },
 ];
 
-interface Scenario extends Pick<JudgedInstance, 'instance' | 'judged'> {
-  /** Events of all rounds, a bounded window, to be replayed. */
-  past: MeantEvent[];
-}
+type Scenario = Pick<JudgedInstance, 'instance' | 'judged'>;
 
 /** A process that dies sooner after its start is made to wait by its supervisor. */
 const WELL_AFTER_MS = 1_100;
@@ -64,12 +59,12 @@ const FAILED = { timeoutMs: 30_000 };
 const ENDED = { timeoutMs: 30_000 };
 
 async function failOnce(
-  { instance, judged, past }: Scenario,
+  { instance, judged }: Scenario,
   { number, seed, random, run }: Round,
 ): Promise<RoundReport> {
   const failure = FAILURES[number % FAILURES.length];
   if (!failure) throw new Error('no failure for this round');
-  const workload = startWorkload(judged, { seed, run, past, ...WORKLOAD });
+  const workload = startWorkload(judged, { seed, run }, WORKLOAD);
   const { done: before, summary } = await during(workload, async () => {
     await pass(WELL_AFTER_MS);
     const pid = instance.pid('data plane');

@@ -6,8 +6,7 @@ import { type PlannedRequest, singleRequestOf } from '../../support/generator.ts
 import { itemOf, meanEvent } from '../../support/planned-event.ts';
 import { sendAll } from '../../support/send.ts';
 import { postRequest, readRawResponse } from '../raw-socket.ts';
-import { sendReplays } from '../replays.ts';
-import { sendOptions } from '../workload.ts';
+import { sendOptions, sendReplays } from '../workload.ts';
 import { startFiller } from './filler.ts';
 import { type Kill, mustBeAnother, type SeenOfKill } from './kill-scenario.ts';
 
@@ -51,7 +50,7 @@ async function killAnytime({ workload, random }: Kill, pid: number): Promise<Pro
  * the kill comes with the response itself, while the server has more to do than to write: a response that
  * came too early is then still ahead of its write.
  */
-async function killWithResponse({ scenario, workload, random }: Kill, pid: number): Promise<Probed> {
+async function killWithResponse({ scenario, workload, random, nth }: Kill, pid: number): Promise<Probed> {
   const { instance, judged, killer } = scenario;
   const port = Number(new URL(instance.origin).port);
   const key = instance.keys().live.secret;
@@ -61,7 +60,7 @@ async function killWithResponse({ scenario, workload, random }: Kill, pid: numbe
   const replays = postRequest('/api/v1/usage/events/batch', key, `{"events":[${items.join(',')}]}`);
   const filler = await startFiller(port, replays);
 
-  const event = meanEvent(`kill-${random.below(1e9)}-${scenario.past.length}`, scope);
+  const event = meanEvent(`kill-${random.below(1e9)}-${nth}`, scope);
   const request = singleRequestOf(event, scope);
   const named = `Idempotency-Key: ${request.items[0]?.echoedKey}`;
   const raw = postRequest('/api/v1/usage/events', key, request.body, [named]);

@@ -6,8 +6,7 @@ import type { Role } from '../../support/instance.ts';
 import { waitUntilCounted } from '../../support/wait-until-counted.ts';
 import { problemsOf } from '../judged-instance.ts';
 import type { FaultPromise, Round, RoundReport } from '../promise.ts';
-import { sendReplays } from '../replays.ts';
-import { startWorkload, type WorkloadOptions } from '../workload.ts';
+import { sendReplays, startWorkload, type WorkloadOptions } from '../workload.ts';
 import { cutOffLoads, idleKills, inALoad } from './idle-kills.ts';
 import { killDataPlane } from './kill-data-plane.ts';
 import {
@@ -99,19 +98,19 @@ const COMPARED_EVERY = 10;
 
 async function killRound(
   scenario: Scenario,
-  { number, seed, random, run }: Round,
+  round: Round,
   { victim, nth }: { victim: Role; nth: number },
 ): Promise<RoundReport> {
-  const { judged, past } = scenario;
+  const { judged } = scenario;
   await pass(Math.max(0, scenario.restartedAt + WELL_AFTER_MS - performance.now()));
-  const workload = startWorkload(judged, { seed, run, past, ...WORKLOADS[victim] });
-  const kill = { scenario, workload, nth, random };
+  const workload = startWorkload(judged, round, WORKLOADS[victim]);
+  const kill = { scenario, workload, nth, random: round.random };
   const { done: seen, summary } = await during(workload, () => {
     return victim === 'data plane' ? killDataPlane(kill) : killBehind(kill, victim);
   });
   const killsOfRequests = victim === 'data plane' && summary.requestsRepeated > 0 ? 1 : 0;
   const counts = { ...seen.counts, ...summary, killsOfRequests, [KILLS[victim]]: 1 };
-  const isCompared = (number + 1) % COMPARED_EVERY === 0;
+  const isCompared = (round.number + 1) % COMPARED_EVERY === 0;
   const problems = await problemsOf(judged, ...(isCompared ? [compareCounters] : []));
   return { counts, peaks: seen.peaks, problems };
 }
@@ -143,7 +142,7 @@ async function killBehind({ scenario, workload, random }: Kill, victim: Role): P
  * to the response. Against the others just enough that a range is always on its way: it takes some 30 ms.
  */
 const BEHIND_THE_RESPONSE = { senders: 2, batchItems: 50, pauseMs: 10 };
-const WORKLOADS: Record<Role, Pick<WorkloadOptions, 'senders' | 'batchItems' | 'pauseMs'>> = {
+const WORKLOADS: Record<Role, WorkloadOptions> = {
   'data plane': { senders: 12, batchItems: 8 },
   'control side': BEHIND_THE_RESPONSE,
   postgres: BEHIND_THE_RESPONSE,

@@ -1,7 +1,6 @@
 import { compareBreakdowns, compareCounters, compareEvents } from '../../support/compare.ts';
 import { seenInTime } from '../../support/in-time.ts';
 import type { Instance, Role } from '../../support/instance.ts';
-import type { MeantEvent } from '../../support/planned-event.ts';
 import type { Random } from '../../support/random.ts';
 import { type JudgedInstance, judgeAndStop, startJudged } from '../judged-instance.ts';
 import type { FaultOptions, RoundReport } from '../promise.ts';
@@ -13,8 +12,6 @@ export interface Scenario extends JudgedInstance {
   /** Resolves once this many more responses have begun to arrive. */
   moreResponses(count: number): Promise<unknown>;
   killer: Killer;
-  /** Events of all rounds, a bounded window, to be replayed. */
-  past: MeantEvent[];
   /** When the data plane was started again last. */
   restartedAt: number;
 }
@@ -42,7 +39,6 @@ export async function openScenario({ onEnd }: Pick<FaultOptions, 'onEnd'>): Prom
       await seenInTime(() => responses >= due || undefined, RESPONSES, `${count} responses`);
     },
     killer,
-    past: [],
     restartedAt: Number.NEGATIVE_INFINITY,
   };
 }

@@ -11,9 +11,8 @@ import { sendAll } from '../../support/send.ts';
 import { waitedForCoreMs } from '../../support/stopwatch.ts';
 import { type JudgedInstance, startJudged } from '../judged-instance.ts';
 import { type FaultOptions, type FaultPromise, type Round, type RoundReport, roundOf } from '../promise.ts';
-import { sendReplays } from '../replays.ts';
 import { whileStopped } from '../while-stopped.ts';
-import { sendOptions } from '../workload.ts';
+import { sendOptions, sendReplays } from '../workload.ts';
 import { mustBeAnother } from './kill-scenario.ts';
 
 const FIRST_RESPONSE_MS_MAX = 2_000;

@@ -16,12 +16,11 @@ import { during } from '../../support/during.ts';
 import { planRequests } from '../../support/generator.ts';
 import { seenInTime } from '../../support/in-time.ts';
 import { lacking } from '../../support/machine-requirements.ts';
-import type { MeantEvent } from '../../support/planned-event.ts';
 import { createLosses, SWALLOWED } from '../../support/proxy/losses.ts';
 import { sendAll } from '../../support/send.ts';
 import { judgeAll, problemsOf } from '../judged-instance.ts';
 import { type FaultOptions, type FaultPromise, type Round, type RoundReport, roundOf } from '../promise.ts';
-import { sendOptions, startWorkload, type Workload, type WorkloadSummary } from '../workload.ts';
+import { sendOptions, startWorkload, type WorkloadSummary } from '../workload.ts';
 import { FAULTS, type Fault } from './faults.ts';
 
 /**
@@ -69,7 +68,7 @@ export const distributedFaults: FaultPromise = {
   async open(options) {
     const { form, seed, say } = options;
     const installation = await open(options, { processes: 2, connections: CONNECTIONS });
-    const scenario: Scenario = { installation, past: [], form };
+    const scenario: Scenario = { installation, form };
     return {
       round(round) {
         const fault = FAULTS[round.number % FAULTS.length] ?? FAULTS[0];
@@ -91,8 +90,6 @@ const AFTERWARDS_MS = 500;
 
 interface Scenario extends Pick<FaultOptions, 'form'> {
   installation: DistributedInstallation;
-  /** Events of all rounds, a bounded window, to be replayed. */
-  past: MeantEvent[];
 }
 
 async function faultRound(scenario: Scenario, fault: Fault, round: Round): Promise<RoundReport> {
@@ -112,11 +109,11 @@ async function faultRound(scenario: Scenario, fault: Fault, round: Round): Promi
 }
 
 async function underLoad(
-  { installation, past }: Scenario,
-  { seed, run }: Round,
+  { installation }: Scenario,
+  round: Round,
   act: () => Promise<void>,
 ): Promise<WorkloadSummary> {
-  const workload: Workload = startWorkload(installation.judged, { ...LOAD, seed, run, past });
+  const workload = startWorkload(installation.judged, round, LOAD);
   const { summary } = await during(workload, async () => {
     await seenInTime(() => workload.recent().length > 0 || undefined, UNDER_WAY, 'the load to begin');
     await act();
@@ -189,20 +186,19 @@ export const distributedResponsesLost: FaultPromise = {
       ...{ connections: 2 * RARE_LOAD.senders, throughProxies: true, environment: RARE_INSERTS },
     });
     if (!hops) throw new Error('the installation has no proxies');
-    const past: MeantEvent[] = [];
     const someBreakdowns = (all: Judged) => compareBreakdowns(all, ['all'], ['user', '$day']);
     return {
-      async round({ seed, run, random }) {
+      async round(round) {
         const losses = HOPS.map(([hop, name, among]) =>
           createLosses({
-            ...{ hop: hops[hop], name, random, among, share: 0.04 },
+            ...{ hop: hops[hop], name, random: round.random, among, share: 0.04 },
             count: RESPONSES_LOST_PER_ROUND[options.form],
             kinds: [...SWALLOWED, { kind: 'lose' }],
             // A connection that stays silent is to be given up.
             firstly: { kind: 'hang' },
           }),
         );
-        const workload = startWorkload(judged, { ...RARE_LOAD, seed, run, past });
+        const workload = startWorkload(judged, round, RARE_LOAD);
         const { summary } = await during(workload, () => Promise.all(losses.map(({ enough }) => enough())));
         return {
           counts: Object.assign({}, summary, ...losses.map(({ counts }) => counts())),

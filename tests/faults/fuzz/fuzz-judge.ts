@@ -4,8 +4,7 @@ import type { PlannedRequest } from '../../support/generator.ts';
 import { createLedger, type Ledger } from '../../support/ledger.ts';
 import type { MeantEvent, PlannedItem } from '../../support/planned-event.ts';
 import type { World } from '../../support/world.ts';
-import type { ExpectedItem, Meant } from './expected-item.ts';
-import { type Expected, expectResponse } from './expected-response.ts';
+import { type Expected, type ExpectedItem, expectResponse, type Meant } from './expected-response.ts';
 import type { FuzzRequest } from './fuzz-request.ts';
 import { exactValue, isTaggedObject, numberOf, readTagged, type Tagged } from './read-tagged.ts';
 

@@ -1,12 +1,10 @@
 import type { Judged } from '../../support/compare.ts';
 import { type PlannedRequest, planRequests } from '../../support/generator.ts';
 import { sendAll } from '../../support/send.ts';
-import { COPY_SHARE, sendOptions, startWorkload, type WorkloadOptions } from '../workload.ts';
+import type { Round } from '../promise.ts';
+import { COPY_SHARE, sendOptions, startWorkload } from '../workload.ts';
 
 export type KnownLoad = Awaited<ReturnType<typeof startKnownLoad>>;
-
-/** The pause is one of {@link pauseFor}. */
-export type KnownLoadOptions = Required<Pick<WorkloadOptions, 'seed' | 'run' | 'past' | 'pauseMs'>>;
 
 /** While Postgres is unavailable a key is checked again each second, and waits 300 ms for that. */
 export const SILENCE_MS_MAX = 2_000;
@@ -17,25 +15,23 @@ const WARM_UP_ITEMS = 1_500;
 
 /**
  * A workload of keys, customers and meters that the data plane knows: it goes on whatever store is
- * unavailable. Begins when every name was seen once: what comes then is known.
+ * unavailable. Begins when every name was seen once: what comes then is known. The pause is one of
+ * {@link pauseFor}.
  */
-export async function startKnownLoad(judged: Judged, options: KnownLoadOptions) {
-  const { seed, run, past, pauseMs } = options;
+export async function startKnownLoad(judged: Judged, { seed, run }: Round, pauseMs: number) {
   const plan = { seed, nowMs: Date.now(), world: judged.world, batchItems: BATCH_ITEMS };
   await sendAll(planRequests({ ...plan, run: `${run}w`, items: WARM_UP_ITEMS }), sendOptions(judged));
   let responded = 0;
   let longestMs = 0;
   let lastAt = performance.now();
   const silenceMs = () => performance.now() - lastAt;
-  const { stop } = startWorkload(judged, {
-    ...{ seed, run, past, pauseMs, senders: SENDERS, batchItems: BATCH_ITEMS },
-    sentOf: knownPart,
-    onResponded() {
-      responded++;
-      longestMs = Math.max(longestMs, silenceMs());
-      lastAt = performance.now();
-    },
-  });
+  const onResponded = () => {
+    responded++;
+    longestMs = Math.max(longestMs, silenceMs());
+    lastAt = performance.now();
+  };
+  const load = { pauseMs, senders: SENDERS, batchItems: BATCH_ITEMS, sentOf: knownPart, onResponded };
+  const { stop } = startWorkload(judged, { seed, run }, load);
   return {
     stop,
     /** Requests acknowledged so far. */

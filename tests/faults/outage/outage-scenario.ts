@@ -12,7 +12,6 @@ import type { Judged } from '../../support/compare.ts';
 import { type Instance, startInstance } from '../../support/instance.ts';
 import { createLedger } from '../../support/ledger.ts';
 import { makeWorld } from '../../support/make-world.ts';
-import type { MeantEvent } from '../../support/planned-event.ts';
 import { type ArmedProxy, openHop } from '../../support/proxy/armed-proxy.ts';
 import type { Address } from '../../support/proxy/tcp-proxy.ts';
 import { compareServedRows } from '../../support/stored-events.ts';
@@ -30,8 +29,6 @@ export interface OutageScenario {
   throughProxy: Judged;
   stores: Record<StoreName, StoreProcess>;
   hops: Record<Hop, ArmedProxy>;
-  /** Events of all rounds, a bounded window, to be replayed. */
-  past: MeantEvent[];
 }
 
 export type StoreName = 'postgres' | 'warehouse';
@@ -72,7 +69,7 @@ export async function openOutageScenario({ onEnd }: FaultOptions): Promise<Outag
   const world = await makeWorld(api);
   const judged = { api, world, ledger: createLedger(world) };
   const throughProxy = { ...judged, api: apiTo(`http://127.0.0.1:${hops.client.port}`) };
-  return { instance, judged, throughProxy, hops, stores: stores.processes, past: [] };
+  return { instance, judged, throughProxy, hops, stores: stores.processes };
 }
 
 async function startStores(folder: string, closer: Closer) {

@@ -49,42 +49,34 @@ interface Outage {
   patience: Patience;
 }
 
-const KINDS: ReadonlyArray<Pick<Outage, 'store' | 'how'>> = [
-  { store: 'warehouse', how: 'killed' },
-  { store: 'warehouse', how: 'hanging' },
-  { store: 'postgres', how: 'killed' },
-  { store: 'postgres', how: 'hanging' },
-];
+const STORES: readonly StoreName[] = ['warehouse', 'postgres'];
 
 /** Longer than the load may be silent: else one that stops with the store would go unseen. */
 const SHORT_OUTAGE_MS = SILENCE_MS_MAX + 1_000;
 
 /** The last of the long form lasts longer than a key is trusted while Postgres is unavailable. */
 function outageOf({ number, random }: Round, form: FaultOptions['form']): Outage {
-  const kind = KINDS[number % KINDS.length] ?? { store: 'postgres', how: 'hanging' };
+  // Each store is killed, and then hangs.
+  const store = STORES[Math.floor(number / 2) % STORES.length] ?? 'postgres';
+  const how = number % 2 === 0 ? 'killed' : 'hanging';
   if (form === 'short') {
-    const patience = kind.how === 'hanging' ? 'strong' : 'none';
-    return { ...kind, forMs: SHORT_OUTAGE_MS, patience };
+    return { store, how, forMs: SHORT_OUTAGE_MS, patience: how === 'hanging' ? 'strong' : 'none' };
   }
   if (number === storesUnavailable.rounds.long - 1)
     return { store: 'postgres', how: 'hanging', forMs: LONG_OUTAGE_MS, patience: 'ages' };
-  return { ...kind, forMs: 60_000 + random.below(30_000), patience: 'all' };
+  return { store, how, forMs: 60_000 + random.below(30_000), patience: 'all' };
 }
 
 /** A busy machine may need as long to start a store as the outages of seconds last. */
 const CAUGHT_UP_MS_LEAST = 20_000;
 
-async function outageRound(
-  scenario: OutageScenario,
-  outage: Outage,
-  { seed, run }: Round,
-): Promise<RoundReport> {
-  const { instance, judged, past } = scenario;
+async function outageRound(scenario: OutageScenario, outage: Outage, round: Round): Promise<RoundReport> {
+  const { instance, judged } = scenario;
   const size = createSizes({
     DataPlane: instance.pid('data plane'),
     ControlSide: instance.pid('control side'),
   });
-  const load = await startKnownLoad(judged, { seed, run, past, pauseMs: pauseFor(outage.forMs) });
+  const load = await startKnownLoad(judged, round, pauseFor(outage.forMs));
   const { done } = await during(load, () => {
     return whileUnavailable(scenario, outage, (outageAt) =>
       watchOutage(scenario, outage, { load, outageAt, size }),
@@ -98,7 +90,7 @@ async function outageRound(
     ...size.problems(),
     ...(await problemsOf(judged, compareCounters, compareServed(scenario))),
   ];
-  const peaks = { ...seen.peaks, ...size.peaks };
+  const peaks: Record<string, number> = { ...seen.peaks, ...size.peaks };
   if (caughtUpMs === undefined)
     problems.push(`after an outage of ${outageMs} ms the lag is not 0 within ${withinMs} ms`);
   else peaks[`caughtUpMsOf${NAMES[outage.store]}`] = caughtUpMs;
@@ -130,18 +122,8 @@ interface Watched {
   size: Sizes;
 }
 
-interface SeenOfOutage {
-  acknowledged: number;
-  problems: string[];
-  peaks: Record<string, number>;
-}
-
 /** Repeats every probe until the outage is over and each has its response. */
-async function watchOutage(
-  scenario: OutageScenario,
-  outage: Outage,
-  { load, outageAt, size }: Watched,
-): Promise<SeenOfOutage> {
+async function watchOutage(scenario: OutageScenario, outage: Outage, { load, outageAt, size }: Watched) {
   const respondedBefore = load.responded();
   const problems: string[] = [];
   const peaks: Record<string, number> = {};

@@ -52,15 +52,15 @@ const LATE: Fault = { kind: 'delay', ms: 300 };
 const RARE: Fault[] = [{ kind: 'hang' }];
 
 async function loseClientsResponses(
-  { judged, throughProxy, hops, past }: OutageScenario,
-  { seed, run }: Round,
+  { judged, throughProxy, hops }: OutageScenario,
+  round: Round,
   draw: Draw,
 ): Promise<RoundReport> {
   const before = learntFromRetries(judged.ledger);
   const among = (request: Buffer) => request.includes('POST /api/v1/usage/events');
   const losses = createLosses({ ...draw, hop: hops.client, name: 'Client', share: 0.3, among });
-  const load = { seed, run, past, senders: 6, batchItems: 50 };
-  const { summary } = await during(startWorkload(throughProxy, load), losses.enough);
+  const workload = startWorkload(throughProxy, round, { senders: 6, batchItems: 50 });
+  const { summary } = await during(workload, losses.enough);
   const learnt = learntFromRetries(judged.ledger) - before;
   const problems = await problemsOf(judged, compareCounters);
   if (learnt === 0) problems.push('no retry returned a duplicate');
@@ -76,18 +76,18 @@ const INSERT = /insert_deduplication_token=([^& ]+)/;
 
 async function loseInsertsResponses(
   scenario: OutageScenario,
-  { seed, run }: Round,
+  round: Round,
   draw: Draw,
 ): Promise<RoundReport> {
-  const { judged, hops, past } = scenario;
+  const { judged, hops } = scenario;
   const tokens = createTokens();
   const losses = createLosses({
     ...{ ...draw, hop: hops.warehouse, name: 'Warehouse', share: 0.4 },
     among: (request) => INSERT.test(request.toString('latin1')),
     onRequest: tokens.seen,
   });
-  const load = { seed, run, past, senders: 2, batchItems: 20, pauseMs: INSERTS_PAUSE_MS };
-  const { summary } = await during(startWorkload(judged, load), () => {
+  const load = { senders: 2, batchItems: 20, pauseMs: INSERTS_PAUSE_MS };
+  const { summary } = await during(startWorkload(judged, round, load), () => {
     return during(keepReading(judged), losses.enough);
   });
   const problems = await problemsOf(judged, compareCounters, compareServed(scenario));

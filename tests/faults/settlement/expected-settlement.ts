@@ -1,4 +1,5 @@
 import { units } from '../../support/exact.ts';
+import type { LimitedCustomer } from './limited-world.ts';
 import { BUDGET, LIMIT, RATES, type RatedCustomer, type RatedWorld } from './rated-world.ts';
 import type { UsedEvent } from './usage-workload.ts';
 
@@ -59,26 +60,6 @@ export function creditUnits(text: string): bigint {
   const size = BigInt(integer + fraction.padEnd(24, '0'));
   return text.startsWith('-') ? -size : size;
 }
-
-/** The history of one customer's limits, by the times in the responses. */
-export interface LimitedCustomer {
-  id: string;
-  /** The one that runs. */
-  subscriptionId?: string;
-  /** The one that the clock is to end. */
-  endsAs?: string;
-  /** What the plan gives, each from its time on; undefined: there is no plan. */
-  plans: Array<{ sinceMs: number; value: PlanValue | undefined }>;
-  /** A subscription begins, or has ended. */
-  periods: Array<{ sinceMs: number; isSubscribed: boolean }>;
-  /** In place of the plan's. */
-  overrides: Array<{ fromMs: number; toMs: number; value: number }>;
-  /** Decimal texts. */
-  grants: string[];
-}
-
-/** Null: unlimited. */
-export type PlanValue = number | null;
 
 /** Of a meter that costs 1 each, in whole numbers; negative where it corrects. */
 export interface JobsUsed {

@@ -1,13 +1,8 @@
 import { setTimeout as pass } from 'node:timers/promises';
 import { type Api, getPatiently } from '../../support/api.ts';
 import { numberText } from '../../support/exact.ts';
-import {
-  creditUnits,
-  expectedJobs,
-  expectedSettlement,
-  type LimitedCustomer,
-} from './expected-settlement.ts';
-import { JOBS, type LimitedWorld } from './limited-world.ts';
+import { creditUnits, expectedJobs, expectedSettlement } from './expected-settlement.ts';
+import { JOBS, type LimitedCustomer, type LimitedWorld } from './limited-world.ts';
 import type { RatedCustomer, RatedWorld } from './rated-world.ts';
 import type { UsedEvent } from './usage-workload.ts';
 

@@ -10,7 +10,6 @@ import { numberText } from '../../support/exact.ts';
 import { seenInTime } from '../../support/in-time.ts';
 import type { Random } from '../../support/random.ts';
 import { untilResponse } from '../until-response.ts';
-import type { LimitedCustomer, PlanValue } from './expected-settlement.ts';
 
 /**
  * Customers of a meter with credit rate 1 whose limits change, made through the public API. What is recorded
@@ -24,6 +23,26 @@ export interface LimitedWorld {
   /** Some customers are on this one, which is edited for all of them. */
   sharedPlanId: string;
 }
+
+/** The history of one customer's limits, by the times in the responses. */
+export interface LimitedCustomer {
+  id: string;
+  /** The one that runs. */
+  subscriptionId?: string;
+  /** The one that the clock is to end. */
+  endsAs?: string;
+  /** What the plan gives, each from its time on; undefined: there is no plan. */
+  plans: Array<{ sinceMs: number; value: PlanValue | undefined }>;
+  /** A subscription begins, or has ended. */
+  periods: Array<{ sinceMs: number; isSubscribed: boolean }>;
+  /** In place of the plan's. */
+  overrides: Array<{ fromMs: number; toMs: number; value: number }>;
+  /** Decimal texts. */
+  grants: string[];
+}
+
+/** Null: unlimited. */
+export type PlanValue = number | null;
 
 export const JOBS = 'jobs';
 export const LIMITED_AMOUNTS = ['7', '90', '5000'];

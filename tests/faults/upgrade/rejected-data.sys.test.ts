@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { type DataDir, dataDirAt } from '../../../infra/platform/data-dir.ts';
 import { EXIT } from '../../../infra/platform/exit-code.ts';
 import { testFolder } from '../../support/test-folder.ts';
+import { openFixture } from './fixture.ts';
 import {
   damagedMiddle,
   damagedMiddleWithoutKeys,
@@ -20,7 +21,6 @@ import {
   truncatedRecords,
   withoutLog,
 } from './harmed-data.ts';
-import { openFixture } from './open-fixture.ts';
 import { startRelease, THIS_RELEASE } from './release.ts';
 import { type Installation, makeInstallation } from './small-installation.ts';
 import { checkSums, checkSumsOfAll, databaseSums, warehouseSums } from './stored-sums.ts';

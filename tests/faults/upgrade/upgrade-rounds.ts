@@ -7,8 +7,7 @@ import { lacking } from '../../support/machine-requirements.ts';
 import { quietPort } from '../../support/quiet-port.ts';
 import type { Random } from '../../support/random.ts';
 import type { FaultPromise, RoundReport } from '../promise.ts';
-import { judgeFixture } from './judge-fixture.ts';
-import { type OpenFixture, openFixture } from './open-fixture.ts';
+import { judgeFixture, type OpenFixture, openFixture } from './fixture.ts';
 import { makeNextRelease, type Release, startRelease, THIS_RELEASE } from './release.ts';
 
 export const CHANGED_VIEW = join('tests', 'faults', 'upgrade', 'changed-view.sql');

@@ -21,8 +21,7 @@ import { sendAll } from '../../support/send.ts';
 import { waitUntilCounted } from '../../support/wait-until-counted.ts';
 import { postgresUrlOf } from '../ask-postgres.ts';
 import { sendOptions } from '../workload.ts';
-import { replaysOf } from './judge-fixture.ts';
-import { type FixtureMode, type Mode, storyText } from './open-fixture.ts';
+import { type FixtureMode, type Mode, replaysOf, storyText } from './fixture.ts';
 
 const SEED = 19;
 const CONNECTIONS = 4;
