@@ -12,17 +12,15 @@ export interface FaultPromise {
   name?: string;
   title: string;
   /** How many rounds each form has. */
-  rounds: RoundsOfForms;
+  rounds: Record<Form, number>;
   /** What this machine lacks that the rounds need, in words: then none is begun. Undefined when nothing. */
   lacks?(): string | undefined;
   /** Starts what the rounds need. */
   open(options: FaultOptions): Promise<FaultRounds>;
 }
 
-export interface RoundsOfForms {
-  short: number;
-  long: number;
-}
+/** `short` is part of the tests. */
+export type Form = 'short' | 'long';
 
 export interface FaultOptions {
   /** Of the run: each round has its own. */
@@ -30,7 +28,7 @@ export interface FaultOptions {
   /** Rounds in all, those of a run that is resumed among them. */
   rounds: number;
   /** Sizes may differ between the forms, not only the count of rounds. */
-  form: 'short' | 'long';
+  form: Form;
   /** A line for the operator, within a long round. */
   say(line: string): void;
   /**

@@ -8,10 +8,7 @@ import {
   type Tally,
 } from './promise.ts';
 
-export interface PromiseRun {
-  seed: number;
-  rounds: number;
-  form: 'short' | 'long';
+export interface PromiseRun extends Pick<FaultOptions, 'seed' | 'rounds' | 'form'> {
   /** What an earlier run of the same promise and seed has done: the rounds after it are run. */
   resumed?: FaultResult;
   /** After each round, with all that is known so far. */

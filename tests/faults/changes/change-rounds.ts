@@ -62,7 +62,7 @@ async function killRound(
   const victim = VICTIMS[number % VICTIMS.length] ?? 'control side';
   const since = new Date();
   const planner = planChanges(random, run, taken);
-  const workload = startChangeWorkload({ api, planner, random, senders: SENDERS });
+  const workload = startChangeWorkload(api, planner, random);
   const untilResponse = (count: number) => {
     return seenInTime(() => workload.responded() >= count || undefined, PATIENCE, `${count} changes`);
   };
@@ -103,19 +103,12 @@ interface WorkloadOfChanges {
   repeated: number;
 }
 
-interface WorkloadDeps {
-  api: Api;
-  planner: ChangePlanner;
-  random: Random;
-  senders: number;
-}
-
 /** Share of POSTs: sent twice at once, and once more after the response. */
 const COPIED_SHARE = 0.1;
 const REPLAYED_SHARE = 0.15;
 
 /** Sends changes continuously until it is stopped; each is repeated until its response comes. */
-function startChangeWorkload({ api, planner, random, senders }: WorkloadDeps) {
+function startChangeWorkload(api: Api, planner: ChangePlanner, random: Random) {
   const workload: WorkloadOfChanges = { outcomes: [], problems: [], repeated: 0 };
   let requested = 0;
 
@@ -151,7 +144,7 @@ function startChangeWorkload({ api, planner, random, senders }: WorkloadDeps) {
     if (response.status < 300) planner.taken(change, (response.body ?? {}) as object);
   }
 
-  const load = startSenders({ senders, send });
+  const load = startSenders({ senders: SENDERS, send });
   return {
     /** Responses so far. */
     responded: () => workload.outcomes.length,

@@ -9,10 +9,10 @@ import { auditOf } from '../../support/audit-of.ts';
 import { compareCounters, type Judged } from '../../support/compare.ts';
 import { during } from '../../support/during.ts';
 import { units } from '../../support/exact.ts';
-import type { PlannedRequest } from '../../support/generator.ts';
-import type { Instance } from '../../support/instance.ts';
+import { batchRequestOf, type PlannedRequest } from '../../support/generator.ts';
+import type { Instance, Role } from '../../support/instance.ts';
 import { lacking } from '../../support/machine-requirements.ts';
-import type { MeantEvent } from '../../support/planned-event.ts';
+import { createRandom } from '../../support/random.ts';
 import { type Outcome, sendOnce } from '../../support/send.ts';
 import { mountSmallDisk, type SmallDisk } from '../../support/small-disk.ts';
 import { postgresUrlOf } from '../ask-postgres.ts';
@@ -74,6 +74,8 @@ interface DiskScenario extends JudgedInstance, Pick<DiskPlan, 'bytesLeft' | 'gua
   fullMs: number;
 }
 
+/** Without the guard they may end. */
+const BEHIND_THE_GUARD: readonly Role[] = ['control side', 'postgres'];
 const FULL_MS = { short: 2_000, long: 10_000 };
 const REJECTED = { timeoutMs: 10_000, everyMs: 20 };
 const TAKEN = { timeoutMs: 60_000, everyMs: 20 };
@@ -84,9 +86,7 @@ const REPAIRED = { timeoutMs: 60_000, everyMs: 500 };
 
 async function fillOnce(scenario: DiskScenario, { seed, run, random }: Round): Promise<RoundReport> {
   const { instance, disk, judged, guarded } = scenario;
-  const roles = guarded
-    ? (['supervisor', 'data plane', 'control side', 'postgres'] as const)
-    : (['supervisor', 'data plane'] as const);
+  const roles: Role[] = ['supervisor', 'data plane', ...(guarded ? BEHIND_THE_GUARD : [])];
   const pids = () => roles.map((role) => `${role} ${instance.pid(role)}`);
   const before = pids();
   const postgres = instance.pid('postgres');
@@ -144,17 +144,10 @@ function createDiskProbes(judged: Judged, run: string) {
 const PROBE_EVENTS = 200;
 
 function probeOf({ world }: Judged, run: string): PlannedRequest {
-  const [customer, meter] = [world.customers[0], world.meters[0]];
-  const occurredAtMs = Date.now();
-  const items = Array.from({ length: PROBE_EVENTS }, (_, at) => {
-    const key = `${run}-${at}`;
-    const event: MeantEvent = { key, customer: 0, meter: 0, value: units('1'), occurredAtMs, properties: [] };
-    const named = { customerId: customer?.id, meterId: meter?.key, idempotencyKey: key };
-    const json = JSON.stringify({ ...named, occurredAt: new Date(occurredAtMs).toISOString(), value: 1 });
-    return { json, echoedKey: key, event };
-  });
-  const body = `{"events":[${items.map(({ json }) => json).join(',')}]}`;
-  return { kind: 'batch', gzip: false, includeEvents: false, items, body };
+  const nowMs = Date.now();
+  const meant = { customer: 0, meter: 0, value: units('1'), occurredAtMs: nowMs, properties: [] };
+  const events = Array.from({ length: PROBE_EVENTS }, (_, at) => ({ ...meant, key: `${run}-${at}` }));
+  return batchRequestOf(events, { world, nowMs, random: createRandom(nowMs), responsesShowEvents: true });
 }
 
 type DiskProbes = ReturnType<typeof createDiskProbes>;
@@ -170,15 +163,12 @@ async function repairedParts({ dataDir }: Instance): Promise<string[]> {
 }
 
 /** Fills the disk and checks the responses until it has been full for a while. */
-async function whileFull(
-  scenario: DiskScenario,
-  probes: DiskProbes,
-): Promise<{ problems: string[]; walRejected: number }> {
+async function whileFull(scenario: DiskScenario, probes: DiskProbes) {
   const { disk, judged, bytesLeft, guarded, fullMs } = scenario;
   const problems: string[] = [];
   let walRejected = 0;
   disk.fill(bytesLeft);
-  const rejected = await poll(async () => ((await isRejected(probes)) ? true : undefined), REJECTED);
+  const rejected = await poll(async () => !(await probes.send()).hasResponse || undefined, REJECTED);
   if (!rejected) problems.push(`nothing was rejected ${REJECTED.timeoutMs} ms after the disk was full`);
   for (const until = performance.now() + fullMs; performance.now() < until; await pass(20)) {
     disk.fill(bytesLeft);
@@ -186,10 +176,6 @@ async function whileFull(
     if (guarded) problems.push(...(await guardFaults(judged, probes)));
   }
   return { problems: [...new Set(problems)], walRejected };
-}
-
-async function isRejected(probes: DiskProbes): Promise<boolean> {
-  return !(await probes.send()).hasResponse;
 }
 
 /** With the guard every outcome is certain. */
@@ -231,7 +217,7 @@ async function wantWal(instance: Instance): Promise<'written' | 'rejected' | 'un
 /** Milliseconds until new events are acknowledged. */
 async function acknowledges(probes: DiskProbes): Promise<number> {
   const startedAt = performance.now();
-  const isTaken = async () => ((await probes.send()).hasResponse ? true : undefined);
+  const isTaken = async () => (await probes.send()).hasResponse || undefined;
   if (!(await poll(isTaken, TAKEN))) throw new Error('usage is still rejected though there is room');
   return Math.round(performance.now() - startedAt);
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Api, createApi } from '../../support/api.ts';
 import { auditOf } from '../../support/audit-of.ts';
 import { compareCounters, compareEvents, type Judged } from '../../support/compare.ts';
-import { type PlannedRequest, planRequests } from '../../support/generator.ts';
+import { type GeneratorOptions, type PlannedRequest, planRequests } from '../../support/generator.ts';
 import { type Instance, startInstance } from '../../support/instance.ts';
 import { createLedger, type Ledger, type SeenResponse } from '../../support/ledger.ts';
 import { makeWorld } from '../../support/make-world.ts';
@@ -25,16 +25,9 @@ export interface RecordedInstance extends Recording {
   sent: SentRequest[];
 }
 
-export interface SentRequest {
-  request: PlannedRequest;
-  response: SeenResponse;
+interface SentRequest extends Pick<SeenRequest, 'request' | 'response'> {
   /** When the response was sent: 0 for responses before the recording. */
   time: number;
-}
-
-export interface InstanceRun {
-  seed: number;
-  items: number;
 }
 
 /** Many ranges are to pass: a cut should find each of their steps. */
@@ -48,7 +41,7 @@ const NEVER = Number.POSITIVE_INFINITY;
 /** Starts on a small installation that was stopped, so that every file of a later day is there. */
 export async function recordInstance(
   folder: string,
-  { seed, items }: InstanceRun,
+  { seed, items }: Pick<Load, 'seed' | 'items'>,
 ): Promise<RecordedInstance> {
   const places = { before: join(folder, 'before'), trace: join(folder, 'trace') };
   mkdirSync(folder, { recursive: true });
@@ -98,10 +91,7 @@ function orderedIn(name: string): boolean {
   return /^(postgres|warehouse)/.test(name);
 }
 
-interface Load extends InstanceRun {
-  world: World;
-  run: string;
-}
+type Load = Pick<GeneratorOptions, 'world' | 'seed' | 'run' | 'items'>;
 
 interface SeenRequest {
   request: PlannedRequest;

@@ -3,7 +3,7 @@ import { seenInTime } from '../../support/in-time.ts';
 import type { Instance, Role } from '../../support/instance.ts';
 import type { Random } from '../../support/random.ts';
 import { type JudgedInstance, judgeAndStop, startJudged } from '../judged-instance.ts';
-import type { FaultOptions, RoundReport } from '../promise.ts';
+import type { FaultOptions, Form, RoundReport } from '../promise.ts';
 import type { Workload } from '../workload.ts';
 import { type Killer, startKiller } from './killer.ts';
 
@@ -75,7 +75,7 @@ export function mustBeAnother(instance: Instance, role: Role, killed: number): v
 const SHORT_WINDOWS = ['all', 'custom'];
 
 /** From every side: responses, counters, breakdowns, the list of events, audit, log, stored rows. */
-export function judgeScenario(scenario: Scenario, form: FaultOptions['form']): Promise<RoundReport> {
+export function judgeScenario(scenario: Scenario, form: Form): Promise<RoundReport> {
   const windows = form === 'short' ? SHORT_WINDOWS : undefined;
   return judgeAndStop(scenario, [
     compareCounters,

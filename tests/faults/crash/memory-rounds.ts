@@ -5,8 +5,8 @@ import { createLoadBody } from '../../support/load-bodies.ts';
 import { makeWorld } from '../../support/make-world.ts';
 import { type OpenedInstance, openInstance } from '../../support/open-instance.ts';
 import { processCost } from '../../support/process-cost.ts';
+import { whileStopped } from '../held-processes.ts';
 import type { FaultPromise, RoundReport } from '../promise.ts';
-import { whileStopped } from '../while-stopped.ts';
 
 const RSS_MAX_MIB = 512;
 const MEBIBYTE = 1024 * 1024;

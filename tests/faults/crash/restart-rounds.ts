@@ -2,16 +2,20 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pass } from 'node:timers/promises';
 import { dataDirAt } from '../../../infra/platform/data-dir.ts';
-import { signal } from '../../../infra/platform/process-identity.ts';
 import { type PlannedRequest, planRequests } from '../../support/generator.ts';
-import { seenInTime } from '../../support/in-time.ts';
 import { runLoad } from '../../support/load-run.ts';
-import { lockOwner } from '../../support/processes.ts';
 import { sendAll } from '../../support/send.ts';
 import { waitedForCoreMs } from '../../support/stopwatch.ts';
+import { restartDataPlane, whileStopped } from '../held-processes.ts';
 import { type JudgedInstance, startJudged } from '../judged-instance.ts';
-import { type FaultOptions, type FaultPromise, type Round, type RoundReport, roundOf } from '../promise.ts';
-import { whileStopped } from '../while-stopped.ts';
+import {
+  type FaultOptions,
+  type FaultPromise,
+  type Form,
+  type Round,
+  type RoundReport,
+  roundOf,
+} from '../promise.ts';
 import { sendOptions, sendReplays } from '../workload.ts';
 import { mustBeAnother } from './kill-scenario.ts';
 
@@ -32,7 +36,8 @@ export const quickRestart: FaultPromise = {
     const opened = await startJudged({ LOG_LEVEL: 'warn' }, { connections: CONNECTIONS, onEnd });
     const full: FullInstance = { ...opened, known: [], keys: 0 };
     await whileStopped(opened.instance.pid('control side'), () => fill(full, options));
-    await endInOrder(opened);
+    // Which brings the record file up to the log, whatever is the distance of its checkpoints.
+    await restartDataPlane(opened.instance);
     return { round: (round) => restartRound(full, round, options.form) };
   },
 };
@@ -76,21 +81,6 @@ async function getToKnow({ judged, known }: FullInstance, seed: number): Promise
   known.push(...requests);
 }
 
-const AGAIN = { timeoutMs: 60_000 };
-
-/** Which brings the record file up to the log, whatever is the distance of its checkpoints. */
-async function endInOrder({ instance }: JudgedInstance): Promise<void> {
-  const pid = instance.pid('data plane');
-  signal(pid, 'SIGTERM');
-  const isAnother = async () => {
-    const current = lockOwner(instance.dataDir, 'ingest')?.pid;
-    if (current === undefined || current === pid) return undefined;
-    const response = await fetch(`${instance.origin}/healthz`).catch(() => undefined);
-    return response?.ok || undefined;
-  };
-  await seenInTime(isAnother, AGAIN, 'a data plane after one that was ended in order');
-}
-
 /** Of a load before a kill: somewhere between two checkpoints, which are a second or two apart then. */
 const BUSY_MS = { least: 500, more: 2_000 };
 /** One that was ready for less is started again after a wait (supervised-child.ts), longer each time. */
@@ -99,7 +89,7 @@ const WELL_AFTER_MS = 1_500;
 async function restartRound(
   full: FullInstance,
   { number, seed, random }: Round,
-  form: FaultOptions['form'],
+  form: Form,
 ): Promise<RoundReport> {
   const { instance, judged, known } = full;
   const pid = instance.pid('data plane');

@@ -6,7 +6,7 @@ import { openInstance } from '../../support/open-instance.ts';
 import type { Random } from '../../support/random.ts';
 import { askPostgres, postgresUrlOf } from '../ask-postgres.ts';
 import { judgeCustomer, type NotifiedRow } from '../changes/judge-notified.ts';
-import type { FaultOptions, FaultPromise, Round, RoundReport } from '../promise.ts';
+import type { FaultOptions, FaultPromise, Form, Round, RoundReport } from '../promise.ts';
 
 /**
  * A plan with many subscribers changes, and the process that notifies them is killed meanwhile. Each one is
@@ -37,7 +37,7 @@ const SIZES = {
 };
 const ALL_NOTIFIED_MS = 60_000;
 /** By turns; the first of the long form is an undisturbed one. */
-const VICTIMS: Record<FaultOptions['form'], ReadonlyArray<Role | undefined>> = {
+const VICTIMS: Record<Form, ReadonlyArray<Role | undefined>> = {
   short: ['control side'],
   long: [undefined, 'control side', 'control side', 'postgres'],
 };
@@ -131,7 +131,7 @@ function openSubscribers(instance: Instance) {
     },
 
     /** What was notified since then, and how many changes still wait. */
-    async notified(since: Date): Promise<NotifiedSince> {
+    async notified(since: Date) {
       const [row] = await ask<{ events: string; waiting: string }>(
         `SELECT (SELECT count(*) FROM webhook_events
                   WHERE environment = $1 AND created_at > $2 AND type = 'entitlement.changed') AS events,
@@ -139,8 +139,8 @@ function openSubscribers(instance: Instance) {
         since,
       );
       const [events, waiting] = [Number(row?.events), Number(row?.waiting)];
-      if (waiting > 0) return { events, waiting, features: [] };
-      const features = await ask<NotifiedSince['features'][number]>(
+      if (waiting > 0) return { events, waiting, features: [] as FeatureCounts[] };
+      const features = await ask<FeatureCounts>(
         `SELECT body::json -> 'data' ->> 'featureKey' AS "featureKey", count(*)::int AS events,
                 count(DISTINCT object_id)::int AS customers
            FROM webhook_events
@@ -178,10 +178,10 @@ function openSubscribers(instance: Instance) {
   };
 }
 
-interface NotifiedSince {
+interface FeatureCounts {
+  featureKey: string;
   events: number;
-  waiting: number;
-  features: Array<{ featureKey: string; events: number; customers: number }>;
+  customers: number;
 }
 
 const INSERT_CUSTOMERS = `

@@ -3,7 +3,7 @@ import { poll } from '../../../infra/platform/poll.ts';
 import { compareBreakdowns, compareCounters, type Judged } from '../../support/compare.ts';
 import { during } from '../../support/during.ts';
 import { problemsOf } from '../judged-instance.ts';
-import type { FaultOptions, FaultPromise, Round, RoundReport } from '../promise.ts';
+import type { FaultPromise, Form, Round, RoundReport } from '../promise.ts';
 import {
   type KnownLoad,
   pauseFor,
@@ -55,7 +55,7 @@ const STORES: readonly StoreName[] = ['warehouse', 'postgres'];
 const SHORT_OUTAGE_MS = SILENCE_MS_MAX + 1_000;
 
 /** The last of the long form lasts longer than a key is trusted while Postgres is unavailable. */
-function outageOf({ number, random }: Round, form: FaultOptions['form']): Outage {
+function outageOf({ number, random }: Round, form: Form): Outage {
   // Each store is killed, and then hangs.
   const store = STORES[Math.floor(number / 2) % STORES.length] ?? 'postgres';
   const how = number % 2 === 0 ? 'killed' : 'hanging';
@@ -116,14 +116,12 @@ const NAMES: Record<StoreName, string> = { warehouse: 'Warehouse', postgres: 'Po
 const PROBE_PAUSE_MS = 500;
 const PROBLEMS_MAX = 10;
 
-interface Watched {
-  load: KnownLoad;
-  outageAt: number;
-  size: Sizes;
-}
-
 /** Repeats every probe until the outage is over and each has its response. */
-async function watchOutage(scenario: OutageScenario, outage: Outage, { load, outageAt, size }: Watched) {
+async function watchOutage(
+  scenario: OutageScenario,
+  outage: Outage,
+  { load, outageAt, size }: { load: KnownLoad; outageAt: number; size: Sizes },
+) {
   const respondedBefore = load.responded();
   const problems: string[] = [];
   const peaks: Record<string, number> = {};
@@ -182,7 +180,7 @@ function get(url: string): Promise<Response> {
 const STOP_MS_MAX = 15_000;
 
 /** In the end both stores hang, and Metergate is stopped; then started again, in the long form. */
-async function judge(scenario: OutageScenario, form: FaultOptions['form']): Promise<RoundReport> {
+async function judge(scenario: OutageScenario, form: Form): Promise<RoundReport> {
   const { instance, judged, stores } = scenario;
   const problems: string[] = [];
   for (const store of Object.values(stores)) store.freeze();

@@ -6,7 +6,7 @@ import type { Fault } from '../../support/proxy/tcp-proxy.ts';
 import { startSenders } from '../../support/senders.ts';
 import { waitUntilCounted } from '../../support/wait-until-counted.ts';
 import { judgeAll, problemsOf } from '../judged-instance.ts';
-import type { FaultOptions, FaultPromise, Round, RoundReport } from '../promise.ts';
+import type { FaultPromise, Form, Round, RoundReport } from '../promise.ts';
 import { startWorkload } from '../workload.ts';
 import { compareServed, type OutageScenario, openOutageScenario } from './outage-scenario.ts';
 
@@ -33,7 +33,7 @@ function compareSomeBreakdowns(judged: Judged): Promise<string[]> {
   return compareBreakdowns(judged, ['all'], ['user', '$day']);
 }
 
-function loseResponses(scenario: OutageScenario, round: Round, form: FaultOptions['form']) {
+function loseResponses(scenario: OutageScenario, round: Round, form: Form) {
   const often: Fault[] = [...SWALLOWED, { kind: 'lose' }, LATE];
   const draw = {
     random: round.random,

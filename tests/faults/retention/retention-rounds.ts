@@ -2,18 +2,16 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { dataDirAt } from '../../../infra/platform/data-dir.ts';
 import { poll } from '../../../infra/platform/poll.ts';
-import { identityOf, isLiving, signal } from '../../../infra/platform/process-identity.ts';
 import { listSegments } from '../../../infra/segment-log/segment-file.ts';
 import { compareCounters } from '../../support/compare.ts';
-import { during, type RunningLoad } from '../../support/during.ts';
+import { during } from '../../support/during.ts';
 import { planRequests } from '../../support/generator.ts';
 import { seenInTime } from '../../support/in-time.ts';
-import { lockOwner } from '../../support/processes.ts';
 import { sendAll } from '../../support/send.ts';
 import { compareRows } from '../../support/stored-events.ts';
+import { restartDataPlane, whileStopped } from '../held-processes.ts';
 import { type JudgedInstance, judgeAndStop, problemsOf, startJudged } from '../judged-instance.ts';
 import { type FaultOptions, type FaultPromise, type Round, type RoundReport, roundOf } from '../promise.ts';
-import { whileStopped } from '../while-stopped.ts';
 
 /**
  * A log that gives up at once what is settled, and a data plane that ends, is killed, or loses its keys under
@@ -48,7 +46,7 @@ const ENVIRONMENT = {
 
 /** The fault of the data plane in the middle of a round's load; starts over at the end. */
 const FATES: Array<{ name: string; act: (scenario: Scenario) => Promise<void> }> = [
-  { name: 'ends', act: endInOrder },
+  { name: 'ends', act: ({ instance }) => restartDataPlane(instance) },
   { name: 'kills', act: ({ instance }) => instance.kill('data plane') },
   { name: 'lossesOfKeys', act: loseKeys },
 ];
@@ -58,9 +56,13 @@ async function retentionRound(scenario: Scenario, { number, random }: Round): Pr
   const fate = FATES[number % FATES.length] ?? { name: 'none', act: async () => undefined };
   const [pid, keptFrom] = [instance.pid('data plane'), keptFromOf(scenario)];
   const half = itemsOf(options) * (0.3 + random.below(40) / 100);
-  const sending = startSending(scenario, number);
-  await during(sending, async () => {
-    await seenInTime(() => sending.items() > half || undefined, HALF_SENT, 'the middle of the load');
+  let acknowledged = 0;
+  const sent = send(scenario, number, (items) => {
+    acknowledged = items;
+  });
+  sent.catch(() => undefined); // reported by `stop`
+  await during({ stop: () => sent }, async () => {
+    await seenInTime(() => acknowledged > half || undefined, HALF_SENT, 'the middle of the load');
     await fate.act(scenario);
   });
   const earlier = rounds.length > 0 ? random.pick(rounds) : number;
@@ -76,21 +78,6 @@ async function retentionRound(scenario: Scenario, { number, random }: Round): Pr
 
 const HALF_SENT = { timeoutMs: PATIENCE_MS, everyMs: 1 };
 
-interface Sending extends RunningLoad<void> {
-  /** Sent and acknowledged so far. */
-  items(): number;
-}
-
-/** It stops by itself, when all is sent. */
-function startSending(scenario: Scenario, number: number): Sending {
-  let responded = 0;
-  const sent = send(scenario, number, (items) => {
-    responded = items;
-  });
-  sent.catch(() => undefined); // reported by `stop`
-  return { items: () => responded, stop: () => sent };
-}
-
 function itemsOf({ form }: FaultOptions): number {
   return form === 'short' ? 10_000 : 20_000;
 }
@@ -104,16 +91,6 @@ async function send(scenario: Scenario, number: number, onProgress?: (items: num
   const progress = onProgress === undefined ? {} : { onProgress };
   await sendAll(requests, { api, ledger, connections: CONNECTIONS, patienceMs: PATIENCE_MS, ...progress });
 }
-
-/** An ordinary stop of the data plane; resolves when its supervisor has started it again. */
-async function endInOrder({ instance }: Scenario): Promise<void> {
-  const dataPlane = identityOf(instance.pid('data plane'));
-  signal(dataPlane.pid, 'SIGTERM');
-  await seenInTime(() => !isLiving(dataPlane) || undefined, ENDED, 'the data plane to end');
-  await seenInTime(() => lockOwner(instance.dataDir, 'ingest'), ENDED, 'the next data plane');
-}
-
-const ENDED = { timeoutMs: 20_000 };
 
 /** Kills the data plane and removes its keys before it is started again. */
 async function loseKeys({ instance }: Scenario): Promise<void> {
@@ -130,7 +107,7 @@ const TRIMMED = { timeoutMs: 20_000, everyMs: 100 };
  * but the last segments, and what was at `position` in any case.
  */
 async function untrimmed(scenario: Scenario, position: number): Promise<string[]> {
-  await endInOrder(scenario);
+  await restartDataPlane(scenario.instance);
   const isTrimmed = () => segmentsOf(scenario).length <= 2 && keptFromOf(scenario) > position;
   if (await poll(() => isTrimmed() || undefined, TRIMMED)) return [];
   const left = `${segmentsOf(scenario).length} segments of what is settled`;

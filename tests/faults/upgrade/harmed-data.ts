@@ -6,6 +6,46 @@ import { askWarehouse } from './stored-sums.ts';
 
 /* Damage to a data folder: each function returns the file or folder that the rejection has to name. */
 
+/** What the data plane rejects at its start, and how it has to say so. */
+export const HARMS: Array<[what: string, harm: (paths: DataDir) => string, says: RegExp]> = [
+  [
+    'a segment damaged in the middle, its keys lost',
+    // Found when keys are rebuilt from the log.
+    (paths) => damagedMiddle(without(paths, paths.keys)),
+    /is damaged at byte \d+ .*checksum fails.*\. Restore it/,
+  ],
+  [
+    'a log without one of its segments',
+    (paths) => segment(without(paths, segment(paths, 1)), 0),
+    /the next segment begins at \d+\. Restore it/,
+  ],
+  ['a log that lost acknowledged frames', shortSegment, /durable up to \d+\. Restore it from a backup/],
+  // Red when only the folder itself is checked: what is acknowledged from then on would never be counted.
+  ['a log older than the database', olderLog, /durable up to \d+\. .* no older than the database/],
+  ['a log of a newer release', (paths) => logJson(paths, { version: 2 }), /written by a newer Metergate/],
+  ['a log of another identity key', foreignLog, /written under another identity key/],
+  [
+    'segments without their log.json',
+    (paths) => without(paths, join(paths.log, 'log.json')).log,
+    /restore DATA_DIR/,
+  ],
+  // Red when a log is made where there is none: it would know no key of what was counted.
+  ['a folder that lost its log', (paths) => without(paths, paths.log).log, /mount or restore DATA_DIR/],
+  [
+    'a folder that lost its log and its keys',
+    (paths) => without(paths, paths.log, paths.keys).log,
+    /mount or restore DATA_DIR/,
+  ],
+  ['a truncated record file', truncatedRecords, /has \d+ bytes where .* promises \d+\. Restore it, or move/],
+  ['a record file of another identity key', (paths) => header(paths, 8), /under another identity key/],
+  [
+    'a record file of another log',
+    (paths) => header(paths, 24),
+    /another log\. Restore it, or move its folder/,
+  ],
+  ['a record file of a newer release', (paths) => header(paths, 4), /by a newer Metergate: start that one/],
+];
+
 export function segments({ log }: DataDir): string[] {
   return readdirSync(log)
     .filter((name) => name.endsWith('.seg'))
@@ -16,10 +56,9 @@ function segment(paths: DataDir, at: number): string {
   return join(paths.log, segments(paths).at(at) ?? '');
 }
 
-/** Found when keys are rebuilt from the log. */
-export function damagedMiddleWithoutKeys(paths: DataDir): string {
-  rmSync(paths.keys, { recursive: true });
-  return damagedMiddle(paths);
+function without(paths: DataDir, ...lost: string[]): DataDir {
+  for (const path of lost) rmSync(path, { recursive: true });
+  return paths;
 }
 
 /** Found by the load, unless it was loaded before. */
@@ -31,27 +70,17 @@ export function damagedMiddle(paths: DataDir): string {
   return path;
 }
 
-export function missingSegment(paths: DataDir): string {
-  rmSync(segment(paths, 1));
-  return segment(paths, 0);
-}
-
-export function shortSegment(paths: DataDir): string {
+function shortSegment(paths: DataDir): string {
   const path = segment(paths, -1);
   truncateSync(path, readFileSync(path).length - 1);
   return path;
 }
 
 /** Put back alone, as it was once, and without the keys that rejected it. */
-export function olderLog(paths: DataDir): string {
-  for (const name of segments(paths).slice(1)) rmSync(join(paths.log, name));
-  rmSync(join(paths.log, 'durable-end'));
-  rmSync(paths.keys, { recursive: true });
-  return segment(paths, 0);
-}
-
-export function newerLog(paths: DataDir): string {
-  return logJson(paths, { version: 2 });
+function olderLog(paths: DataDir): string {
+  const newer = segments(paths).slice(1);
+  const lost = [...newer, 'durable-end'].map((name) => join(paths.log, name));
+  return segment(without(paths, ...lost, paths.keys), 0);
 }
 
 export function foreignLog(paths: DataDir): string {
@@ -65,11 +94,6 @@ function logJson(paths: DataDir, change: object): string {
   return path;
 }
 
-export function gone(directory: string, name: string): string {
-  rmSync(join(directory, name));
-  return directory;
-}
-
 export function truncatedRecords({ keys }: DataDir): string {
   const path = join(keys, 'records');
   truncateSync(path, 100);
@@ -77,18 +101,13 @@ export function truncatedRecords({ keys }: DataDir): string {
 }
 
 /** Turns a byte of the record file's header (infra/key-table/record-file.ts), and makes its checksum true. */
-export function header({ keys }: DataDir, at: number): string {
+function header({ keys }: DataDir, at: number): string {
   const path = join(keys, 'records');
   const content = readFileSync(path);
   content.writeUInt8((content.readUInt8(at) + 1) % 256, at);
   content.writeUInt32LE(crc32(content.subarray(0, 44)), 44);
   writeFileSync(path, content);
   return path;
-}
-
-export function withoutLog({ log }: DataDir, ...folders: string[]): string {
-  for (const folder of folders) rmSync(folder, { recursive: true });
-  return log;
 }
 
 /** As if a later release had been on these data: its migration is recorded, and nothing else is different. */

@@ -8,18 +8,11 @@ import { testFolder } from '../../support/test-folder.ts';
 import { openFixture } from './fixture.ts';
 import {
   damagedMiddle,
-  damagedMiddleWithoutKeys,
   foreignLog,
-  gone,
-  header,
+  HARMS,
   makeWarehouseNewer,
-  missingSegment,
-  newerLog,
-  olderLog,
   segments,
-  shortSegment,
   truncatedRecords,
-  withoutLog,
 } from './harmed-data.ts';
 import { startRelease, THIS_RELEASE } from './release.ts';
 import { type Installation, makeInstallation } from './small-installation.ts';
@@ -50,41 +43,7 @@ beforeAll(async () => {
 afterAll(() => installation?.remove());
 
 describe('the data plane rejects', () => {
-  const harms: Array<[what: string, harm: (paths: DataDir) => string, says: RegExp]> = [
-    [
-      'a segment damaged in the middle, its keys lost',
-      damagedMiddleWithoutKeys,
-      /is damaged at byte \d+ .*checksum fails.*\. Restore it/,
-    ],
-    ['a log without one of its segments', missingSegment, /the next segment begins at \d+\. Restore it/],
-    ['a log that lost acknowledged frames', shortSegment, /durable up to \d+\. Restore it from a backup/],
-    // Red when only the folder itself is checked: what is acknowledged from then on would never be counted.
-    ['a log older than the database', olderLog, /durable up to \d+\. .* no older than the database/],
-    ['a log of a newer release', newerLog, /written by a newer Metergate/],
-    ['a log of another identity key', foreignLog, /written under another identity key/],
-    ['segments without their log.json', (paths) => gone(paths.log, 'log.json'), /restore DATA_DIR/],
-    // Red when a log is made where there is none: it would know no key of what was counted.
-    ['a folder that lost its log', (paths) => withoutLog(paths, paths.log), /mount or restore DATA_DIR/],
-    [
-      'a folder that lost its log and its keys',
-      (paths) => withoutLog(paths, paths.log, paths.keys),
-      /mount or restore DATA_DIR/,
-    ],
-    [
-      'a truncated record file',
-      truncatedRecords,
-      /has \d+ bytes where .* promises \d+\. Restore it, or move/,
-    ],
-    ['a record file of another identity key', (paths) => header(paths, 8), /under another identity key/],
-    [
-      'a record file of another log',
-      (paths) => header(paths, 24),
-      /another log\. Restore it, or move its folder/,
-    ],
-    ['a record file of a newer release', (paths) => header(paths, 4), /by a newer Metergate: start that one/],
-  ];
-
-  it.each(harms)('%s', async (_, harm, says) => {
+  it.each(HARMS)('%s', async (_, harm, says) => {
     const paths = copyOfTest();
     const named = harm(paths);
     const before = checkSums(paths);
@@ -189,9 +148,7 @@ describe('npm start', () => {
     const paths = fixtureOfTest();
     await makeWarehouseNewer(paths);
     const before = await warehouseSums(paths);
-    const { code, stdout, stderr } = await runToEnd(THIS_RELEASE, { DATA_DIR: paths.root });
-    expect(stderr).toMatch(/^The warehouse is at migration 9999 .*: start a release that is as new\.$/m);
-    expect({ code, stdout }).toEqual({ code: EXIT.dataRefused, stdout: '' });
+    await expectRejected(paths, /^The warehouse is at migration 9999 .*: start a release that is as new\.$/m);
     expect(await warehouseSums(paths)).toEqual(before);
   });
 
@@ -199,12 +156,16 @@ describe('npm start', () => {
   it('ends with 4 where the warehouse is lost, and says how it is made again', async () => {
     const paths = fixtureOfTest();
     rmSync(paths.warehouse, { recursive: true });
-    const { code, stdout, stderr } = await runToEnd(THIS_RELEASE, { DATA_DIR: paths.root });
-    expect(stderr).toMatch(
-      /^The folder .*warehouse is empty, .* has counted \d+ events: .*WAREHOUSE_REBUILD/m,
-    );
-    expect({ code, stdout }).toEqual({ code: EXIT.dataRefused, stdout: '' });
+    const says = /^The folder .*warehouse is empty, .* has counted \d+ events: .*WAREHOUSE_REBUILD/m;
+    await expectRejected(paths, says);
   });
+
+  async function expectRejected({ root }: DataDir, says: RegExp): Promise<string> {
+    const { code, stdout, stderr } = await runToEnd(THIS_RELEASE, { DATA_DIR: root });
+    expect(stderr).toMatch(says);
+    expect({ code, stdout }).toEqual({ code: EXIT.dataRefused, stdout: '' });
+    return stderr;
+  }
 
   it('ends with 3 where another one runs on its DATA_DIR, which goes on', async () => {
     const paths = fixtureOfTest();

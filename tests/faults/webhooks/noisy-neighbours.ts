@@ -16,18 +16,18 @@ export const noisyNeighbours: FaultPromise = {
   title: 'half of all endpoints send no response',
   rounds: { short: 1, long: 5 },
   async open(options) {
-    const size = SIZES[options.form];
-    const delays = createDelays();
-    const scenario = await openWebhookScenario(options, { connections: 4, onEvent: delays.onEvent });
+    const world: Neighbourhood = { apis: [], size: SIZES[options.form], hangs: false, delaysMs: [] };
+    const onEvent = (event: ReceivedEvent) => receive(world, event);
+    const scenario = await openWebhookScenario(options, { connections: 4, onEvent });
     const { origin, keys } = scenario.instance;
     const test = createApi({ origin, key: keys().test.secret, connections: 4 });
     options.onEnd(() => test.close());
-    const apis = [scenario.api, test];
-    for (let n = 0; n < size.endpoints; n += 1) {
-      const api = apis[n % apis.length] as Api;
+    world.apis = [scenario.api, test];
+    for (let n = 0; n < world.size.endpoints; n += 1) {
+      const api = world.apis[n % world.apis.length] as Api;
       await register(api, scenario.receiver.url(`${isNoisy(n) ? NOISY : 'well'}-${n}`));
     }
-    return { round: ({ run }) => hangHalf({ apis, delays, size }, run) };
+    return { round: ({ run }) => hangHalf(world, run) };
   },
 };
 
@@ -48,32 +48,27 @@ const BASELINE_MS_MIN = 250;
 const TIMES_MAX = 2;
 const PATIENCE = { timeoutMs: 40_000 };
 
-function createDelays() {
-  const delays: number[] = [];
-  const state = { hangs: false };
-  return {
-    delays,
-    state,
-    onEvent({ endpoint, body, atMs }: ReceivedEvent): Behaviour {
-      if (endpoint.startsWith(NOISY)) return state.hangs ? 'hang' : { status: 200 };
-      const { created_at } = JSON.parse(body) as { created_at: string };
-      delays.push(atMs - Date.parse(created_at));
-      return { status: 200 };
-    },
-  };
-}
-
 interface Neighbourhood {
   apis: readonly Api[];
-  delays: ReturnType<typeof createDelays>;
   size: (typeof SIZES)['short'];
+  /** Whether the noisy endpoints hang. */
+  hangs: boolean;
+  /** Of deliveries to healthy endpoints. */
+  delaysMs: number[];
+}
+
+function receive({ hangs, delaysMs }: Neighbourhood, { endpoint, body, atMs }: ReceivedEvent): Behaviour {
+  if (endpoint.startsWith(NOISY)) return hangs ? 'hang' : { status: 200 };
+  const { created_at } = JSON.parse(body) as { created_at: string };
+  delaysMs.push(atMs - Date.parse(created_at));
+  return { status: 200 };
 }
 
 async function hangHalf(world: Neighbourhood, run: string): Promise<RoundReport> {
-  const { delays, size } = world;
-  delays.state.hangs = false;
+  const { size } = world;
+  world.hangs = false;
   const baseline = await measure(world, `${run}-baseline`);
-  delays.state.hangs = true;
+  world.hangs = true;
   const whileHanging = await measure(world, `${run}-hanging`);
   const [baselineP99Ms, duringHangP99Ms] = [baseline, whileHanging].map((all) =>
     Math.round(percentile(all, 99)),
@@ -90,8 +85,8 @@ async function hangHalf(world: Neighbourhood, run: string): Promise<RoundReport>
 }
 
 /** Delays of all deliveries to healthy endpoints. */
-async function measure({ apis, delays, size }: Neighbourhood, run: string): Promise<number[]> {
-  delays.delays.length = 0;
+async function measure({ apis, delaysMs, size }: Neighbourhood, run: string): Promise<number[]> {
+  delaysMs.length = 0;
   let created = 0;
   const workloads = apis.map((api, at) => {
     const onCreated = () => {
@@ -103,7 +98,7 @@ async function measure({ apis, delays, size }: Neighbourhood, run: string): Prom
     pass(size.seconds * 1_000),
   );
   const expected = (created * size.endpoints) / 2 / apis.length;
-  const isNotified = () => delays.delays.length >= expected;
+  const isNotified = () => delaysMs.length >= expected;
   await seenInTime(() => isNotified() || undefined, PATIENCE, 'the deliveries to healthy endpoints');
-  return [...delays.delays];
+  return [...delaysMs];
 }
