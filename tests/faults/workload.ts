@@ -72,15 +72,10 @@ export function startWorkload(
     summary.requestsRepeated += repeats.reduce((sum, count) => sum + count, 0);
   }
 
-  const load = startSenders({ senders, pauseMs, send });
   return {
+    ...startSenders({ senders, pauseMs, send, summary }),
     /** The last requests with a response, newest last. */
     recent: () => [...recent],
-    /** Resolves when everything sent has its response. Rejects when a request received none for too long. */
-    async stop(): Promise<WorkloadSummary> {
-      await load.stop();
-      return summary;
-    },
   };
 }
 

@@ -8,7 +8,6 @@ import { startSenders } from '../../support/senders.ts';
 import type { FaultPromise, Round, RoundReport } from '../promise.ts';
 import { untilResponse } from '../until-response.ts';
 import { judgeChanges } from './judge-changes.ts';
-import { judgeNotified } from './judge-notified.ts';
 import {
   CHANGES,
   type ChangePlanner,
@@ -16,7 +15,7 @@ import {
   type PlannedChange,
   planChanges,
 } from './plan-changes.ts';
-import { readStoredChanges } from './stored-changes.ts';
+import { judgeNotified, readStoredChanges } from './stored-changes.ts';
 
 /**
  * Rounds of changes of every kind by many clients at once, a kill -9 within them, and a look at every row,
@@ -144,15 +143,10 @@ function startChangeWorkload(api: Api, planner: ChangePlanner, random: Random) {
     if (response.status < 300) planner.taken(change, (response.body ?? {}) as object);
   }
 
-  const load = startSenders({ senders: SENDERS, send });
   return {
+    ...startSenders({ senders: SENDERS, send, summary: workload }),
     /** Responses so far. */
     responded: () => workload.outcomes.length,
-    /** Rejects when a change received no response for too long. */
-    async stop() {
-      await load.stop();
-      return workload;
-    },
   };
 }
 

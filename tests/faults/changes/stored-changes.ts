@@ -1,3 +1,5 @@
+import { type Api, getPatiently } from '../../support/api.ts';
+import { seenInTime } from '../../support/in-time.ts';
 import type { Instance } from '../../support/instance.ts';
 import { askPostgres, postgresUrlOf } from '../ask-postgres.ts';
 
@@ -58,4 +60,68 @@ export async function readStoredChanges(instance: Instance, since: Date): Promis
     rows: objects.filter(({ isNew }) => isNew).map(({ id }) => id),
     existing: new Set(objects.map(({ id }) => id)),
   };
+}
+
+/**
+ * How the entitlements in the customers' last notifications differ from those that the API returns:
+ * a change that emits no notification is found here. Covers customers touched since a given time.
+ */
+export async function judgeNotified(
+  { instance, api }: { instance: Instance; api: Api },
+  since: Date,
+): Promise<string[]> {
+  const ask = <Row extends object>(sql: string, values: unknown[] = []) => {
+    return askPostgres<Row>(postgresUrlOf(instance), sql, values);
+  };
+  const isQuiet = async () => {
+    const [row] = await ask<{ waiting: string }>(
+      `SELECT (SELECT count(*) FROM fanout_jobs)
+            + (SELECT count(*) FROM entitlements_told WHERE next_turn <= now()) AS waiting`,
+    );
+    return Number(row?.waiting) === 0 || undefined;
+  };
+  await seenInTime(isQuiet, QUIET, 'all entitlement notifications');
+  const rows = await ask<NotifiedRow>(
+    `SELECT customer_id AS "customerId", told AS notified FROM entitlements_told
+      WHERE environment = $1 AND resolved_at >= $2 ORDER BY resolved_at DESC LIMIT $3`,
+    [`${instance.keys().workspaceId}:live`, since, CUSTOMERS_MAX],
+  );
+  const judged = await Promise.all(rows.map((row) => judgeCustomer(api, row)));
+  return judged.flat();
+}
+
+const QUIET = { timeoutMs: 60_000, everyMs: 50 };
+const READ_PATIENCE_MS = 60_000;
+const CUSTOMERS_MAX = 100;
+
+export interface NotifiedRow {
+  customerId: string;
+  notified: Record<string, true | string | null>;
+}
+
+/** How the last notifications of a customer differ from what it reads. */
+export async function judgeCustomer(api: Api, { customerId, notified }: NotifiedRow): Promise<string[]> {
+  const { status, body } = await getPatiently(api, `/entitlements/${customerId}`, READ_PATIENCE_MS);
+  if (status !== 200) return [`the entitlements of ${customerId} returned ${status}`];
+  const held = body as Array<{ featureKey: string; effectiveValue: unknown }>;
+  // A limit of 0 is notified where it is soft, which the list does not show.
+  const given = held.filter(
+    ({ featureKey, effectiveValue }) => !isNothing(effectiveValue) || featureKey in notified,
+  );
+  const is = inOrder(given.map(({ featureKey, effectiveValue }) => [featureKey, plain(effectiveValue)]));
+  const was = inOrder(Object.entries(notified));
+  return is === was ? [] : [`${customerId} was notified of ${was} and reads ${is}`];
+}
+
+function isNothing(value: unknown): boolean {
+  return value === false || plain(value) === '0';
+}
+
+/** Numbers come as text behind a mark. */
+function plain(value: unknown): unknown {
+  return typeof value === 'string' ? value.slice(1) : value;
+}
+
+function inOrder(values: Array<[string, unknown]>): string {
+  return JSON.stringify(values.sort(([a], [b]) => (a < b ? -1 : 1)));
 }

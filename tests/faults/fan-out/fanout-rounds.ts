@@ -5,7 +5,7 @@ import type { Instance, Role } from '../../support/instance.ts';
 import { openInstance } from '../../support/open-instance.ts';
 import type { Random } from '../../support/random.ts';
 import { askPostgres, postgresUrlOf } from '../ask-postgres.ts';
-import { judgeCustomer, type NotifiedRow } from '../changes/judge-notified.ts';
+import { judgeCustomer, type NotifiedRow } from '../changes/stored-changes.ts';
 import type { FaultOptions, FaultPromise, Form, Round, RoundReport } from '../promise.ts';
 
 /**

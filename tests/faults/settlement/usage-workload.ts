@@ -1,5 +1,4 @@
 import type { Api, ApiResponse } from '../../support/api.ts';
-import type { RunningLoad } from '../../support/during.ts';
 import type { Random } from '../../support/random.ts';
 import { startSenders } from '../../support/senders.ts';
 import { untilResponse } from '../until-response.ts';
@@ -32,9 +31,7 @@ const ITEMS = 30;
 const PAUSE_MS = 8;
 
 /** Usage of every customer, on time and late, without a pause but between two requests; with its requests. */
-export function startUsageWorkload(
-  options: UsageWorkloadOptions,
-): RunningLoad<{ requests: number; repeated: number }> {
+export function startUsageWorkload(options: UsageWorkloadOptions) {
   const summary = { requests: 0, repeated: 0 };
 
   async function send(sender: number): Promise<void> {
@@ -45,13 +42,7 @@ export function startUsageWorkload(
     summary.repeated += await sendUntilResponse(options, items);
   }
 
-  const load = startSenders({ senders: SENDERS, pauseMs: PAUSE_MS, send });
-  return {
-    async stop() {
-      await load.stop();
-      return summary;
-    },
-  };
+  return startSenders({ senders: SENDERS, pauseMs: PAUSE_MS, send, summary });
 }
 
 /** Corrections alone: within a workload concurrent usage costs more than they give back. */

@@ -5,9 +5,10 @@ import { seenInTime } from '../../support/in-time.ts';
 import { createRandom, type Random } from '../../support/random.ts';
 import type { Behaviour, ReceivedEvent } from '../../support/webhook-receiver.ts';
 import type { FaultPromise, Round, RoundReport } from '../promise.ts';
-import { createNotifiedLedger, type NotifiedLedger } from './notified-ledger.ts';
 import {
   type CustomerWorkload,
+  createNotifiedLedger,
+  type NotifiedLedger,
   openWebhookScenario,
   register,
   startCustomerWorkload,

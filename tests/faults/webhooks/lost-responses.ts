@@ -6,8 +6,12 @@ import { openHop } from '../../support/proxy/armed-proxy.ts';
 import { createLosses } from '../../support/proxy/losses.ts';
 import type { Fault } from '../../support/proxy/tcp-proxy.ts';
 import type { FaultPromise } from '../promise.ts';
-import { createNotifiedLedger } from './notified-ledger.ts';
-import { openWebhookScenario, register, startCustomerWorkload } from './webhook-scenario.ts';
+import {
+  createNotifiedLedger,
+  openWebhookScenario,
+  register,
+  startCustomerWorkload,
+} from './webhook-scenario.ts';
 
 /** Promise 5 on the last hop: an event whose response is lost on the way comes again, and is the same one. */
 export const webhookResponsesLost: FaultPromise = {
