@@ -2,7 +2,7 @@
  * `npm run torture`: the long form of every promise, against real processes. `-- --only 1,4` picks promises,
  * `-- --only distributed` one that has a name, `-- --only mutants` shows that each mutant is found,
  * `-- --only ids-random` shows it of one mutant, `-- --short` or `-- --rounds N` runs fewer rounds,
- * `-- --seed S` repeats a run, `-- --resume` goes on with the newest one that was cut off. Exit 1 when a
+ * `-- --seed S` repeats a run, `-- --resume` continues the newest one that was cut off. Exit 1 when a
  * promise is broken, 3 when this machine lacks what one needs, 130 when interrupted.
  */
 import { parseArgs } from 'node:util';
@@ -44,7 +44,7 @@ async function runFaultTests(): Promise<number> {
   process.once('SIGINT', () => {
     // The processes under test may have received it too: this round shows nothing. A second one ends at once.
     interrupted = true;
-    say('interrupted: go on with --resume');
+    say('interrupted: continue with --resume');
   });
   for (const [at, before] of file.results.entries()) {
     if (before.outcome !== 'unfinished' || interrupted) continue;

@@ -3,7 +3,7 @@ import { seenInTime } from '../support/in-time.ts';
 import type { Instance } from '../support/instance.ts';
 import { lockOwner } from '../support/processes.ts';
 
-/** Pauses a process (SIGSTOP) while the work is done; it goes on whatever becomes of the work. */
+/** Pauses a process (SIGSTOP) while the work is done; it continues whatever becomes of the work. */
 export async function whileStopped<T>(pid: number, work: () => Promise<T>): Promise<T> {
   if (!signal(pid, 'SIGSTOP')) throw new Error(`process ${pid}, which was to be paused, has ended`);
   try {

@@ -59,9 +59,9 @@ export interface FaultRounds {
 }
 
 export interface RoundReport {
-  /** Things done or seen in this round alone; the harness adds them up. Units last: `killsOfPostgres`. */
+  /** What was done or seen in this round alone; the harness adds them up. Units last: `killsOfPostgres`. */
   counts: Record<string, number>;
-  /** The largest of each is kept: `rssPeakMib`, `firstAnswerMs`. */
+  /** The largest of each is kept: `rssPeakMib`, `firstResponseMs`. */
   peaks?: Record<string, number>;
   /** A sentence for each breach. Not empty: the promise is broken, and no further round is run. */
   problems: string[];
@@ -83,9 +83,9 @@ export interface FaultResult {
    * than `rounds` are never `kept`: `--resume` runs those behind it again.
    */
   roundsJudged: number;
-  /** What a resume goes back to: there while rounds wait for the judgement at the end. */
+  /** What a resume returns to: there while rounds wait for the judgement at the end. */
   judged?: Tally;
-  /** `unfinished` when the run was cut off: `--resume` goes on with it. */
+  /** `unfinished` when the run was cut off: `--resume` continues it. */
   outcome: 'unfinished' | 'kept' | 'broken' | 'not run';
   seconds: number;
   counts: Record<string, number>;

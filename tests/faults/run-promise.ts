@@ -78,7 +78,7 @@ async function runRounds({ opened, result, take, run }: Running): Promise<void> 
   }
 }
 
-/** An interrupt may have reached the processes too: then only a sound judgement says something. */
+/** An interrupt may have reached the processes too: then only a sound judgement shows something. */
 async function judgeRounds({ opened, result, take, run }: Running): Promise<void> {
   if (result.problems.length > 0 || result.roundsJudged === result.roundsDone) return;
   const report = await attempt(async () => (await opened.judge?.()) ?? { counts: {}, problems: [] });
@@ -93,7 +93,7 @@ async function judgeRounds({ opened, result, take, run }: Running): Promise<void
   delete result.judged;
 }
 
-/** Without the rounds whose installation is gone and was never judged. */
+/** Without the rounds whose installation was removed and never judged. */
 function judgedPart(resumed: FaultResult): FaultResult {
   if (resumed.roundsDone === resumed.roundsJudged) return resumed;
   const { judged, ...result } = resumed;

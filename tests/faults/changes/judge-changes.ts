@@ -3,7 +3,7 @@ import type { Outcome } from './plan-changes.ts';
 import type { AuditEntry, Snapshot, StoredChanges } from './stored-changes.ts';
 
 /**
- * How stored data differs from the responses, and from itself: half a change, one that is gone, one
+ * How stored data differs from the responses, and from itself: half a change, one that is lost, one
  * that came twice. A sentence for each.
  */
 export function judgeChanges(outcomes: readonly Outcome[], stored: StoredChanges): string[] {

@@ -83,10 +83,10 @@ export function planChanges(random: Random, run: string, taken: Set<string>) {
       taken.add(operationId);
       const template = ROUTE_PATHS.get(operationId);
       if (method === 'PUT' && template !== undefined)
-        remember(put, template, `/api/v1${path}`, KNOWN_MAX_ELSE);
+        keepLatest(put, template, `/api/v1${path}`, KNOWN_MAX_ELSE);
       for (const [name, [maker, field]] of Object.entries(NAMES)) {
         if (maker !== operationId) continue;
-        remember(known, name, String(response[field]), KNOWN_MAX[name] ?? KNOWN_MAX_ELSE);
+        keepLatest(known, name, String(response[field]), KNOWN_MAX[name] ?? KNOWN_MAX_ELSE);
       }
     },
   };
@@ -129,7 +129,7 @@ function shuffled<T>(list: readonly T[], random: Random): T[] {
 }
 
 /** The latest of each name. */
-function remember(all: Map<string, string[]>, name: string, value: string, most: number): void {
+function keepLatest(all: Map<string, string[]>, name: string, value: string, most: number): void {
   const values = all.get(name) ?? [];
   if (values.push(value) > most) values.shift();
   all.set(name, values);

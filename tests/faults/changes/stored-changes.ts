@@ -1,7 +1,7 @@
 import { type Api, getPatiently } from '../../support/api.ts';
 import { seenInTime } from '../../support/in-time.ts';
 import type { Instance } from '../../support/instance.ts';
-import { askPostgres, postgresUrlOf } from '../ask-postgres.ts';
+import { postgresUrlOf, queryPostgres } from '../query-postgres.ts';
 
 /** What the changes of one environment since a given time left in the database. */
 export interface StoredChanges {
@@ -38,18 +38,18 @@ const TABLES = [
 ];
 
 export async function readStoredChanges(instance: Instance, since: Date): Promise<StoredChanges> {
-  const ask = <Row extends object>(sql: string) => {
-    return askPostgres<Row>(postgresUrlOf(instance), sql, [`${instance.keys().workspaceId}:live`, since]);
+  const query = <Row extends object>(sql: string) => {
+    return queryPostgres<Row>(postgresUrlOf(instance), sql, [`${instance.keys().workspaceId}:live`, since]);
   };
-  const entries = await ask<Omit<AuditEntry, 'at'> & { at: Date }>(
+  const entries = await query<Omit<AuditEntry, 'at'> & { at: Date }>(
     `SELECT action, object_id AS "objectId", request_id AS "requestId", before, after, created_at AS at
        FROM audit_log WHERE environment = $1 AND created_at >= $2 AND request_id IS NOT NULL ORDER BY id`,
   );
-  const events = await ask<Omit<StoredEvent, 'at'> & { at: Date }>(
+  const events = await query<Omit<StoredEvent, 'at'> & { at: Date }>(
     `SELECT type, object_id AS "objectId", created_at AS at
        FROM webhook_events WHERE environment = $1 AND created_at >= $2`,
   );
-  const objects = await ask<{ id: string; isNew: boolean }>(
+  const objects = await query<{ id: string; isNew: boolean }>(
     TABLES.map((table) => `SELECT id, created_at >= $2 AS "isNew" FROM ${table} WHERE environment = $1`).join(
       ' UNION ALL ',
     ),
@@ -70,18 +70,18 @@ export async function judgeNotified(
   { instance, api }: { instance: Instance; api: Api },
   since: Date,
 ): Promise<string[]> {
-  const ask = <Row extends object>(sql: string, values: unknown[] = []) => {
-    return askPostgres<Row>(postgresUrlOf(instance), sql, values);
+  const query = <Row extends object>(sql: string, values: unknown[] = []) => {
+    return queryPostgres<Row>(postgresUrlOf(instance), sql, values);
   };
   const isQuiet = async () => {
-    const [row] = await ask<{ waiting: string }>(
+    const [row] = await query<{ waiting: string }>(
       `SELECT (SELECT count(*) FROM fanout_jobs)
             + (SELECT count(*) FROM entitlements_told WHERE next_turn <= now()) AS waiting`,
     );
     return Number(row?.waiting) === 0 || undefined;
   };
   await seenInTime(isQuiet, QUIET, 'all entitlement notifications');
-  const rows = await ask<NotifiedRow>(
+  const rows = await query<NotifiedRow>(
     `SELECT customer_id AS "customerId", told AS notified FROM entitlements_told
       WHERE environment = $1 AND resolved_at >= $2 ORDER BY resolved_at DESC LIMIT $3`,
     [`${instance.keys().workspaceId}:live`, since, CUSTOMERS_MAX],

@@ -15,9 +15,9 @@ import { lacking } from '../../support/machine-requirements.ts';
 import { createRandom } from '../../support/random.ts';
 import { type Outcome, sendOnce } from '../../support/send.ts';
 import { mountSmallDisk, type SmallDisk } from '../../support/small-disk.ts';
-import { postgresUrlOf } from '../ask-postgres.ts';
 import { type JudgedInstance, judgeAndStop, problemsOf, startJudged } from '../judged-instance.ts';
 import type { FaultPromise, Round, RoundReport } from '../promise.ts';
+import { postgresUrlOf } from '../query-postgres.ts';
 import { sendReplays, startWorkload } from '../workload.ts';
 
 interface DiskPlan extends Pick<FaultPromise, 'title'> {
@@ -230,9 +230,9 @@ async function closeOnDisk(
   disk.clear();
   const left = keep ? mkdtempSync(join(tmpdir(), 'metergate-left-')) : undefined;
   try {
-    await instance.stop().catch(() => undefined); // dead perhaps: `close` ends what is left
+    await instance.stop().catch(() => undefined); // it may have ended: `close` ends what is left
     if (left === undefined) return undefined;
-    // Sockets cannot be copied, and one that is left says nothing.
+    // Sockets cannot be copied, and one that is left shows nothing.
     cpSync(disk.path, left, { recursive: true, filter: (from) => !lstatSync(from).isSocket() });
     cpSync(await instance.leave(), left, { recursive: true });
     return left;

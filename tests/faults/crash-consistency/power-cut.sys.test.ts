@@ -10,7 +10,7 @@ import { type Recording, recordDataPlane, recordSegments } from './recording.ts'
 /*
  * Promise 6: durable before the response. The system calls of real processes are recorded; then their folder
  * is rebuilt as a power cut would have left it, at times that a seed gives, and opened. Where strace may not
- * trace, `npm test` says so (machine-means.ts).
+ * trace, `npm test` says so (machine-requirements.ts).
  */
 const CUTS = 60;
 

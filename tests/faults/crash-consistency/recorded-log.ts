@@ -58,7 +58,7 @@ interface Naming {
   durable: number;
 }
 
-/** Every file that ever got such a name, and when the name became durable. */
+/** Every file that was given such a name, and when the name became durable. */
 function named(history: DiskHistory, wanted: string | RegExp): Naming[] {
   const given = history.renamings.flatMap(({ names, began, durable }) =>
     names.map((one) => ({ ...one, began, durable })),
@@ -125,7 +125,7 @@ export function hastyResponses({ frames, responses, segments }: RecordedLog): st
   const hasty = responses.flatMap(({ time, ids }) => {
     return ids.filter((id) => !((durable.get(id) ?? NEVER) <= time));
   });
-  // A segment that comes back, or goes, by a power cut would contradict the ones that stay.
+  // A segment that a power cut brings back, or takes away, would contradict the ones that stay.
   const unsure = responses.filter(({ time }) => {
     return segments.some(({ ended, durable }) => ended < time && durable > time);
   });

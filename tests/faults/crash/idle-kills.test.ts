@@ -25,7 +25,7 @@ it('a load that was cut off is counted each time it is taken up; a settlement th
   expect(cutOffLoads({ written: () => [...lines, line('pending'), ''].join('\n') })).toBe(2);
 });
 
-// What is looked for and never logged would be missed in the long form alone.
+// A line that is searched for and never logged would be missed in the long form alone.
 it('the aggregator says so in these words, with the state', () => {
   expect(readFileSync('aggregator/load/load-loop.ts', 'utf8')).toContain(
     `state: range.state }, '${TAKEN_UP}')`,

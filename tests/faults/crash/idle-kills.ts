@@ -22,17 +22,17 @@ function idleKillsOfDataPlane({ killsOfDataPlane = 0, killsWithResponse = 0, kil
 
 /** A supervisor takes the control side with it in order: that finishes its load. */
 const BEHIND = [
-  { kills: 'killsOfControlSide', who: 'the control side' },
-  { kills: 'killsOfPostgres', who: 'Postgres' },
+  { kills: 'killsOfControlSide', named: 'the control side' },
+  { kills: 'killsOfPostgres', named: 'Postgres' },
 ];
 
-/** Nine of ten are in a load: of so many none is only where the load, or the looking, is at fault. */
+/** Nine of ten are in a load: of so many none is only where the load, or the search, is at fault. */
 const KILLS_BEHIND_MIN = 20;
 
-function idleKillsBehind(seen: Counts, { kills, who }: (typeof BEHIND)[number]): string[] {
+function idleKillsBehind(seen: Counts, { kills, named }: (typeof BEHIND)[number]): string[] {
   const all = seen[kills] ?? 0;
   if (all < KILLS_BEHIND_MIN || (seen[inALoad(kills)] ?? 0) > 0) return [];
-  return [`none of ${all} kills of ${who} cut off the load of a range`];
+  return [`none of ${all} kills of ${named} cut off the load of a range`];
 }
 
 /** The count of those kills that left a range frozen and not loaded. */
@@ -40,7 +40,7 @@ export function inALoad(kills: string): string {
   return `${kills}InALoad`;
 }
 
-/** What the aggregator says, at level info, when it takes up a range that was left unsettled. */
+/** What the aggregator logs, at level info, when it takes up a range that was left unsettled. */
 export const TAKEN_UP = 'goes on with an unsettled range';
 
 /** How often a range was taken up so far that was frozen and not yet marked as loaded. */

@@ -8,11 +8,11 @@ import { problemsOf } from '../judged-instance.ts';
 import type { FaultPromise, Round, RoundReport } from '../promise.ts';
 import { sendReplays, startWorkload, type WorkloadOptions } from '../workload.ts';
 import { cutOffLoads, idleKills, inALoad } from './idle-kills.ts';
-import { killDataPlane } from './kill-data-plane.ts';
 import {
   judgeScenario,
   KILLS,
   type Kill,
+  killDataPlane,
   mustBeAnother,
   openScenario,
   type Scenario,

@@ -4,7 +4,7 @@ import { type DistributedInstallation, PARTITIONS } from '../../support/distribu
 import { seenInTime } from '../../support/in-time.ts';
 import type { RunningRole } from '../../support/running-role.ts';
 import { waitUntilCounted } from '../../support/wait-until-counted.ts';
-import { askPostgres } from '../ask-postgres.ts';
+import { queryPostgres } from '../query-postgres.ts';
 
 /** What is done to one part of an installation while it is under load, and then repaired. */
 export interface Fault {
@@ -23,7 +23,7 @@ export interface HowLong {
   meanwhile(): Promise<void>;
 }
 
-/** For the others to notice that it is gone. */
+/** For the others to notice its end. */
 const GONE_MS = 300;
 
 interface Killed {
@@ -139,7 +139,7 @@ const CHANGE = { timeoutMs: 90_000, everyMs: 200 };
 /** Resolves when all partitions are held, by so many aggregators. */
 async function sharedBy({ environment }: DistributedInstallation, owners: number): Promise<void> {
   const isShared = async () => {
-    const [seen] = await askPostgres<{ held: string; owners: string }>(
+    const [seen] = await queryPostgres<{ held: string; owners: string }>(
       environment.DATABASE_URL,
       `SELECT count(*) AS held, count(DISTINCT owner) AS owners
        FROM partition_leases WHERE expires_at > now()`,

@@ -4,9 +4,9 @@ import { seenInTime } from '../../support/in-time.ts';
 import type { Instance, Role } from '../../support/instance.ts';
 import { openInstance } from '../../support/open-instance.ts';
 import type { Random } from '../../support/random.ts';
-import { askPostgres, postgresUrlOf } from '../ask-postgres.ts';
 import { judgeCustomer, type NotifiedRow } from '../changes/stored-changes.ts';
 import type { FaultOptions, FaultPromise, Form, Round, RoundReport } from '../promise.ts';
+import { postgresUrlOf, queryPostgres } from '../query-postgres.ts';
 
 /**
  * A plan with many subscribers changes, and the process that notifies them is killed meanwhile. Each one is
@@ -119,20 +119,20 @@ type Subscribers = ReturnType<typeof openSubscribers>;
 /** Many subscribers of one plan, and their notifications, as the database has them. */
 function openSubscribers(instance: Instance) {
   const environment = `${instance.keys().workspaceId}:live`;
-  const ask = <Row extends object>(sql: string, ...values: unknown[]): Promise<Row[]> => {
-    return askPostgres<Row>(postgresUrlOf(instance), sql, [environment, ...values]);
+  const query = <Row extends object>(sql: string, ...values: unknown[]): Promise<Row[]> => {
+    return queryPostgres<Row>(postgresUrlOf(instance), sql, [environment, ...values]);
   };
   return {
     /** Each with one subscription, as they would have come over a month. */
     async insert(planId: string, many: number): Promise<void> {
-      await ask(INSERT_CUSTOMERS, many);
-      await ask(INSERT_SUBSCRIPTIONS, planId);
-      await askPostgres(postgresUrlOf(instance), 'ANALYZE customers, subscriptions');
+      await query(INSERT_CUSTOMERS, many);
+      await query(INSERT_SUBSCRIPTIONS, planId);
+      await queryPostgres(postgresUrlOf(instance), 'ANALYZE customers, subscriptions');
     },
 
     /** What was notified since then, and how many changes still wait. */
     async notified(since: Date) {
-      const [row] = await ask<{ events: string; waiting: string }>(
+      const [row] = await query<{ events: string; waiting: string }>(
         `SELECT (SELECT count(*) FROM webhook_events
                   WHERE environment = $1 AND created_at > $2 AND type = 'entitlement.changed') AS events,
                 (SELECT count(*) FROM fanout_jobs) AS waiting`,
@@ -140,7 +140,7 @@ function openSubscribers(instance: Instance) {
       );
       const [events, waiting] = [Number(row?.events), Number(row?.waiting)];
       if (waiting > 0) return { events, waiting, features: [] as FeatureCounts[] };
-      const features = await ask<FeatureCounts>(
+      const features = await query<FeatureCounts>(
         `SELECT body::json -> 'data' ->> 'featureKey' AS "featureKey", count(*)::int AS events,
                 count(DISTINCT object_id)::int AS customers
            FROM webhook_events
@@ -152,7 +152,7 @@ function openSubscribers(instance: Instance) {
 
     /** The last notifications of some of them. */
     notifiedValues: (many: number, from: number) =>
-      ask<NotifiedRow>(
+      query<NotifiedRow>(
         `SELECT object_id AS "customerId",
                 json_object_agg(key, value ORDER BY key) FILTER (WHERE value::text <> 'false') AS notified
            FROM (SELECT DISTINCT ON (object_id, data ->> 'featureKey')
@@ -170,7 +170,7 @@ function openSubscribers(instance: Instance) {
 
     /** A time before which everything that exists was notified. */
     async lastEvent(): Promise<Date> {
-      const [row] = await ask<{ last: Date | null }>(
+      const [row] = await query<{ last: Date | null }>(
         'SELECT max(created_at) AS last FROM webhook_events WHERE environment = $1',
       );
       return row?.last ?? new Date(0);

@@ -99,7 +99,7 @@ function expectLines(body: Buffer, world: World): Expected {
   return expectItems(items, world);
 }
 
-/** Which fields a customer or a meter needs is for the tests of those; here it is who reads JSON how. */
+/** Which fields a customer or a meter needs is for the tests of those; here it is how JSON is read. */
 function expectCreation(value: Tagged, headers: Record<string, string>): Expected {
   if (hasUnsoundText(value)) return rejectedAs('invalid_request');
   const key = headers['idempotency-key'];

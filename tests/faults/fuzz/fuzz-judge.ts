@@ -92,7 +92,7 @@ function rejectionFault({ request, response, books }: Case, codes: Set<string>):
   if (code instanceof Error) return code.message;
   if (!codes.has(code)) return `returns ${shown}`;
   tally(books, code);
-  for (const key of request.keys) remember(books, key);
+  for (const key of request.keys) addRejected(books, key);
   return undefined;
 }
 
@@ -144,7 +144,7 @@ function singleFault(one: Case, [expected]: ExpectedItem[]): string | undefined 
   const fault = outcomeFault(expected, outcome, books);
   if (fault !== undefined) return fault;
   if (error === undefined) keep(one, [plannedItem(expected, outcome, books)]);
-  else for (const key of request.keys) remember(books, key);
+  else for (const key of request.keys) addRejected(books, key);
   return undefined;
 }
 
@@ -186,7 +186,7 @@ function outcomeFault(expected: ExpectedItem, outcome: string, books: Books): st
   const isRepeated = meant !== undefined && (books.tries.get(echoedKey) ?? 0) > 1;
   if (isRepeated && (outcome === 'duplicate' || outcome === 'idempotency_key_reused')) return undefined;
   if (isRejected ? wrong.has(outcome) || maybe.has(outcome) : wrong.size === 0 && outcome === 'created') {
-    if (isRejected) remember(books, echoedKey);
+    if (isRejected) addRejected(books, echoedKey);
     else books.stored.add(echoedKey);
     return undefined;
   }
@@ -228,7 +228,7 @@ function plannedRequest({ target, includeEvents, body }: FuzzRequest, items: Pla
 }
 
 /** Only keys that a sound event may have. */
-function remember({ rejected }: Books, key: string): void {
+function addRejected({ rejected }: Books, key: string): void {
   const isUsable = /^[\x21-\x7e]{1,255}$/.test(key);
   if (isUsable && rejected.size < REJECTED_KEYS_KEPT) rejected.add(key);
 }

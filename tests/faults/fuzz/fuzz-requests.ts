@@ -31,9 +31,9 @@ export function* fuzzRequests({ seed, count, ...scope }: FuzzOptions): Generator
  * which only the shown event gives the time when it occurred, or which of two is the latest.
  */
 function isCommon(request: FuzzRequest, world: World, random: Random): boolean {
-  const asks = random.chance(0.2);
+  const showsEvents = random.chance(0.2);
   const expected = expectResponse(request, world);
-  if (asks || !('items' in expected)) return !asks;
+  if (showsEvents || !('items' in expected)) return !showsEvents;
   const latest = world.meters.filter(({ aggregation }) => aggregation === 'latest');
   return expected.items.every(({ meant }) => {
     if (!meant) return true;

@@ -33,7 +33,7 @@ export function jsonCases(): JsonCase[] {
   });
 }
 
-/** Of the events that the cases stand in. */
+/** Of the events that hold the cases. */
 export interface CaseScope {
   run: string;
   customer: string;
@@ -41,7 +41,7 @@ export interface CaseScope {
 }
 
 /**
- * Every case as a whole body, and where it can stand as a value: as an item, a line, an event's value, a
+ * Every case as a whole body, and where it can be a value: as an item, a line, an event's value, a
  * property and in the metadata of a customer. Batches twice: those that request the events go another way.
  */
 export function* jsonCaseRequests({ run, ...scope }: CaseScope): Generator<FuzzRequest> {

@@ -37,7 +37,7 @@ export function isTaggedObject(value: Tagged | undefined): value is Record<strin
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Half of a surrogate pair, or U+0000: what nobody can store. */
+/** Half of a surrogate pair, or U+0000: what cannot be stored. */
 export function isUnsound(text: string): boolean {
   return /\p{Surrogate}|\0/u.test(text);
 }

@@ -3,7 +3,7 @@ import type { Random } from '../../support/random.ts';
 import { type FuzzRequest, isUsage } from './fuzz-request.ts';
 import { fuzzEntries, fuzzTexts } from './text-table.ts';
 
-/** Texts to stand where a JSON value is expected: many are none, and most of the others mean no good. */
+/** Texts in place of a JSON value: many are none, and most of the others are meant to do harm. */
 function fuzzValue(random: Random): string {
   const kind = random.below(100);
   if (kind < 30) return random.pick(NUMBERS);
@@ -74,7 +74,7 @@ const NOTHING = Buffer.alloc(0);
 /** Not UTF-8: half characters, overlong forms, surrogates as bytes, beyond U+10FFFF, UTF-16. */
 const PIECES = [...fuzzEntries('bad UTF-8'), ...fuzzEntries('pieces of JSON')];
 
-/** A JSON object's members as texts, `"name":value`, with one or two things wrong. */
+/** A JSON object's members as texts, `"name":value`, with one or two mistakes. */
 export function spoilMembers(members: string[], random: Random): string[] {
   const once = random.pick(SPOILS)(members, random);
   return random.chance(0.2) ? random.pick(SPOILS)(once, random) : once;

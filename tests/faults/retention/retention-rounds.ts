@@ -103,8 +103,8 @@ async function loseKeys({ instance }: Scenario): Promise<void> {
 const TRIMMED = { timeoutMs: 20_000, everyMs: 100 };
 
 /**
- * Ends the data plane in order, and says what the start after it should have given up and has not: everything
- * but the last segments, and what was at `position` in any case.
+ * Ends the data plane in order, and states what the start after it should have given up and has not:
+ * everything but the last segments, and what was at `position` in any case.
  */
 async function untrimmed(scenario: Scenario, position: number): Promise<string[]> {
   await restartDataPlane(scenario.instance);

@@ -3,8 +3,8 @@ import { keptShortForm, SEED } from '../short-form.ts';
 import { settlementKilled } from './settlement-rounds.ts';
 
 /*
- * The short form of promise 21. Seen red with pairs that are settled without the times that were touched, and
- * with thresholds that leave no row.
+ * The short form of promise 21. Seen red when a (customer, meter) is settled without the times that were
+ * touched, and with thresholds that leave no row.
  */
 it(`usage burns credits once and is notified once, whichever process is killed (seed ${SEED})`, async () => {
   const { counts } = await keptShortForm(settlementKilled);

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from '
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { DataDir } from '../../../infra/platform/data-dir.ts';
-import { askWarehouse } from './stored-sums.ts';
+import { queryWarehouse } from './stored-sums.ts';
 
 /* Damage to a data folder: each function returns the file or folder that the rejection has to name. */
 
@@ -114,6 +114,6 @@ function header({ keys }: DataDir, at: number): string {
 export async function makeWarehouseNewer(paths: DataDir): Promise<void> {
   // Which the first release did not have, and every later one does.
   const state = "state LowCardinality(String) DEFAULT 'applied'";
-  await askWarehouse(paths, `ALTER TABLE metergate.migrations ADD COLUMN IF NOT EXISTS ${state}`);
-  await askWarehouse(paths, 'INSERT INTO metergate.migrations (number) SELECT 9999');
+  await queryWarehouse(paths, `ALTER TABLE metergate.migrations ADD COLUMN IF NOT EXISTS ${state}`);
+  await queryWarehouse(paths, 'INSERT INTO metergate.migrations (number) SELECT 9999');
 }

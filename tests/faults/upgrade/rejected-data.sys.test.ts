@@ -65,7 +65,7 @@ describe('the data plane rejects', () => {
     const release = startRelease(DATA_PLANE, env);
     onTestFinished(() => release.end());
     await expect.poll(release.stderr, { timeout: 40_000 }).toContain('cut off an unfinished write');
-    // It is said when it is found.
+    // It is logged when it is found.
     await expect.poll(() => readFileSync(last).equals(sound), { timeout: 40_000 }).toBe(true);
   });
 });
@@ -98,7 +98,7 @@ describe('the control side rejects', () => {
     await expectRejected({ SERVER_SECRET }, LOST_CLUSTER);
   });
 
-  // Red when a folder is taken for a database: what is read in it is not there, which says no remedy.
+  // Red when a folder is taken for a database: what is read in it is not there, which names no remedy.
   it('the folder of a database that is not mounted', async () => {
     const { SERVER_SECRET = '' } = installation.env;
     await expectRejected({ SERVER_SECRET }, LOST_CLUSTER, ({ postgres }) => mkdirSync(postgres));

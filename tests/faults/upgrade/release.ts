@@ -72,11 +72,11 @@ function livingOf({ pid, exitCode, signalCode }: ChildProcess): ProcessIdentity 
 }
 
 function collect(child: ChildProcess, stream: 'stdout' | 'stderr'): () => string {
-  let said = '';
+  let output = '';
   child[stream]?.setEncoding('utf8').on('data', (text: string) => {
-    said += text;
+    output += text;
   });
-  return () => said;
+  return () => output;
 }
 
 export interface NextRelease {

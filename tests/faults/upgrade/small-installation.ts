@@ -14,7 +14,7 @@ import { openSegmentLogReader } from '../../../infra/segment-log/reader.ts';
 import { openSegmentLogWriter } from '../../../infra/segment-log/writer.ts';
 import { createIdentity } from '../../../ingest/identity.ts';
 import { frameOf } from '../../support/load-frames.ts';
-import { askPostgres } from '../ask-postgres.ts';
+import { queryPostgres } from '../query-postgres.ts';
 
 export type Installation = Awaited<ReturnType<typeof makeInstallation>>;
 
@@ -43,7 +43,7 @@ export async function makeInstallation() {
     const secret = randomBytes(32);
     const dataDir = join(folder, 'data');
     const { logId, end } = await writeData(dataDir, await identityCheckOf(postgres.url, secret, dataDir));
-    await askPostgres(
+    await queryPostgres(
       postgres.url,
       `INSERT INTO log_ranges (log_id, partition, lo, hi, epoch, state, event_count, checksum, through_ms)
        VALUES ('${logId}', 0, 0, ${end}, 1, 'settled', ${FRAMES * FRAME_EVENTS}, 0, 0)`,
@@ -100,9 +100,9 @@ async function writeData(
 
 /** Another database in the same server. */
 async function makeDatabase(url: string, name: string, template: string, change?: string): Promise<string> {
-  await askPostgres(url, `CREATE DATABASE ${name} TEMPLATE ${template}`);
+  await queryPostgres(url, `CREATE DATABASE ${name} TEMPLATE ${template}`);
   const made = new URL(url);
   made.pathname = `/${name}`;
-  if (change !== undefined) await askPostgres(made.href, change);
+  if (change !== undefined) await queryPostgres(made.href, change);
   return made.href;
 }

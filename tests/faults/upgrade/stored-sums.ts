@@ -6,7 +6,7 @@ import { escapeIdentifier } from 'pg';
 import { pino } from 'pino';
 import { createChdbWarehouse } from '../../../infra/clickhouse/chdb-warehouse.ts';
 import type { DataDir } from '../../../infra/platform/data-dir.ts';
-import { askPostgres } from '../ask-postgres.ts';
+import { queryPostgres } from '../query-postgres.ts';
 
 /* Sums over what is stored: a rejection must leave all of it as it was. */
 
@@ -31,7 +31,7 @@ function filesIn(folder: string): string[] {
 
 /** Of each table of a database its columns and rows. */
 export async function databaseSums(url: string): Promise<Record<string, string>> {
-  const tables = await askPostgres<{ name: string; columns: string[] }>(
+  const tables = await queryPostgres<{ name: string; columns: string[] }>(
     url,
     `SELECT table_name AS name,
        array_agg(concat_ws(' ', column_name, data_type, is_nullable, column_default) ORDER BY column_name)
@@ -40,7 +40,7 @@ export async function databaseSums(url: string): Promise<Record<string, string>>
   );
   const sums: Record<string, string> = {};
   for (const { name, columns } of tables) {
-    const rows = await askPostgres(url, `SELECT * FROM ${escapeIdentifier(name)} AS it ORDER BY it`);
+    const rows = await queryPostgres(url, `SELECT * FROM ${escapeIdentifier(name)} AS it ORDER BY it`);
     sums[name] = createHash('sha256')
       .update(JSON.stringify([columns, rows]))
       .digest('hex');
@@ -58,15 +58,15 @@ export async function warehouseSums(paths: DataDir): Promise<unknown[]> {
   const ofTables = `
     SELECT name, create_table_query FROM system.tables WHERE database = 'metergate' ORDER BY name`;
   return [
-    ...(await askWarehouse(paths, `SELECT * FROM (${sums.join(' UNION ALL ')}) ORDER BY name`)),
-    ...(await askWarehouse(paths, ofTables)),
+    ...(await queryWarehouse(paths, `SELECT * FROM (${sums.join(' UNION ALL ')}) ORDER BY name`)),
+    ...(await queryWarehouse(paths, ofTables)),
   ];
 }
 
 const TIMEOUT_MS = 10_000;
 
 /** Rows of the warehouse of a folder that no process uses. */
-export async function askWarehouse<Row extends object>(
+export async function queryWarehouse<Row extends object>(
   { warehouse: directory }: DataDir,
   sql: string,
 ): Promise<Row[]> {

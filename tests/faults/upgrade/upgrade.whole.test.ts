@@ -5,7 +5,7 @@ import { EXIT } from '../../../infra/platform/exit-code.ts';
 import { auditOf } from '../../support/audit-of.ts';
 import { judgeFixture, type OpenFixture, openFixture } from './fixture.ts';
 import { makeNextRelease, type Release, startRelease, THIS_RELEASE } from './release.ts';
-import { askWarehouse } from './stored-sums.ts';
+import { queryWarehouse } from './stored-sums.ts';
 import { CHANGED_VIEW, HOURS } from './upgrade-rounds.ts';
 
 /*
@@ -71,6 +71,6 @@ async function smallestDiffers({ dataDir }: OpenFixture): Promise<number> {
       (SELECT ${hour}, toStartOfHour(occurred_at) AS hour, min(value) AS due
        FROM metergate.events FINAL GROUP BY ALL) AS stored
     USING (${hour}, hour) WHERE seen != due`;
-  const [row] = await askWarehouse<{ hours: string }>(dataDirAt(dataDir), sql);
+  const [row] = await queryWarehouse<{ hours: string }>(dataDirAt(dataDir), sql);
   return Number(row?.hours);
 }

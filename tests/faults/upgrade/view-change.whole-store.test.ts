@@ -99,7 +99,7 @@ async function latest(warehouse: Warehouse): Promise<Record<string, string[]>> {
     SELECT customer_id, ${merged} AS value FROM (${of(ofHours, 'usage_hourly')}) GROUP BY customer_id
     UNION ALL
     SELECT customer_id, ${merged} AS value FROM (${of(ofEvents, 'events')}) GROUP BY customer_id`;
-  const rows = await ask<{ customer_id: string; value: string }>(warehouse, sql);
+  const rows = await query<{ customer_id: string; value: string }>(warehouse, sql);
   const found: Record<string, string[]> = {};
   for (const { customer_id, value } of rows) found[customer_id] = [...(found[customer_id] ?? []), value];
   return found;
@@ -133,7 +133,7 @@ describe.each(WAREHOUSES)('a migration of %s', (_, open) => {
     expect(await counts(warehouse)).toEqual({ stored: 10, hourly: 0 });
   });
 
-  // Red when a number is noted after its statements only: the former release starts without a view.
+  // Red when a number is recorded after its statements only: the former release starts without a view.
   it('that was cut off is rejected by the former release and done again by its own', async () => {
     const warehouse = await openMigrated(open);
     await insert(warehouse);
@@ -182,10 +182,10 @@ function migrations(second?: string): URL {
 }
 
 async function run(warehouse: Warehouse, ...statements: string[]): Promise<void> {
-  for (const sql of statements) await ask(warehouse, sql);
+  for (const sql of statements) await query(warehouse, sql);
 }
 
-function ask<Row extends object>(warehouse: Warehouse, sql: string): Promise<Row[]> {
+function query<Row extends object>(warehouse: Warehouse, sql: string): Promise<Row[]> {
   return warehouse.query<Row>({ sql, lane: 'load', timeoutMs: TIMEOUT_MS });
 }
 
@@ -197,12 +197,12 @@ async function insert(warehouse: Warehouse): Promise<void> {
 async function counts(warehouse: Warehouse): Promise<{ stored: number; hourly: number }> {
   const sql = `SELECT (SELECT count() FROM metergate.events) AS stored,
                  (SELECT sum(events) FROM metergate.usage_hourly) AS hourly`;
-  const [row] = await ask<{ stored: string; hourly: string }>(warehouse, sql);
+  const [row] = await query<{ stored: string; hourly: string }>(warehouse, sql);
   return { stored: Number(row?.stored), hourly: Number(row?.hourly) };
 }
 
 async function numbers(warehouse: Warehouse): Promise<number[]> {
   const sql = "SELECT DISTINCT number FROM metergate.migrations WHERE state = 'applied' ORDER BY number";
-  const rows = await ask<{ number: number }>(warehouse, sql);
+  const rows = await query<{ number: number }>(warehouse, sql);
   return rows.map(({ number }) => number);
 }

@@ -19,7 +19,7 @@ import { commit } from '../../support/machine.ts';
 import { makeWorld } from '../../support/make-world.ts';
 import { sendAll } from '../../support/send.ts';
 import { waitUntilCounted } from '../../support/wait-until-counted.ts';
-import { postgresUrlOf } from '../ask-postgres.ts';
+import { postgresUrlOf } from '../query-postgres.ts';
 import { sendOptions } from '../workload.ts';
 import { type FixtureMode, type Mode, replaysOf, storyText } from './fixture.ts';
 

@@ -131,7 +131,7 @@ async function judge({ ledger, kills }: Scenario): Promise<RoundReport> {
  * written within some 50 ms; a busy machine takes longer.
  */
 const WRITTEN_WITHIN_MS = 2_000;
-/** The kill is recorded once the process is gone; its last request may get its response after that. */
+/** The kill is recorded once the process has ended; its last request may get its response after that. */
 const CLOCKS_APART_MS = 2_000;
 
 function isOfKill(takenAtMs: number, kills: readonly Kill[]): boolean {

@@ -8,7 +8,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
  * Rows of a statement. A connection each time: the server may have been killed meanwhile, and be at another
  * port. Rejects while it is unavailable.
  */
-export async function askPostgres<Row extends object>(
+export async function queryPostgres<Row extends object>(
   url: string | undefined,
   sql: string,
   values: unknown[] = [],
