@@ -9,7 +9,7 @@ import { inTime } from '../../support/in-time.ts';
 import { readSystemCalls, type SystemCall, traceTo } from '../../support/system-calls.ts';
 import { type DiskHistory, turningPoints } from './disk-history.ts';
 import { identityCheckOf } from './judge-log.ts';
-import { recordDisk } from './record-disk.ts';
+import { type RecordingOf, recordDisk } from './record-disk.ts';
 import { loadedMarks, type RecordedLog, readRecordedLog } from './recorded-log.ts';
 
 /** What traced processes did to their data folder, from before their first start on. */
@@ -23,13 +23,10 @@ export interface Recording {
   loaded: number[];
 }
 
-interface TracedFolder {
+interface TracedFolder extends Pick<RecordingOf, 'before' | 'orderedIn'> {
   dataDir: string;
-  /** A copy of it from before; it has to stay. */
-  before: string;
   /** A trace for each life of the processes. */
   traces: string[];
-  orderedIn?: (name: string) => boolean;
 }
 
 /** With fewer there is next to nothing that a power cut could take. */
@@ -39,14 +36,9 @@ const RESPONSES_MIN = 100;
  * To be called when the processes have ended, and before the folder is removed. Rejects when too little was
  * recorded to judge by.
  */
-export async function readRecording({
-  dataDir,
-  before,
-  traces,
-  orderedIn,
-}: TracedFolder): Promise<Recording> {
+export async function readRecording({ traces, dataDir, ...traced }: TracedFolder): Promise<Recording> {
   const calls = await readLives(traces);
-  const history = recordDisk({ root: dataDir, before, calls, ...(orderedIn ? { orderedIn } : {}) });
+  const history = recordDisk({ root: dataDir, calls, ...traced });
   const log = readRecordedLog(history, calls);
   const times = turningPoints(history);
   const { length: responses } = log.responses;

@@ -52,14 +52,15 @@ interface Scenario extends Pick<FaultOptions, 'form'> {
 }
 
 async function fanoutRound(scenario: Scenario, { number, random }: Round): Promise<RoundReport> {
-  const { instance, subscribers, form } = scenario;
+  const { instance, api, subscribers, planId, form } = scenario;
   const { subscribers: many, responseMs: responseMsMax } = SIZES[form];
   const victims = VICTIMS[form];
   const victim = victims[number % victims.length];
   const since = await subscribers.lastEvent();
   const startedAt = performance.now();
-  const worth = { 'fanout-flag': number % 2 === 0, 'fanout-limit': number + 1 };
-  await changePlan(scenario, worth);
+  const values = [number % 2 === 0, number + 1];
+  const entitlements = FEATURES.map((featureKey, at) => ({ featureKey, value: values[at] }));
+  await callDone(api, 'PUT', `/plans/${planId}/entitlements`, { entitlements });
   const responseMs = Math.round(performance.now() - startedAt);
   if (victim) {
     const killAfter = 1 + random.below(many);
@@ -88,11 +89,6 @@ async function fanoutRound(scenario: Scenario, { number, random }: Round): Promi
     peaks: { responseMs, [victim ? 'allNotifiedMsWithAKill' : 'allNotifiedMs']: allNotifiedMs },
     problems,
   };
-}
-
-async function changePlan({ api, planId }: Scenario, worth: Record<string, unknown>): Promise<void> {
-  const entitlements = Object.entries(worth).map(([featureKey, value]) => ({ featureKey, value }));
-  await callDone(api, 'PUT', `/plans/${planId}/entitlements`, { entitlements });
 }
 
 const SAMPLES = 20;

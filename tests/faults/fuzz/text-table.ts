@@ -4,15 +4,15 @@ import { join } from 'node:path';
 const ESCAPE = /<(?:([0-9a-f]{2})|U\+([0-9A-F]{4,6})|(\d+) times (.+?)|nothing)>/;
 
 /**
- * The groups of a table next to this file: a heading, and below it entries with ` | ` between them. In an
- * entry `<ff>` is a byte, `<U+2028>` a character, `<3 times ab>` is ababab, and `<nothing>` the empty text.
+ * The rows of a table next to this file: a heading and its entries with ` | ` between them; a row may go on in
+ * indented lines. In an entry `<ff>` is a byte, `<U+2028>` a character, `<3 times ab>` is ababab, and
+ * `<nothing>` the empty text.
  */
 export function readTable(name: string): Array<[heading: string, entries: Buffer[]]> {
-  const text = readFileSync(join('tests', 'faults', 'fuzz', name), 'utf8');
-  return text.split(/\n(?! )/).flatMap((group) => {
-    const [heading = '', ...lines] = group.split('\n');
-    const entries = lines.flatMap((line) => line.slice(2).replace(/ \|$/, '').split(' | '));
-    return heading === '' ? [] : [[heading, entries.map(bytesOf)]];
+  const text = readFileSync(join('tests', 'faults', 'fuzz', name), 'utf8').trimEnd();
+  return text.split(/\n(?! )/).map((row) => {
+    const [heading = '', ...entries] = row.replaceAll(' |\n  ', ' | ').split(' | ');
+    return [heading, entries.map(bytesOf)];
   });
 }
 
