@@ -1,8 +1,8 @@
 import type { Api, ApiResponse } from '../../support/api.ts';
 import { during } from '../../support/during.ts';
 import { seenInTime } from '../../support/in-time.ts';
-import type { Instance, Role } from '../../support/instance.ts';
-import { openInstance } from '../../support/open-instance.ts';
+import type { Role } from '../../support/instance.ts';
+import { type OpenedInstance, openInstance } from '../../support/open-instance.ts';
 import type { Random } from '../../support/random.ts';
 import { startSenders } from '../../support/senders.ts';
 import type { FaultPromise, Round, RoundReport } from '../promise.ts';
@@ -47,15 +47,9 @@ const RESPONSES_BEFORE = { least: 50, most: 350 };
 const RESPONSES_AFTER = 150;
 const PATIENCE = { timeoutMs: 60_000, everyMs: 1 };
 
-interface Scenario {
-  instance: Instance;
-  api: Api;
-  /** Operations that were taken at least once. */
-  taken: Set<string>;
-}
-
+/** `taken`: operations that were taken at least once. */
 async function killRound(
-  { instance, api, taken }: Scenario,
+  { instance, api, taken }: Pick<OpenedInstance, 'instance' | 'api'> & { taken: Set<string> },
   { number, random, run }: Round,
 ): Promise<RoundReport> {
   const victim = VICTIMS[number % VICTIMS.length] ?? 'control side';

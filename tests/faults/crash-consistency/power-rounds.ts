@@ -6,7 +6,7 @@ import { createRandom, type Random } from '../../support/random.ts';
 import type { FaultOptions, FaultPromise, RoundReport } from '../promise.ts';
 import { judgeLog } from './judge-log.ts';
 import { cutPower, type PowerCut, REMAINS } from './power-cut.ts';
-import { judgeInstance, type RecordedInstance, recordInstance } from './record-instance.ts';
+import { judgeInstance, type RecordedInstance, recordInstance } from './recorded-instance.ts';
 import { hastyMarks, hastyResponses } from './recorded-log.ts';
 import { type Recording, recordDataPlane, recordSegments } from './recording.ts';
 

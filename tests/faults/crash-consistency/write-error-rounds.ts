@@ -99,8 +99,10 @@ async function failCalls(pid: number, newest: () => string, what: string[]): Pro
   const args = ['-q', '-o', output, '-f', '-p', String(pid), '-P', path, ...what];
   const tracer = spawn('strace', args, { stdio: 'ignore' });
   const hasEnded = () => tracer.exitCode !== null || tracer.signalCode !== null || undefined;
-  const hasFailed = () => hasEnded() ?? (readText(output).includes('(INJECTED)') || undefined);
-  const hasFailedOrIsOld = () => hasFailed() ?? (newest() === path ? undefined : false);
+  const isInjected = () => existsSync(output) && readFileSync(output, 'utf8').includes('(INJECTED)');
+  const hasFailedOrIsOld = () => {
+    return hasEnded() ?? (isInjected() || (newest() === path ? undefined : false));
+  };
   try {
     if (!(await seenInTime(hasFailedOrIsOld, FAILED, `a write of ${path} that can be made to fail`))) {
       return false;
@@ -112,11 +114,6 @@ async function failCalls(pid: number, newest: () => string, what: string[]): Pro
     await seenInTime(hasEnded, ENDED, 'the end of the tracer');
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-/** '' before there is such a file. */
-function readText(path: string): string {
-  return existsSync(path) ? readFileSync(path, 'utf8') : '';
 }
 
 function recordsOf(dataDir: string): string {

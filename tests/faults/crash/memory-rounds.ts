@@ -5,7 +5,7 @@ import { createLoadBody } from '../../support/load-bodies.ts';
 import { makeWorld } from '../../support/make-world.ts';
 import { type OpenedInstance, openInstance } from '../../support/open-instance.ts';
 import { processCost } from '../../support/process-cost.ts';
-import { whileStopped } from '../held-processes.ts';
+import { whileStopped } from '../process-control.ts';
 import type { FaultPromise, RoundReport } from '../promise.ts';
 
 const RSS_MAX_MIB = 512;

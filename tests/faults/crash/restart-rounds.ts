@@ -6,8 +6,8 @@ import { type PlannedRequest, planRequests } from '../../support/generator.ts';
 import { runLoad } from '../../support/load-run.ts';
 import { sendAll } from '../../support/send.ts';
 import { waitedForCoreMs } from '../../support/stopwatch.ts';
-import { restartDataPlane, whileStopped } from '../held-processes.ts';
 import { type JudgedInstance, startJudged } from '../judged-instance.ts';
+import { restartDataPlane, whileStopped } from '../process-control.ts';
 import {
   type FaultOptions,
   type FaultPromise,

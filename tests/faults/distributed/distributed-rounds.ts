@@ -94,18 +94,21 @@ interface Scenario extends Pick<FaultOptions, 'form'> {
 
 async function faultRound(scenario: Scenario, fault: Fault, round: Round): Promise<RoundReport> {
   const { installation, form } = scenario;
-  const seen: Seen = { problems: [], responseMs: 0 };
-  const meanwhile = () => (fault.stopsUsage ? rejectedInTime(installation, round.run, seen) : pass(0));
+  const problems: string[] = [];
+  let slowestRejectionMs = 0;
+  const meanwhile = async () => {
+    if (!fault.stopsUsage) return;
+    const { status, tookMs } = await sendWhileStopped(installation, round.run);
+    slowestRejectionMs = Math.round(tookMs);
+    if (status !== 503) problems.push(`a store hangs, and usage returns ${status}`);
+    if (tookMs > REJECTED_WITHIN_MS) problems.push(`a rejection took ${tookMs} ms`);
+  };
   const how = { nth: Math.floor(round.number / FAULTS.length), hangMs: HANG_MS[form], meanwhile };
   const summary = await underLoad(scenario, round, () => fault.inflict(installation, how));
   // The short form waits for the end: a comparison takes as long as one of its rounds.
   const comparisons = form === 'long' ? [compareCounters] : [];
-  const problems = await problemsOf(installation.judged, ...comparisons);
-  return {
-    counts: { ...summary, [fault.counted]: 1 },
-    peaks: { slowestRejectionMs: Math.round(seen.responseMs) },
-    problems: [...seen.problems, ...problems],
-  };
+  problems.push(...(await problemsOf(installation.judged, ...comparisons)));
+  return { counts: { ...summary, [fault.counted]: 1 }, peaks: { slowestRejectionMs }, problems };
 }
 
 async function underLoad(
@@ -122,26 +125,19 @@ async function underLoad(
   return summary;
 }
 
-interface Seen {
-  problems: string[];
-  responseMs: number;
-}
-
 /** Promised is a second; the rest is for a machine that does all of this at once. */
 const REJECTED_WITHIN_MS = 4_000;
 const NOTICED_MS = 200;
 
 /** Neither a 2xx for what is nowhere nor a client that waits for a store that hangs. */
-async function rejectedInTime({ judged }: DistributedInstallation, run: string, seen: Seen): Promise<void> {
+async function sendWhileStopped({ judged }: DistributedInstallation, run: string) {
   await pass(NOTICED_MS);
   const [customer] = judged.world.customers;
   const body = JSON.stringify({ customerId: customer?.id, meterId: 'probes', value: 0 });
   const requestedAt = performance.now();
   const headers = { 'idempotency-key': `${run}-probe` };
   const response = await judged.api.call('POST', '/usage/events', { body, headers }).catch(() => undefined);
-  seen.responseMs = performance.now() - requestedAt;
-  if (response?.status !== 503) seen.problems.push(`a store hangs, and usage returns ${response?.status}`);
-  if (seen.responseMs > REJECTED_WITHIN_MS) seen.problems.push(`a rejection took ${seen.responseMs} ms`);
+  return { status: response?.status, tookMs: performance.now() - requestedAt };
 }
 
 /**

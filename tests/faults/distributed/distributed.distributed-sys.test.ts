@@ -5,7 +5,7 @@ import { distributedFaults } from './distributed-rounds.ts';
 /*
  * The short form, most of it servers and eight processes that start; in the end responses, counters,
  * breakdowns and stored events are compared with the ledger. `npm run torture` has all faults, with hangs of
- * 30 s, and the same comparison for 200,000 events (distributed-exact.ts).
+ * 30 s, and the same comparison for 200,000 events (distributed-rounds.ts).
  *
  * Seen red with: a replay of an old event shown with its own occurredAt.
  */

@@ -239,11 +239,7 @@ const AHEAD_MS_MAX = 5 * 60_000;
 /** Between the judge's look at the clock and the product's. */
 const CLOCK_SLACK_MS = 60_000;
 
-interface Named {
-  customer: string;
-  meter: string;
-  occurredAtMs: number | undefined;
-}
+type Named = Pick<Meant, 'customer' | 'meter' | 'occurredAtMs'>;
 
 function judgeState({ stateFaults, maybe }: ExpectedItem, named: Named, world: World): void {
   const { customer, meter, occurredAtMs: at } = named;

@@ -93,29 +93,24 @@ async function dribble({ origin, keys, count }: SocketsOptions) {
   return { clients: closed.length, problems: stay === 0 ? [] : [fault] };
 }
 
-interface SlowKind {
-  begins: string;
-  goesOn: string;
-}
-
-function slowKinds(path: string, key: string): SlowKind[] {
+function slowKinds(path: string, key: string): Array<[beginning: string, repeated: string]> {
   const json = 'Content-Type: application/json';
   return [
-    { begins: '', goesOn: '' },
-    { begins: `POST ${path} HTTP/1.1\r\nX-A: `, goesOn: 'x' },
-    { begins: postHead(path, key, [json, 'Content-Length: 1000000']), goesOn: '' },
-    { begins: postHead(path, key, [json, 'Content-Length: 1000000']), goesOn: ' ' },
-    { begins: postHead(path, key, [json, 'Transfer-Encoding: chunked']), goesOn: '1\r\n \r\n' },
+    ['', ''],
+    [`POST ${path} HTTP/1.1\r\nX-A: `, 'x'],
+    [postHead(path, key, [json, 'Content-Length: 1000000']), ''],
+    [postHead(path, key, [json, 'Content-Length: 1000000']), ' '],
+    [postHead(path, key, [json, 'Transfer-Encoding: chunked']), '1\r\n \r\n'],
   ];
 }
 
-async function isLeft(origin: string, { begins, goesOn }: SlowKind): Promise<boolean> {
+async function isLeft(origin: string, [beginning, repeated]: [string, string]): Promise<boolean> {
   const socket = await openRawSocket(origin);
-  socket.send(begins);
+  socket.send(beginning);
   const until = performance.now() + CLOSED_WITHIN_MS;
   let open = true;
   while (open && performance.now() < until) {
-    if (goesOn !== '') open = socket.send(goesOn);
+    if (repeated !== '') open = socket.send(repeated);
     open = open && !(await socket.isClosedWithin(DRIBBLE_MS));
   }
   socket.leave();
@@ -125,10 +120,8 @@ async function isLeft(origin: string, { begins, goesOn }: SlowKind): Promise<boo
 const CLOSED_MS = 15_000;
 const AT_ONCE = 50;
 
-/**
- * Bytes that are no HTTP, or not ours: each is rejected or closed, and none of our code responds with 5xx.
- */
-async function talkNonsense({ origin, keys, seed, count }: SocketsOptions): Promise<NonsenseReport> {
+/** Bytes that are no HTTP, or not ours: each is rejected or closed, and none of our code responds with 5xx. */
+async function talkNonsense({ origin, keys, seed, count }: SocketsOptions) {
   const random = createRandom(seed);
   const garbage = Array.from({ length: Math.ceil(count / 3) }, (): [string, Buffer] => {
     return ['random bytes', garbageOf(random)];
@@ -138,13 +131,8 @@ async function talkNonsense({ origin, keys, seed, count }: SocketsOptions): Prom
   while (talks.length > 0) {
     found.push(...(await Promise.all(talks.splice(0, AT_ONCE).map((talk) => problemOf(origin, ...talk)))));
   }
+  // The end of each connection was judged.
   return { connections: found.length, problems: found.flatMap((problem) => problem ?? []) };
-}
-
-interface NonsenseReport {
-  /** Whose end was judged. */
-  connections: number;
-  problems: string[];
 }
 
 async function problemOf(origin: string, what: string, bytes: string | Buffer): Promise<string | undefined> {

@@ -53,13 +53,8 @@ function changed(bytes: Buffer, random: Random): Buffer {
   return spliced(bytes, { at, cut: random.below(3), piece: random.pick(PIECES) });
 }
 
-interface Splice {
-  at: number;
-  cut: number;
-  piece: Buffer;
-}
-
-function spliced(bytes: Buffer, { at, cut, piece }: Splice): Buffer {
+function spliced(bytes: Buffer, splice: { at: number; cut: number; piece: Buffer }): Buffer {
+  const { at, cut, piece } = splice;
   return Buffer.concat([bytes.subarray(0, at), piece, bytes.subarray(at + cut)]);
 }
 

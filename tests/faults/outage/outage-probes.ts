@@ -38,7 +38,7 @@ export function probesOf(scenario: OutageScenario, store: StoreName, patience: P
   };
   const isPatient = patience === 'all' || patience === 'ages';
   return [
-    { name: 'healthz', path: '/healthz', limitMs: SLACK_MS, isRight: (status) => status === 200 },
+    { name: 'healthz', path: '/healthz', limitMs: SLACK_MS, isRight: isOk },
     {
       ...{ name: 'readyz', path: '/readyz', ageMsMax: READINESS_AGE_MS, limitMs: READINESS_MS + SLACK_MS },
       isRight(status, body) {
@@ -85,6 +85,10 @@ function strangers({ instance }: OutageScenario, keysForgotten: boolean): Probe[
   ];
 }
 
+function isOk(status: number): boolean {
+  return status === 200;
+}
+
 const UNAVAILABLE = '"code":"unavailable"';
 
 function isUnavailable(status: number, body: string): boolean {
@@ -129,12 +133,7 @@ export async function judgeLongOutage(
 ): Promise<string[]> {
   const reach = (atMs: number) => pass(Math.max(0, outageAt + atMs - performance.now()));
   await reach(TRUSTED_MS - UNSURE_MS);
-  const isAcknowledged = (status: number) => status === 200;
-  const early = await sendProbe(scenario, {
-    ...KNOWN_KEY,
-    name: 'before ten minutes',
-    isRight: isAcknowledged,
-  });
+  const early = await sendProbe(scenario, { ...KNOWN_KEY, name: 'before ten minutes', isRight: isOk });
   const silence = silenceOf(load);
   await reach(TRUSTED_MS + UNSURE_MS);
   const late = await sendProbe(scenario, { ...KNOWN_KEY, name: 'after ten minutes', isRight: isUnavailable });

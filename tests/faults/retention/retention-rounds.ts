@@ -9,8 +9,8 @@ import { planRequests } from '../../support/generator.ts';
 import { seenInTime } from '../../support/in-time.ts';
 import { sendAll } from '../../support/send.ts';
 import { compareRows } from '../../support/stored-events.ts';
-import { restartDataPlane, whileStopped } from '../held-processes.ts';
 import { type JudgedInstance, judgeAndStop, problemsOf, startJudged } from '../judged-instance.ts';
+import { restartDataPlane, whileStopped } from '../process-control.ts';
 import { type FaultOptions, type FaultPromise, type Round, type RoundReport, roundOf } from '../promise.ts';
 
 /**

@@ -215,14 +215,8 @@ describe('npm start', () => {
   });
 });
 
-interface Ended {
-  code: number | null;
-  stdout: string;
-  stderr: string;
-}
-
 /** A process that does not reject the data runs on: it is ended by force, and its code is null. */
-async function runToEnd(program: string, env: Record<string, string>): Promise<Ended> {
+async function runToEnd(program: string, env: Record<string, string>) {
   const release = startRelease(program, { LOG_LEVEL: 'fatal', ...env });
   const late = setTimeout(() => void release.end(), END_WITHIN_MS);
   const code = await release.ended();
