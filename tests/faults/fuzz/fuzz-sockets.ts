@@ -120,7 +120,7 @@ async function isLeft(origin: string, [beginning, repeated]: [string, string]): 
 const CLOSED_MS = 15_000;
 const AT_ONCE = 50;
 
-/** Bytes that are no HTTP, or not ours: each is rejected or closed, and none of our code responds with 5xx. */
+/** Bytes that are no HTTP, or not ours: each is rejected or closed, and none receives a 5xx of ours. */
 async function talkNonsense({ origin, keys, seed, count }: SocketsOptions) {
   const random = createRandom(seed);
   const garbage = Array.from({ length: Math.ceil(count / 3) }, (): [string, Buffer] => {

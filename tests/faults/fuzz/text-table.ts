@@ -4,9 +4,9 @@ import { join } from 'node:path';
 const ESCAPE = /<(?:([0-9a-f]{2})|U\+([0-9A-F]{4,6})|(\d+) times (.+?)|nothing)>/;
 
 /**
- * The rows of a table next to this file: a heading and its entries with ` | ` between them; a row may go on in
- * indented lines. In an entry `<ff>` is a byte, `<U+2028>` a character, `<3 times ab>` is ababab, and
- * `<nothing>` the empty text.
+ * The rows of a table next to this file: a heading and its entries with ` | ` between them; a row may
+ * continue in indented lines. In an entry `<ff>` is a byte, `<U+2028>` a character, `<3 times ab>` is ababab,
+ * and `<nothing>` the empty text.
  */
 export function readTable(name: string): Array<[heading: string, entries: Buffer[]]> {
   const text = readFileSync(join('tests', 'faults', 'fuzz', name), 'utf8').trimEnd();

@@ -9,10 +9,15 @@ import { openFixture } from './fixture.ts';
 import {
   damagedMiddle,
   foreignLog,
-  HARMS,
+  header,
+  logJson,
   makeWarehouseNewer,
+  olderLog,
+  segment,
   segments,
+  shortSegment,
   truncatedRecords,
+  without,
 } from './harmed-data.ts';
 import { startRelease, THIS_RELEASE } from './release.ts';
 import { type Installation, makeInstallation } from './small-installation.ts';
@@ -33,6 +38,46 @@ const ROLES = ['data-dir', 'ingest', 'control'];
 const END_WITHIN_MS = 40_000;
 /** Printed by a process that runs with a mutant on purpose. */
 const MUTANT_NOTICES = /^runs with the break .*\n/gm;
+
+/** What the data plane rejects at its start, and how it has to say so. */
+const HARMS: Array<[what: string, harm: (paths: DataDir) => string, says: RegExp]> = [
+  [
+    'a segment damaged in the middle, its keys lost',
+    // Found when keys are rebuilt from the log.
+    (paths) => damagedMiddle(without(paths, paths.keys)),
+    /is damaged at byte \d+ .*checksum fails.*\. Restore it/,
+  ],
+  [
+    'a log without one of its segments',
+    (paths) => segment(without(paths, segment(paths, 1)), 0),
+    /the next segment begins at \d+\. Restore it/,
+  ],
+  ['a log that lost acknowledged frames', shortSegment, /durable up to \d+\. Restore it from a backup/],
+  // Red when only the folder itself is checked: what is acknowledged from then on would never be counted.
+  ['a log older than the database', olderLog, /durable up to \d+\. .* no older than the database/],
+  ['a log of a newer release', (paths) => logJson(paths, { version: 2 }), /written by a newer Metergate/],
+  ['a log of another identity key', foreignLog, /written under another identity key/],
+  [
+    'segments without their log.json',
+    (paths) => without(paths, join(paths.log, 'log.json')).log,
+    /restore DATA_DIR/,
+  ],
+  // Red when a log is made where there is none: it would know no key of what was counted.
+  ['a folder that lost its log', (paths) => without(paths, paths.log).log, /mount or restore DATA_DIR/],
+  [
+    'a folder that lost its log and its keys',
+    (paths) => without(paths, paths.log, paths.keys).log,
+    /mount or restore DATA_DIR/,
+  ],
+  ['a truncated record file', truncatedRecords, /has \d+ bytes where .* promises \d+\. Restore it, or move/],
+  ['a record file of another identity key', (paths) => header(paths, 8), /under another identity key/],
+  [
+    'a record file of another log',
+    (paths) => header(paths, 24),
+    /another log\. Restore it, or move its folder/,
+  ],
+  ['a record file of a newer release', (paths) => header(paths, 4), /by a newer Metergate: start that one/],
+];
 
 let installation: Installation;
 
