@@ -2,12 +2,12 @@
  * `npm run torture`: the long form of every promise, against real processes. `-- --only 1,4` picks promises,
  * `-- --only distributed` one that has a name, `-- --only mutants` shows that each mutant is found,
  * `-- --only ids-random` shows it of one mutant, `-- --short` or `-- --rounds N` runs fewer rounds,
- * `-- --seed S` repeats a run, `-- --resume` goes on with the newest one that was cut off. Exit 1 when a
+ * `-- --seed S` repeats a run, `-- --resume` continues the newest one that was cut off. Exit 1 when a
  * promise is broken, 3 when this machine lacks what one needs, 130 when interrupted.
  */
 import { parseArgs } from 'node:util';
 import { lacking } from '../support/machine-requirements.ts';
-import type { FaultPromise, FaultResult } from './promise.ts';
+import type { FaultPromise, FaultResult, Form } from './promise.ts';
 import { ON_WISH, PROMISES } from './promises.ts';
 import { newRunFile, type OpenedFile, unfinishedRunFile, writeRunFile } from './run-file.ts';
 import { runPromise, unbegun } from './run-promise.ts';
@@ -42,9 +42,9 @@ async function runFaultTests(): Promise<number> {
   const { file, path } = opened;
   let interrupted = false;
   process.once('SIGINT', () => {
-    // The processes under test may have got it too: what this round says is worth nothing. A second one ends.
+    // The processes under test may have received it too: this round shows nothing. A second one ends at once.
     interrupted = true;
-    say('interrupted: go on with --resume');
+    say('interrupted: continue with --resume');
   });
   for (const [at, before] of file.results.entries()) {
     if (before.outcome !== 'unfinished' || interrupted) continue;
@@ -56,7 +56,7 @@ async function runFaultTests(): Promise<number> {
       writeRunFile(RESULTS, opened);
       say(progress(result));
     };
-    say(`${numbered(promise)}: ${title}, ${rounds} rounds, seed ${seed}`);
+    say(`promise ${promise.promises.join(', ')}: ${title}, ${rounds} rounds, seed ${seed}`);
     const run = { seed, rounds, form: file.form, resumed: before, isInterrupted: () => interrupted };
     onRound(await runPromise(promise, { ...run, onRound, say: (line) => say(`  ${line}`) }));
     say(verdict(file.results[at] ?? before, promise));
@@ -76,7 +76,7 @@ function readWishes() {
   if (rounds !== undefined && !(Number.isInteger(rounds) && rounds > 0)) throw new Error('--rounds N, N > 0');
   const seed = Number(values.seed ?? Date.now() % 1_000_000);
   if (!Number.isInteger(seed)) throw new Error('--seed S, a whole number');
-  const form: 'short' | 'long' = values.short ? 'short' : 'long';
+  const form: Form = values.short ? 'short' : 'long';
   return { only, rounds, seed, form, resume: values.resume === true };
 }
 
@@ -115,10 +115,6 @@ function verdict(result: FaultResult, { name }: FaultPromise): string {
   const lines = [...result.problems, ...left, `to repeat it: ${again}`];
   const head = `${result.promises.join(',')} BROKEN after round ${result.roundsDone} of ${result.rounds}`;
   return [head, ...lines.map((line) => `  ${line}`)].join('\n');
-}
-
-function numbered({ promises }: FaultPromise): string {
-  return `promise ${promises.join(', ')}`;
 }
 
 function say(line: string): void {

@@ -1,3 +1,5 @@
+import { createRandom, type Random } from '../support/random.ts';
+
 /**
  * What a promise of docs/reliability.md adds to `npm run torture`: how its rounds are begun, run and ended.
  * The harness owns the loop, the clock and the result file; the same promise with few rounds is a short form
@@ -10,27 +12,39 @@ export interface FaultPromise {
   name?: string;
   title: string;
   /** How many rounds each form has. */
-  rounds: RoundsOfForms;
+  rounds: Record<Form, number>;
   /** What this machine lacks that the rounds need, in words: then none is begun. Undefined when nothing. */
   lacks?(): string | undefined;
-  /** Starts what the rounds need. What it had started is ended when it rejects. */
+  /** Starts what the rounds need. */
   open(options: FaultOptions): Promise<FaultRounds>;
 }
 
-export interface RoundsOfForms {
-  short: number;
-  long: number;
-}
+/** `short` is part of the tests. */
+export type Form = 'short' | 'long';
 
 export interface FaultOptions {
-  /** Round n of a seed draws from `createRandom(roundSeed(seed, n))` alone, so that it can be had again. */
+  /** Of the run: each round has its own. */
   seed: number;
   /** Rounds in all, those of a run that is resumed among them. */
   rounds: number;
   /** Sizes may differ between the forms, not only the count of rounds. */
-  form: 'short' | 'long';
+  form: Form;
   /** A line for the operator, within a long round. */
   say(line: string): void;
+  /**
+   * Called with what ends a process or removes a folder, as soon as there is one. The last is called first,
+   * whether all rounds were run or the opening failed. With `keep` the data stays: resolves with where it is.
+   */
+  onEnd(end: (how: { keep: boolean }) => Promise<unknown>): void;
+}
+
+/** What a round draws from: nothing else may differ between two runs of the same seed. */
+export interface Round {
+  number: number;
+  seed: number;
+  random: Random;
+  /** Distinguishes its keys and names from those of the other rounds. */
+  run: string;
 }
 
 export interface FaultRounds {
@@ -39,23 +53,21 @@ export interface FaultRounds {
    * 0, or from the first one missing when a run is resumed: then nothing of the earlier rounds is there any
    * more. A rejection counts as a problem.
    */
-  round(number: number): Promise<RoundReport>;
+  round(round: Round): Promise<RoundReport>;
   /** What can only be judged once, when all rounds were sound. */
   judge?(): Promise<RoundReport>;
-  /** Ends every process. Removes the data, or with `keep` leaves it and says where it is. */
-  close(options: { keep: boolean }): Promise<string | undefined>;
 }
 
 export interface RoundReport {
-  /** Things done or seen in this round alone; the harness adds them up. Units last: `killsOfPostgres`. */
+  /** What was done or seen in this round alone; the harness adds them up. Units last: `killsOfPostgres`. */
   counts: Record<string, number>;
-  /** The largest of each is kept: `rssPeakMib`, `firstAnswerMs`. */
+  /** The largest of each is kept: `rssPeakMib`, `firstResponseMs`. */
   peaks?: Record<string, number>;
   /** A sentence for each breach. Not empty: the promise is broken, and no further round is run. */
   problems: string[];
   /** Of the mutants: what each was found by, to distinguish a find from an accident. */
   foundBy?: string[];
-  /** Set by the harness: the problem is what was thrown. Nobody has judged that it is a breach. */
+  /** Set by the harness: the problem is what was thrown. It was not judged to be a breach. */
   thrown?: true;
 }
 
@@ -71,9 +83,9 @@ export interface FaultResult {
    * than `rounds` are never `kept`: `--resume` runs those behind it again.
    */
   roundsJudged: number;
-  /** What a resume goes back to: there while rounds wait for the judgement at the end. */
+  /** What a resume returns to: there while rounds wait for the judgement at the end. */
   judged?: Tally;
-  /** `unfinished` when the run was cut off: `--resume` goes on with it. */
+  /** `unfinished` when the run was cut off: `--resume` continues it. */
   outcome: 'unfinished' | 'kept' | 'broken' | 'not run';
   seconds: number;
   counts: Record<string, number>;
@@ -92,6 +104,7 @@ export interface FaultResult {
 export type Tally = Pick<FaultResult, 'seconds' | 'counts' | 'peaks'>;
 
 /** Rounds of one seed draw different numbers, and a round the same ones in every run. */
-export function roundSeed(seed: number, round: number): number {
-  return (seed * 100_003 + round * 7919) >>> 0;
+export function roundOf(seed: number, number: number): Round {
+  const own = (seed * 100_003 + number * 7919) >>> 0;
+  return { number, seed: own, random: createRandom(own), run: `r${seed}-${number}` };
 }

@@ -6,9 +6,11 @@ import { quickRestart } from './crash/restart-rounds.ts';
 import { diskFull, diskGuarded } from './crash-consistency/disk-rounds.ts';
 import { powerCutsOfAll, powerCutsOfLog } from './crash-consistency/power-rounds.ts';
 import { writeErrors } from './crash-consistency/write-error-rounds.ts';
-import { distributedExact } from './distributed/distributed-exact.ts';
-import { distributedFaults } from './distributed/distributed-rounds.ts';
-import { distributedResponsesLost } from './distributed/lost-responses.ts';
+import {
+  distributedExact,
+  distributedFaults,
+  distributedResponsesLost,
+} from './distributed/distributed-rounds.ts';
 import { fanoutKilled } from './fan-out/fanout-rounds.ts';
 import { fuzzBytes } from './fuzz/fuzz-bytes.ts';
 import { storesUnavailable } from './outage/stores-unavailable.ts';

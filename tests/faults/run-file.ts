@@ -1,13 +1,13 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { commit, type MachineFacts, machineFacts } from '../support/machine.ts';
-import type { FaultResult } from './promise.ts';
+import type { FaultResult, Form } from './promise.ts';
 
 /** bench/results/torture-*.json: one run, brought up to date after every round. */
 export interface RunFile extends MachineFacts {
   at: string;
   commit: string;
-  form: 'short' | 'long';
+  form: Form;
   /** In the order in which they are run; those not begun yet among them. */
   results: FaultResult[];
 }
@@ -17,7 +17,7 @@ export interface OpenedFile {
   file: RunFile;
 }
 
-export function newRunFile(folder: string, form: RunFile['form'], results: FaultResult[]): OpenedFile {
+export function newRunFile(folder: string, form: Form, results: FaultResult[]): OpenedFile {
   const at = new Date().toISOString();
   const name = `torture-${at.slice(0, 19).replaceAll(':', '')}.json`;
   return { path: join(folder, name), file: { at, commit: commit(), ...machineFacts(), form, results } };

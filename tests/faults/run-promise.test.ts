@@ -15,17 +15,19 @@ function promiseOf(round: (number: number) => Partial<RoundReport>, judge?: () =
     promises: [1],
     title: 'as scripted',
     rounds: { short: 4, long: 9 },
-    open: async () => ({
-      async round(number) {
-        seen.push(number);
-        return { counts: { done: 1 }, peaks: { size: number }, problems: [], ...round(number) };
-      },
-      ...(judge ? { judge: async () => judge() } : {}),
-      async close({ keep }) {
+    async open({ onEnd }) {
+      onEnd(async ({ keep }) => {
         seen.push(keep ? 'kept' : 'removed');
         return keep ? 'there' : undefined;
-      },
-    }),
+      });
+      return {
+        async round({ number }) {
+          seen.push(number);
+          return { counts: { done: 1 }, peaks: { size: number }, problems: [], ...round(number) };
+        },
+        ...(judge ? { judge: async () => judge() } : {}),
+      };
+    },
   };
   return { promise, seen };
 }
@@ -47,12 +49,13 @@ describe('a promise', () => {
 
   it('that was judged broken stays so when its end fails as well', async () => {
     const { promise } = promiseOf(() => ({ problems: ['lost'] }));
-    const open: FaultPromise['open'] = async (options) => {
-      const close = () => Promise.reject(new Error('no end'));
-      return { ...(await promise.open(options)), close };
+    const open: FaultPromise['open'] = (options) => {
+      options.onEnd(() => Promise.reject(new Error('no end')));
+      return promise.open(options);
     };
     const result = await runPromise({ ...promise, open }, RUN);
     expect(result.problems.join()).toMatch(/^lost,.*no end/);
+    expect(result.leftAt).toBe('there');
     expect(result).not.toHaveProperty('thrown');
   });
 
@@ -68,9 +71,13 @@ describe('a promise', () => {
     );
     const found = await runPromise(judged.promise, RUN);
     expect(found).toMatchObject({ outcome: 'broken', roundsDone: 4 });
-    const unopened = { ...judged.promise, open: () => Promise.reject(new Error('no port')) };
-    const closed = await runPromise(unopened, RUN);
+    const open: FaultPromise['open'] = async (options) => {
+      await judged.promise.open(options);
+      throw new Error('no port');
+    };
+    const closed = await runPromise({ ...judged.promise, open }, RUN);
     expect(closed.problems.join()).toContain('no port');
+    expect(judged.seen.at(-1)).toBe('removed');
     expect([broken, found, closed].map((one) => one.thrown)).toEqual([true, undefined, true]);
   });
 

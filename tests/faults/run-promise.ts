@@ -1,9 +1,14 @@
-import type { FaultPromise, FaultResult, FaultRounds, RoundReport, Tally } from './promise.ts';
+import {
+  type FaultOptions,
+  type FaultPromise,
+  type FaultResult,
+  type FaultRounds,
+  type RoundReport,
+  roundOf,
+  type Tally,
+} from './promise.ts';
 
-export interface PromiseRun {
-  seed: number;
-  rounds: number;
-  form: 'short' | 'long';
+export interface PromiseRun extends Pick<FaultOptions, 'seed' | 'rounds' | 'form'> {
   /** What an earlier run of the same promise and seed has done: the rounds after it are run. */
   resumed?: FaultResult;
   /** After each round, with all that is known so far. */
@@ -28,20 +33,28 @@ export async function runPromise(promise: FaultPromise, run: PromiseRun): Promis
   };
 
   const { seed, rounds, form, say = () => undefined, isInterrupted = () => false } = run;
-  const opened = await open(promise, { seed, rounds, form, say });
+  const ends: Parameters<FaultOptions['onEnd']>[0][] = [];
+  const onEnd: FaultOptions['onEnd'] = (end) => void ends.unshift(end);
+  const opened = await attempt(() => promise.open({ seed, rounds, form, say, onEnd }));
   if ('problems' in opened) {
     if (!isInterrupted()) take(opened);
-    return ended(result);
+  } else {
+    const running = { opened, result, take, run: { ...run, say, isInterrupted } };
+    await runRounds(running);
+    await judgeRounds(running);
   }
-  const running = { opened, result, take, run: { ...run, say, isInterrupted } };
-  await runRounds(running);
-  await judgeRounds(running);
-  const broken = result.problems.length > 0;
-  const leftAt = await opened.close({ keep: broken }).catch((error: unknown) => {
-    if (!isInterrupted()) take(failure(error));
-    return undefined;
-  });
-  if (broken && leftAt !== undefined) result.leftAt = leftAt;
+  // Of what could not be opened nothing was judged.
+  const keep = !('problems' in opened) && result.problems.length > 0;
+  const left: string[] = [];
+  for (const end of ends) {
+    try {
+      const path = await end({ keep });
+      if (typeof path === 'string') left.push(path);
+    } catch (error) {
+      if (!isInterrupted()) take(failure(error));
+    }
+  }
+  if (left.length > 0) result.leftAt = left.join(' and ');
   return ended(result);
 }
 
@@ -56,7 +69,7 @@ async function runRounds({ opened, result, take, run }: Running): Promise<void> 
   if (opened.judge && result.roundsJudged > 0) result.judged = tallyOf(result);
   while (result.problems.length === 0 && result.roundsDone < run.rounds) {
     if (run.isInterrupted()) return;
-    const report = await attempt(() => opened.round(result.roundsDone));
+    const report = await attempt(() => opened.round(roundOf(run.seed, result.roundsDone)));
     if (run.isInterrupted()) return;
     take(report);
     result.roundsDone++;
@@ -65,10 +78,10 @@ async function runRounds({ opened, result, take, run }: Running): Promise<void> 
   }
 }
 
-/** An interrupt may have reached the processes too: then only a sound judgement says something. */
+/** An interrupt may have reached the processes too: then only a sound judgement shows something. */
 async function judgeRounds({ opened, result, take, run }: Running): Promise<void> {
   if (result.problems.length > 0 || result.roundsJudged === result.roundsDone) return;
-  const report = await attempt(() => opened.judge?.());
+  const report = await attempt(async () => (await opened.judge?.()) ?? { counts: {}, problems: [] });
   const [first] = report.problems;
   if (run.isInterrupted() && first !== undefined) {
     run.say(`rounds from ${result.roundsJudged} on are to be run again: ${first.split('\n')[0]}`);
@@ -80,7 +93,7 @@ async function judgeRounds({ opened, result, take, run }: Running): Promise<void
   delete result.judged;
 }
 
-/** Without the rounds whose installation is gone and was never judged. */
+/** Without the rounds whose installation was removed and never judged. */
 function judgedPart(resumed: FaultResult): FaultResult {
   if (resumed.roundsDone === resumed.roundsJudged) return resumed;
   const { judged, ...result } = resumed;
@@ -99,20 +112,9 @@ export function unbegun({ promises, title }: FaultPromise, { seed, rounds }: Pro
   return { promises, title, seed, rounds, outcome: 'unfinished', ...nothing };
 }
 
-async function open(
-  promise: FaultPromise,
-  options: Parameters<FaultPromise['open']>[0],
-): Promise<FaultRounds | RoundReport> {
+async function attempt<T>(act: () => Promise<T>): Promise<T | RoundReport> {
   try {
-    return await promise.open(options);
-  } catch (error) {
-    return failure(error);
-  }
-}
-
-async function attempt(act: () => Promise<RoundReport> | undefined): Promise<RoundReport> {
-  try {
-    return (await act()) ?? { counts: {}, problems: [] };
+    return await act();
   } catch (error) {
     return failure(error);
   }

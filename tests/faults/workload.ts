@@ -1,17 +1,13 @@
 import type { Judged } from '../support/compare.ts';
-import { type PlannedRequest, planRequests } from '../support/generator.ts';
-import type { MeantEvent } from '../support/planned-event.ts';
-import { createRandom } from '../support/random.ts';
-import { type SendOptions, sendUntilResponse } from '../support/send.ts';
+import { batchRequestOf, type PlannedRequest, planRequests, singleRequestOf } from '../support/generator.ts';
+import type { Ledger } from '../support/ledger.ts';
+import type { EventScope, MeantEvent } from '../support/planned-event.ts';
+import { createRandom, type Random } from '../support/random.ts';
+import { type SendOptions, sendAll, sendUntilResponse } from '../support/send.ts';
 import { startSenders } from '../support/senders.ts';
+import type { Round } from './promise.ts';
 
-/** A load that runs until it is stopped: every request is repeated until its response comes and is judged. */
-export interface Workload {
-  /** The last requests with a response, newest last. */
-  recent(): PlannedRequest[];
-  /** Resolves when everything sent has its response. Rejects when a request received none for too long. */
-  stop(): Promise<WorkloadSummary>;
-}
+export type Workload = ReturnType<typeof startWorkload>;
 
 export interface WorkloadSummary {
   requestsSent: number;
@@ -21,14 +17,9 @@ export interface WorkloadSummary {
 }
 
 export interface WorkloadOptions {
-  seed: number;
   /** Loops that send; a request sent twice at once takes two connections. */
   senders: number;
   batchItems: number;
-  /** Distinguishes the keys of several workloads against one store. */
-  run: string;
-  /** Events of the workloads before: they are replayed too. */
-  past: MeantEvent[];
   /** After each request of a sender; none by default. The ledger keeps every event, some 800 bytes of it. */
   pauseMs?: number;
   /** What is sent of a planned request; all of it by default. */
@@ -44,11 +35,20 @@ const PATIENCE_MS = 60_000;
 /** What a sender and its copy can have in flight at a kill, and as much again that had just its response. */
 const RECENT_PER_SENDER = 4;
 
-export function startWorkload(judged: Judged, options: WorkloadOptions): Workload {
-  const { senders, pauseMs = 0, sentOf = (request) => request, onResponded } = options;
-  const random = createRandom(options.seed + 1);
+/** By ledger the events of all its workloads so far, a bounded window: they are replayed too. */
+const past = new WeakMap<Ledger, MeantEvent[]>();
+
+/** A load that runs until it is stopped: every request is repeated until its response comes and is judged. */
+export function startWorkload(
+  judged: Judged,
+  { seed, run }: Pick<Round, 'seed' | 'run'>,
+  { senders, batchItems, pauseMs = 0, sentOf = (request) => request, onResponded }: WorkloadOptions,
+) {
+  const random = createRandom(seed + 1);
+  const events = past.get(judged.ledger) ?? [];
+  past.set(judged.ledger, events);
   const requests = planRequests({
-    ...options,
+    ...{ seed, run, batchItems, past: events },
     items: Number.POSITIVE_INFINITY,
     nowMs: Date.now(),
     world: judged.world,
@@ -72,13 +72,10 @@ export function startWorkload(judged: Judged, options: WorkloadOptions): Workloa
     summary.requestsRepeated += repeats.reduce((sum, count) => sum + count, 0);
   }
 
-  const load = startSenders({ senders, pauseMs, send });
   return {
+    ...startSenders({ senders, pauseMs, send, summary }),
+    /** The last requests with a response, newest last. */
     recent: () => [...recent],
-    async stop() {
-      await load.stop();
-      return summary;
-    },
   };
 }
 
@@ -89,4 +86,38 @@ export function sendOptions(
 ): SendOptions {
   const watching = onResponded === undefined ? {} : { onResponded };
   return { api, ledger, connections: 4, patienceMs: PATIENCE_MS, ...watching };
+}
+
+const SINGLES_MAX = 40;
+const REPLAYED_BATCH_ITEMS = 100;
+
+/**
+ * Sends acknowledged requests once more: as they were, then each of their events through a batch that shows
+ * it, then some through the single endpoint. Every event of them has to be a duplicate of what was
+ * acknowledged. Resolves with the number of items.
+ */
+export async function sendReplays(
+  judged: Judged,
+  acknowledged: PlannedRequest[],
+  random: Random,
+): Promise<number> {
+  const events = eventsOf(acknowledged);
+  const scope = { world: judged.world, random, nowMs: Date.now(), responsesShowEvents: true };
+  const singles = events.slice(-SINGLES_MAX).map((event) => singleRequestOf(event, scope));
+  const replays = [...acknowledged, ...batchesOf(events, scope), ...singles];
+  return (await sendAll(replays, sendOptions(judged))).items;
+}
+
+/** Batches of these events that request them in the response. */
+export function batchesOf(events: MeantEvent[], scope: EventScope): PlannedRequest[] {
+  const batches: PlannedRequest[] = [];
+  for (let at = 0; at < events.length; at += REPLAYED_BATCH_ITEMS) {
+    batches.push(batchRequestOf(events.slice(at, at + REPLAYED_BATCH_ITEMS), scope));
+  }
+  return batches;
+}
+
+function eventsOf(requests: PlannedRequest[]): MeantEvent[] {
+  const events = requests.flatMap(({ items }) => items.flatMap(({ event }) => event ?? []));
+  return [...new Map(events.map((event) => [event.key, event])).values()];
 }

@@ -9,10 +9,8 @@ const SOUND: RoundReport = { counts: {}, problems: [] };
 
 function promiseOf(round: () => Promise<RoundReport>, more: Partial<FaultPromise> = {}): FaultPromise {
   const rounds = { short: 1, long: 1 };
-  return { promises: [1], title: 'a run', rounds, open: async () => ({ round, close }), ...more };
+  return { promises: [1], title: 'a run', rounds, open: async () => ({ round }), ...more };
 }
-
-const close = async () => undefined;
 
 /** What the run reports of a mutant, if a promise ends like this with it. */
 async function unseenBy(promise: FaultPromise, stopsWith?: RegExp): Promise<string | undefined> {

@@ -42,12 +42,11 @@ function roundsOf(
     promises: [0],
     rounds: { short: shown.length, long: shown.length },
     open: async (options) => ({
-      round: async (number) => {
+      round: async ({ number }) => {
         const one = shown[number];
         if (one) return showMutant(one, promises, options);
         return { counts: {}, problems: [`There are ${shown.length} mutants to show.`] };
       },
-      close: async () => undefined,
     }),
   };
 }

@@ -1,16 +1,18 @@
 import { setTimeout as pass } from 'node:timers/promises';
 import type { RunningLoad } from './during.ts';
 
-export interface SendersOptions {
+export interface SendersOptions<S> {
   senders: number;
   /** Between two requests of a sender. Senders that pause take turns: they start spread over one pause. */
   pauseMs?: number;
   /** One request until its response comes. The first that rejects ends all senders, and `stop` rejects. */
   send: (sender: number) => Promise<void>;
+  /** What `stop` resolves with. */
+  summary?: S;
 }
 
 /** Loops that send until they are stopped. `stop` waits for the requests in flight. */
-export function startSenders({ senders, pauseMs = 0, send }: SendersOptions): RunningLoad<void> {
+export function startSenders<S>({ senders, pauseMs = 0, send, summary }: SendersOptions<S>): RunningLoad<S> {
   let isOver = false;
 
   async function run(sender: number): Promise<void> {
@@ -31,6 +33,7 @@ export function startSenders({ senders, pauseMs = 0, send }: SendersOptions): Ru
     async stop() {
       isOver = true;
       for (const end of await ended) if (end.status === 'rejected') throw end.reason;
+      return summary as S;
     },
   };
 }

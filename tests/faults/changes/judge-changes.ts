@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Outcome } from './change-workload.ts';
+import type { Outcome } from './plan-changes.ts';
 import type { AuditEntry, Snapshot, StoredChanges } from './stored-changes.ts';
 
 /**
- * How stored data differs from the responses, and from itself: half a change, one that is gone, one
+ * How stored data differs from the responses, and from itself: half a change, one that is lost, one
  * that came twice. A sentence for each.
  */
 export function judgeChanges(outcomes: readonly Outcome[], stored: StoredChanges): string[] {
@@ -40,7 +40,7 @@ function responsesWithoutChange(outcomes: readonly Outcome[], { entries }: Store
       return made ? [] : [`${named} returned ${response.status} with ${id}, and that is not recorded`];
     }
     if (times > 0 || id === undefined || !CERTAIN.test(change.operationId)) return [];
-    // Somebody else had done the same before: nothing was left to change.
+    // Another change had done the same before: nothing was left to change.
     return actions.has(`${change.operationId} ${id}`) ? [] : [`${named} succeeded and left nothing`];
   });
 }

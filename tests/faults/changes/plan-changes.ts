@@ -1,5 +1,6 @@
 import type { Route } from '../../../schemas/route.ts';
 import { ROUTES } from '../../../schemas/routes.ts';
+import type { ApiResponse } from '../../support/api.ts';
 import type { Random } from '../../support/random.ts';
 
 /** A change to request, the same bytes at every try. */
@@ -15,19 +16,23 @@ export interface PlannedChange {
   status: number;
 }
 
-/** Draws changes of every kind in the route table, of the objects that it knows. */
-export interface ChangePlanner {
-  next(): PlannedChange;
-  /** It was accepted. Later changes use the object in its response. */
-  taken(change: PlannedChange, response: { id?: unknown; key?: unknown }): void;
+/** What came of one change. */
+export interface Outcome {
+  change: PlannedChange;
+  /** One per try: the audit log has the id of the try that took effect. */
+  requestIds: string[];
+  response: ApiResponse;
 }
 
+export type ChangePlanner = ReturnType<typeof planChanges>;
+
 /**
- * `run` distinguishes the names of several planners against one store. Every other change is of a kind that
+ * Draws changes of every kind in the route table, of the objects that it knows. `run` distinguishes the names
+ * of several planners against one store. Every other change is of a kind that
  * is not `taken` yet, in the order of a shuffled deck: by chance alone a rare one would now and then be left
  * out.
  */
-export function planChanges(random: Random, run: string, taken: Set<string>): ChangePlanner {
+export function planChanges(random: Random, run: string, taken: Set<string>) {
   const dealt = createDeck(random, taken);
   const put = new Map<string, string[]>();
   const known = new Map(Object.keys(NAMES).map((name) => [name, [] as string[]]));
@@ -68,19 +73,20 @@ export function planChanges(random: Random, run: string, taken: Set<string>): Ch
   }
 
   return {
-    next() {
+    next(): PlannedChange {
       const possible = CHANGES.filter((one) => needs(one).every((name) => known.get(name)?.length));
       const untried = drawn % 2 === 0 ? dealt(possible) : undefined;
       return plan(untried ?? random.pick(possible.flatMap((one) => Array<Change>(weightOf(one)).fill(one))));
     },
-    taken({ operationId, method, path }, response) {
+    /** It was accepted. Later changes use the object in its response. */
+    taken({ operationId, method, path }: PlannedChange, response: { id?: unknown; key?: unknown }): void {
       taken.add(operationId);
       const template = ROUTE_PATHS.get(operationId);
       if (method === 'PUT' && template !== undefined)
-        remember(put, template, `/api/v1${path}`, KNOWN_MAX_ELSE);
+        keepLatest(put, template, `/api/v1${path}`, KNOWN_MAX_ELSE);
       for (const [name, [maker, field]] of Object.entries(NAMES)) {
         if (maker !== operationId) continue;
-        remember(known, name, String(response[field]), KNOWN_MAX[name] ?? KNOWN_MAX_ELSE);
+        keepLatest(known, name, String(response[field]), KNOWN_MAX[name] ?? KNOWN_MAX_ELSE);
       }
     },
   };
@@ -92,16 +98,11 @@ type Change = readonly [operationId: string, route: Route];
  * Changes nothing; is signed by another, or applies what was; is no change of an object: the funnel has no
  * audit log.
  */
-const NO_CHANGES = [
-  'entitlements.checkMany',
-  'processor.receiveEvent',
-  'processor.applyEvent',
-  'funnel.record',
-];
+const NO_CHANGES = /^(entitlements\.checkMany|processor\.(receive|apply)Event|funnel\.record)$/;
 
 /** Whatever the control plane changes for a key: an operation that is new is among them at once. */
 export const CHANGES: readonly Change[] = Object.entries<Route>(ROUTES).filter(([operationId, route]) => {
-  return route.plane === 'control' && route.method !== 'GET' && !NO_CHANGES.includes(operationId);
+  return route.plane === 'control' && route.method !== 'GET' && !NO_CHANGES.test(operationId);
 });
 
 const ROUTE_PATHS = new Map(CHANGES.map(([operationId, { path }]) => [operationId, path]));
@@ -123,7 +124,7 @@ function shuffled<T>(list: readonly T[], random: Random): T[] {
 }
 
 /** The latest of each name. */
-function remember(all: Map<string, string[]>, name: string, value: string, most: number): void {
+function keepLatest(all: Map<string, string[]>, name: string, value: string, most: number): void {
   const values = all.get(name) ?? [];
   if (values.push(value) > most) values.shift();
   all.set(name, values);

@@ -6,9 +6,9 @@ import { auditOf } from '../../support/audit-of.ts';
 import { compareCounters } from '../../support/compare.ts';
 import { during } from '../../support/during.ts';
 import { startJudged } from '../judged-instance.ts';
+import { SEED } from '../short-form.ts';
 import { startWorkload } from '../workload.ts';
 
-const SEED = Date.now() % 1_000_000;
 const WITHIN = { timeout: 120_000, interval: 500 };
 /** Marks of a small part are in one file. After a full disk it was empty. */
 const MARKS = 'data.cmrk4';
@@ -21,7 +21,7 @@ const MARKS = 'data.cmrk4';
 it.each(['events', 'usage_hourly'])('what a damaged part of %s held is put back', async (table) => {
   const { instance, judged, close } = await startJudged({ LOG_LEVEL: 'error' }, { connections: 8 });
   onTestFinished(async () => void (await close({ keep: false })));
-  const workload = startWorkload(judged, { seed: SEED, run: 'd', senders: 2, batchItems: 20, past: [] });
+  const workload = startWorkload(judged, { seed: SEED, run: 'd' }, { senders: 2, batchItems: 20 });
   await during(workload, () => vi.waitFor(() => expect(workload.recent().length).toBeGreaterThan(4), WITHIN));
   expect(await compareCounters(judged), `seed ${SEED}`).toEqual([]);
   await instance.stop();

@@ -3,27 +3,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pass } from 'node:timers/promises';
 import { Client, type DatabaseError } from 'pg';
-import { dataDirAt } from '../../../infra/platform/data-dir.ts';
-import { readEndpoints } from '../../../infra/platform/endpoints-file.ts';
 import { poll } from '../../../infra/platform/poll.ts';
+import type { ApiResponse } from '../../support/api.ts';
 import { auditOf } from '../../support/audit-of.ts';
 import { compareCounters, type Judged } from '../../support/compare.ts';
 import { during } from '../../support/during.ts';
-import type { PlannedRequest } from '../../support/generator.ts';
-import type { Instance } from '../../support/instance.ts';
+import { units } from '../../support/exact.ts';
+import { batchRequestOf, type PlannedRequest } from '../../support/generator.ts';
+import type { Instance, Role } from '../../support/instance.ts';
 import { lacking } from '../../support/machine-requirements.ts';
 import { createRandom } from '../../support/random.ts';
-import { sendAll } from '../../support/send.ts';
+import { type Outcome, sendOnce } from '../../support/send.ts';
 import { mountSmallDisk, type SmallDisk } from '../../support/small-disk.ts';
-import { compareLog, compareRows } from '../../support/stored-events.ts';
-import { type JudgedInstance, startJudged } from '../judged-instance.ts';
-import { type FaultPromise, type RoundReport, roundSeed } from '../promise.ts';
-import { replaysOf } from '../replays.ts';
-import { sendOptions, startWorkload } from '../workload.ts';
-import { createDiskProbes, type DiskProbes } from './disk-probes.ts';
+import { type JudgedInstance, judgeAndStop, problemsOf, startJudged } from '../judged-instance.ts';
+import type { FaultPromise, Round, RoundReport } from '../promise.ts';
+import { postgresUrlOf } from '../query-postgres.ts';
+import { sendReplays, startWorkload } from '../workload.ts';
 
-interface DiskPlan {
-  title: string;
+interface DiskPlan extends Pick<FaultPromise, 'title'> {
   environment: Record<string, string>;
   /** What the filler leaves free. */
   bytesLeft: number;
@@ -40,23 +37,20 @@ function diskRounds({ title, environment, ...plan }: DiskPlan): FaultPromise {
     title,
     rounds: { short: 1, long: 10 },
     lacks: () => lacking('mounting'),
-    async open({ seed, form }) {
+    async open({ form, onEnd }) {
       const disk = mountSmallDisk(3 * GIB);
+      onEnd(() => disk.remove());
       const settings = { LOG_LEVEL: 'warn', LOAD_LINGER_MS: '20', ...environment };
-      try {
-        // What they have to say has no room either.
-        const on = { dataDir: join(disk.path, 'data'), logFile: join(disk.path, 'log') };
-        const opened = await startJudged(settings, { connections: 12, ...on });
-        const scenario = { ...opened, disk, fullMs: FULL_MS[form], ...plan };
-        return {
-          round: (number) => fillOnce(scenario, { seed: roundSeed(seed, number), run: `r${seed}-${number}` }),
-          judge: () => judgeScenario(scenario),
-          close: (options) => closeDisk(scenario, options),
-        };
-      } catch (error) {
-        await disk.remove();
-        throw error;
-      }
+      // Their own logs have no room either.
+      const on = { dataDir: join(disk.path, 'data'), logFile: join(disk.path, 'log') };
+      const opened = await startJudged(settings, { connections: 12, ...on });
+      const scenario = { ...opened, disk, fullMs: FULL_MS[form], ...plan };
+      onEnd((how) => closeOnDisk(scenario, how));
+      return {
+        round: (round) => fillOnce(scenario, round),
+        // In the end every acknowledged event is on the log, and is stored, once.
+        judge: () => judgeAndStop(scenario, []),
+      };
     },
   };
 }
@@ -80,29 +74,24 @@ interface DiskScenario extends JudgedInstance, Pick<DiskPlan, 'bytesLeft' | 'gua
   fullMs: number;
 }
 
-interface DiskRound {
-  seed: number;
-  run: string;
-}
-
+/** Without the guard they may end. */
+const BEHIND_THE_GUARD: readonly Role[] = ['control side', 'postgres'];
 const FULL_MS = { short: 2_000, long: 10_000 };
 const REJECTED = { timeoutMs: 10_000, everyMs: 20 };
 const TAKEN = { timeoutMs: 60_000, everyMs: 20 };
 const RECOVERED_MS_MAX = 5_000;
 /** The newest are those at the edge of the full disk, and one after it. */
 const PROBES_REPLAYED = 5;
-const MENDED = { timeoutMs: 60_000, everyMs: 500 };
+const REPAIRED = { timeoutMs: 60_000, everyMs: 500 };
 
-async function fillOnce(scenario: DiskScenario, { seed, run }: DiskRound): Promise<RoundReport> {
+async function fillOnce(scenario: DiskScenario, { seed, run, random }: Round): Promise<RoundReport> {
   const { instance, disk, judged, guarded } = scenario;
-  const roles = guarded
-    ? (['supervisor', 'data plane', 'control side', 'postgres'] as const)
-    : (['supervisor', 'data plane'] as const);
+  const roles: Role[] = ['supervisor', 'data plane', ...(guarded ? BEHIND_THE_GUARD : [])];
   const pids = () => roles.map((role) => `${role} ${instance.pid(role)}`);
   const before = pids();
   const postgres = instance.pid('postgres');
   const probes = createDiskProbes(judged, run);
-  const workload = startWorkload(judged, { seed, run, senders: 4, batchItems: 100, past: [] });
+  const workload = startWorkload(judged, { seed, run }, { senders: 4, batchItems: 100 });
   const { done, summary } = await during(workload, async () => {
     await acknowledges(probes);
     const full = await whileFull(scenario, probes).finally(() => disk.clear());
@@ -116,8 +105,10 @@ async function fillOnce(scenario: DiskScenario, { seed, run }: DiskRound): Promi
   const after = pids();
   if (after.join() !== before.join()) problems.push(`${before} became ${after}`);
   const responded = [...edge, ...probes.acknowledged().slice(-PROBES_REPLAYED), ...workload.recent()];
-  const replaysOfAcknowledged = await replayAfterKill(scenario, responded, seed);
-  problems.push(...judged.ledger.problems(), ...(await compareCounters(judged)));
+  // What was acknowledged around the full disk is known to a process that begins with what is on it.
+  await instance.kill('data plane');
+  const replaysOfAcknowledged = await sendReplays(judged, responded, random);
+  problems.push(...(await problemsOf(judged, compareCounters)));
   const endsOfPostgres = instance.pid('postgres') === postgres ? 0 : 1;
   // It ends when its log cannot be written, or rejects writes while it recovers: either shows a full disk.
   if (!guarded && endsOfPostgres + walRejected === 0) {
@@ -127,17 +118,39 @@ async function fillOnce(scenario: DiskScenario, { seed, run }: DiskRound): Promi
   return { counts, peaks: { recoveredMs }, problems };
 }
 
-/** What was acknowledged around the full disk is known to a process that begins with what is on it. */
-async function replayAfterKill(
-  { instance, judged }: DiskScenario,
-  responded: PlannedRequest[],
-  seed: number,
-): Promise<number> {
-  await instance.kill('data plane');
-  const replays = replaysOf(responded, { world: judged.world, random: createRandom(seed) });
-  const { items } = await sendAll(replays, sendOptions(judged));
-  return items;
+/**
+ * Requests that have to be written. A rejected request is repeated until it is acknowledged: at the edge of
+ * a full disk its event may have been written before. The ledger records each response.
+ */
+function createDiskProbes(judged: Judged, run: string) {
+  const acknowledged: PlannedRequest[] = [];
+  let next = probeOf(judged, `${run}-probe-0`);
+  return {
+    async send(): Promise<Outcome & { response: ApiResponse }> {
+      const { response, hasResponse } = await sendOnce(next, judged);
+      if (response instanceof Error) throw response;
+      if (hasResponse) {
+        acknowledged.push(next);
+        next = probeOf(judged, `${run}-probe-${acknowledged.length}`);
+      }
+      return { response, hasResponse };
+    },
+    /** Those that were acknowledged, newest last. */
+    acknowledged: () => [...acknowledged],
+  };
 }
+
+/** Too many to fit into the rest of a block. */
+const PROBE_EVENTS = 200;
+
+function probeOf({ world }: Judged, run: string): PlannedRequest {
+  const nowMs = Date.now();
+  const meant = { customer: 0, meter: 0, value: units('1'), occurredAtMs: nowMs, properties: [] };
+  const events = Array.from({ length: PROBE_EVENTS }, (_, at) => ({ ...meant, key: `${run}-${at}` }));
+  return batchRequestOf(events, { world, nowMs, random: createRandom(nowMs), responsesShowEvents: true });
+}
+
+type DiskProbes = ReturnType<typeof createDiskProbes>;
 
 /** A part that the full disk damaged is set aside by a new control side, and what it held is put back. */
 async function repairedParts({ dataDir }: Instance): Promise<string[]> {
@@ -145,20 +158,17 @@ async function repairedParts({ dataDir }: Instance): Promise<string[]> {
   await poll(async () => {
     faults = await auditOf(dataDir);
     return faults.length === 0 || undefined;
-  }, MENDED);
+  }, REPAIRED);
   return faults;
 }
 
 /** Fills the disk and checks the responses until it has been full for a while. */
-async function whileFull(
-  scenario: DiskScenario,
-  probes: DiskProbes,
-): Promise<{ problems: string[]; walRejected: number }> {
+async function whileFull(scenario: DiskScenario, probes: DiskProbes) {
   const { disk, judged, bytesLeft, guarded, fullMs } = scenario;
   const problems: string[] = [];
   let walRejected = 0;
   disk.fill(bytesLeft);
-  const rejected = await poll(async () => ((await isRejected(probes)) ? true : undefined), REJECTED);
+  const rejected = await poll(async () => !(await probes.send()).hasResponse || undefined, REJECTED);
   if (!rejected) problems.push(`nothing was rejected ${REJECTED.timeoutMs} ms after the disk was full`);
   for (const until = performance.now() + fullMs; performance.now() < until; await pass(20)) {
     disk.fill(bytesLeft);
@@ -166,10 +176,6 @@ async function whileFull(
     if (guarded) problems.push(...(await guardFaults(judged, probes)));
   }
   return { problems: [...new Set(problems)], walRejected };
-}
-
-async function isRejected(probes: DiskProbes): Promise<boolean> {
-  return !(await probes.send()).hasResponse;
 }
 
 /** With the guard every outcome is certain. */
@@ -190,8 +196,8 @@ async function guardFaults(judged: Judged, probes: DiskProbes): Promise<string[]
 const RECOVERS = '57P03';
 
 /** What Postgres writes for this it has no room for, which ends the server: it has to come back by itself. */
-async function wantWal({ dataDir }: Instance): Promise<'written' | 'rejected' | 'unavailable'> {
-  const connectionString = readEndpoints(dataDirAt(dataDir).endpoints)?.postgresUrl;
+async function wantWal(instance: Instance): Promise<'written' | 'rejected' | 'unavailable'> {
+  const connectionString = postgresUrlOf(instance);
   const client = new Client({ connectionString, connectionTimeoutMillis: 500, query_timeout: 2_000 });
   client.on('error', () => undefined);
   try {
@@ -211,25 +217,12 @@ async function wantWal({ dataDir }: Instance): Promise<'written' | 'rejected' | 
 /** Milliseconds until new events are acknowledged. */
 async function acknowledges(probes: DiskProbes): Promise<number> {
   const startedAt = performance.now();
-  const isTaken = async () => ((await probes.send()).hasResponse ? true : undefined);
+  const isTaken = async () => (await probes.send()).hasResponse || undefined;
   if (!(await poll(isTaken, TAKEN))) throw new Error('usage is still rejected though there is room');
   return Math.round(performance.now() - startedAt);
 }
 
-/** In the end every acknowledged event is on the log, and is stored, once. */
-async function judgeScenario({ instance, judged }: DiskScenario): Promise<RoundReport> {
-  const { dataDir } = instance;
-  const problems = await auditOf(dataDir);
-  const exitCode = await instance.stop();
-  if (exitCode !== 0) problems.push(`an ordinary stop ended with ${exitCode}`);
-  problems.push(
-    ...(await compareLog(dataDir, judged.ledger)),
-    ...(await compareRows(dataDir, judged.ledger)),
-  );
-  return { counts: { eventsAcknowledged: judged.ledger.size() }, problems };
-}
-
-async function closeDisk(
+async function closeOnDisk(
   { instance, disk, close }: DiskScenario,
   { keep }: { keep: boolean },
 ): Promise<string | undefined> {
@@ -237,14 +230,13 @@ async function closeDisk(
   disk.clear();
   const left = keep ? mkdtempSync(join(tmpdir(), 'metergate-left-')) : undefined;
   try {
-    await instance.stop().catch(() => undefined); // dead perhaps: `close` ends what is left
+    await instance.stop().catch(() => undefined); // it may have ended: `close` ends what is left
     if (left === undefined) return undefined;
-    // Sockets cannot be copied, and one that is left says nothing.
+    // Sockets cannot be copied, and one that is left shows nothing.
     cpSync(disk.path, left, { recursive: true, filter: (from) => !lstatSync(from).isSocket() });
     cpSync(await instance.leave(), left, { recursive: true });
     return left;
   } finally {
     await close({ keep: false });
-    await disk.remove();
   }
 }

@@ -58,8 +58,8 @@ interface Left {
 }
 
 function givenUpBefore(start: number, { recorded, time }: Crash): RecordedFrame[] {
-  const gone = recorded.frames.filter(({ position, givenUp }) => position < start && givenUp <= time);
-  return [...new Map(gone.map((frame) => [frame.position, frame])).values()];
+  const lost = recorded.frames.filter(({ position, givenUp }) => position < start && givenUp <= time);
+  return [...new Map(lost.map((frame) => [frame.position, frame])).values()];
 }
 
 async function readAll(reader: EventLogReader, start: number): Promise<LogFrame[]> {
@@ -81,7 +81,7 @@ function eventFaults({ recorded, time }: Crash, { frames, givenUp }: Left): stri
   const lost = [...new Set(acknowledged)].filter((id) => !found.has(id));
   return [
     ...(lost.length > 0 ? [`${lost.length} acknowledged events are lost, ${lost[0]} the first`] : []),
-    ...(found.size < ids.length ? [`${ids.length - found.size} events stand on the log twice`] : []),
+    ...(found.size < ids.length ? [`${ids.length - found.size} events are on the log twice`] : []),
   ];
 }
 

@@ -101,7 +101,7 @@ async function writeFrame(count: number): Promise<void> {
   writeSync(1, `${ids.join(' ')}\n`);
 }
 
-/** All that is not being written is old. A few segments at a time, so that it goes on all the while. */
+/** All that is not being written is old. A few segments at a time, so that it continues throughout. */
 async function giveUpSome(): Promise<void> {
   const keptFrom = writer.extent().start + random.below(TRIM_BYTES_MAX);
   const clock = { ...systemClock, nowMs: () => Date.now() + HOUR_MS };

@@ -11,17 +11,7 @@ export interface OpenFile {
   dsync: boolean;
 }
 
-/** The descriptors and working folders of all traced processes. */
-export interface OpenFiles {
-  /** The calls in the order in which they are to be followed: a process is made before it does anything. */
-  inOrder: SystemCall[];
-  /** Takes note of what a call does to descriptors, processes and working folders. */
-  follow(call: SystemCall): void;
-  open(call: SystemCall, file: OpenFile): void;
-  /** The file behind the call's first argument, where its opening was noted. */
-  of(call: SystemCall): OpenFile | undefined;
-  absolute(call: SystemCall, given: GivenPath): string;
-}
+export type OpenFiles = ReturnType<typeof createOpenFiles>;
 
 interface Process {
   files: Map<number, OpenFile>;
@@ -30,7 +20,8 @@ interface Process {
 
 const MAKES_PROCESS = /^(clone3?|v?fork)$/;
 
-export function createOpenFiles(calls: SystemCall[]): OpenFiles {
+/** The descriptors and working folders of all traced processes. */
+export function createOpenFiles(calls: SystemCall[]) {
   const processes = new Map<number, Process>();
 
   function processOf({ thread }: SystemCall): Process {
@@ -48,9 +39,15 @@ export function createOpenFiles(calls: SystemCall[]): OpenFiles {
     processes.set(call.result ?? 0, child);
   }
 
+  const absolute = (call: SystemCall, { below, path }: GivenPath): string => {
+    return isAbsolute(path) ? path : join(below ?? processOf(call).folder, path);
+  };
+
   return {
+    /** The calls in the order in which they are to be followed: a process is made before it does anything. */
     inOrder: [...calls].sort((a, b) => timeOf(a) - timeOf(b)),
-    follow(call) {
+    /** Records what a call does to descriptors, processes and working folders. */
+    follow(call: SystemCall): void {
       const { name, result = -1 } = call;
       if (MAKES_PROCESS.test(name) && result > 0) makeProcess(call);
       const { files } = processOf(call);
@@ -67,17 +64,15 @@ export function createOpenFiles(calls: SystemCall[]): OpenFiles {
       }
       if (name === 'chdir' && result === 0) {
         const [given] = pathsOf(call);
-        if (given) processOf(call).folder = this.absolute(call, given);
+        if (given) processOf(call).folder = absolute(call, given);
       }
     },
-    open(call, file) {
+    open(call: SystemCall, file: OpenFile): void {
       processOf(call).files.set(call.result ?? -1, file);
     },
-    of: (call) => processOf(call).files.get(descriptorOf(call)),
-    absolute(call, { below, path }) {
-      if (isAbsolute(path)) return path;
-      return join(below ?? processOf(call).folder, path);
-    },
+    /** The file behind the call's first argument, where its opening was recorded. */
+    of: (call: SystemCall) => processOf(call).files.get(descriptorOf(call)),
+    absolute,
   };
 }
 

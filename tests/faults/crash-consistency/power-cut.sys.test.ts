@@ -2,13 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectKept } from '../expect-kept.ts';
-import { runPromise } from '../run-promise.ts';
-import { judgeCut } from './judge-cuts.ts';
-import { powerCutsOfAll } from './power-rounds.ts';
-import { recordDataPlane, recordSegments } from './record-lives.ts';
+import { keptShortForm, SEED } from '../short-form.ts';
+import { judgeCut, powerCutsOfAll } from './power-rounds.ts';
 import { hastyResponses } from './recorded-log.ts';
-import type { Recording } from './recording.ts';
+import { type Recording, recordDataPlane, recordSegments } from './recording.ts';
 
 /*
  * Promise 6: durable before the response. The system calls of real processes are recorded; then their folder
@@ -16,7 +13,6 @@ import type { Recording } from './recording.ts';
  * trace, `npm test` says so (tests/support/machine-requirements.ts).
  */
 const CUTS = 60;
-const SEED = Date.now() % 1_000_000;
 
 describe('a data plane that serves many clients at once', () => {
   const recording = recordedBy(recordDataPlane);
@@ -48,9 +44,8 @@ describe('a log of many small segments', () => {
 
 // Mutant: the names of new parts not synced before their range is marked loaded.
 it(`the whole of Metergate counts exactly after a power cut (seed ${SEED})`, async () => {
-  const result = await runPromise(powerCutsOfAll, { seed: SEED, rounds: 1, form: 'short' });
-  expectKept(result);
-  expect(result.counts.rangesMarkedLoaded).toBeGreaterThan(0);
+  const { counts } = await keptShortForm(powerCutsOfAll, { rounds: 1 });
+  expect(counts.rangesMarkedLoaded).toBeGreaterThan(0);
 });
 
 function recordedBy(record: (folder: string) => Promise<Recording>): () => Recording {

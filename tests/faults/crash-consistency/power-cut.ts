@@ -91,7 +91,7 @@ function sizesAfter(bytesBefore: number, changes: ContentChange[]): number[] {
   return sizes;
 }
 
-/** Says of a change and a unit of the file whether that change reached that unit. */
+/** Whether a change reached a unit of the file. */
 function unitsLeft(changes: ContentChange[], cut: PowerCut): (change: number, unit: number) => boolean {
   const unitBytes = UNIT_BYTES[cut.remains];
   const least = new Map<number, number>();

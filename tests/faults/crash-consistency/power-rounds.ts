@@ -3,15 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lacking } from '../../support/machine-requirements.ts';
 import { createRandom, type Random } from '../../support/random.ts';
-import { type FaultPromise, type RoundReport, roundSeed } from '../promise.ts';
-import { judgeCut } from './judge-cuts.ts';
-import { judgeInstance } from './judge-instance.ts';
-import { type PowerCut, REMAINS } from './power-cut.ts';
-import { type RecordedInstance, recordInstance } from './record-instance.ts';
-import { recordDataPlane, recordSegments } from './record-lives.ts';
-import { hastyMarks } from './recorded-load.ts';
-import { hastyResponses } from './recorded-log.ts';
-import type { Recording } from './recording.ts';
+import type { FaultOptions, FaultPromise, RoundReport } from '../promise.ts';
+import { judgeLog } from './judge-log.ts';
+import { cutPower, type PowerCut, REMAINS } from './power-cut.ts';
+import { judgeInstance, type RecordedInstance, recordInstance } from './recorded-instance.ts';
+import { hastyMarks, hastyResponses } from './recorded-log.ts';
+import { type Recording, recordDataPlane, recordSegments } from './recording.ts';
 
 /** Cuts of one round. Each opens log and keys with their own modules. */
 const CUTS = 20;
@@ -22,21 +19,13 @@ export const powerCutsOfLog: FaultPromise = {
   title: 'the power is cut under the log and the keys',
   rounds: { short: 2, long: 40 },
   lacks: () => lacking('tracing'),
-  async open({ seed }) {
-    const folder = newFolder();
-    try {
-      const recordings = [
-        await recordDataPlane(join(folder, 'plane')),
-        await recordSegments(join(folder, 'segments')),
-      ];
-      return {
-        round: (number) => cutLogs(recordings, roundSeed(seed, number)),
-        close: async (options) => leave(folder, options),
-      };
-    } catch (error) {
-      rmSync(folder, { recursive: true, force: true });
-      throw error;
-    }
+  async open(options) {
+    const folder = newFolder(options);
+    const recordings = [
+      await recordDataPlane(join(folder, 'plane')),
+      await recordSegments(join(folder, 'segments')),
+    ];
+    return { round: ({ seed }) => cutLogs(recordings, seed) };
   },
 };
 
@@ -46,6 +35,22 @@ async function cutLogs(recordings: Recording[], seed: number): Promise<RoundRepo
     for (let cut = 0; cut < CUTS; cut++) problems.push(...(await judgeCut(recording, seed + cut)));
   }
   return { counts: { powerCuts: recordings.length * CUTS }, problems };
+}
+
+/** Cuts the power at a time that the seed gives, and opens what is left of log and keys. */
+export async function judgeCut(recording: Recording, seed: number): Promise<string[]> {
+  const random = createRandom(seed);
+  const time = random.pick(random.pick(recording.times));
+  const remains = random.pick(REMAINS);
+  const folder = mkdtempSync(join(tmpdir(), 'metergate-power-'));
+  try {
+    cutPower(recording.history, { time, remains, random }, folder, ['log', 'keys']);
+    const { log: recorded, identityCheck } = recording;
+    const found = await judgeLog({ folder, time, recorded, identityCheck });
+    return found.map((fault) => `seed ${seed}, cut at ${time}, ${remains} of the unsynced left: ${fault}`);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 const ITEMS = { short: 6_000, long: 20_000 };
@@ -59,22 +64,16 @@ export const powerCutsOfAll: FaultPromise = {
   title: 'the power is cut under the whole of it',
   rounds: { short: 2, long: 60 },
   lacks: () => lacking('tracing'),
-  async open({ seed, form }) {
-    const folder = newFolder();
-    try {
-      const recorded = await recordInstance(join(folder, 'instance'), { seed, items: ITEMS[form] });
-      return {
-        round: (number) => cutAll(recorded, createRandom(roundSeed(seed, number))),
-        judge: async () => ({
-          counts: { rangesMarkedLoaded: recorded.loaded.length },
-          problems: [...hastyResponses(recorded.log), ...hastyMarks(recorded.history, recorded.loaded)],
-        }),
-        close: async (options) => leave(folder, options),
-      };
-    } catch (error) {
-      rmSync(folder, { recursive: true, force: true });
-      throw error;
-    }
+  async open(options) {
+    const { seed, form } = options;
+    const recorded = await recordInstance(join(newFolder(options), 'instance'), { seed, items: ITEMS[form] });
+    return {
+      round: ({ random }) => cutAll(recorded, random),
+      judge: async () => ({
+        counts: { rangesMarkedLoaded: recorded.loaded.length },
+        problems: [...hastyResponses(recorded.log), ...hastyMarks(recorded.history, recorded.loaded)],
+      }),
+    };
   },
 };
 
@@ -92,12 +91,8 @@ function timeOf({ log, times }: RecordedInstance, random: Random): number {
   return random.pick(random.pick(begun.filter((ofFile) => ofFile.length > 0)));
 }
 
-function newFolder(): string {
-  return mkdtempSync(join(tmpdir(), 'metergate-power-'));
-}
-
-function leave(folder: string, { keep }: { keep: boolean }): string | undefined {
-  if (keep) return folder;
-  rmSync(folder, { recursive: true, force: true });
-  return undefined;
+function newFolder({ onEnd }: FaultOptions): string {
+  const folder = mkdtempSync(join(tmpdir(), 'metergate-power-'));
+  onEnd(async ({ keep }) => (keep ? folder : rmSync(folder, { recursive: true, force: true })));
+  return folder;
 }

@@ -11,7 +11,7 @@ import {
   newFile,
   newFolder,
 } from './disk-history.ts';
-import { createOpenFiles, type OpenFile } from './open-files.ts';
+import { createOpenFiles, type OpenFile, type OpenFiles } from './open-files.ts';
 
 export interface RecordingOf {
   /** The folder whose history is wanted. */
@@ -43,7 +43,7 @@ interface Place {
   root: string;
   history: DiskHistory;
   journalOf: (name: string) => Journal | undefined;
-  files: ReturnType<typeof createOpenFiles>;
+  files: OpenFiles;
 }
 
 const NEVER = Number.POSITIVE_INFINITY;
@@ -68,10 +68,8 @@ function reject({ name, args }: SystemCall): void {
 }
 
 function open(at: Place, call: SystemCall): void {
-  const [given] = pathsOf(call);
-  if (!given) return;
-  const path = at.files.absolute(call, given);
-  if (relativeTo(at.root, path) === undefined) return;
+  const [path] = pathsOf(call).map((given) => at.files.absolute(call, given));
+  if (path === undefined || relativeTo(at.root, path) === undefined) return;
   const flags = call.args.slice(call.args.lastIndexOf('"'));
   let node = find(at, path);
   if (!node && !flags.includes('O_CREAT')) return;
@@ -193,23 +191,20 @@ function link(at: Place, call: SystemCall): void {
 }
 
 function unlink(at: Place, call: SystemCall): void {
-  const [given] = pathsOf(call);
-  const path = given && at.files.absolute(call, given);
+  const [path] = pathsOf(call).map((given) => at.files.absolute(call, given));
   if (path !== undefined && find(at, path, false)) name(at, call, [[path, undefined]]);
 }
 
 function mkdir(at: Place, call: SystemCall): void {
-  const [given] = pathsOf(call);
-  const path = given && at.files.absolute(call, given);
-  const inside = path === undefined ? undefined : relativeTo(at.root, path);
-  if (path === undefined || inside === undefined || inside === '') return;
-  name(at, call, [[path, newFolder(at.journalOf(inside.split('/')[0] ?? ''))]]);
+  const [path] = pathsOf(call).map((given) => at.files.absolute(call, given));
+  const inside = path && relativeTo(at.root, path);
+  if (path && inside) name(at, call, [[path, newFolder(at.journalOf(inside.split('/')[0] ?? ''))]]);
 }
 
 function symlink(at: Place, call: SystemCall): void {
   const [target, given] = pathsOf(call);
   const path = given && at.files.absolute(call, given);
-  if (path === undefined || !target || relativeTo(at.root, path) === undefined) return;
+  if (!target || path === undefined || relativeTo(at.root, path) === undefined) return;
   name(at, call, [[path, { kind: 'link', target: target.path }]]);
 }
 

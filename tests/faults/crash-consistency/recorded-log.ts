@@ -58,7 +58,7 @@ interface Naming {
   durable: number;
 }
 
-/** Every file that ever got such a name, and when the name became durable. */
+/** Every file that was given such a name, and when the name became durable. */
 function named(history: DiskHistory, wanted: string | RegExp): Naming[] {
   const given = history.renamings.flatMap(({ names, began, durable }) =>
     names.map((one) => ({ ...one, began, durable })),
@@ -125,7 +125,7 @@ export function hastyResponses({ frames, responses, segments }: RecordedLog): st
   const hasty = responses.flatMap(({ time, ids }) => {
     return ids.filter((id) => !((durable.get(id) ?? NEVER) <= time));
   });
-  // A segment that comes back, or goes, by a power cut would contradict the ones that stay.
+  // A segment that a power cut brings back, or takes away, would contradict the ones that stay.
   const unsure = responses.filter(({ time }) => {
     return segments.some(({ ended, durable }) => ended < time && durable > time);
   });
@@ -136,4 +136,42 @@ export function hastyResponses({ frames, responses, segments }: RecordedLog): st
       : []),
     ...(unsure.length > 0 ? [`${unsure.length} responses came while a segment's name was not durable`] : []),
   ];
+}
+
+/** When Postgres was requested to mark a range as loaded: by then the warehouse must have it durably. */
+export function loadedMarks(calls: SystemCall[]): number[] {
+  return calls.filter((call) => notifies(call, "SET state = 'loaded'")).map(({ began }) => began);
+}
+
+function notifies(call: SystemCall, text: string): boolean {
+  return (
+    /^(write|writev|sendto)$/.test(call.name) && call.args.includes(text) && bytesOf(call).includes(text)
+  );
+}
+
+/** An insert's part: of a month, and not merged yet. */
+const PART = /^\d{6}_\d+_\d+_0$/;
+
+/** Every requested mark while a power cut could still take a part that was inserted before. */
+export function hastyMarks({ renamings }: DiskHistory, marks: number[]): string[] {
+  const parts = renamings.flatMap((change) => {
+    const [, to] = change.names;
+    return to?.node?.kind === 'folder' && PART.test(to.name) ? [{ ...change, to: to.node }] : [];
+  });
+  if (marks.length === 0) return ['no range was marked as loaded'];
+  return marks.flatMap((time, earlierMarks) => {
+    const before = parts.filter(({ ended }) => ended < time);
+    if (before.length <= earlierMarks) {
+      return [`marked loaded at ${time} as number ${earlierMarks + 1}, with ${before.length} parts inserted`];
+    }
+    const hasty = before.filter((part) => Math.max(part.durable, durableAt(part.to)) > time);
+    const part = hasty[0]?.names[1]?.name;
+    return hasty.length > 0 ? [`marked loaded at ${time}, and ${hasty.length} parts were not: ${part}`] : [];
+  });
+}
+
+/** From when on all that a part's folder holds is durable. */
+function durableAt(node: DiskNode): number {
+  if (node.kind === 'file') return Math.max(0, ...node.changes.map(({ durable }) => durable));
+  return node.kind === 'folder' ? Math.max(0, ...[...node.now.values()].map(durableAt)) : 0;
 }

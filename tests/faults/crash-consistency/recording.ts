@@ -1,11 +1,16 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, fstatSync, mkdirSync, openSync, readSync } from 'node:fs';
+import { join } from 'node:path';
 import { poll } from '../../../infra/platform/poll.ts';
-import { readSystemCalls, type SystemCall } from '../../support/system-calls.ts';
+import { startDataPlaneUnderTest } from '../../../ingest/data-plane-under-test.ts';
+import { createApi } from '../../support/api.ts';
+import { inTime } from '../../support/in-time.ts';
+import { readSystemCalls, type SystemCall, traceTo } from '../../support/system-calls.ts';
 import { type DiskHistory, turningPoints } from './disk-history.ts';
 import { identityCheckOf } from './judge-log.ts';
-import { recordDisk } from './record-disk.ts';
-import { loadedMarks } from './recorded-load.ts';
-import { type RecordedLog, readRecordedLog } from './recorded-log.ts';
+import { type RecordingOf, recordDisk } from './record-disk.ts';
+import { loadedMarks, type RecordedLog, readRecordedLog } from './recorded-log.ts';
 
 /** What traced processes did to their data folder, from before their first start on. */
 export interface Recording {
@@ -18,13 +23,10 @@ export interface Recording {
   loaded: number[];
 }
 
-export interface TracedFolder {
+interface TracedFolder extends Pick<RecordingOf, 'before' | 'orderedIn'> {
   dataDir: string;
-  /** A copy of it from before; it has to stay. */
-  before: string;
   /** A trace for each life of the processes. */
   traces: string[];
-  orderedIn?: (name: string) => boolean;
 }
 
 /** With fewer there is next to nothing that a power cut could take. */
@@ -34,14 +36,9 @@ const RESPONSES_MIN = 100;
  * To be called when the processes have ended, and before the folder is removed. Rejects when too little was
  * recorded to judge by.
  */
-export async function readRecording({
-  dataDir,
-  before,
-  traces,
-  orderedIn,
-}: TracedFolder): Promise<Recording> {
+export async function readRecording({ traces, dataDir, ...traced }: TracedFolder): Promise<Recording> {
   const calls = await readLives(traces);
-  const history = recordDisk({ root: dataDir, before, calls, ...(orderedIn ? { orderedIn } : {}) });
+  const history = recordDisk({ root: dataDir, calls, ...traced });
   const log = readRecordedLog(history, calls);
   const times = turningPoints(history);
   const { length: responses } = log.responses;
@@ -90,4 +87,96 @@ function tailOf(path: string): string {
   } finally {
     closeSync(file);
   }
+}
+
+const FRAMES = 120;
+/** After an orderly end the keys are in their file: the next life gives up segments. */
+const LIVES = ['kill', 'orderly', 'kill', 'orderly', 'kill'];
+
+/** A log of many segments and its keys, through kills and orderly stops. `folder` is a new one. */
+export async function recordSegments(folder: string): Promise<Recording> {
+  const { dataDir, before } = placesIn(folder);
+  const program = join('dist-tests', 'tests', 'faults', 'crash-consistency', 'keep-writing.js');
+  const traces: string[] = [];
+  for (const [life, how] of LIVES.entries()) {
+    const trace = join(folder, `${life}.trace`);
+    const [command = '', ...args] = [...traceTo(trace), process.execPath, program, dataDir];
+    const rest = [String(life), String(FRAMES), how];
+    const child = spawn(command, [...args, ...rest], { stdio: ['ignore', 'ignore', 'inherit'] });
+    await endOf(child, how === 'kill' ? 'SIGKILL' : 0);
+    await traceIsComplete(trace, child.pid ?? 0);
+    traces.push(trace);
+  }
+  return readRecording({ dataDir, before, traces });
+}
+
+const LIFE_MS_MAX = 60_000;
+
+/** Rejects when the process takes too long, or ends otherwise than it was to. */
+async function endOf(child: ChildProcess, wanted: number | NodeJS.Signals): Promise<void> {
+  try {
+    const [code, killedBy] = await inTime(once(child, 'exit'), LIFE_MS_MAX, 'a life of the log');
+    if ((code ?? killedBy) !== wanted) throw new Error(`a life of the log ended with ${code ?? killedBy}`);
+  } finally {
+    child.kill('SIGKILL');
+  }
+}
+
+const CONNECTIONS = 6;
+const REQUESTS = 10;
+const BATCH = 100;
+
+/** A data plane that serves many clients at once, batches and single events, through a stop and a kill. */
+export async function recordDataPlane(folder: string): Promise<Recording> {
+  const { before } = placesIn(folder);
+  const traces: string[] = [];
+  const plane = await startDataPlaneUnderTest({}, () => {
+    traces.push(join(folder, `${traces.length}.trace`));
+    return traceTo(traces.at(-1) ?? '');
+  });
+  try {
+    await plane.addCustomer('ada');
+    for (const how of ['stop', 'kill', 'stop'] as const) {
+      await Promise.all(
+        Array.from({ length: CONNECTIONS }, (_, sender) => send(plane, `${traces.length}-${sender}`)),
+      );
+      const pid = plane.pid();
+      const exitCode = await plane.stop(how === 'stop' ? 'SIGTERM' : 'SIGKILL');
+      if (exitCode !== (how === 'stop' ? 0 : null)) throw new Error(`${how}: it ended with ${exitCode}`);
+      await traceIsComplete(traces.at(-1) ?? '', pid);
+      if (traces.length < 3) await plane.restart();
+    }
+    return await readRecording({ dataDir: plane.dataDir, before, traces });
+  } finally {
+    await plane.remove();
+  }
+}
+
+function placesIn(folder: string): { dataDir: string; before: string } {
+  const places = { dataDir: join(folder, 'data'), before: join(folder, 'before') };
+  for (const place of Object.values(places)) mkdirSync(place, { recursive: true });
+  return places;
+}
+
+type Plane = Awaited<ReturnType<typeof startDataPlaneUnderTest>>;
+
+/** One request after the other; of a batch a fifth was sent before. */
+async function send({ origin, keys }: Plane, sender: string): Promise<void> {
+  const api = createApi({ origin: origin(), key: keys.live.secret, connections: 1 });
+  for (let request = 0; request < REQUESTS; request++) {
+    const single = request % 3 === 0;
+    const events = Array.from({ length: BATCH }, (_, at) =>
+      eventOf(`${sender}-${request - Number(at % 5 === 4)}-${at}`),
+    );
+    const { status, body } = await api.call('POST', `/usage/events${single ? '' : '/batch'}`, {
+      headers: single ? { 'idempotency-key': `${sender}-${request}` } : {},
+      body: JSON.stringify(single ? eventOf(undefined) : { events }),
+    });
+    if (status >= 300) throw new Error(`${status}: ${JSON.stringify(body)}`);
+  }
+  await api.close();
+}
+
+function eventOf(idempotencyKey: string | undefined) {
+  return { idempotencyKey, customerId: 'ada', meterId: 'calls', value: 1 };
 }

@@ -6,12 +6,11 @@ import { setTimeout as pass } from 'node:timers/promises';
 import { compareCounters } from '../../support/compare.ts';
 import { during } from '../../support/during.ts';
 import { seenInTime } from '../../support/in-time.ts';
+import type { Instance } from '../../support/instance.ts';
 import { lacking } from '../../support/machine-requirements.ts';
-import type { MeantEvent } from '../../support/planned-event.ts';
-import { createRandom } from '../../support/random.ts';
 import { compareLog } from '../../support/stored-events.ts';
-import { type JudgedInstance, startJudged } from '../judged-instance.ts';
-import { type FaultPromise, type RoundReport, roundSeed } from '../promise.ts';
+import { type JudgedInstance, judgeAll, problemsOf, startJudged } from '../judged-instance.ts';
+import type { FaultPromise, Round, RoundReport } from '../promise.ts';
 import { startWorkload } from '../workload.ts';
 
 /** Rounds of a disk that fails: a write of the log, a write of the keys, or a read of them, ends with EIO. */
@@ -20,17 +19,12 @@ export const writeErrors: FaultPromise = {
   title: 'the disk fails under the log and the keys',
   rounds: { short: 3, long: 60 },
   lacks: () => lacking('attaching'),
-  async open({ seed }) {
-    const scenario = await startJudged({ LOG_LEVEL: 'silent', LOAD_LINGER_MS: '20' }, { connections: 12 });
-    const { instance, judged, close } = scenario;
-    const past: MeantEvent[] = [];
+  async open({ onEnd }) {
+    const environment = { LOG_LEVEL: 'silent', LOAD_LINGER_MS: '20' };
+    const { instance, judged } = await startJudged(environment, { connections: 12, onEnd });
     return {
-      round: (number) => failOnce({ ...scenario, past }, number, seed),
-      judge: async () => ({
-        counts: { eventsAcknowledged: judged.ledger.size() },
-        problems: await compareLog(instance.dataDir, judged.ledger),
-      }),
-      close,
+      round: (round) => failOnce({ instance, judged }, round),
+      judge: () => judgeAll(judged, () => compareLog(instance.dataDir, judged.ledger)),
     };
   },
 };
@@ -55,11 +49,8 @@ const FAILURES: readonly Failure[] = [
   { file: recordsOf, calls: 'pread64,preadv', afterMax: 4 },
   { file: newestSegment, calls: WRITES, afterMax: 1 },
 ];
-/** What a round needs of those before it. */
-interface Scenario extends JudgedInstance {
-  /** Of all rounds, a bounded window, to be replayed. */
-  past: MeantEvent[];
-}
+
+type Scenario = Pick<JudgedInstance, 'instance' | 'judged'>;
 
 /** A process that dies sooner after its start is made to wait by its supervisor. */
 const WELL_AFTER_MS = 1_100;
@@ -67,25 +58,20 @@ const WELL_AFTER_MS = 1_100;
 const FAILED = { timeoutMs: 30_000 };
 const ENDED = { timeoutMs: 30_000 };
 
-async function failOnce(scenario: Scenario, number: number, seed: number): Promise<RoundReport> {
-  const { instance, judged } = scenario;
-  const random = createRandom(roundSeed(seed, number));
+async function failOnce(
+  { instance, judged }: Scenario,
+  { number, seed, random, run }: Round,
+): Promise<RoundReport> {
   const failure = FAILURES[number % FAILURES.length];
   if (!failure) throw new Error('no failure for this round');
-  const run = `r${seed}-${number}`;
-  const workload = startWorkload(judged, {
-    seed: roundSeed(seed, number),
-    run,
-    past: scenario.past,
-    ...WORKLOAD,
-  });
+  const workload = startWorkload(judged, { seed, run }, WORKLOAD);
   const { done: before, summary } = await during(workload, async () => {
     await pass(WELL_AFTER_MS);
     const pid = instance.pid('data plane');
-    await failUntilItEnds(scenario, pid, failure, 1 + random.below(failure.afterMax));
+    await failUntilItEnds(instance, pid, failure, 1 + random.below(failure.afterMax));
     return pid;
   });
-  const problems = [...judged.ledger.problems(), ...(await compareCounters(judged))];
+  const problems = await problemsOf(judged, compareCounters);
   if (instance.pid('data plane') === before) problems.push('the data plane went on after its disk failed');
   return { counts: { writeErrors: 1, ...summary }, problems };
 }
@@ -94,7 +80,7 @@ const WORKLOAD = { senders: 6, batchItems: 200 };
 
 /** The tracer lets the nth call fail; it ends with the process, which has to end by itself. */
 async function failUntilItEnds(
-  { instance }: JudgedInstance,
+  instance: Instance,
   pid: number,
   { file, calls }: Failure,
   nth: number,
@@ -113,8 +99,10 @@ async function failCalls(pid: number, newest: () => string, what: string[]): Pro
   const args = ['-q', '-o', output, '-f', '-p', String(pid), '-P', path, ...what];
   const tracer = spawn('strace', args, { stdio: 'ignore' });
   const hasEnded = () => tracer.exitCode !== null || tracer.signalCode !== null || undefined;
-  const hasFailed = () => hasEnded() ?? (readText(output).includes('(INJECTED)') || undefined);
-  const hasFailedOrIsOld = () => hasFailed() ?? (newest() === path ? undefined : false);
+  const isInjected = () => existsSync(output) && readFileSync(output, 'utf8').includes('(INJECTED)');
+  const hasFailedOrIsOld = () => {
+    return hasEnded() ?? (isInjected() || (newest() === path ? undefined : false));
+  };
   try {
     if (!(await seenInTime(hasFailedOrIsOld, FAILED, `a write of ${path} that can be made to fail`))) {
       return false;
@@ -126,11 +114,6 @@ async function failCalls(pid: number, newest: () => string, what: string[]): Pro
     await seenInTime(hasEnded, ENDED, 'the end of the tracer');
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-/** '' before there is such a file. */
-function readText(path: string): string {
-  return existsSync(path) ? readFileSync(path, 'utf8') : '';
 }
 
 function recordsOf(dataDir: string): string {

@@ -1,5 +1,8 @@
 import type { RunningLoad } from '../../support/during.ts';
-import { createLoadConnection, type LoadConnection } from '../../support/load-connection.ts';
+import { createLoadConnection } from '../../support/load-connection.ts';
+import { startSenders } from '../../support/senders.ts';
+
+const CONNECTIONS = 6;
 
 /**
  * Keeps the server at work with one request, sent again and again over several connections until they break:
@@ -18,24 +21,13 @@ export async function startFiller(port: number, request: Buffer): Promise<Runnin
     close();
     throw rejected.reason;
   }
-  const sending = Promise.all(connections.map((connection) => repeat(connection, request)));
+  const send = async (sender: number) => void (await connections[sender]?.ask(request));
+  const sending = startSenders({ senders: CONNECTIONS, send });
   return {
     async stop() {
       close();
-      await sending;
+      // Connections break with the server that is killed, and that is what this is for.
+      await sending.stop().catch(() => undefined);
     },
   };
-}
-
-const CONNECTIONS = 6;
-
-/** Until the connection is refused: the server was killed, and that is what this is for. */
-async function repeat(connection: LoadConnection, request: Buffer): Promise<void> {
-  for (;;) {
-    const sent = await connection.ask(request).then(
-      () => true,
-      () => false,
-    );
-    if (!sent) return;
-  }
 }

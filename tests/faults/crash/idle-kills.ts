@@ -1,3 +1,5 @@
+import type { Instance } from '../../support/instance.ts';
+
 type Counts = Record<string, number>;
 
 /** What the kills of a run did not meet, though they were many enough to: then they have shown nothing. */
@@ -20,20 +22,29 @@ function idleKillsOfDataPlane({ killsOfDataPlane = 0, killsWithResponse = 0, kil
 
 /** A supervisor takes the control side with it in order: that finishes its load. */
 const BEHIND = [
-  { kills: 'killsOfControlSide', who: 'the control side' },
-  { kills: 'killsOfPostgres', who: 'Postgres' },
+  { kills: 'killsOfControlSide', named: 'the control side' },
+  { kills: 'killsOfPostgres', named: 'Postgres' },
 ];
 
-/** Nine of ten are in a load: of so many none is only where the load, or the looking, is at fault. */
+/** Nine of ten are in a load: of so many none is only where the load, or the search, is at fault. */
 const KILLS_BEHIND_MIN = 20;
 
-function idleKillsBehind(seen: Counts, { kills, who }: (typeof BEHIND)[number]): string[] {
+function idleKillsBehind(seen: Counts, { kills, named }: (typeof BEHIND)[number]): string[] {
   const all = seen[kills] ?? 0;
   if (all < KILLS_BEHIND_MIN || (seen[inALoad(kills)] ?? 0) > 0) return [];
-  return [`none of ${all} kills of ${who} cut off the load of a range`];
+  return [`none of ${all} kills of ${named} cut off the load of a range`];
 }
 
 /** The count of those kills that left a range frozen and not loaded. */
 export function inALoad(kills: string): string {
   return `${kills}InALoad`;
+}
+
+/** What the aggregator logs, at level info, when it takes up a range that was left unsettled. */
+export const TAKEN_UP = 'continues with an unsettled range';
+
+/** How often a range was taken up so far that was frozen and not yet marked as loaded. */
+export function cutOffLoads({ written }: Pick<Instance, 'written'>): number {
+  const lines = written().split('\n');
+  return lines.filter((line) => line.includes(TAKEN_UP) && line.includes('"state":"pending"')).length;
 }

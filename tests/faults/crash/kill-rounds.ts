@@ -3,18 +3,23 @@ import { setTimeout as pass } from 'node:timers/promises';
 import { compareCounters } from '../../support/compare.ts';
 import { during } from '../../support/during.ts';
 import type { Role } from '../../support/instance.ts';
-import { createRandom } from '../../support/random.ts';
-import { type FaultPromise, type RoundReport, roundSeed } from '../promise.ts';
-import { startWorkload, type WorkloadOptions } from '../workload.ts';
-import { idleKills } from './idle-kills.ts';
-import { killBehind } from './kill-behind.ts';
-import { killDataPlane } from './kill-data-plane.ts';
-import { judgeScenario, KILLS, openScenario, type Scenario } from './kill-scenario.ts';
+import { waitUntilCounted } from '../../support/wait-until-counted.ts';
+import { problemsOf } from '../judged-instance.ts';
+import type { FaultPromise, Round, RoundReport } from '../promise.ts';
+import { sendReplays, startWorkload, type WorkloadOptions } from '../workload.ts';
+import { cutOffLoads, idleKills, inALoad } from './idle-kills.ts';
+import {
+  judgeScenario,
+  KILLS,
+  type Kill,
+  killDataPlane,
+  mustBeAnother,
+  openScenario,
+  type Scenario,
+  type SeenOfKill,
+} from './kill-scenario.ts';
 
-export interface KillPlan {
-  promises: readonly number[];
-  title: string;
-  rounds: { short: number; long: number };
+interface KillPlan extends Pick<FaultPromise, 'promises' | 'title' | 'rounds'> {
   /** The victim of each round; starts over at the end. */
   victims: readonly Role[];
 }
@@ -24,20 +29,19 @@ export interface KillPlan {
  * lives through all of them. Every counter is compared with the ledger now and then; in the end the log and
  * the warehouse are as well.
  */
-function killRounds(plan: KillPlan): FaultPromise {
-  const { promises, title, rounds, victims } = plan;
+function killRounds({ victims, ...named }: KillPlan): FaultPromise {
   return {
-    ...{ promises, title, rounds },
-    async open({ seed, form }) {
-      const scenario = await openScenario();
+    ...named,
+    async open({ form, onEnd }) {
+      const scenario = await openScenario({ onEnd });
       const victimOf = (number: number) => victims[number % victims.length] ?? 'data plane';
       const seen: Record<string, number> = {};
       return {
-        async round(number) {
-          const victim = victimOf(number);
-          const before = Array.from({ length: number }, (_, earlier) => victimOf(earlier));
+        async round(round) {
+          const victim = victimOf(round.number);
+          const before = Array.from({ length: round.number }, (_, earlier) => victimOf(earlier));
           const nth = before.filter((one) => one === victim).length;
-          const report = await killRound(scenario, { seed, number, victim, nth });
+          const report = await killRound(scenario, round, { victim, nth });
           for (const [name, count] of Object.entries(report.counts)) seen[name] = (seen[name] ?? 0) + count;
           return report;
         },
@@ -45,7 +49,6 @@ function killRounds(plan: KillPlan): FaultPromise {
           const report = await judgeScenario(scenario, form);
           return { ...report, problems: [...report.problems, ...idleKills(seen)] };
         },
-        close: scenario.close,
       };
     },
   };
@@ -78,7 +81,7 @@ export const othersKilled = killRounds({
  * Both on one installation, by turns: for `npm test`. While the control side comes back the data plane has
  * been well for long enough to be killed again.
  */
-export const everybodyKilled = killRounds({
+export const allKilled = killRounds({
   promises: [1, 2, 3, 4],
   title: 'every process is killed',
   rounds: { short: 19, long: 399 },
@@ -93,32 +96,45 @@ export const everybodyKilled = killRounds({
  */
 const COMPARED_EVERY = 10;
 
-interface RoundOf {
-  seed: number;
-  number: number;
-  victim: Role;
-  nth: number;
-}
-
-async function killRound(scenario: Scenario, { seed, number, victim, nth }: RoundOf): Promise<RoundReport> {
-  const own = roundSeed(seed, number);
+async function killRound(
+  scenario: Scenario,
+  round: Round,
+  { victim, nth }: { victim: Role; nth: number },
+): Promise<RoundReport> {
+  const { judged } = scenario;
   await pass(Math.max(0, scenario.restartedAt + WELL_AFTER_MS - performance.now()));
-  const run = `r${seed}-${number}`;
-  const workload = startWorkload(scenario.judged, {
-    seed: own,
-    run,
-    past: scenario.past,
-    ...WORKLOADS[victim],
-  });
-  const kill = { scenario, workload, nth, random: createRandom(own) };
+  const workload = startWorkload(judged, round, WORKLOADS[victim]);
+  const kill = { scenario, workload, nth, random: round.random };
   const { done: seen, summary } = await during(workload, () => {
     return victim === 'data plane' ? killDataPlane(kill) : killBehind(kill, victim);
   });
   const killsOfRequests = victim === 'data plane' && summary.requestsRepeated > 0 ? 1 : 0;
   const counts = { ...seen.counts, ...summary, killsOfRequests, [KILLS[victim]]: 1 };
-  const isCompared = (number + 1) % COMPARED_EVERY === 0;
-  const wrong = isCompared ? await compareCounters(scenario.judged) : [];
-  return { counts, peaks: seen.peaks, problems: [...scenario.judged.ledger.problems(), ...wrong] };
+  const isCompared = (round.number + 1) % COMPARED_EVERY === 0;
+  const problems = await problemsOf(judged, ...(isCompared ? [compareCounters] : []));
+  return { counts, peaks: seen.peaks, problems };
+}
+
+const CATCH_UP_PATIENCE_MS = 60_000;
+
+/** Kills while events are being loaded, and waits until everything acknowledged is counted again. */
+async function killBehind({ scenario, workload, random }: Kill, victim: Role): Promise<SeenOfKill> {
+  const { instance, judged } = scenario;
+  await waitUntilCounted(judged, CATCH_UP_PATIENCE_MS);
+  await pass(random.below(400));
+  const pid = instance.pid(victim);
+  const cutOffBefore = cutOffLoads(instance);
+  await instance.kill(victim);
+  const killedAt = performance.now();
+  if (victim === 'supervisor') await instance.start();
+  await waitUntilCounted(judged, CATCH_UP_PATIENCE_MS);
+  mustBeAnother(instance, victim, pid);
+  const peaks = { caughtUpMs: Math.round(performance.now() - killedAt) };
+  // What the kill had cut off is taken up before what was acknowledged after it.
+  const met = cutOffLoads(instance) > cutOffBefore ? 1 : 0;
+  const replaysOfAcknowledged = await sendReplays(judged, workload.recent(), random);
+  scenario.restartedAt = performance.now();
+  return { counts: { replaysOfAcknowledged, [inALoad(KILLS[victim])]: met }, peaks };
 }
 
 /**
@@ -126,7 +142,7 @@ async function killRound(scenario: Scenario, { seed, number, victim, nth }: Roun
  * to the response. Against the others just enough that a range is always on its way: it takes some 30 ms.
  */
 const BEHIND_THE_RESPONSE = { senders: 2, batchItems: 50, pauseMs: 10 };
-const WORKLOADS: Record<Role, Pick<WorkloadOptions, 'senders' | 'batchItems' | 'pauseMs'>> = {
+const WORKLOADS: Record<Role, WorkloadOptions> = {
   'data plane': { senders: 12, batchItems: 8 },
   'control side': BEHIND_THE_RESPONSE,
   postgres: BEHIND_THE_RESPONSE,

@@ -1,46 +1,54 @@
-import { auditOf } from '../../support/audit-of.ts';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as pass } from 'node:timers/promises';
+import { signal } from '../../../infra/platform/process-identity.ts';
 import { compareBreakdowns, compareCounters, compareEvents } from '../../support/compare.ts';
+import { during } from '../../support/during.ts';
+import { type PlannedRequest, singleRequestOf } from '../../support/generator.ts';
+import { seenInTime } from '../../support/in-time.ts';
 import type { Instance, Role } from '../../support/instance.ts';
-import type { MeantEvent } from '../../support/planned-event.ts';
+import { itemOf, meanEvent } from '../../support/planned-event.ts';
 import type { Random } from '../../support/random.ts';
-import { compareLog, compareRows } from '../../support/stored-events.ts';
-import { type JudgedInstance, startJudged } from '../judged-instance.ts';
-import type { FaultOptions, RoundReport } from '../promise.ts';
-import type { Workload } from '../workload.ts';
+import { sendAll } from '../../support/send.ts';
+import { type JudgedInstance, judgeAndStop, startJudged } from '../judged-instance.ts';
+import type { FaultOptions, Form, RoundReport } from '../promise.ts';
+import { postRequest, readRawResponse } from '../raw-socket.ts';
+import { sendOptions, sendReplays, type Workload } from '../workload.ts';
+import { startFiller } from './filler.ts';
 import { type Killer, startKiller } from './killer.ts';
-import { createResponseWatch, type ResponseWatch } from './response-watch.ts';
 
 /** One installation, the ledger of all responses, and the means to kill with. */
 export interface Scenario extends JudgedInstance {
-  /** Of the environment that `judged` is about. */
-  key: string;
-  watch: ResponseWatch;
+  /** Resolves once this many more responses have begun to arrive. */
+  moreResponses(count: number): Promise<unknown>;
   killer: Killer;
-  /** Events of all rounds, a bounded window, to be replayed. */
-  past: MeantEvent[];
   /** When the data plane was started again last. */
   restartedAt: number;
 }
 
 const CONNECTIONS = 32;
+const RESPONSES = { timeoutMs: 60_000, everyMs: 1 };
 /**
- * Many ranges are to pass under the load: a kill should find each of their steps. At level info the log says
- * which were cut off (cut-off-loads.ts).
+ * Many ranges are to pass under the load: a kill should find each of their steps. At level info the log
+ * states which were cut off (idle-kills.ts).
  */
 const ENVIRONMENT = { LOG_LEVEL: 'info', LOAD_LINGER_MS: '5' };
 
-export async function openScenario(): Promise<Scenario> {
-  const watch = createResponseWatch();
-  const opened = await startJudged(ENVIRONMENT, { connections: CONNECTIONS, onResponse: watch.seen });
+export async function openScenario({ onEnd }: Pick<FaultOptions, 'onEnd'>): Promise<Scenario> {
+  let responses = 0;
+  const onResponse = () => {
+    responses += 1;
+  };
+  const opened = await startJudged(ENVIRONMENT, { connections: CONNECTIONS, onResponse, onEnd });
   const killer = startKiller();
+  onEnd(async () => killer.close());
   return {
     ...opened,
-    key: opened.instance.keys().live.secret,
-    ...{ watch, killer, past: [], restartedAt: Number.NEGATIVE_INFINITY },
-    close(options) {
-      killer.close();
-      return opened.close(options);
+    async moreResponses(count) {
+      const due = responses + count;
+      await seenInTime(() => responses >= due || undefined, RESPONSES, `${count} responses`);
     },
+    killer,
+    restartedAt: Number.NEGATIVE_INFINITY,
   };
 }
 
@@ -61,10 +69,7 @@ export interface Kill {
   nth: number;
 }
 
-export interface SeenOfKill {
-  counts: Record<string, number>;
-  peaks: Record<string, number>;
-}
+export type SeenOfKill = Required<Pick<RoundReport, 'counts' | 'peaks'>>;
 
 /** Throws when the process that was killed is still the one that runs: the kill has shown nothing. */
 export function mustBeAnother(instance: Instance, role: Role, killed: number): void {
@@ -79,23 +84,75 @@ export function mustBeAnother(instance: Instance, role: Role, killed: number): v
 const SHORT_WINDOWS = ['all', 'custom'];
 
 /** From every side: responses, counters, breakdowns, the list of events, audit, log, stored rows. */
-export async function judgeScenario(
-  { instance, judged }: Scenario,
-  form: FaultOptions['form'],
-): Promise<RoundReport> {
-  const { ledger } = judged;
-  const problems = [
-    ...ledger.problems(),
-    ...(await compareCounters(judged)),
-    ...(await compareBreakdowns(judged, form === 'short' ? SHORT_WINDOWS : undefined)),
-    ...(await compareEvents(judged)),
-    ...(await auditOf(instance.dataDir)),
-  ];
-  const exitCode = await instance.stop();
-  if (exitCode !== 0) problems.push(`an ordinary stop ended with ${exitCode}`);
-  problems.push(
-    ...(await compareLog(instance.dataDir, ledger)),
-    ...(await compareRows(instance.dataDir, ledger)),
-  );
-  return { counts: { eventsAcknowledged: ledger.size() }, problems };
+export function judgeScenario(scenario: Scenario, form: Form): Promise<RoundReport> {
+  const windows = form === 'short' ? SHORT_WINDOWS : undefined;
+  return judgeAndStop(scenario, [
+    compareCounters,
+    (judged) => compareBreakdowns(judged, windows),
+    compareEvents,
+  ]);
 }
+
+/** Three of four kills come with a response, the others at any time. */
+const ANYTIME_EVERY = 4;
+
+export async function killDataPlane(kill: Kill): Promise<SeenOfKill> {
+  const { scenario, workload, random, nth } = kill;
+  const { instance, judged } = scenario;
+  await scenario.moreResponses(20 + random.below(300));
+  const pid = instance.pid('data plane');
+  const isAnytime = nth % ANYTIME_EVERY === ANYTIME_EVERY - 1;
+  const { probe, responded } = await (isAnytime ? killAnytime(kill, pid) : killWithResponse(kill, pid));
+
+  const killedAt = performance.now();
+  await sendAll([probe], sendOptions(judged));
+  scenario.restartedAt = performance.now();
+  mustBeAnother(instance, 'data plane', pid);
+  const replaysOfAcknowledged = await sendReplays(judged, [...workload.recent(), probe], random);
+  const counts = { replaysOfAcknowledged, killsWithResponse: responded ? 1 : 0 };
+  return { counts, peaks: { firstResponseMs: Math.round(scenario.restartedAt - killedAt) } };
+}
+
+/** The first request to the process that comes after. */
+interface Probed {
+  probe: PlannedRequest;
+  /** It was acknowledged by the process that was killed with the response. */
+  responded: boolean;
+}
+
+async function killAnytime({ workload, random }: Kill, pid: number): Promise<Probed> {
+  const [newest] = workload.recent().slice(-1);
+  if (!newest) throw new Error('no request received a response');
+  await pass(random.below(40));
+  if (!signal(pid, 'SIGKILL')) throw new Error(`process ${pid} had ended before it was killed`);
+  return { probe: newest, responded: false };
+}
+
+/**
+ * A kill at a random time hits the half millisecond between write and response once in a thousand kills. So
+ * the kill comes with the response itself, while the server has more to do than to write: a response that
+ * came too early is then still ahead of its write.
+ */
+async function killWithResponse({ scenario, workload, random, nth }: Kill, pid: number): Promise<Probed> {
+  const { instance, judged, killer } = scenario;
+  const port = Number(new URL(instance.origin).port);
+  const key = instance.keys().live.secret;
+  const scope = { world: judged.world, random, nowMs: Date.now(), responsesShowEvents: true };
+  const known = workload.recent().flatMap(({ items }) => items.flatMap(({ event }) => event ?? []));
+  const items = Array.from({ length: FILLER_ITEMS }, () => itemOf(random.pick(known), scope).json);
+  const replays = postRequest('/api/v1/usage/events/batch', key, `{"events":[${items.join(',')}]}`);
+  const filler = await startFiller(port, replays);
+
+  const event = meanEvent(`kill-${random.below(1e9)}-${nth}`, scope);
+  const request = singleRequestOf(event, scope);
+  const named = `Idempotency-Key: ${request.items[0]?.echoedKey}`;
+  const raw = postRequest('/api/v1/usage/events', key, request.body, [named]);
+  const requestedAtMs = Date.now();
+  const { done: arrived } = await during(filler, () => killer.fire({ port, pid, request: raw }));
+  const response = readRawResponse(arrived);
+  if (response) judged.ledger.responded(request, { ...response, requestedAtMs, respondedAtMs: Date.now() });
+  else judged.ledger.withoutResponse(request);
+  return { probe: request, responded: response?.status === 201 };
+}
+
+const FILLER_ITEMS = 500;

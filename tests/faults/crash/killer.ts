@@ -3,22 +3,19 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Arrived, KillOrder } from './kill-on-response.ts';
 
-/** The process of kill-on-response.ts. Needs the build. */
-export interface Killer {
-  /**
-   * Resolves when the server was killed and the connection is over, with what had arrived of the response.
-   * Rejects when no response came, or the server had ended before: then nothing was killed.
-   */
-  fire(order: Omit<KillOrder, 'request'> & { request: Buffer }): Promise<Buffer>;
-  close(): void;
-}
+export type Killer = ReturnType<typeof startKiller>;
 
 const FIRE_TIMEOUT_MS = 10_000;
 
-export function startKiller(): Killer {
+/** The process of kill-on-response.ts. Needs the build. */
+export function startKiller() {
   const child: ChildProcess = fork(join('dist-tests', 'tests', 'faults', 'crash', 'kill-on-response.js'));
   return {
-    async fire({ request, ...order }) {
+    /**
+     * Resolves when the server was killed and the connection is over, with what had arrived of the response.
+     * Rejects when no response came, or the server had ended before: then nothing was killed.
+     */
+    async fire({ request, ...order }: Omit<KillOrder, 'request'> & { request: Buffer }): Promise<Buffer> {
       const arrived = once(child, 'message', { signal: AbortSignal.timeout(FIRE_TIMEOUT_MS) });
       child.send({ ...order, request: request.toString('base64') } satisfies KillOrder);
       const [{ killed, response }] = (await arrived) as [Arrived];

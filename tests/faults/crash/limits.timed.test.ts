@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { expectKept } from '../expect-kept.ts';
-import { runPromise } from '../run-promise.ts';
+import { keptShortForm } from '../short-form.ts';
 import { boundedMemory } from './memory-rounds.ts';
 import { quickRestart } from './restart-rounds.ts';
 
@@ -9,13 +8,11 @@ import { quickRestart } from './restart-rounds.ts';
  * rebuilt from the log at each start, or not brought up to it.
  */
 it('the data plane stays within its memory, whatever is offered', async () => {
-  const result = await runPromise(boundedMemory, { seed: 9, rounds: 1, form: 'short' });
-  expectKept(result);
+  await keptShortForm(boundedMemory, { seed: 9 });
 }, 240_000);
 
 it('the data plane acknowledges again two seconds after a kill, with all its keys', async () => {
-  const result = await runPromise(quickRestart, { seed: 11, rounds: 2, form: 'short' });
-  expectKept(result);
-  expect(result.peaks.keys).toBeGreaterThanOrEqual(1_000_000);
-  expect(result.counts.replaysOfAcknowledged).toBeGreaterThan(1_000);
+  const { counts, peaks } = await keptShortForm(quickRestart, { seed: 11 });
+  expect(peaks.keys).toBeGreaterThanOrEqual(1_000_000);
+  expect(counts.replaysOfAcknowledged).toBeGreaterThan(1_000);
 }, 420_000);

@@ -1,12 +1,12 @@
+import { connect } from 'node:net';
+import { setTimeout as pass } from 'node:timers/promises';
 import type { Instance } from '../../support/instance.ts';
-import { createLoadBody, type LoadBody } from '../../support/load-bodies.ts';
+import { createLoadBody } from '../../support/load-bodies.ts';
 import { makeWorld } from '../../support/make-world.ts';
-import { type OpenedInstance, openPrepared } from '../../support/open-instance.ts';
+import { type OpenedInstance, openInstance } from '../../support/open-instance.ts';
 import { processCost } from '../../support/process-cost.ts';
-import type { World } from '../../support/world.ts';
-import type { FaultOptions, FaultPromise, RoundReport } from '../promise.ts';
-import { whileStopped } from '../while-stopped.ts';
-import { createFlood, type Flood, type FloodCounts } from './flood.ts';
+import { whileStopped } from '../process-control.ts';
+import type { FaultPromise, RoundReport } from '../promise.ts';
 
 const RSS_MAX_MIB = 512;
 const MEBIBYTE = 1024 * 1024;
@@ -22,12 +22,11 @@ export const boundedMemory: FaultPromise = {
   promises: [9],
   title: 'more than the data plane can take, with the load stopped',
   rounds: { short: 1, long: 10 },
-  async open(options) {
-    return await openPrepared({ LOG_LEVEL: 'warn' }, { connections: 1 }, async (opened) => {
-      const flood = await prepare(opened, options);
-      const round = () => floodRound(opened.instance, flood, ROUND_MS[options.form]);
-      return { round, close: opened.close };
-    });
+  async open({ seed, form, onEnd }) {
+    const opened = await openInstance({ LOG_LEVEL: 'warn' }, { connections: 1 });
+    onEnd(opened.close);
+    const requests = await prepareRequests(opened, seed);
+    return { round: () => floodRound(opened.instance, requests, ROUND_MS[form]) };
   },
 };
 
@@ -39,27 +38,25 @@ const LARGE_CONNECTIONS = 700;
  */
 const NEW_KEYS_MAX = 5_000_000;
 
-async function prepare({ instance, api }: OpenedInstance, { seed }: FaultOptions): Promise<Flood> {
-  const key = instance.keys().live.secret;
+/** The request of each connection; called for each send. */
+type Requests = ReadonlyArray<() => Buffer>;
+
+async function prepareRequests({ instance, api }: OpenedInstance, seed: number): Promise<Requests> {
   const world = await makeWorld(api);
-  const { host, port } = new URL(instance.origin);
-  const bodies = Array.from({ length: DENSE_CONNECTIONS }, (_, at) =>
-    loadBody({ world, host, key, seed: seed + at }),
-  );
+  const to = { world, host: new URL(instance.origin).host, key: instance.keys().live.secret };
+  const times = { nowMs: Date.now(), spreadMs: 600_000 };
+  const bodies = Array.from({ length: DENSE_CONNECTIONS + 1 }, (_, at) => {
+    const run = (seed + at).toString(36).slice(-9);
+    return createLoadBody({ ...to, ...times, seed: seed + at, run }, { next: 0 });
+  });
   let keysMade = 0;
-  const dense = bodies.map((body) => () => {
+  const dense = bodies.slice(1).map((body) => () => {
     if (keysMade < NEW_KEYS_MAX) body.renewKeys();
     keysMade += body.events;
     return body.request;
   });
-  const large = padded(loadBody({ world, host, key, seed: seed + DENSE_CONNECTIONS }).request);
-  const larges = Array.from({ length: LARGE_CONNECTIONS }, () => () => large);
-  return createFlood({ port: Number(port), requests: [...dense, ...larges] });
-}
-
-function loadBody(options: { world: World; host: string; key: string; seed: number }): LoadBody {
-  const run = options.seed.toString(36).slice(-9);
-  return createLoadBody({ ...options, run, nowMs: Date.now(), spreadMs: 600_000 }, { next: 0 });
+  const large = padded(bodies[0]?.request ?? Buffer.alloc(0));
+  return [...dense, ...Array.from({ length: LARGE_CONNECTIONS }, () => () => large)];
 }
 
 /** The same batch with white space up to the largest body there may be. */
@@ -73,19 +70,82 @@ function padded(request: Buffer): Buffer {
   return Buffer.concat([Buffer.from(head.replace(/(?<=Content-Length: )\d+/, String(body.length))), body]);
 }
 
-async function floodRound(instance: Instance, flood: Flood, durationMs: number): Promise<RoundReport> {
+async function floodRound(instance: Instance, requests: Requests, durationMs: number): Promise<RoundReport> {
   const dataPlane = instance.pid('data plane');
-  const counts = await whileStopped(instance.pid('control side'), () => flood.run(durationMs));
+  const flood = createFlood(Number(new URL(instance.origin).port));
+  const until = performance.now() + durationMs;
+  await whileStopped(instance.pid('control side'), async () => {
+    await Promise.all(requests.map((next) => flood.sendUntil(until, next)));
+  });
+  const { counts } = flood;
   if (instance.pid('data plane') !== dataPlane) return { counts: { ...counts }, problems: [DIED] };
   const rssPeakMib = Math.round(processCost(dataPlane).rssPeakBytes / MEBIBYTE);
   return { counts: { ...counts }, peaks: { rssPeakMib }, problems: faults(counts, rssPeakMib) };
+}
+
+/** A rejected client retries after the time in Retry-After. */
+const REJECTED_WAIT_MS = 1_000;
+const RETRY_AFTER = /^retry-after: [1-9]/im;
+
+/** More than the server can take: every connection sends whole requests, whatever becomes of the others. */
+function createFlood(port: number) {
+  const counts = {
+    requestsOffered: 0,
+    requestsAnswered200: 0,
+    requestsRefused503: 0,
+    /** Of these: without a time after which to retry. There should be none. */
+    rejectedWithoutRetryAfter: 0,
+    /** The connection ended without a response. */
+    requestsWithoutResponse: 0,
+    /** Any other response: there should be none. */
+    otherResponses: 0,
+  };
+  return {
+    counts,
+    async sendUntil(until: number, next: () => Buffer): Promise<void> {
+      while (performance.now() < until) {
+        counts.requestsOffered++;
+        const head = await sendOnce(port, next());
+        const status = head === '' ? undefined : Number(head.slice(9, 12));
+        if (status === 200) counts.requestsAnswered200++;
+        else if (status === 503) counts.requestsRefused503++;
+        else if (status === undefined) counts.requestsWithoutResponse++;
+        else counts.otherResponses++;
+        if (status === 503 && !RETRY_AFTER.test(head)) counts.rejectedWithoutRetryAfter++;
+        if (status !== 200) await pass(Math.max(0, Math.min(REJECTED_WAIT_MS, until - performance.now())));
+      }
+    },
+  };
+}
+
+const RESPONSE_TIMEOUT_MS = 20_000;
+/** Of a rejection, all of them. */
+const HEAD_CHARS_MAX = 2_000;
+
+/**
+ * The head of the response, '' without one. A connection of its own: after an early rejection half a body
+ * may be unsent.
+ */
+function sendOnce(port: number, request: Buffer): Promise<string> {
+  return new Promise((resolve) => {
+    let head = '';
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    socket.setTimeout(RESPONSE_TIMEOUT_MS, () => socket.destroy());
+    socket.on('connect', () => socket.write(request));
+    socket.on('data', (chunk: Buffer) => {
+      head += chunk.toString('latin1', 0, HEAD_CHARS_MAX);
+      if (head.includes('\r\n\r\n') || head.length >= HEAD_CHARS_MAX) socket.destroy();
+    });
+    socket.on('error', () => undefined); // 'close' follows
+    socket.on('close', () => resolve(head));
+  });
 }
 
 /** A reset after an early rejection may overtake the response. */
 const WITHOUT_RESPONSE_MAX = 0.01;
 const DIED = 'the data plane ended under the flood';
 
-function faults(counts: FloodCounts, rssPeakMib: number): string[] {
+function faults(counts: ReturnType<typeof createFlood>['counts'], rssPeakMib: number): string[] {
   const { requestsOffered, requestsAnswered200, otherResponses } = counts;
   const { requestsWithoutResponse, rejectedWithoutRetryAfter } = counts;
   const found: string[] = [];

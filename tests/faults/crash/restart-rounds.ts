@@ -2,19 +2,21 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pass } from 'node:timers/promises';
 import { dataDirAt } from '../../../infra/platform/data-dir.ts';
-import { signal } from '../../../infra/platform/process-identity.ts';
 import { type PlannedRequest, planRequests } from '../../support/generator.ts';
-import { seenInTime } from '../../support/in-time.ts';
 import { runLoad } from '../../support/load-run.ts';
-import { lockOwner } from '../../support/processes.ts';
-import { createRandom } from '../../support/random.ts';
 import { sendAll } from '../../support/send.ts';
 import { waitedForCoreMs } from '../../support/stopwatch.ts';
 import { type JudgedInstance, startJudged } from '../judged-instance.ts';
-import { type FaultOptions, type FaultPromise, type RoundReport, roundSeed } from '../promise.ts';
-import { replaysOf } from '../replays.ts';
-import { whileStopped } from '../while-stopped.ts';
-import { sendOptions } from '../workload.ts';
+import { restartDataPlane, whileStopped } from '../process-control.ts';
+import {
+  type FaultOptions,
+  type FaultPromise,
+  type Form,
+  type Round,
+  type RoundReport,
+  roundOf,
+} from '../promise.ts';
+import { sendOptions, sendReplays } from '../workload.ts';
 import { mustBeAnother } from './kill-scenario.ts';
 
 const FIRST_RESPONSE_MS_MAX = 2_000;
@@ -23,54 +25,45 @@ const KEYS = { short: 1_000_000, long: 10_000_000 };
 
 /**
  * Kills the data plane of an installation with many keys, and times how long nothing is acknowledged. Then
- * events from every part of its life are sent again: who starts quickly and knows no key has won nothing.
+ * events from every part of its life are sent again: a start that is quick and knows no key has won nothing.
  */
 export const quickRestart: FaultPromise = {
   promises: [11],
   title: 'the data plane is killed with many keys behind it',
   rounds: { short: 2, long: 10 },
   async open(options) {
-    const opened = await startJudged({ LOG_LEVEL: 'warn' }, { connections: CONNECTIONS });
-    try {
-      const known: PlannedRequest[] = [];
-      const keys = await whileStopped(opened.instance.pid('control side'), () => {
-        return fill(opened, known, options);
-      });
-      await endInOrder(opened);
-      const full: FullInstance = { ...opened, known, keys };
-      return {
-        round: (number) => restartRound(full, { ...options, number }),
-        close: opened.close,
-      };
-    } catch (error) {
-      await opened.close({ keep: false });
-      throw error;
-    }
+    const { onEnd } = options;
+    const opened = await startJudged({ LOG_LEVEL: 'warn' }, { connections: CONNECTIONS, onEnd });
+    const full: FullInstance = { ...opened, known: [], keys: 0 };
+    await whileStopped(opened.instance.pid('control side'), () => fill(full, options));
+    // Which brings the record file up to the log, whatever is the distance of its checkpoints.
+    await restartDataPlane(opened.instance);
+    return { round: (round) => restartRound(full, round, options.form) };
   },
 };
+
+interface FullInstance extends JudgedInstance {
+  /** Requests that will be repeated. */
+  known: PlannedRequest[];
+  /** That were acknowledged. */
+  keys: number;
+}
 
 const FILL_MS = 2_000;
 const CONNECTIONS = 6;
 /** Sent and judged before each piece of the load, and after the last. */
 const KNOWN_ITEMS = 200;
 
-/** As fast as it is acknowledged. Gives the number of keys. */
-async function fill(
-  opened: JudgedInstance,
-  known: PlannedRequest[],
-  { seed, form, say }: FaultOptions,
-): Promise<number> {
-  const { judged } = opened;
-  let keys = 0;
-  for (let tenths = 1; keys < KEYS[form]; ) {
-    await getToKnow({ judged, known }, seed);
-    keys += await takeAll(opened, FILL_MS);
-    if (keys < (tenths * KEYS[form]) / 10) continue;
-    say(`${keys} keys`);
-    tenths = Math.floor((keys * 10) / KEYS[form]) + 1;
+/** As fast as it is acknowledged. */
+async function fill(full: FullInstance, { seed, form, say }: FaultOptions): Promise<void> {
+  for (let tenths = 1; full.keys < KEYS[form]; ) {
+    await getToKnow(full, seed);
+    full.keys += await takeAll(full, FILL_MS);
+    if (full.keys < (tenths * KEYS[form]) / 10) continue;
+    say(`${full.keys} keys`);
+    tenths = Math.floor((full.keys * 10) / KEYS[form]) + 1;
   }
-  await getToKnow({ judged, known }, seed);
-  return keys;
+  await getToKnow(full, seed);
 }
 
 /** Gives how many new keys were acknowledged. */
@@ -81,35 +74,11 @@ async function takeAll({ instance, judged: { world } }: JudgedInstance, duration
   return run.acknowledged;
 }
 
-/** Requests that will be repeated. */
-async function getToKnow(
-  { judged, known }: Pick<FullInstance, 'judged' | 'known'>,
-  seed: number,
-): Promise<void> {
-  const plan = { seed: roundSeed(seed, known.length), run: `known-${known.length}`, items: KNOWN_ITEMS };
+async function getToKnow({ judged, known }: FullInstance, seed: number): Promise<void> {
+  const plan = { seed: roundOf(seed, known.length).seed, run: `known-${known.length}`, items: KNOWN_ITEMS };
   const requests = [...planRequests({ ...plan, nowMs: Date.now(), world: judged.world })];
   await sendAll(requests, sendOptions(judged));
   known.push(...requests);
-}
-
-const AGAIN = { timeoutMs: 60_000 };
-
-/** Which brings the record file up to the log, whatever is the distance of its checkpoints. */
-async function endInOrder({ instance }: JudgedInstance): Promise<void> {
-  const pid = instance.pid('data plane');
-  signal(pid, 'SIGTERM');
-  const isAnother = async () => {
-    const current = lockOwner(instance.dataDir, 'ingest')?.pid;
-    if (current === undefined || current === pid) return undefined;
-    const response = await fetch(`${instance.origin}/healthz`).catch(() => undefined);
-    return response?.ok || undefined;
-  };
-  await seenInTime(isAnother, AGAIN, 'a data plane after one that was ended in order');
-}
-
-interface FullInstance extends JudgedInstance {
-  known: PlannedRequest[];
-  keys: number;
 }
 
 /** Of a load before a kill: somewhere between two checkpoints, which are a second or two apart then. */
@@ -117,17 +86,16 @@ const BUSY_MS = { least: 500, more: 2_000 };
 /** One that was ready for less is started again after a wait (supervised-child.ts), longer each time. */
 const WELL_AFTER_MS = 1_500;
 
-interface RoundOf extends Pick<FaultOptions, 'seed' | 'form'> {
-  number: number;
-}
-
-async function restartRound(full: FullInstance, { seed, form, number }: RoundOf): Promise<RoundReport> {
+async function restartRound(
+  full: FullInstance,
+  { number, seed, random }: Round,
+  form: Form,
+): Promise<RoundReport> {
   const { instance, judged, known } = full;
   const pid = instance.pid('data plane');
   await pass(WELL_AFTER_MS);
-  // These stand on the log alone when it is killed.
-  await getToKnow(full, roundSeed(seed, number));
-  const random = createRandom(roundSeed(seed, number));
+  // These are on the log alone when it is killed.
+  await getToKnow(full, seed);
   // The load of all that was filled in would be timed with it.
   const firstResponseMs = await whileStopped(instance.pid('control side'), async () => {
     // Every other kill finds as much on the log alone as a load in full leaves between two checkpoints.
@@ -143,14 +111,13 @@ async function restartRound(full: FullInstance, { seed, form, number }: RoundOf)
   const mibRead = mebibytes(bytesReadBy(instance.pid('data plane')));
   const mibOfLog = mebibytes(logBytes(instance.dataDir));
   if (mibRead >= mibOfLog) problems.push(`the start read ${mibRead} MiB, and the log has ${mibOfLog}`);
-  const replays = replaysOf(known, { world: judged.world, random });
-  const { items } = await sendAll(replays, sendOptions(judged));
+  const replaysOfAcknowledged = await sendReplays(judged, known, random);
   problems.push(...judged.ledger.problems());
   const peaks = { keys: full.keys, firstResponseMs, othersMs, mibRead, mibOfLog };
-  return { counts: { restarts: 1, replaysOfAcknowledged: items }, peaks, problems };
+  return { counts: { restarts: 1, replaysOfAcknowledged }, peaks, problems };
 }
 
-const ASK_EVERY_MS = 5;
+const SEND_EVERY_MS = 5;
 const GIVEN_UP_MS = 120_000;
 
 async function killAndTime({ instance, judged }: FullInstance, number: number): Promise<number> {
@@ -163,7 +130,7 @@ async function killAndTime({ instance, judged }: FullInstance, number: number): 
     const response = await api.call('POST', '/usage/events', { body, headers }).catch(() => undefined);
     const passedMs = Math.round(performance.now() - killedAt);
     if (isAcknowledged(response?.status) || passedMs > GIVEN_UP_MS) return passedMs;
-    await pass(ASK_EVERY_MS);
+    await pass(SEND_EVERY_MS);
   }
 }
 

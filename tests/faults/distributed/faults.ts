@@ -1,9 +1,10 @@
 import { setTimeout as pass } from 'node:timers/promises';
 import type { Role } from '../../../app/config/role-needs.ts';
-import type { DistributedInstallation } from '../../support/distributed-installation.ts';
+import { type DistributedInstallation, PARTITIONS } from '../../support/distributed-installation.ts';
+import { seenInTime } from '../../support/in-time.ts';
 import type { RunningRole } from '../../support/running-role.ts';
 import { waitUntilCounted } from '../../support/wait-until-counted.ts';
-import { sharedBy } from './partition-owners.ts';
+import { queryPostgres } from '../query-postgres.ts';
 
 /** What is done to one part of an installation while it is under load, and then repaired. */
 export interface Fault {
@@ -22,25 +23,38 @@ export interface HowLong {
   meanwhile(): Promise<void>;
 }
 
-/** For the others to notice that it is gone. */
+/** For the others to notice its end. */
 const GONE_MS = 300;
 
-function killOfRole(role: Role, counted: string): Fault {
+interface Killed {
+  kill(): Promise<unknown>;
+  start(): Promise<unknown>;
+}
+
+function killOf(counted: string, victimOf: (one: DistributedInstallation, nth: number) => Killed): Fault {
   return {
     counted,
-    async inflict({ roles }, { nth }) {
-      const victim = roles[role][nth % roles[role].length];
-      await victim?.kill();
+    async inflict(installation, { nth }) {
+      const victim = victimOf(installation, nth);
+      await victim.kill();
       await pass(GONE_MS);
-      await victim?.start();
+      await victim.start();
     },
   };
 }
 
+function killOfRole(role: Role, counted: string): Fault {
+  return killOf(counted, ({ roles }, nth) => nthOf(roles[role], nth));
+}
+
+function nthOf(roles: RunningRole[], nth: number): RunningRole {
+  const role = roles[nth % roles.length];
+  if (!role) throw new Error('no process of this role was started');
+  return role;
+}
+
 /** The faults of a server, in a container or native. */
-interface Server {
-  kill(): Promise<void>;
-  start(): Promise<void>;
+interface Server extends Killed {
   freeze(): unknown;
   thaw(): unknown;
 }
@@ -56,15 +70,7 @@ function serverOf(installation: DistributedInstallation, name: StoreName): Serve
 const NEEDED: Record<StoreName, boolean> = { kafka: true, redis: true, postgres: false, warehouse: false };
 
 function killOfStore(name: StoreName, counted: string): Fault {
-  return {
-    counted,
-    async inflict(installation) {
-      const server = serverOf(installation, name);
-      await server.kill();
-      await pass(GONE_MS);
-      await server.start();
-    },
-  };
+  return killOf(counted, (installation) => serverOf(installation, name));
 }
 
 function hangOfStore(name: StoreName, counted: string): Fault {
@@ -97,19 +103,19 @@ const hangOfAggregator: Fault = {
   async inflict(installation, { nth }) {
     const { aggregator } = installation.roles;
     await sharedBy(installation, aggregator.length);
-    const victim = aggregator[nth % aggregator.length];
-    victim?.freeze();
+    const victim = nthOf(aggregator, nth);
+    victim.freeze();
     try {
       await sharedBy(installation, aggregator.length - 1);
       await waitUntilCounted(installation.judged, COUNTED_MS);
     } finally {
-      victim?.thaw();
+      victim.thaw();
     }
     await sharedBy(installation, aggregator.length);
   },
 };
 
-/** A third one comes, one of the first two goes and comes back, and the third one goes. */
+/** A third one joins, one of the first two leaves and comes back, and the third one leaves. */
 const rebalance: Fault = {
   counted: 'rebalances',
   async inflict(installation, { nth }) {
@@ -117,15 +123,31 @@ const rebalance: Fault = {
     await sharedBy(installation, aggregator.length);
     const joined = await installation.add('aggregator');
     await sharedBy(installation, aggregator.length + 1);
-    const leaving = aggregator[nth % aggregator.length];
-    if (leaving) await stopInOrder(leaving);
+    const leaving = nthOf(aggregator, nth);
+    await stopInOrder(leaving);
     await sharedBy(installation, aggregator.length);
-    await leaving?.start();
+    await leaving.start();
     await sharedBy(installation, aggregator.length + 1);
     await stopInOrder(joined);
     await sharedBy(installation, aggregator.length);
   },
 };
+
+/** Longer than a lease, and what its owner may hold up while paused. */
+const CHANGE = { timeoutMs: 90_000, everyMs: 200 };
+
+/** Resolves when all partitions are held, by so many aggregators. */
+async function sharedBy({ environment }: DistributedInstallation, owners: number): Promise<void> {
+  const isShared = async () => {
+    const [seen] = await queryPostgres<{ held: string; owners: string }>(
+      environment.DATABASE_URL,
+      `SELECT count(*) AS held, count(DISTINCT owner) AS owners
+       FROM partition_leases WHERE expires_at > now()`,
+    );
+    return (Number(seen?.held) === PARTITIONS && Number(seen?.owners) === owners) || undefined;
+  };
+  await seenInTime(isShared, CHANGE, `${PARTITIONS} partitions to be shared by ${owners}`);
+}
 
 async function stopInOrder(one: RunningRole): Promise<void> {
   const exitCode = await one.stop();

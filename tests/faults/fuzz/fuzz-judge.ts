@@ -1,27 +1,14 @@
+import { ERROR_STATUS, type ErrorCode } from '../../../schemas/error-codes.ts';
 import { parseExact } from '../../support/exact.ts';
 import type { PlannedRequest } from '../../support/generator.ts';
 import { createLedger, type Ledger } from '../../support/ledger.ts';
 import type { MeantEvent, PlannedItem } from '../../support/planned-event.ts';
 import type { World } from '../../support/world.ts';
-import type { ExpectedItem, Meant } from './expected-item.ts';
-import { exactValue } from './expected-number.ts';
-import { type Expected, expectResponse } from './expected-response.ts';
+import { type Expected, type ExpectedItem, expectResponse, type Meant } from './expected-response.ts';
 import type { FuzzRequest } from './fuzz-request.ts';
-import { codeOf, frameFault, type RawResponse } from './judge-frame.ts';
-import { isTaggedObject, numberOf, readTagged, type Tagged } from './read-tagged.ts';
+import { exactValue, isTaggedObject, numberOf, readTagged, type Tagged } from './read-tagged.ts';
 
-/** Judges responses to fuzz requests, and keeps what was acknowledged in the ledger of all other runs. */
-export interface FuzzJudge {
-  readonly ledger: Ledger;
-  /** Before it is sent: its content decides what later requests under its keys may receive. */
-  expect(request: FuzzRequest): JudgeResponse;
-  /** It was sent whole and its client left before the response: its event may be stored, or not. */
-  left(request: FuzzRequest): void;
-  /** Some keys of what was rejected since the last call, which have to be free. */
-  takeRejectedKeys(): string[];
-  /** Responses since the last call by outcome: `created`, `duplicate`, an error code. */
-  takeCounts(): Record<string, number>;
-}
+export type FuzzJudge = ReturnType<typeof createFuzzJudge>;
 
 /** What is wrong with this response; undefined when it is as the contract says. */
 export type JudgeResponse = (response: TimedResponse) => string | undefined;
@@ -33,20 +20,18 @@ export interface TimedResponse extends RawResponse {
 
 const REJECTED_KEYS_KEPT = 400;
 
-/** `world` grows by the meters that the product makes of unknown names. */
-export function createFuzzJudge(world: World): FuzzJudge {
+/**
+ * Judges responses to fuzz requests, and keeps what was acknowledged in the ledger of all other runs. `world`
+ * grows by the meters that the product makes of unknown names.
+ */
+export function createFuzzJudge(world: World) {
   const ledger = createLedger(world);
-  const books: Books = {
-    world,
-    ledger,
-    tries: new Map(),
-    stored: new Set(),
-    rejected: new Set(),
-    counts: {},
-  };
+  const kept = { tries: new Map(), stored: new Set<string>(), rejected: new Set<string>() };
+  const books: Books = { world, ledger, ...kept, counts: {} };
   return {
     ledger,
-    expect(request) {
+    /** Before it is sent: its content decides what later requests under its keys may receive. */
+    expect(request: FuzzRequest): JudgeResponse {
       const expected = expectResponse(request, world);
       if ('items' in expected) for (const item of expected.items) addTry(books, item);
       return (response) => {
@@ -55,19 +40,22 @@ export function createFuzzJudge(world: World): FuzzJudge {
         return contentFault({ request, response, books }, expected);
       };
     },
-    left(request) {
+    /** It was sent whole and its client left before the response: its event may be stored, or not. */
+    left(request: FuzzRequest): void {
       const expected = expectResponse(request, world);
       if (!('items' in expected)) return;
       for (const item of expected.items) addTry(books, item);
       const items = expected.items.map((item) => plannedItem(item, 'created', books));
       ledger.withoutResponse(plannedRequest(request, items));
     },
-    takeCounts() {
+    /** Responses since the last call by outcome: `created`, `duplicate`, an error code. */
+    takeCounts(): Record<string, number> {
       const { counts } = books;
       books.counts = {};
       return counts;
     },
-    takeRejectedKeys() {
+    /** Some keys of what was rejected since the last call, which have to be free. */
+    takeRejectedKeys(): string[] {
       const free = [...books.rejected].filter((key) => !books.stored.has(key));
       books.rejected.clear();
       return free;
@@ -104,7 +92,7 @@ function rejectionFault({ request, response, books }: Case, codes: Set<string>):
   if (code instanceof Error) return code.message;
   if (!codes.has(code)) return `returns ${shown}`;
   tally(books, code);
-  for (const key of request.keys) remember(books, key);
+  for (const key of request.keys) addRejected(books, key);
   return undefined;
 }
 
@@ -131,7 +119,7 @@ const CLIENTS_FIELDS = [
   ...['$key', '$aggregation', '$property', '$unit', '$creditRate', '$creditRates'],
 ];
 
-/** Members that nobody knows are ignored, here too. */
+/** Unknown members are ignored, here too. */
 function ratesKnown(sent: Tagged): Tagged {
   if (!isTaggedObject(sent)) return sent;
   return Object.fromEntries(Object.entries(sent).filter(([name]) => /^\$(property|rates)$/.test(name)));
@@ -156,7 +144,7 @@ function singleFault(one: Case, [expected]: ExpectedItem[]): string | undefined 
   const fault = outcomeFault(expected, outcome, books);
   if (fault !== undefined) return fault;
   if (error === undefined) keep(one, [plannedItem(expected, outcome, books)]);
-  else for (const key of request.keys) remember(books, key);
+  else for (const key of request.keys) addRejected(books, key);
   return undefined;
 }
 
@@ -198,7 +186,7 @@ function outcomeFault(expected: ExpectedItem, outcome: string, books: Books): st
   const isRepeated = meant !== undefined && (books.tries.get(echoedKey) ?? 0) > 1;
   if (isRepeated && (outcome === 'duplicate' || outcome === 'idempotency_key_reused')) return undefined;
   if (isRejected ? wrong.has(outcome) || maybe.has(outcome) : wrong.size === 0 && outcome === 'created') {
-    if (isRejected) remember(books, echoedKey);
+    if (isRejected) addRejected(books, echoedKey);
     else books.stored.add(echoedKey);
     return undefined;
   }
@@ -240,11 +228,60 @@ function plannedRequest({ target, includeEvents, body }: FuzzRequest, items: Pla
 }
 
 /** Only keys that a sound event may have. */
-function remember({ rejected }: Books, key: string): void {
+function addRejected({ rejected }: Books, key: string): void {
   const isUsable = /^[\x21-\x7e]{1,255}$/.test(key);
   if (isUsable && rejected.size < REJECTED_KEYS_KEPT) rejected.add(key);
 }
 
 function tally({ counts }: Books, what: string): void {
   counts[what] = (counts[what] ?? 0) + 1;
+}
+
+/** A response as it came. */
+interface RawResponse {
+  status: number;
+  /** Names in lower case. */
+  headers: Record<string, string | string[] | undefined>;
+  text: string;
+}
+
+/** Our own words never have these: traces, places in our code, values that were not meant to be printed. */
+const INSIDE = [
+  /\n\s+at /,
+  /node:internal/,
+  /\.[jt]s:\d/,
+  /\/dist\//,
+  /node_modules/,
+  /\[object Object\]/,
+  /Error:/,
+];
+
+/** What is wrong with any response, whatever the request: undefined when nothing is. */
+function frameFault({ status, headers, text }: RawResponse): string | undefined {
+  if (status >= 500) return `returns ${status}`;
+  if (headers['x-api-version'] !== 'v1') return 'carries no X-API-Version';
+  if (headers['content-type'] !== 'application/json') return `is ${headers['content-type']}`;
+  if (!isJson(text)) return 'is no JSON';
+  const inside = INSIDE.find((pattern) => pattern.test(text));
+  return inside && `shows something of the inside: ${inside}`;
+}
+
+/** The code of a rejection; an Error that says what is wrong with its form. */
+function codeOf({ status, headers, text }: RawResponse): string | Error {
+  const { error } = JSON.parse(text) as { error?: Record<string, unknown> };
+  const { code, message, requestId } = error ?? {};
+  if (typeof code !== 'string' || !Object.hasOwn(ERROR_STATUS, code))
+    return new Error(`has the code ${code}`);
+  if (ERROR_STATUS[code as ErrorCode] !== status) return new Error(`returns ${code} as ${status}`);
+  if (typeof message !== 'string' || message.length < 5) return new Error('has no message');
+  return requestId === headers['x-request-id'] ? code : new Error('has another request id in its header');
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -13,6 +13,25 @@ export interface FuzzRequest {
   keys: string[];
 }
 
+/** The control plane's bodies are another environment's: what they make is no customer here. */
+export interface PlaneKeys {
+  usage: string;
+  control: string;
+}
+
+export interface SocketsOptions {
+  origin: string;
+  keys: PlaneKeys;
+  seed: number;
+  run: string;
+  /** Whose usage it is. */
+  customer: string;
+  /** Clients that leave; a third as many talk at random, and a tenth of it dribble in each way. */
+  count: number;
+  /** False: no client dribbles, since it takes a quarter of a minute until they are closed. */
+  slow: boolean;
+}
+
 export type Target = 'single' | 'batch' | 'customers' | 'meters';
 
 /** Two of the data plane's and two that it passes on to the control plane. */

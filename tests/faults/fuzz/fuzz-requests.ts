@@ -3,10 +3,7 @@ import { createRandom, type Random } from '../../support/random.ts';
 import type { World } from '../../support/world.ts';
 import { expectResponse } from './expected-response.ts';
 import { type FuzzRequest, soundRequest, type Target } from './fuzz-request.ts';
-import { nested } from './fuzz-values.ts';
-import { spoilBytes } from './spoil-bytes.ts';
-import { spoilHead } from './spoil-head.ts';
-import { spoilMembers } from './spoil-members.ts';
+import { nested, spoilBytes, spoilHead, spoilMembers } from './spoil.ts';
 
 export interface FuzzOptions {
   seed: number;
@@ -34,9 +31,9 @@ export function* fuzzRequests({ seed, count, ...scope }: FuzzOptions): Generator
  * which only the shown event gives the time when it occurred, or which of two is the latest.
  */
 function isCommon(request: FuzzRequest, world: World, random: Random): boolean {
-  const asks = random.chance(0.2);
+  const showsEvents = random.chance(0.2);
   const expected = expectResponse(request, world);
-  if (asks || !('items' in expected)) return !asks;
+  if (showsEvents || !('items' in expected)) return !showsEvents;
   const latest = world.meters.filter(({ aggregation }) => aggregation === 'latest');
   return expected.items.every(({ meant }) => {
     if (!meant) return true;

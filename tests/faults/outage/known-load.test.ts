@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { pauseFor, responsesMin } from './known-load.ts';
-import { LONG_OUTAGE_MS } from './long-outage.ts';
+import { LONG_OUTAGE_MS } from './outage-probes.ts';
 
 const SENDERS = 4;
 /** With the copies: a fifth of the requests is sent twice at once. */

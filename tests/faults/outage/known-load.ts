@@ -1,29 +1,10 @@
 import type { Judged } from '../../support/compare.ts';
 import { type PlannedRequest, planRequests } from '../../support/generator.ts';
-import type { MeantEvent } from '../../support/planned-event.ts';
 import { sendAll } from '../../support/send.ts';
-import { COPY_SHARE, sendOptions, startWorkload, type Workload } from '../workload.ts';
+import type { Round } from '../promise.ts';
+import { COPY_SHARE, sendOptions, startWorkload } from '../workload.ts';
 
-/**
- * A workload of keys, customers and meters that the data plane knows: it goes on whatever store is
- * unavailable.
- */
-export interface KnownLoad extends Pick<Workload, 'stop'> {
-  /** Requests acknowledged so far. */
-  responded(): number;
-  /** The longest time without a response, in milliseconds. */
-  longestSilenceMs(): number;
-}
-
-export interface KnownLoadOptions {
-  seed: number;
-  /** Distinguishes the keys of several loads against one store. */
-  run: string;
-  /** As of a workload. */
-  past: MeantEvent[];
-  /** Of a sender between two requests: see {@link pauseFor}. */
-  pauseMs: number;
-}
+export type KnownLoad = Awaited<ReturnType<typeof startKnownLoad>>;
 
 /** While Postgres is unavailable a key is checked again each second, and waits 300 ms for that. */
 export const SILENCE_MS_MAX = 2_000;
@@ -32,29 +13,38 @@ const BATCH_ITEMS = 50;
 /** Enough that every name of every customer and meter comes. */
 const WARM_UP_ITEMS = 1_500;
 
-/** Begins when every name was seen once: what comes then is known. */
-export async function startKnownLoad(judged: Judged, options: KnownLoadOptions): Promise<KnownLoad> {
-  const { seed, run, past, pauseMs } = options;
+/**
+ * A workload of keys, customers and meters that the data plane knows: it goes on whatever store is
+ * unavailable. Begins when every name was seen once: what comes then is known. The pause is one of
+ * {@link pauseFor}.
+ */
+export async function startKnownLoad(judged: Judged, { seed, run }: Round, pauseMs: number) {
   const plan = { seed, nowMs: Date.now(), world: judged.world, batchItems: BATCH_ITEMS };
   await sendAll(planRequests({ ...plan, run: `${run}w`, items: WARM_UP_ITEMS }), sendOptions(judged));
   let responded = 0;
   let longestMs = 0;
   let lastAt = performance.now();
   const silenceMs = () => performance.now() - lastAt;
-  const { stop } = startWorkload(judged, {
-    ...{ seed, run, past, pauseMs, senders: SENDERS, batchItems: BATCH_ITEMS },
-    sentOf: knownPart,
-    onResponded() {
-      responded++;
-      longestMs = Math.max(longestMs, silenceMs());
-      lastAt = performance.now();
-    },
-  });
+  const onResponded = () => {
+    responded++;
+    longestMs = Math.max(longestMs, silenceMs());
+    lastAt = performance.now();
+  };
+  const load = { pauseMs, senders: SENDERS, batchItems: BATCH_ITEMS, sentOf: knownPart, onResponded };
+  const { stop } = startWorkload(judged, { seed, run }, load);
   return {
     stop,
+    /** Requests acknowledged so far. */
     responded: () => responded,
+    /** The longest time without a response. */
     longestSilenceMs: () => Math.round(Math.max(longestMs, silenceMs())),
   };
+}
+
+/** A sentence when nothing was acknowledged for too long. */
+export function silenceOf({ longestSilenceMs }: KnownLoad): string | undefined {
+  const silentMs = longestSilenceMs();
+  return silentMs > SILENCE_MS_MAX ? `no acknowledgement for ${silentMs} ms` : undefined;
 }
 
 /** Some 100,000 events of an outage, 80 MB of them in the ledger, however long it is. */
@@ -77,9 +67,6 @@ function knownPart(request: PlannedRequest): PlannedRequest {
   const items = request.items.filter(({ rejection }) => rejection !== 'customer_not_found');
   if (items.length === request.items.length) return request;
   const lines = items.map(({ json }) => json);
-  return { ...request, items, body: request.kind === 'ndjson' ? lines.join('\n') : batchOf(lines) };
-}
-
-function batchOf(lines: string[]): string {
-  return `{"events":[${lines.join(',')}]}`;
+  const body = request.kind === 'ndjson' ? lines.join('\n') : `{"events":[${lines.join(',')}]}`;
+  return { ...request, items, body };
 }

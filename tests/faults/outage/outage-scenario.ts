@@ -12,9 +12,10 @@ import type { Judged } from '../../support/compare.ts';
 import { type Instance, startInstance } from '../../support/instance.ts';
 import { createLedger } from '../../support/ledger.ts';
 import { makeWorld } from '../../support/make-world.ts';
-import type { MeantEvent } from '../../support/planned-event.ts';
 import { type ArmedProxy, openHop } from '../../support/proxy/armed-proxy.ts';
 import type { Address } from '../../support/proxy/tcp-proxy.ts';
+import { compareServedRows } from '../../support/stored-events.ts';
+import type { FaultOptions } from '../promise.ts';
 
 /**
  * An installation whose stores are servers of their own, as an operator's are: a Postgres by DATABASE_URL and
@@ -28,9 +29,6 @@ export interface OutageScenario {
   throughProxy: Judged;
   stores: Record<StoreName, StoreProcess>;
   hops: Record<Hop, ArmedProxy>;
-  /** Events of all rounds, a bounded window, to be replayed. */
-  past: MeantEvent[];
-  close(options: { keep: boolean }): Promise<string | undefined>;
 }
 
 export type StoreName = 'postgres' | 'warehouse';
@@ -42,34 +40,36 @@ const ENVIRONMENT = { LOG_LEVEL: 'warn', LOAD_LINGER_MS: '5' };
 /** Of an installation whose stores hang. */
 const CLOSE_STEP_MS = 30_000;
 
-export async function openOutageScenario(): Promise<OutageScenario> {
+export async function openOutageScenario({ onEnd }: FaultOptions): Promise<OutageScenario> {
   const closer = createCloser(pino({ level: 'silent' }), { stepTimeoutMs: CLOSE_STEP_MS });
   const folder = mkdtempSync(join(tmpdir(), 'metergate-outage-'));
   // Postgres may run under another account, which has to get through here.
   chmodSync(folder, 0o755);
   let keeps = false;
-  closer.add('folder', { close: () => keeps || rmSync(folder, { recursive: true, force: true }) });
-  try {
-    const stores = await startStores(folder, closer);
-    const hops = { ...stores.hops, client: await openHop(closer, () => addressOf(instance.origin)) };
-    const instance = await startInstance({ ...ENVIRONMENT, ...stores.environment });
-    closer.add('instance', { close: () => (keeps ? instance.leave() : instance.remove()) });
-    for (const { thaw } of Object.values(stores.processes)) closer.add('frozen store', { close: thaw });
-    const judged = await openJudged(instance, closer);
-    const through = apiTo(`http://127.0.0.1:${hops.client.port}`, instance, closer);
-    return {
-      ...{ instance, judged, hops, stores: stores.processes, past: [] },
-      throughProxy: { ...judged, api: through },
-      async close({ keep }) {
-        keeps = keep;
-        await closer.close();
-        return keep ? `${folder} and ${instance.dataDir}` : undefined;
-      },
-    };
-  } catch (error) {
+  onEnd(async ({ keep }) => {
+    keeps = keep;
     await closer.close();
-    throw error;
-  }
+    return keep ? folder : undefined;
+  });
+  closer.add('folder', { close: () => keeps || rmSync(folder, { recursive: true, force: true }) });
+  const stores = await startStores(folder, closer);
+  const hops = { ...stores.hops, client: await openHop(closer, () => addressOf(instance.origin)) };
+  const instance = await startInstance({ ...ENVIRONMENT, ...stores.environment });
+  onEnd(async ({ keep }) => {
+    // Nothing ends in order while its stores are frozen.
+    for (const { thaw } of Object.values(stores.processes)) await thaw();
+    return keep ? await instance.leave() : await instance.remove();
+  });
+  const apiTo = (origin: string) => {
+    const api = createApi({ origin, key: instance.keys().live.secret, connections: CONNECTIONS });
+    onEnd(() => api.close());
+    return api;
+  };
+  const api = apiTo(instance.origin);
+  const world = await makeWorld(api);
+  const judged = { api, world, ledger: createLedger(world) };
+  const throughProxy = { ...judged, api: apiTo(`http://127.0.0.1:${hops.client.port}`) };
+  return { instance, judged, throughProxy, hops, stores: stores.processes };
 }
 
 async function startStores(folder: string, closer: Closer) {
@@ -89,25 +89,13 @@ async function startStores(folder: string, closer: Closer) {
   return { processes: { postgres, warehouse }, hops, environment };
 }
 
-async function openJudged(instance: Instance, closer: Closer): Promise<Judged> {
-  const api = apiTo(instance.origin, instance, closer);
-  const world = await makeWorld(api);
-  return { api, world, ledger: createLedger(world) };
-}
-
-function apiTo(origin: string, instance: Instance, closer: Closer) {
-  const api = createApi({ origin, key: instance.keys().live.secret, connections: CONNECTIONS });
-  closer.add('api', { close: () => api.close() });
-  return api;
-}
-
 function addressOf(origin: string): Address {
   const { hostname, port } = new URL(origin);
   return { host: hostname, port: Number(port) };
 }
 
-/** Of the server itself, not through the proxy. */
-export function warehouseUrl({ stores }: OutageScenario): string {
+/** The rows that the server itself has, not through the proxy. */
+export function compareServed({ stores }: OutageScenario): (judged: Judged) => Promise<string[]> {
   const { host, port } = stores.warehouse.address();
-  return `http://${host}:${port}`;
+  return ({ ledger }) => compareServedRows(`http://${host}:${port}`, ledger);
 }

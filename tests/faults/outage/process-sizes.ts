@@ -1,13 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { processCost } from '../../support/process-cost.ts';
 
-/** Memory and open files of processes over an outage: none of them may grow with it. */
-export interface Sizes {
-  look(): void;
-  peaks: Record<string, number>;
-  /** A sentence for each bound that a look found crossed. */
-  problems(): string[];
-}
+export type Sizes = ReturnType<typeof createSizes>;
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -21,8 +15,11 @@ const MAX = { rssMib: 640, openFiles: 200 } as const;
 
 type Measure = keyof typeof MAX;
 
-/** `pids`: of the processes by the names they have in the result. Looks once, before the outage. */
-export function createSizes(pids: Record<string, number>): Sizes {
+/**
+ * Memory and open files of processes over an outage: none of them may grow with it. `pids`: by the names that
+ * they have in the result. Looks once, before the outage.
+ */
+export function createSizes(pids: Record<string, number>) {
   const seen = Object.entries(pids).flatMap(([role, pid]) => {
     return MEASURES.map((measure) => {
       const before = sizeOf(measure, pid);
@@ -40,7 +37,8 @@ export function createSizes(pids: Record<string, number>): Sizes {
   return {
     look,
     peaks,
-    problems: () =>
+    /** A sentence for each bound that a look found crossed. */
+    problems: (): string[] =>
       seen.flatMap(({ role, measure, before, peak }) => {
         const isSound = peak <= MAX[measure] && peak - before <= GROWTH_MAX[measure];
         return isSound ? [] : [`${measure} of ${role} went from ${before} to ${peak}`];

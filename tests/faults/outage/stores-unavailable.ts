@@ -1,14 +1,26 @@
 import { setTimeout as pass } from 'node:timers/promises';
 import { poll } from '../../../infra/platform/poll.ts';
-import { compareBreakdowns, compareCounters } from '../../support/compare.ts';
+import { compareBreakdowns, compareCounters, type Judged } from '../../support/compare.ts';
 import { during } from '../../support/during.ts';
-import { createRandom } from '../../support/random.ts';
-import { compareServedRows } from '../../support/stored-events.ts';
-import { type FaultPromise, type RoundReport, roundSeed } from '../promise.ts';
-import { type KnownLoad, pauseFor, responsesMin, SILENCE_MS_MAX, startKnownLoad } from './known-load.ts';
-import { judgeLongOutage, LONG_OUTAGE_MS } from './long-outage.ts';
-import { ask, type Patience, type Probe, probesOf } from './outage-probes.ts';
-import { type OutageScenario, openOutageScenario, type StoreName, warehouseUrl } from './outage-scenario.ts';
+import { problemsOf } from '../judged-instance.ts';
+import type { FaultPromise, Form, Round, RoundReport } from '../promise.ts';
+import {
+  type KnownLoad,
+  pauseFor,
+  responsesMin,
+  SILENCE_MS_MAX,
+  silenceOf,
+  startKnownLoad,
+} from './known-load.ts';
+import {
+  judgeLongOutage,
+  LONG_OUTAGE_MS,
+  type Patience,
+  type Probe,
+  probesOf,
+  sendProbe,
+} from './outage-probes.ts';
+import { compareServed, type OutageScenario, openOutageScenario, type StoreName } from './outage-scenario.ts';
 import { createSizes, type Sizes } from './process-sizes.ts';
 
 /** Promise 8: a store that is dead, or hangs, holds up nothing that can be done without it. */
@@ -16,17 +28,16 @@ export const storesUnavailable: FaultPromise = {
   promises: [8],
   title: 'ClickHouse and Postgres are unavailable, killed and hanging',
   rounds: { short: 4, long: 9 },
-  async open({ seed, form, say }) {
-    const scenario = await openOutageScenario();
+  async open(options) {
+    const { form, say } = options;
+    const scenario = await openOutageScenario(options);
     return {
-      round(number) {
-        const own = roundSeed(seed, number);
-        const outage = outageOf(number, form, own);
+      round(round) {
+        const outage = outageOf(round, form);
         say(`${outage.store} ${outage.how} for ${Math.round(outage.forMs / 1000)} s`);
-        return outageRound(scenario, { ...outage, seed: own, run: `a${seed}-${number}` });
+        return outageRound(scenario, outage, round);
       },
       judge: () => judge(scenario, form),
-      close: scenario.close,
     };
   },
 };
@@ -38,48 +49,37 @@ interface Outage {
   patience: Patience;
 }
 
-const KINDS: ReadonlyArray<Pick<Outage, 'store' | 'how'>> = [
-  { store: 'warehouse', how: 'killed' },
-  { store: 'warehouse', how: 'hanging' },
-  { store: 'postgres', how: 'killed' },
-  { store: 'postgres', how: 'hanging' },
-];
+const STORES: readonly StoreName[] = ['warehouse', 'postgres'];
 
 /** Longer than the load may be silent: else one that stops with the store would go unseen. */
 const SHORT_OUTAGE_MS = SILENCE_MS_MAX + 1_000;
 
-/** The last of the long form lasts longer than a key is believed while Postgres is unavailable. */
-function outageOf(number: number, form: 'short' | 'long', seed: number): Outage {
-  const kind = KINDS[number % KINDS.length] ?? { store: 'postgres', how: 'hanging' };
+/** The last of the long form lasts longer than a key is trusted while Postgres is unavailable. */
+function outageOf({ number, random }: Round, form: Form): Outage {
+  // Each store is killed, and then hangs.
+  const store = STORES[Math.floor(number / 2) % STORES.length] ?? 'postgres';
+  const how = number % 2 === 0 ? 'killed' : 'hanging';
   if (form === 'short') {
-    const patience = kind.how === 'hanging' ? 'strong' : 'none';
-    return { ...kind, forMs: SHORT_OUTAGE_MS, patience };
+    return { store, how, forMs: SHORT_OUTAGE_MS, patience: how === 'hanging' ? 'strong' : 'none' };
   }
   if (number === storesUnavailable.rounds.long - 1)
     return { store: 'postgres', how: 'hanging', forMs: LONG_OUTAGE_MS, patience: 'ages' };
-  return { ...kind, forMs: 60_000 + createRandom(seed).below(30_000), patience: 'all' };
+  return { store, how, forMs: 60_000 + random.below(30_000), patience: 'all' };
 }
 
 /** A busy machine may need as long to start a store as the outages of seconds last. */
 const CAUGHT_UP_MS_LEAST = 20_000;
 
-interface Round extends Outage {
-  seed: number;
-  run: string;
-}
-
-async function outageRound(scenario: OutageScenario, round: Round): Promise<RoundReport> {
-  const { judged, past } = scenario;
-  const { seed, run, store } = round;
-  const { instance } = scenario;
+async function outageRound(scenario: OutageScenario, outage: Outage, round: Round): Promise<RoundReport> {
+  const { instance, judged } = scenario;
   const size = createSizes({
     DataPlane: instance.pid('data plane'),
     ControlSide: instance.pid('control side'),
   });
-  const load = await startKnownLoad(judged, { seed, run, past, pauseMs: pauseFor(round.forMs) });
+  const load = await startKnownLoad(judged, round, pauseFor(outage.forMs));
   const { done } = await during(load, () => {
-    return whileUnavailable(scenario, round, (outageAt) =>
-      watchOutage(scenario, round, { load, outageAt, size }),
+    return whileUnavailable(scenario, outage, (outageAt) =>
+      watchOutage(scenario, outage, { load, outageAt, size }),
     );
   });
   const { seen, outageMs } = done;
@@ -88,14 +88,12 @@ async function outageRound(scenario: OutageScenario, round: Round): Promise<Roun
   const problems = [
     ...seen.problems,
     ...size.problems(),
-    ...judged.ledger.problems(),
-    ...(await compareCounters(judged)),
-    ...(await compareServedRows(warehouseUrl(scenario), judged.ledger)),
+    ...(await problemsOf(judged, compareCounters, compareServed(scenario))),
   ];
-  const peaks = { ...seen.peaks, ...size.peaks };
+  const peaks: Record<string, number> = { ...seen.peaks, ...size.peaks };
   if (caughtUpMs === undefined)
     problems.push(`after an outage of ${outageMs} ms the lag is not 0 within ${withinMs} ms`);
-  else peaks[`caughtUpMsOf${NAMES[store]}`] = caughtUpMs;
+  else peaks[`caughtUpMsOf${NAMES[outage.store]}`] = caughtUpMs;
   const counts = { requestsAcknowledgedMeanwhile: seen.acknowledged, outages: 1 };
   return { counts, peaks, problems };
 }
@@ -118,33 +116,21 @@ const NAMES: Record<StoreName, string> = { warehouse: 'Warehouse', postgres: 'Po
 const PROBE_PAUSE_MS = 500;
 const PROBLEMS_MAX = 10;
 
-interface Watched {
-  load: KnownLoad;
-  outageAt: number;
-  size: Sizes;
-}
-
-interface SeenOfOutage {
-  acknowledged: number;
-  problems: string[];
-  peaks: Record<string, number>;
-}
-
 /** Repeats every probe until the outage is over and each has its response. */
 async function watchOutage(
   scenario: OutageScenario,
-  round: Round,
-  { load, outageAt, size }: Watched,
-): Promise<SeenOfOutage> {
+  outage: Outage,
+  { load, outageAt, size }: { load: KnownLoad; outageAt: number; size: Sizes },
+) {
   const respondedBefore = load.responded();
   const problems: string[] = [];
   const peaks: Record<string, number> = {};
-  const isOver = () => performance.now() - outageAt > round.forMs;
+  const isOver = () => performance.now() - outageAt > outage.forMs;
 
   async function repeat(probe: Probe): Promise<void> {
     do {
       const isConclusive = performance.now() - outageAt >= (probe.ageMsMax ?? 0);
-      const { problem, tookMs } = await ask(scenario, probe);
+      const { problem, tookMs } = await sendProbe(scenario, probe);
       if (problem !== undefined && isConclusive && problems.length < PROBLEMS_MAX) problems.push(problem);
       const name = `ms of ${probe.name}`;
       peaks[name] = Math.max(peaks[name] ?? 0, tookMs);
@@ -153,22 +139,22 @@ async function watchOutage(
     } while (!isOver());
   }
 
-  const isLong = round.patience === 'ages';
+  const isLong = outage.patience === 'ages';
   const [judgedLong] = await Promise.all([
     isLong ? judgeLongOutage(scenario, { load, outageAt }) : [],
-    ...probesOf(scenario, round.store, round.patience).map(repeat),
+    ...probesOf(scenario, outage.store, outage.patience).map(repeat),
   ]);
-  problems.push(...judgedLong);
-  const silentMs = load.longestSilenceMs();
-  if (!isLong && silentMs > SILENCE_MS_MAX) problems.push(`no acknowledgement for ${silentMs} ms`);
+  const longestSilenceMs = isLong ? 0 : load.longestSilenceMs();
+  const silence = isLong ? undefined : silenceOf(load);
+  problems.push(...judgedLong, ...(silence === undefined ? [] : [silence]));
   const acknowledged = load.responded() - respondedBefore;
-  const leastResponses = responsesMin(round.forMs);
+  const leastResponses = responsesMin(outage.forMs);
   if (acknowledged < leastResponses) {
     problems.push(
       `${acknowledged} requests were acknowledged meanwhile, expected ${leastResponses} at least`,
     );
   }
-  return { acknowledged, problems, peaks: { ...peaks, longestSilenceMs: isLong ? 0 : silentMs } };
+  return { acknowledged, problems, peaks: { ...peaks, longestSilenceMs } };
 }
 
 const COUNTED_EVERY_MS = 20;
@@ -194,7 +180,7 @@ function get(url: string): Promise<Response> {
 const STOP_MS_MAX = 15_000;
 
 /** In the end both stores hang, and Metergate is stopped; then started again, in the long form. */
-async function judge(scenario: OutageScenario, form: 'short' | 'long'): Promise<RoundReport> {
+async function judge(scenario: OutageScenario, form: Form): Promise<RoundReport> {
   const { instance, judged, stores } = scenario;
   const problems: string[] = [];
   for (const store of Object.values(stores)) store.freeze();
@@ -205,13 +191,10 @@ async function judge(scenario: OutageScenario, form: 'short' | 'long'): Promise<
   const stopMs = Math.round(performance.now() - requestedAt);
   if (exitCode !== 0 || stopMs > STOP_MS_MAX)
     problems.push(`the stop ended with ${exitCode} after ${stopMs} ms`);
-  if (form === 'long') {
-    await instance.start();
-    problems.push(
-      ...(await compareCounters(judged)),
-      ...(await compareBreakdowns(judged, ['all'], ['user'])),
-    );
-    problems.push(...(await compareServedRows(warehouseUrl(scenario), judged.ledger)));
-  }
-  return { counts: { eventsAcknowledged: judged.ledger.size() }, peaks: { stopMs }, problems };
+  const counts = { eventsAcknowledged: judged.ledger.size() };
+  if (form === 'short') return { counts, peaks: { stopMs }, problems };
+  await instance.start();
+  const breakdowns = (all: Judged) => compareBreakdowns(all, ['all'], ['user']);
+  problems.push(...(await problemsOf(judged, compareCounters, breakdowns, compareServed(scenario))));
+  return { counts, peaks: { stopMs }, problems };
 }

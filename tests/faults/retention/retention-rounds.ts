@@ -2,20 +2,16 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { dataDirAt } from '../../../infra/platform/data-dir.ts';
 import { poll } from '../../../infra/platform/poll.ts';
-import { identityOf, isLiving, signal } from '../../../infra/platform/process-identity.ts';
 import { listSegments } from '../../../infra/segment-log/segment-file.ts';
-import { auditOf } from '../../support/audit-of.ts';
 import { compareCounters } from '../../support/compare.ts';
-import { during, type RunningLoad } from '../../support/during.ts';
+import { during } from '../../support/during.ts';
 import { planRequests } from '../../support/generator.ts';
 import { seenInTime } from '../../support/in-time.ts';
-import { lockOwner } from '../../support/processes.ts';
-import { createRandom } from '../../support/random.ts';
 import { sendAll } from '../../support/send.ts';
 import { compareRows } from '../../support/stored-events.ts';
-import { type JudgedInstance, startJudged } from '../judged-instance.ts';
-import { type FaultOptions, type FaultPromise, type RoundReport, roundSeed } from '../promise.ts';
-import { whileStopped } from '../while-stopped.ts';
+import { type JudgedInstance, judgeAndStop, problemsOf, startJudged } from '../judged-instance.ts';
+import { restartDataPlane, whileStopped } from '../process-control.ts';
+import { type FaultOptions, type FaultPromise, type Round, type RoundReport, roundOf } from '../promise.ts';
 
 /**
  * A log that gives up at once what is settled, and a data plane that ends, is killed, or loses its keys under
@@ -26,13 +22,10 @@ export const logGivenUp: FaultPromise = {
   title: 'the log gives up what is settled, and the data plane loses its keys',
   rounds: { short: 3, long: 60 },
   async open(options) {
-    const opened = await startJudged(ENVIRONMENT, { connections: CONNECTIONS });
+    const { onEnd } = options;
+    const opened = await startJudged(ENVIRONMENT, { connections: CONNECTIONS, onEnd });
     const scenario: Scenario = { ...opened, options, nowMs: Date.now(), rounds: [] };
-    return {
-      round: (number) => retentionRound(scenario, number),
-      judge: () => judgeScenario(scenario),
-      close: opened.close,
-    };
+    return { round: (round) => retentionRound(scenario, round), judge: () => judgeScenario(scenario) };
   },
 };
 
@@ -53,26 +46,29 @@ const ENVIRONMENT = {
 
 /** The fault of the data plane in the middle of a round's load; starts over at the end. */
 const FATES: Array<{ name: string; act: (scenario: Scenario) => Promise<void> }> = [
-  { name: 'ends', act: endInOrder },
+  { name: 'ends', act: ({ instance }) => restartDataPlane(instance) },
   { name: 'kills', act: ({ instance }) => instance.kill('data plane') },
   { name: 'lossesOfKeys', act: loseKeys },
 ];
 
-async function retentionRound(scenario: Scenario, number: number): Promise<RoundReport> {
+async function retentionRound(scenario: Scenario, { number, random }: Round): Promise<RoundReport> {
   const { instance, judged, rounds, options } = scenario;
   const fate = FATES[number % FATES.length] ?? { name: 'none', act: async () => undefined };
-  const random = createRandom(roundSeed(options.seed, number));
   const [pid, keptFrom] = [instance.pid('data plane'), keptFromOf(scenario)];
   const half = itemsOf(options) * (0.3 + random.below(40) / 100);
-  const sending = startSending(scenario, number);
-  await during(sending, async () => {
-    await seenInTime(() => sending.items() > half || undefined, HALF_SENT, 'the middle of the load');
+  let acknowledged = 0;
+  const sent = send(scenario, number, (items) => {
+    acknowledged = items;
+  });
+  sent.catch(() => undefined); // reported by `stop`
+  await during({ stop: () => sent }, async () => {
+    await seenInTime(() => acknowledged > half || undefined, HALF_SENT, 'the middle of the load');
     await fate.act(scenario);
   });
   const earlier = rounds.length > 0 ? random.pick(rounds) : number;
   rounds.push(number);
   await send(scenario, earlier);
-  const problems = [...judged.ledger.problems(), ...(await compareCounters(judged))];
+  const problems = await problemsOf(judged, compareCounters);
   if (instance.pid('data plane') === pid) problems.push(`${fate.name}: the data plane is still ${pid}`);
   // After an orderly end all keys are in their file, and a start gives up everything but the last segments.
   if (fate.name === 'ends') problems.push(...(await untrimmed(scenario, keptFrom)));
@@ -82,21 +78,6 @@ async function retentionRound(scenario: Scenario, number: number): Promise<Round
 
 const HALF_SENT = { timeoutMs: PATIENCE_MS, everyMs: 1 };
 
-interface Sending extends RunningLoad<void> {
-  /** Sent and acknowledged so far. */
-  items(): number;
-}
-
-/** It stops by itself, when all is sent. */
-function startSending(scenario: Scenario, number: number): Sending {
-  let responded = 0;
-  const sent = send(scenario, number, (items) => {
-    responded = items;
-  });
-  sent.catch(() => undefined); // reported by `stop`
-  return { items: () => responded, stop: () => sent };
-}
-
 function itemsOf({ form }: FaultOptions): number {
   return form === 'short' ? 10_000 : 20_000;
 }
@@ -105,22 +86,11 @@ function itemsOf({ form }: FaultOptions): number {
 async function send(scenario: Scenario, number: number, onProgress?: (items: number) => void): Promise<void> {
   const { judged, options, nowMs } = scenario;
   const { api, ledger, world } = judged;
-  const [seed, run] = [roundSeed(options.seed, number), `retention-${options.seed}-${number}`];
+  const { seed, run } = roundOf(options.seed, number);
   const requests = planRequests({ seed, run, items: itemsOf(options), nowMs, world });
   const progress = onProgress === undefined ? {} : { onProgress };
   await sendAll(requests, { api, ledger, connections: CONNECTIONS, patienceMs: PATIENCE_MS, ...progress });
 }
-
-/** An ordinary stop of the data plane; its supervisor starts it again. */
-/** Resolves when the next one has begun. */
-async function endInOrder({ instance }: Scenario): Promise<void> {
-  const dataPlane = identityOf(instance.pid('data plane'));
-  signal(dataPlane.pid, 'SIGTERM');
-  await seenInTime(() => !isLiving(dataPlane) || undefined, ENDED, 'the data plane to end');
-  await seenInTime(() => lockOwner(instance.dataDir, 'ingest'), ENDED, 'the next data plane');
-}
-
-const ENDED = { timeoutMs: 20_000 };
 
 /** Kills the data plane and removes its keys before it is started again. */
 async function loseKeys({ instance }: Scenario): Promise<void> {
@@ -133,11 +103,11 @@ async function loseKeys({ instance }: Scenario): Promise<void> {
 const TRIMMED = { timeoutMs: 20_000, everyMs: 100 };
 
 /**
- * Ends the data plane in order, and says what the start after it should have given up and has not: everything
- * but the last segments, and what stood at `position` in any case.
+ * Ends the data plane in order, and states what the start after it should have given up and has not:
+ * everything but the last segments, and what was at `position` in any case.
  */
 async function untrimmed(scenario: Scenario, position: number): Promise<string[]> {
-  await endInOrder(scenario);
+  await restartDataPlane(scenario.instance);
   const isTrimmed = () => segmentsOf(scenario).length <= 2 && keptFromOf(scenario) > position;
   if (await poll(() => isTrimmed() || undefined, TRIMMED)) return [];
   const left = `${segmentsOf(scenario).length} segments of what is settled`;
@@ -155,19 +125,10 @@ function segmentsOf({ instance }: Scenario): number[] {
 
 /** In the end everything is sent once more to a data plane without keys, and every place is compared. */
 async function judgeScenario(scenario: Scenario): Promise<RoundReport> {
-  const { instance, judged, rounds } = scenario;
-  const { ledger } = judged;
-  // What the log has no more only the warehouse knows.
-  const problems = await untrimmed(scenario, 0);
+  // What the log no longer has only the warehouse knows.
+  const left = await untrimmed(scenario, 0);
   await loseKeys(scenario);
-  for (const number of rounds) await send(scenario, number);
-  problems.push(
-    ...ledger.problems(),
-    ...(await compareCounters(judged)),
-    ...(await auditOf(instance.dataDir)),
-  );
-  const exitCode = await instance.stop();
-  if (exitCode !== 0) problems.push(`an ordinary stop ended with ${exitCode}`);
-  problems.push(...(await compareRows(instance.dataDir, ledger)));
-  return { counts: { lossesOfKeys: 1, eventsAcknowledged: ledger.size() }, problems };
+  for (const number of scenario.rounds) await send(scenario, number);
+  const { counts, problems } = await judgeAndStop(scenario, [compareCounters], [compareRows]);
+  return { counts: { ...counts, lossesOfKeys: 1 }, problems: [...left, ...problems] };
 }

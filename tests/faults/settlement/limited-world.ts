@@ -1,9 +1,15 @@
 import { setTimeout as pass } from 'node:timers/promises';
-import { type Api, getPatiently, type Method } from '../../support/api.ts';
+import {
+  type Api,
+  type ApiResponse,
+  type CallOptions,
+  getPatiently,
+  type Method,
+} from '../../support/api.ts';
 import { numberText } from '../../support/exact.ts';
 import { seenInTime } from '../../support/in-time.ts';
 import type { Random } from '../../support/random.ts';
-import type { LimitedCustomer, PlanValue } from './expected-jobs.ts';
+import { untilResponse } from '../until-response.ts';
 
 /**
  * Customers of a meter with credit rate 1 whose limits change, made through the public API. What is recorded
@@ -18,12 +24,34 @@ export interface LimitedWorld {
   sharedPlanId: string;
 }
 
+/** The history of one customer's limits, by the times in the responses. */
+export interface LimitedCustomer {
+  id: string;
+  /** The one that runs. */
+  subscriptionId?: string;
+  /** The one that the clock is to end. */
+  endsAs?: string;
+  /** What the plan gives, each from its time on; undefined: there is no plan. */
+  plans: Array<{ sinceMs: number; value: PlanValue | undefined }>;
+  /** A subscription begins, or has ended. */
+  periods: Array<{ sinceMs: number; isSubscribed: boolean }>;
+  /** In place of the plan's. */
+  overrides: Array<{ fromMs: number; toMs: number; value: number }>;
+  /** Decimal texts. */
+  grants: string[];
+}
+
+/** Null: unlimited. */
+export type PlanValue = number | null;
+
 export const JOBS = 'jobs';
+export const LIMITED_AMOUNTS = ['7', '90', '5000'];
 /** The limits of plans; null is unlimited. */
 const PLAN_VALUES: readonly PlanValue[] = [5, 40, 300, null];
 const SHARED_VALUES: readonly number[] = [3, 30, 120, 700];
 const [SHARING, ALONE] = [2, 4];
 const PATIENCE_MS = 60_000;
+const AT_REST = { timeoutMs: PATIENCE_MS, everyMs: 100 };
 
 export async function makeLimitedWorld(api: Api): Promise<LimitedWorld> {
   await repeatUntilDone(api, 'POST', '/meters', { key: JOBS, name: JOBS, aggregation: 'sum', creditRate: 1 });
@@ -65,31 +93,18 @@ export async function limitsAtRest(api: Api, { customers }: LimitedWorld): Promi
   for (const [at, customer] of customers.entries()) {
     const { id, endsAs } = customer;
     if (endsAs) {
-      const isEnded = async () => {
-        const { body } = await getPatiently(api, `/subscriptions/${endsAs}`, PATIENCE_MS);
-        return (body as Made).status === 'canceled' || undefined;
-      };
-      await seenInTime(isEnded, { timeoutMs: PATIENCE_MS, everyMs: 100 }, `the end of ${endsAs}`);
+      const isEnded = async () =>
+        (await read(api, `/subscriptions/${endsAs}`)).status === 'canceled' || undefined;
+      await seenInTime(isEnded, AT_REST, `the end of ${endsAs}`);
       delete customer.endsAs;
     }
     if (at >= SHARING) continue;
-    const limit = String(customer.plans.at(-1)?.value);
+    const due = String(customer.plans.at(-1)?.value);
     const isRecorded = async () => {
-      const { body } = await getPatiently(api, `/usage/${id}/${JOBS}`, PATIENCE_MS);
-      return numberText((body as Made).limit) === limit || undefined;
+      const { limit } = await read(api, `/usage/${id}/${JOBS}`);
+      return numberText(limit) === due || undefined;
     };
-    await seenInTime(isRecorded, { timeoutMs: PATIENCE_MS, everyMs: 100 }, `a limit of ${limit}`);
-  }
-}
-
-/** At quiet times. */
-export async function grantLimited(api: Api, { customers }: LimitedWorld, random: Random): Promise<void> {
-  for (const customer of customers) {
-    if (random.chance(0.5)) continue;
-    const amount = random.pick(['7', '90', '5000']);
-    const body = { amount: Number(amount), reason: 'for the test', priority: random.below(3) };
-    await repeatUntilDone(api, 'POST', `/customers/${customer.id}/credits`, body);
-    customer.grants.push(amount);
+    await seenInTime(isRecorded, AT_REST, `a limit of ${due}`);
   }
 }
 
@@ -99,9 +114,9 @@ interface OnPlan {
 }
 
 async function subscribe(api: Api, customer: LimitedCustomer, { planId, value }: OnPlan): Promise<void> {
-  const body = { customerId: customer.id, planId };
-  const key = `subscribe-${customer.id}-${customer.periods.length}`;
-  const response = await responded(api, 'POST', '/subscriptions', { body, key });
+  const body = JSON.stringify({ customerId: customer.id, planId });
+  const headers = { 'idempotency-key': `subscribe-${customer.id}-${customer.periods.length}` };
+  const response = await responded(api, 'POST', '/subscriptions', { body, headers });
   if (response.status >= 300) throw new Error(`subscribing: ${JSON.stringify(response.body)}`);
   const { id, currentPeriodStart } = response.body as Made;
   const sinceMs = Date.parse(String(currentPeriodStart));
@@ -115,8 +130,8 @@ async function changePlan(api: Api, customer: LimitedCustomer, { planId, value }
   const id = String(customer.subscriptionId);
   await repeatUntilDone(api, 'PATCH', `/subscriptions/${id}`, { planId });
   // The audit log says when: repeated, it changes nothing and leaves no other entry.
-  const { body } = await getPatiently(api, `/audit-log?objectId=${id}&pageSize=1`, PATIENCE_MS);
-  const [entry] = (body as { data: Made[] }).data;
+  const { data } = await read(api, `/audit-log?objectId=${id}&pageSize=1`);
+  const [entry] = data as Made[];
   if (entry?.action !== 'subscriptions.update') throw new Error(`no entry of the change of ${id}`);
   customer.plans.push({ sinceMs: Date.parse(String(entry.createdAt)), value });
 }
@@ -148,7 +163,7 @@ async function overrideUntil(api: Api, customer: LimitedCustomer): Promise<void>
   const toMs = Date.now() + 4_000;
   const value = 150 + customer.overrides.length;
   const expiresAt = new Date(toMs).toISOString();
-  await responded(api, 'PUT', path, { body: { value, expiresAt } });
+  await responded(api, 'PUT', path, { body: JSON.stringify({ value, expiresAt }) });
   const { status, body } = await getPatiently(api, path, PATIENCE_MS);
   const written = body as Made;
   if (status !== 200 || Date.parse(String(written.expiresAt)) !== toMs) return;
@@ -166,8 +181,8 @@ async function editSharedPlan(
 ): Promise<void> {
   if (sharing[0]?.plans.at(-1)?.value === value) return;
   await setPlan(api, sharedPlanId, value);
-  const { body } = await getPatiently(api, `/plans/${sharedPlanId}`, PATIENCE_MS);
-  const sinceMs = Date.parse(String((body as Made).updatedAt));
+  const { updatedAt } = await read(api, `/plans/${sharedPlanId}`);
+  const sinceMs = Date.parse(String(updatedAt));
   for (const customer of sharing) customer.plans.push({ sinceMs, value });
 }
 
@@ -186,25 +201,20 @@ async function setPlan(api: Api, planId: string, value: PlanValue): Promise<void
 type Made = Record<string, unknown>;
 
 /** Repeats a request until its response comes: each of these changes nothing the second time. */
-async function responded(
-  api: Api,
-  method: Method,
-  path: string,
-  { body, key }: { body?: object | undefined; key?: string },
-) {
-  const headers = key === undefined ? {} : { 'idempotency-key': key };
-  const options = { headers, ...(body ? { body: JSON.stringify(body) } : {}) };
-  const ask = async () => {
-    const response = await api.call(method, path, options).catch(() => undefined);
-    const isBusy = response === undefined || response.status >= 500 || response.status === 409;
-    return isBusy ? undefined : response;
-  };
-  return seenInTime(ask, { timeoutMs: PATIENCE_MS, everyMs: 50 }, `${method} ${path}`);
+async function responded(api: Api, method: Method, path: string, options: CallOptions): Promise<ApiResponse> {
+  const isBusy = ({ status }: ApiResponse) => status >= 500 || status === 409;
+  const send = () => api.call(method, path, options);
+  return (await untilResponse(send, `${method} ${path}`, isBusy)).response;
 }
 
-/** As {@link responded}; throws unless the status is 2xx. Processes are killed meanwhile. */
+/** The same; throws unless the status is 2xx. Processes are killed meanwhile. */
 async function repeatUntilDone(api: Api, method: Method, path: string, body?: object): Promise<Made> {
-  const response = await responded(api, method, path, { body });
+  const response = await responded(api, method, path, body ? { body: JSON.stringify(body) } : {});
   if (response.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(response.body)}`);
   return response.body as Made;
+}
+
+/** Read once its store is available again. */
+async function read(api: Api, path: string): Promise<Made> {
+  return (await getPatiently(api, path, PATIENCE_MS)).body as Made;
 }

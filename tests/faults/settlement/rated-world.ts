@@ -34,9 +34,8 @@ const PLAN = 'exports-plan';
 export async function makeRatedWorld(api: Api): Promise<RatedWorld> {
   const meter = (body: object) => make(api, '/meters', body);
   await meter({ key: 'tokens', name: 'Tokens', aggregation: 'sum', creditRate: Number(RATES.tokens) });
-  const rates = Object.fromEntries(
-    Object.entries(RATES.calls.byRegion).map(([region, rate]) => [region, Number(rate)]),
-  );
+  const { eu, us } = RATES.calls.byRegion;
+  const rates = { eu: Number(eu), us: Number(us) };
   const byRegion = { property: 'region', rates };
   const own = { creditRate: Number(RATES.calls.other), creditRates: byRegion };
   await meter({ key: 'calls', name: 'Calls', aggregation: 'count', ...own });
@@ -77,23 +76,27 @@ export async function grantFirst(api: Api, { customers }: RatedWorld): Promise<v
   if (first) await grant(api, first, { amount: GRANTED_FIRST, priority: 0 });
 }
 
-/** Some of them get something, from next to nothing to more than they can use. */
-export async function grantSome(api: Api, { customers }: RatedWorld, random: Random): Promise<void> {
+/** From next to nothing to more than they can use. */
+export const RATED_AMOUNTS = ['0.000000000001', '12.5', '90', '400', '5000'];
+
+type Payer = Pick<RatedCustomer, 'id' | 'grants'>;
+
+/** Some of them get something. */
+export async function grantSome(
+  api: Api,
+  customers: readonly Payer[],
+  { random, amounts }: { random: Random; amounts: readonly string[] },
+): Promise<void> {
   for (const customer of customers) {
     if (random.chance(0.5)) continue;
-    const amount = random.pick(['0.000000000001', '12.5', '90', '400', '5000']);
-    await grant(api, customer, { amount, priority: random.below(3) });
+    await grant(api, customer, { amount: random.pick(amounts), priority: random.below(3) });
   }
 }
 
-async function grant(
-  api: Api,
-  customer: RatedCustomer,
-  { amount, priority }: { amount: string; priority: number },
-): Promise<void> {
-  const body = { amount: Number(amount), reason: 'for the test', priority };
-  await make(api, `/customers/${customer.id}/credits`, body);
-  customer.grants.push(amount);
+async function grant(api: Api, customer: Payer, body: { amount: string; priority: number }): Promise<void> {
+  const amount = Number(body.amount);
+  await make(api, `/customers/${customer.id}/credits`, { ...body, amount, reason: 'for the test' });
+  customer.grants.push(body.amount);
 }
 
 type Made = Record<string, unknown>;

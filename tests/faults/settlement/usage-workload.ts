@@ -1,8 +1,7 @@
 import type { Api, ApiResponse } from '../../support/api.ts';
-import type { RunningLoad } from '../../support/during.ts';
-import { seenInTime } from '../../support/in-time.ts';
 import type { Random } from '../../support/random.ts';
 import { startSenders } from '../../support/senders.ts';
+import { untilResponse } from '../until-response.ts';
 import { JOBS, type LimitedWorld } from './limited-world.ts';
 import { type RatedWorld, SPENT_FIRST } from './rated-world.ts';
 
@@ -30,30 +29,20 @@ export interface UsageWorkloadOptions {
 const SENDERS = 3;
 const ITEMS = 30;
 const PAUSE_MS = 8;
-const PATIENCE = { timeoutMs: 60_000, everyMs: 20 };
 
-/** Usage of everybody, on time and late, without a pause but between two requests; with its requests. */
-export function startUsageWorkload(
-  options: UsageWorkloadOptions,
-): RunningLoad<{ requests: number; repeated: number }> {
+/** Usage of every customer, on time and late, without a pause but between two requests; with its requests. */
+export function startUsageWorkload(options: UsageWorkloadOptions) {
   const summary = { requests: 0, repeated: 0 };
 
   async function send(sender: number): Promise<void> {
-    const items = Array.from({ length: ITEMS }, (_, at) =>
-      plannedItem(options, `${options.run}-${sender}-${summary.requests}-${at}`),
-    );
+    const key = `${options.run}-${sender}-${summary.requests}`;
+    const items = Array.from({ length: ITEMS }, (_, at) => plannedItem(options, `${key}-${at}`));
     if (summary.requests === 0) items.push(firstItem(options));
     summary.requests += 1;
     summary.repeated += await sendUntilResponse(options, items);
   }
 
-  const load = startSenders({ senders: SENDERS, pauseMs: PAUSE_MS, send });
-  return {
-    async stop() {
-      await load.stop();
-      return summary;
-    },
-  };
+  return startSenders({ senders: SENDERS, pauseMs: PAUSE_MS, send, summary });
 }
 
 /** Corrections alone: within a workload concurrent usage costs more than they give back. */
@@ -120,31 +109,27 @@ function timeOf(random: Random): number | undefined {
 /** Resolves with how often it had to be sent again. */
 async function sendUntilResponse({ api, used }: UsageWorkloadOptions, items: Item[]): Promise<number> {
   const body = JSON.stringify({ events: items });
-  let tries = 0;
-  const send = async () => {
-    tries += 1;
-    const path = '/usage/events/batch?include=events';
-    const response = await api.call('POST', path, { body }).catch(() => undefined);
-    return response && resultsOf(response);
-  };
-  const results = await seenInTime(send, PATIENCE, 'the response to usage');
-  used.push(...results.map(({ event }, at) => usedEvent(items[at] as Item, event)));
-  return tries - 1;
+  const send = () => api.call('POST', '/usage/events/batch?include=events', { body });
+  const isOpen = (one: ApiResponse) => one.status === 503 || (one.status === 200 && !eventsOf(one));
+  const { response, repeats } = await untilResponse(send, 'usage', isOpen);
+  const events = eventsOf(response);
+  if (!events) throw new Error(`usage returned ${response.status}: ${JSON.stringify(response.body)}`);
+  used.push(...events.map((event, at) => usedEvent(items[at] as Item, event)));
+  return repeats;
 }
 
-interface Result {
-  event: { occurredAt: string };
+interface StoredEvent {
+  occurredAt: string;
 }
 
-/** Undefined: to be sent again. */
-function resultsOf({ status, body }: ApiResponse): Result[] | undefined {
-  const { results = [] } = (body ?? {}) as { results?: Array<Partial<Result>> };
-  const isWhole = status === 200 && results.every(({ event }) => event !== undefined);
-  if (status === 200 || status === 503) return isWhole ? (results as Result[]) : undefined;
-  throw new Error(`usage returned ${status}: ${JSON.stringify(body)}`);
+/** Undefined unless each item was stored. */
+function eventsOf({ status, body }: ApiResponse): StoredEvent[] | undefined {
+  const { results = [] } = (body ?? {}) as { results?: Array<{ event?: StoredEvent }> };
+  const events = results.flatMap(({ event }) => event ?? []);
+  return status === 200 && events.length === results.length ? events : undefined;
 }
 
-function usedEvent({ customerId, meterId, value, properties }: Item, event: Result['event']): UsedEvent {
+function usedEvent({ customerId, meterId, value, properties }: Item, event: StoredEvent): UsedEvent {
   return {
     customerId,
     meterKey: meterId,

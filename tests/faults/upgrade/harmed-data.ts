@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from '
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { DataDir } from '../../../infra/platform/data-dir.ts';
+import { queryWarehouse } from './stored-sums.ts';
 
 /* Damage to a data folder: each function returns the file or folder that the rejection has to name. */
 
@@ -11,28 +12,22 @@ export function segments({ log }: DataDir): string[] {
     .sort();
 }
 
-function segment(paths: DataDir, at: number): string {
+export function segment(paths: DataDir, at: number): string {
   return join(paths.log, segments(paths).at(at) ?? '');
 }
 
-/** Met by who rebuilds keys from the log. */
-export function damagedMiddleWithoutKeys(paths: DataDir): string {
-  rmSync(paths.keys, { recursive: true });
-  return damagedMiddle(paths);
+export function without(paths: DataDir, ...lost: string[]): DataDir {
+  for (const path of lost) rmSync(path, { recursive: true });
+  return paths;
 }
 
-/** Met by who loads it, and by nobody where it was loaded. */
+/** Found by the load, unless it was loaded before. */
 export function damagedMiddle(paths: DataDir): string {
   const path = segment(paths, 1);
   const content = readFileSync(path);
   const middle = Math.floor(content.length / 2);
   writeFileSync(path, content.fill((content[middle] ?? 0) ^ 1, middle, middle + 1));
   return path;
-}
-
-export function missingSegment(paths: DataDir): string {
-  rmSync(segment(paths, 1));
-  return segment(paths, 0);
 }
 
 export function shortSegment(paths: DataDir): string {
@@ -43,14 +38,9 @@ export function shortSegment(paths: DataDir): string {
 
 /** Put back alone, as it was once, and without the keys that rejected it. */
 export function olderLog(paths: DataDir): string {
-  for (const name of segments(paths).slice(1)) rmSync(join(paths.log, name));
-  rmSync(join(paths.log, 'durable-end'));
-  rmSync(paths.keys, { recursive: true });
-  return segment(paths, 0);
-}
-
-export function newerLog(paths: DataDir): string {
-  return logJson(paths, { version: 2 });
+  const newer = segments(paths).slice(1);
+  const lost = [...newer, 'durable-end'].map((name) => join(paths.log, name));
+  return segment(without(paths, ...lost, paths.keys), 0);
 }
 
 export function foreignLog(paths: DataDir): string {
@@ -58,15 +48,10 @@ export function foreignLog(paths: DataDir): string {
   return paths.log;
 }
 
-function logJson(paths: DataDir, change: object): string {
+export function logJson(paths: DataDir, change: object): string {
   const path = join(paths.log, 'log.json');
   writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), ...change }));
   return path;
-}
-
-export function gone(directory: string, name: string): string {
-  rmSync(join(directory, name));
-  return directory;
 }
 
 export function truncatedRecords({ keys }: DataDir): string {
@@ -85,7 +70,10 @@ export function header({ keys }: DataDir, at: number): string {
   return path;
 }
 
-export function withoutLog({ log }: DataDir, ...folders: string[]): string {
-  for (const folder of folders) rmSync(folder, { recursive: true });
-  return log;
+/** As if a later release had been on these data: its migration is recorded, and nothing else is different. */
+export async function makeWarehouseNewer(paths: DataDir): Promise<void> {
+  // Which the first release did not have, and every later one does.
+  const state = "state LowCardinality(String) DEFAULT 'applied'";
+  await queryWarehouse(paths, `ALTER TABLE metergate.migrations ADD COLUMN IF NOT EXISTS ${state}`);
+  await queryWarehouse(paths, 'INSERT INTO metergate.migrations (number) SELECT 9999');
 }

@@ -5,31 +5,28 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { type DataDir, dataDirAt } from '../../../infra/platform/data-dir.ts';
 import { EXIT } from '../../../infra/platform/exit-code.ts';
 import { testFolder } from '../../support/test-folder.ts';
-import { checkSums, checkSumsOfAll } from './check-sums.ts';
-import { databaseSums } from './database-sums.ts';
+import { openFixture } from './fixture.ts';
 import {
   damagedMiddle,
-  damagedMiddleWithoutKeys,
   foreignLog,
-  gone,
   header,
-  missingSegment,
-  newerLog,
+  logJson,
+  makeWarehouseNewer,
   olderLog,
+  segment,
   segments,
   shortSegment,
   truncatedRecords,
-  withoutLog,
+  without,
 } from './harmed-data.ts';
-import { makeWarehouseNewer, warehouseSums } from './newer-warehouse.ts';
-import { openFixture } from './open-fixture.ts';
 import { startRelease, THIS_RELEASE } from './release.ts';
 import { type Installation, makeInstallation } from './small-installation.ts';
+import { checkSums, checkSumsOfAll, databaseSums, warehouseSums } from './stored-sums.ts';
 
 /*
  * Data that cannot be used as it is: the whole process says in one sentence what is wrong with which file
- * and ends with 4, so that nobody starts it again, and has changed nothing. What each file's own checks
- * find is tested in their modules; this is about the outcome.
+ * and ends with 4, so that no supervisor starts it again, and has changed nothing. What each file's own
+ * checks find is tested in their modules; this is about the outcome.
  */
 const DATA_PLANE = join('dist', 'app', 'roles', 'ingest.js');
 const CONTROL_SIDE = join('dist', 'app', 'control-side.js');
@@ -42,6 +39,46 @@ const END_WITHIN_MS = 40_000;
 /** Printed by a process that runs with a mutant on purpose. */
 const MUTANT_NOTICES = /^runs with the break .*\n/gm;
 
+/** What the data plane rejects at its start, and how it has to say so. */
+const HARMS: Array<[what: string, harm: (paths: DataDir) => string, says: RegExp]> = [
+  [
+    'a segment damaged in the middle, its keys lost',
+    // Found when keys are rebuilt from the log.
+    (paths) => damagedMiddle(without(paths, paths.keys)),
+    /is damaged at byte \d+ .*checksum fails.*\. Restore it/,
+  ],
+  [
+    'a log without one of its segments',
+    (paths) => segment(without(paths, segment(paths, 1)), 0),
+    /the next segment begins at \d+\. Restore it/,
+  ],
+  ['a log that lost acknowledged frames', shortSegment, /durable up to \d+\. Restore it from a backup/],
+  // Red when only the folder itself is checked: what is acknowledged from then on would never be counted.
+  ['a log older than the database', olderLog, /durable up to \d+\. .* no older than the database/],
+  ['a log of a newer release', (paths) => logJson(paths, { version: 2 }), /written by a newer Metergate/],
+  ['a log of another identity key', foreignLog, /written under another identity key/],
+  [
+    'segments without their log.json',
+    (paths) => without(paths, join(paths.log, 'log.json')).log,
+    /restore DATA_DIR/,
+  ],
+  // Red when a log is made where there is none: it would know no key of what was counted.
+  ['a folder that lost its log', (paths) => without(paths, paths.log).log, /mount or restore DATA_DIR/],
+  [
+    'a folder that lost its log and its keys',
+    (paths) => without(paths, paths.log, paths.keys).log,
+    /mount or restore DATA_DIR/,
+  ],
+  ['a truncated record file', truncatedRecords, /has \d+ bytes where .* promises \d+\. Restore it, or move/],
+  ['a record file of another identity key', (paths) => header(paths, 8), /under another identity key/],
+  [
+    'a record file of another log',
+    (paths) => header(paths, 24),
+    /another log\. Restore it, or move its folder/,
+  ],
+  ['a record file of a newer release', (paths) => header(paths, 4), /by a newer Metergate: start that one/],
+];
+
 let installation: Installation;
 
 beforeAll(async () => {
@@ -51,41 +88,7 @@ beforeAll(async () => {
 afterAll(() => installation?.remove());
 
 describe('the data plane rejects', () => {
-  const harms: Array<[what: string, harm: (paths: DataDir) => string, says: RegExp]> = [
-    [
-      'a segment damaged in the middle, its keys lost',
-      damagedMiddleWithoutKeys,
-      /is damaged at byte \d+ .*checksum fails.*\. Restore it/,
-    ],
-    ['a log without one of its segments', missingSegment, /the next segment begins at \d+\. Restore it/],
-    ['a log that lost acknowledged frames', shortSegment, /durable up to \d+\. Restore it from a backup/],
-    // Red when only the folder itself is checked: what is acknowledged from then on would never be counted.
-    ['a log older than the database', olderLog, /durable up to \d+\. .* no older than the database/],
-    ['a log of a newer release', newerLog, /written by a newer Metergate/],
-    ['a log of another identity key', foreignLog, /written under another identity key/],
-    ['segments without their log.json', (paths) => gone(paths.log, 'log.json'), /restore DATA_DIR/],
-    // Red when a log is made where there is none: it would know no key of what was counted.
-    ['a folder that lost its log', (paths) => withoutLog(paths, paths.log), /mount or restore DATA_DIR/],
-    [
-      'a folder that lost its log and its keys',
-      (paths) => withoutLog(paths, paths.log, paths.keys),
-      /mount or restore DATA_DIR/,
-    ],
-    [
-      'a truncated record file',
-      truncatedRecords,
-      /has \d+ bytes where .* promises \d+\. Restore it, or move/,
-    ],
-    ['a record file of another identity key', (paths) => header(paths, 8), /under another identity key/],
-    [
-      'a record file of another log',
-      (paths) => header(paths, 24),
-      /another log\. Restore it, or move its folder/,
-    ],
-    ['a record file of a newer release', (paths) => header(paths, 4), /by a newer Metergate: start that one/],
-  ];
-
-  it.each(harms)('%s', async (_, harm, says) => {
+  it.each(HARMS)('%s', async (_, harm, says) => {
     const paths = copyOfTest();
     const named = harm(paths);
     const before = checkSums(paths);
@@ -107,7 +110,7 @@ describe('the data plane rejects', () => {
     const release = startRelease(DATA_PLANE, env);
     onTestFinished(() => release.end());
     await expect.poll(release.stderr, { timeout: 40_000 }).toContain('cut off an unfinished write');
-    // It is said when it is found.
+    // It is logged when it is found.
     await expect.poll(() => readFileSync(last).equals(sound), { timeout: 40_000 }).toBe(true);
   });
 });
@@ -128,7 +131,7 @@ describe('the control side rejects', () => {
     await expectRejected(installation.env, /^The log in .* another identity key than .* restore/, foreignLog);
   });
 
-  // Red when it is brought up to this release first: its tables stand where a backup is to be restored.
+  // Red when it is brought up to this release first: its tables are where a backup is to be restored.
   it('an empty database with a log', async () => {
     const env = { ...installation.env, DATABASE_URL: await installation.emptyDatabase() };
     await expectRejected(env, /^The database holds nothing .*log\.json .*: restore it from the backup/);
@@ -140,7 +143,7 @@ describe('the control side rejects', () => {
     await expectRejected({ SERVER_SECRET }, LOST_CLUSTER);
   });
 
-  // Red when a folder is taken for a database: what is read in it is not there, which says no remedy.
+  // Red when a folder is taken for a database: what is read in it is not there, which names no remedy.
   it('the folder of a database that is not mounted', async () => {
     const { SERVER_SECRET = '' } = installation.env;
     await expectRejected({ SERVER_SECRET }, LOST_CLUSTER, ({ postgres }) => mkdirSync(postgres));
@@ -190,9 +193,7 @@ describe('npm start', () => {
     const paths = fixtureOfTest();
     await makeWarehouseNewer(paths);
     const before = await warehouseSums(paths);
-    const { code, stdout, stderr } = await runToEnd(THIS_RELEASE, { DATA_DIR: paths.root });
-    expect(stderr).toMatch(/^The warehouse is at migration 9999 .*: start a release that is as new\.$/m);
-    expect({ code, stdout }).toEqual({ code: EXIT.dataRejected, stdout: '' });
+    await expectRejected(paths, /^The warehouse is at migration 9999 .*: start a release that is as new\.$/m);
     expect(await warehouseSums(paths)).toEqual(before);
   });
 
@@ -200,12 +201,16 @@ describe('npm start', () => {
   it('ends with 4 where the warehouse is lost, and says how it is made again', async () => {
     const paths = fixtureOfTest();
     rmSync(paths.warehouse, { recursive: true });
-    const { code, stdout, stderr } = await runToEnd(THIS_RELEASE, { DATA_DIR: paths.root });
-    expect(stderr).toMatch(
-      /^The folder .*warehouse is empty, .* has counted \d+ events: .*WAREHOUSE_REBUILD/m,
-    );
-    expect({ code, stdout }).toEqual({ code: EXIT.dataRejected, stdout: '' });
+    const says = /^The folder .*warehouse is empty, .* has counted \d+ events: .*WAREHOUSE_REBUILD/m;
+    await expectRejected(paths, says);
   });
+
+  async function expectRejected({ root }: DataDir, says: RegExp): Promise<string> {
+    const { code, stdout, stderr } = await runToEnd(THIS_RELEASE, { DATA_DIR: root });
+    expect(stderr).toMatch(says);
+    expect({ code, stdout }).toEqual({ code: EXIT.dataRejected, stdout: '' });
+    return stderr;
+  }
 
   it('ends with 3 where another one runs on its DATA_DIR, which goes on', async () => {
     const paths = fixtureOfTest();
@@ -248,21 +253,15 @@ describe('npm start', () => {
   });
 
   it('ends with 2 where DATA_DIR is not ours to write', async () => {
-    // In the kernel's own folder nobody makes one, root neither.
+    // In the kernel's own folder no account can make one, not even root.
     const { code, stderr } = await runToEnd(THIS_RELEASE, { DATA_DIR: '/sys/metergate' });
     expect(stderr).toMatch(/^DATA_DIR cannot be used: .* \(E[A-Z]+\)\. Give it to the account .*\n$/);
     expect(code).toBe(EXIT.badConfiguration);
   });
 });
 
-interface Ended {
-  code: number | null;
-  stdout: string;
-  stderr: string;
-}
-
 /** A process that does not reject the data runs on: it is ended by force, and its code is null. */
-async function runToEnd(program: string, env: Record<string, string>): Promise<Ended> {
+async function runToEnd(program: string, env: Record<string, string>) {
   const release = startRelease(program, { LOG_LEVEL: 'fatal', ...env });
   const late = setTimeout(() => void release.end(), END_WITHIN_MS);
   const code = await release.ended();

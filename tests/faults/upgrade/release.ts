@@ -10,21 +10,7 @@ import { stopEmbeddedPostgres } from '../../../infra/postgres/embedded.ts';
 import { inTime } from '../../support/in-time.ts';
 import { endByForce, lockOwner } from '../../support/processes.ts';
 
-/** A program of ours on a data folder that was there before it. */
-export interface Release {
-  readonly stdout: () => string;
-  readonly stderr: () => string;
-  /** Resolves with its origin, or with undefined when it ended instead. */
-  ready(): Promise<string | undefined>;
-  hasEnded(): boolean;
-  /** The exit code, or null after a kill, once all its processes have let go of its output. */
-  ended(): Promise<number | null>;
-  /** SIGKILL. Resolves when that process is gone, with false when that role does not run just now. */
-  kill(role: 'supervisor' | 'control' | 'ingest'): Promise<boolean>;
-  stop(): Promise<number | null>;
-  /** Ends by force whatever still runs on its data folder. */
-  end(): Promise<void>;
-}
+export type Release = ReturnType<typeof startRelease>;
 
 /** From the project's root, as `npm start` runs it. */
 export const THIS_RELEASE = join('app', 'start.mjs');
@@ -33,7 +19,8 @@ const ROLE = /roles[/\\][\w-]+\.js$|control-side\.js$/;
 const READY = /^Metergate ready on (http:\/\/\S+)$/m;
 const PATIENCE = { timeoutMs: 40_000 };
 
-export function startRelease(program: string, env: Record<string, string>): Release {
+/** A program of ours on a data folder that was there before it. */
+export function startRelease(program: string, env: Record<string, string>) {
   const child = spawn(process.execPath, [program], {
     env: { ...process.env, npm_lifecycle_event: '', HOST: '127.0.0.1', PORT: '0', ...env },
     // The channel of a supervisor: without one a role takes itself for a second process.
@@ -49,23 +36,27 @@ export function startRelease(program: string, env: Record<string, string>): Rele
     stdout,
     stderr,
     hasEnded,
+    /** The exit code, or null after a kill, once all its processes have closed its output. */
     ended,
-    async ready() {
+    /** Resolves with its origin, or with undefined when it ended instead. */
+    async ready(): Promise<string | undefined> {
       const look = () => READY.exec(stdout())?.[1] ?? (hasEnded() ? 'ended' : undefined);
       const origin = await poll(look, { ...PATIENCE, everyMs: 10 });
       if (origin === undefined) throw new Error(`not ready: ${stderr()}`);
       return origin === 'ended' ? undefined : origin;
     },
-    async kill(role) {
+    /** SIGKILL. Resolves when that process is gone, with false when that role does not run just now. */
+    async kill(role: 'supervisor' | 'control' | 'ingest'): Promise<boolean> {
       const target = role === 'supervisor' ? livingOf(child) : lockOwner(dataDir, role);
       if (target) await endByForce(() => [target]);
       return target !== undefined;
     },
-    async stop() {
+    async stop(): Promise<number | null> {
       child.kill('SIGTERM');
       return await ended();
     },
-    async end() {
+    /** Ends by force whatever still runs on its data folder. */
+    async end(): Promise<void> {
       child.kill('SIGKILL');
       await endByForce(() =>
         (['ingest', 'control'] as const).flatMap((role) => lockOwner(dataDir, role) ?? []),
@@ -81,11 +72,11 @@ function livingOf({ pid, exitCode, signalCode }: ChildProcess): ProcessIdentity 
 }
 
 function collect(child: ChildProcess, stream: 'stdout' | 'stderr'): () => string {
-  let said = '';
+  let output = '';
   child[stream]?.setEncoding('utf8').on('data', (text: string) => {
-    said += text;
+    output += text;
   });
-  return () => said;
+  return () => output;
 }
 
 export interface NextRelease {

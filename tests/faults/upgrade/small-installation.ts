@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client } from 'pg';
 import { pino } from 'pino';
 import { checkServerSecret, ensureIdentityKey } from '../../../domain/secrets.ts';
 import { openKeyTable } from '../../../infra/key-table/open-key-table.ts';
@@ -15,31 +14,24 @@ import { openSegmentLogReader } from '../../../infra/segment-log/reader.ts';
 import { openSegmentLogWriter } from '../../../infra/segment-log/writer.ts';
 import { createIdentity } from '../../../ingest/identity.ts';
 import { frameOf } from '../../support/load-frames.ts';
+import { queryPostgres } from '../query-postgres.ts';
 
-/** A database, and a data folder with a log of three segments and its keys, to be copied and harmed. */
-export interface Installation {
-  readonly dataDir: string;
-  /** With which its processes run. */
-  readonly env: Record<string, string>;
-  /** URL of another database, in which a later release was. */
-  newerDatabase(): Promise<string>;
-  /** URL of another database, which has loaded nothing of the log. */
-  notLoaded(): Promise<string>;
-  /** URL of one that nobody has used. */
-  emptyDatabase(): Promise<string>;
-  remove(): Promise<void>;
-}
+export type Installation = Awaited<ReturnType<typeof makeInstallation>>;
 
 const FRAMES = 3;
 const FRAME_EVENTS = 100;
 /** Less than a frame: each gets a segment of its own. */
 const SEGMENT_BYTES_MAX = 10_000;
+const MAKE_NEWER = 'INSERT INTO migrations (number) VALUES (9999)';
 const log = pino({ level: 'silent' });
 
 const CLOSE_STEP_MS = 15_000;
 
-/** What fails half way leaves nothing behind. */
-export async function makeInstallation(): Promise<Installation> {
+/**
+ * A database, and a data folder with a log of three segments and its keys, to be copied and harmed. What
+ * fails half way leaves nothing behind.
+ */
+export async function makeInstallation() {
   const closer = createCloser(log, { stepTimeoutMs: CLOSE_STEP_MS });
   try {
     const folder = mkdtempSync(join(tmpdir(), 'metergate-installation-'));
@@ -51,16 +43,20 @@ export async function makeInstallation(): Promise<Installation> {
     const secret = randomBytes(32);
     const dataDir = join(folder, 'data');
     const { logId, end } = await writeData(dataDir, await identityCheckOf(postgres.url, secret, dataDir));
-    await query(
+    await queryPostgres(
       postgres.url,
       `INSERT INTO log_ranges (log_id, partition, lo, hi, epoch, state, event_count, checksum, through_ms)
        VALUES ('${logId}', 0, 0, ${end}, 1, 'settled', ${FRAMES * FRAME_EVENTS}, 0, 0)`,
     );
     return {
       dataDir,
-      env: { DATABASE_URL: postgres.url, SERVER_SECRET: secret.toString('base64') },
-      newerDatabase: () => makeNewer(postgres.url),
-      notLoaded: () => makeNotLoaded(postgres.url),
+      /** With which its processes run. */
+      env: { DATABASE_URL: postgres.url, SERVER_SECRET: secret.toString('base64') } as Record<string, string>,
+      /** URL of another database, in which a later release was. */
+      newerDatabase: () => makeDatabase(postgres.url, 'newer', 'postgres', MAKE_NEWER),
+      /** URL of another database, which has loaded nothing of the log. */
+      notLoaded: () => makeDatabase(postgres.url, 'not_loaded', 'postgres', 'DELETE FROM log_ranges'),
+      /** URL of one that was never used. */
       emptyDatabase: () => makeDatabase(postgres.url, 'empty', 'template1'),
       remove: () => closer.close(),
     };
@@ -102,28 +98,11 @@ async function writeData(
   return { logId: Buffer.from(logReader.logId).toString('hex'), end };
 }
 
-/** With what the installation has in its own. */
-async function makeNewer(url: string): Promise<string> {
-  const newer = await makeDatabase(url, 'newer', 'postgres');
-  await query(newer, 'INSERT INTO migrations (number) VALUES (9999)');
-  return newer;
-}
-
-async function makeNotLoaded(url: string): Promise<string> {
-  const notLoaded = await makeDatabase(url, 'not_loaded', 'postgres');
-  await query(notLoaded, 'DELETE FROM log_ranges');
-  return notLoaded;
-}
-
-async function makeDatabase(url: string, name: string, template: string): Promise<string> {
-  await query(url, `CREATE DATABASE ${name} TEMPLATE ${template}`);
+/** Another database in the same server. */
+async function makeDatabase(url: string, name: string, template: string, change?: string): Promise<string> {
+  await queryPostgres(url, `CREATE DATABASE ${name} TEMPLATE ${template}`);
   const made = new URL(url);
   made.pathname = `/${name}`;
+  if (change !== undefined) await queryPostgres(made.href, change);
   return made.href;
-}
-
-async function query(url: string, sql: string): Promise<void> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  await client.query(sql).finally(() => client.end());
 }

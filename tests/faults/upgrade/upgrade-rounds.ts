@@ -1,15 +1,13 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pass } from 'node:timers/promises';
-import { dataDirAt } from '../../../infra/platform/data-dir.ts';
 import { poll } from '../../../infra/platform/poll.ts';
 import { auditOf } from '../../support/audit-of.ts';
 import { lacking } from '../../support/machine-requirements.ts';
 import { quietPort } from '../../support/quiet-port.ts';
-import { createRandom, type Random } from '../../support/random.ts';
-import { type FaultPromise, type RoundReport, roundSeed } from '../promise.ts';
-import { judgeFixture, type OpenedInstance } from './judge-fixture.ts';
-import { type OpenFixture, openFixture } from './open-fixture.ts';
+import type { Random } from '../../support/random.ts';
+import type { FaultPromise, RoundReport } from '../promise.ts';
+import { judgeFixture, type OpenFixture, openFixture } from './fixture.ts';
 import { makeNextRelease, type Release, startRelease, THIS_RELEASE } from './release.ts';
 
 export const CHANGED_VIEW = join('tests', 'faults', 'upgrade', 'changed-view.sql');
@@ -23,28 +21,25 @@ export const upgradesKilled: FaultPromise = {
   title: 'a folder of the main job is opened, and a view changed, while everything is killed',
   rounds: { short: 2, long: 40 },
   lacks: () => lacking('tar'),
-  async open({ seed }) {
+  async open({ onEnd }) {
     const next = makeNextRelease(CHANGED_VIEW);
-    let leftAt: string | undefined;
+    onEnd(async () => rmSync(next.folder, { recursive: true, force: true }));
     return {
-      async round(number) {
+      async round({ number, random }) {
         const fixture = openFixture();
         const program = number % 2 === 0 ? next.program : THIS_RELEASE;
-        leftAt = fixture.folder;
-        const report = await upgradeRound(fixture, program, createRandom(roundSeed(seed, number)));
-        if (report.problems.length > 0) return report;
-        rmSync(fixture.folder, { recursive: true, force: true });
-        leftAt = undefined;
+        onEnd(async ({ keep }) => (keep ? fixture.folder : remove(fixture)));
+        const report = await upgradeRound(fixture, program, random);
+        if (report.problems.length === 0) remove(fixture);
         return report;
-      },
-      async close({ keep }) {
-        rmSync(next.folder, { recursive: true, force: true });
-        if (!keep && leftAt !== undefined) rmSync(leftAt, { recursive: true, force: true });
-        return keep ? leftAt : undefined;
       },
     };
   },
 };
+
+function remove({ folder }: OpenFixture): void {
+  rmSync(folder, { recursive: true, force: true });
+}
 
 /** The events of the folder lie in more hours than that. */
 export const HOURS = { hoursMin: 100 };
@@ -66,8 +61,8 @@ async function upgradeRound(fixture: OpenFixture, program: string, random: Rando
       await pass(random.below(KILLED_WITHIN_MS));
       await lives.kill(random.pick(VICTIMS));
     }
-    const instance: OpenedInstance = { origin: await lives.comeUp(), keys: demoKeys(fixture) };
-    const problems = [...(await judgeFixture(instance, story)), ...(await auditOf(dataDir, HOURS))];
+    const origin = await lives.comeUp();
+    const problems = [...(await judgeFixture(origin, fixture)), ...(await auditOf(dataDir, HOURS))];
     const exitCode = await lives.current().stop();
     if (exitCode !== 0) problems.push(`an ordinary stop ended with ${exitCode}`);
     const eventsJudged = Object.values(story.modes).reduce((sum, { events }) => sum + events.length, 0);
@@ -118,8 +113,4 @@ function createLives(start: () => Release) {
       }
     },
   };
-}
-
-export function demoKeys({ dataDir }: OpenFixture): OpenedInstance['keys'] {
-  return JSON.parse(readFileSync(dataDirAt(dataDir).demoKeys, 'utf8')) as OpenedInstance['keys'];
 }

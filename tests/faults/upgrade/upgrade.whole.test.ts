@@ -1,14 +1,12 @@
 import { rmSync } from 'node:fs';
-import { pino } from 'pino';
 import { expect, it, onTestFailed, onTestFinished } from 'vitest';
-import { createChdbWarehouse } from '../../../infra/clickhouse/chdb-warehouse.ts';
 import { dataDirAt } from '../../../infra/platform/data-dir.ts';
 import { EXIT } from '../../../infra/platform/exit-code.ts';
 import { auditOf } from '../../support/audit-of.ts';
-import { judgeFixture } from './judge-fixture.ts';
-import { type OpenFixture, openFixture } from './open-fixture.ts';
+import { judgeFixture, type OpenFixture, openFixture } from './fixture.ts';
 import { makeNextRelease, type Release, startRelease, THIS_RELEASE } from './release.ts';
-import { CHANGED_VIEW, demoKeys, HOURS } from './upgrade-rounds.ts';
+import { queryWarehouse } from './stored-sums.ts';
+import { CHANGED_VIEW, HOURS } from './upgrade-rounds.ts';
 
 /*
  * Promise 19, short form: the data folder that the last commit of the main job left, killed between an
@@ -22,7 +20,7 @@ it('a folder of the main job, killed in the middle, is exact under a release wit
   const next = nextReleaseOfTest();
   const release = startOfTest(next.program, { DATA_DIR: fixture.dataDir, LOG_LEVEL: 'info' });
   const origin = (await release.ready()) ?? '';
-  expect(await judgeFixture({ origin, keys: demoKeys(fixture) }, fixture.story)).toEqual([]);
+  expect(await judgeFixture(origin, fixture)).toEqual([]);
   expect(await auditOf(fixture.dataDir, HOURS)).toEqual([]);
   expect(release.stderr()).toMatch(/"state":"pending".*ends a range before a view changes/);
   expect(await release.stop()).toBe(EXIT.stopped);
@@ -38,7 +36,7 @@ it('the same folder is exact under this release', async () => {
   const fixture = fixtureOfTest();
   const release = startOfTest(THIS_RELEASE, { DATA_DIR: fixture.dataDir, LOG_LEVEL: 'warn' });
   const origin = (await release.ready()) ?? '';
-  expect(await judgeFixture({ origin, keys: demoKeys(fixture) }, fixture.story)).toEqual([]);
+  expect(await judgeFixture(origin, fixture)).toEqual([]);
   expect(await auditOf(fixture.dataDir, HOURS)).toEqual([]);
   expect(await release.stop()).toBe(EXIT.stopped);
 });
@@ -66,8 +64,6 @@ function startOfTest(program: string, env: Record<string, string>): Release {
 
 /** Hours whose new column is not what the stored events say. */
 async function smallestDiffers({ dataDir }: OpenFixture): Promise<number> {
-  const directory = dataDirAt(dataDir).warehouse;
-  const warehouse = createChdbWarehouse({ directory, log: pino({ level: 'silent' }) });
   const hour = 'environment, customer_id, meter_key';
   const sql = `SELECT count() AS hours FROM
       (SELECT ${hour}, hour, min(smallest) AS seen FROM metergate.usage_hourly GROUP BY ALL) AS rollup
@@ -75,10 +71,6 @@ async function smallestDiffers({ dataDir }: OpenFixture): Promise<number> {
       (SELECT ${hour}, toStartOfHour(occurred_at) AS hour, min(value) AS due
        FROM metergate.events FINAL GROUP BY ALL) AS stored
     USING (${hour}, hour) WHERE seen != due`;
-  try {
-    const [row] = await warehouse.query<{ hours: string }>({ sql, connection: 'load', timeoutMs: 10_000 });
-    return Number(row?.hours);
-  } finally {
-    await warehouse.close();
-  }
+  const [row] = await queryWarehouse<{ hours: string }>(dataDirAt(dataDir), sql);
+  return Number(row?.hours);
 }

@@ -77,12 +77,8 @@ describe.each(WAREHOUSES)('the order of arrival, which 0002 brings to %s', (_, o
       warehouse.insertEvents({ token, lines: eventLines(events), timeoutMs: TIMEOUT_MS });
     const before = [1, 2, 3].map((value) => ({ id: `use_${'bca'[value - 1]}`, value: String(value) }));
     const behind = before.map(({ id, value }, at) => {
-      return {
-        id: `${id}_`,
-        value: String(7 + Number(value)),
-        uniqueValue: arrivalText(at),
-        customerId: 'cus_b',
-      };
+      const ordered = { uniqueValue: arrivalText(at), customerId: 'cus_b' };
+      return { id: `${id}_`, value: String(7 + Number(value)), ...ordered };
     });
     await send('one', before);
     expect(await latest(warehouse)).toEqual({ cus_a: ['2', '2'] });
@@ -103,11 +99,7 @@ async function latest(warehouse: Warehouse): Promise<Record<string, string[]>> {
     SELECT customer_id, ${merged} AS value FROM (${of(ofHours, 'usage_hourly')}) GROUP BY customer_id
     UNION ALL
     SELECT customer_id, ${merged} AS value FROM (${of(ofEvents, 'events')}) GROUP BY customer_id`;
-  const rows = await warehouse.query<{ customer_id: string; value: string }>({
-    sql,
-    connection: 'load',
-    timeoutMs: TIMEOUT_MS,
-  });
+  const rows = await query<{ customer_id: string; value: string }>(warehouse, sql);
   const found: Record<string, string[]> = {};
   for (const { customer_id, value } of rows) found[customer_id] = [...(found[customer_id] ?? []), value];
   return found;
@@ -141,7 +133,7 @@ describe.each(WAREHOUSES)('a migration of %s', (_, open) => {
     expect(await counts(warehouse)).toEqual({ stored: 10, hourly: 0 });
   });
 
-  // Red when a number is noted after its statements only: the former release starts without a view.
+  // Red when a number is recorded after its statements only: the former release starts without a view.
   it('that was cut off is rejected by the former release and done again by its own', async () => {
     const warehouse = await openMigrated(open);
     await insert(warehouse);
@@ -190,7 +182,11 @@ function migrations(second?: string): URL {
 }
 
 async function run(warehouse: Warehouse, ...statements: string[]): Promise<void> {
-  for (const sql of statements) await warehouse.query({ sql, connection: 'load', timeoutMs: TIMEOUT_MS });
+  for (const sql of statements) await query(warehouse, sql);
+}
+
+function query<Row extends object>(warehouse: Warehouse, sql: string): Promise<Row[]> {
+  return warehouse.query<Row>({ sql, connection: 'load', timeoutMs: TIMEOUT_MS });
 }
 
 async function insert(warehouse: Warehouse): Promise<void> {
@@ -201,16 +197,12 @@ async function insert(warehouse: Warehouse): Promise<void> {
 async function counts(warehouse: Warehouse): Promise<{ stored: number; hourly: number }> {
   const sql = `SELECT (SELECT count() FROM metergate.events) AS stored,
                  (SELECT sum(events) FROM metergate.usage_hourly) AS hourly`;
-  const [row] = await warehouse.query<{ stored: string; hourly: string }>({
-    sql,
-    connection: 'load',
-    timeoutMs: TIMEOUT_MS,
-  });
+  const [row] = await query<{ stored: string; hourly: string }>(warehouse, sql);
   return { stored: Number(row?.stored), hourly: Number(row?.hourly) };
 }
 
 async function numbers(warehouse: Warehouse): Promise<number[]> {
   const sql = "SELECT DISTINCT number FROM metergate.migrations WHERE state = 'applied' ORDER BY number";
-  const rows = await warehouse.query<{ number: number }>({ sql, connection: 'load', timeoutMs: TIMEOUT_MS });
+  const rows = await query<{ number: number }>(warehouse, sql);
   return rows.map(({ number }) => number);
 }

@@ -5,8 +5,7 @@ import { percentile } from '../../support/freshness-probe.ts';
 import { seenInTime } from '../../support/in-time.ts';
 import type { Behaviour, ReceivedEvent } from '../../support/webhook-receiver.ts';
 import type { FaultPromise, RoundReport } from '../promise.ts';
-import { startCustomerWorkload } from './customer-workload.ts';
-import { openWebhookScenario, register, type WebhookScenario } from './webhook-scenario.ts';
+import { openWebhookScenario, register, startCustomerWorkload } from './webhook-scenario.ts';
 
 /**
  * Promise 13: endpoints of two environments receive the same kind of change, all healthy at first; then
@@ -16,27 +15,19 @@ export const noisyNeighbours: FaultPromise = {
   promises: [13],
   title: 'half of all endpoints send no response',
   rounds: { short: 1, long: 5 },
-  async open({ form }) {
-    const size = SIZES[form];
-    const delays = createDelays();
-    const scenario = await openWebhookScenario({ connections: 4, onEvent: delays.onEvent });
-    const test = createApi({
-      origin: scenario.instance.origin,
-      key: scenario.instance.keys().test.secret,
-      connections: 4,
-    });
-    const apis = [scenario.api, test];
-    for (let n = 0; n < size.endpoints; n += 1) {
-      const api = apis[n % apis.length] as Api;
+  async open(options) {
+    const world: Neighbourhood = { apis: [], size: SIZES[options.form], hangs: false, delaysMs: [] };
+    const onEvent = (event: ReceivedEvent) => receive(world, event);
+    const scenario = await openWebhookScenario(options, { connections: 4, onEvent });
+    const { origin, keys } = scenario.instance;
+    const test = createApi({ origin, key: keys().test.secret, connections: 4 });
+    options.onEnd(() => test.close());
+    world.apis = [scenario.api, test];
+    for (let n = 0; n < world.size.endpoints; n += 1) {
+      const api = world.apis[n % world.apis.length] as Api;
       await register(api, scenario.receiver.url(`${isNoisy(n) ? NOISY : 'well'}-${n}`));
     }
-    return {
-      round: (number) => hangHalf({ ...scenario, apis, delays, size }, number),
-      async close(options) {
-        await test.close();
-        return await scenario.close(options);
-      },
-    };
+    return { round: ({ run }) => hangHalf(world, run) };
   },
 };
 
@@ -51,42 +42,34 @@ const SIZES = {
   long: { endpoints: 200, seconds: 60, pauseMs: 1_000 },
 };
 /**
- * A promise is about who is held up, not about how long a busy machine takes for a few milliseconds of work.
+ * A promise is about what is held up, not about how long a busy machine takes for a few milliseconds of work.
  */
 const BASELINE_MS_MIN = 250;
 const TIMES_MAX = 2;
 const PATIENCE = { timeoutMs: 40_000 };
 
-function createDelays() {
-  const delays: number[] = [];
-  const state = { hangs: false };
-  let notified = 0;
-  return {
-    delays,
-    state,
-    notified: () => notified,
-    onEvent({ endpoint, body, atMs }: ReceivedEvent): Behaviour {
-      if (endpoint.startsWith(NOISY)) return state.hangs ? 'hang' : { status: 200 };
-      const { created_at } = JSON.parse(body) as { created_at: string };
-      delays.push(atMs - Date.parse(created_at));
-      notified += 1;
-      return { status: 200 };
-    },
-  };
-}
-
-interface Neighbourhood extends WebhookScenario {
+interface Neighbourhood {
   apis: readonly Api[];
-  delays: ReturnType<typeof createDelays>;
   size: (typeof SIZES)['short'];
+  /** Whether the noisy endpoints hang. */
+  hangs: boolean;
+  /** Of deliveries to healthy endpoints. */
+  delaysMs: number[];
 }
 
-async function hangHalf(world: Neighbourhood, number: number): Promise<RoundReport> {
-  const { delays, size } = world;
-  delays.state.hangs = false;
-  const baseline = await measure(world, `b${number}`);
-  delays.state.hangs = true;
-  const whileHanging = await measure(world, `h${number}`);
+function receive({ hangs, delaysMs }: Neighbourhood, { endpoint, body, atMs }: ReceivedEvent): Behaviour {
+  if (endpoint.startsWith(NOISY)) return hangs ? 'hang' : { status: 200 };
+  const { created_at } = JSON.parse(body) as { created_at: string };
+  delaysMs.push(atMs - Date.parse(created_at));
+  return { status: 200 };
+}
+
+async function hangHalf(world: Neighbourhood, run: string): Promise<RoundReport> {
+  const { size } = world;
+  world.hangs = false;
+  const baseline = await measure(world, `${run}-baseline`);
+  world.hangs = true;
+  const whileHanging = await measure(world, `${run}-hanging`);
   const [baselineP99Ms, duringHangP99Ms] = [baseline, whileHanging].map((all) =>
     Math.round(percentile(all, 99)),
   ) as [number, number];
@@ -102,21 +85,20 @@ async function hangHalf(world: Neighbourhood, number: number): Promise<RoundRepo
 }
 
 /** Delays of all deliveries to healthy endpoints. */
-async function measure({ apis, delays, size }: Neighbourhood, run: string): Promise<number[]> {
-  delays.delays.length = 0;
+async function measure({ apis, delaysMs, size }: Neighbourhood, run: string): Promise<number[]> {
+  delaysMs.length = 0;
   let created = 0;
   const workloads = apis.map((api, at) => {
     const onCreated = () => {
       created += 1;
     };
-    const name = `${run}-${at}-${Date.now()}`;
-    return startCustomerWorkload(api, { run: name, senders: 1, pauseMs: size.pauseMs, onCreated });
+    return startCustomerWorkload(api, { run: `${run}-${at}`, senders: 1, pauseMs: size.pauseMs, onCreated });
   });
   await during({ stop: () => Promise.all(workloads.map((workload) => workload.stop())) }, () =>
     pass(size.seconds * 1_000),
   );
   const expected = (created * size.endpoints) / 2 / apis.length;
-  const isNotified = () => delays.delays.length >= expected;
+  const isNotified = () => delaysMs.length >= expected;
   await seenInTime(() => isNotified() || undefined, PATIENCE, 'the deliveries to healthy endpoints');
-  return [...delays.delays];
+  return [...delaysMs];
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { type NameChange, newFolder } from './disk-history.ts';
-import { hastyMarks } from './recorded-load.ts';
+import { hastyMarks } from './recorded-log.ts';
 
 const root = newFolder();
 

@@ -1,0 +1,29 @@
+import { identityOf, isLiving, signal } from '../../infra/platform/process-identity.ts';
+import { seenInTime } from '../support/in-time.ts';
+import type { Instance } from '../support/instance.ts';
+import { lockOwner } from '../support/processes.ts';
+
+/** Pauses a process (SIGSTOP) while the work is done; it continues whatever becomes of the work. */
+export async function whileStopped<T>(pid: number, work: () => Promise<T>): Promise<T> {
+  if (!signal(pid, 'SIGSTOP')) throw new Error(`process ${pid}, which was to be paused, has ended`);
+  try {
+    return await work();
+  } finally {
+    signal(pid, 'SIGCONT');
+  }
+}
+
+const ENDED = { timeoutMs: 60_000 };
+
+/** An ordinary stop of the data plane; resolves when its supervisor has started it again and it is ready. */
+export async function restartDataPlane({ dataDir, origin, pid }: Instance): Promise<void> {
+  const dataPlane = identityOf(pid('data plane'));
+  signal(dataPlane.pid, 'SIGTERM');
+  await seenInTime(() => !isLiving(dataPlane) || undefined, ENDED, 'the data plane to end');
+  const isAnother = async () => {
+    if (!lockOwner(dataDir, 'ingest')) return undefined;
+    const response = await fetch(`${origin}/healthz`).catch(() => undefined);
+    return response?.ok || undefined;
+  };
+  await seenInTime(isAnother, ENDED, 'a data plane after one that was ended in order');
+}
