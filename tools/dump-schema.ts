@@ -24,7 +24,7 @@ export async function dumpSchema(url: string): Promise<string> {
 /** Names the last migration: a test without a database sees from it that the file is out of date. */
 async function head(): Promise<string> {
   const last = (await readMigrations()).at(-1)?.number;
-  return `-- The schema after migration ${last}, for review. \`npm run schema\` writes it; nothing runs it.\n`;
+  return `-- The schema after migration ${last}, for review. By \`npm run schema\`; nothing runs it.\n`;
 }
 
 function tableText(table: string, parts: Array<{ text: string }>): string {

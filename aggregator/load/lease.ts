@@ -28,6 +28,11 @@ export interface LeaseDeps {
   log: Logger;
 }
 
+/** A statement of this epoch changed nothing: a newer owner has the partition. */
+export function leaseLost(): Transient {
+  return new Transient('lease_lost', 'Another process has taken over the partition.');
+}
+
 /** Undefined while another owner holds it. */
 export async function takeLease(
   { pool, clock, log }: LeaseDeps,

@@ -9,7 +9,7 @@ import { recordLogStart } from '../store/log-trims.ts';
 import { endOfRanges, LATEST_RANGES, pruneRanges, takeOverRanges } from '../store/ranges.ts';
 import { type Block, touchedBy } from './block.ts';
 import { type BlockReader, createBlockReader } from './block-reader.ts';
-import { withKnownIds } from './known-ids.ts';
+import { withKnownIds } from './doubtful-ids.ts';
 import type { Lease } from './lease.ts';
 import { type DistributedLoad, type LoadDeps, loadBlock, resumeRange } from './load-range.ts';
 import type { LoadState } from './load-state.ts';

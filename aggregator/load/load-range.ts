@@ -3,18 +3,16 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../infra/ports/clock.ts';
 import type { DeadLetters, EventLogReader } from '../../infra/ports/event-log.ts';
 import type { EventBlock, Warehouse } from '../../infra/ports/warehouse.ts';
-import { inTransaction } from '../../infra/postgres/pool.ts';
-import { Poison, Transient } from '../../schemas/failures.ts';
+import { Poison } from '../../schemas/failures.ts';
 import type { AggregatorMetrics } from '../metrics.ts';
-import { keepRejectedLines } from '../store/quarantine.ts';
-import { dropLines, freezeRange, markLoaded, type Range, type UnsettledRange } from '../store/ranges.ts';
+import { freezeRange, markLoaded, type Range, type UnsettledRange } from '../store/ranges.ts';
 import { untilNoInsertRuns } from '../store/running-inserts.ts';
-import { type Block, linesWithout, readBlock, splitLines } from './block.ts';
+import { type Block, readBlock } from './block.ts';
 import { type Piece, piecesOf } from './block-pieces.ts';
 import { withInsertLock } from './insert-lock.ts';
-import type { Lease } from './lease.ts';
+import { type Lease, leaseLost } from './lease.ts';
 import type { Mutex } from './mutex.ts';
-import { findRejectedLines } from './rejected-lines.ts';
+import { quarantineLines } from './quarantine-lines.ts';
 
 export interface LoadDeps {
   pool: Pool;
@@ -58,7 +56,7 @@ export async function loadBlock(
   const { lo, hi, eventCount, checksum, throughMs } = block;
   const range: Range = { logId, partition, epoch, lo, hi, eventCount, dropped, checksum, throughMs };
   // mutant: range-not-frozen
-  if (!(await freezeRange(deps.pool, range))) throw fenced();
+  if (!(await freezeRange(deps.pool, range))) throw leaseLost();
   // mutant: loaded-before-insert
   await insertRange(deps, { lease, range, wasSent: false }, block);
   await finishRange(deps, range);
@@ -82,7 +80,7 @@ export async function resumeRange(deps: LoadDeps, lease: Lease, range: Unsettled
 
 /** Marked only when the rows are on disk: a crash before leaves the range pending, and it is sent again. */
 async function finishRange({ pool, metrics }: LoadDeps, range: Range): Promise<void> {
-  if (!(await markLoaded(pool, range))) throw fenced();
+  if (!(await markLoaded(pool, range))) throw leaseLost();
   metrics.loaded(range.partition, range.eventCount, range.hi);
 }
 
@@ -100,7 +98,7 @@ async function insertRange(deps: LoadDeps, sending: Sending, block: Block): Prom
   } catch (error) {
     if (!(error instanceof Poison)) throw error;
     // Pieces that are already stored contain none of the rejected lines: they stay as they are.
-    const dropped = await quarantine(deps, range, block, error);
+    const dropped = await quarantineLines(deps, range, block, error);
     await insertPieces(deps, sending, piecesOf(block, dropped));
   }
 }
@@ -142,41 +140,4 @@ async function insertNow(
 
 function tokenOf({ logId, partition, lo, hi }: Range): string {
   return `${logId}-${partition}-${lo}-${hi}`;
-}
-
-/**
- * Quarantines the unreadable lines and returns all that the range leaves out. Nothing of the block was stored
- * yet.
- */
-async function quarantine(
-  { pool, warehouse, log, metrics }: LoadDeps,
-  range: Range,
-  block: Block,
-  cause: Poison,
-) {
-  const lines = splitLines(linesWithout(block, []));
-  const left = lines.flatMap((body, line) => (range.dropped.includes(line) ? [] : [{ line, body }]));
-  const indexes = await findRejectedLines(
-    warehouse,
-    left.map(({ body }) => body),
-  );
-  const rejected = indexes.flatMap((index) => left[index] ?? []);
-  if (rejected.length === 0) {
-    throw new Transient('block_refused', 'ClickHouse rejects a block, but none of its lines.', { cause });
-  }
-  const dropped = [...range.dropped, ...rejected.map(({ line }) => line)].sort((a, b) => a - b);
-  await inTransaction(pool, async (client) => {
-    await keepRejectedLines(client, range, rejected, cause.code);
-    if (!(await dropLines(client, range, dropped))) throw fenced();
-  });
-  metrics.quarantined(rejected.length);
-  log.error(
-    { lo: range.lo, lines: rejected.length },
-    'ClickHouse cannot read these lines: they are quarantined',
-  );
-  return dropped;
-}
-
-function fenced(): Transient {
-  return new Transient('lease_lost', 'Another process has taken over the partition.');
 }

@@ -2,9 +2,8 @@ import type { Pool, PoolClient } from 'pg';
 import type { Clock } from '../../infra/ports/clock.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { inTransaction } from '../../infra/postgres/pool.ts';
-import { Transient } from '../../schemas/failures.ts';
 import type { TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
-import type { Lease } from '../load/lease.ts';
+import { type Lease, leaseLost } from '../load/lease.ts';
 import type { Mutex } from '../load/mutex.ts';
 import { shareSettlement } from '../store/leases.ts';
 import { markSettled, type Range } from '../store/ranges.ts';
@@ -81,7 +80,7 @@ async function settleChunk(
   chunk: readonly TouchedCustomerMeter[],
 ): Promise<Settled> {
   if (chunk.length === 0) return NOTHING;
-  if (!(await shareSettlement(client, lease, lease.epoch))) throw fenced();
+  if (!(await shareSettlement(client, lease, lease.epoch))) throw leaseLost();
   const time = { nowMs: clock.nowMs(), keptFromMs: keptFromMs() };
   return settleCustomerMeters(client, { warehouse, ...time }, chunk);
 }
@@ -91,12 +90,8 @@ async function markDone(
   ranges: readonly Range[],
   marks: readonly MarkDone[],
 ): Promise<void> {
-  for (const range of ranges) if (!(await markSettled(client, range))) throw fenced();
+  for (const range of ranges) if (!(await markSettled(client, range))) throw leaseLost();
   const ended = marks.flatMap(({ id, position }) => (position === undefined ? [id] : []));
   if (ended.length > 0) await removeMarks(client, ended);
   for (const { id, position } of marks) if (position !== undefined) await advanceMark(client, id, position);
-}
-
-function fenced(): Transient {
-  return new Transient('lease_lost', 'Another process settles this partition.');
 }

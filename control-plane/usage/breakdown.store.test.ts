@@ -11,8 +11,15 @@ import { openSegmentLogWriter } from '../../infra/segment-log/writer.ts';
 import { calendarSpan, type Span } from '../../schemas/primitives/calendar.ts';
 import { AGGREGATIONS } from '../../schemas/usage-limits.ts';
 import type { TestEvent } from '../../tests/support/event-line.ts';
+import {
+  expectedGroups,
+  expectedValue,
+  type Happening,
+  storedId,
+  unitsOf,
+  within,
+} from '../../tests/support/usage-oracle.ts';
 import { expectRejection } from '../api-under-test.ts';
-import { expectedGroups, expectedValue, type Happening, storedId, unitsOf, within } from './usage-oracle.ts';
 import { isoText, numberIn, startUsage, type UsageUnderTest } from './usage-under-test.ts';
 
 /*

@@ -14,10 +14,10 @@ import { calendarSpan, type Span } from '../../schemas/primitives/calendar.ts';
 import { CHANNELS } from '../../schemas/stored/channels.ts';
 import { AGGREGATIONS } from '../../schemas/usage-limits.ts';
 import type { TestEvent } from '../../tests/support/event-line.ts';
+import { expectedValue, type Happening, unitsOf, within } from '../../tests/support/usage-oracle.ts';
 import { expectRejection } from '../api-under-test.ts';
 import { findMeter, type MeterRow } from '../store/meters.ts';
 import { readCounter } from '../store/read-counter.ts';
-import { expectedValue, type Happening, unitsOf, within } from './usage-oracle.ts';
 import { isoText, numberIn, startUsage, type UsageUnderTest } from './usage-under-test.ts';
 
 /*

@@ -11,9 +11,9 @@ import { openSegmentLogWriter } from '../../infra/segment-log/writer.ts';
 import { calendarSpan, type Span } from '../../schemas/primitives/calendar.ts';
 import { AGGREGATIONS } from '../../schemas/usage-limits.ts';
 import { startStopwatch } from '../../tests/support/stopwatch.ts';
+import { expectedValue, type Happening, unitsOf, within } from '../../tests/support/usage-oracle.ts';
 import { expectRejection } from '../api-under-test.ts';
 import { customerGrantsUnderTest } from '../entitlements/customer-grants-under-test.ts';
-import { expectedValue, type Happening, unitsOf, within } from './usage-oracle.ts';
 import { isoText, numberIn, startUsage, type UsageUnderTest } from './usage-under-test.ts';
 
 /*

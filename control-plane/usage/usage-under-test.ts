@@ -6,8 +6,8 @@ import { encodeFrame } from '../../schemas/stored/frame.ts';
 import { RECORD_BYTES } from '../../schemas/stored/record.ts';
 import { AGGREGATIONS, type Aggregation } from '../../schemas/usage-limits.ts';
 import { eventLine, type TestEvent } from '../../tests/support/event-line.ts';
+import { type Happening, makeHappenings, storedId, unitsAsText } from '../../tests/support/usage-oracle.ts';
 import { type ApiResponse, type ApiUnderTest, type CallOptions, startApi } from '../api-under-test.ts';
-import { type Happening, makeHappenings, storedId, unitsAsText } from './usage-oracle.ts';
 
 /**
  * The control plane over a real log, Postgres and warehouse, with a customer and a meter of every

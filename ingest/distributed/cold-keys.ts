@@ -2,7 +2,7 @@ import type { Identified } from '../../infra/ports/engine.ts';
 import { OUTCOME } from '../../infra/ports/idempotency-store.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { Transient } from '../../schemas/failures.ts';
-import { UNAVAILABLE } from '../engine/judge-state.ts';
+import { UNAVAILABLE } from '../engine/new-event-rejection.ts';
 import { type ColdItem, findColdEvents } from '../store/find-cold-events.ts';
 
 /**

@@ -11,7 +11,7 @@ const ONE_AT_A_TIME = 'aggregator/load/one-at-a-time.store.test.ts';
 export const DISTRIBUTED_LOAD_MUTANTS = [
   mutant('flagged-not-looked-up', [2, 4])
     .why('an event that was written again after an unknown outcome is counted twice')
-    .always('aggregator/load/known-ids')
+    .always('aggregator/load/doubtful-ids')
     .red(LOAD, 'a flagged event that is stored is left out, and one that is new is counted'),
   mutant('freeze-not-fenced', [4])
     .why('an aggregator that lost its partition freezes a range that its successor freezes too: both count')
@@ -43,7 +43,7 @@ export const DISTRIBUTED_LOAD_MUTANTS = [
     .red(LETTERS, 'foreign records that fill a block become dead letters in pieces, and the load continues'),
   mutant('forgotten-not-looked-up', [2, 4])
     .why('an event that hung in a connection until its takeover was forgotten is counted a second time')
-    .swap('aggregator/load/known-ids', 'mayHaveForgotten(committedAtMs)', 'false')
+    .swap('aggregator/load/doubtful-ids', 'mayHaveForgotten(committedAtMs)', 'false')
     .red(FORGOTTEN, 'an original that comes when its take-over is forgotten counts once'),
   mutant('seen-by-others-taken-for-unseen', [2, 4])
     .why('a new owner of a partition counts what the one before had counted by its take-over')

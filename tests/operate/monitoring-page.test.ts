@@ -19,7 +19,7 @@ const LOADING = [
   'aggregator/load/insert-lock.ts',
   'aggregator/load/load-loop.ts',
   'aggregator/load/load-range.ts',
-  'aggregator/load/rejected-lines.ts',
+  'aggregator/load/quarantine-lines.ts',
   'aggregator/settle/bounded-warehouse.ts',
   'aggregator/settle/settle-batch.ts',
   'aggregator/store/leases.ts',

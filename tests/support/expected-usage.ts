@@ -1,6 +1,7 @@
-import { product, UNIT_DIGITS, units } from './exact.ts';
+import { product, units } from './exact.ts';
 import type { KeptEvent } from './ledger.ts';
-import type { Aggregation, MeterPlan } from './world.ts';
+import { aggregateOf } from './usage-oracle.ts';
+import type { MeterPlan } from './world.ts';
 
 /** Half-open: from ≤ occurredAt < to, milliseconds. */
 export interface Span {
@@ -13,8 +14,6 @@ export interface ExpectedBreakdown {
   totalCreditCost: bigint;
   items: Array<{ value: string; total: bigint; count: number; creditCost: bigint }>;
 }
-
-const ONE = 10n ** BigInt(UNIT_DIGITS);
 
 function occurredAtOf(entry: KeptEvent): number {
   const ms = entry.event.occurredAtMs ?? entry.createdAtMs;
@@ -30,24 +29,13 @@ export function within(events: KeptEvent[], { fromMs, toMs }: Span): KeptEvent[]
 }
 
 /** The meter's value over these events, units of 10^-12; nothing is 0. */
-export function aggregate(events: KeptEvent[], meter: MeterPlan): bigint {
-  if (events.length === 0) return 0n;
-  return AGGREGATE[meter.aggregation](events, meter);
+export function aggregate(events: KeptEvent[], { aggregation, property = '' }: MeterPlan): bigint {
+  return aggregateOf(events, aggregation, {
+    units: ({ event }) => event.value,
+    label: ({ event }) => event.properties.find(({ name }) => name === property)?.label,
+    isLater,
+  });
 }
-
-const AGGREGATE: Record<Aggregation, (events: KeptEvent[], meter: MeterPlan) => bigint> = {
-  sum: (events) => events.reduce((sum, { event }) => sum + event.value, 0n),
-  count: (events) => BigInt(events.length) * ONE,
-  max: (events) => events.reduce((a, b) => (b.event.value > a.event.value ? b : a)).event.value,
-  latest: (events) => events.reduce((a, b) => (isLater(b, a) ? b : a)).event.value,
-  unique: (events, { property = '' }) => {
-    const labels = new Set(
-      events.map(({ event }) => event.properties.find(({ name }) => name === property)?.label),
-    );
-    labels.delete(undefined);
-    return BigInt(labels.size) * ONE;
-  },
-};
 
 /** Greatest (occurredAt, createdAt), then the order of arrival. */
 function isLater(a: KeptEvent, b: KeptEvent): boolean {

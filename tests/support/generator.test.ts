@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { AGGREGATIONS } from '../../schemas/usage-limits.ts';
 import { numberText, parseExact, plainText, product, units } from './exact.ts';
 import { planRequests } from './generator.ts';
 import { CUSTOMERS, METERS, type World } from './world.ts';
@@ -46,11 +47,18 @@ describe('the generator', () => {
     for (const count of Object.values(replays)) expect(count).toBeGreaterThan(20);
   });
 
+  it('has a meter of each aggregation', () => {
+    expect(new Set(METERS.map(({ aggregation }) => aggregation))).toEqual(new Set(AGGREGATIONS));
+  });
+
   it('covers every customer, meter, rejection and kind of request', () => {
-    const pairs = new Set(events.map(({ customer, meter }) => `${customer}/${meter}`));
-    expect(pairs.size).toBe(CUSTOMERS.length * METERS.length);
-    expect(new Set(requests.map(({ kind, gzip }) => `${kind} ${gzip}`)).size).toBe(5);
-    const rejections = new Set(items.flatMap(({ rejection }) => rejection ?? []));
+    // Several seeds: some combinations are rare.
+    const all = [...requests, ...[8, 9, 10].flatMap((seed) => plan(40_000, seed))];
+    const planned = all.flatMap((request) => request.items);
+    const customerMeters = planned.flatMap(({ event }) => (event ? `${event.customer}/${event.meter}` : []));
+    expect(new Set(customerMeters).size).toBe(CUSTOMERS.length * METERS.length);
+    expect(new Set(all.map(({ kind, gzip }) => `${kind} ${gzip}`)).size).toBe(5);
+    const rejections = new Set(planned.flatMap(({ rejection }) => rejection ?? []));
     expect([...rejections].sort()).toEqual([
       'customer_not_found',
       'event_in_future',

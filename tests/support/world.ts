@@ -1,5 +1,5 @@
 /** The customers and meters that a run is about, before and after the product has given them ids. */
-export type Aggregation = 'sum' | 'count' | 'max' | 'latest' | 'unique';
+import type { Aggregation } from '../../schemas/usage-limits.ts';
 
 export interface MeterPlan {
   key: string;

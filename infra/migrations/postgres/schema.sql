@@ -1,4 +1,4 @@
--- The schema after migration 12, for review. `npm run schema` writes it; nothing runs it.
+-- The schema after migration 12, for review. By `npm run schema`; nothing runs it.
 
 CREATE TABLE addon_entitlements (
   addon_id text NOT NULL,

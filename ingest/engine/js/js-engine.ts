@@ -11,7 +11,7 @@ import { OVERLOADED } from '../../http/admission.ts';
 import type { UsageRegistry } from '../../registry-entries.ts';
 import { claimKeys } from '../claim-keys.ts';
 import { type Decided, type Item, newItem, type Reading } from '../decided.ts';
-import { type EventLimits, judgeState, REUSED, UNAVAILABLE } from '../judge-state.ts';
+import { type EventLimits, newEventRejection, REUSED, UNAVAILABLE } from '../new-event-rejection.ts';
 import { resolveNames } from '../resolve-names.ts';
 import { batchResponse, rejectedResponse, singleResponse } from '../responses.ts';
 import { createIdentifier } from '../wasm/siphash.ts';
@@ -113,7 +113,7 @@ export function createPlainParts(deps: IdentifyDeps) {
       identifier.copyTo(records, item.at * RECORD_WORDS);
       const occurredAtMs = Number.isNaN(item.checked.occurredAtMs) ? nowMs : item.checked.occurredAtMs;
       setTimes(times, item.at, occurredAtMs, nowMs);
-      item.rejection = judgeState(item, occurredAtMs, nowMs, deps.limits);
+      item.rejection = newEventRejection(item, occurredAtMs, nowMs, deps.limits);
       if (item.rejection) readOnly[item.at] = 1;
     }
     const arrival = deps.arrivalOf(nowMs, count);

@@ -9,7 +9,7 @@ import type { CustomerMeter } from '../../registry-entries.ts';
 import { claimKeys } from '../claim-keys.ts';
 import type { Reading } from '../decided.ts';
 import { createJsEngine, type EngineDeps, type IdentifyDeps } from '../js/js-engine.ts';
-import { REUSED } from '../judge-state.ts';
+import { REUSED } from '../new-event-rejection.ts';
 import { rejectedResponse, rejectedResult } from '../responses.ts';
 import { findKnownCustomerMeters, touchedSpans } from './known-customer-meters.ts';
 import { createWasmModule, type WasmModule } from './wasm-module.ts';

@@ -2,7 +2,8 @@ import { it } from 'vitest';
 import { keptShortForm } from '../short-form.ts';
 import { diskFull, diskGuarded } from './disk-rounds.ts';
 
-// Promise 10 in short. Where nothing may be mounted, `npm test` says so (tests/support/machine-requirements.ts).
+// Promise 10 in short. Where nothing may be mounted, `npm test` says so
+// (tests/support/machine-requirements.ts).
 it('a nearly full disk gives 503 for usage, reads go on, and usage resumes when there is room', async () => {
   await keptShortForm(diskGuarded);
 });

@@ -154,7 +154,7 @@ function expectItem(item: Tagged, key: Tagged | undefined, world: World): Expect
   const properties = readProperties(memberOf(item, 'properties'), faults);
   judgeKey(key, faults);
   if (faults.size > 0) return expected;
-  judgeState(expected, { customer, meter, occurredAtMs }, world);
+  newEventRejection(expected, { customer, meter, occurredAtMs }, world);
   return { ...expected, meant: { key: echoedKey, customer, meter, value, occurredAtMs, properties } };
 }
 
@@ -241,7 +241,7 @@ const CLOCK_SLACK_MS = 60_000;
 
 type Named = Pick<Meant, 'customer' | 'meter' | 'occurredAtMs'>;
 
-function judgeState({ stateFaults, maybe }: ExpectedItem, named: Named, world: World): void {
+function newEventRejection({ stateFaults, maybe }: ExpectedItem, named: Named, world: World): void {
   const { customer, meter, occurredAtMs: at } = named;
   if (!world.customers.some(({ id, externalId }) => customer === id || customer === externalId)) {
     stateFaults.add('customer_not_found');

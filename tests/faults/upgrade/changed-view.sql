@@ -13,7 +13,7 @@ CREATE TABLE metergate.usage_hourly
   total        SimpleAggregateFunction(sum, Decimal(38, 12)),
   events       SimpleAggregateFunction(sum, UInt64),
   largest      SimpleAggregateFunction(max, Decimal(38, 12)),
-  smallest     SimpleAggregateFunction(min, Decimal(38, 12)),
+  of_next_release SimpleAggregateFunction(min, Decimal(38, 12)),
   latest       AggregateFunction(argMax, Decimal(38, 12),
                                  Tuple(DateTime64(3, 'UTC'), DateTime64(3, 'UTC'), String)),
   uniques      AggregateFunction(uniqExact, String)
@@ -38,7 +38,7 @@ SELECT
   sum(value) AS total,
   count() AS events,
   max(value) AS largest,
-  min(value) AS smallest,
+  min(value) AS of_next_release,
   argMaxState(value, (occurred_at, created_at, concat(unique_value, id))) AS latest,
   uniqExactStateIf(unique_value, startsWith(unique_value, '=')) AS uniques
 FROM metergate.events

@@ -77,3 +77,9 @@ export async function queryWarehouse<Row extends object>(
     await warehouse.close();
   }
 }
+
+/** Numbers of this release's migrations of ClickHouse, ascending. */
+export function warehouseMigrations(): number[] {
+  const names = readdirSync(join('infra', 'migrations', 'clickhouse'));
+  return names.flatMap((name) => Number(/^\d{4}(?=_)/.exec(name)?.[0] ?? []) || []).sort((a, b) => a - b);
+}

@@ -24,7 +24,7 @@ export const REUSED: Rejection = {
 };
 
 /** Why a new event of this state is rejected. A replay skips this check: its event was accepted already. */
-export function judgeState(
+export function newEventRejection(
   { customer, customerMeter, keyMode }: Item,
   occurredAtMs: number,
   nowMs: number,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
-import { findRejectedLines } from './rejected-lines.ts';
+import { findRejectedLines } from './quarantine-lines.ts';
 
 const lines = fc.array(fc.constantFrom('good\n', 'bad\n'), { maxLength: 60 });
 

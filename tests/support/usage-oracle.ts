@@ -55,17 +55,35 @@ export function storedId({ id }: Happening, meterKey: string): string {
 
 /** In units of 10^-12; a `unique` meter counts values of `region`. */
 export function expectedValue(happenings: Happening[], aggregation: Aggregation): bigint {
-  return happenings.length === 0 ? 0n : AGGREGATE[aggregation](happenings);
+  return aggregateOf(happenings, aggregation, {
+    units: (one) => one.units,
+    label: ({ properties }) => properties.region,
+    isLater,
+  });
 }
 
-const AGGREGATE: Record<Aggregation, (happenings: Happening[]) => bigint> = {
-  sum: (all) => all.reduce((sum, { units }) => sum + units, 0n),
-  count: (all) => BigInt(all.length) * ONE,
-  max: (all) => all.reduce((a, b) => (b.units > a.units ? b : a)).units,
-  latest: (all) => all.reduce((a, b) => (isLater(b, a) ? b : a)).units,
-  unique: (all) =>
-    BigInt(new Set(all.flatMap(({ properties }) => properties.region ?? []).map(String)).size) * ONE,
-};
+/** How an aggregate reads the events of a test, whatever they are. */
+export interface EventReader<E> {
+  units(event: E): bigint;
+  /** What a `unique` meter counts; undefined where the event has no such property. */
+  label(event: E): string | number | boolean | undefined;
+  isLater(a: E, b: E): boolean;
+}
+
+/** A meter's value over these events, units of 10^-12; of none 0. The only such sum in the tests. */
+export function aggregateOf<E>(events: E[], aggregation: Aggregation, reader: EventReader<E>): bigint {
+  const { units, label, isLater } = reader;
+  const one = (isBetter: (a: E, b: E) => boolean) => () =>
+    units(events.reduce((a, b) => (isBetter(b, a) ? b : a)));
+  const values: Record<Aggregation, () => bigint> = {
+    sum: () => events.reduce((sum, event) => sum + units(event), 0n),
+    count: () => BigInt(events.length) * ONE,
+    max: one((a, b) => units(a) > units(b)),
+    latest: one(isLater),
+    unique: () => BigInt(new Set(events.flatMap((event) => label(event) ?? []).map(String)).size) * ONE,
+  };
+  return events.length === 0 ? 0n : values[aggregation]();
+}
 
 export interface ExpectedGroup {
   value: string;
