@@ -16,9 +16,11 @@ import { createListener } from '../infra/postgres/listen.ts';
 import { createPool, inTransaction } from '../infra/postgres/pool.ts';
 import { ERROR_STATUS, type ErrorCode } from '../schemas/error-codes.ts';
 import { Transient } from '../schemas/failures.ts';
+import { environmentOf } from '../schemas/primitives/environment.ts';
 import type { ExactNumber } from '../schemas/primitives/exact-json.ts';
 import type { Output, Route } from '../schemas/route.ts';
 import { type OperationId, ROUTES, type Routes } from '../schemas/routes.ts';
+import { ofThisFile } from '../tests/support/of-this-file.ts';
 import { createTestDatabase } from '../tests/support/test-database.ts';
 import type { AppOptions } from './app.ts';
 import { createControlPlane } from './control-plane.ts';
@@ -30,6 +32,8 @@ import { checkOf } from './http/json-schema.ts';
  */
 export interface ApiUnderTest {
   keys: WorkspaceKeys;
+  /** Live mode of the workspace that has the keys. */
+  environment: string;
   pool: Pool;
   origin: string;
   /** Of its database. */
@@ -117,22 +121,19 @@ export async function startApi(
   }
 
   const keys = await addWorkspace();
+  const environment = environmentOf(keys.workspaceId, 'live');
   const call: ApiUnderTest['call'] = (method, path, options = {}) =>
     callApi(origin, method, path, { key: keys.live.secret, ...options });
   return {
     keys,
+    environment,
     origin,
     pool,
     url: database.url,
     addWorkspace,
     addKey: async (state) => {
       const key = newApiKey('secret', 'live');
-      const row = {
-        environment: `${keys.workspaceId}:live`,
-        hash: hashApiKey(key, secrets.keyPepper),
-        ...state,
-      };
-      await insertKey(pool, key, row);
+      await insertKey(pool, key, { environment, hash: hashApiKey(key, secrets.keyPepper), ...state });
       return key;
     },
     call,
@@ -155,6 +156,19 @@ export async function startApi(
       await database.drop();
     },
   };
+}
+
+/** One that all tests of a file share. */
+export function apiOfThisFile(...given: Parameters<typeof startApi>): Promise<ApiUnderTest> {
+  return ofThisFile(startApi(...given), (api) => api.close());
+}
+
+let made = 0;
+
+/** The body of a customer that no other test has made. */
+export function newCustomer(): { name: string; email: string; externalId: string } {
+  made += 1;
+  return { name: `Customer ${made}`, email: `c${made}@example.com`, externalId: `ext-${made}` };
 }
 
 const unavailable = () =>

@@ -1,10 +1,8 @@
 import type { Pool } from 'pg';
 import { Client } from 'pg';
-import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createPool } from '../../infra/postgres/pool.ts';
 import { CHANNELS } from '../../schemas/stored/channels.ts';
-import { createTestDatabase } from '../../tests/support/test-database.ts';
+import { databaseUrlOf, testPool } from '../../tests/support/test-pool.ts';
 import { acquireLease, endLease, type Place, renewLease } from './leases.ts';
 import {
   dropLines,
@@ -21,16 +19,9 @@ import {
 const PLACE: Place = { logId: 'aa', partition: 0 };
 
 let pool: Pool;
-let url: string;
 
 beforeEach(async () => {
-  const database = await createTestDatabase();
-  url = database.url;
-  pool = createPool({ url, name: 'test', log: pino({ level: 'silent' }) });
-  return async () => {
-    await pool.end();
-    await database.drop();
-  };
+  pool = await testPool();
 });
 
 function range(lo: number, hi: number, epoch: number): Range {
@@ -108,7 +99,7 @@ describe('a lease', () => {
 });
 
 it('a mark notifies the listeners of the loaded position', async () => {
-  const listener = new Client({ connectionString: url });
+  const listener = new Client({ connectionString: databaseUrlOf(pool) });
   await listener.connect();
   const heard = new Promise((resolve) => listener.on('notification', ({ payload }) => resolve(payload)));
   await listener.query(`LISTEN ${CHANNELS.loaded}`);

@@ -11,6 +11,7 @@ import type { Statement, Warehouse } from '../../infra/ports/warehouse.ts';
 import { createListener } from '../../infra/postgres/listen.ts';
 import { createPool } from '../../infra/postgres/pool.ts';
 import type { EntitlementDecision } from '../../schemas/resources/entitlements.ts';
+import { ofThisFile } from '../../tests/support/of-this-file.ts';
 import type { ApiUnderTest, UsageStores, Wire } from '../api-under-test.ts';
 import type { AppOptions } from '../app.ts';
 import { createControlPlane } from '../control-plane.ts';
@@ -95,6 +96,13 @@ export async function startSecondControlPlane(
       await pool.end();
     },
   };
+}
+
+/** One that all tests of a file share. */
+export function secondControlPlaneOfThisFile(
+  ...given: Parameters<typeof startSecondControlPlane>
+): Promise<SecondControlPlane> {
+  return ofThisFile(startSecondControlPlane(...given), (plane) => plane.close());
 }
 
 /** What is read in the course of a request, not by a timer in the background. */

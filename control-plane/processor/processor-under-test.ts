@@ -1,3 +1,4 @@
+import { ofThisFile } from '../../tests/support/of-this-file.ts';
 import { type ApiUnderTest, startApi } from '../api-under-test.ts';
 import type { AppOptions } from '../app.ts';
 import { type EmittedEvent, eventText, signatureOf } from './stripe-under-test.ts';
@@ -94,6 +95,11 @@ export async function startProcessor(options: AppOptions = {}): Promise<Processo
         .reverse(),
     apply: (processorEventId) => bodyOf(api.ask('processor.applyEvent', { params: { processorEventId } })),
   };
+}
+
+/** One that all tests of a file share. */
+export function processorOfThisFile(): Promise<ProcessorUnderTest> {
+  return ofThisFile(startProcessor(), ({ api }) => api.close());
 }
 
 function makers(api: ApiUnderTest): Pick<ProcessorUnderTest, 'customer' | 'plan' | 'addon'> {

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { CHANNELS } from '../../schemas/stored/channels.ts';
-import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
+import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 import { auditEntries } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
@@ -12,13 +12,7 @@ import { auditEntries } from '../subscriptions/subscriptions-under-test.ts';
  */
 const METERS = '/api/v1/meters';
 
-let api: ApiUnderTest;
-
-beforeAll(async () => {
-  api = await startApi();
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile();
 
 let made = 0;
 async function newMeter(fields: Record<string, unknown> = {}) {
@@ -176,7 +170,7 @@ describe('an existing meter', () => {
     expect((await api.ask('meters.archive', { params })).body).toEqual(archived.body);
     await listener.query('SELECT 1'); // earlier notifications arrive with its response
     await listener.end();
-    const note = JSON.stringify({ kind: 'meter', environment: `${api.keys.workspaceId}:live`, id: meter.id });
+    const note = JSON.stringify({ kind: 'meter', environment: api.environment, id: meter.id });
     expect(heard).toEqual([note, note, note]);
     expect(await auditEntries(api.pool, meter.id)).toHaveLength(3);
   });

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 import { at, type EndpointUnderTest, startEndpoint } from './endpoint-under-test.ts';
 
 /*
@@ -9,14 +9,9 @@ import { at, type EndpointUnderTest, startEndpoint } from './endpoint-under-test
  * Mutants this suite catches: an event that is on its way sent twice; the row of the endpoint not locked; one
  * WHERE environment dropped.
  */
-let api: ApiUnderTest;
 let one: EndpointUnderTest;
 
-beforeAll(async () => {
-  api = await startApi();
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile();
 
 beforeEach(async () => {
   one = await startEndpoint(api);

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { EVENT_TYPES } from '../../schemas/events.ts';
 import { startStopwatch } from '../../tests/support/stopwatch.ts';
-import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
+import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 import { at, type EndpointUnderTest, startEndpoint } from './endpoint-under-test.ts';
 
 /*
@@ -11,14 +11,9 @@ import { at, type EndpointUnderTest, startEndpoint } from './endpoint-under-test
  * that is on its way doubled; no bound to one call; an event read by its environment; a test sent to every
  * endpoint.
  */
-let api: ApiUnderTest;
 let one: EndpointUnderTest;
 
-beforeAll(async () => {
-  api = await startApi();
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile();
 
 beforeEach(async () => {
   one = await startEndpoint(api);

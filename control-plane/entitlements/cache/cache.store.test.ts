@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { startStopwatch } from '../../../tests/support/stopwatch.ts';
-import { type ApiUnderTest, AWAY, EMPTY_LOG, startApi } from '../../api-under-test.ts';
+import { AWAY, apiOfThisFile, EMPTY_LOG } from '../../api-under-test.ts';
 import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
-import { type SecondControlPlane, startSecondControlPlane } from '../second-control-plane-under-test.ts';
+import { type SecondControlPlane, secondControlPlaneOfThisFile } from '../second-control-plane-under-test.ts';
 
 /*
  * Decisions from the cache, on three control planes over one Postgres: one makes every change, one receives
@@ -12,31 +12,18 @@ import { type SecondControlPlane, startSecondControlPlane } from '../second-cont
  * Mutants this suite catches: a cache that never expires, or that forgets only what notifications name; a
  * change that its own process learns by NOTIFY only; a key that is never read again.
  */
-let api: ApiUnderTest;
-let made: ReturnType<typeof customerGrantsUnderTest>;
-let hearing: SecondControlPlane;
-let deaf: SecondControlPlane;
-
 const SOON = { timeout: 20_000 };
 /** By then a process without notifications sees it too. */
 const LOOKED_AGAIN_MS = 5_000;
 const stores = { warehouse: AWAY, logReader: EMPTY_LOG };
 
-beforeAll(async () => {
-  api = await startApi(stores);
-  made = customerGrantsUnderTest(api);
-  hearing = await startSecondControlPlane(api, stores);
-  deaf = await startSecondControlPlane(api, stores, { hears: false });
-  await made.feature('sso', 'boolean');
-  await made.feature('audit', 'boolean');
-  await made.feature('seats', 'limit');
-});
-
-afterAll(async () => {
-  await hearing?.close();
-  await deaf?.close();
-  await api?.close();
-});
+const api = await apiOfThisFile(stores);
+const made = customerGrantsUnderTest(api);
+const hearing = await secondControlPlaneOfThisFile(api, stores);
+const deaf = await secondControlPlaneOfThisFile(api, stores, { hears: false });
+await made.feature('sso', 'boolean');
+await made.feature('audit', 'boolean');
+await made.feature('seats', 'limit');
 
 describe('a warm check', () => {
   it('reads no store, of one feature or of several, whatever the result', async () => {
@@ -257,7 +244,7 @@ describe('a key that is revoked', () => {
 });
 
 async function insertGrants(planId: string, count: number): Promise<void> {
-  const environment = `${api.keys.workspaceId}:live`;
+  const { environment } = api;
   await api.pool.query(
     `INSERT INTO features (id, environment, key, name, type, created_at, updated_at)
      SELECT 'feat_' || $2 || n, $1, 'many-' || n, 'Many', 'boolean', now(), now()
