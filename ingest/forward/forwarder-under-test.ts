@@ -4,9 +4,9 @@ import { onTestFinished } from 'vitest';
 import {
   type CreateFront,
   type RunningFront,
-  SILENT,
   startFront,
 } from '../../infra/ports/conformance/front-under-test.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import { createForwarder, type ForwarderOptions } from './forward.ts';
 
 /** A front that forwards everything. */

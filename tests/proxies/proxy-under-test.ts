@@ -4,10 +4,11 @@ import { Registry } from 'prom-client';
 import { expect, onTestFinished } from 'vitest';
 import { createUwsFront } from '../../infra/http/uws-front.ts';
 import { poll } from '../../infra/platform/poll.ts';
-import { SILENT, startFront } from '../../infra/ports/conformance/front-under-test.ts';
+import { startFront } from '../../infra/ports/conformance/front-under-test.ts';
 import { createForwarder } from '../../ingest/forward/forward.ts';
 import { startUpstream } from '../../ingest/forward/forwarder-under-test.ts';
 import { createOperations } from '../../ingest/http/operations.ts';
+import { SILENT } from '../support/silent-log.ts';
 
 /** The public port with its operator's pages, and a control plane that reports the requests it received. */
 export async function startPublicPort(): Promise<number> {
