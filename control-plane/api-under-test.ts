@@ -1,5 +1,4 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
@@ -20,6 +19,7 @@ import { environmentOf } from '../schemas/primitives/environment.ts';
 import type { ExactNumber } from '../schemas/primitives/exact-json.ts';
 import type { Output, Route } from '../schemas/route.ts';
 import { type OperationId, ROUTES, type Routes } from '../schemas/routes.ts';
+import { listen } from '../tests/support/listen.ts';
 import { ofThisFile } from '../tests/support/of-this-file.ts';
 import { createTestDatabase } from '../tests/support/test-database.ts';
 import type { AppOptions } from './app.ts';
@@ -109,8 +109,7 @@ export async function startApi(
   );
   const listener = createListener({ url: () => database.url, log }, plane.notes);
   const server = createServer(plane.listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { url: origin, close } = await listen(server);
 
   async function addWorkspace(): Promise<WorkspaceKeys> {
     const keys = newWorkspaceKeys();
@@ -148,8 +147,7 @@ export async function startApi(
       return call(route.method, requested, { ...(route.body ? { body: route.example } : {}), ...options });
     },
     async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await close();
       await plane.close();
       await listener.close();
       await pool.end();

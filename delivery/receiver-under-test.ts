@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { listen } from '../tests/support/listen.ts';
 
 /** Something that listens on a port of its own, on the loopback address. */
 export interface Receiver {
@@ -13,12 +13,12 @@ export interface Receiver {
 
 /** A receiver of HTTP. */
 export function startReceiver(answer: RequestListener): Promise<Receiver> {
-  return listen(createServer(answer));
+  return listenAsReceiver(createServer(answer));
 }
 
 /** One that does what no HTTP server would. */
 export function startRawReceiver(talk: (socket: Socket) => void): Promise<Receiver> {
-  return listen(createTcpServer(talk));
+  return listenAsReceiver(createTcpServer(talk));
 }
 
 export interface Received {
@@ -36,24 +36,13 @@ export function startReading(take: (received: Received) => void): Promise<Receiv
   });
 }
 
-export async function listen(server: Server): Promise<Receiver> {
-  const sockets = new Set<Socket>();
+export async function listenAsReceiver(server: Server): Promise<Receiver> {
   let opened = 0;
-  server.on('connection', (socket) => {
+  server.on('connection', (socket: Socket) => {
     opened += 1;
-    sockets.add(socket);
     // It is ended without warning from either side.
-    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+    socket.on('error', () => undefined);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    port,
-    url: `http://127.0.0.1:${port}/hooks`,
-    connections: () => opened,
-    close: async () => {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  const { port, url, close } = await listen(server);
+  return { port, url: `${url}/hooks`, connections: () => opened, close };
 }

@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
@@ -11,6 +10,7 @@ import type { Statement, Warehouse } from '../../infra/ports/warehouse.ts';
 import { createListener } from '../../infra/postgres/listen.ts';
 import { createPool } from '../../infra/postgres/pool.ts';
 import type { EntitlementDecision } from '../../schemas/resources/entitlements.ts';
+import { listen } from '../../tests/support/listen.ts';
 import { ofThisFile } from '../../tests/support/of-this-file.ts';
 import type { ApiUnderTest, UsageStores, Wire } from '../api-under-test.ts';
 import type { AppOptions } from '../app.ts';
@@ -66,9 +66,7 @@ export async function startSecondControlPlane(
   const plane = createControlPlane({ ...stores, clock: systemClock, log, metrics: new Registry() }, options);
   const listener = hears ? createListener({ url: () => api.url, log }, plane.notes) : undefined;
   const server = createServer((...exchange) => requested.within(() => plane.listener(...exchange)));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  const origin = `http://127.0.0.1:${port}`;
+  const { port, url: origin, close } = await listen(server);
 
   async function ask(path: string, { method = 'GET', headers = {}, body }: AskOptions = {}) {
     const response = await request(`${origin}/api/v1${path}`, {
@@ -89,8 +87,7 @@ export async function startSecondControlPlane(
     },
     statements: requested.take,
     async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await close();
       await plane.close();
       await listener?.close();
       await pool.end();

@@ -6,7 +6,7 @@ import { buildConnector } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CERTIFICATE, CERTIFICATE_KEY } from '../../app/roles/certificate-under-test.ts';
 import type { PrivateTargets } from '../../infra/platform/private-targets.ts';
-import { listen, type Receiver, startRawReceiver } from '../receiver-under-test.ts';
+import { listenAsReceiver, type Receiver, startRawReceiver } from '../receiver-under-test.ts';
 import { INTERNAL_ADDRESSES, INTERNAL_HOSTS } from './internal-hosts-under-test.ts';
 import { type Attempt, createSend, type Send } from './send.ts';
 
@@ -30,7 +30,7 @@ let notified: string[][];
 beforeAll(async () => {
   inside = await startRawReceiver((socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'));
   const server = createServer({ cert: CERTIFICATE, key: CERTIFICATE_KEY }, (...call) => answer(...call));
-  outside = await listen(server);
+  outside = await listenAsReceiver(server);
   sender = createSend({ log, resolve, connect: connectThroughTheMap });
 });
 

@@ -1,9 +1,7 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as pass } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { databaseBehindWay } from '../../tests/servers/faulty-way.ts';
 import { SILENT } from '../../tests/support/silent-log.ts';
-import { createTestDatabase } from '../../tests/support/test-database.ts';
 import { testPool } from '../../tests/support/test-pool.ts';
 import { createPool, inTransaction } from './pool.ts';
 import { asTransient, isUnavailable } from './unavailable.ts';
@@ -79,40 +77,13 @@ test('a server that cannot be reached is reported as Transient', async () => {
 
 /** Red when the sockets are left to the server: a stop then waits for as long as it hangs. */
 test('a pool ends quickly while its server hangs, in the middle of a statement and at rest', async () => {
-  const proxy = await startHangingServer();
-  const pool = createPool({ url: proxy.url, name: 'test', log: SILENT });
+  const { url, way } = await databaseBehindWay(onTestFinished);
+  const pool = createPool({ url, name: 'test', log: SILENT });
   await Promise.all([pool.query('SELECT 1'), pool.query('SELECT 1')]);
-  proxy.hang();
+  way.silence();
   const failure = failureOf(pool.query('SELECT 1'));
   await vi.waitFor(() => expect(pool.idleCount).toBe(1), 20_000);
   const ended = await Promise.race([pool.end().then(() => 'ended'), pass(3_000)]);
   expect(ended).toBe('ended');
   expect(isUnavailable(await failure)).toBe(true);
 });
-
-/** The test server behind a wire that can be made to carry nothing, its connections left open. */
-async function startHangingServer(): Promise<{ url: string; hang(): void }> {
-  const database = await createTestDatabase();
-  const { hostname, port } = new URL(database.url);
-  const sockets: Socket[] = [];
-  const wire = createServer((client) => {
-    const server = connect(Number(port), hostname);
-    for (const socket of [client, server]) socket.on('error', () => undefined);
-    sockets.push(client, server);
-    client.pipe(server).pipe(client);
-  }).listen(0, '127.0.0.1');
-  await once(wire, 'listening');
-  onTestFinished(async () => {
-    for (const socket of sockets) socket.destroy();
-    wire.close();
-    await database.drop();
-  });
-  const url = new URL(database.url);
-  url.port = String((wire.address() as AddressInfo).port);
-  return {
-    url: url.href,
-    hang() {
-      for (const socket of sockets) socket.unpipe().pause();
-    },
-  };
-}
