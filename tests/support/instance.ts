@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { dataDirAt } from '../../infra/platform/data-dir.ts';
 import { commandOf, identityOf } from '../../infra/platform/process-identity.ts';
 import { findPostmaster } from '../../infra/postgres/postmaster.ts';
+import { endChild, hasEnded } from './child-end.ts';
 import { seenInTime } from './in-time.ts';
 import { putCluster } from './prepared-cluster.ts';
 import { childrenOf, endByForce, lockOwner } from './processes.ts';
@@ -54,7 +55,6 @@ export interface DemoKeys {
 
 const READY = /^Metergate ready on (http:\/\/\S+)$/m;
 const START = { timeoutMs: 60_000 };
-const STOP = { timeoutMs: 20_000 };
 const LOG_CHARS_KEPT = 8_000;
 /** Of pino: 50 is error, 60 is fatal. */
 const ERROR_LINES = /^.*"level":(?:50|60).*$/gm;
@@ -122,9 +122,7 @@ function reached(
       await endByForce(() => [target]);
     },
     async stop() {
-      child.kill('SIGTERM');
-      await seenInTime(() => hasEnded(child) || undefined, STOP, 'an ordinary stop');
-      return child.exitCode;
+      return await endChild(child, 'SIGTERM');
     },
     async start() {
       child = await start();
@@ -177,10 +175,6 @@ async function spawnReady(spawned: Spawned): Promise<ChildProcess> {
     await endAll(child, dataDir);
     throw error;
   }
-}
-
-function hasEnded(child: ChildProcess): boolean {
-  return child.exitCode !== null || child.signalCode !== null;
 }
 
 const PROGRAM: Record<'data plane' | 'control side', RegExp> = {
