@@ -47,7 +47,7 @@ export interface ApiUnderTest {
   ask<Id extends OperationId>(
     operationId: Id,
     input?: Partial<RequestedInput<Routes[Id]>> & Omit<CallOptions, 'body'>,
-  ): Promise<Omit<ApiResponse, 'body'> & { body: Wire<Output<Routes[Id]>> }>;
+  ): Promise<ResponseOf<Id>>;
   /** Creates a secret live key in the given state. It may do everything unless `scopes` says otherwise. */
   addKey(state: KeyState): Promise<string>;
   /** Another workspace of the same installation. */
@@ -87,6 +87,11 @@ export interface ApiResponse {
   // biome-ignore lint/suspicious/noExplicitAny: a test reads the fields it expects; the schema is checked
   body: any;
 }
+
+/** With the type of the operation's body. */
+export type ResponseOf<Id extends OperationId> = Omit<ApiResponse, 'body'> & {
+  body: Wire<Output<Routes[Id]>>;
+};
 
 export interface UsageStores {
   warehouse: Warehouse;

@@ -1,6 +1,8 @@
-import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
 import { listen } from '../tests/support/listen.ts';
+import { ofThisFile } from '../tests/support/of-this-file.ts';
 
 /** Something that listens on a port of its own, on the loopback address. */
 export interface Receiver {
@@ -12,8 +14,8 @@ export interface Receiver {
 }
 
 /** A receiver of HTTP. */
-export function startReceiver(answer: RequestListener): Promise<Receiver> {
-  return listenAsReceiver(createServer(answer));
+export function startReceiver(respond: RequestListener): Promise<Receiver> {
+  return listenAsReceiver(createServer(respond));
 }
 
 /** One that does what no HTTP server would. */
@@ -26,14 +28,29 @@ export interface Received {
   body: Buffer;
 }
 
-/** Hands over each request as it came, and responds with 200. */
-export function startReading(take: (received: Received) => void): Promise<Receiver> {
+/** Hands over each request as it came, and responds: with 200, where nothing else is given. */
+export function startReading(
+  take: (received: Received) => void,
+  respond: (response: ServerResponse) => void = (response) => void response.end('ok'),
+): Promise<Receiver> {
   return startReceiver(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     take({ headers: request.headers, body: Buffer.concat(chunks) });
-    response.end('ok');
+    respond(response);
   });
+}
+
+/** For all tests of a file. */
+export function receiverOfThisFile(starting: Promise<Receiver>): Promise<Receiver> {
+  return ofThisFile(starting, (receiver) => receiver.close());
+}
+
+/** For the running test. */
+export async function testReceiver(starting: Promise<Receiver>): Promise<Receiver> {
+  const receiver = await starting;
+  onTestFinished(() => receiver.close());
+  return receiver;
 }
 
 export async function listenAsReceiver(server: Server): Promise<Receiver> {

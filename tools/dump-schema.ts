@@ -1,23 +1,19 @@
-import { Client } from 'pg';
+import { withClient } from '../tests/support/with-client.ts';
 
 /**
  * The schema of a migrated database as SQL to read in a review, from the catalogue of Postgres: tables with
  * their columns and constraints, indexes, functions, triggers. One order for every machine: by name, columns
  * in the order of the table. Nothing runs this SQL: migrations make the schema.
  */
-export async function dumpSchema(url: string): Promise<string> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
-  await client.connect();
-  try {
+export function dumpSchema(url: string): Promise<string> {
+  return withClient(url, async (client) => {
     const { rows } = await client.query<{ kind: string; owner: string; text: string }>(OBJECTS);
     const tables = rows.filter(({ kind }) => kind === 'table').map(({ text }) => text);
     const partsOf = (table: string) => rows.filter(({ kind, owner }) => kind === 'part' && owner === table);
     const written = tables.map((table) => tableText(table, partsOf(table)));
     const others = rows.filter(({ kind }) => kind === 'other').map(({ text }) => `${text.trimEnd()};\n`);
     return [HEAD, ...written, ...others].join('\n');
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 const HEAD = `-- The schema after all migrations, for review. Written by \`npm run schema\`; nothing runs it.

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
-import { Client } from 'pg';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { CHANNELS } from '../../schemas/stored/channels.ts';
+import { testClient } from '../../tests/support/test-client.ts';
 import { databaseUrlOf, testPool } from '../../tests/support/test-pool.ts';
 import { acquireLease, endLease, type Place, renewLease } from './leases.ts';
 import {
@@ -99,15 +99,13 @@ describe('a lease', () => {
 });
 
 it('a mark notifies the listeners of the loaded position', async () => {
-  const listener = new Client({ connectionString: databaseUrlOf(pool) });
-  await listener.connect();
-  const heard = new Promise((resolve) => listener.on('notification', ({ payload }) => resolve(payload)));
+  const listener = await testClient(databaseUrlOf(pool));
+  const received = new Promise((resolve) => listener.on('notification', ({ payload }) => resolve(payload)));
   await listener.query(`LISTEN ${CHANNELS.loaded}`);
   await acquireLease(pool, PLACE, 'a', 60_000);
   await freezeRange(pool, range(0, 10, 1));
   await markLoaded(pool, range(0, 10, 1));
-  expect(JSON.parse(String(await heard))).toEqual({ ...PLACE, hi: 10, throughMs: 10 });
-  await listener.end();
+  expect(JSON.parse(String(await received))).toEqual({ ...PLACE, hi: 10, throughMs: 10 });
 });
 
 // Red when a bound is taken out: what is kept of the log, the newest, the state.

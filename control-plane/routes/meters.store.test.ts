@@ -1,6 +1,6 @@
-import { Client } from 'pg';
 import { describe, expect, it } from 'vitest';
 import { CHANNELS } from '../../schemas/stored/channels.ts';
+import { testClient } from '../../tests/support/test-client.ts';
 import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 import { auditEntries } from '../subscriptions/subscriptions-under-test.ts';
 
@@ -157,10 +157,9 @@ describe('an existing meter', () => {
   });
 
   it('is archived once, and every change is notified to processes that cache meters', async () => {
-    const heard: string[] = [];
-    const listener = new Client({ connectionString: api.url });
-    await listener.connect();
-    listener.on('notification', ({ payload = '' }) => heard.push(payload));
+    const received: string[] = [];
+    const listener = await testClient(api.url);
+    listener.on('notification', ({ payload = '' }) => received.push(payload));
     await listener.query(`LISTEN ${CHANNELS.changes}`);
     const meter = await newMeter();
     const params = { meterId: meter.key };
@@ -169,9 +168,8 @@ describe('an existing meter', () => {
     expect(archived.body).toMatchObject({ name: 'New', status: 'archived' });
     expect((await api.ask('meters.archive', { params })).body).toEqual(archived.body);
     await listener.query('SELECT 1'); // earlier notifications arrive with its response
-    await listener.end();
     const note = JSON.stringify({ kind: 'meter', environment: api.environment, id: meter.id });
-    expect(heard).toEqual([note, note, note]);
+    expect(received).toEqual([note, note, note]);
     expect(await auditEntries(api.pool, meter.id)).toHaveLength(3);
   });
 });

@@ -19,14 +19,9 @@ beforeEach(async () => {
   one = await startEndpoint(api);
 });
 
-const of = (id = one.endpointId) => ({ key: one.key, params: { endpointId: id } });
-const listOf = async (query: Record<string, string | number> = {}, id?: string) =>
-  (await api.ask('webhookDeliveries.list', { ...of(id), query })).body;
-const replayOne = (deliveryId: string) =>
-  api.ask('webhookDeliveries.replay', { key: one.key, params: { deliveryId } });
-const replay = (body: object) => api.ask('webhookEndpoints.replay', { ...of(), body });
+const replay = (body: object) => api.ask('webhookEndpoints.replay', { ...one.of(), body });
 const span = (from: number, to: number) => ({ from: at(from).toISOString(), to: at(to).toISOString() });
-const test = (body: object = {}, id?: string) => api.ask('webhookEndpoints.test', { ...of(id), body });
+const test = (body: object = {}, id?: string) => api.ask('webhookEndpoints.test', { ...one.of(id), body });
 
 describe('a time that is replayed', () => {
   it('is delivered again in its order, from its beginning up to its end', async () => {
@@ -52,7 +47,7 @@ describe('a time that is replayed', () => {
     expect((await replay(span(0, 9))).body).toEqual({ replayed: 1, hurried: 1 });
     expect((await replay(span(0, 9))).body).toEqual({ replayed: 0, hurried: 0 });
     expect(await one.dueNow()).toEqual([waiting.eventId, failed.eventId]);
-    expect((await listOf()).total).toBe(3);
+    expect((await one.deliveries()).total).toBe(3);
   });
 
   it('leaves what is being tried just now to its attempt', async () => {
@@ -63,7 +58,7 @@ describe('a time that is replayed', () => {
       [id],
     );
     expect((await replay(span(0, 9))).body).toEqual({ replayed: 0, hurried: 0 });
-    expect((await replayOne(id)).body.id).toBe(id);
+    expect((await one.replayed(id)).body.id).toBe(id);
     expect(await one.dueNow()).toEqual([]);
   });
 
@@ -82,7 +77,7 @@ describe('a time that is replayed', () => {
     expect(first).toEqual({ replayed: 10_000, hurried: 0, nextFrom: at(10.001).toISOString() });
     const rest = (await replay({ ...span(0, 99), from: first.nextFrom, onlyFailed: true })).body;
     expect(rest).toEqual({ replayed: 50, hurried: 0 });
-    expect((await listOf({ status: 'pending' })).total).toBe(10_050);
+    expect((await one.deliveries({ status: 'pending' })).total).toBe(10_050);
   });
 
   it('with more than 10,000 on their way is gone through in order, and nothing twice', async () => {
@@ -145,7 +140,7 @@ describe('an endpoint that is tried', () => {
     expect((await api.ask('webhookEvents.list', { key: one.key })).body.total).toBe(0);
     const sql = 'SELECT fanned_out FROM webhook_events WHERE id = $1';
     expect((await api.pool.query(sql, [body.eventId])).rows).toEqual([{ fanned_out: true }]);
-    expect((await listOf({}, other)).total).toBe(0);
+    expect((await one.deliveries({}, other)).total).toBe(0);
   });
 
   it('is sent what it selected by default', async () => {
@@ -162,8 +157,8 @@ describe('an endpoint that is tried', () => {
     await api.pool.query('DELETE FROM webhook_queue WHERE environment = $1', [one.environment]);
     const all = { from: '2020-01-01T00:00:00Z', to: '2099-01-01T00:00:00Z' };
     expect((await replay(all)).body).toEqual({ replayed: 0, hurried: 0 });
-    const [tested] = (await listOf()).data;
-    expect((await replayOne(tested?.id ?? '')).body.status).toBe('pending');
+    const [tested] = (await one.deliveries()).data;
+    expect((await one.replayed(tested?.id ?? '')).body.status).toBe('pending');
   });
 
   it('needs to be enabled', async () => {

@@ -3,12 +3,12 @@ import { createServer } from 'node:https';
 import { isIP } from 'node:net';
 import { pino } from 'pino';
 import { buildConnector } from 'undici';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { CERTIFICATE, CERTIFICATE_KEY } from '../../app/roles/certificate-under-test.ts';
 import type { PrivateTargets } from '../../infra/platform/private-targets.ts';
-import { listenAsReceiver, type Receiver, startRawReceiver } from '../receiver-under-test.ts';
+import { listenAsReceiver, receiverOfThisFile, startRawReceiver } from '../receiver-under-test.ts';
 import { INTERNAL_ADDRESSES, INTERNAL_HOSTS } from './internal-hosts-under-test.ts';
-import { type Attempt, createSend, type Send } from './send.ts';
+import { type Attempt, createSend } from './send.ts';
 
 /*
  * Promise 15: nothing of the inside is reached. Behind every address that is not one of the two below listens
@@ -19,30 +19,26 @@ import { type Attempt, createSend, type Send } from './send.ts';
 const PUBLIC = ['93.184.216.34', '2606:4700:4700::1111'] as const;
 const log = pino({ level: 'silent' });
 
-let inside: Receiver;
-let outside: Receiver;
-let answer: RequestListener;
-let sender: Send;
+let respond: RequestListener;
 let reached: string[];
 /** The resolver's results, one after the other; the last one stays. */
 let notified: string[][];
 
-beforeAll(async () => {
-  inside = await startRawReceiver((socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'));
-  const server = createServer({ cert: CERTIFICATE, key: CERTIFICATE_KEY }, (...call) => answer(...call));
-  outside = await listenAsReceiver(server);
-  sender = createSend({ log, resolve, connect: connectThroughTheMap });
+const inside = await receiverOfThisFile(
+  startRawReceiver((socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')),
+);
+const server = createServer({ cert: CERTIFICATE, key: CERTIFICATE_KEY }, (...call) => respond(...call));
+const outside = await receiverOfThisFile(listenAsReceiver(server));
+const sender = createSend({
+  log,
+  resolve,
+  connect: (options, callback) => connectThroughTheMap(options, callback),
 });
-
-afterAll(async () => {
-  await sender?.close();
-  await inside?.close();
-  await outside?.close();
-});
+afterAll(() => sender.close());
 
 beforeEach(() => {
   reached = [];
-  answer = (_, response) => response.end('ok');
+  respond = (_, response) => response.end('ok');
 });
 
 async function resolve(): Promise<string[]> {
@@ -108,7 +104,7 @@ describe('promise 15: an attempt', () => {
   it.each([301, 302, 303, 307, 308])('that is redirected inside with %i follows nothing', async (status) => {
     notified = [[PUBLIC[0]]];
     for (const location of [inside.url, `https://127.0.0.1:${inside.port}/`, '//169.254.169.254/latest']) {
-      answer = (_, response) => response.writeHead(status, { location }).end();
+      respond = (_, response) => response.writeHead(status, { location }).end();
       const { outcome, errorCode, responseHead } = await attempt('https://receiver.example/');
       expect([outcome, errorCode]).toEqual(['failed', 'status_not_2xx']);
       expect(responseHead).toContain(`location: ${location}`);

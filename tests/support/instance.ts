@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { dataDirAt } from '../../infra/platform/data-dir.ts';
+import { readEndpoints } from '../../infra/platform/endpoints-file.ts';
 import { commandOf, identityOf } from '../../infra/platform/process-identity.ts';
 import { findPostmaster } from '../../infra/postgres/postmaster.ts';
 import { endChild, hasEnded } from './child-end.ts';
@@ -33,6 +34,8 @@ export interface Instance {
   /** Starts again on the same folder and port after a stop or kill of `npm start`. */
   start(): Promise<void>;
   keys(): DemoKeys;
+  /** Of its Postgres, as it runs now. */
+  postgresUrl(): string;
   /** What the processes wrote on stderr, the last part: for the message of a failed test. */
   log(): string;
   /** Every line of level error or worse that they ever wrote. */
@@ -128,6 +131,7 @@ function reached(
       child = await start();
     },
     keys: () => JSON.parse(readFileSync(join(dataDir, 'demo-keys.json'), 'utf8')) as DemoKeys,
+    postgresUrl: () => readEndpoints(dataDirAt(dataDir).endpoints)?.postgresUrl ?? '',
     log: () => logged().slice(-LOG_CHARS_KEPT),
     errors: () => logged().match(ERROR_LINES) ?? [],
     written: () => `${logged()}\n${readFileSync(outputFile, 'utf8')}`,

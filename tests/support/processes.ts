@@ -32,6 +32,12 @@ export function descendantsOf(pid: number): number[] {
   return [...children, ...children.flatMap(descendantsOf)];
 }
 
+/** Does something while a process is held still. */
+export async function whilePaused<T>(pid: number, act: () => Promise<T>): Promise<T> {
+  process.kill(pid, 'SIGSTOP');
+  return await act().finally(() => process.kill(pid, 'SIGCONT'));
+}
+
 const GONE = { timeoutMs: 20_000, everyMs: 10 };
 
 /** SIGKILL for each of them, and for who joins them meanwhile. Resolves when none is left. */
