@@ -36,7 +36,7 @@ export interface ProcessorUnderTest {
 type Shown = any;
 type ShownEvent = Shown;
 
-export async function startProcessor(options: AppOptions = {}): Promise<ProcessorUnderTest> {
+async function startProcessor(options: AppOptions = {}): Promise<ProcessorUnderTest> {
   const clock = { ms: NOW_MS };
   const api = await startApi(undefined, {
     ...options,
