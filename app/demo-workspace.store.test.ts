@@ -1,24 +1,16 @@
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Pool } from 'pg';
-import { pino } from 'pino';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ensureIdentityKey, hashApiKey, readIdentityKey } from '../domain/secrets.ts';
-import { createPool } from '../infra/postgres/pool.ts';
-import { createTestDatabase } from '../tests/support/test-database.ts';
 import { testFolder } from '../tests/support/test-folder.ts';
+import { testPool } from '../tests/support/test-pool.ts';
 import { demoGreeting, ensureDemoWorkspace } from './demo-workspace.ts';
 
 const pepper = Buffer.alloc(32, 3);
 
 async function installation(): Promise<{ pool: Pool; pepper: Buffer; file: string }> {
-  const database = await createTestDatabase();
-  const pool = createPool({ url: database.url, name: 'test', log: pino({ level: 'silent' }) });
-  onTestFinished(async () => {
-    await pool.end();
-    await database.drop();
-  });
-  return { pool, pepper, file: join(testFolder(), 'demo-keys.json') };
+  return { pool: await testPool(), pepper, file: join(testFolder(), 'demo-keys.json') };
 }
 
 test('the first start makes both environments and four keys that are found by their hash', async () => {

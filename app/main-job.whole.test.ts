@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFailed } from 'vitest';
+import { describe, expect, it, onTestFailed } from 'vitest';
 import { type Api, createApi } from '../tests/support/api.ts';
 import { auditOf } from '../tests/support/audit-of.ts';
 import {
@@ -9,9 +9,10 @@ import {
   type Judged,
 } from '../tests/support/compare.ts';
 import { planRequests } from '../tests/support/generator.ts';
-import { type Instance, startInstance } from '../tests/support/instance.ts';
+import { instanceOfThisFile } from '../tests/support/instance-of-this-file.ts';
 import { createLedger } from '../tests/support/ledger.ts';
 import { makeWorld } from '../tests/support/make-world.ts';
+import { ofThisFile } from '../tests/support/of-this-file.ts';
 import { type SendSummary, sendAll } from '../tests/support/send.ts';
 
 /*
@@ -25,18 +26,8 @@ import { type SendSummary, sendAll } from '../tests/support/send.ts';
 const CONNECTIONS = 6;
 const PATIENCE_MS = 45_000;
 
-let instance: Instance;
-let live: Judged;
-
-beforeAll(async () => {
-  instance = await startInstance({ LOG_LEVEL: 'warn' });
-  live = await judgedWith(instance.keys().live.secret);
-});
-
-afterAll(async () => {
-  await live?.api.close();
-  await instance?.remove();
-});
+const instance = await instanceOfThisFile();
+const live = await ofThisFile(judgedWith(instance.keys().live.secret), ({ api }) => api.close());
 
 interface Round {
   seed: number;

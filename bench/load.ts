@@ -7,17 +7,21 @@
  */
 
 import { type Api, getPatiently } from '../tests/support/api.ts';
-import { numberText } from '../tests/support/exact.ts';
-import { percentile, startFreshnessProbe } from '../tests/support/freshness-probe.ts';
+import { during } from '../tests/support/during.ts';
+import { startFreshnessProbe } from '../tests/support/freshness-probe.ts';
 import type { Instance } from '../tests/support/instance.ts';
 import { type LoadRunResult, runLoad } from '../tests/support/load-run.ts';
 import { makeWorld } from '../tests/support/make-world.ts';
-import { openInstance } from '../tests/support/open-instance.ts';
-import { familyCost, type ProcessCost, processCost } from '../tests/support/process-cost.ts';
+import { processCost } from '../tests/support/process-cost.ts';
+import { whilePaused } from '../tests/support/processes.ts';
+import { startSenders } from '../tests/support/senders.ts';
 import { waitUntilCounted } from '../tests/support/wait-until-counted.ts';
 import type { World } from '../tests/support/world.ts';
+import { countedEvents } from './counted-events.ts';
+import { instanceCosts, measureInstance, microsSince } from './measure-instance.ts';
 import { numberOption, OF_A_SCRIPT, readOptions, runScript, Unusable } from './read-options.ts';
 import { keepResult } from './result-file.ts';
+import { spreadOf, timed, toOneDigit } from './samples.ts';
 
 interface Bench {
   instance: Instance;
@@ -50,8 +54,7 @@ async function main(): Promise<void> {
   if (unknown !== undefined) {
     throw new Unusable(`--phase ${unknown} is none of ${all.map(({ name }) => name).join(', ')}`);
   }
-  const { instance, api, close } = await openInstance({ LOG_LEVEL: 'warn' }, { connections: 4 });
-  try {
+  await measureInstance(4, async ({ instance, api }) => {
     const bench: Bench = {
       instance,
       api,
@@ -68,22 +71,15 @@ async function main(): Promise<void> {
       process.stdout.write(`${phase.name} ${JSON.stringify(figures[phase.name], null, 2)}\n`);
     }
     store(figures, bench);
-  } catch (error) {
-    process.stderr.write(`${instance.log()}\n`);
-    throw error;
-  } finally {
-    await close();
-  }
+  });
 }
 
 /** The data plane under load; the control side is paused meanwhile. */
 async function ingestAlone(bench: Bench): Promise<object> {
-  const controlSide = bench.instance.pid('control side');
   await load(bench, { durationMs: 1_000 });
-  process.kill(controlSide, 'SIGSTOP');
-  const run = await measured(bench, () => load(bench, { durationMs: bench.phaseMs })).finally(() => {
-    process.kill(controlSide, 'SIGCONT');
-  });
+  const run = await whilePaused(bench.instance.pid('control side'), () =>
+    measured(bench, () => load(bench, { durationMs: bench.phaseMs })),
+  );
   await waitUntilCounted(bench, DRAIN_PATIENCE_MS);
   return run;
 }
@@ -104,61 +100,51 @@ async function closedLoop(bench: Bench): Promise<object> {
 /** A fixed rate offered for the whole time: does the count keep up, and how old is it? */
 async function sustained(bench: Bench): Promise<object> {
   const { api, world, rate, sustainedMs } = bench;
-  const before = await countedEvents(bench);
+  const before = await allCountedEvents(bench);
   const probe = startFreshnessProbe(api, world.customers[0]?.id ?? '', `probe_${Date.now()}`);
   const startedAt = performance.now();
   const run = await measured(bench, () => load(bench, { durationMs: sustainedMs, rate }));
   await waitUntilCounted(bench, DRAIN_PATIENCE_MS);
   const untilAllCountedSeconds = (performance.now() - startedAt) / 1_000;
   const freshness = await probe.stop();
-  const counted = (await countedEvents(bench)) - before;
+  const counted = (await allCountedEvents(bench)) - before;
   return {
     offeredPerSecond: rate,
     ...run,
     counted,
     untilAllCountedSeconds,
     countedPerSecond: Math.round(counted / untilAllCountedSeconds),
-    fromResponseToCountedMs: { samples: freshness.length, ...spread(freshness) },
+    fromResponseToCountedMs: { samples: freshness.length, ...spreadOf(freshness, toOneDigit) },
   };
 }
 
 /** Counters and load at half the rate, without and with large breakdowns that run one after the other. */
 async function duringBreakdowns(bench: Bench): Promise<object> {
   const without = await countersUnderLoad(bench);
-  let over = false;
-  const breakdowns: number[] = [];
-  const reading = (async () => {
-    const path = `/usage/${bench.world.customers[0]?.id}/api_calls/breakdown?dimension=user&window=all`;
-    while (!over) {
-      const startedAt = performance.now();
-      await getPatiently(bench.api, path, DRAIN_PATIENCE_MS);
-      breakdowns.push(performance.now() - startedAt);
-    }
-  })();
-  const withBreakdown = await countersUnderLoad(bench);
-  over = true;
-  await reading;
-  return { without, withBreakdown, breakdownMs: { count: breakdowns.length, ...spread(breakdowns) } };
+  const path = `/usage/${bench.world.customers[0]?.id}/api_calls/breakdown?dimension=user&window=all`;
+  const { reading, times } = readAgain(bench, path, DRAIN_PATIENCE_MS);
+  const { done: withBreakdown } = await during(reading, () => countersUnderLoad(bench));
+  const breakdownMs = { count: times.length, ...spreadOf(times, toOneDigit) };
+  return { without, withBreakdown, breakdownMs };
 }
 
 async function countersUnderLoad(bench: Bench): Promise<object> {
-  const { api, world } = bench;
-  let over = false;
-  const counters: number[] = [];
-  const reading = (async () => {
-    while (!over) {
-      const startedAt = performance.now();
-      await getPatiently(api, `/usage/${world.customers[1]?.id}/tokens?consistency=eventual`, 10_000);
-      counters.push(performance.now() - startedAt);
-    }
-  })();
+  const path = `/usage/${bench.world.customers[1]?.id}/tokens?consistency=eventual`;
+  const { reading, times } = readAgain(bench, path, 10_000);
   const startedAt = performance.now();
-  const run = await load(bench, { durationMs: bench.phaseMs, rate: bench.rate / 2 });
-  over = true;
-  await reading;
+  const half = { durationMs: bench.phaseMs, rate: bench.rate / 2 };
+  const { done: run } = await during(reading, () => load(bench, half));
   await waitUntilCounted(bench, DRAIN_PATIENCE_MS);
   const untilAllCountedSeconds = (performance.now() - startedAt) / 1_000;
-  return { acknowledged: run.acknowledged, untilAllCountedSeconds, counterMs: spread(counters) };
+  const counterMs = spreadOf(times, toOneDigit);
+  return { acknowledged: run.acknowledged, untilAllCountedSeconds, counterMs };
+}
+
+/** Reads one path again and again until it is stopped. */
+function readAgain({ api }: Bench, path: string, patienceMs: number) {
+  const times: number[] = [];
+  const send = async () => void times.push(await timed(() => getPatiently(api, path, patienceMs)));
+  return { times, reading: startSenders({ senders: 1, send }) };
 }
 
 function load(bench: Bench, options: { durationMs: number; rate?: number }): Promise<LoadRunResult> {
@@ -175,57 +161,31 @@ async function measured(bench: Bench, run: () => Promise<LoadRunResult>) {
   const before = costs(bench);
   const result = await run();
   const after = costs(bench);
-  const cpuMicrosPerEvent: Record<string, number> = {};
-  const rssPeakMib: Record<string, number> = {};
-  for (const [name, cost] of Object.entries(after)) {
-    const spent = cost.cpuMicros - (before[name]?.cpuMicros ?? 0);
-    cpuMicrosPerEvent[name] = Math.round((spent / result.acknowledged) * 100) / 100;
-    rssPeakMib[name] = Math.round(cost.rssPeakBytes / 2 ** 20);
-  }
+  const perEvent = (micros: number) => Math.round((micros / result.acknowledged) * 100) / 100;
+  const peaks = Object.entries(after).map(([name, cost]) => [name, Math.round(cost.rssPeakBytes / 2 ** 20)]);
   return {
     acknowledged: result.acknowledged,
     seconds: result.durationMs / 1_000,
     acknowledgedPerSecond: Math.round((result.acknowledged / result.durationMs) * 1_000),
     responseMs: result.latencyMs,
-    cpuMicrosPerEvent,
-    rssPeakMib,
+    cpuMicrosPerEvent: microsSince(before, after, perEvent),
+    rssPeakMib: Object.fromEntries(peaks),
   };
 }
 
-function costs({ instance }: Bench): Record<string, ProcessCost> {
-  return {
-    dataPlane: processCost(instance.pid('data plane')),
-    controlSide: processCost(instance.pid('control side')),
-    postgres: familyCost(instance.pid('postgres')),
-    load: processCost(process.pid),
-  };
+function costs({ instance }: Bench) {
+  return { ...instanceCosts(instance), load: processCost(process.pid) };
 }
 
 /** All events that the breakdowns count now, without waiting for more. */
-async function countedEvents({ api, world }: Bench): Promise<number> {
+async function allCountedEvents({ api, world }: Bench): Promise<number> {
   let sum = 0;
-  for (const customer of world.customers) {
-    for (const meter of world.meters.filter(({ declared }) => declared)) {
-      const query = 'dimension=$month&window=all&consistency=eventual';
-      const response = await getPatiently(
-        api,
-        `/usage/${customer.id}/${meter.key}/breakdown?${query}`,
-        60_000,
-      );
-      const { breakdown } = response.body as { breakdown: Array<{ count: unknown }> };
-      for (const { count } of breakdown) sum += Number(numberText(count));
+  for (const { id: customer } of world.customers) {
+    for (const { key: meterKey } of world.meters.filter(({ declared }) => declared)) {
+      sum += await countedEvents(api, { customer, meterKey }, '&consistency=eventual');
     }
   }
   return sum;
-}
-
-function spread(samples: number[]): object {
-  const round = (value: number) => Math.round(value * 10) / 10;
-  return {
-    p50: round(percentile(samples, 50)),
-    p99: round(percentile(samples, 99)),
-    max: round(percentile(samples, 100)),
-  };
 }
 
 function store(figures: Record<string, unknown>, { rate, spreadMs, phaseMs, sustainedMs }: Bench): void {

@@ -37,10 +37,14 @@ export const OF_A_SCRIPT = {
   things: { from: 1, to: 100_000_000, whole: true },
 } as const satisfies Record<string, Bounds>;
 
-/** Ends with 2 and one line where its options cannot be used, with 1 and the stack where it failed. */
-export async function runScript(name: string, main: () => Promise<void>): Promise<void> {
+/**
+ * Ends with the code it gives, with 2 and one line where its options cannot be used, with 1 and the stack
+ * where it failed.
+ */
+export async function runScript(name: string, main: () => Promise<unknown>): Promise<void> {
   try {
-    await main();
+    const code = await main();
+    process.exitCode = typeof code === 'number' ? code : 0;
   } catch (error) {
     const isTheirs = error instanceof Unusable;
     process.stderr.write(`${name}: ${isTheirs ? error.message : inspect(error)}\n`);

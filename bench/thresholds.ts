@@ -5,18 +5,16 @@
  * what those have: `none`, `budgets`, `rates`, `property-rates`.
  */
 import { setTimeout as pass } from 'node:timers/promises';
-import { Client } from 'pg';
-import { dataDirAt } from '../infra/platform/data-dir.ts';
-import { readEndpoints } from '../infra/platform/endpoints-file.ts';
 import { type Api, callDone } from '../tests/support/api.ts';
-import { percentile } from '../tests/support/freshness-probe.ts';
 import type { Instance } from '../tests/support/instance.ts';
 import { runLoad } from '../tests/support/load-run.ts';
-import { openInstance } from '../tests/support/open-instance.ts';
-import { familyCost, processCost } from '../tests/support/process-cost.ts';
+import { severalAtOnce } from '../tests/support/several-at-once.ts';
+import { withClient } from '../tests/support/with-client.ts';
 import type { World } from '../tests/support/world.ts';
+import { instanceCosts, measureInstance, microsSince } from './measure-instance.ts';
 import { numberOption, OF_A_SCRIPT, readOptions, runScript, Unusable } from './read-options.ts';
 import { keepResult } from './result-file.ts';
+import { spreadOf } from './samples.ts';
 
 const OPTIONS = {
   rate: { type: 'string', default: '20000' },
@@ -39,40 +37,30 @@ async function main(): Promise<void> {
   const customers = numberOption('customers', values.customers, OF_A_SCRIPT.things);
   const durationMs = 1_000 * numberOption('seconds', values.seconds, OF_A_SCRIPT.seconds);
   const rate = numberOption('rate', values.rate, OF_A_SCRIPT.rate);
-  const { instance, api, close } = await openInstance({ LOG_LEVEL: 'warn' }, { connections: 8 });
-  try {
+  await measureInstance(8, async ({ instance, api }) => {
     const world = await makeScenario(api, customers, values.scenario);
     const probes = await makeProbes(api, Math.floor(durationMs / PROBE_EVERY_MS));
-    const before = costs(instance);
-    const watching = watchOutbox(instance, probes.length);
-    const [{ acknowledged, latencyMs }, sent] = await Promise.all([
+    const before = instanceCosts(instance);
+    const [seen, { acknowledged, latencyMs }, sent] = await Promise.all([
+      watchOutbox(instance, probes.length),
       background(instance, world, { rate, durationMs }),
       sendProbes(api, probes),
     ]);
-    const seen = await watching;
-    const spent = costs(instance);
-    const times = probes.map((id) => (seen.get(id) ?? Number.NaN) - (sent.get(id) ?? Number.NaN));
-    const microsPerEvent = Object.fromEntries(
-      Object.entries(spent).map(([name, micros]) => {
-        return [name, Math.round(((micros - (before[name] ?? 0)) / acknowledged) * 100) / 100];
-      }),
-    );
+    const perEvent = (micros: number) => Math.round((micros / acknowledged) * 100) / 100;
+    const cpuMicrosPerEvent = microsSince(before, instanceCosts(instance), perEvent);
+    const all = probes.map((id) => (seen.get(id) ?? Number.NaN) - (sent.get(id) ?? Number.NaN));
+    const times = all.filter((ms) => !Number.isNaN(ms));
     const figures = {
       ...values,
       acknowledged,
       responseMs: latencyMs,
-      cpuMicrosPerEvent: microsPerEvent,
-      crossings: times.filter((ms) => !Number.isNaN(ms)).length,
+      cpuMicrosPerEvent,
+      crossings: times.length,
       ofProbes: probes.length,
-      fromResponseToOutboxMs: spread(times.filter((ms) => !Number.isNaN(ms))),
+      fromResponseToOutboxMs: spreadOf(times, Math.round),
     };
     process.stdout.write(`${JSON.stringify(figures, null, 2)}\n${keepResult('thresholds', figures)}\n`);
-  } catch (error) {
-    process.stderr.write(`${instance.log()}\n`);
-    throw error;
-  } finally {
-    await close();
-  }
+  });
 }
 
 /** What their meter is priced by. */
@@ -117,12 +105,8 @@ async function makeCustomer(api: Api, number: number): Promise<string> {
   return String(id);
 }
 
-async function each(count: number, act: (number: number) => Promise<void>): Promise<void> {
-  let next = 0;
-  const sender = async () => {
-    while (next < count) await act(next++);
-  };
-  await Promise.all(Array.from({ length: 8 }, sender));
+function each(count: number, act: (number: number) => Promise<void>): Promise<void> {
+  return severalAtOnce(Array(count).keys(), 8, act);
 }
 
 /** When each was acknowledged. */
@@ -130,7 +114,7 @@ async function sendProbes(api: Api, probes: readonly string[]): Promise<Map<stri
   const sent = new Map<string, number>();
   for (const customerId of probes) {
     const startedAt = performance.now();
-    const body = { customerId, meterId: 'probe', value: 1 };
+    const body = { customerId, meterId: 'probe', value: 1, idempotencyKey: customerId };
     await callDone(api, 'POST', '/usage/events', body);
     sent.set(customerId, performance.now());
     await pass(Math.max(0, PROBE_EVERY_MS - (performance.now() - startedAt)));
@@ -139,12 +123,9 @@ async function sendProbes(api: Api, probes: readonly string[]): Promise<Map<stri
 }
 
 /** When each customer's first threshold was seen in the outbox, in another connection. */
-async function watchOutbox({ dataDir }: Instance, count: number): Promise<Map<string, number>> {
-  const endpoints = readEndpoints(dataDirAt(dataDir).endpoints);
-  const client = new Client({ connectionString: endpoints?.postgresUrl ?? '' });
-  await client.connect();
-  const seen = new Map<string, number>();
-  try {
+function watchOutbox({ postgresUrl }: Instance, count: number): Promise<Map<string, number>> {
+  return withClient(postgresUrl(), async (client) => {
+    const seen = new Map<string, number>();
     let changedAt = performance.now();
     while (seen.size < count && performance.now() - changedAt < LAST_PATIENCE_MS) {
       const { rows } = await client.query<{ id: string }>(
@@ -160,9 +141,7 @@ async function watchOutbox({ dataDir }: Instance, count: number): Promise<Map<st
       await pass(LOOK_EVERY_MS);
     }
     return seen;
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 function background(
@@ -173,19 +152,6 @@ function background(
   const { host, port } = new URL(instance.origin);
   const to = { host, port: Number(port), key: instance.keys().live.secret, connections: CONNECTIONS };
   return runLoad({ ...to, world, rate, durationMs, nowMs: Date.now(), spreadMs: SPREAD_MS });
-}
-
-function costs(instance: Instance): Record<string, number> {
-  return {
-    dataPlane: processCost(instance.pid('data plane')).cpuMicros,
-    controlSide: processCost(instance.pid('control side')).cpuMicros,
-    postgres: familyCost(instance.pid('postgres')).cpuMicros,
-  };
-}
-
-function spread(times: number[]): object {
-  const at = (percent: number) => Math.round(percentile(times, percent));
-  return { p50: at(50), p99: at(99), max: at(100) };
 }
 
 await runScript('bench:thresholds', main);

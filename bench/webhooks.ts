@@ -5,16 +5,16 @@
  * N` takes another backlog.
  */
 import { setTimeout as pass } from 'node:timers/promises';
-import { Client } from 'pg';
-import { dataDirAt } from '../infra/platform/data-dir.ts';
-import { readEndpoints } from '../infra/platform/endpoints-file.ts';
 import { type Api, callDone } from '../tests/support/api.ts';
 import type { Instance } from '../tests/support/instance.ts';
-import { openInstance } from '../tests/support/open-instance.ts';
-import { familyCost, type ProcessCost, processCost } from '../tests/support/process-cost.ts';
+import type { OpenedInstance } from '../tests/support/open-instance.ts';
+import type { ProcessCost } from '../tests/support/process-cost.ts';
 import { startWebhookReceiver } from '../tests/support/webhook-receiver.ts';
+import { withClient } from '../tests/support/with-client.ts';
+import { type InstanceCosts, instanceCosts, measureInstance, microsSince } from './measure-instance.ts';
 import { numberOption, OF_A_SCRIPT, readOptions, runScript, Unusable } from './read-options.ts';
 import { keepResult } from './result-file.ts';
+import { toOneDigit } from './samples.ts';
 
 const OPTIONS = { deliveries: { type: 'string', default: '100000' } } as const;
 /** Each of them is sent as many. */
@@ -55,11 +55,9 @@ async function drain({ deliveries, endpoints }: Plan): Promise<object> {
       return { status: 200 };
     },
   });
-  const environment = { LOG_LEVEL: 'warn', WEBHOOK_ALLOW_PRIVATE: 'true' };
-  const { instance, api, close } = await openInstance(environment, { connections: 1 });
-  try {
+  const measure = async ({ instance, api }: OpenedInstance) => {
     for (let n = 0; n < endpoints; n += 1) await register(api, receiver.url(String(n)));
-    const before = costs(instance);
+    const before = instanceCosts(instance);
     const committedAt = await insertEvents(instance, deliveries / endpoints);
     const samples: Sample[] = [];
     const giveUpAt = Date.now() + PATIENCE_MS;
@@ -70,11 +68,10 @@ async function drain({ deliveries, endpoints }: Plan): Promise<object> {
     }
     const seconds = (performance.now() - committedAt) / 1_000;
     await pass(4 * LOOK_EVERY_MS);
-    return figures({ deliveries, doubled, seconds, before, after: costs(instance), samples });
-  } finally {
-    await close();
-    await receiver.close();
-  }
+    return figures({ deliveries, doubled, seconds, before, after: instanceCosts(instance), samples });
+  };
+  const environment = { WEBHOOK_ALLOW_PRIVATE: 'true' };
+  return await measureInstance(1, measure, environment).finally(() => receiver.close());
 }
 
 async function register(api: Api, url: string): Promise<void> {
@@ -82,13 +79,9 @@ async function register(api: Api, url: string): Promise<void> {
 }
 
 /** Envelopes as a change of a customer makes them. Gives when they were committed. */
-async function insertEvents({ dataDir, keys }: Instance, count: number): Promise<number> {
+function insertEvents({ postgresUrl, keys }: Instance, count: number): Promise<number> {
   const { workspaceId } = keys();
-  const client = new Client({
-    connectionString: readEndpoints(dataDirAt(dataDir).endpoints)?.postgresUrl ?? '',
-  });
-  await client.connect();
-  try {
+  return withClient(postgresUrl(), async (client) => {
     await client.query(
       `INSERT INTO webhook_events (id, environment, type, object_id, body, created_at)
        SELECT id, $1, 'customer.created', 'cus_a',
@@ -100,21 +93,7 @@ async function insertEvents({ dataDir, keys }: Instance, count: number): Promise
       [`${workspaceId}:live`, workspaceId, count],
     );
     return performance.now();
-  } finally {
-    await client.end();
-  }
-}
-
-interface Costs {
-  controlSide: ProcessCost;
-  postgres: ProcessCost;
-}
-
-function costs(instance: Instance): Costs {
-  return {
-    controlSide: processCost(instance.pid('control side')),
-    postgres: familyCost(instance.pid('postgres')),
-  };
+  });
 }
 
 interface Sample {
@@ -124,7 +103,7 @@ interface Sample {
 }
 
 function sampleOf(instance: Instance, received: number): Sample {
-  const { controlSide, postgres } = costs(instance);
+  const { controlSide, postgres } = instanceCosts(instance);
   return { received, controlSideMib: mebibytes(controlSide), postgresMib: mebibytes(postgres) };
 }
 
@@ -132,19 +111,19 @@ interface Measured {
   deliveries: number;
   doubled: number;
   seconds: number;
-  before: Costs;
-  after: Costs;
+  before: InstanceCosts;
+  after: InstanceCosts;
   samples: Sample[];
 }
 
 function figures({ deliveries, doubled, seconds, before, after, samples }: Measured): object {
-  const micros = (role: keyof Costs) =>
-    Math.round((after[role].cpuMicros - before[role].cpuMicros) / deliveries);
+  const perDelivery = (micros: number) => Math.round(micros / deliveries);
+  const { controlSide, postgres } = microsSince(before, after, perDelivery);
   return {
     deliveriesPerSecond: Math.round(deliveries / seconds),
-    seconds: Math.round(seconds * 10) / 10,
+    seconds: toOneDigit(seconds),
     receivedTwice: doubled,
-    cpuMicrosPerDelivery: { controlSide: micros('controlSide'), postgres: micros('postgres') },
+    cpuMicrosPerDelivery: { controlSide, postgres },
     controlSideMib: { before: mebibytes(before.controlSide), after: mebibytes(after.controlSide) },
     samples,
   };

@@ -1,5 +1,4 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
@@ -16,9 +15,12 @@ import { createListener } from '../infra/postgres/listen.ts';
 import { createPool, inTransaction } from '../infra/postgres/pool.ts';
 import { ERROR_STATUS, type ErrorCode } from '../schemas/error-codes.ts';
 import { Transient } from '../schemas/failures.ts';
+import { environmentOf } from '../schemas/primitives/environment.ts';
 import type { ExactNumber } from '../schemas/primitives/exact-json.ts';
 import type { Output, Route } from '../schemas/route.ts';
 import { type OperationId, ROUTES, type Routes } from '../schemas/routes.ts';
+import { listen } from '../tests/support/listen.ts';
+import { ofThisFile } from '../tests/support/of-this-file.ts';
 import { createTestDatabase } from '../tests/support/test-database.ts';
 import type { AppOptions } from './app.ts';
 import { createControlPlane } from './control-plane.ts';
@@ -30,6 +32,8 @@ import { checkOf } from './http/json-schema.ts';
  */
 export interface ApiUnderTest {
   keys: WorkspaceKeys;
+  /** Live mode of the workspace that has the keys. */
+  environment: string;
   pool: Pool;
   origin: string;
   /** Of its database. */
@@ -43,8 +47,8 @@ export interface ApiUnderTest {
   request<Id extends OperationId>(
     operationId: Id,
     input?: Partial<RequestedInput<Routes[Id]>> & Omit<CallOptions, 'body'>,
-  ): Promise<Omit<ApiResponse, 'body'> & { body: Wire<Output<Routes[Id]>> }>;
-  /** Creates a secret live key in the given state. It has every scope unless `scopes` restricts it. */
+  ): Promise<ResponseOf<Id>>;
+  /** Creates a secret live key in the given state. It may do everything unless `scopes` says otherwise. */
   addKey(state: KeyState): Promise<string>;
   /** Another workspace of the same installation. */
   addWorkspace(): Promise<WorkspaceKeys>;
@@ -84,6 +88,11 @@ export interface ApiResponse {
   body: any;
 }
 
+/** With the type of the operation's body. */
+export type ResponseOf<Id extends OperationId> = Omit<ApiResponse, 'body'> & {
+  body: Wire<Output<Routes[Id]>>;
+};
+
 export interface UsageStores {
   warehouse: Warehouse;
   logReader: EventLogReader;
@@ -105,8 +114,7 @@ export async function startApi(
   );
   const listener = createListener({ url: () => database.url, log }, plane.notifications);
   const server = createServer(plane.listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { url: origin, close } = await listen(server);
 
   async function addWorkspace(): Promise<WorkspaceKeys> {
     const keys = newWorkspaceKeys();
@@ -117,22 +125,19 @@ export async function startApi(
   }
 
   const keys = await addWorkspace();
+  const environment = environmentOf(keys.workspaceId, 'live');
   const call: ApiUnderTest['call'] = (method, path, options = {}) =>
     callApi(origin, method, path, { key: keys.live.secret, ...options });
   return {
     keys,
+    environment,
     origin,
     pool,
     url: database.url,
     addWorkspace,
     addKey: async (state) => {
       const key = newApiKey('secret', 'live');
-      const row = {
-        environment: `${keys.workspaceId}:live`,
-        hash: hashApiKey(key, secrets.keyPepper),
-        ...state,
-      };
-      await insertKey(pool, key, row);
+      await insertKey(pool, key, { environment, hash: hashApiKey(key, secrets.keyPepper), ...state });
       return key;
     },
     call,
@@ -147,14 +152,26 @@ export async function startApi(
       return call(route.method, requested, { ...(route.body ? { body: route.example } : {}), ...options });
     },
     async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await close();
       await plane.close();
       await listener.close();
       await pool.end();
       await database.drop();
     },
   };
+}
+
+/** One that all tests of a file share. */
+export function apiOfThisFile(...given: Parameters<typeof startApi>): Promise<ApiUnderTest> {
+  return ofThisFile(startApi(...given), (api) => api.close());
+}
+
+let made = 0;
+
+/** The body of a customer that no other test has made. */
+export function newCustomer(): { name: string; email: string; externalId: string } {
+  made += 1;
+  return { name: `Customer ${made}`, email: `c${made}@example.com`, externalId: `ext-${made}` };
 }
 
 const unavailable = () =>

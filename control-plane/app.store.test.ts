@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ROUTES } from '../schemas/routes.ts';
-import { type ApiUnderTest, expectRejection, startApi } from './api-under-test.ts';
+import { apiOfThisFile, expectRejection, newCustomer } from './api-under-test.ts';
 
 /*
  * The conventions of the contract (§1) over HTTP and a real Postgres. Mutants this suite catches: two checks
@@ -11,19 +11,7 @@ import { type ApiUnderTest, expectRejection, startApi } from './api-under-test.t
 const CUSTOMERS = '/api/v1/customers';
 const METERS = '/api/v1/meters';
 
-let api: ApiUnderTest;
-
-beforeAll(async () => {
-  api = await startApi();
-});
-
-afterAll(() => api?.close());
-
-let made = 0;
-function newCustomer(): { name: string; email: string; externalId: string } {
-  made += 1;
-  return { name: `Customer ${made}`, email: `c${made}@example.com`, externalId: `ext-${made}` };
-}
+const api = await apiOfThisFile();
 
 describe('the order of checks', () => {
   const bad = { key: 'sk_live_wrong', body: '{"name":' };

@@ -1,17 +1,14 @@
 import type { Pool } from 'pg';
-import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { onTestFinished, vi } from 'vitest';
 import { sealWebhookSecret } from '../domain/webhook-secrets.ts';
-import { newWorkspaceKeys, writeWorkspace } from '../domain/workspace.ts';
 import type { Clock } from '../infra/ports/clock.ts';
-import { createPool, inTransaction } from '../infra/postgres/pool.ts';
 import { newId } from '../schemas/primitives/ids.ts';
-import { createTestDatabase } from '../tests/support/test-database.ts';
+import { SILENT } from '../tests/support/silent-log.ts';
+import { testWorkspace } from '../tests/support/test-pool.ts';
 import type { Attempt, SendRequest } from './send/send.ts';
 import { type Delivery, startDelivery } from './start-delivery.ts';
 
-const log = pino({ level: 'silent' });
 const SEALING_KEY = Buffer.alloc(32, 7);
 const WAIT = { timeout: 15_000, interval: 10 };
 /** The time that the stopped clock of a test shows. */
@@ -26,22 +23,16 @@ export interface SentRequest extends SendRequest {
 
 /** An installation of its own with one environment, a stopped clock and a scripted sender. */
 export async function deliveryUnderTest(script: Script = () => ({})) {
-  const database = await createTestDatabase();
-  const pool = createPool({ url: database.url, name: 'test', log });
-  const keys = newWorkspaceKeys();
-  await inTransaction(pool, (db) => writeWorkspace(db, { name: 'Test', keys, pepper: Buffer.alloc(32) }));
+  const { pool, url, keys, environment } = await testWorkspace();
   const clock = standingClock();
   const sent: SentRequest[] = [];
   const world = { pool, clock, sent, script, running: [] as Delivery[], registry: new Registry() };
   onTestFinished(async () => {
     await Promise.all(world.running.map((one) => one.close()));
-    await pool.end();
-    await database.drop();
   });
-  const environment = `${keys.workspaceId}:live`;
   return {
     pool,
-    url: database.url,
+    url,
     environment,
     testEnvironment: `${keys.workspaceId}:test`,
     clock,
@@ -89,7 +80,7 @@ function runDelivery(world: World, { owner, pollMs = 20, pool = world.pool }: Ru
     {
       pool,
       clock,
-      log,
+      log: SILENT,
       send: {
         async send(request) {
           sent.push({ ...request, atMs: clock.nowMs() });

@@ -1,6 +1,8 @@
-import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+import { listen } from '../tests/support/listen.ts';
+import { ofThisFile } from '../tests/support/of-this-file.ts';
 
 /** Something that listens on a port of its own, on the loopback address. */
 export interface Receiver {
@@ -13,12 +15,12 @@ export interface Receiver {
 
 /** A receiver of HTTP. */
 export function startReceiver(respond: RequestListener): Promise<Receiver> {
-  return listen(createServer(respond));
+  return listenAsReceiver(createServer(respond));
 }
 
 /** One that does what no HTTP server would. */
 export function startRawReceiver(talk: (socket: Socket) => void): Promise<Receiver> {
-  return listen(createTcpServer(talk));
+  return listenAsReceiver(createTcpServer(talk));
 }
 
 export interface Received {
@@ -26,34 +28,38 @@ export interface Received {
   body: Buffer;
 }
 
-/** Hands over each request as it came, and responds with 200. */
-export function startReading(take: (received: Received) => void): Promise<Receiver> {
+/** Hands over each request as it came, and responds: with 200, where nothing else is given. */
+export function startReading(
+  take: (received: Received) => void,
+  respond: (response: ServerResponse) => void = (response) => void response.end('ok'),
+): Promise<Receiver> {
   return startReceiver(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     take({ headers: request.headers, body: Buffer.concat(chunks) });
-    response.end('ok');
+    respond(response);
   });
 }
 
-export async function listen(server: Server): Promise<Receiver> {
-  const sockets = new Set<Socket>();
+/** For all tests of a file. */
+export function receiverOfThisFile(starting: Promise<Receiver>): Promise<Receiver> {
+  return ofThisFile(starting, (receiver) => receiver.close());
+}
+
+/** For the running test. */
+export async function testReceiver(starting: Promise<Receiver>): Promise<Receiver> {
+  const receiver = await starting;
+  onTestFinished(() => receiver.close());
+  return receiver;
+}
+
+export async function listenAsReceiver(server: Server): Promise<Receiver> {
   let opened = 0;
-  server.on('connection', (socket) => {
+  server.on('connection', (socket: Socket) => {
     opened += 1;
-    sockets.add(socket);
     // It is ended without warning from either side.
-    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+    socket.on('error', () => undefined);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    port,
-    url: `http://127.0.0.1:${port}/hooks`,
-    connections: () => opened,
-    close: async () => {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  const { port, url, close } = await listen(server);
+  return { port, url: `${url}/hooks`, connections: () => opened, close };
 }

@@ -1,8 +1,5 @@
-import type { Pool } from 'pg';
-import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPool } from '../infra/postgres/pool.ts';
-import { createTestDatabase, type TestDatabase } from '../tests/support/test-database.ts';
+import { describe, expect, it } from 'vitest';
+import { poolOfThisFile } from '../tests/support/test-pool.ts';
 import {
   findCustomerGrants,
   findManyCustomerGrants,
@@ -16,23 +13,8 @@ import {
  * Mutants that turn it red: the environment left out; overrides of one customer given to another, or on every
  * row; `all` read as none; an ended subscription left out although it was active at the given time.
  */
-const log = pino({ level: 'silent' });
 const AT = new Date('2026-11-21T12:00:00Z');
 const ENVIRONMENT = 'ws_a:live';
-
-let database: TestDatabase;
-let pool: Pool;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  pool = createPool({ url: database.url, name: 'test', log });
-  await pool.query(CATALOGUE);
-});
-
-afterAll(async () => {
-  await pool?.end();
-  await database?.drop();
-});
 
 /** Three customers, and in the other mode one with the external id of the first. */
 const CATALOGUE = `
@@ -69,6 +51,9 @@ INSERT INTO overrides (id, environment, customer_id, feature_id, enabled, amount
   ('ovr_1', 'ws_a:live', 'cus_a', 'feat_sso', false, NULL, '2026-11-22T00:00:00.007Z', now(), now()),
   ('ovr_2', 'ws_a:live', 'cus_a', 'feat_seats', NULL, 2.5, NULL, now(), now()),
   ('ovr_3', 'ws_a:live', 'cus_c', 'feat_calls', NULL, NULL, NULL, now(), now());`;
+
+const pool = await poolOfThisFile();
+await pool.query(CATALOGUE);
 
 const ALL: RequestedGrants = { featureIds: 'all', meterKeys: [] };
 const question = { environment: ENVIRONMENT, atMs: AT.getTime() };

@@ -1,11 +1,9 @@
 import type { Pool } from 'pg';
 import { pino } from 'pino';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { createPool, inTransaction } from '../infra/postgres/pool.ts';
+import { beforeEach, expect, it } from 'vitest';
 import { startStopwatch } from '../tests/support/stopwatch.ts';
-import { createTestDatabase, type TestDatabase } from '../tests/support/test-database.ts';
+import { addTestWorkspace, poolOfThisFile } from '../tests/support/test-pool.ts';
 import { createLastUsedStamp, type LastUsedStamp } from './last-used-stamp.ts';
-import { newWorkspaceKeys, writeWorkspace } from './workspace.ts';
 
 /*
  * Seen red with: the bound left out; what failed not tried again; an older stamp written over a newer one; a
@@ -14,26 +12,14 @@ import { newWorkspaceKeys, writeWorkspace } from './workspace.ts';
 const log = pino({ level: 'silent' });
 const FAR = 3_600_000;
 
-let database: TestDatabase;
-let pool: Pool;
-let ids: string[];
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  pool = createPool({ url: database.url, name: 'test', log });
-  const pepper = Buffer.alloc(32);
-  const workspace = { name: 'Test', keys: newWorkspaceKeys(), pepper };
-  await inTransaction(pool, (client) => writeWorkspace(client, workspace));
-  ids = (await pool.query<{ id: string }>('SELECT id FROM api_keys ORDER BY id')).rows.map(({ id }) => id);
-});
+const pool = await poolOfThisFile();
+await addTestWorkspace(pool);
+const ids = (await pool.query<{ id: string }>('SELECT id FROM api_keys ORDER BY id')).rows.map(
+  ({ id }) => id,
+);
 
 beforeEach(async () => {
   await pool.query('UPDATE api_keys SET last_used_at = NULL');
-});
-
-afterAll(async () => {
-  await pool?.end();
-  await database?.drop();
 });
 
 async function stamped(): Promise<Array<number | undefined>> {

@@ -1,7 +1,6 @@
-import { pino } from 'pino';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { createPool } from '../infra/postgres/pool.ts';
-import { createTestDatabase } from '../tests/support/test-database.ts';
+import { SILENT } from '../tests/support/silent-log.ts';
+import { testPool } from '../tests/support/test-pool.ts';
 import { inJobTransaction, type JobTurn, startLeasedJob } from './leased-job.ts';
 import { holdJob, readJobRuns } from './store/job-leases.ts';
 
@@ -12,21 +11,15 @@ import { holdJob, readJobRuns } from './store/job-leases.ts';
  * the time of the wake-up is slept to its end; the epoch is not checked.
  */
 const WAIT = { timeout: 20_000, interval: 10 };
-const log = pino({ level: 'silent' });
 
 async function jobUnderTest(
   look: (turn: JobTurn) => Promise<number | undefined>,
   { everyMs = 60_000, leaseMs = 6_000, before = 'SELECT' } = {},
 ) {
-  const database = await createTestDatabase();
-  const pool = createPool({ url: database.url, name: 'test', log });
+  const pool = await testPool();
   await pool.query(before);
-  const job = startLeasedJob({ pool, log }, { job: 'job', owner: 'owner', everyMs, leaseMs, look });
-  onTestFinished(async () => {
-    await job.close();
-    await pool.end();
-    await database.drop();
-  });
+  const job = startLeasedJob({ pool, log: SILENT }, { job: 'job', owner: 'owner', everyMs, leaseMs, look });
+  onTestFinished(() => job.close());
   return { job, pool };
 }
 

@@ -13,6 +13,7 @@ import { startEmbeddedPostgres } from '../infra/postgres/embedded.ts';
 import { migratePostgres } from '../infra/postgres/migrate.ts';
 import { createPool, inTransaction } from '../infra/postgres/pool.ts';
 import { newId } from '../schemas/primitives/ids.ts';
+import { endChild } from '../tests/support/child-end.ts';
 import { quietPort } from '../tests/support/quiet-port.ts';
 
 /** A real data plane process over a Postgres of its own, without a control side. Needs the build. */
@@ -81,7 +82,7 @@ async function startOver(
   const port = String(await quietPort());
   const start = () => launch({ LOG_LEVEL: 'fatal', PORT: port, ...settings, ...env }, under());
   let running = await start();
-  closer.add('data plane', { close: () => end(running.child, 'SIGKILL') });
+  closer.add('data plane', { close: async () => void (await endChild(running.child)) });
 
   return {
     keys,
@@ -100,21 +101,13 @@ async function startOver(
       );
       return id;
     },
-    stop: (signal) => end(running.child, signal),
+    stop: (signal) => endChild(running.child, signal, END_TIMEOUT_MS),
     async restart() {
       running = await start();
     },
     stopPostgres: () => postgres.stop(),
     remove: () => closer.close(),
   };
-}
-
-async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
-  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
-  const ended = once(child, 'exit', { signal: AbortSignal.timeout(END_TIMEOUT_MS) });
-  child.kill(signal);
-  await ended;
-  return child.exitCode;
 }
 
 async function launch(
@@ -132,7 +125,7 @@ async function launch(
     const [message] = await once(child, 'message', { signal: AbortSignal.timeout(READY_TIMEOUT_MS) });
     return { child, port: (message as { port: number }).port };
   } catch (error) {
-    await end(child, 'SIGKILL');
+    await endChild(child);
     throw error;
   }
 }

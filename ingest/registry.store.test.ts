@@ -1,26 +1,14 @@
-import type { Pool } from 'pg';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { systemClock } from '../infra/ports/clock.ts';
 import { createPool } from '../infra/postgres/pool.ts';
 import { Transient } from '../schemas/failures.ts';
 import { newId } from '../schemas/primitives/ids.ts';
 import { USAGE_LIMITS } from '../schemas/usage-limits.ts';
-import { createTestDatabase, type TestDatabase } from '../tests/support/test-database.ts';
+import { poolOfThisFile } from '../tests/support/test-pool.ts';
 import { createRegistry } from './registry.ts';
 
-let database: TestDatabase;
-let pool: Pool;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  pool = createPool({ url: database.url, name: 'registry-test', log: pino({ level: 'silent' }) });
-});
-
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
+const pool = await poolOfThisFile();
 
 const registryOf = (entriesMax = 1_000) => createRegistry(pool, { entriesMax, clock: systemClock });
 const names = (...list: string[]) => new Set(list);

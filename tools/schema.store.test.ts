@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { readMigrations } from '../infra/postgres/migrate.ts';
 import { createTestDatabase } from '../tests/support/test-database.ts';
+import { queryOnce } from '../tests/support/with-client.ts';
 import { dumpSchema } from './dump-schema.ts';
 
 const FILE = 'infra/migrations/postgres/schema.sql';
@@ -11,12 +11,6 @@ async function database(options?: { migrated: boolean }): Promise<string> {
   const { url, drop } = await createTestDatabase(options);
   onTestFinished(drop);
   return url;
-}
-
-async function run(url: string, sql: string): Promise<void> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  await client.query(sql).finally(() => client.end());
 }
 
 /** Red when a migration is added without `npm run schema`: its effect would be missing in the review. */
@@ -41,6 +35,6 @@ test.each([
 ])('a change is seen: %s', async (sql) => {
   const url = await database();
   const before = await dumpSchema(url);
-  await run(url, sql);
+  await queryOnce(url, sql);
   expect(await dumpSchema(url)).not.toBe(before);
 });

@@ -1,11 +1,11 @@
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { decodeFrame } from '../../schemas/stored/frame.ts';
 import { decodeKeyTrailer, keyExportTarget, lacksKeys } from '../../schemas/stored/key-export.ts';
 import { RECORD_BYTES } from '../../schemas/stored/record.ts';
 import { eventLine, TEST_NOW_MS } from '../../tests/support/event-line.ts';
+import { listenUntil } from '../../tests/support/listen.ts';
 import { eventId, type LoggedEvent } from '../../tests/support/load-frames.ts';
 import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
 import { settledUpTo, start } from '../aggregator-under-test.ts';
@@ -189,8 +189,5 @@ function logIdOf({ reader }: LoadStores): string {
 
 async function listen(stores: LoadStores, next: RequestListener): Promise<string> {
   const deps = { ...stores, eventsRetentionDays: undefined, token: TOKEN, log: pino({ level: 'silent' }) };
-  const server = createServer(serveKeyExport(deps, next));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return (await listenUntil(onTestFinished, createServer(serveKeyExport(deps, next)))).url;
 }

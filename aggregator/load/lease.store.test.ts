@@ -1,9 +1,9 @@
-import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { holdSettlement } from '../../domain/store/settlement-lock.ts';
 import type { Clock } from '../../infra/ports/clock.ts';
-import { createPool, inTransaction, type PoolOptions } from '../../infra/postgres/pool.ts';
-import { createTestDatabase } from '../../tests/support/test-database.ts';
+import { inTransaction } from '../../infra/postgres/pool.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
+import { type TestPoolOptions, testPool } from '../../tests/support/test-pool.ts';
 import { shareSettlement } from '../store/leases.ts';
 import { renewMember } from '../store/load-members.ts';
 import { type Lease, takeLease } from './lease.ts';
@@ -87,15 +87,11 @@ test('a settlement waits for the others longer than a statement may take, and no
   expect(await waiting).toEqual([true, '300ms']);
 });
 
-async function partition(options: Pick<PoolOptions, 'statementTimeoutMs'> = {}) {
-  const database = await createTestDatabase();
-  const log = pino({ level: 'silent' });
-  const pool = createPool({ url: database.url, name: 'test', log, ...options });
+async function partition(options?: TestPoolOptions) {
+  const pool = await testPool(options);
   const leases: Lease[] = [];
   onTestFinished(async () => {
     for (const lease of leases) await lease.end();
-    await pool.end();
-    await database.drop();
   });
   const clock: Clock & { aheadMs: number } = {
     aheadMs: 0,
@@ -106,7 +102,7 @@ async function partition(options: Pick<PoolOptions, 'statementTimeoutMs'> = {}) 
     pool,
     clock,
     async take(owner: string, leaseMs = 30_000): Promise<Lease | undefined> {
-      const lease = await takeLease({ pool, clock, log }, PLACE, { owner, leaseMs });
+      const lease = await takeLease({ pool, clock, log: SILENT }, PLACE, { owner, leaseMs });
       if (lease) leases.push(lease);
       return lease;
     },

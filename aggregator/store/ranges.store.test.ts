@@ -1,10 +1,8 @@
 import type { Pool } from 'pg';
-import { Client } from 'pg';
-import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createPool } from '../../infra/postgres/pool.ts';
 import { CHANNELS } from '../../schemas/stored/channels.ts';
-import { createTestDatabase } from '../../tests/support/test-database.ts';
+import { testClient } from '../../tests/support/test-client.ts';
+import { databaseUrlOf, testPool } from '../../tests/support/test-pool.ts';
 import { acquireLease, endLease, type Place, renewLease } from './leases.ts';
 import {
   dropLines,
@@ -21,16 +19,9 @@ import {
 const PLACE: Place = { logId: 'aa', partition: 0 };
 
 let pool: Pool;
-let url: string;
 
 beforeEach(async () => {
-  const database = await createTestDatabase();
-  url = database.url;
-  pool = createPool({ url, name: 'test', log: pino({ level: 'silent' }) });
-  return async () => {
-    await pool.end();
-    await database.drop();
-  };
+  pool = await testPool();
 });
 
 function range(lo: number, hi: number, epoch: number): Range {
@@ -108,15 +99,13 @@ describe('a lease', () => {
 });
 
 it('a mark notifies the listeners of the loaded position', async () => {
-  const listener = new Client({ connectionString: url });
-  await listener.connect();
+  const listener = await testClient(databaseUrlOf(pool));
   const received = new Promise((resolve) => listener.on('notification', ({ payload }) => resolve(payload)));
   await listener.query(`LISTEN ${CHANNELS.loaded}`);
   await acquireLease(pool, PLACE, 'a', 60_000);
   await freezeRange(pool, range(0, 10, 1));
   await markLoaded(pool, range(0, 10, 1));
   expect(JSON.parse(String(await received))).toEqual({ ...PLACE, hi: 10, throughMs: 10 });
-  await listener.end();
 });
 
 // Red when a bound is taken out: what is kept of the log, the newest, the state.

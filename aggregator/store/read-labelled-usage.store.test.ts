@@ -1,13 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pino } from 'pino';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { labelOfValue, UNRATED } from '../../domain/rules/credit-cost.ts';
-import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { HOUR_MS, type Span } from '../../schemas/primitives/calendar.ts';
 import { eventLines } from '../../tests/support/event-line.ts';
+import { warehouseOfThisFile } from '../../tests/support/log-and-warehouse.ts';
 import { type LabelQuestion, readLabelledUsage } from './read-labelled-usage.ts';
 
 /*
@@ -29,26 +25,14 @@ const used = CUSTOMERS.flatMap((customerId, customer) =>
   })),
 );
 
-let warehouse: Warehouse;
-let folder: string;
-
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'metergate-test-'));
-  warehouse = createChdbWarehouse({ directory: folder, log: pino({ level: 'silent' }) });
-  await warehouse.migrate();
-  const lines = eventLines(
-    used.map(({ region, value, ...one }, at) => ({
-      ...{ ...one, id: `use_${at}`, value: String(value) },
-      ...(region ? { properties: { region } } : {}),
-    })),
-  );
-  await warehouse.insertEvents({ token: 'all', lines, timeoutMs: 30_000 });
-});
-
-afterAll(async () => {
-  await warehouse?.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+const warehouse = await warehouseOfThisFile();
+const lines = eventLines(
+  used.map(({ region, value, ...one }, at) => ({
+    ...{ ...one, id: `use_${at}`, value: String(value) },
+    ...(region ? { properties: { region } } : {}),
+  })),
+);
+await warehouse.insertEvents({ token: 'all', lines, timeoutMs: 30_000 });
 
 it.each(['sum', 'count'] as const)('is exact by the label for a %s, hour by hour', async (aggregation) => {
   const cutMs = FIRST_MS + 200 * HOUR_MS + 1_200_000;

@@ -1,13 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pino } from 'pino';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
-import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { expect, it } from 'vitest';
 import { calendarSpan, HOUR_MS, type Span } from '../../schemas/primitives/calendar.ts';
 import { AGGREGATIONS, type Aggregation } from '../../schemas/usage-limits.ts';
 import { eventLines, type TestEvent } from '../../tests/support/event-line.ts';
+import { warehouseOfThisFile } from '../../tests/support/log-and-warehouse.ts';
 import { readUsage, type UsageQuestion } from './read-usage.ts';
 
 /*
@@ -21,8 +16,6 @@ const CUSTOMERS = Array.from({ length: 12 }, (_, number) => `cus_${number}`);
 const FIRST_MS = Date.UTC(2026, 9, 30, 22);
 const LENGTH_MS = 70 * HOUR_MS;
 
-let warehouse: Warehouse;
-let folder: string;
 const stored: Array<Required<Pick<TestEvent, 'environment' | 'customerId' | 'meterKey'>> & Stored> = [];
 
 interface Stored {
@@ -31,29 +24,20 @@ interface Stored {
   createdAtMs: number;
 }
 
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'metergate-test-'));
-  warehouse = createChdbWarehouse({ directory: folder, log: pino({ level: 'silent' }) });
-  await warehouse.migrate();
-  const random = generator(7);
-  for (let at = 0; at < 6_000; at++) {
-    stored.push({
-      environment: ENVIRONMENTS[at % 2] ?? '',
-      customerId: CUSTOMERS[Math.floor(random() * CUSTOMERS.length)] ?? '',
-      meterKey: AGGREGATIONS[Math.floor(random() * AGGREGATIONS.length)] ?? 'sum',
-      value: Math.floor(random() * 50) - 10,
-      occurredAtMs: timeIn(random),
-      createdAtMs: at,
-    });
-  }
-  const lines = eventLines(stored.map((one, at) => ({ ...one, ...asStored(one), id: `use_${at}` })));
-  await warehouse.insertEvents({ token: 'all', lines, timeoutMs: 30_000 });
-});
-
-afterAll(async () => {
-  await warehouse?.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+const warehouse = await warehouseOfThisFile();
+const random = generator(7);
+for (let at = 0; at < 6_000; at++) {
+  stored.push({
+    environment: ENVIRONMENTS[at % 2] ?? '',
+    customerId: CUSTOMERS[Math.floor(random() * CUSTOMERS.length)] ?? '',
+    meterKey: AGGREGATIONS[Math.floor(random() * AGGREGATIONS.length)] ?? 'sum',
+    value: Math.floor(random() * 50) - 10,
+    occurredAtMs: timeIn(random),
+    createdAtMs: at,
+  });
+}
+const lines = eventLines(stored.map((one, at) => ({ ...one, ...asStored(one), id: `use_${at}` })));
+await warehouse.insertEvents({ token: 'all', lines, timeoutMs: 30_000 });
 
 it('is exact for spans of every kind, requested at once', async () => {
   const random = generator(11);

@@ -1,12 +1,9 @@
-import type { Pool } from 'pg';
-import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseApiKey } from '../../domain/rules/api-key.ts';
 import { hashApiKey } from '../../domain/secrets.ts';
 import type { WorkspaceKeys } from '../../domain/workspace.ts';
-import { createPool } from '../../infra/postgres/pool.ts';
 import type { ApiKey } from '../../schemas/resources/api-keys.ts';
-import { createTestDatabase, type TestDatabase } from '../../tests/support/test-database.ts';
+import { poolOfThisFile } from '../../tests/support/test-pool.ts';
 import { readArguments } from './read-arguments.ts';
 import { AdminRejection, runCommand } from './run-command.ts';
 
@@ -19,18 +16,7 @@ import { AdminRejection, runCommand } from './run-command.ts';
  */
 const pepper = Buffer.alloc(32, 9);
 
-let database: TestDatabase;
-let pool: Pool;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  pool = createPool({ url: database.url, name: 'test', log: pino({ level: 'silent' }) });
-});
-
-afterAll(async () => {
-  await pool?.end();
-  await database?.drop();
-});
+const pool = await poolOfThisFile();
 
 async function run<Result>(...args: string[]): Promise<{ result: Result; lines: string[] }> {
   const nowMs = Date.now();

@@ -1,17 +1,15 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type DataPlaneUnderTest, startDataPlaneUnderTest } from '../../ingest/data-plane-under-test.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { startDataPlaneUnderTest } from '../../ingest/data-plane-under-test.ts';
+import { ofThisFile } from '../../tests/support/of-this-file.ts';
 
-let plane: DataPlaneUnderTest;
-
-beforeAll(async () => {
-  plane = await startDataPlaneUnderTest({ INFLIGHT_BYTES_MAX: String(2 * 1024 * 1024) });
-  await plane.addCustomer('ada');
-});
-
-afterAll(() => plane?.remove());
+const plane = await ofThisFile(
+  startDataPlaneUnderTest({ INFLIGHT_BYTES_MAX: String(2 * 1024 * 1024) }),
+  (started) => started.remove(),
+);
+await plane.addCustomer('ada');
 
 describe('the usage endpoint', () => {
   it('checks in the order of the contract: key, kind, media type, size, JSON, fields', async () => {

@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client } from 'pg';
 import { pino } from 'pino';
 import { startEmbeddedPostgres } from '../../infra/postgres/embedded.ts';
 import { startChdbHttpServer } from '../../tests/servers/chdb-http-server.ts';
 import { startNativeKafka } from '../../tests/servers/native-kafka.ts';
 import { startNativeRedis } from '../../tests/servers/native-redis.ts';
 import { quietPort } from '../../tests/support/quiet-port.ts';
+import { queryOnce } from '../../tests/support/with-client.ts';
 import { LOCAL_CERTIFICATE, LOCAL_CERTIFICATE_KEY } from './certificate-under-test.ts';
 
 /** The four servers, each of which accepts clients with the password, over TLS. */
@@ -97,17 +97,14 @@ async function startPostgres(folder: string) {
     writeFileSync(file, pem, { mode: 0o600 });
     chownSync(file, uid, gid);
   }
-  const client = new Client({ connectionString: server.url });
-  await client.connect();
   for (const [name, value] of [
     ['ssl_cert_file', 'tls.pem'],
     ['ssl_key_file', 'tls-key.pem'],
     ['ssl', 'on'],
   ]) {
-    await client.query(`ALTER SYSTEM SET ${name} = '${value}'`);
+    await queryOnce(server.url, `ALTER SYSTEM SET ${name} = '${value}'`);
   }
-  await client.query('SELECT pg_reload_conf()');
-  await client.end();
+  await queryOnce(server.url, 'SELECT pg_reload_conf()');
   const url = new URL(server.url);
   url.searchParams.set('sslmode', 'verify-full');
   return { url: url.href, password: url.password, stop: () => server.stop() };

@@ -1,20 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
+import { listenUntil } from '../../tests/support/listen.ts';
+import { ofThisFile } from '../../tests/support/of-this-file.ts';
 import { ALL_IN_ONE, endOfRole, readyRole } from './role-under-test.ts';
-import { type SecureStores, startSecureStores } from './secure-stores-under-test.ts';
+import { startSecureStores } from './secure-stores-under-test.ts';
 
 /*
  * Roles as processes of their own, with servers that accept only clients with a login over TLS: that the
  * roles work with them, and what they report when they cannot.
  */
-let stores: SecureStores;
-beforeAll(async () => {
-  stores = await startSecureStores();
-});
-afterAll(() => stores.close());
+const stores = await ofThisFile(startSecureStores(), ({ close }) => close());
 
 it('an event comes by ingest, broker and aggregator to its counter, all of it over TLS', async () => {
   const { environment } = stores;
@@ -118,10 +115,7 @@ function withoutTls(): string {
 
 async function server(onSocket: Parameters<typeof createServer>[1]): Promise<string> {
   const one = createServer(onSocket).on('error', () => undefined);
-  one.listen(0, '127.0.0.1');
-  await once(one, 'listening');
-  onTestFinished(() => void one.close());
-  return `127.0.0.1:${(one.address() as AddressInfo).port}`;
+  return `127.0.0.1:${(await listenUntil(onTestFinished, one)).port}`;
 }
 
 async function makeKey(environment: Record<string, string>): Promise<string> {

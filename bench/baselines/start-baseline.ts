@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { endChild } from '../../tests/support/child-end.ts';
 import { inTime } from '../../tests/support/in-time.ts';
 
 export interface Baseline {
@@ -11,17 +12,11 @@ export interface Baseline {
 }
 
 const START_MS = 20_000;
-const END_MS = 5_000;
 
 /** A server of this folder as a process of its own, once it has printed where it listens. */
 export async function startBaseline(name: string, ...args: string[]): Promise<Baseline> {
   const child = spawnBaseline(name, args);
-  const stop = async (): Promise<void> => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, 'exit');
-    child.kill('SIGKILL');
-    await inTime(ended, END_MS, `the end of ${name}`);
-  };
+  const stop = async () => void (await endChild(child));
   try {
     return { url: await inTime(firstLine(child), START_MS, `the URL of ${name}`), pid: child.pid ?? 0, stop };
   } catch (error) {

@@ -1,5 +1,6 @@
 import { type Api, getPatiently } from '../../tests/support/api.ts';
 import { numberText, plainText, units } from '../../tests/support/exact.ts';
+import { type BreakdownRow, eventsIn } from '../counted-events.ts';
 import type { ResponseLedger } from './response-ledger.ts';
 
 export interface CounterQuestion {
@@ -51,8 +52,7 @@ async function judgeCustomer(
 ): Promise<string[]> {
   const path = `/usage/${customer}/${question.meterKey}`;
   const whole = await read(question, `${path}/breakdown?dimension=$month&window=all&consistency=strong`);
-  const rows = (whole.breakdown ?? []) as Array<{ count: unknown }>;
-  const events = rows.reduce((sum, { count }) => sum + Number(numberText(count)), 0);
+  const events = eventsIn((whole.breakdown ?? []) as BreakdownRow[]);
   const total = exactly(whole.total);
   let counters = 0n;
   for (const month of question.months) {

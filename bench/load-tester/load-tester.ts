@@ -5,15 +5,15 @@
  * interrupted.
  */
 import { randomBytes } from 'node:crypto';
-import { build as buildHistogram, type Histogram } from 'hdr-histogram-js';
+import type { Histogram } from 'hdr-histogram-js';
 import { createLoadConnection } from '../../tests/support/load-connection.ts';
 import { INTERRUPTED_CODE, interruption } from '../interruption.ts';
-import { Unusable } from '../read-options.ts';
+import { runScript } from '../read-options.ts';
 import { openResult } from '../result-file.ts';
 import { type Judgement, judgeRun, NOT_JUDGED } from './judge-run.ts';
 import { latencies } from './latencies.ts';
 import { type LoadArguments, readLoadArguments, USAGE } from './load-arguments.ts';
-import { type OpenLoopResult, runOpenLoop, type Sender, TRACKED_MICROS_MAX } from './open-loop.ts';
+import { createHistogram, type OpenLoopResult, runOpenLoop, type Sender } from './open-loop.ts';
 import { startProgress } from './progress.ts';
 import { createResponseLedger, type ResponseLedger } from './response-ledger.ts';
 import { lookAtInstance, type TestedInstance } from './tested-instance.ts';
@@ -39,10 +39,7 @@ async function main(): Promise<number> {
 async function load(options: LoadArguments, tested: TestedInstance): Promise<number> {
   const interrupted = interruption('the responses so far are still compared with the counters, briefly');
   const ledger = createResponseLedger(tested.customers.length);
-  const histogram = buildHistogram({
-    highestTrackableValue: TRACKED_MICROS_MAX,
-    numberOfSignificantValueDigits: 3,
-  });
+  const histogram = createHistogram();
   const startedAtMs = Date.now();
   const senders = makeSenders(options, tested, startedAtMs);
   const progress = startProgress({ histogram, ledger, rate: options.rate });
@@ -120,10 +117,4 @@ function resultOf({ key: _, out: __, url, ...options }: LoadArguments, { ran, hi
   };
 }
 
-try {
-  process.exitCode = await main();
-} catch (error) {
-  const isTheirs = error instanceof Unusable;
-  process.stderr.write(`bench:load: ${isTheirs ? error.message : (error as Error).stack}\n`);
-  process.exitCode = isTheirs ? 2 : 1;
-}
+await runScript('bench:load', main);

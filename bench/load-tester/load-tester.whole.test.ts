@@ -1,27 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { inTime } from '../../tests/support/in-time.ts';
-import { type Instance, startInstance } from '../../tests/support/instance.ts';
+import { instanceOfThisFile } from '../../tests/support/instance-of-this-file.ts';
+import { listenUntil } from '../../tests/support/listen.ts';
+import { folderOfThisFile } from '../../tests/support/test-folder.ts';
 
 const END_MS = 60_000;
-const folder = mkdtempSync(join(tmpdir(), 'metergate-load-'));
-let instance: Instance;
-const servers: Server[] = [];
-
-beforeAll(async () => {
-  instance = await startInstance({ LOG_LEVEL: 'warn' });
-});
-afterAll(async () => {
-  for (const server of servers) server.close().closeAllConnections();
-  await instance?.remove();
-  rmSync(folder, { recursive: true, force: true });
-});
+const folder = folderOfThisFile();
+const instance = await instanceOfThisFile();
 
 interface Ended {
   code: number | null;
@@ -55,9 +45,7 @@ function resultOf({ out }: Ended): Record<string, unknown> {
 
 async function serve(respond: (path: string, response: ServerResponse) => void): Promise<string> {
   const server = createServer((request, response) => respond(request.url ?? '', response));
-  servers.push(server.listen(0, '127.0.0.1'));
-  await once(server, 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return (await listenUntil(onTestFinished, server)).url;
 }
 
 describe('npm run bench:load', () => {

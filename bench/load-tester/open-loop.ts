@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pass } from 'node:timers/promises';
-import type { Histogram } from 'hdr-histogram-js';
+import { build as buildHistogram, type Histogram } from 'hdr-histogram-js';
 import type { LoadConnection, LoadResponse } from '../../tests/support/load-connection.ts';
 import type { ResponseLedger } from './response-ledger.ts';
 import type { TesterBody } from './tester-body.ts';
@@ -14,8 +14,8 @@ export interface OpenLoop {
   intervalMs: number;
   durationMs: number;
   /** Ends it early: what is in flight is still waited for. */
-  interrupted: AbortSignal;
-  onResponded: (events: number) => void;
+  interrupted?: AbortSignal;
+  onResponded?: (events: number) => void;
 }
 
 /** A connection with bodies of its own: one request at a time. */
@@ -42,7 +42,14 @@ const END_GRACE_MS = 250;
 const PATIENCE_MS = 30_000;
 const REPEAT_AFTER_MS = 50;
 /** An hour more than the longest run: no wait is cut. Three digits of it take 116 kB. */
-export const TRACKED_MICROS_MAX = 25 * 3_600_000_000;
+const TRACKED_MICROS_MAX = 25 * 3_600_000_000;
+
+export function createHistogram(): Histogram {
+  return buildHistogram({
+    highestTrackableValue: TRACKED_MICROS_MAX,
+    numberOfSignificantValueDigits: 3,
+  });
+}
 
 /**
  * Requests fall due at a fixed rate, whatever the server does. When all connections wait, what falls due
@@ -50,7 +57,7 @@ export const TRACKED_MICROS_MAX = 25 * 3_600_000_000;
  * not be sent at all before the end or an interruption counts with the time it had waited until then.
  */
 export async function runOpenLoop(loop: OpenLoop): Promise<OpenLoopResult> {
-  const { senders, intervalMs, durationMs, interrupted } = loop;
+  const { senders, intervalMs, durationMs, interrupted = new AbortController().signal } = loop;
   // Every waiting connection listens to it, as do a few others, and Node warns of more than ten listeners.
   setMaxListeners(senders.length + 8, interrupted);
   const startedAt = performance.now();
@@ -74,7 +81,9 @@ export async function runOpenLoop(loop: OpenLoop): Promise<OpenLoopResult> {
     interruptedAt = performance.now();
   };
   interrupted.addEventListener('abort', onInterrupted, { once: true });
-  const taken = await Promise.all(senders.map((sender) => drive(sender, { loop, nextDue, result })));
+  const taken = await Promise.all(
+    senders.map((sender) => drive(sender, { loop, interrupted, nextDue, result })),
+  );
   interrupted.removeEventListener('abort', onInterrupted);
   const endedAt = performance.now();
   result.durationMs = endedAt - startedAt;
@@ -91,6 +100,7 @@ export async function runOpenLoop(loop: OpenLoop): Promise<OpenLoopResult> {
 
 interface Driven {
   loop: OpenLoop;
+  interrupted: AbortSignal;
   nextDue: () => number | undefined;
   result: OpenLoopResult;
 }
@@ -98,7 +108,7 @@ interface Driven {
 /** When the request was due that it had taken and did not send any more, if there is one. */
 async function drive(
   { connection, bodies }: Sender,
-  { loop, nextDue, result }: Driven,
+  { loop, interrupted, nextDue, result }: Driven,
 ): Promise<number | undefined> {
   let sent = 0;
   for (let due = nextDue(); due !== undefined; due = nextDue()) {
@@ -106,15 +116,15 @@ async function drive(
     const send = body.next();
     // Timers may fire up to a millisecond early; then the time counts from the sending.
     const waitMs = due - performance.now();
-    if (waitMs > 1) await pass(waitMs, undefined, { signal: loop.interrupted }).catch(() => undefined);
-    if (loop.interrupted.aborted) return due;
+    if (waitMs > 1) await pass(waitMs, undefined, { signal: interrupted }).catch(() => undefined);
+    if (interrupted.aborted) return due;
     const from = Math.min(due, performance.now());
-    const isBooked = await askUntilResponse(connection, send, { loop, result });
+    const isBooked = await askUntilResponse(connection, send, { loop, interrupted, result });
     record(loop.histogram, performance.now() - from);
     result.requests++;
     if (!isBooked) continue;
     body.acknowledged();
-    loop.onResponded(send.replayed.length);
+    loop.onResponded?.(send.replayed.length);
   }
   return undefined;
 }
@@ -123,7 +133,7 @@ async function drive(
 async function askUntilResponse(
   connection: LoadConnection,
   send: ReturnType<TesterBody['next']>,
-  { loop, result }: Pick<Driven, 'loop' | 'result'>,
+  { loop, interrupted, result }: Omit<Driven, 'nextDue'>,
 ): Promise<boolean> {
   const until = performance.now() + PATIENCE_MS;
   let isLost = false;
@@ -135,7 +145,7 @@ async function askUntilResponse(
     isLost ||= why === 'no response' || why === 'unavailable items';
     result.repeated[why] = (result.repeated[why] ?? 0) + 1;
     result.lastFailure = response instanceof Error ? response.message : why;
-    if (performance.now() > until || loop.interrupted.aborted) {
+    if (performance.now() > until || interrupted.aborted) {
       result.givenUp++;
       if (isLost) loop.ledger.withoutResponse(send);
       return false;

@@ -1,3 +1,4 @@
+import { createFaults } from '../../tests/support/ledger.ts';
 import type { LoadResponse } from '../../tests/support/load-connection.ts';
 import type { PlannedSend } from './tester-body.ts';
 
@@ -51,7 +52,7 @@ export function createResponseLedger(customers: number): ResponseLedger {
     acknowledged: { events: 0, thousandths: 0 },
     uncertain: { events: 0, thousandths: 0 },
   }));
-  const { add: fault, list: faults } = createFaults();
+  const { add: fault, list: faults } = createFaults(FAULTS_KEPT);
   let responses = 0;
 
   function respondedSingle(send: PlannedSend, response: LoadResponse, again: boolean): void {
@@ -121,19 +122,6 @@ function book(
     tally.events++;
     tally.thousandths += send.thousandths[at] ?? 0;
   }
-}
-
-/** Keeps the first faults; counts the others. */
-function createFaults() {
-  const found: string[] = [];
-  let more = 0;
-  return {
-    add: (text: string): void => {
-      if (found.length < FAULTS_KEPT) found.push(text);
-      else more++;
-    },
-    list: () => (more === 0 ? [...found] : [...found, `and ${more} more`]),
-  };
 }
 
 interface Summary {

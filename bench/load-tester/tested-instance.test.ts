@@ -1,18 +1,12 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { createServer } from 'node:http';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { listenUntil } from '../../tests/support/listen.ts';
 import { Unusable } from '../read-options.ts';
 import { lookAtInstance } from './tested-instance.ts';
 
-let server: Server | undefined;
-afterEach(() => {
-  server?.close().closeAllConnections();
-});
-
 /** Has the meter already. */
 async function look(meter: object): Promise<string> {
-  server = createServer(({ method, url = '' }, response) => {
+  const server = createServer(({ method, url = '' }, response) => {
     const responses: Array<[start: string, status: number, body: object]> = [
       ['/api/v1/meters/', 200, meter],
       ['/api/v1/meters', 409, {}],
@@ -21,10 +15,9 @@ async function look(meter: object): Promise<string> {
     const [, status, body] = responses.find(([start]) => url.startsWith(start)) ?? ['', 200, { method }];
     response.setHeader('x-api-version', 'v1').setHeader('content-type', 'application/json');
     response.writeHead(status).end(JSON.stringify(body));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  const { api, meterKey } = await lookAtInstance(url, 'sk_test_x');
+  });
+  const { url } = await listenUntil(onTestFinished, server);
+  const { api, meterKey } = await lookAtInstance(new URL(url), 'sk_test_x');
   await api.close();
   return meterKey;
 }

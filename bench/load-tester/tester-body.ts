@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib';
+import { placesOf, writeDigits } from '../../tests/support/load-bodies.ts';
 import { createRandom, type Random } from '../../tests/support/random.ts';
 
 export interface TesterBodyOptions {
@@ -42,7 +43,6 @@ export interface TesterBody {
 }
 
 const KEY_DIGITS = 12;
-const ZERO = 48;
 /** Of a position's new keys, those that take the place of the one that is replayed there. */
 const RENEWED_SHARE = 0.25;
 const SPREAD_MS = 60_000;
@@ -65,7 +65,7 @@ export function createTesterBody(options: TesterBodyOptions): TesterBody {
       const isReplay = (known[at] ?? -1) >= 0 && random.chance(replays);
       send.replayed[at] = isReplay ? 1 : 0;
       current[at] = isReplay ? (known[at] ?? 0) : nextKey++;
-      writeDigits(plain, places[at] ?? 0, current[at] ?? 0);
+      writeDigits(plain, { place: places[at] ?? 0, digits: KEY_DIGITS }, current[at] ?? 0);
     }
     send.request = gzip ? zipped(plain, bodyAt) : plain;
     return send;
@@ -138,19 +138,4 @@ function zipped(plain: Buffer, bodyAt: number): Buffer {
   const body = gzipSync(plain.subarray(bodyAt), { level: 1 });
   const head = plain.toString('latin1', 0, bodyAt).replace(/(Content-Length: )\d+/, `$1${body.length}`);
   return Buffer.concat([Buffer.from(head, 'latin1'), body]);
-}
-
-/** Where the digits of each key stand. */
-function placesOf(plain: Buffer, key: string, prefixLength: number): number[] {
-  const places: number[] = [];
-  for (let at = plain.indexOf(key); at >= 0; at = plain.indexOf(key, at + 1)) places.push(at + prefixLength);
-  return places;
-}
-
-function writeDigits(buffer: Buffer, place: number, number: number): void {
-  let left = number;
-  for (let at = place + KEY_DIGITS - 1; at >= place; at--) {
-    buffer[at] = ZERO + (left % 10);
-    left = Math.floor(left / 10);
-  }
 }

@@ -5,6 +5,7 @@
  * Exit code 1 when something got worse, 2 when the two cannot be compared.
  */
 import { readFileSync } from 'node:fs';
+import { runScript } from '../read-options.ts';
 import { type Compared, compareResults, NotComparable } from './judge-results.ts';
 import type { KeptResult } from './kept-figures.ts';
 
@@ -36,10 +37,4 @@ function lineOf({ name, before, after, change, tolerance, verdict }: Compared): 
   return `${start} ${moved} (± ${(tolerance * 100).toFixed(0)} %)`;
 }
 
-try {
-  process.exitCode = main(process.argv.slice(2));
-} catch (error) {
-  if (!(error instanceof NotComparable)) throw error;
-  process.stderr.write(`bench:compare: ${error.message}\n`);
-  process.exitCode = 2;
-}
+await runScript('bench:compare', async () => main(process.argv.slice(2)));

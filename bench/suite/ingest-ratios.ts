@@ -1,4 +1,5 @@
 import { familyCost, processCost } from '../../tests/support/process-cost.ts';
+import { whilePaused } from '../../tests/support/processes.ts';
 import { type Baseline, startBaseline } from '../baselines/start-baseline.ts';
 import { createDriver } from './drive.ts';
 import type { Measured } from './goals.ts';
@@ -45,21 +46,21 @@ export async function ingestRatios(scenario: Scenario): Promise<IngestFigures> {
     const unnest = await start('unnest-pg', scenario.postgresUrl);
     const naive = await start('express-pg', scenario.postgresUrl);
     const ours = { url: scenario.instance.origin, pid: scenario.instance.pid('data plane') };
-    process.kill(controlSide, 'SIGSTOP');
-    const batches = await inTurns(scenario, {
-      bare: { ...bare, ...BATCH },
-      ours: { ...ours, ...BATCH },
-      unnest: { ...unnest, ...BATCH },
-      naive: { ...naive, ...EXPRESS },
+    return await whilePaused(controlSide, async () => {
+      const batches = await inTurns(scenario, {
+        bare: { ...bare, ...BATCH },
+        ours: { ...ours, ...BATCH },
+        unnest: { ...unnest, ...BATCH },
+        naive: { ...naive, ...EXPRESS },
+      });
+      const rounds = Math.ceil(scenario.rounds * SINGLES_ROUNDS);
+      const singles = await inTurns(
+        { ...scenario, rounds },
+        { bare: { ...bare, ...SINGLE }, ours: { ...ours, ...SINGLE } },
+      );
+      return figuresOf(batches, singles);
     });
-    const rounds = Math.ceil(scenario.rounds * SINGLES_ROUNDS);
-    const singles = await inTurns(
-      { ...scenario, rounds },
-      { bare: { ...bare, ...SINGLE }, ours: { ...ours, ...SINGLE } },
-    );
-    return figuresOf(batches, singles);
   } finally {
-    process.kill(controlSide, 'SIGCONT');
     for (const server of servers) await server.stop();
   }
 }

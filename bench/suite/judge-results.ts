@@ -1,3 +1,4 @@
+import { Unusable } from '../read-options.ts';
 import { type Figure, faultsOf, figuresOf, type KeptResult } from './kept-figures.ts';
 
 export interface Compared {
@@ -12,7 +13,7 @@ export interface Compared {
   verdict: 'WORSE' | 'better' | 'same' | 'void';
 }
 
-export class NotComparable extends Error {}
+export class NotComparable extends Unusable {}
 
 /** The least that two runs differ by, whatever their own controls say. */
 const NOISE_MIN = 0.05;

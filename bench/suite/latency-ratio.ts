@@ -1,9 +1,9 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { build as buildHistogram } from 'hdr-histogram-js';
 import { percentile } from '../../tests/support/freshness-probe.ts';
+import { whilePaused } from '../../tests/support/processes.ts';
 import { runBaseline } from '../baselines/start-baseline.ts';
 import { latencies } from '../load-tester/latencies.ts';
-import { runOpenLoop, TRACKED_MICROS_MAX } from '../load-tester/open-loop.ts';
+import { createHistogram, runOpenLoop } from '../load-tester/open-loop.ts';
 import { createResponseLedger } from '../load-tester/response-ledger.ts';
 import { makeSenders } from './drive.ts';
 import type { Measured } from './goals.ts';
@@ -43,8 +43,7 @@ export async function latencyRatio(scenario: Scenario, capacityPerSecond: number
   const runMs = Math.max(scenario.runMs, ROUND_MS_MIN);
   const run = { scenario, intervalMs, runMs };
   const flushes: number[][] = [];
-  process.kill(controlSide, 'SIGSTOP');
-  try {
+  await whilePaused(controlSide, async () => {
     const bytes = bytesOf(scenario);
     await recordResponses(run, createRecording());
     flushes.push(await bareFlush(run, bytes));
@@ -52,9 +51,7 @@ export async function latencyRatio(scenario: Scenario, capacityPerSecond: number
       await recordResponses(run, recorded);
       flushes.push(await bareFlush(run, bytes));
     }
-  } finally {
-    process.kill(controlSide, 'SIGCONT');
-  }
+  });
   const responseMs = latencies(recorded.histogram);
   const flushMs = flushes.flat();
   const late = recorded.delays.percentile(99) / 1e6 - 1;
@@ -92,12 +89,8 @@ interface Run {
 
 /** Of several rounds: each response, and by how much the generator was late. */
 function createRecording() {
-  const histogram = buildHistogram({
-    highestTrackableValue: TRACKED_MICROS_MAX,
-    numberOfSignificantValueDigits: 3,
-  });
   // Its own waits for a core are in every time that it takes.
-  return { histogram, delays: monitorEventLoopDelay({ resolution: 1 }) };
+  return { histogram: createHistogram(), delays: monitorEventLoopDelay({ resolution: 1 }) };
 }
 
 /** Of one request: what its frame takes on the log is about as much. */
@@ -118,12 +111,10 @@ async function recordResponses(
 ): Promise<void> {
   const ledger = createResponseLedger(scenario.customers.length);
   const senders = makeSenders(toward(scenario, { batch: BATCH, connections: CONNECTIONS, durationMs: 0 }), 7);
-  const loop = { senders, ledger, intervalMs, interrupted: new AbortController().signal };
-  const onResponded = () => undefined;
-  const unread = createRecording().histogram;
-  await runOpenLoop({ ...loop, histogram: unread, durationMs: WARM_UP_MS, onResponded });
+  const loop = { senders, ledger, intervalMs };
+  await runOpenLoop({ ...loop, histogram: createHistogram(), durationMs: WARM_UP_MS });
   delays.enable();
-  await runOpenLoop({ ...loop, histogram, durationMs: runMs, onResponded });
+  await runOpenLoop({ ...loop, histogram, durationMs: runMs });
   delays.disable();
   for (const { connection } of senders) connection.close();
   const [fault] = ledger.faults();

@@ -1,14 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { testFolder } from '../../tests/support/test-folder.ts';
 import { GOALS } from './goals.ts';
 import { reportPage } from './report-page.ts';
 import type { KeptSuite } from './suite-result.ts';
 import { goalTable } from './table.ts';
-
-const folder = mkdtempSync(join(tmpdir(), 'metergate-report-'));
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const KEPT: KeptSuite = {
   ...{ kind: 'suite', at: '2026-11-22T14:00:00.000Z', commit: 'abc', node: 'v20', versions: {} },
@@ -41,7 +38,7 @@ describe('the table of goals', () => {
 
 describe('the page of a run', () => {
   it('holds its charts itself, and nothing from elsewhere', () => {
-    const path = join(folder, 'suite.json');
+    const path = join(testFolder(), 'suite.json');
     writeFileSync(path, JSON.stringify(KEPT));
     const page = reportPage(path);
     expect(page.match(/<svg /g)).toHaveLength(5);

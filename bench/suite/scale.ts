@@ -1,9 +1,8 @@
-import { build as buildHistogram } from 'hdr-histogram-js';
 import type { Instance, Role } from '../../tests/support/instance.ts';
 import { processCost } from '../../tests/support/process-cost.ts';
 import { type Judgement, judgeRun } from '../load-tester/judge-run.ts';
 import { latencies } from '../load-tester/latencies.ts';
-import { type OpenLoopResult, runOpenLoop, TRACKED_MICROS_MAX } from '../load-tester/open-loop.ts';
+import { createHistogram, type OpenLoopResult, runOpenLoop } from '../load-tester/open-loop.ts';
 import { createResponseLedger, type LedgerCounts } from '../load-tester/response-ledger.ts';
 import { lookAtInstance } from '../load-tester/tested-instance.ts';
 import { drive, makeSenders } from './drive.ts';
@@ -89,16 +88,13 @@ export async function soak(
   const shape = { batch: BATCH, connections: CONNECTIONS * 2, durationMs, replays: REPLAYS };
   const senders = makeSenders(toward(own, shape), 11);
   const ledger = createResponseLedger(customers.length);
-  const histogram = buildHistogram({
-    highestTrackableValue: TRACKED_MICROS_MAX,
-    numberOfSignificantValueDigits: 3,
-  });
+  const histogram = createHistogram();
   const watch = watchMemory(scenario, durationMs / RSS_SAMPLES);
   const startedAtMs = Date.now();
   try {
     const ran = await runOpenLoop({
-      ...{ senders, ledger, histogram, durationMs, intervalMs: (BATCH * 1_000) / rate },
-      ...{ interrupted, onResponded: () => undefined },
+      ...{ senders, ledger, histogram, durationMs, interrupted },
+      intervalMs: (BATCH * 1_000) / rate,
     });
     const judgement = await judgeRun({ api, customers, meterKey, ledger, startedAtMs, interrupted });
     return {

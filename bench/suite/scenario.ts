@@ -1,8 +1,6 @@
 import { statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { dataDirAt } from '../../infra/platform/data-dir.ts';
-import { readEndpoints } from '../../infra/platform/endpoints-file.ts';
 import { callDone, getPatiently } from '../../tests/support/api.ts';
 import { type OpenedInstance, openInstance } from '../../tests/support/open-instance.ts';
 import type { Driven } from './drive.ts';
@@ -30,8 +28,15 @@ export async function openScenario(sizes: Pick<Scenario, 'runMs' | 'rounds'>): P
     const body = { name: `Bench ${number}`, email: 'bench@example.com' };
     customers.push(String((await callDone(api, 'POST', '/customers', body)).id));
   }
-  const postgresUrl = readEndpoints(dataDirAt(instance.dataDir).endpoints)?.postgresUrl ?? '';
-  return { instance, api, close, postgresUrl, customers, meterKey: METER_KEY, ...sizes };
+  return {
+    instance,
+    api,
+    close,
+    postgresUrl: instance.postgresUrl(),
+    customers,
+    meterKey: METER_KEY,
+    ...sizes,
+  };
 }
 
 /** How this scenario's instance is driven. */

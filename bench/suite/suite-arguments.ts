@@ -1,4 +1,4 @@
-import { readOptions, Unusable } from '../read-options.ts';
+import { numberOption, readOptions, Unusable } from '../read-options.ts';
 
 /** How much of everything a run of the suite does. */
 export interface Sizes {
@@ -62,8 +62,8 @@ const OPTIONS = {
   minutes: { type: 'string' },
   skip: { type: 'string', multiple: true, default: [] as string[] },
 } as const;
-const MILLIONS_MAX = 1_000;
-const MINUTES_MAX = 24 * 60;
+const MILLIONS = { from: 0.001, to: 1_000 };
+const MINUTES = { from: 0.001, to: 24 * 60 };
 
 /** Throws Unusable with one line of what is wrong. */
 export function readSuiteArguments(args: string[], parts: readonly string[]): SuiteArguments {
@@ -75,14 +75,8 @@ export function readSuiteArguments(args: string[], parts: readonly string[]): Su
     throw new Unusable('--millions and --minutes are of the form --scale');
   }
   if (!scale) return { form: quick ? 'quick' : 'whole', sizes: quick ? QUICK : WHOLE, skip };
-  const growth = (millions ?? '1,10,50').split(',').map((text) => numberOf('millions', text, MILLIONS_MAX));
-  const soakMs = numberOf('minutes', minutes ?? '10', MINUTES_MAX) * 60_000;
+  const growth = (millions ?? '1,10,50').split(',').map((text) => numberOption('millions', text, MILLIONS));
+  const soakMs = numberOption('minutes', minutes ?? '10', MINUTES) * 60_000;
   const sizes = { ...WHOLE, keyMillions: '10,50', growth: growth.map((one) => one * 1_000_000), soakMs };
   return { form: 'scale', sizes, skip };
-}
-
-function numberOf(name: string, text: string, most: number): number {
-  const number = /^\d+(\.\d+)?$/.test(text) ? Number(text) : 0;
-  if (number > 0 && number <= most) return number;
-  throw new Unusable(`--${name} ${text} is no number above 0 and up to ${most}`);
 }

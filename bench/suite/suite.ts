@@ -9,10 +9,11 @@
 import { writeFileSync } from 'node:fs';
 import { dataDirAt } from '../../infra/platform/data-dir.ts';
 import { signal } from '../../infra/platform/process-identity.ts';
-import { familyCost, processCost } from '../../tests/support/process-cost.ts';
+import { processCost } from '../../tests/support/process-cost.ts';
 import { descendantsOf } from '../../tests/support/processes.ts';
 import { runBaseline } from '../baselines/start-baseline.ts';
 import { INTERRUPTED_CODE, interruption } from '../interruption.ts';
+import { instanceCosts } from '../measure-instance.ts';
 import { Unusable } from '../read-options.ts';
 import { keepResult } from '../result-file.ts';
 import { compareChecks } from './check-ratio.ts';
@@ -189,12 +190,9 @@ async function capacityOf(scenario: Scenario): Promise<number> {
 }
 
 function costs({ instance }: Scenario) {
-  const now = {
-    'data plane': processCost(instance.pid('data plane')),
-    'control side': processCost(instance.pid('control side')),
-    postgres: familyCost(instance.pid('postgres')),
-    generator: processCost(process.pid),
-  };
+  const { dataPlane, controlSide, postgres } = instanceCosts(instance);
+  const generator = processCost(process.pid);
+  const now = { 'data plane': dataPlane, 'control side': controlSide, postgres, generator };
   const each = (figure: (cost: { cpuMicros: number; rssPeakBytes: number }) => number) =>
     Object.fromEntries(Object.entries(now).map(([name, cost]) => [name, figure(cost)]));
   return {

@@ -1,11 +1,11 @@
-import { build as buildHistogram } from 'hdr-histogram-js';
-import { Client } from 'pg';
-import { callDone, getPatiently } from '../../tests/support/api.ts';
-import { numberText } from '../../tests/support/exact.ts';
-import { percentile, startFreshnessProbe } from '../../tests/support/freshness-probe.ts';
+import { callDone } from '../../tests/support/api.ts';
+import { startFreshnessProbe } from '../../tests/support/freshness-probe.ts';
+import { withClient } from '../../tests/support/with-client.ts';
 import { insertRawRows, sumRawRows } from '../baselines/raw-rows.ts';
-import { runOpenLoop, TRACKED_MICROS_MAX } from '../load-tester/open-loop.ts';
+import { countedEvents } from '../counted-events.ts';
+import { createHistogram, runOpenLoop } from '../load-tester/open-loop.ts';
 import { createResponseLedger } from '../load-tester/response-ledger.ts';
+import { spreadOf, timed } from '../samples.ts';
 import { makeSenders } from './drive.ts';
 import type { Measured } from './goals.ts';
 import { median, rounded } from './paired.ts';
@@ -30,9 +30,7 @@ export async function freshness(
   const ledger = createResponseLedger(scenario.customers.length);
   const ran = await runOpenLoop({
     ...{ senders, ledger, durationMs, intervalMs: (BATCH * 1_000) / rate },
-    histogram: buildHistogram({ highestTrackableValue: TRACKED_MICROS_MAX }),
-    interrupted: new AbortController().signal,
-    onResponded: () => undefined,
+    histogram: createHistogram(),
   });
   for (const { connection } of senders) connection.close();
   const times = await probe.stop();
@@ -42,16 +40,16 @@ export async function freshness(
   if (ran.givenUp > 0) throw new Error(`${ran.givenUp} requests received no response: ${ran.lastFailure}`);
   const respondedPerSecond = Math.round((ledger.counts().created * 1_000) / ran.durationMs);
   const rates = `${respondedPerSecond} of ${rate} events/s were acknowledged`;
-  const at = (percent: number) => Math.round(percentile(times, percent));
+  const spread = spreadOf(times, Math.round);
   return {
     measured: {
       id: 'G6',
-      value: rounded(at(99) / 1_000),
+      value: rounded(spread.p99 / 1_000),
       note: `${rates}, ${times.length} probes; read every 250 ms, so up to that much too long`,
     },
     offeredPerSecond: rate,
     respondedPerSecond,
-    fromResponseToCountedMs: { p50: at(50), p99: at(99), max: at(100) },
+    fromResponseToCountedMs: spread,
   };
 }
 
@@ -78,9 +76,7 @@ const P99_SAMPLES_MIN = 100;
 export async function counters(scenario: Scenario, samples: number): Promise<CounterFigures> {
   await waitForAll(scenario);
   const stored = await storedCounts(scenario);
-  const client = new Client({ connectionString: scenario.postgresUrl });
-  await client.connect();
-  try {
+  return await withClient(scenario.postgresUrl, async (client) => {
     await insertRawRows(client, scenario.customers[0] ?? '', stored[0] ?? 0);
     const times: Record<'counter' | 'breakdown' | 'raw', number[]> = { counter: [], breakdown: [], raw: [] };
     const path = `/usage/${scenario.customers[0]}/${scenario.meterKey}`;
@@ -101,9 +97,7 @@ export async function counters(scenario: Scenario, samples: number): Promise<Cou
       }
     }
     return figuresOf(stored, times);
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 function figuresOf(
@@ -111,7 +105,7 @@ function figuresOf(
   times: Record<'counter' | 'breakdown' | 'raw', number[]>,
 ): CounterFigures {
   const events = stored.reduce((sum, count) => sum + count, 0);
-  const [counter, raw] = [spreadOf(times.counter), spreadOf(times.raw)];
+  const [counter, raw] = [middleAndSlow(times.counter), middleAndSlow(times.raw)];
   const isFew = raw.samples < P99_SAMPLES_MIN;
   const pairs = times.counter.map((time, at) => time / (times.raw[at] ?? Number.NaN));
   const value = rounded(isFew ? median(pairs) : counter.p99 / raw.p99);
@@ -126,7 +120,7 @@ function figuresOf(
     events,
     ofTheCustomer: stored[0] ?? 0,
     counterMs: counter,
-    breakdownMs: spreadOf(times.breakdown),
+    breakdownMs: middleAndSlow(times.breakdown),
     rawRowsMs: raw,
   };
 }
@@ -138,7 +132,7 @@ export async function timedReads(scenario: Scenario, samples: number) {
     const times: number[] = [];
     for (let sample = 0; sample < count; sample++)
       times.push(await timed(() => get(scenario, `${path}${query}`)));
-    return spreadOf(times);
+    return middleAndSlow(times);
   };
   return {
     counterMs: await spread('?consistency=eventual', samples * BREAKDOWN_EVERY),
@@ -146,15 +140,16 @@ export async function timedReads(scenario: Scenario, samples: number) {
   };
 }
 
-function spreadOf(times: number[]): Record<'p50' | 'p99' | 'samples', number> {
-  const at = (percent: number) => rounded(percentile(times, percent));
-  return { p50: at(50), p99: at(99), samples: times.length };
+function middleAndSlow(times: number[]): Record<'p50' | 'p99' | 'samples', number> {
+  const { p50, p99 } = spreadOf(times, rounded);
+  return { p50, p99, samples: times.length };
 }
 
 /** Events stored, by customer. */
 async function storedCounts(scenario: Scenario): Promise<number[]> {
   const stored: number[] = [];
-  for (const customer of scenario.customers) stored.push(await countOf(scenario, customer));
+  for (const customer of scenario.customers)
+    stored.push(await countedEvents(scenario.api, { customer, meterKey: scenario.meterKey }));
   return stored;
 }
 
@@ -162,19 +157,6 @@ export async function storedInAll(scenario: Scenario): Promise<number> {
   return (await storedCounts(scenario)).reduce((sum, count) => sum + count, 0);
 }
 
-async function countOf(scenario: Scenario, customer: string): Promise<number> {
-  const path = `/usage/${customer}/${scenario.meterKey}/breakdown?dimension=$month&window=all`;
-  const { body } = await getPatiently(scenario.api, path, 60_000);
-  const { breakdown } = body as { breakdown: Array<{ count: unknown }> };
-  return breakdown.reduce((sum, { count }) => sum + Number(numberText(count)), 0);
-}
-
 async function get({ api }: Scenario, path: string): Promise<void> {
   await callDone(api, 'GET', path);
-}
-
-async function timed(act: () => Promise<unknown>): Promise<number> {
-  const startedAt = performance.now();
-  await act();
-  return performance.now() - startedAt;
 }

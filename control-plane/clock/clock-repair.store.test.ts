@@ -1,12 +1,12 @@
 import type { Pool } from 'pg';
-import { pino } from 'pino';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { newWorkspaceKeys, writeWorkspace } from '../../domain/workspace.ts';
 import { systemClock } from '../../infra/ports/clock.ts';
 import { inTransaction } from '../../infra/postgres/pool.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
+import { testWorkspace } from '../../tests/support/test-pool.ts';
 import { notifiedUnderTest } from '../entitlements/changes/changes-under-test.ts';
-import { freshPool, notifierUnderTest } from '../entitlements/changes/notifier-under-test.ts';
+import { notifierUnderTest } from '../entitlements/changes/notifier-under-test.ts';
 import { touchEntitlements } from '../entitlements/changes/touch-entitlements.ts';
 import { putOverride } from '../store/overrides.ts';
 import { readRepairs } from '../store/repairs.ts';
@@ -25,18 +25,11 @@ const AHEAD = "now() + interval '40 days'";
 
 /** Runs at once, as after a start, until it has processed all tables. */
 async function repair(pool: Pool): Promise<void> {
-  const job = startClockRepair({ pool, clock: systemClock, log: pino({ level: 'silent' }) });
+  const job = startClockRepair({ pool, clock: systemClock, log: SILENT });
   onTestFinished(() => job.close());
   const runs = async () => (await pool.query("SELECT runs FROM job_leases WHERE job = 'clock-repair'")).rows;
   await vi.waitFor(async () => expect((await runs())[0]?.runs).toBeGreaterThan(0), WAIT);
   await job.close();
-}
-
-async function environmentUnderTest() {
-  const pool = await freshPool();
-  const keys = newWorkspaceKeys();
-  await inTransaction(pool, (db) => writeWorkspace(db, { name: 'Test', keys, pepper: Buffer.alloc(32) }));
-  return { pool, environment: `${keys.workspaceId}:live` };
 }
 
 /** How far in the future a time of a row is, in days. */
@@ -48,7 +41,7 @@ async function daysAhead(pool: Pool, table: string, column: string, where = 'tru
 }
 
 it('a customer notified as of a future day is notified now, and on that day again', async () => {
-  const { pool, environment } = await environmentUnderTest();
+  const { pool, environment } = await testWorkspace();
   const customerId = await catalogueUnderTest(pool, environment).customer();
   await pool.query(
     `INSERT INTO features (id, environment, key, name, type, created_at, updated_at)
@@ -75,7 +68,7 @@ it('a customer notified as of a future day is notified now, and on that day agai
 });
 
 it('deliveries, circuits and endpoints continue; what the schedule postponed keeps its time', async () => {
-  const { pool, environment } = await environmentUnderTest();
+  const { pool, environment } = await testWorkspace();
   await pool.query(
     `INSERT INTO webhook_endpoints (id, environment, url, events, secret, created_at, updated_at,
                                     circuit_until, failing_since)
@@ -101,7 +94,7 @@ it('deliveries, circuits and endpoints continue; what the schedule postponed kee
 });
 
 it('a repair of the warehouse that failed then is over with the audit that came through since', async () => {
-  const { pool } = await environmentUnderTest();
+  const { pool } = await testWorkspace();
   await pool.query(
     `INSERT INTO audit_runs (id, repair, state, asked_at, finished_at)
      VALUES ('before', true, 'done', now() - interval '1 hour', now() - interval '1 hour'),

@@ -1,11 +1,10 @@
-import { pino } from 'pino';
+import type { Pool } from 'pg';
 import { Registry } from 'prom-client';
 import { onTestFinished } from 'vitest';
-import { newWorkspaceKeys, writeWorkspace } from '../../domain/workspace.ts';
 import type { Clock } from '../../infra/ports/clock.ts';
-import { createPool, inTransaction } from '../../infra/postgres/pool.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
-import { createTestDatabase } from '../../tests/support/test-database.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
+import { testWorkspace } from '../../tests/support/test-pool.ts';
 import { createClockMetrics } from '../metrics.ts';
 import { findSubscription, insertSubscription, type SubscriptionFields } from '../store/subscriptions.ts';
 import { fieldsOfTerm, type TermFields } from '../subscriptions/subscription-fields.ts';
@@ -16,15 +15,10 @@ import { startSubscriptionClock } from './subscription-clock.ts';
 export const START = new Date('2026-01-31T00:00:00.000Z');
 export const DAY_MS = 86_400_000;
 const CUSTOMERS = 16;
-const log = pino({ level: 'silent' });
 
 /** A separate installation whose time is the last day of January 2026. */
 export async function clockUnderTest() {
-  const database = await createTestDatabase();
-  const pool = createPool({ url: database.url, name: 'test', log });
-  const keys = newWorkspaceKeys();
-  await inTransaction(pool, (db) => writeWorkspace(db, { name: 'Test', keys, pepper: Buffer.alloc(32) }));
-  const environment = `${keys.workspaceId}:live`;
+  const { pool, environment } = await testWorkspace();
   const catalogue = catalogueUnderTest(pool, environment);
   const planId = await catalogue.plan();
   // A small number: moves of one customer wait for each other, and each reads all grants.
@@ -36,8 +30,6 @@ export async function clockUnderTest() {
   const clocks: Array<ReturnType<typeof startSubscriptionClock>> = [];
   onTestFinished(async () => {
     await Promise.all(clocks.map((one) => one.close()));
-    await pool.end();
-    await database.drop();
   });
   return {
     pool,
@@ -52,7 +44,7 @@ export async function clockUnderTest() {
     run(options: { leaseMs?: number } = {}) {
       const owner = `owner-${clocks.length + 1}`;
       const started = startSubscriptionClock(
-        { pool, clock, log, metrics },
+        { pool, clock, log: SILENT, metrics },
         { everyMs: 20, owner, ...options },
       );
       clocks.push(started);
@@ -73,7 +65,7 @@ export async function clockUnderTest() {
 }
 
 interface Place {
-  pool: ReturnType<typeof createPool>;
+  pool: Pool;
   environment: string;
   customerId: string;
   planId: string;

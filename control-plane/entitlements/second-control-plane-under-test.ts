@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
@@ -11,6 +10,8 @@ import type { Statement, Warehouse } from '../../infra/ports/warehouse.ts';
 import { createListener } from '../../infra/postgres/listen.ts';
 import { createPool } from '../../infra/postgres/pool.ts';
 import type { EntitlementDecision } from '../../schemas/resources/entitlements.ts';
+import { listen } from '../../tests/support/listen.ts';
+import { ofThisFile } from '../../tests/support/of-this-file.ts';
 import type { ApiUnderTest, UsageStores, Wire } from '../api-under-test.ts';
 import type { AppOptions } from '../app.ts';
 import { createControlPlane } from '../control-plane.ts';
@@ -64,10 +65,8 @@ export async function startSecondControlPlane(
   const stores = { pool, warehouse: requested.watchWarehouse(warehouse), logReader, secrets };
   const plane = createControlPlane({ ...stores, clock: systemClock, log, metrics: new Registry() }, options);
   const listener = listens ? createListener({ url: () => api.url, log }, plane.notifications) : undefined;
-  const server = createServer((...args) => requested.within(() => plane.listener(...args)));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  const origin = `http://127.0.0.1:${port}`;
+  const server = createServer((...exchange) => requested.within(() => plane.listener(...exchange)));
+  const { port, url: origin, close } = await listen(server);
 
   async function sendRequest(path: string, { method = 'GET', headers = {}, body }: RequestOptions = {}) {
     const response = await request(`${origin}/api/v1${path}`, {
@@ -88,13 +87,19 @@ export async function startSecondControlPlane(
     },
     statements: requested.take,
     async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await close();
       await plane.close();
       await listener?.close();
       await pool.end();
     },
   };
+}
+
+/** One that all tests of a file share. */
+export function secondControlPlaneOfThisFile(
+  ...given: Parameters<typeof startSecondControlPlane>
+): Promise<SecondControlPlane> {
+  return ofThisFile(startSecondControlPlane(...given), (plane) => plane.close());
 }
 
 /** What is read in the course of a request, not by a timer in the background. */

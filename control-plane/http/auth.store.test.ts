@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { newApiKey } from '../../domain/rules/api-key.ts';
 import type { WorkspaceKeys } from '../../domain/workspace.ts';
 import type { Route } from '../../schemas/route.ts';
 import { ROUTES } from '../../schemas/routes.ts';
 import { SCOPES } from '../../schemas/scopes.ts';
-import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
+import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 
 /*
  * Keys and scopes (contract, §2) over HTTP and a real Postgres.
@@ -13,13 +13,7 @@ import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.
  */
 const METERS = '/api/v1/meters';
 
-let api: ApiUnderTest;
-
-beforeAll(async () => {
-  api = await startApi();
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile();
 
 describe('a key', () => {
   it('may come in either header, and twice only when it is the same', async () => {

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Route, readsBody } from '../../schemas/route.ts';
 import { ROUTES } from '../../schemas/routes.ts';
-import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
+import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 
 /** What clients in the field send and request, over HTTP and a real Postgres (contract, §1). */
 const CUSTOMERS = '/api/v1/customers';
@@ -9,13 +9,7 @@ const METERS = '/api/v1/meters';
 const SUBSCRIPTIONS = '/api/v1/subscriptions';
 const IN_TEXT = { prefer: 'numbers=text' };
 
-let api: ApiUnderTest;
-
-beforeAll(async () => {
-  api = await startApi();
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile();
 
 describe('a query parameter that is not known', () => {
   const exempt = (route: Route) => route.fromBrowser || route.deprecated || route.path.startsWith('/docs');

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createPool } from '../../infra/postgres/pool.ts';
-import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
+import { apiOfThisFile, expectRejection, newCustomer } from '../api-under-test.ts';
 import { lockRequestKey } from '../store/idempotent-responses.ts';
 import { createRunChange } from './idempotent.ts';
 
@@ -15,19 +15,7 @@ import { createRunChange } from './idempotent.ts';
 const CUSTOMERS = '/api/v1/customers';
 const METERS = '/api/v1/meters';
 
-let api: ApiUnderTest;
-
-beforeAll(async () => {
-  api = await startApi();
-});
-
-afterAll(() => api?.close());
-
-let made = 0;
-function newCustomer(): { name: string; email: string; externalId: string } {
-  made += 1;
-  return { name: `Customer ${made}`, email: `c${made}@example.com`, externalId: `ext-${made}` };
-}
+const api = await apiOfThisFile();
 
 describe('an idempotent POST', () => {
   let used = 0;

@@ -1,15 +1,13 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
-import { beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { ROUTES } from '../../schemas/routes.ts';
+import { listenUntil } from '../../tests/support/listen.ts';
 import { createHttpMetrics } from '../metrics.ts';
 import { mountRoutes, type Serve } from './mount-routes.ts';
 import { respondAlways } from './respond.ts';
-
-let url: string;
 
 /** Returns the operation, with its parameters and the path that later checks see. */
 const respondWith =
@@ -18,21 +16,16 @@ const respondWith =
     ctx.body = { operationId, params, path: ctx.path, query: ctx.querystring };
   };
 
-beforeAll(async () => {
-  const app = new Koa();
-  app.use(respondAlways(pino({ level: 'silent' }), createHttpMetrics(new Registry())));
-  const ids = ['plans.list', 'plans.retrieve', 'createPlan', 'service.metrics', 'service.docs'] as const;
-  const mounted = ids.map((operationId) => ({
-    operationId,
-    route: ROUTES[operationId],
-    serve: respondWith(operationId),
-  }));
-  for (const middleware of mountRoutes(mounted)) app.use(middleware);
-  const server = createServer(app.callback());
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return () => void server.close();
-});
+const app = new Koa();
+app.use(respondAlways(pino({ level: 'silent' }), createHttpMetrics(new Registry())));
+const ids = ['plans.list', 'plans.retrieve', 'createPlan', 'service.metrics', 'service.docs'] as const;
+const mounted = ids.map((operationId) => ({
+  operationId,
+  route: ROUTES[operationId],
+  serve: respondWith(operationId),
+}));
+for (const middleware of mountRoutes(mounted)) app.use(middleware);
+const { url } = await listenUntil(afterAll, createServer(app.callback()));
 
 // Red when the router alone decides: 404 for what many clients send.
 it.each([

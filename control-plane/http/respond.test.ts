@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { expect, it, onTestFinished } from 'vitest';
 import { Rejected } from '../../schemas/failures.ts';
+import { listenUntil } from '../../tests/support/listen.ts';
 import { createHttpMetrics } from '../metrics.ts';
 import { respondAlways } from './respond.ts';
 
@@ -18,10 +18,7 @@ it('a rejected request is found in the log by its requestId, and a served one is
     if (ctx.path === '/served') ctx.body = '{}';
     else throw new Rejected('plan_not_found', 'There is no plan plan_1.', { param: 'planId' });
   });
-  const server = createServer(app.callback());
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { url } = await listenUntil(onTestFinished, createServer(app.callback()));
   await fetch(`${url}/served`);
   const headers = { 'x-sent-method': 'FOO' };
   const response = await fetch(`${url}/api/v1/plans/plan_1?key=pk_live_x`, { headers });

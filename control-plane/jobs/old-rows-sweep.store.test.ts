@@ -1,8 +1,6 @@
-import type { Pool } from 'pg';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { createPool } from '../../infra/postgres/pool.ts';
-import { createTestDatabase, type TestDatabase } from '../../tests/support/test-database.ts';
+import { expect, it, vi } from 'vitest';
+import { poolOfThisFile } from '../../tests/support/test-pool.ts';
 import { forgetOldResponses } from '../store/forget-old-responses.ts';
 import { forgetFunnelEvents } from '../store/funnel-events.ts';
 import { forgetProcessorEvents } from '../store/processor-events.ts';
@@ -48,20 +46,9 @@ const KINDS: Kind[] = [
   },
 ];
 
-let database: TestDatabase;
-let pool: Pool;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  pool = createPool({ url: database.url, name: 'sweep', log });
-  await pool.query(`INSERT INTO workspaces (id, name) VALUES ('ws_a', 'A')`);
-  await pool.query(`INSERT INTO environments (id, workspace_id, mode) VALUES ('ws_a:live', 'ws_a', 'live')`);
-});
-
-afterAll(async () => {
-  await pool?.end();
-  await database?.drop();
-});
+const pool = await poolOfThisFile();
+await pool.query(`INSERT INTO workspaces (id, name) VALUES ('ws_a', 'A')`);
+await pool.query(`INSERT INTO environments (id, workspace_id, mode) VALUES ('ws_a:live', 'ws_a', 'live')`);
 
 it.each(KINDS)(
   'rows of $table are deleted in bounded batches, from the start on, once older than $kept',

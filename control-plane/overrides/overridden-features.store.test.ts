@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../infra/ports/clock.ts';
 import { inTransaction } from '../../infra/postgres/pool.ts';
-import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
+import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 import { customerGrantsUnderTest } from '../entitlements/customer-grants-under-test.ts';
 import { auditEntries } from '../subscriptions/subscriptions-under-test.ts';
 import { overridesUnderTest } from './overrides-under-test.ts';
@@ -13,22 +13,15 @@ import { overridesUnderTest } from './overrides-under-test.ts';
  * Mutants this suite catches: an override added to the value of subscriptions; one that has expired still
  * counted; the feature's row not locked; the customer's row not locked.
  */
-let api: ApiUnderTest;
-let made: ReturnType<typeof customerGrantsUnderTest>;
-let overrides: ReturnType<typeof overridesUnderTest>;
 /** The control plane's current time; the machine's clock unless it is set. */
 let frozenMs: number | undefined;
 
-beforeAll(async () => {
-  const clock = { ...systemClock, nowMs: () => frozenMs ?? systemClock.nowMs() };
-  api = await startApi(undefined, { clock });
-  made = customerGrantsUnderTest(api);
-  overrides = overridesUnderTest(api);
-  await made.feature('sso', 'boolean');
-  await made.feature('seats', 'limit');
-});
-
-afterAll(() => api?.close());
+const clock = { ...systemClock, nowMs: () => frozenMs ?? systemClock.nowMs() };
+const api = await apiOfThisFile(undefined, { clock });
+const made = customerGrantsUnderTest(api);
+const overrides = overridesUnderTest(api);
+await made.feature('sso', 'boolean');
+await made.feature('seats', 'limit');
 
 describe('an overridden feature of a customer', () => {
   it('replaces what its subscriptions give, and is there without any', async () => {

@@ -1,3 +1,4 @@
+import { ofThisFile } from '../../tests/support/of-this-file.ts';
 import { type ApiUnderTest, startApi } from '../api-under-test.ts';
 import type { AppOptions } from '../app.ts';
 import { type EmittedEvent, eventText, signatureOf } from './stripe-under-test.ts';
@@ -35,7 +36,7 @@ export interface ProcessorUnderTest {
 type Shown = any;
 type ShownEvent = Shown;
 
-export async function startProcessor(options: AppOptions = {}): Promise<ProcessorUnderTest> {
+async function startProcessor(options: AppOptions = {}): Promise<ProcessorUnderTest> {
   const clock = { ms: NOW_MS };
   const api = await startApi(undefined, {
     ...options,
@@ -95,6 +96,11 @@ export async function startProcessor(options: AppOptions = {}): Promise<Processo
     apply: (processorEventId) =>
       bodyOf(api.request('processor.applyEvent', { params: { processorEventId } })),
   };
+}
+
+/** One that all tests of a file share. */
+export function processorOfThisFile(): Promise<ProcessorUnderTest> {
+  return ofThisFile(startProcessor(), ({ api }) => api.close());
 }
 
 function makers(api: ApiUnderTest): Pick<ProcessorUnderTest, 'customer' | 'plan' | 'addon'> {

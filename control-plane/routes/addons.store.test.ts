@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
+import { describe, expect, it } from 'vitest';
+import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 import { auditEntries } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
@@ -8,15 +8,9 @@ import { auditEntries } from '../subscriptions/subscriptions-under-test.ts';
  * Mutants this suite catches: an add-on's statement without its environment; the old set kept along with the
  * new one.
  */
-let api: ApiUnderTest;
-
-beforeAll(async () => {
-  api = await startApi();
-  await api.request('features.create', { body: { key: 'seats', name: 'Seats', type: 'limit' } });
-  await api.request('features.create', { body: { key: 'sso', name: 'SSO', type: 'boolean' } });
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile();
+await api.request('features.create', { body: { key: 'seats', name: 'Seats', type: 'limit' } });
+await api.request('features.create', { body: { key: 'sso', name: 'SSO', type: 'boolean' } });
 
 let made = 0;
 async function newAddon() {

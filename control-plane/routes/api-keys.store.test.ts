@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parseApiKey } from '../../domain/rules/api-key.ts';
 import type { ApiKey } from '../../schemas/resources/api-keys.ts';
 import type { AuditEntry } from '../../schemas/resources/audit-log.ts';
-import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
+import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 
 /*
  * Keys over HTTP: created, rotated, revoked, never with more scopes than their creator has.
@@ -10,13 +10,7 @@ import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.
  * Seen red with the mutants key-of-any-environment, grant-not-checked, replayed-to-any-key and whole-key-kept
  * (tests/mutants/tenancy-mutants.ts), and with the end of the old key left out of a rotation.
  */
-let api: ApiUnderTest;
-
-beforeAll(async () => {
-  api = await startApi();
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile();
 
 async function make(body: object = { kind: 'secret', scopes: ['*'] }): Promise<ApiKey & { key: string }> {
   const response = await api.request('apiKeys.create', { body });

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
+import { describe, expect, it } from 'vitest';
+import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 import { auditEntries } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
@@ -9,19 +9,11 @@ import { auditEntries } from '../subscriptions/subscriptions-under-test.ts';
  * same value recorded; a mark outside the change, or none; a double on the way; a change of a meter's name
  * that begins a version.
  */
-let api: ApiUnderTest;
-let environment: string;
-let customerId: string;
-
-beforeAll(async () => {
-  api = await startApi();
-  environment = `${api.keys.workspaceId}:live`;
-  customerId = (await api.request('customers.create')).body.id;
-  await api.request('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
-  await api.request('meters.create', { body: { key: 'bytes', name: 'Bytes', aggregation: 'max' } });
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile();
+const { environment } = api;
+const customerId = (await api.request('customers.create')).body.id;
+await api.request('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
+await api.request('meters.create', { body: { key: 'bytes', name: 'Bytes', aggregation: 'max' } });
 
 const put = (body: unknown, meterKey = 'calls', headers = {}) =>
   api.request('budgets.put', { params: { customerId, meterKey }, body, headers });

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
+import { describe, expect, it } from 'vitest';
+import { apiOfThisFile, expectRejection, newCustomer } from '../api-under-test.ts';
 
 /*
  * Customers, and how every list pages.
@@ -9,19 +9,7 @@ import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.
 const CUSTOMERS = '/api/v1/customers';
 const METERS = '/api/v1/meters';
 
-let api: ApiUnderTest;
-
-beforeAll(async () => {
-  api = await startApi();
-});
-
-afterAll(() => api?.close());
-
-let made = 0;
-function newCustomer(): { name: string; email: string; externalId: string } {
-  made += 1;
-  return { name: `Customer ${made}`, email: `c${made}@example.com`, externalId: `ext-${made}` };
-}
+const api = await apiOfThisFile();
 
 describe('a customer', () => {
   it('is created and announced', async () => {

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { burnCredits } from '../../domain/credits/move-credits.ts';
 import { inTransaction } from '../../infra/postgres/pool.ts';
 import { CUSTOMER_GRANTS_MAX } from '../../schemas/resources/credits.ts';
-import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
+import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 import {
   auditEntries,
   catalogueUnderTest,
@@ -17,15 +17,8 @@ import {
  * grant shown; the ledger oldest first; a grant made again under its Idempotency-Key; no event, or no audit
  * entry, for it.
  */
-let api: ApiUnderTest;
-let environment: string;
-
-beforeAll(async () => {
-  api = await startApi();
-  environment = `${api.keys.workspaceId}:live`;
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile();
+const { environment } = api;
 
 const newCustomer = () => catalogueUnderTest(api.pool, environment).customer();
 const grant = (

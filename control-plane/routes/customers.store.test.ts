@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
+import { describe, expect, it } from 'vitest';
+import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 import { updateCustomer } from '../store/customers.ts';
 import { auditEntries, emittedEvents } from '../subscriptions/subscriptions-under-test.ts';
 
@@ -11,13 +11,7 @@ import { auditEntries, emittedEvents } from '../subscriptions/subscriptions-unde
  * listCustomers; the unique violation not caught; `%` and `_` not escaped in the search; pages of the second
  * half not reversed; an event for a change to the same value; requireMatch left out.
  */
-let api: ApiUnderTest;
-
-beforeAll(async () => {
-  api = await startApi();
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile();
 
 let made = 0;
 async function newCustomer(fields: object = {}, key = api.keys.live.secret) {
@@ -157,7 +151,7 @@ describe('a change of a customer', () => {
     const row = { ...fields, id, status: 'active' as const };
     expect(await updateCustomer(api.pool, `${api.keys.workspaceId}:test`, row)).toBeUndefined();
     expect((await retrieve(id)).body.name).not.toBe('x');
-    expect(await updateCustomer(api.pool, `${api.keys.workspaceId}:live`, row)).toMatchObject({ name: 'x' });
+    expect(await updateCustomer(api.pool, api.environment, row)).toMatchObject({ name: 'x' });
   });
 
   it('applies only to the version that its caller read', async () => {

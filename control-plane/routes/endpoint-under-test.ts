@@ -1,5 +1,5 @@
 import { newId } from '../../schemas/primitives/ids.ts';
-import type { ApiUnderTest } from '../api-under-test.ts';
+import type { ApiUnderTest, ResponseOf } from '../api-under-test.ts';
 
 /**
  * One enabled endpoint of a separate workspace, with the rows that the delivery service would have written.
@@ -9,6 +9,13 @@ export interface EndpointUnderTest {
   environment: string;
   endpointId: string;
   newEndpoint(events?: string[]): Promise<string>;
+  /** What a request of it, or of another endpoint, names. */
+  of(id?: string): { key: string; params: { endpointId: string } };
+  deliveries(
+    query?: Record<string, string | number>,
+    id?: string,
+  ): Promise<ResponseOf<'webhookDeliveries.list'>['body']>;
+  replayed(deliveryId: string): Promise<ResponseOf<'webhookDeliveries.replay'>>;
   /** An event of that second after {@link at}(0), and its outcome. */
   notified(seconds: number, state: string, more?: Notified): Promise<{ id: string; eventId: string }>;
   /** So many events, a millisecond apart, with a delivery each. */
@@ -39,11 +46,17 @@ export async function startEndpoint(api: ApiUnderTest): Promise<EndpointUnderTes
   }
 
   const endpointId = await newEndpoint();
+  const of = (id = endpointId) => ({ key, params: { endpointId: id } });
   return {
     key,
     environment,
     endpointId,
     newEndpoint,
+    of,
+
+    deliveries: async (query = {}, id) =>
+      (await api.request('webhookDeliveries.list', { ...of(id), query })).body,
+    replayed: (deliveryId) => api.request('webhookDeliveries.replay', { key, params: { deliveryId } }),
 
     async notified(seconds, state, { endpoint = endpointId, eventId = newId('evt') } = {}) {
       const id = newId('dlv');

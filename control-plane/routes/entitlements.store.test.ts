@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
+import { describe, expect, it } from 'vitest';
+import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 import { customerGrantsUnderTest } from '../entitlements/customer-grants-under-test.ts';
 
 /*
@@ -10,21 +10,14 @@ import { customerGrantsUnderTest } from '../entitlements/customer-grants-under-t
  * for one that is pinned; ended subscriptions read; quantity left out; the workspace's grace as a fixed
  * number.
  */
-let api: ApiUnderTest;
-let made: ReturnType<typeof customerGrantsUnderTest>;
-
-beforeAll(async () => {
-  api = await startApi();
-  made = customerGrantsUnderTest(api);
-  await made.feature('sso', 'boolean');
-  await made.feature('audit', 'boolean');
-  await made.feature('seats', 'limit');
-  await made.feature('storage', 'limit');
-  await api.request('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
-  await made.feature('calls', 'metered', 'calls');
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile();
+const made = customerGrantsUnderTest(api);
+await made.feature('sso', 'boolean');
+await made.feature('audit', 'boolean');
+await made.feature('seats', 'limit');
+await made.feature('storage', 'limit');
+await api.request('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
+await made.feature('calls', 'metered', 'calls');
 
 describe('the entitlements of a customer', () => {
   it('is combined over plans and add-ons, by key', async () => {

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
+import { describe, expect, it } from 'vitest';
+import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 import { auditEntries, emittedEvents } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
@@ -8,17 +8,11 @@ import { auditEntries, emittedEvents } from '../subscriptions/subscriptions-unde
  * Mutants this suite catches: a feature's statement without its environment; the catalogue's lock left out (a
  * deletion against sets that name the feature); meterKey accepted on any type; key or type read from a patch.
  */
-let api: ApiUnderTest;
-
-beforeAll(async () => {
-  api = await startApi();
-  for (const key of ['calls', 'tokens', 'old']) {
-    await api.request('meters.create', { body: { key, name: key, aggregation: 'sum' } });
-  }
-  await api.request('meters.archive', { params: { meterId: 'old' } });
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile();
+for (const key of ['calls', 'tokens', 'old']) {
+  await api.request('meters.create', { body: { key, name: key, aggregation: 'sum' } });
+}
+await api.request('meters.archive', { params: { meterId: 'old' } });
 
 let made = 0;
 async function newFeature(fields: Record<string, unknown> = {}) {

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { API_BASE } from '../../schemas/route.ts';
 import {
   type ApiResponse,
-  type ApiUnderTest,
+  apiOfThisFile,
   type CallOptions,
   expectRejection,
   startApi,
@@ -18,15 +18,10 @@ const PATH = `${API_BASE}/events/funnel`;
 const ORIGIN = 'https://shop.example';
 const EVENT = JSON.stringify({ event: 'widget_view', sessionId: 's' });
 
-let api: ApiUnderTest;
 const clock = { ms: 0, nowMs: Date.now, monotonicMs: () => clock.ms };
 
-beforeAll(async () => {
-  const rateLimits = { publishable: { perSecond: 0.5, burst: 20 }, secret: { perSecond: 10, burst: 40 } };
-  api = await startApi(undefined, { clock, rateLimits });
-});
-
-afterAll(() => api?.close());
+const rateLimits = { publishable: { perSecond: 0.5, burst: 20 }, secret: { perSecond: 10, burst: 40 } };
+const api = await apiOfThisFile(undefined, { clock, rateLimits });
 
 /** As a page posts it. */
 function post(options: CallOptions = {}, search = ''): Promise<ApiResponse> {
@@ -121,7 +116,7 @@ describe('a beacon', () => {
     const { rows } = await api.pool.query('SELECT environment FROM funnel_events WHERE id = $1', [
       response.body.id,
     ]);
-    expect(rows).toEqual([{ environment: `${api.keys.workspaceId}:live` }]);
+    expect(rows).toEqual([{ environment: api.environment }]);
   });
 
   it('never carries a secret key in its address, even with a header', async () => {

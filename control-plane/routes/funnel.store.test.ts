@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ModeKeys } from '../../domain/workspace.ts';
 import type { Funnel } from '../../schemas/resources/funnel.ts';
-import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
+import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 
 /*
  * The funnel (contract, §9) over HTTP and a real Postgres.
@@ -13,13 +13,7 @@ const START_MS = Date.UTC(2026, 2, 1);
 const clock = { at: START_MS, nowMs: () => clock.at, monotonicMs: () => 0 };
 const iso = (ms: number) => new Date(ms).toISOString();
 
-let api: ApiUnderTest;
-
-beforeAll(async () => {
-  api = await startApi(undefined, { clock });
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile(undefined, { clock });
 
 interface Site {
   keys: ModeKeys;

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 
 /*
  * Connecting the payment processor (contract, §9) over HTTP and a real Postgres.
@@ -10,13 +10,7 @@ import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.
 const API_KEY = 'sk_processor_canary_1234';
 const SECRET = 'whsec_canary_5678';
 
-let api: ApiUnderTest;
-
-beforeAll(async () => {
-  api = await startApi();
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile();
 
 beforeEach(async () => {
   await act({ action: 'disconnect' });

@@ -1,8 +1,8 @@
-import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { CHANNELS } from '../../schemas/stored/channels.ts';
 import { AGGREGATIONS } from '../../schemas/usage-limits.ts';
-import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
+import { testClient } from '../../tests/support/test-client.ts';
+import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 import { auditEntries } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
@@ -13,13 +13,7 @@ import { auditEntries } from '../subscriptions/subscriptions-under-test.ts';
  */
 const METERS = '/api/v1/meters';
 
-let api: ApiUnderTest;
-
-beforeAll(async () => {
-  api = await startApi();
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile();
 
 let made = 0;
 async function newMeter(fields: Record<string, unknown> = {}) {
@@ -179,8 +173,7 @@ describe('an existing meter', () => {
 
   it('is archived once, and every change is notified to processes that cache meters', async () => {
     const received: string[] = [];
-    const listener = new Client({ connectionString: api.url });
-    await listener.connect();
+    const listener = await testClient(api.url);
     listener.on('notification', ({ payload = '' }) => received.push(payload));
     await listener.query(`LISTEN ${CHANNELS.changes}`);
     const meter = await newMeter();
@@ -190,13 +183,8 @@ describe('an existing meter', () => {
     expect(archived.body).toMatchObject({ name: 'New', status: 'archived' });
     expect((await api.request('meters.archive', { params })).body).toEqual(archived.body);
     await listener.query('SELECT 1'); // earlier notifications arrive with its response
-    await listener.end();
-    const expected = JSON.stringify({
-      kind: 'meter',
-      environment: `${api.keys.workspaceId}:live`,
-      id: meter.id,
-    });
-    expect(received).toEqual([expected, expected, expected]);
+    const note = JSON.stringify({ kind: 'meter', environment: api.environment, id: meter.id });
+    expect(received).toEqual([note, note, note]);
     expect(await auditEntries(api.pool, meter.id)).toHaveLength(3);
   });
 });

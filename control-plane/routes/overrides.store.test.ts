@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { OVERRIDES_MAX } from '../../schemas/resources/overrides.ts';
-import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
+import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 import { customerGrantsUnderTest } from '../entitlements/customer-grants-under-test.ts';
 import { overridesUnderTest } from '../overrides/overrides-under-test.ts';
 import { auditEntries } from '../subscriptions/subscriptions-under-test.ts';
@@ -11,19 +11,11 @@ import { auditEntries } from '../subscriptions/subscriptions-under-test.ts';
  * Mutants this suite catches: a statement without its environment; its type not checked; a change to the same
  * value recorded; the ETag not compared, or `*` accepted where there is none.
  */
-let api: ApiUnderTest;
-let made: ReturnType<typeof customerGrantsUnderTest>;
-let overrides: ReturnType<typeof overridesUnderTest>;
-
-beforeAll(async () => {
-  api = await startApi();
-  made = customerGrantsUnderTest(api);
-  overrides = overridesUnderTest(api);
-  await made.feature('sso', 'boolean');
-  await made.feature('seats', 'limit');
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile();
+const made = customerGrantsUnderTest(api);
+const overrides = overridesUnderTest(api);
+await made.feature('sso', 'boolean');
+await made.feature('seats', 'limit');
 
 const FAR = '2099-01-01T02:00:00+02:00';
 
@@ -182,7 +174,7 @@ describe('an override', () => {
 
   it(`is one of at most ${OVERRIDES_MAX} of its customer`, async () => {
     const customerId = await made.customer();
-    const environment = `${api.keys.workspaceId}:live`;
+    const { environment } = api;
     await api.pool.query(
       `WITH many AS (
          INSERT INTO features (id, environment, key, name, type, created_at, updated_at)

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 import {
   auditEntries,
   emittedEvents,
@@ -13,20 +13,14 @@ import {
  * copy of them; numbers from JSON.parse; the same set notified as a change; a feature read without its
  * environment.
  */
-let api: ApiUnderTest;
-
-beforeAll(async () => {
-  api = await startApi();
-  await api.request('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
-  const features = [
-    { key: 'sso', name: 'SSO', type: 'boolean' },
-    { key: 'seats', name: 'Seats', type: 'limit' },
-    { key: 'api', name: 'API calls', type: 'metered', meterKey: 'calls' },
-  ];
-  for (const body of features) expect((await api.request('features.create', { body })).status).toBe(201);
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile();
+await api.request('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
+const features = [
+  { key: 'sso', name: 'SSO', type: 'boolean' },
+  { key: 'seats', name: 'Seats', type: 'limit' },
+  { key: 'api', name: 'API calls', type: 'metered', meterKey: 'calls' },
+];
+for (const body of features) expect((await api.request('features.create', { body })).status).toBe(201);
 
 async function newPlan({ published = false } = {}): Promise<{ planId: string }> {
   const { body } = await api.request('createPlan', { body: { productId: 'p', name: 'Pro' } });
@@ -166,7 +160,7 @@ describe('the entitlements of a plan', () => {
     await api.pool.query(
       `INSERT INTO features (id, environment, key, name, type, created_at, updated_at)
        SELECT 'feat_' || key, $1, key, key, 'limit', now(), now() FROM unnest($2::text[]) AS new (key)`,
-      [`${api.keys.workspaceId}:live`, keys],
+      [api.environment, keys],
     );
     const all = keys.map((key, value) => ({ featureKey: `feat_${key}`, value }));
     expectRejection(await put(params, all), 'invalid_request', 'entitlements');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type ApiUnderTest, startApi } from '../api-under-test.ts';
+import { expect, it } from 'vitest';
+import { apiOfThisFile } from '../api-under-test.ts';
 import { emittedEvents, subscriptionsUnderTest } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
@@ -9,20 +9,13 @@ import { emittedEvents, subscriptionsUnderTest } from '../subscriptions/subscrip
  * Mutants this suite catches: a published plan, or a draft with something pinned to it, replaced in place; a
  * new version without a copy; the same set or name counted as a change; an archived plan changed in place.
  */
-let api: ApiUnderTest;
-let customerId: string;
-
 const FEATURES = ['a', 'b', 'c'];
 
-beforeAll(async () => {
-  api = await startApi();
-  for (const key of FEATURES) {
-    await api.request('features.create', { body: { key, name: key, type: 'limit' } });
-  }
-  customerId = await subscriptionsUnderTest(api).customer();
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile();
+for (const key of FEATURES) {
+  await api.request('features.create', { body: { key, name: key, type: 'limit' } });
+}
+const customerId = await subscriptionsUnderTest(api).customer();
 
 type Limits = Record<string, number | boolean | null>;
 

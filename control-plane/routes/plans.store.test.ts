@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { nextPlanStatuses } from '../../domain/rules/plan-status.ts';
 import type { PLAN_STATUSES } from '../../schemas/value-sets.ts';
-import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
+import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 import { auditEntries, emittedEvents } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
@@ -12,13 +12,7 @@ import { auditEntries, emittedEvents } from '../subscriptions/subscriptions-unde
  * event although nothing changed; a transition made without the rule; the version of a published plan left as
  * it is; If-Match not checked.
  */
-let api: ApiUnderTest;
-
-beforeAll(async () => {
-  api = await startApi();
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile();
 
 const ABSENT = 'plan_aaaaaaaaaaaaaaaaaaaaaaaaaa';
 

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { expectRejection } from '../api-under-test.ts';
 import { WAITING_BOUNDS } from '../processor/kept-event.ts';
-import { NOW_MS, type ProcessorUnderTest, startProcessor } from '../processor/processor-under-test.ts';
+import { NOW_MS, processorOfThisFile } from '../processor/processor-under-test.ts';
 import { API_VERSIONS } from '../processor/stripe-under-test.ts';
 import { giveUpEvents } from '../store/processor-events.ts';
 import { auditEntries, emittedEvents } from '../subscriptions/subscriptions-under-test.ts';
@@ -15,13 +15,7 @@ import { auditEntries, emittedEvents } from '../subscriptions/subscriptions-unde
  */
 const WAIT = { timeout: 30_000, interval: 50 };
 
-let made: ProcessorUnderTest;
-
-beforeAll(async () => {
-  made = await startProcessor();
-});
-
-afterAll(() => made?.api.close());
+const made = await processorOfThisFile();
 
 beforeEach(() => {
   made.clock.ms = NOW_MS;
@@ -282,7 +276,7 @@ describe('what is not mapped', () => {
 
   it('is bounded: the oldest are dropped, shown as given up, and may be sent again', async () => {
     const { id, event } = await waiting();
-    const environment = `${made.api.keys.workspaceId}:live`;
+    const { environment } = made.api;
     const processorSubscriptionId = name('sub');
     const total = (await made.events({ status: 'unmatched' })).length;
     const bounds = { ...WAITING_BOUNDS, processorSubscriptionId };

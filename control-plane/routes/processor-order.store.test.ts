@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { expectRejection } from '../api-under-test.ts';
-import { NOW_MS, type ProcessorUnderTest, startProcessor } from '../processor/processor-under-test.ts';
+import { NOW_MS, processorOfThisFile } from '../processor/processor-under-test.ts';
 import { API_VERSIONS, type ReportedSubscription } from '../processor/stripe-under-test.ts';
 import { auditEntries, emittedEvents } from '../subscriptions/subscriptions-under-test.ts';
 
@@ -11,13 +11,7 @@ import { auditEntries, emittedEvents } from '../subscriptions/subscriptions-unde
  * stamped, or stamped for nothing; `pause_collection` not read; the mode not checked; the times of a test
  * clock rejected, or compared with ours; the order of one clock's times left out.
  */
-let made: ProcessorUnderTest;
-
-beforeAll(async () => {
-  made = await startProcessor();
-});
-
-afterAll(() => made?.api.close());
+const made = await processorOfThisFile();
 
 beforeEach(() => {
   made.clock.ms = NOW_MS;
@@ -113,7 +107,7 @@ describe('what the processor reports before the link', () => {
     const id = newId();
     const { id: ours } = await made.subscribe({ processorSubscriptionId: id });
     const taken = `INSERT INTO processor_events (environment, id, received_at) VALUES ($1, $2, now())`;
-    await made.api.pool.query(taken, [`${made.api.keys.workspaceId}:live`, `evt_${id}`]);
+    await made.api.pool.query(taken, [made.api.environment, `evt_${id}`]);
     await notified(-10, { id, status: 'paused' }, { id: `evt_${id}` });
     expect((await made.read(ours)).status).toBe('active');
     expect((await made.events()).find((one) => one.id === `evt_${id}`)).toMatchObject({ status: 'applied' });

@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { expectRejection } from '../api-under-test.ts';
-import { type ProcessorUnderTest, startProcessor } from '../processor/processor-under-test.ts';
+import { processorOfThisFile } from '../processor/processor-under-test.ts';
 import { auditEntries } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
  * Mutants this suite catches: a price of another environment used as ours; a version made for a mapping; the
  * previous prices kept along with the new ones; one of the two ids of a customer named for the other.
  */
-let made: ProcessorUnderTest;
-
-beforeAll(async () => {
-  made = await startProcessor();
-});
-
-afterAll(() => made?.api.close());
+const made = await processorOfThisFile();
 
 let named = 0;
 const name = (what: string) => `${what}_1Theirs${++named}`;

@@ -1,6 +1,6 @@
 import { Stripe } from 'stripe';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiResponse, type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
+import { describe, expect, it } from 'vitest';
+import { type ApiResponse, apiOfThisFile, expectRejection } from '../api-under-test.ts';
 
 /*
  * Events of the payment processor (contract, §9) over HTTP and a real Postgres, signed by the official
@@ -16,19 +16,11 @@ const T0 = Math.floor(Date.UTC(2026, 5, 1) / 1000);
 const FAR = Math.floor(Date.UTC(2090, 0, 1) / 1000);
 const clock = { nowMs: () => Date.UTC(2026, 5, 2), monotonicMs: () => 0 };
 
-let api: ApiUnderTest;
-let customerId: string;
-let planId: string;
-
-beforeAll(async () => {
-  api = await startApi(undefined, { clock });
-  const body = { action: 'set_webhook_secret', secret: SECRET };
-  await api.request('connectProcessor', { body });
-  customerId = (await api.request('customers.create')).body.id;
-  planId = (await api.request('createPlan', { body: { productId: 'p', name: 'Pro' } })).body.id;
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile(undefined, { clock });
+const body = { action: 'set_webhook_secret', secret: SECRET };
+await api.request('connectProcessor', { body });
+const customerId = (await api.request('customers.create')).body.id;
+const planId = (await api.request('createPlan', { body: { productId: 'p', name: 'Pro' } })).body.id;
 
 let made = 0;
 

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiResponse, type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
+import { describe, expect, it } from 'vitest';
+import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 
 /*
  * The page that shows the API description, as a browser sees it.
@@ -7,15 +7,8 @@ import { type ApiResponse, type ApiUnderTest, expectRejection, startApi } from '
  * Mutants this suite catches: an asset from another origin; `validatorUrl` left out; a directive of the
  * policy with `*`; the asset read from its folder by the name in the path.
  */
-let api: ApiUnderTest;
-let page: ApiResponse;
-
-beforeAll(async () => {
-  api = await startApi();
-  page = await api.call('GET', '/docs', { key: undefined });
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile();
+const page = await api.call('GET', '/docs', { key: undefined });
 
 function assetPaths(): string[] {
   return [...page.text.matchAll(/\b(?:src|href)="([^"]*)"/g)].map(([, path = '']) => path);

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { addMonths } from '../../domain/rules/subscription-period.ts';
-import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
+import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 import { inMinutes, subscriptionsUnderTest } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
@@ -10,15 +10,8 @@ import { inMinutes, subscriptionsUnderTest } from '../subscriptions/subscription
  * has lapsed, or where a cancellation comes sooner; an add-on set to its present quantity that notifies
  * again; the bound on add-ons not checked.
  */
-let api: ApiUnderTest;
-let made: ReturnType<typeof subscriptionsUnderTest>;
-
-beforeAll(async () => {
-  api = await startApi();
-  made = subscriptionsUnderTest(api);
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile();
+const made = subscriptionsUnderTest(api);
 
 describe('canceling', () => {
   it('happens now by default, and a second time changes nothing', async () => {

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
+import { expect, it } from 'vitest';
+import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 import { subscriptionsUnderTest } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
@@ -13,15 +13,8 @@ import { subscriptionsUnderTest } from '../subscriptions/subscriptions-under-tes
 const SUBSCRIPTIONS_MAX = 100;
 const ADDONS_MAX = 20;
 
-let api: ApiUnderTest;
-let made: ReturnType<typeof subscriptionsUnderTest>;
-
-beforeAll(async () => {
-  api = await startApi();
-  made = subscriptionsUnderTest(api);
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile();
+const made = subscriptionsUnderTest(api);
 
 it('limits the subscriptions of a customer that have not ended, also for concurrent requests', async () => {
   const [customerId, planId] = [await made.customer(), await made.plan()];

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { nextStatuses } from '../../domain/rules/subscription-status.ts';
 import { SUBSCRIPTION_STATUSES } from '../../schemas/value-sets.ts';
-import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
+import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 import { inMinutes, subscriptionsUnderTest } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
@@ -11,15 +11,8 @@ import { inMinutes, subscriptionsUnderTest } from '../subscriptions/subscription
  * Mutants this suite catches: requireTransition left out; `canceled` notified as updated too; an event for a
  * change to the same value; the pin kept on another plan; If-Match not checked.
  */
-let api: ApiUnderTest;
-let made: ReturnType<typeof subscriptionsUnderTest>;
-
-beforeAll(async () => {
-  api = await startApi();
-  made = subscriptionsUnderTest(api);
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile();
+const made = subscriptionsUnderTest(api);
 
 describe('a status', () => {
   const changes = SUBSCRIPTION_STATUSES.flatMap((from) =>

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 import { inMinutes, subscriptionsUnderTest } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
@@ -9,15 +9,8 @@ import { inMinutes, subscriptionsUnderTest } from '../subscriptions/subscription
  * the environment left out of a statement; an event written twice or not at all; an add-on that is named
  * twice accepted.
  */
-let api: ApiUnderTest;
-let made: ReturnType<typeof subscriptionsUnderTest>;
-
-beforeAll(async () => {
-  api = await startApi();
-  made = subscriptionsUnderTest(api);
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile();
+const made = subscriptionsUnderTest(api);
 
 const WAIT = { timeout: 10_000, interval: 20 };
 

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { addMonths } from '../../domain/rules/subscription-period.ts';
-import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
+import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 import { inMinutes, subscriptionsUnderTest } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
@@ -10,15 +10,8 @@ import { inMinutes, subscriptionsUnderTest } from '../subscriptions/subscription
  * the start of the trial; a cancellation at the end that stays where the end was; one with its own time that
  * moves; another interval applied to the running period; a pending plan applied at once, or never.
  */
-let api: ApiUnderTest;
-let made: ReturnType<typeof subscriptionsUnderTest>;
-
-beforeAll(async () => {
-  api = await startApi();
-  made = subscriptionsUnderTest(api);
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile();
+const made = subscriptionsUnderTest(api);
 
 const MONTHLY = { interval: 'month', intervalCount: 1 };
 const date = (text: string) => `${text}T00:00:00.000Z`;

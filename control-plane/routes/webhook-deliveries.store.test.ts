@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 import { at, type EndpointUnderTest, startEndpoint } from './endpoint-under-test.ts';
 
 /*
@@ -9,24 +9,13 @@ import { at, type EndpointUnderTest, startEndpoint } from './endpoint-under-test
  * Mutants this suite catches: an event that is on its way sent twice; the row of the endpoint not locked; one
  * WHERE environment dropped.
  */
-let api: ApiUnderTest;
 let one: EndpointUnderTest;
 
-beforeAll(async () => {
-  api = await startApi();
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile();
 
 beforeEach(async () => {
   one = await startEndpoint(api);
 });
-
-const of = (id = one.endpointId) => ({ key: one.key, params: { endpointId: id } });
-const listOf = async (query: Record<string, string | number> = {}, id?: string) =>
-  (await api.request('webhookDeliveries.list', { ...of(id), query })).body;
-const replayOne = (deliveryId: string) =>
-  api.request('webhookDeliveries.replay', { key: one.key, params: { deliveryId } });
 
 describe('the log of deliveries', () => {
   it('is of one endpoint, newest first, by the page and by status', async () => {
@@ -37,7 +26,7 @@ describe('the log of deliveries', () => {
       await one.notified(3, 'failed'),
     ];
     await one.notified(4, 'succeeded', { endpoint: other });
-    const { data, total } = await listOf();
+    const { data, total } = await one.deliveries();
     expect([total, data.map(({ id }) => id)]).toEqual([3, [third.id, second.id, first.id]]);
     expect(data[1]).toEqual({
       id: second.id,
@@ -49,11 +38,11 @@ describe('the log of deliveries', () => {
       nextAttemptAt: expect.stringMatching(/Z$/),
       createdAt: at(2).toISOString(),
     });
-    expect((await listOf({ status: 'failed', pageSize: 1, page: 2 })).data.map(({ id }) => id)).toEqual([
-      first.id,
-    ]);
-    expect(await listOf({ status: 'held' })).toMatchObject({ data: [], total: 0 });
-    expect((await listOf({}, other)).total).toBe(1);
+    expect(
+      (await one.deliveries({ status: 'failed', pageSize: 1, page: 2 })).data.map(({ id }) => id),
+    ).toEqual([first.id]);
+    expect(await one.deliveries({ status: 'held' })).toMatchObject({ data: [], total: 0 });
+    expect((await one.deliveries({}, other)).total).toBe(1);
   });
 
   it('shows the attempts of a delivery as they were', async () => {
@@ -106,7 +95,7 @@ describe('the log of deliveries', () => {
       );
     }
     expectRejection(
-      await api.request('webhookDeliveries.list', { ...of(), query: { status: 'lost' as never } }),
+      await api.request('webhookDeliveries.list', { ...one.of(), query: { status: 'gone' as never } }),
       'invalid_request',
       'status',
     );
@@ -116,39 +105,39 @@ describe('the log of deliveries', () => {
 describe('a delivery that is replayed', () => {
   it.each(['failed', 'held', 'succeeded'])('having %s is made again, for the same event', async (state) => {
     const { id, eventId } = await one.notified(1, state);
-    const { status, body } = await replayOne(id);
+    const { status, body } = await one.replayed(id);
     expect([status, body.id === id]).toEqual([200, false]);
     expect(body).toMatchObject({ endpointId: one.endpointId, eventId, status: 'pending', attemptsMade: 0 });
     expect(await one.dueNow()).toEqual([eventId]);
-    expect((await listOf()).data.map(({ status: shown }) => shown)).toEqual(['pending', state]);
+    expect((await one.deliveries()).data.map(({ status: shown }) => shown)).toEqual(['pending', state]);
   });
 
   it('while it is pending is due at once, and not twice', async () => {
     const { id, eventId } = await one.notified(1, 'pending');
     const older = await one.notified(0, 'failed', { eventId });
-    expect((await replayOne(id)).body).toMatchObject({ id, attemptsMade: 2 });
-    expect((await replayOne(older.id)).body.id).toBe(id);
+    expect((await one.replayed(id)).body).toMatchObject({ id, attemptsMade: 2 });
+    expect((await one.replayed(older.id)).body.id).toBe(id);
     expect(await one.dueNow()).toEqual([eventId]);
   });
 
   it('by many at once is made once', async () => {
     const { id } = await one.notified(1, 'failed');
-    const responses = await Promise.all(Array.from({ length: 5 }, () => replayOne(id)));
+    const responses = await Promise.all(Array.from({ length: 5 }, () => one.replayed(id)));
     expect(new Set(responses.map(({ body }) => body.id)).size).toBe(1);
-    expect((await listOf()).total).toBe(2);
+    expect((await one.deliveries()).total).toBe(2);
   });
 
   it('needs an endpoint that is there and enabled', async () => {
     const { id } = await one.notified(1, 'failed');
     await one.disable();
-    expectRejection(await replayOne(id), 'illegal_transition');
-    await api.request('webhookEndpoints.delete', of());
-    expectRejection(await replayOne(id), 'endpoint_not_found', 'endpointId');
+    expectRejection(await one.replayed(id), 'illegal_transition');
+    await api.request('webhookEndpoints.delete', one.of());
+    expectRejection(await one.replayed(id), 'endpoint_not_found', 'endpointId');
   });
 
   it('is audited under its endpoint', async () => {
     const { id } = await one.notified(1, 'failed');
-    const { body } = await replayOne(id);
+    const { body } = await one.replayed(id);
     const sql = `SELECT after FROM audit_log WHERE object_id = $1 AND action = 'webhookDeliveries.replay'`;
     const { rows } = await api.pool.query(sql, [one.endpointId]);
     expect(rows).toEqual([{ after: { replayed: id, as: body.id } }]);

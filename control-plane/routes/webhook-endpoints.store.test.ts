@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { deriveSecrets } from '../../domain/secrets.ts';
 import { openWebhookSecret } from '../../domain/webhook-secrets.ts';
 import type { WebhookEndpoint } from '../../schemas/resources/webhooks.ts';
-import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
+import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 
 /*
  * Operations on an existing endpoint (contract, §8), over HTTP and a real Postgres.
@@ -13,15 +13,10 @@ import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.
 const { sealingKey } = deriveSecrets(Buffer.alloc(32, 7));
 const HOOKS = 'https://receiver.example/hooks';
 
-let api: ApiUnderTest;
 let key: string;
 let environment: string;
 
-beforeAll(async () => {
-  api = await startApi();
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile();
 
 beforeEach(async () => {
   const { workspaceId, live } = await api.addWorkspace();

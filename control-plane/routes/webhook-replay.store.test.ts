@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { EVENT_TYPES } from '../../schemas/events.ts';
 import { startStopwatch } from '../../tests/support/stopwatch.ts';
-import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
+import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 import { at, type EndpointUnderTest, startEndpoint } from './endpoint-under-test.ts';
 
 /*
@@ -11,27 +11,18 @@ import { at, type EndpointUnderTest, startEndpoint } from './endpoint-under-test
  * that is on its way doubled; no bound to one call; an event read by its environment; a test sent to every
  * endpoint.
  */
-let api: ApiUnderTest;
 let one: EndpointUnderTest;
 
-beforeAll(async () => {
-  api = await startApi();
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile();
 
 beforeEach(async () => {
   one = await startEndpoint(api);
 });
 
-const of = (id = one.endpointId) => ({ key: one.key, params: { endpointId: id } });
-const listOf = async (query: Record<string, string | number> = {}, id?: string) =>
-  (await api.request('webhookDeliveries.list', { ...of(id), query })).body;
-const replayOne = (deliveryId: string) =>
-  api.request('webhookDeliveries.replay', { key: one.key, params: { deliveryId } });
-const replay = (body: object) => api.request('webhookEndpoints.replay', { ...of(), body });
+const replay = (body: object) => api.request('webhookEndpoints.replay', { ...one.of(), body });
 const span = (from: number, to: number) => ({ from: at(from).toISOString(), to: at(to).toISOString() });
-const test = (body: object = {}, id?: string) => api.request('webhookEndpoints.test', { ...of(id), body });
+const test = (body: object = {}, id?: string) =>
+  api.request('webhookEndpoints.test', { ...one.of(id), body });
 
 describe('a time that is replayed', () => {
   it('is delivered again in its order, from its beginning up to its end', async () => {
@@ -57,7 +48,7 @@ describe('a time that is replayed', () => {
     expect((await replay(span(0, 9))).body).toEqual({ replayed: 1, hurried: 1 });
     expect((await replay(span(0, 9))).body).toEqual({ replayed: 0, hurried: 0 });
     expect(await one.dueNow()).toEqual([waiting.eventId, failed.eventId]);
-    expect((await listOf()).total).toBe(3);
+    expect((await one.deliveries()).total).toBe(3);
   });
 
   it('leaves what is being tried just now to its attempt', async () => {
@@ -68,7 +59,7 @@ describe('a time that is replayed', () => {
       [id],
     );
     expect((await replay(span(0, 9))).body).toEqual({ replayed: 0, hurried: 0 });
-    expect((await replayOne(id)).body.id).toBe(id);
+    expect((await one.replayed(id)).body.id).toBe(id);
     expect(await one.dueNow()).toEqual([]);
   });
 
@@ -87,7 +78,7 @@ describe('a time that is replayed', () => {
     expect(first).toEqual({ replayed: 10_000, hurried: 0, nextFrom: at(10.001).toISOString() });
     const rest = (await replay({ ...span(0, 99), from: first.nextFrom, onlyFailed: true })).body;
     expect(rest).toEqual({ replayed: 50, hurried: 0 });
-    expect((await listOf({ status: 'pending' })).total).toBe(10_050);
+    expect((await one.deliveries({ status: 'pending' })).total).toBe(10_050);
   });
 
   it('with more than 10,000 pending runs in order, and nothing twice', async () => {
@@ -150,7 +141,7 @@ describe('an endpoint that is tried', () => {
     expect((await api.request('webhookEvents.list', { key: one.key })).body.total).toBe(0);
     const sql = 'SELECT fanned_out FROM webhook_events WHERE id = $1';
     expect((await api.pool.query(sql, [body.eventId])).rows).toEqual([{ fanned_out: true }]);
-    expect((await listOf({}, other)).total).toBe(0);
+    expect((await one.deliveries({}, other)).total).toBe(0);
   });
 
   it('is sent what it selected by default', async () => {
@@ -167,8 +158,8 @@ describe('an endpoint that is tried', () => {
     await api.pool.query('DELETE FROM webhook_queue WHERE environment = $1', [one.environment]);
     const all = { from: '2020-01-01T00:00:00Z', to: '2099-01-01T00:00:00Z' };
     expect((await replay(all)).body).toEqual({ replayed: 0, hurried: 0 });
-    const [tested] = (await listOf()).data;
-    expect((await replayOne(tested?.id ?? '')).body.status).toBe('pending');
+    const [tested] = (await one.deliveries()).data;
+    expect((await one.replayed(tested?.id ?? '')).body.status).toBe('pending');
   });
 
   it('needs to be enabled', async () => {

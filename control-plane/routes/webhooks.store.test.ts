@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { deriveSecrets, unseal } from '../../domain/secrets.ts';
 import { EVENT_TYPES } from '../../schemas/events.ts';
 import type { EventEnvelope, WebhookEndpoint } from '../../schemas/resources/webhooks.ts';
-import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
+import { apiOfThisFile, expectRejection, startApi } from '../api-under-test.ts';
 
 /*
  * Webhook endpoints and events (contract, §8) over HTTP and a real Postgres.
@@ -12,13 +12,7 @@ import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.
  */
 const { sealingKey } = deriveSecrets(Buffer.alloc(32, 7));
 
-let api: ApiUnderTest;
-
-beforeAll(async () => {
-  api = await startApi();
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile();
 
 const HOOKS = 'https://example.com/hooks';
 const create = (fields: object = {}, key = api.keys.live.secret) =>

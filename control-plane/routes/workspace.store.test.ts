@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../schemas/resources/audit-log.ts';
-import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
+import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 
 /*
  * The workspace and the audit log.
@@ -9,13 +9,8 @@ import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.
  * written for a change to the same value.
  */
 const SOON = { timeout: 20_000 };
-let api: ApiUnderTest;
 
-beforeAll(async () => {
-  api = await startApi();
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile();
 
 const entriesOf = async (key: string, query: Record<string, string | number> = {}) =>
   (await api.request('auditLog.list', { key, query })).body;

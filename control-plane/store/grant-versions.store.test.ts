@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { inTransaction } from '../../infra/postgres/pool.ts';
-import { type ApiUnderTest, startApi } from '../api-under-test.ts';
+import { apiOfThisFile } from '../api-under-test.ts';
 import { customerGrantsUnderTest } from '../entitlements/customer-grants-under-test.ts';
 import { readMarks, readSizedMark } from './grant-versions.ts';
 import { lockNotified } from './notified-entitlements.ts';
@@ -9,21 +9,13 @@ import { lockNotified } from './notified-entitlements.ts';
  * The mark is the fallback for lost notifications: every kind of change must change it. Mutants this suite
  * catches: any part of the mark left out; another environment's customer found; the bound not kept.
  */
-let api: ApiUnderTest;
-let made: ReturnType<typeof customerGrantsUnderTest>;
-let environment: string;
-
-beforeAll(async () => {
-  api = await startApi();
-  made = customerGrantsUnderTest(api);
-  environment = `${api.keys.workspaceId}:live`;
-  await made.feature('sso', 'boolean');
-  await made.feature('seats', 'limit');
-  await api.request('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
-  await made.feature('calls', 'metered', 'calls');
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile();
+const made = customerGrantsUnderTest(api);
+const { environment } = api;
+await made.feature('sso', 'boolean');
+await made.feature('seats', 'limit');
+await api.request('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
+await made.feature('calls', 'metered', 'calls');
 
 async function markOf(customerId: string): Promise<string> {
   const [one] = await readMarks(api.pool, [{ environment, customerId }]);

@@ -1,12 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pino } from 'pino';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
-import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { expect, it } from 'vitest';
 import { AGGREGATIONS } from '../../schemas/usage-limits.ts';
 import { eventLine } from '../../tests/support/event-line.ts';
+import { warehouseOfThisFile } from '../../tests/support/log-and-warehouse.ts';
 import { readCounter } from './read-counter.ts';
 import { readManyCounters } from './read-many-counters.ts';
 
@@ -18,37 +13,25 @@ import { readManyCounters } from './read-many-counters.ts';
 const HOUR_MS = 3_600_000;
 const CUSTOMERS = 20;
 const nowMs = Date.now();
-let folder: string;
-let warehouse: Warehouse;
-
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'metergate-test-'));
-  warehouse = createChdbWarehouse({ directory: join(folder, 'warehouse'), log: pino({ level: 'silent' }) });
-  await warehouse.migrate();
-  const lines = Array.from({ length: 6_000 }, (_, at) =>
-    Buffer.from(
-      eventLine({
-        id: `use_${String(at).padStart(26, 'a')}`,
-        environment: at % 17 === 0 ? 'ws_b:live' : 'ws_a:live',
-        customerId: customerOf(at % CUSTOMERS),
-        meterKey: at % 13 === 0 ? 'other' : 'calls',
-        value: `${(at * 7919) % 1000}.${at % 10}1`,
-        uniqueValue: `=${at % 23}`,
-        properties: {},
-        occurredAtMs: nowMs - ((at * 104_729) % (72 * HOUR_MS)),
-        createdAtMs: nowMs,
-      }),
-    ),
-  );
-  await warehouse.insertEvents({ token: 'test', lines: Buffer.concat(lines), timeoutMs: 20_000 });
-});
-
-afterAll(async () => {
-  await warehouse?.close();
-  rmSync(folder, { recursive: true, force: true });
-});
 
 const customerOf = (at: number) => `cus_${String(at).padStart(26, 'b')}`;
+const warehouse = await warehouseOfThisFile();
+const lines = Array.from({ length: 6_000 }, (_, at) =>
+  Buffer.from(
+    eventLine({
+      id: `use_${String(at).padStart(26, 'a')}`,
+      environment: at % 17 === 0 ? 'ws_b:live' : 'ws_a:live',
+      customerId: customerOf(at % CUSTOMERS),
+      meterKey: at % 13 === 0 ? 'other' : 'calls',
+      value: `${(at * 7919) % 1000}.${at % 10}1`,
+      uniqueValue: `=${at % 23}`,
+      properties: {},
+      occurredAtMs: nowMs - ((at * 104_729) % (72 * HOUR_MS)),
+      createdAtMs: nowMs,
+    }),
+  ),
+);
+await warehouse.insertEvents({ token: 'test', lines: Buffer.concat(lines), timeoutMs: 20_000 });
 
 /**
  * From spans within an hour, over two hours without a whole one, to days; on bounds of hours and off them.

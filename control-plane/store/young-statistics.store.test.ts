@@ -1,8 +1,8 @@
 import type { Pool, PoolClient } from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { readCustomerGrants } from '../../domain/store/customer-grants.ts';
 import { inTransaction } from '../../infra/postgres/pool.ts';
-import { type ApiUnderTest, startApi } from '../api-under-test.ts';
+import { apiOfThisFile, startApi } from '../api-under-test.ts';
 import { FANOUT_MEMBERS } from './fanout-members.ts';
 import { countFunnelSessions } from './funnel-events.ts';
 import { readMarks } from './grant-versions.ts';
@@ -23,20 +23,12 @@ const MANY = 10_000;
 const BORN = new Date('2026-11-01T00:00:00Z');
 const LATER = new Date('2026-11-03T00:00:00Z');
 
-let api: ApiUnderTest;
-let environment: string;
-let customers: string[];
-
-beforeAll(async () => {
-  api = await startApi();
-  await crowd(api.pool, `${api.keys.workspaceId}:live`, MANY);
-  await api.pool.query('ANALYZE');
-  environment = `${(await api.addWorkspace()).workspaceId}:live`;
-  await crowd(api.pool, environment, MANY);
-  customers = await customerIdsOf(api.pool, environment, 500);
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile();
+await crowd(api.pool, api.environment, MANY);
+await api.pool.query('ANALYZE');
+const environment = `${(await api.addWorkspace()).workspaceId}:live`;
+await crowd(api.pool, environment, MANY);
+const customers = await customerIdsOf(api.pool, environment, 500);
 
 describe('where statistics do not know the environment', () => {
   /** However many rows the environment has. */

@@ -54,7 +54,7 @@ export function inMinutes(minutes: number): string {
 
 /** Subscriptions of the live environment over HTTP, and the events and audit entries of them. */
 export function subscriptionsUnderTest(api: ApiUnderTest) {
-  const catalogue = catalogueUnderTest(api.pool, `${api.keys.workspaceId}:live`);
+  const catalogue = catalogueUnderTest(api.pool, api.environment);
   const notified = (objectId: string) => emittedEvents(api.pool, objectId);
 
   /** With these fields, and a separate customer and plan unless they are given. */

@@ -1,13 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
-import type { EventLogReader, EventLogWriter } from '../../infra/ports/event-log.ts';
-import type { Warehouse } from '../../infra/ports/warehouse.ts';
-import { openSegmentLogReader } from '../../infra/segment-log/reader.ts';
-import { openSegmentLogWriter } from '../../infra/segment-log/writer.ts';
+import { describe, expect, it } from 'vitest';
 import { calendarSpan, type Span } from '../../schemas/primitives/calendar.ts';
 import { AGGREGATIONS } from '../../schemas/usage-limits.ts';
 import type { TestEvent } from '../../tests/support/event-line.ts';
@@ -20,7 +11,7 @@ import {
   within,
 } from '../../tests/support/usage-oracle.ts';
 import { expectRejection } from '../api-under-test.ts';
-import { isoText, numberIn, startUsage, type UsageUnderTest } from './usage-under-test.ts';
+import { isoText, numberIn, usageOfThisFile } from './usage-under-test.ts';
 
 /*
  * Breakdowns and lists of events over HTTP from a real Postgres and ClickHouse.
@@ -28,37 +19,8 @@ import { isoText, numberIn, startUsage, type UsageUnderTest } from './usage-unde
  * Mutants this suite catches: FINAL left out; tags left on labels; groups sorted by label only; `other`
  * summed for a max; the default rate for a value that has its own; `>=` in the cursor's comparison.
  */
-const log = pino({ level: 'silent' });
-
-let folder: string;
-let warehouse: Warehouse;
-let writer: EventLogWriter;
-let reader: EventLogReader;
-let usage: UsageUnderTest;
-let happenings: Happening[];
-let nowMs: number;
-
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'metergate-test-'));
-  warehouse = createChdbWarehouse({ directory: join(folder, 'warehouse'), log });
-  await warehouse.migrate();
-  writer = await openSegmentLogWriter({
-    directory: join(folder, 'log'),
-    identityCheck: Buffer.alloc(16),
-    log,
-  });
-  reader = await openSegmentLogReader({ directory: join(folder, 'log') });
-  usage = await startUsage({ warehouse, writer, reader });
-  ({ happenings, nowMs } = usage);
-});
-
-afterAll(async () => {
-  await usage?.api.close();
-  await reader?.close();
-  await writer?.close();
-  await warehouse?.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+const usage = await usageOfThisFile();
+const { happenings, nowMs } = usage;
 
 async function loadNow(events: TestEvent[]): Promise<void> {
   await usage.load(await usage.append(events));

@@ -1,24 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import fc from 'fast-check';
-import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
-import type { EventLogReader, EventLogWriter } from '../../infra/ports/event-log.ts';
-import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { describe, expect, it } from 'vitest';
 import { createListener } from '../../infra/postgres/listen.ts';
-import { openSegmentLogReader } from '../../infra/segment-log/reader.ts';
-import { openSegmentLogWriter } from '../../infra/segment-log/writer.ts';
 import { calendarSpan, type Span } from '../../schemas/primitives/calendar.ts';
 import { CHANNELS } from '../../schemas/stored/channels.ts';
 import { AGGREGATIONS } from '../../schemas/usage-limits.ts';
 import type { TestEvent } from '../../tests/support/event-line.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import { expectedValue, type Happening, unitsOf, within } from '../../tests/support/usage-oracle.ts';
 import { expectRejection } from '../api-under-test.ts';
 import { findMeter, type MeterRow } from '../store/meters.ts';
 import { readCounter } from '../store/read-counter.ts';
-import { isoText, numberIn, startUsage, type UsageUnderTest } from './usage-under-test.ts';
+import { isoText, numberIn, usageOfThisFile } from './usage-under-test.ts';
 
 /*
  * Counters over HTTP from a real log, Postgres and ClickHouse; this file plays the aggregator.
@@ -26,37 +18,12 @@ import { isoText, numberIn, startUsage, type UsageUnderTest } from './usage-unde
  * Mutants this suite catches: an edge with <= in place of <; max of an empty edge as 0; toFloat64 in a sum;
  * the environment left out; no wait; asOf as the time of the response; a load not requested.
  */
-const log = pino({ level: 'silent' });
-
-let folder: string;
-let warehouse: Warehouse;
-let writer: EventLogWriter;
-let reader: EventLogReader;
-let usage: UsageUnderTest;
-let happenings: Happening[];
-let nowMs: number;
-
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'metergate-test-'));
-  warehouse = createChdbWarehouse({ directory: join(folder, 'warehouse'), log });
-  await warehouse.migrate();
-  writer = await openSegmentLogWriter({
-    directory: join(folder, 'log'),
-    identityCheck: Buffer.alloc(16),
-    log,
-  });
-  reader = await openSegmentLogReader({ directory: join(folder, 'log') });
-  usage = await startUsage({ warehouse, writer, reader });
-  ({ happenings, nowMs } = usage);
-});
-
-afterAll(async () => {
-  await usage?.api.close();
-  await reader?.close();
-  await writer?.close();
-  await warehouse?.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+const usage = await usageOfThisFile();
+const {
+  happenings,
+  nowMs,
+  stores: { warehouse },
+} = usage;
 
 async function meterOf(key: string): Promise<MeterRow> {
   const meter = await findMeter(usage.api.pool, usage.environment, key);
@@ -198,7 +165,7 @@ describe('a read behind the log', () => {
     });
     const listening = new Promise<() => Promise<void>>((resolve) => {
       const listener = createListener(
-        { url: () => usage.api.url, log },
+        { url: () => usage.api.url, log: SILENT },
         {
           channels: { [CHANNELS.readerWaits]: () => onRequest() },
           onSession: () => resolve(() => listener.close()),

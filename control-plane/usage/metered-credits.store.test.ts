@@ -1,16 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
-import type { EventLogReader, EventLogWriter } from '../../infra/ports/event-log.ts';
-import type { Warehouse } from '../../infra/ports/warehouse.ts';
-import { openSegmentLogReader } from '../../infra/segment-log/reader.ts';
-import { openSegmentLogWriter } from '../../infra/segment-log/writer.ts';
+import { describe, expect, it } from 'vitest';
 import { CHANNELS } from '../../schemas/stored/channels.ts';
 import { customerGrantsUnderTest } from '../entitlements/customer-grants-under-test.ts';
-import { startUsage, type UsageUnderTest } from './usage-under-test.ts';
+import { usageOfThisFile } from './usage-under-test.ts';
 
 /*
  * Decisions on a metered feature by counter, override and credits, over HTTP from a real log, Postgres and
@@ -19,39 +10,12 @@ import { startUsage, type UsageUnderTest } from './usage-under-test.ts';
  * Mutants this suite catches: the rate of another meter; an expired grant counted; an override that leaves
  * the plan's limit in force; the unpaid rest left out.
  */
-const log = pino({ level: 'silent' });
-
-let folder: string;
-let warehouse: Warehouse;
-let writer: EventLogWriter;
-let reader: EventLogReader;
-let usage: UsageUnderTest;
-let made: ReturnType<typeof customerGrantsUnderTest>;
-let used: number;
-
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'metergate-test-'));
-  warehouse = createChdbWarehouse({ directory: join(folder, 'warehouse'), log });
-  await warehouse.migrate();
-  const directory = join(folder, 'log');
-  writer = await openSegmentLogWriter({ directory, identityCheck: Buffer.alloc(16), log });
-  reader = await openSegmentLogReader({ directory });
-  usage = await startUsage({ warehouse, writer, reader });
-  made = customerGrantsUnderTest(usage.api);
-  await made.feature('counted', 'metered', 'count');
-  await override(null);
-  used = (await check(0)).current ?? 0;
-});
-
-afterAll(async () => {
-  await usage?.api.close();
-  await reader?.close();
-  await writer?.close();
-  await warehouse?.close();
-  rmSync(folder, { recursive: true, force: true });
-});
-
+const usage = await usageOfThisFile();
+const made = customerGrantsUnderTest(usage.api);
 const check = (requested: number) => made.check(usage.customerId, 'counted', { requested });
+await made.feature('counted', 'metered', 'count');
+await override(null);
+const used = (await check(0)).current ?? 0;
 
 async function override(value: number | null): Promise<void> {
   const params = { customerId: usage.customerId, featureKey: 'counted' };

@@ -1,20 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
-import type { EventLogReader, EventLogWriter } from '../../infra/ports/event-log.ts';
-import type { Warehouse } from '../../infra/ports/warehouse.ts';
-import { openSegmentLogReader } from '../../infra/segment-log/reader.ts';
-import { openSegmentLogWriter } from '../../infra/segment-log/writer.ts';
+import { describe, expect, it } from 'vitest';
 import { calendarSpan, type Span } from '../../schemas/primitives/calendar.ts';
 import { AGGREGATIONS } from '../../schemas/usage-limits.ts';
 import { startStopwatch } from '../../tests/support/stopwatch.ts';
 import { expectedValue, type Happening, unitsOf, within } from '../../tests/support/usage-oracle.ts';
 import { expectRejection } from '../api-under-test.ts';
 import { customerGrantsUnderTest } from '../entitlements/customer-grants-under-test.ts';
-import { isoText, numberIn, startUsage, type UsageUnderTest } from './usage-under-test.ts';
+import { isoText, numberIn, usageOfThisFile } from './usage-under-test.ts';
 
 /*
  * Counters by billing period, and decisions by them, over HTTP from a real log, Postgres and ClickHouse. The
@@ -24,46 +15,16 @@ import { isoText, numberIn, startUsage, type UsageUnderTest } from './usage-unde
  * the meter left out of a group; the end of the period as its start; no wait for `strong`; the page's meters
  * in any order.
  */
-const log = pino({ level: 'silent' });
 const DAY_MS = 86_400_000;
 const PERIOD_MS = 10 * DAY_MS;
 
-let folder: string;
-let warehouse: Warehouse;
-let writer: EventLogWriter;
-let reader: EventLogReader;
-let usage: UsageUnderTest;
-let made: ReturnType<typeof customerGrantsUnderTest>;
-let happenings: Happening[];
-let nowMs: number;
-let anchorMs: number;
-
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'metergate-test-'));
-  warehouse = createChdbWarehouse({ directory: join(folder, 'warehouse'), log });
-  await warehouse.migrate();
-  writer = await openSegmentLogWriter({
-    directory: join(folder, 'log'),
-    identityCheck: Buffer.alloc(16),
-    log,
-  });
-  reader = await openSegmentLogReader({ directory: join(folder, 'log') });
-  usage = await startUsage({ warehouse, writer, reader });
-  ({ happenings, nowMs } = usage);
-  made = customerGrantsUnderTest(usage.api);
-  anchorMs = nowMs - 4 * PERIOD_MS - DAY_MS;
-  for (const meter of AGGREGATIONS) await made.feature(`${meter}-feature`, 'metered', meter);
-  const limits = Object.fromEntries(AGGREGATIONS.map((meter, at) => [`${meter}-feature`, 1_000_000.5 + at]));
-  await made.subscribe(usage.customerId, limits, periodFrom(anchorMs));
-});
-
-afterAll(async () => {
-  await usage?.api.close();
-  await reader?.close();
-  await writer?.close();
-  await warehouse?.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+const usage = await usageOfThisFile();
+const { happenings, nowMs } = usage;
+const made = customerGrantsUnderTest(usage.api);
+const anchorMs = nowMs - 4 * PERIOD_MS - DAY_MS;
+for (const meter of AGGREGATIONS) await made.feature(`${meter}-feature`, 'metered', meter);
+const limits = Object.fromEntries(AGGREGATIONS.map((meter, at) => [`${meter}-feature`, 1_000_000.5 + at]));
+await made.subscribe(usage.customerId, limits, periodFrom(anchorMs));
 
 function periodFrom(startMs: number) {
   return {

@@ -1,13 +1,7 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Statement, Warehouse } from '../../infra/ports/warehouse.ts';
 import { startStopwatch } from '../../tests/support/stopwatch.ts';
-import {
-  type ApiUnderTest,
-  EMPTY_LOG,
-  expectRejection,
-  startApi,
-  UNAVAILABLE_WAREHOUSE,
-} from '../api-under-test.ts';
+import { apiOfThisFile, EMPTY_LOG, expectRejection, UNAVAILABLE_WAREHOUSE } from '../api-under-test.ts';
 
 /*
  * Red when a wait for Postgres is bounded only by its connection (10 s here, 12 s where the server hangs
@@ -25,17 +19,10 @@ const warehouse: Warehouse = {
   },
 };
 
-let api: ApiUnderTest;
-let usage: string;
-
-beforeAll(async () => {
-  api = await startApi({ warehouse, logReader: EMPTY_LOG });
-  await api.call('POST', '/api/v1/meters', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
-  const customer = { name: 'Ada', email: 'ada@example.com' };
-  usage = `/api/v1/usage/${(await api.call('POST', '/api/v1/customers', { body: customer })).body.id}`;
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile({ warehouse, logReader: EMPTY_LOG });
+await api.call('POST', '/api/v1/meters', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
+const customer = { name: 'Ada', email: 'ada@example.com' };
+const usage = `/api/v1/usage/${(await api.call('POST', '/api/v1/customers', { body: customer })).body.id}`;
 
 /** Every read of a meter waits until it is released. */
 async function lockOut(): Promise<() => Promise<void>> {

@@ -1,19 +1,20 @@
-import { expect } from 'vitest';
-import type { EventLogReader, EventLogWriter } from '../../infra/ports/event-log.ts';
+import { afterAll, expect } from 'vitest';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { CHANNELS } from '../../schemas/stored/channels.ts';
 import { encodeFrame } from '../../schemas/stored/frame.ts';
 import { RECORD_BYTES } from '../../schemas/stored/record.ts';
 import { AGGREGATIONS, type Aggregation } from '../../schemas/usage-limits.ts';
 import { eventLine, type TestEvent } from '../../tests/support/event-line.ts';
+import { type LogAndWarehouse, openLogAndWarehouse } from '../../tests/support/log-and-warehouse.ts';
 import { type Happening, makeHappenings, storedId, unitsAsText } from '../../tests/support/usage-oracle.ts';
-import { type ApiResponse, type ApiUnderTest, type CallOptions, startApi } from '../api-under-test.ts';
+import { type ApiResponse, type ApiUnderTest, apiOfThisFile, type CallOptions } from '../api-under-test.ts';
 
 /**
  * The control plane over a real log, Postgres and warehouse, with a customer and a meter of every
  * aggregation.
  */
 export interface UsageUnderTest {
+  stores: LogAndWarehouse;
   api: ApiUnderTest;
   nowMs: number;
   /** Loaded for every meter that is named like its aggregation. */
@@ -36,20 +37,17 @@ export interface Appended {
   events: TestEvent[];
 }
 
-export interface UsageStores {
-  warehouse: Warehouse;
-  writer: EventLogWriter;
-  reader: EventLogReader;
-}
-
 const HAPPENINGS = 2_000;
 const METERS = '/api/v1/meters';
 
-export async function startUsage({ warehouse, writer, reader }: UsageStores): Promise<UsageUnderTest> {
+/** One that all tests of a file share. */
+export async function usageOfThisFile(): Promise<UsageUnderTest> {
+  const stores = await openLogAndWarehouse(afterAll);
+  const { warehouse, writer, reader } = stores;
   const nowMs = Date.now();
   const happenings = makeHappenings(HAPPENINGS, nowMs);
-  const api = await startApi({ warehouse, logReader: reader });
-  const environment = `${api.keys.workspaceId}:live`;
+  const api = await apiOfThisFile({ warehouse, logReader: reader });
+  const { environment } = api;
   const body = { name: 'Ada', email: 'ada@example.com', externalId: 'ada/1' };
   const customerId: string = (await api.call('POST', '/api/v1/customers', { body })).body.id;
 
@@ -60,6 +58,7 @@ export async function startUsage({ warehouse, writer, reader }: UsageStores): Pr
   }
 
   const usage: UsageUnderTest = {
+    stores,
     api,
     nowMs,
     happenings,

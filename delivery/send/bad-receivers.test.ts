@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import { pino } from 'pino';
 import { buildConnector } from 'undici';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { startStopwatch } from '../../tests/support/stopwatch.ts';
-import { type Receiver, startRawReceiver, startReceiver } from '../receiver-under-test.ts';
-import { type Attempt, createSend, type Send } from './send.ts';
+import { type Receiver, startRawReceiver, startReceiver, testReceiver } from '../receiver-under-test.ts';
+import { type Attempt, createSend } from './send.ts';
 
 /*
  * What a receiver may do to its sender.
@@ -20,30 +20,19 @@ const log = pino({ level: 'silent' });
 const SECRETS = [`whsec_${Buffer.alloc(32, 1).toString('base64')}`];
 const EVENT = { eventId: 'evt_1', body: '{}', secrets: SECRETS };
 
-let sender: Send;
-const receivers: Receiver[] = [];
-
-beforeAll(() => {
-  sender = createSend({ log, attemptTimeoutMs: TIMEOUT_MS });
-});
-
-afterAll(() => sender?.close());
-
-afterEach(async () => {
-  await Promise.all(receivers.splice(0).map((receiver) => receiver.close()));
-});
+const sender = createSend({ log, attemptTimeoutMs: TIMEOUT_MS });
+afterAll(() => sender.close());
 
 function attempt({ url }: Pick<Receiver, 'url'>): Promise<Attempt> {
   return sender.send({ ...EVENT, url, privateTargets: 'all', attemptNumber: 1 });
 }
 
-async function talking(talk: (socket: Socket) => void): Promise<Receiver> {
-  const receiver = await startRawReceiver((socket) => {
-    socket.once('data', () => talk(socket));
-  });
-  receivers.push(receiver);
-  return receiver;
-}
+const talking = (talk: (socket: Socket) => void) =>
+  testReceiver(
+    startRawReceiver((socket) => {
+      socket.once('data', () => talk(socket));
+    }),
+  );
 
 const HEAD = 'HTTP/1.1 200 OK\r\n';
 const CHUNK = Buffer.alloc(65_536, 'x');

@@ -3,12 +3,12 @@ import { createServer } from 'node:https';
 import { isIP } from 'node:net';
 import { pino } from 'pino';
 import { buildConnector } from 'undici';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { CERTIFICATE, CERTIFICATE_KEY } from '../../app/roles/certificate-under-test.ts';
 import type { PrivateTargets } from '../../infra/platform/private-targets.ts';
-import { listen, type Receiver, startRawReceiver } from '../receiver-under-test.ts';
+import { listenAsReceiver, receiverOfThisFile, startRawReceiver } from '../receiver-under-test.ts';
 import { INTERNAL_ADDRESSES, INTERNAL_HOSTS } from './internal-hosts-under-test.ts';
-import { type Attempt, createSend, type Send } from './send.ts';
+import { type Attempt, createSend } from './send.ts';
 
 /*
  * Promise 15: nothing of the inside is reached. Behind every address that is not one of the two below listens
@@ -19,26 +19,22 @@ import { type Attempt, createSend, type Send } from './send.ts';
 const PUBLIC = ['93.184.216.34', '2606:4700:4700::1111'] as const;
 const log = pino({ level: 'silent' });
 
-let inside: Receiver;
-let outside: Receiver;
 let respond: RequestListener;
-let sender: Send;
 let reached: string[];
 /** The resolver's results, one after the other; the last one stays. */
 let notified: string[][];
 
-beforeAll(async () => {
-  inside = await startRawReceiver((socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'));
-  const server = createServer({ cert: CERTIFICATE, key: CERTIFICATE_KEY }, (...call) => respond(...call));
-  outside = await listen(server);
-  sender = createSend({ log, resolve, connect: connectThroughTheMap });
+const inside = await receiverOfThisFile(
+  startRawReceiver((socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')),
+);
+const server = createServer({ cert: CERTIFICATE, key: CERTIFICATE_KEY }, (...call) => respond(...call));
+const outside = await receiverOfThisFile(listenAsReceiver(server));
+const sender = createSend({
+  log,
+  resolve,
+  connect: (options, callback) => connectThroughTheMap(options, callback),
 });
-
-afterAll(async () => {
-  await sender?.close();
-  await inside?.close();
-  await outside?.close();
-});
+afterAll(() => sender.close());
 
 beforeEach(() => {
   reached = [];

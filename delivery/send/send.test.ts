@@ -1,15 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import {
   type Received,
   type Receiver,
   startRawReceiver,
   startReading,
   startReceiver,
+  testReceiver,
 } from '../receiver-under-test.ts';
-import { type Attempt, createSend, type Send, type SendOptions, type SendRequest } from './send.ts';
+import { type Attempt, createSend, type SendOptions, type SendRequest } from './send.ts';
 
 /*
  * Mutants that turn it red: redirects followed; U+0000 kept; the whole response kept; `succeeded` for every
@@ -19,43 +20,26 @@ const log = pino({ level: 'silent' });
 const SECRETS = [`whsec_${Buffer.alloc(32, 1).toString('base64')}`];
 const EVENT = { eventId: 'evt_1', body: '{"id":"evt_1","é":"💡"}', secrets: SECRETS };
 
-let sender: Send;
-const receivers: Receiver[] = [];
-
-beforeAll(() => {
-  sender = createSend({ log });
-});
-
-afterAll(() => sender?.close());
-
-afterEach(async () => {
-  await Promise.all(receivers.splice(0).map((receiver) => receiver.close()));
-});
-
-function open(starting: Promise<Receiver>): Promise<Receiver> {
-  return starting.then((receiver) => {
-    receivers.push(receiver);
-    return receiver;
-  });
-}
+const sender = createSend({ log });
+afterAll(() => sender.close());
 
 function attempt({ url }: Pick<Receiver, 'url'>, more: Partial<SendRequest> = {}): Promise<Attempt> {
   return sender.send({ ...EVENT, url, privateTargets: 'all', attemptNumber: 1, ...more });
 }
 
 const talking = (talk: (socket: Socket) => void) =>
-  open(
+  testReceiver(
     startRawReceiver((socket) => {
       socket.once('data', () => talk(socket));
     }),
   );
-const respondingWith = (respond: (response: ServerResponse, request: IncomingMessage) => void) =>
-  open(startReceiver((request, response) => respond(response, request)));
+const responding = (respond: (response: ServerResponse, request: IncomingMessage) => void) =>
+  testReceiver(startReceiver((request, response) => respond(response, request)));
 
 describe('an attempt', () => {
   it('posts the bytes of the event to its path, and records the request as it was', async () => {
     const reads: Received[] = [];
-    const { port } = await open(startReading((one) => reads.push(one)));
+    const { port } = await testReceiver(startReading((one) => reads.push(one)));
     const shown = await attempt({ url: `http://127.0.0.1:${port}/a%20b?c=d#e` }, { attemptNumber: 3 });
     const [read] = reads;
     expect(read?.body.toString()).toBe(EVENT.body);
@@ -79,24 +63,24 @@ describe('an attempt', () => {
   });
 
   it.each([200, 201, 202, 204, 299])('is a success with %i', async (status) => {
-    const receiver = await respondingWith((response) => response.writeHead(status).end());
+    const receiver = await responding((response) => response.writeHead(status).end());
     expect(await attempt(receiver)).toMatchObject({ outcome: 'succeeded', status });
   });
 
   it.each([300, 304, 400, 401, 404, 409, 429, 500, 503, 599])('is a failure with %i', async (status) => {
-    const receiver = await respondingWith((response) => response.writeHead(status).end());
+    const receiver = await responding((response) => response.writeHead(status).end());
     const expected = { outcome: 'failed', status, errorCode: 'status_not_2xx' };
     expect(await attempt(receiver)).toMatchObject(expected);
   });
 
   it('is the last one with 410', async () => {
-    const receiver = await respondingWith((response) => response.writeHead(410).end('gone'));
+    const receiver = await responding((response) => response.writeHead(410).end('gone'));
     expect(await attempt(receiver)).toMatchObject({ outcome: 'gone', status: 410, responseBody: 'gone' });
   });
 
   it('takes Retry-After of a failure, in seconds or as a date', async () => {
     const of = async (value: string) => {
-      const receiver = await respondingWith((response) =>
+      const receiver = await responding((response) =>
         response.writeHead(503, { 'retry-after': value }).end(),
       );
       return (await attempt(receiver)).retryAfterMs;
@@ -115,9 +99,9 @@ describe('an attempt', () => {
   });
 
   it('keeps 4 KiB of a response, of which 64 KiB are read', async () => {
-    const whole = await respondingWith((response) => response.end('é'.repeat(32_768)));
+    const whole = await responding((response) => response.end('é'.repeat(32_768)));
     expect(await attempt(whole)).toMatchObject({ outcome: 'succeeded', responseBody: 'é'.repeat(2_048) });
-    const longer = await respondingWith((response) => response.end('é'.repeat(32_769)));
+    const longer = await responding((response) => response.end('é'.repeat(32_769)));
     const expected = { outcome: 'failed', status: 200, errorCode: 'response_too_large' };
     expect(await attempt(longer)).toMatchObject({ ...expected, responseBody: 'é'.repeat(2_048) });
   });
@@ -139,7 +123,7 @@ describe('an attempt', () => {
   });
 
   it('requests no encoding of the response and unpacks none', async () => {
-    const receiver = await respondingWith((response, { headers }) => {
+    const receiver = await responding((response, { headers }) => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(String(headers['accept-encoding']));
     });
     expect((await attempt(receiver)).responseBody).toBe('undefined');

@@ -2,10 +2,11 @@ import fc from 'fast-check';
 import { pino } from 'pino';
 import { Webhook } from 'standardwebhooks';
 import { Stripe } from 'stripe';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { newId } from '../../schemas/primitives/ids.ts';
-import { type Received, type Receiver, startReading } from '../receiver-under-test.ts';
-import { createSend, type Send } from './send.ts';
+import { severalAtOnce } from '../../tests/support/several-at-once.ts';
+import { type Received, receiverOfThisFile, startReading } from '../receiver-under-test.ts';
+import { createSend } from './send.ts';
 import { signatureHeaders } from './sign.ts';
 
 /*
@@ -18,19 +19,12 @@ const AT_ONCE = 20;
 const SECRET = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
 const OLD_SECRET = `whsec_${Buffer.alloc(32, 6).toString('base64')}`;
 
-let receiver: Receiver;
-let sender: Send;
 const received = new Map<string, Received>();
-
-beforeAll(async () => {
-  sender = createSend({ log: pino({ level: 'silent' }) });
-  receiver = await startReading((one) => received.set(String(one.headers['webhook-id']), one));
-});
-
-afterAll(async () => {
-  await sender?.close();
-  await receiver?.close();
-});
+const receiver = await receiverOfThisFile(
+  startReading((one) => received.set(String(one.headers['webhook-id']), one)),
+);
+const sender = createSend({ log: pino({ level: 'silent' }) });
+afterAll(() => sender.close());
 
 /** Text of any character, and numbers that a double would round: as no JSON printer would write it again. */
 const text = fc.string({ unit: 'binary', maxLength: 40 });
@@ -82,21 +76,13 @@ function holds(verify: () => unknown): boolean {
   }
 }
 
-async function inTurns<T>(items: T[], act: (item: T, at: number) => Promise<void>): Promise<void> {
-  const queue = items.entries();
-  const work = async () => {
-    for (const [at, item] of queue) await act(item, at);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
-}
-
 describe('promise 14: a delivery', () => {
   it('of any body is verified by stripe and standardwebhooks, and by none with a bit flipped', async () => {
     const bodies = fc.sample(body, { numRuns: BODIES, seed: SEED });
     // A few first: what is wrong with all of them shows at once.
     for (const part of [bodies.slice(0, 100), bodies.slice(100)]) {
       const counts = { stripe: 0, standard: 0, flipped: 0, other: 0 };
-      await inTurns(part, async (one, at) => {
+      await severalAtOnce(part.entries(), AT_ONCE, async ([at, one]) => {
         const read = await sendAndRead(one);
         if (read.body.toString() !== one) counts.other += 1;
         if (stripeTakes(read)) counts.stripe += 1;

@@ -1,17 +1,13 @@
 import type { Pool, PoolClient } from 'pg';
-import { pino } from 'pino';
-import { onTestFinished } from 'vitest';
-import { createPool, inTransaction } from '../../infra/postgres/pool.ts';
+import { inTransaction } from '../../infra/postgres/pool.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
-import { createTestDatabase } from '../../tests/support/test-database.ts';
+import { testWorkspace } from '../../tests/support/test-pool.ts';
 import { creditUnits } from '../rules/credit-units.ts';
 import type { WalletPlace } from '../store/credit-wallets.ts';
-import { newWorkspaceKeys, writeWorkspace } from '../workspace.ts';
 import { burnCredits, expireCredits, grantCredits } from './move-credits.ts';
 
 export const START_MS = Date.UTC(2026, 0, 31, 12);
 const PERIOD_START = new Date('2026-01-01T00:00:00.000Z');
-const log = pino({ level: 'silent' });
 
 /** What a test sets of a grant. */
 export interface GivenGrant {
@@ -30,15 +26,7 @@ export interface GivenBurn {
 
 /** Customers of a database of their own, in one environment, and their wallets. */
 export async function walletsUnderTest({ connections = 10 } = {}) {
-  const database = await createTestDatabase();
-  const pool = createPool({ url: database.url, name: 'test', log, max: connections });
-  onTestFinished(async () => {
-    await pool.end();
-    await database.drop();
-  });
-  const keys = newWorkspaceKeys();
-  await inTransaction(pool, (db) => writeWorkspace(db, { name: 'Test', keys, pepper: Buffer.alloc(32) }));
-  const environment = `${keys.workspaceId}:live`;
+  const { pool, environment } = await testWorkspace({ max: connections });
   const places = (customerIds: readonly string[]): WalletPlace[] =>
     customerIds.map((customerId) => ({ environment, customerId }));
 

@@ -1,26 +1,15 @@
-import type { Pool } from 'pg';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createPool } from '../../infra/postgres/pool.ts';
 import { Transient } from '../../schemas/failures.ts';
-import { createTestDatabase, type TestDatabase } from '../../tests/support/test-database.ts';
+import { poolOfThisFile } from '../../tests/support/test-pool.ts';
 import { findApiKey } from './find-api-key.ts';
 
 const log = pino({ level: 'silent' });
-let database: TestDatabase;
-let pool: Pool;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  pool = createPool({ url: database.url, name: 'key-test', log });
-  await pool.query("INSERT INTO workspaces (id, name) VALUES ('ws_a', 'A')");
-  await pool.query("INSERT INTO environments (id, workspace_id, mode) VALUES ('ws_a:live', 'ws_a', 'live')");
-});
-
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
+const pool = await poolOfThisFile();
+await pool.query("INSERT INTO workspaces (id, name) VALUES ('ws_a', 'A')");
+await pool.query("INSERT INTO environments (id, workspace_id, mode) VALUES ('ws_a:live', 'ws_a', 'live')");
 
 test('a key is found by its hash, with its scopes, end and revocation', async () => {
   const expiresAt = new Date('2027-01-01T00:00:00.000Z');

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
-import { responseJson, SILENT } from '../ports/conformance/front-under-test.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
+import { responseJson } from '../ports/conformance/front-under-test.ts';
 import type { HttpFront } from '../ports/http-front.ts';
 import { chooseFront } from './choose-front.ts';
 import { FRONT_LIMITS } from './front-limits.ts';

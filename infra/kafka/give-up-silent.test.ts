@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
+import { listenUntil } from '../../tests/support/listen.ts';
 import { giveUpSilent } from './give-up-silent.ts';
 
 const SILENT_MS = 120;
@@ -15,13 +16,9 @@ async function connected() {
   const server = createServer((socket) => {
     socket.on('error', () => undefined).on('data', (bytes) => isSilent || socket.write(bytes));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
-  onTestFinished(() => {
-    socket.destroy();
-    server.close();
-  });
+  const { port } = await listenUntil(onTestFinished, server);
+  const socket = connect(port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
   await once(socket, 'connect');
   return { socket: giveUpSilent(socket, SILENT_MS), fallSilent };
 }

@@ -1,8 +1,8 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { startKafka } from '../../tests/servers/start-kafka.ts';
+import { listenUntil } from '../../tests/support/listen.ts';
 import { testPool } from '../../tests/support/test-pool.ts';
 import { retryUntilAvailable } from '../platform/retry-until-available.ts';
 import { openKafkaLog } from './kafka-log.ts';
@@ -79,10 +79,7 @@ async function brokerOfOld(produceMax: number): Promise<string> {
         socket.write(response);
       });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `127.0.0.1:${(await listenUntil(onTestFinished, server)).port}`;
 }
 
 // Red when the broker is queried for topics first: it never responds, and the start waits.

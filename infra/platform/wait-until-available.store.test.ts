@@ -1,10 +1,10 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
 import { CERTIFICATE, CERTIFICATE_KEY } from '../../app/roles/certificate-under-test.ts';
 import { Fatal, Transient } from '../../schemas/failures.ts';
+import { listenUntil } from '../../tests/support/listen.ts';
 import { migratePostgres } from '../postgres/migrate.ts';
 import { addressOf, waitUntilAvailable } from './wait-until-available.ts';
 
@@ -32,10 +32,7 @@ async function postgresOfAStranger(): Promise<string> {
       );
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  return `postgres://127.0.0.1:${(server.address() as AddressInfo).port}/x?sslmode=verify-full`;
+  return `postgres://127.0.0.1:${(await listenUntil(onTestFinished, server)).port}/x?sslmode=verify-full`;
 }
 
 it.each([

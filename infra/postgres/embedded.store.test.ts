@@ -1,37 +1,21 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Client } from 'pg';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { startStopwatch } from '../../tests/support/stopwatch.ts';
-import { testFolder } from '../../tests/support/test-folder.ts';
+import { testClient } from '../../tests/support/test-client.ts';
+import { folderOfThisFile, testFolder } from '../../tests/support/test-folder.ts';
+import { queryOnce } from '../../tests/support/with-client.ts';
 import { isAlive, parentOf, signal, workingDirectoryOf } from '../platform/process-identity.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres, stopEmbeddedPostgres } from './embedded.ts';
 
 const log = pino({ level: 'silent' });
 
 /** A cluster that was started and stopped, to be copied: one is made in a second. */
-let made: string;
-
-beforeAll(async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'metergate-test-'));
-  made = join(folder, 'postgres');
-  await (await startEmbeddedPostgres({ directory: made, log })).stop();
-});
-
-afterAll(() => rmSync(join(made, '..'), { recursive: true, force: true }));
+const made = join(folderOfThisFile(), 'postgres');
+await (await startEmbeddedPostgres({ directory: made, log })).stop();
 
 /** With its owner, as only cp keeps it. */
 function clusterOfTest(): string {
@@ -46,22 +30,14 @@ async function start(directory: string): Promise<EmbeddedPostgres> {
   return server;
 }
 
-async function query(url: string, sql: string): Promise<unknown[]> {
-  const client = new Client({ connectionString: url });
-  client.on('error', () => undefined);
-  await client.connect();
-  const { rows } = await client.query(sql).finally(() => client.end());
-  return rows;
-}
-
 /** Red when adoption is left out: the lock file of the first server makes the second start fail. */
 test('a server that outlived the process that started it is adopted, with what it holds', async () => {
   const directory = clusterOfTest();
   const first = await start(directory);
-  await query(first.url, 'CREATE TABLE kept AS SELECT 7 AS seven');
+  await queryOnce(first.url, 'CREATE TABLE kept AS SELECT 7 AS seven');
   const second = await start(directory);
   expect(second).toMatchObject({ adopted: true, pid: first.pid });
-  expect(await query(second.url, 'SELECT seven FROM kept')).toEqual([{ seven: 7 }]);
+  expect(await queryOnce(second.url, 'SELECT seven FROM kept')).toEqual([{ seven: 7 }]);
   await second.stop();
   expect(isAlive(first.pid)).toBe(false);
 });
@@ -70,7 +46,7 @@ test('a server that outlived the process that started it is adopted, with what i
 test('after kill -9 of the postmaster, with a backend that hangs, what was committed is there', async () => {
   const directory = clusterOfTest();
   const first = await start(directory);
-  await query(first.url, 'CREATE TABLE kept AS SELECT 7 AS seven');
+  await queryOnce(first.url, 'CREATE TABLE kept AS SELECT 7 AS seven');
   const exited = vi.fn();
   first.onExit(exited);
   const hanging = await hangingBackend(first.url);
@@ -79,23 +55,21 @@ test('after kill -9 of the postmaster, with a backend that hangs, what was commi
   const second = await start(directory);
   expect(second.adopted).toBe(false);
   expect(isAlive(hanging)).toBe(false);
-  expect(await query(second.url, 'SELECT seven FROM kept')).toEqual([{ seven: 7 }]);
+  expect(await queryOnce(second.url, 'SELECT seven FROM kept')).toEqual([{ seven: 7 }]);
 }, 420_000);
 
 /** Red when a postmaster that does not respond is adopted or trusted forever. */
 test('a server that is on its way out is waited for and a new one is started', async () => {
   const directory = clusterOfTest();
   const first = await start(directory);
-  const client = new Client({ connectionString: first.url });
-  client.on('error', () => undefined);
-  await client.connect();
-  // A smart shutdown: it takes no connections and stays until the last client has disconnected.
+  const client = await testClient(first.url);
+  // A smart shutdown: it takes no connections and stays until the last client has gone.
   signal(first.pid, 'SIGTERM');
   const closed = setTimeout(() => client.end(), 300);
   onTestFinished(() => clearTimeout(closed));
   const second = await start(directory);
   expect(second.pid).not.toBe(first.pid);
-  expect(await query(second.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  expect(await queryOnce(second.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
 }, 420_000);
 
 /** Red when initdb works in the place itself: the half-made folder is then taken for a cluster. */
@@ -105,7 +79,7 @@ test('a first start that was cut off while it made the cluster does not spoil th
   writeFileSync(join(folder, 'postgres.new', 'PG_VERSION'), '18\n');
   writeFileSync(join(folder, 'postgres.new-password'), 'half');
   const server = await start(join(folder, 'postgres'));
-  expect(await query(server.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  expect(await queryOnce(server.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   expect(readdirSync(folder).sort()).toEqual(['postgres', 'postgres.log']);
 });
 
@@ -132,11 +106,11 @@ test('a postmaster that is dead and not yet reaped does not block a start', asyn
 test('commits are durable, other passwords are rejected, and a stop leaves no process behind', async () => {
   const directory = clusterOfTest();
   const server = await start(directory);
-  expect(await query(server.url, 'SHOW fsync')).toEqual([{ fsync: 'on' }]);
-  expect(await query(server.url, 'SHOW synchronous_commit')).toEqual([{ synchronous_commit: 'on' }]);
+  expect(await queryOnce(server.url, 'SHOW fsync')).toEqual([{ fsync: 'on' }]);
+  expect(await queryOnce(server.url, 'SHOW synchronous_commit')).toEqual([{ synchronous_commit: 'on' }]);
   const wrong = new URL(server.url);
   wrong.password = 'wrong';
-  await expect(query(wrong.href, 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
+  await expect(queryOnce(wrong.href, 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
   await server.stop();
   expect(existsSync(join(directory, 'postmaster.pid'))).toBe(false);
   const pids = readdirSync('/proc').map(Number).filter(Boolean);
@@ -146,9 +120,7 @@ test('commits are durable, other passwords are rejected, and a stop leaves no pr
 /** Red with the default verbosity: the DETAIL of a violation shows the row. */
 test('its log names what went wrong and not the data it went wrong with', async () => {
   const directory = clusterOfTest();
-  const client = new Client({ connectionString: (await start(directory)).url });
-  await client.connect();
-  onTestFinished(() => client.end());
+  const client = await testClient((await start(directory)).url);
   await client.query('CREATE TABLE customers (email text UNIQUE, age integer CHECK (age > 0))');
   const insert = 'INSERT INTO customers VALUES ($1, $2)';
   await client.query(insert, ['ada@example.com', 7]);
@@ -164,9 +136,7 @@ test('its log names what went wrong and not the data it went wrong with', async 
 test('a server that hangs is ended in the time given, with all its processes', async () => {
   const directory = clusterOfTest();
   const { pid, url } = await start(directory);
-  const client = new Client({ connectionString: url });
-  client.on('error', () => undefined);
-  await client.connect();
+  await testClient(url);
   const family = readdirSync('/proc')
     .map(Number)
     .filter((one) => one === pid || parentOf(one) === pid);
@@ -198,15 +168,10 @@ async function makeZombie({ uid, gid }: { uid: number; gid: number }): Promise<n
  * A backend that has stopped in the middle of a statement: it does not notice that its postmaster is dead.
  */
 async function hangingBackend(url: string): Promise<number> {
-  const client = new Client({ connectionString: url });
-  client.on('error', () => undefined);
-  await client.connect();
+  const client = await testClient(url);
   const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
   const pid = rows[0]?.pid ?? 0;
   signal(pid, 'SIGSTOP');
-  onTestFinished(() => {
-    signal(pid, 'SIGKILL');
-    client.end().catch(() => undefined);
-  });
+  onTestFinished(() => void signal(pid, 'SIGKILL'));
   return pid;
 }

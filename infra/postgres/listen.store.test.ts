@@ -1,20 +1,17 @@
 import { join } from 'node:path';
-import { Client } from 'pg';
 import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createTestDatabase } from '../../tests/support/test-database.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
+import { queryOnce } from '../../tests/support/with-client.ts';
 import { signal } from '../platform/process-identity.ts';
 import { startEmbeddedPostgres } from './embedded.ts';
 import { createListener, type Listener } from './listen.ts';
 
 const log = pino({ level: 'silent' });
 
-async function notify(url: string, payload: string): Promise<void> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  await client.query('SELECT pg_notify($1, $2)', ['news', payload]).finally(() => client.end());
-}
+const notify = (url: string, payload: string) =>
+  queryOnce(url, 'SELECT pg_notify($1, $2)', ['news', payload]);
 
 /** `heartbeatMs` is also the time limit of a response. */
 function listenTo(url: () => string, heartbeatMs = 5_000) {
@@ -66,13 +63,10 @@ test('a server that hangs is noticed', async () => {
 }, 420_000);
 
 async function listeningBackend(url: string): Promise<number> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  const { rows } = await client
-    .query<{ pid: number }>(
-      `SELECT pid FROM pg_stat_activity
-       WHERE datname = current_database() AND application_name = 'metergate-listen'`,
-    )
-    .finally(() => client.end());
-  return rows[0]?.pid ?? 0;
+  const [backend] = await queryOnce<{ pid: number }>(
+    url,
+    `SELECT pid FROM pg_stat_activity
+     WHERE datname = current_database() AND application_name = 'metergate-listen'`,
+  );
+  return backend?.pid ?? 0;
 }

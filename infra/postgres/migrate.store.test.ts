@@ -1,6 +1,6 @@
-import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { createTestDatabase } from '../../tests/support/test-database.ts';
+import { queryOnce } from '../../tests/support/with-client.ts';
 import { type Migration, migratePostgres, readMigrations } from './migrate.ts';
 
 async function emptyDatabase(): Promise<string> {
@@ -10,10 +10,7 @@ async function emptyDatabase(): Promise<string> {
 }
 
 async function column(url: string, sql: string): Promise<unknown[]> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  const { rows } = await client.query<unknown[]>({ text: sql, rowMode: 'array' }).finally(() => client.end());
-  return rows.map((row) => row[0]);
+  return (await queryOnce(url, sql)).map((row) => Object.values(row)[0]);
 }
 
 /** Red when the number is written after the statements: rivals then run them twice and collide. */

@@ -1,22 +1,10 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as pass } from 'node:timers/promises';
-import type { Pool } from 'pg';
-import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { createTestDatabase } from '../../tests/support/test-database.ts';
-import { createPool, inTransaction, type PoolOptions } from './pool.ts';
+import { databaseBehindWay } from '../../tests/servers/faulty-way.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
+import { testPool } from '../../tests/support/test-pool.ts';
+import { createPool, inTransaction } from './pool.ts';
 import { asTransient, isUnavailable } from './unavailable.ts';
-
-async function openPool(options: Partial<PoolOptions> = {}): Promise<Pool> {
-  const database = await createTestDatabase();
-  const pool = createPool({ url: database.url, name: 'test', log: pino({ level: 'silent' }), ...options });
-  onTestFinished(async () => {
-    await pool.end();
-    await database.drop();
-  });
-  return pool;
-}
 
 async function failureOf(act: Promise<unknown>): Promise<unknown> {
   return act.then(
@@ -26,7 +14,7 @@ async function failureOf(act: Promise<unknown>): Promise<unknown> {
 }
 
 test('decimals come as their text, small bigints as numbers and large ones as text', async () => {
-  const pool = await openPool();
+  const pool = await testPool();
   const { rows } = await pool.query(
     `SELECT 0.10::numeric AS decimal, 5::bigint AS small, 9007199254740993::bigint AS large`,
   );
@@ -35,7 +23,7 @@ test('decimals come as their text, small bigints as numbers and large ones as te
 
 /** Red when COMMIT also follows a throw. */
 test('what a transaction did is undone when it throws, and kept when it returns', async () => {
-  const pool = await openPool();
+  const pool = await testPool();
   const insert = `INSERT INTO installation (name, value) VALUES ($1, '')`;
   const failing = inTransaction(pool, async (client) => {
     await client.query(insert, ['undone']);
@@ -50,7 +38,7 @@ test('what a transaction did is undone when it throws, and kept when it returns'
 
 /** Red when the listener on lent connections is left out: the run ends with an uncaught error. */
 test('a connection that is cut in the middle of a transaction fails that transaction alone', async () => {
-  const pool = await openPool();
+  const pool = await testPool();
   const error = await failureOf(
     inTransaction(pool, async (client) => {
       const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
@@ -63,7 +51,7 @@ test('a connection that is cut in the middle of a transaction fails that transac
 });
 
 test('a statement over its time is reported as Postgres being unavailable, a wrong one is not', async () => {
-  const pool = await openPool({ statementTimeoutMs: 50 });
+  const pool = await testPool({ statementTimeoutMs: 50 });
   expect(isUnavailable(await failureOf(pool.query('SELECT pg_sleep(5)')))).toBe(true);
   const wrong = await failureOf(pool.query('SELECT 1 / 0'));
   expect(isUnavailable(wrong)).toBe(false);
@@ -71,7 +59,7 @@ test('a statement over its time is reported as Postgres being unavailable, a wro
 });
 
 test('no connection sits idle in a transaction for longer than ten seconds', async () => {
-  const pool = await openPool();
+  const pool = await testPool();
   const { rows } = await pool.query('SHOW idle_in_transaction_session_timeout');
   expect(rows).toEqual([{ idle_in_transaction_session_timeout: '10s' }]);
 });
@@ -80,7 +68,7 @@ test('a server that cannot be reached is reported as Transient', async () => {
   const pool = createPool({
     url: 'postgres://a:b@127.0.0.1:1/x',
     name: 'test',
-    log: pino({ level: 'silent' }),
+    log: SILENT,
   });
   const error = await failureOf(pool.query('SELECT 1'));
   expect(asTransient(error)).toMatchObject({ name: 'Transient', code: 'database_unavailable' });
@@ -89,40 +77,13 @@ test('a server that cannot be reached is reported as Transient', async () => {
 
 /** Red when the sockets are left to the server: a stop then waits for as long as it hangs. */
 test('a pool ends quickly while its server hangs, in the middle of a statement and at rest', async () => {
-  const proxy = await startHangingServer();
-  const pool = createPool({ url: proxy.url, name: 'test', log: pino({ level: 'silent' }) });
+  const { url, way } = await databaseBehindWay(onTestFinished);
+  const pool = createPool({ url, name: 'test', log: SILENT });
   await Promise.all([pool.query('SELECT 1'), pool.query('SELECT 1')]);
-  proxy.hang();
+  way.silence();
   const failure = failureOf(pool.query('SELECT 1'));
   await vi.waitFor(() => expect(pool.idleCount).toBe(1), 20_000);
   const ended = await Promise.race([pool.end().then(() => 'ended'), pass(3_000)]);
   expect(ended).toBe('ended');
   expect(isUnavailable(await failure)).toBe(true);
 });
-
-/** The test server behind a wire that can be made to carry nothing, its connections left open. */
-async function startHangingServer(): Promise<{ url: string; hang(): void }> {
-  const database = await createTestDatabase();
-  const { hostname, port } = new URL(database.url);
-  const sockets: Socket[] = [];
-  const wire = createServer((client) => {
-    const server = connect(Number(port), hostname);
-    for (const socket of [client, server]) socket.on('error', () => undefined);
-    sockets.push(client, server);
-    client.pipe(server).pipe(client);
-  }).listen(0, '127.0.0.1');
-  await once(wire, 'listening');
-  onTestFinished(async () => {
-    for (const socket of sockets) socket.destroy();
-    wire.close();
-    await database.drop();
-  });
-  const url = new URL(database.url);
-  url.port = String((wire.address() as AddressInfo).port);
-  return {
-    url: url.href,
-    hang() {
-      for (const socket of sockets) socket.unpipe().pause();
-    },
-  };
-}

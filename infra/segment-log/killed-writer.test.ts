@@ -1,14 +1,13 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { decodeFrame } from '../../schemas/stored/frame.ts';
-import { testFolder } from '../../tests/support/test-folder.ts';
+import { folderOfThisFile, testFolder } from '../../tests/support/test-folder.ts';
 import type { LogFrame } from '../ports/event-log.ts';
 import { openSegmentLogReader } from './reader.ts';
 import { openSegmentLogWriter } from './writer.ts';
@@ -17,13 +16,11 @@ const SEGMENT_BYTES_MAX = 300_000;
 const FRAMES_MAX = 100_000;
 const ROUNDS = 8;
 
-let compiled = '';
-let script = '';
+const compiled = folderOfThisFile();
+const script = join(compiled, 'infra/segment-log/append-until-killed-under-test.js');
 
 /** A process of its own needs JavaScript: Node 20 reads no TypeScript. */
 beforeAll(() => {
-  compiled = mkdtempSync(join(tmpdir(), 'metergate-test-'));
-  script = join(compiled, 'infra/segment-log/append-until-killed-under-test.js');
   const source = fileURLToPath(new URL('./append-until-killed-under-test.ts', import.meta.url));
   const tsc = join(import.meta.dirname, '../../node_modules/typescript/bin/tsc');
   const options = ['--ignoreConfig', '--noCheck', '--target', 'es2023', '--module', 'nodenext'];
@@ -31,8 +28,6 @@ beforeAll(() => {
   execFileSync(process.execPath, [tsc, source, ...options, ...out]);
   writeFileSync(join(compiled, 'package.json'), '{"type":"module"}');
 });
-
-afterAll(() => rmSync(compiled, { recursive: true, force: true }));
 
 describe('a writer killed at any time', () => {
   // Mutant it catches: the append returns before the write has.

@@ -1,10 +1,9 @@
 import { Redis } from 'iovalkey';
 import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { startFaultyWay } from '../../tests/servers/faulty-way.ts';
+import { databaseBehindWay } from '../../tests/servers/faulty-way.ts';
 import { startRedis } from '../../tests/servers/start-redis.ts';
 import { startStopwatch } from '../../tests/support/stopwatch.ts';
-import { createTestDatabase } from '../../tests/support/test-database.ts';
 import { type DistributedIdempotencyStore, OUTCOME } from '../ports/idempotency-store.ts';
 import { createPool } from '../postgres/pool.ts';
 import { openKeysUnderTest } from './keys-under-test.ts';
@@ -83,14 +82,8 @@ test('while it is paused nothing is claimed, and afterwards it is the same store
 
 /** To a database of the test's own; closed, it makes Postgres unavailable. */
 async function ownWay() {
-  const database = await createTestDatabase();
-  onTestFinished(() => database.drop());
-  const url = new URL(database.url);
-  const port = Number(url.port);
-  const way = await startFaultyWay(() => port);
-  onTestFinished(() => way.close());
-  url.host = `127.0.0.1:${way.port}`;
-  const pool = createPool({ url: url.href, name: 'test', log: pino({ level: 'silent' }) });
+  const { url, way } = await databaseBehindWay(onTestFinished);
+  const pool = createPool({ url, name: 'test', log: pino({ level: 'silent' }) });
   onTestFinished(() => pool.end());
   return { pool, way };
 }

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { crc32 } from 'node:zlib';
 import { expect, it, onTestFinished } from 'vitest';
 import { encodeKeyTrailer } from '../../schemas/stored/key-export.ts';
 import { RECORD_BYTES } from '../../schemas/stored/record.ts';
+import { listenUntil } from '../../tests/support/listen.ts';
 import { earlierKeys } from './earlier-keys.ts';
 
 const WANTED = { logId: 'ab'.repeat(16), before: 4_096 };
@@ -91,8 +91,6 @@ async function serve(
     requested.push(`${url} ${headers.authorization}`);
     respond(response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.closeAllConnections());
-  onTestFinished(() => void server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requested };
+  const { url } = await listenUntil(onTestFinished, server);
+  return { url, requested };
 }

@@ -1,12 +1,12 @@
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import {
   type CreateFront,
   type RunningFront,
-  SILENT,
   startFront,
 } from '../../infra/ports/conformance/front-under-test.ts';
+import { listenUntil } from '../../tests/support/listen.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import { createForwarder, type ForwarderOptions } from './forward.ts';
 
 /** A front that forwards everything. */
@@ -24,14 +24,8 @@ const stops = new Map<string, () => Promise<void>>();
 
 /** The control plane's place is taken by a real server that does what the test wants. */
 export async function startUpstream(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  stops.set(url, async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
-  onTestFinished(() => stop(url));
+  const { url, close } = await listenUntil(onTestFinished, createServer(listener));
+  stops.set(url, close);
   return url;
 }
 

@@ -4,13 +4,14 @@ import type { KeyCache } from '../../domain/api-key-cache.ts';
 import { createNodeFront } from '../../infra/http/node-front.ts';
 import { createUwsFront } from '../../infra/http/uws-front.ts';
 import { createRejectionLog } from '../../infra/platform/rejection-log.ts';
-import { type CreateFront, SILENT, startFront } from '../../infra/ports/conformance/front-under-test.ts';
+import { type CreateFront, startFront } from '../../infra/ports/conformance/front-under-test.ts';
 import {
   openConnection,
   type RawConnection,
   requestHead,
   until,
 } from '../../tests/support/raw-connection.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import { createUsageMetrics } from '../metrics.ts';
 import { createAccept } from './accept.ts';
 import { createAdmission } from './admission.ts';

@@ -1,26 +1,14 @@
-import type { Pool } from 'pg';
 import { pino } from 'pino';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createPool } from '../../infra/postgres/pool.ts';
 import { Transient } from '../../schemas/failures.ts';
-import { createTestDatabase, type TestDatabase } from '../../tests/support/test-database.ts';
+import { poolOfThisFile } from '../../tests/support/test-pool.ts';
 import { raiseKeptFrom } from './raise-kept-from.ts';
 
 const log = pino({ level: 'silent' });
 const LOG_ID = 'a'.repeat(32);
 
-let database: TestDatabase;
-let pool: Pool;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  pool = createPool({ url: database.url, name: 'trim-test', log });
-});
-
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
+const pool = await poolOfThisFile();
 
 beforeEach(() => pool.query('TRUNCATE log_ranges, log_trims'));
 

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { ofThisFile } from '../support/of-this-file.ts';
 import { CORRECTION_SCENARIOS } from './correction-scenarios.ts';
 import { CREDIT_SCENARIOS } from './credit-scenarios.ts';
-import { type CreditWorld, openCreditWorld } from './credit-world.ts';
+import { openCreditWorld } from './credit-world.ts';
 
 /*
  * Which usage burns credits, on a whole Metergate and over HTTP. All scenarios run at once: one start serves
@@ -12,17 +13,10 @@ import { type CreditWorld, openCreditWorld } from './credit-world.ts';
  */
 const SCENARIOS = [...CREDIT_SCENARIOS, ...CORRECTION_SCENARIOS];
 
-let world: CreditWorld;
-let running: Promise<void>[];
-
-beforeAll(async () => {
-  world = await openCreditWorld();
-  running = SCENARIOS.map(({ run }) => run(world));
-  // Each is awaited by the test of its title.
-  for (const one of running) one.catch(() => undefined);
-});
-
-afterAll(() => world?.close());
+const world = await ofThisFile(openCreditWorld(), ({ close }) => close());
+const running = SCENARIOS.map(({ run }) => run(world));
+// Each is awaited by the test of its title.
+for (const one of running) one.catch(() => undefined);
 
 it.each(SCENARIOS.map(({ title }, at) => [title, at] as const))('%s', async (_, at) => {
   await expect(running[at]).resolves.toBeUndefined();

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Instance, startInstance } from '../support/instance.ts';
+import { expect, it } from 'vitest';
+import { instanceOfThisFile } from '../support/instance-of-this-file.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { type CodeBlock, codeBlocks, readDocuments } from './read-documents.ts';
 
@@ -33,13 +33,7 @@ const runOf = (path: string): CodeBlock[] =>
     .flatMap(codeBlocks)
     .filter(({ isRun }) => isRun);
 
-let instance: Instance;
-
-beforeAll(async () => {
-  instance = await startInstance({ LOG_LEVEL: 'warn' });
-});
-
-afterAll(() => instance?.remove());
+const instance = await instanceOfThisFile();
 
 it('every page with samples that are run is here', () => {
   const marked = documents.filter((one) => codeBlocks(one).some(({ isRun }) => isRun));

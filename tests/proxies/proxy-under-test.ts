@@ -1,13 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { spawn } from 'node:child_process';
 import { Registry } from 'prom-client';
 import { expect, onTestFinished } from 'vitest';
 import { createUwsFront } from '../../infra/http/uws-front.ts';
 import { poll } from '../../infra/platform/poll.ts';
-import { SILENT, startFront } from '../../infra/ports/conformance/front-under-test.ts';
+import { startFront } from '../../infra/ports/conformance/front-under-test.ts';
 import { createForwarder } from '../../ingest/forward/forward.ts';
 import { startUpstream } from '../../ingest/forward/forwarder-under-test.ts';
 import { createOperations } from '../../ingest/http/operations.ts';
+import { endChild, hasEnded } from '../support/child-end.ts';
+import { SILENT } from '../support/silent-log.ts';
 
 /** The public port with its operator's pages, and a control plane that reports the requests it received. */
 export async function startPublicPort(): Promise<number> {
@@ -43,23 +44,13 @@ export async function startProxy({ command, args, env, port }: Proxy): Promise<s
   child.stderr.on('data', (text) => {
     said += text;
   });
-  onTestFinished(() => stopped(child));
+  onTestFinished(async () => void (await endChild(child, 'SIGTERM')));
   const url = `http://127.0.0.1:${port}`;
-  const responses = async () => (await fetch(`${url}/healthz`).catch(() => undefined)) ?? ended(child);
+  const responses = async () =>
+    (await fetch(`${url}/healthz`).catch(() => undefined)) ?? (hasEnded(child) ? 'ended' : undefined);
   const first = await poll(responses, { timeoutMs: 30_000, everyMs: 50 });
   if (!(first instanceof Response)) throw new Error(`${command} does not respond: ${said}`);
   return url;
-}
-
-function ended(child: ChildProcess): 'ended' | undefined {
-  return child.exitCode === null ? undefined : 'ended';
-}
-
-async function stopped(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.pid === undefined) return;
-  const exit = once(child, 'exit');
-  child.kill('SIGTERM');
-  await exit;
 }
 
 /** Serves the API, and keeps from everybody what is the operator's, however its path is written. */

@@ -1,11 +1,10 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { type ChdbConnection, createChdbConnection } from 'chdb/connection';
 import { inlineParameters } from '../../infra/clickhouse/inline-parameters.ts';
 import { poll } from '../../infra/platform/poll.ts';
+import { listen } from '../support/listen.ts';
 
 export interface ChdbHttpServer {
   url: string;
@@ -58,9 +57,8 @@ export async function startChdbHttpServer(
 
   try {
     await keeper.chdb.queryAsync(KEEPS_ENGINE);
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    return { url: `${tls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+    const { port } = await listen(server);
+    return { url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`, close };
   } catch (error) {
     await close();
     throw error;

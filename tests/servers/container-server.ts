@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import type { StartedTestContainer } from 'testcontainers';
 import { quietPort } from '../support/quiet-port.ts';
 import type { TestingServer } from './testing-server.ts';
@@ -44,4 +45,15 @@ async function runContainer(spec: ContainerServer, hostPort: number): Promise<St
     .withWaitStrategy(Wait.forLogMessage(spec.readyLine))
     .withStartupTimeout(START_MS);
   return await (spec.command.length > 0 ? container.withCommand(spec.command) : container).start();
+}
+
+const RESPONSE_MS = 10_000;
+let known: boolean | undefined;
+
+/** True where a Docker engine responds: its client alone may be there without one. */
+export function hasContainerEngine(): boolean {
+  known ??=
+    spawnSync('docker', ['version', '--format', '{{.Server.Version}}'], { timeout: RESPONSE_MS }).status ===
+    0;
+  return known;
 }

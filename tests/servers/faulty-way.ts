@@ -1,5 +1,7 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { listen } from '../support/listen.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import type { AtEnd } from '../support/test-folder.ts';
 
 /** Between a client and a server: what is done to connections that are there does not touch later ones. */
 export interface FaultyWay {
@@ -26,10 +28,9 @@ export async function startFaultyWay(port: () => number): Promise<FaultyWay> {
       upstream.destroy();
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const { port: ownPort, close } = await listen(server);
   return {
-    port: (server.address() as AddressInfo).port,
+    port: ownPort,
     silence() {
       for (const [client, upstream] of open) upstream.unpipe(client).resume();
     },
@@ -48,9 +49,18 @@ export async function startFaultyWay(port: () => number): Promise<FaultyWay> {
         upstream.resume();
       }
     },
-    close() {
-      server.close();
-      for (const client of open.keys()) client.destroy();
-    },
+    close: () => void close(),
   };
+}
+
+/** A database of its own behind such a way; it is dropped at the end, behind the way. */
+export async function databaseBehindWay(atEnd: AtEnd): Promise<{ url: string; way: FaultyWay }> {
+  const { url, drop } = await createTestDatabase();
+  atEnd(drop);
+  const direct = new URL(url);
+  const port = Number(direct.port);
+  const way = await startFaultyWay(() => port);
+  atEnd(() => way.close());
+  direct.host = `127.0.0.1:${way.port}`;
+  return { url: direct.href, way };
 }

@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { quietPort } from '../support/quiet-port.ts';
 import { startNativeServer } from './native-server.ts';
-import { redisSettings } from './redis-settings.ts';
 import { responseOf } from './response-of.ts';
 import type { TestingServer, TestingServerOptions } from './testing-server.ts';
 
@@ -32,4 +31,16 @@ function redisProgram(): string | undefined {
 async function responsesPing(port: number): Promise<boolean> {
   const response = await responseOf(port, Buffer.from('PING\r\n'));
   return /^(\+PONG|-NOAUTH)/.test(response?.toString() ?? '');
+}
+
+/** Command line options: with an append-only file, so that acknowledged writes survive SIGKILL. */
+export function redisSettings({ settings, login }: TestingServerOptions): string[] {
+  const all: Record<string, string> = {
+    save: '',
+    appendonly: 'yes',
+    'maxmemory-policy': 'noeviction',
+    ...(login ? { requirepass: login.password } : {}),
+    ...settings,
+  };
+  return Object.entries(all).flatMap(([name, value]) => [`--${name}`, value]);
 }

@@ -1,16 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { poll } from '../../infra/platform/poll.ts';
-import {
-  identityOf,
-  isAlive,
-  isLiving,
-  type ProcessIdentity,
-  signal,
-} from '../../infra/platform/process-identity.ts';
+import { identityOf, isLiving, type ProcessIdentity, signal } from '../../infra/platform/process-identity.ts';
+import { endChild } from '../support/child-end.ts';
+import { foldersOfDeadRuns } from '../support/processes.ts';
 import type { TestingServer } from './testing-server.ts';
 
 export interface NativeServer {
@@ -43,10 +39,7 @@ export async function startNativeServer(spec: NativeServer): Promise<TestingServ
   }
 
   async function kill(): Promise<void> {
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, 'exit');
-    child.kill('SIGKILL');
-    await ended;
+    if (child) await endChild(child);
   }
 
   async function fill(): Promise<void> {
@@ -93,9 +86,7 @@ function lastWords(folder: string): string {
 
 /** A run that was killed leaves its servers behind; the next one ends them. */
 function clearDeadRuns(): void {
-  for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(PREFIX))) {
-    if (isAlive(Number(name.slice(PREFIX.length).split('-')[0]))) continue;
-    const folder = join(tmpdir(), name);
+  for (const folder of foldersOfDeadRuns(PREFIX)) {
     const left = serverIn(folder);
     if (left && isLiving(left)) signal(left.pid, 'SIGKILL');
     rmSync(folder, { recursive: true, force: true });

@@ -1,5 +1,5 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
+import { listen } from '../support/listen.ts';
 import { startKafka } from './start-kafka.ts';
 import { startRedis } from './start-redis.ts';
 import type { TestingServer } from './testing-server.ts';
@@ -20,9 +20,13 @@ export async function setup(): Promise<() => Promise<void>> {
     // Tests ask seldom: a connection that is kept would be closed just as the next one takes it.
     response.writeHead(status, { connection: 'close' }).end(body);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  process.env.TESTING_SERVERS_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return () => close(server, started);
+  const { url, close } = await listen(server);
+  process.env.TESTING_SERVERS_URL = url;
+  return async () => {
+    delete process.env.TESTING_SERVERS_URL;
+    await close();
+    await stop(started);
+  };
 }
 
 async function respond(running: Promise<TestingServer> | undefined): Promise<[number, string]> {
@@ -33,10 +37,7 @@ async function respond(running: Promise<TestingServer> | undefined): Promise<[nu
   );
 }
 
-async function close(server: Server, started: Map<string, Promise<TestingServer>>): Promise<void> {
-  delete process.env.TESTING_SERVERS_URL;
-  server.close();
-  server.closeAllConnections();
+async function stop(started: Map<string, Promise<TestingServer>>): Promise<void> {
   for (const running of started.values()) {
     await running.then(
       (one) => one.stop(),

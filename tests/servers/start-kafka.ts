@@ -1,5 +1,4 @@
-import { hasContainerEngine } from './container-engine.ts';
-import { startContainerServer } from './container-server.ts';
+import { hasContainerEngine, startContainerServer } from './container-server.ts';
 import { hasKafkaJars, KAFKA_VERSION } from './kafka-jars.ts';
 import { startNativeKafka } from './native-kafka.ts';
 import type { TestingServer, TestingServerOptions } from './testing-server.ts';

@@ -1,7 +1,5 @@
-import { hasContainerEngine } from './container-engine.ts';
-import { startContainerServer } from './container-server.ts';
-import { hasRedisServer, startNativeRedis } from './native-redis.ts';
-import { redisSettings } from './redis-settings.ts';
+import { hasContainerEngine, startContainerServer } from './container-server.ts';
+import { hasRedisServer, redisSettings, startNativeRedis } from './native-redis.ts';
 import type { TestingServer, TestingServerOptions } from './testing-server.ts';
 
 const PORT = 6_379;

@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { endChild } from '../support/child-end.ts';
 import { inTime } from '../support/in-time.ts';
 import type { StoreProcess } from './store-process.ts';
 
@@ -10,13 +11,12 @@ const PROGRAM = 'dist-tests/tests/servers/warehouse-server.js';
 const THREADS = '16';
 /** Of an engine that first reads what a killed one left. */
 const START_TIMEOUT_MS = 60_000;
-const END_TIMEOUT_MS = 10_000;
 
 export async function startWarehouseProcess(directory: string): Promise<StoreProcess> {
   let { child, port } = await run(directory);
   return {
     address: () => ({ host: '127.0.0.1', port }),
-    kill: () => end(child),
+    kill: async () => void (await endChild(child)),
     async start() {
       ({ child, port } = await run(directory));
     },
@@ -37,14 +37,7 @@ async function run(directory: string): Promise<{ child: ChildProcess; port: numb
     const [{ url }] = (await inTime(started, START_TIMEOUT_MS, 'the warehouse')) as [{ url: string }];
     return { child, port: Number(new URL(url).port) };
   } catch (error) {
-    await end(child);
+    await endChild(child);
     throw error;
   }
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, 'exit');
-  child.kill('SIGKILL');
-  await inTime(ended, END_TIMEOUT_MS, 'the end of the warehouse by SIGKILL');
 }

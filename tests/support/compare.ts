@@ -11,6 +11,7 @@ import {
   within,
 } from './expected-usage.ts';
 import { type KeptEvent, type Ledger, shownFault } from './ledger.ts';
+import { severalAtOnce } from './several-at-once.ts';
 import { DIMENSIONS, type World } from './world.ts';
 
 export interface Judged {
@@ -265,12 +266,10 @@ async function eachOf(
   pairs: CustomerMeter[],
   judge: (pair: CustomerMeter) => Promise<string[]>,
 ): Promise<string[]> {
-  const source = pairs.values();
   const found: string[] = [];
-  const work = async (): Promise<void> => {
-    for (let next = source.next(); !next.done; next = source.next()) found.push(...(await judge(next.value)));
-  };
-  await Promise.all(Array.from({ length: REQUESTED_AT_ONCE }, work));
+  await severalAtOnce(pairs, REQUESTED_AT_ONCE, async (pair) => {
+    found.push(...(await judge(pair)));
+  });
   const more = found.length - FAULTS_SHOWN;
   return more > 0 ? [...found.slice(0, FAULTS_SHOWN), `and ${more} more`] : found;
 }

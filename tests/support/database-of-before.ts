@@ -1,10 +1,10 @@
 import type { Pool } from 'pg';
-import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
-import { newWorkspaceKeys, writeWorkspace } from '../../domain/workspace.ts';
 import { migratePostgres, readMigrations } from '../../infra/postgres/migrate.ts';
-import { createPool, inTransaction } from '../../infra/postgres/pool.ts';
+import { createPool } from '../../infra/postgres/pool.ts';
+import { SILENT } from './silent-log.ts';
 import { createTestDatabase } from './test-database.ts';
+import { addTestWorkspace } from './test-pool.ts';
 
 /**
  * A database as an earlier release left it, with one workspace: migrated up to and including this number. It
@@ -14,7 +14,7 @@ export async function databaseOfBefore(
   lastMigration: number,
 ): Promise<{ pool: Pool; url: string; environment: string }> {
   const { url, drop } = await createTestDatabase({ migrated: false });
-  const pool = createPool({ url, name: 'test', log: pino({ level: 'silent' }) });
+  const pool = createPool({ url, name: 'test', log: SILENT });
   onTestFinished(async () => {
     await pool.end();
     await drop();
@@ -24,7 +24,6 @@ export async function databaseOfBefore(
     url,
     migrations.filter(({ number }) => number <= lastMigration),
   );
-  const keys = newWorkspaceKeys();
-  await inTransaction(pool, (db) => writeWorkspace(db, { name: 'Test', keys, pepper: Buffer.alloc(32) }));
-  return { pool, url, environment: `${keys.workspaceId}:live` };
+  const { environment } = await addTestWorkspace(pool);
+  return { pool, url, environment };
 }

@@ -12,8 +12,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { dataDirAt } from '../../infra/platform/data-dir.ts';
+import { readEndpoints } from '../../infra/platform/endpoints-file.ts';
 import { commandOf, identityOf } from '../../infra/platform/process-identity.ts';
 import { findPostmaster } from '../../infra/postgres/postmaster.ts';
+import { endChild, hasEnded } from './child-end.ts';
 import { seenInTime } from './in-time.ts';
 import { putCluster } from './prepared-cluster.ts';
 import { childrenOf, endByForce, lockOwner } from './processes.ts';
@@ -32,6 +34,8 @@ export interface Instance {
   /** Starts again on the same folder and port after a stop or kill of `npm start`. */
   start(): Promise<void>;
   keys(): DemoKeys;
+  /** Of its Postgres, as it runs now. */
+  postgresUrl(): string;
   /** What the processes wrote on stderr, the last part: for the message of a failed test. */
   log(): string;
   /** Every line of level error or worse that they ever wrote. */
@@ -54,7 +58,6 @@ export interface DemoKeys {
 
 const READY = /^Metergate ready on (http:\/\/\S+)$/m;
 const START = { timeoutMs: 60_000 };
-const STOP = { timeoutMs: 20_000 };
 const LOG_CHARS_KEPT = 8_000;
 /** Of pino: 50 is error, 60 is fatal. */
 const ERROR_LINES = /^.*"level":(?:50|60).*$/gm;
@@ -122,14 +125,13 @@ function reached(
       await endByForce(() => [target]);
     },
     async stop() {
-      child.kill('SIGTERM');
-      await seenInTime(() => hasEnded(child) || undefined, STOP, 'an ordinary stop');
-      return child.exitCode;
+      return await endChild(child, 'SIGTERM');
     },
     async start() {
       child = await start();
     },
     keys: () => JSON.parse(readFileSync(join(dataDir, 'demo-keys.json'), 'utf8')) as DemoKeys,
+    postgresUrl: () => readEndpoints(dataDirAt(dataDir).endpoints)?.postgresUrl ?? '',
     log: () => logged().slice(-LOG_CHARS_KEPT),
     errors: () => logged().match(ERROR_LINES) ?? [],
     written: () => `${logged()}\n${readFileSync(outputFile, 'utf8')}`,
@@ -177,10 +179,6 @@ async function spawnReady(spawned: Spawned): Promise<ChildProcess> {
     await endAll(child, dataDir);
     throw error;
   }
-}
-
-function hasEnded(child: ChildProcess): boolean {
-  return child.exitCode !== null || child.signalCode !== null;
 }
 
 const PROGRAM: Record<'data plane' | 'control side', RegExp> = {

@@ -51,7 +51,7 @@ export interface Ledger {
 export function createLedger(world: World, known: Iterable<KeptEvent> = []): Ledger {
   const kept = new Map([...known].map((entry) => [entry.event.key, entry]));
   const uncertain = new Map<string, number>();
-  const faults = createFaults();
+  const faults = createFaults(FAULTS_KEPT);
   return {
     responded(request, response) {
       const judge = request.kind === 'single' ? judgeSingle : judgeBatch;
@@ -77,7 +77,7 @@ interface Books {
   faults: Faults;
 }
 
-interface Faults {
+export interface Faults {
   add(text: string): void;
   list(): string[];
 }
@@ -85,11 +85,11 @@ interface Faults {
 const FAULTS_KEPT = 50;
 
 /** Keeps the first faults; counts the others. */
-function createFaults(): Faults {
+export function createFaults(most: number): Faults {
   const texts: string[] = [];
   let more = 0;
   return {
-    add: (text) => (texts.length < FAULTS_KEPT ? texts.push(text) : more++),
+    add: (text) => (texts.length < most ? texts.push(text) : more++),
     list: () => (more === 0 ? [...texts] : [...texts, `and ${more} more`]),
   };
 }

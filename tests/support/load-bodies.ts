@@ -32,15 +32,12 @@ export function createLoadBody(options: LoadBodyOptions, counter: { next: number
   const mark = `"${options.run}-`;
   const body = Buffer.from(`{"events":[${loadItems(options, `${mark}${digits}"`).join(',')}]}`);
   const request = Buffer.concat([Buffer.from(requestHead(options, body.length)), body]);
-  const places: number[] = [];
-  for (let at = request.indexOf(mark + digits); at >= 0; at = request.indexOf(mark + digits, at + 1)) {
-    places.push(at + mark.length);
-  }
+  const places = placesOf(request, mark + digits, mark.length);
   return {
     request,
     events: places.length,
     renewKeys() {
-      for (const place of places) writeDigits(request, place, counter.next++);
+      for (const place of places) writeDigits(request, { place, digits: KEY_DIGITS }, counter.next++);
     },
   };
 }
@@ -72,9 +69,22 @@ function requestHead({ host, key }: LoadBodyOptions, length: number): string {
   ].join('\r\n');
 }
 
-function writeDigits(buffer: Buffer, place: number, number: number): void {
+/** Where the digits of each key begin, behind a prefix of this length. */
+export function placesOf(request: Buffer, key: string, prefixLength: number): number[] {
+  const places: number[] = [];
+  for (let at = request.indexOf(key); at >= 0; at = request.indexOf(key, at + 1)) {
+    places.push(at + prefixLength);
+  }
+  return places;
+}
+
+export function writeDigits(
+  buffer: Buffer,
+  { place, digits }: { place: number; digits: number },
+  number: number,
+): void {
   let left = number;
-  for (let at = place + KEY_DIGITS - 1; at >= place; at--) {
+  for (let at = place + digits - 1; at >= place; at--) {
     buffer[at] = ZERO + (left % 10);
     left = Math.floor(left / 10);
   }

@@ -1,6 +1,6 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { listenUntil } from './listen.ts';
 import { createLoadBody } from './load-bodies.ts';
 import { runLoad } from './load-run.ts';
 import { CUSTOMERS, METERS, type World } from './world.ts';
@@ -21,11 +21,6 @@ interface SentBatch {
   events: Array<{ idempotencyKey: string }>;
 }
 
-const servers: Array<ReturnType<typeof createServer>> = [];
-afterEach(() => {
-  for (const server of servers.splice(0)) server.close().closeAllConnections();
-});
-
 /** Responds as the batch endpoint does and keeps every key it received. */
 async function startReceiver(): Promise<{ port: number; keys: string[] }> {
   const keys: string[] = [];
@@ -40,10 +35,8 @@ async function startReceiver(): Promise<{ port: number; keys: string[] }> {
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': sent.length });
     response.end(sent);
   });
-  servers.push(server.listen(0, '127.0.0.1'));
-  await once(server, 'listening');
-  const address = server.address();
-  return { port: typeof address === 'object' && address ? address.port : 0, keys };
+  const { port } = await listenUntil(onTestFinished, server);
+  return { port, keys };
 }
 
 describe('the load', () => {

@@ -1,26 +1,14 @@
-import { join } from 'node:path';
 import type { Pool } from 'pg';
-import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
-import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
-import type { EventLogReader, EventLogWriter } from '../../infra/ports/event-log.ts';
-import type { Warehouse } from '../../infra/ports/warehouse.ts';
-import { createPool } from '../../infra/postgres/pool.ts';
-import { openSegmentLogReader } from '../../infra/segment-log/reader.ts';
-import { openSegmentLogWriter } from '../../infra/segment-log/writer.ts';
 import { TEST_NOW_MS } from './event-line.ts';
 import { frameOf, type LoggedEvent } from './load-frames.ts';
-import { createTestDatabase } from './test-database.ts';
-import { testFolder } from './test-folder.ts';
+import { type LogAndWarehouse, openLogAndWarehouse } from './log-and-warehouse.ts';
+import { openTestPool } from './test-pool.ts';
 
 /** Everything between the log and the counters, real and empty: a log, a database and a warehouse. */
-export interface LoadStores {
+export interface LoadStores extends LogAndWarehouse {
   pool: Pool;
   postgresUrl: string;
-  warehouse: Warehouse;
-  logDirectory: string;
-  writer: EventLogWriter;
-  reader: EventLogReader;
   /** Puts one frame on the log, and gives the position behind it. `line` replaces what an event says. */
   append(events: LoggedEvent[], committedAtMs?: number): Promise<number>;
   /** Rows of a statement, in ClickHouse. */
@@ -37,33 +25,18 @@ export interface Counted {
   hourlyTotal: string;
 }
 
-const log = pino({ level: 'silent' });
 const TIMEOUT_MS = 10_000;
 
-export interface LoadStoresOptions {
-  segmentBytesMax?: number;
-}
-
-export async function openLoadStores(options: LoadStoresOptions = {}): Promise<LoadStores> {
-  const folder = testFolder();
-  const { pool, postgresUrl } = await openPool();
-  const warehouse = createChdbWarehouse({ directory: join(folder, 'warehouse'), log });
-  onTestFinished(() => warehouse.close());
-  await warehouse.migrate();
-  const directory = join(folder, 'log');
-  const writer = await openSegmentLogWriter({ directory, identityCheck: Buffer.alloc(16), log, ...options });
-  onTestFinished(() => writer.close());
-  const reader = await openSegmentLogReader({ directory });
-  onTestFinished(() => reader.close());
-
+/** For the running test. */
+export async function openLoadStores(log: { segmentBytesMax?: number } = {}): Promise<LoadStores> {
+  const { pool, url: postgresUrl } = await openTestPool(onTestFinished);
+  const stores = await openLogAndWarehouse(onTestFinished, log);
+  const { writer, warehouse } = stores;
   const rows = <Row>(sql: string) => warehouse.query<Row>({ sql, connection: 'long', timeoutMs: TIMEOUT_MS });
   return {
+    ...stores,
     pool,
     postgresUrl,
-    warehouse,
-    logDirectory: directory,
-    writer,
-    reader,
     rows,
     async append(events, committedAtMs = TEST_NOW_MS) {
       const outcome = await writer.append(frameOf(writer.logId, events, committedAtMs));
@@ -87,14 +60,4 @@ export async function openLoadStores(options: LoadStoresOptions = {}): Promise<L
       };
     },
   };
-}
-
-async function openPool(): Promise<{ pool: Pool; postgresUrl: string }> {
-  const database = await createTestDatabase();
-  const pool = createPool({ url: database.url, name: 'test', log });
-  onTestFinished(async () => {
-    await pool.end();
-    await database.drop();
-  });
-  return { pool, postgresUrl: database.url };
 }

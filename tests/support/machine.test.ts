@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { commit, fileSystemName } from './machine.ts';
+import { folderOfThisFile, testFolder } from './test-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'metergate-machine-'));
+const folder = folderOfThisFile();
 beforeAll(() => {
   mkdirSync(join(folder, 'bench', 'results'), { recursive: true });
   for (const path of FILES) write(path, '1');
@@ -13,7 +13,6 @@ beforeAll(() => {
   git('add', '.');
   git('commit', '-m', 'a');
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const FILES = ['a.ts', 'schema.sql', 'package-lock.json', 'README.md', 'bench/results/one.json'];
 const write = (path: string, text: string) => writeFileSync(join(folder, path), text);
@@ -46,9 +45,7 @@ describe('the commit of a result', () => {
   });
 
   it('is none where there is no repository', () => {
-    const elsewhere = mkdtempSync(join(tmpdir(), 'metergate-machine-'));
-    expect(commit(elsewhere)).toBe('none');
-    rmSync(elsewhere, { recursive: true });
+    expect(commit(testFolder())).toBe('none');
   });
 });
 

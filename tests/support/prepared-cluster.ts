@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { prepareDataDir } from '../../infra/platform/data-dir.ts';
-import { isAlive } from '../../infra/platform/process-identity.ts';
 import { findPostgresBinaries } from '../../infra/postgres/binaries.ts';
 import { prepareCluster } from '../../infra/postgres/cluster.ts';
 import { chooseServerAccount } from '../../infra/postgres/server-account.ts';
+import { foldersOfDeadRuns } from './processes.ts';
 
 const VARIABLE = 'TEST_CLUSTER';
 const PREFIX = 'metergate-test-cluster-';
@@ -17,7 +17,8 @@ const PREFIX = 'metergate-test-cluster-';
  * a first start is done each time; app/start.whole.test.ts begins with nothing at all.
  */
 export async function setup(): Promise<() => void> {
-  clearDeadRuns();
+  // A run that was killed leaves its cluster behind.
+  for (const left of foldersOfDeadRuns(PREFIX)) rmSync(left, { recursive: true, force: true });
   const folder = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`));
   // The server's account has to pass through.
   chmodSync(folder, 0o711);
@@ -25,14 +26,6 @@ export async function setup(): Promise<() => void> {
   await prepareCluster(cluster, findPostgresBinaries().initdb, chooseServerAccount(cluster));
   process.env[VARIABLE] = cluster;
   return () => rmSync(folder, { recursive: true, force: true });
-}
-
-/** A run that was killed leaves its cluster behind. */
-function clearDeadRuns(): void {
-  for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(PREFIX))) {
-    if (isAlive(Number(name.slice(PREFIX.length).split('-')[0]))) continue;
-    rmSync(join(tmpdir(), name), { recursive: true, force: true });
-  }
 }
 
 /** Puts a copy where a first start would make one; nothing where none was prepared. */

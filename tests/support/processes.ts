@@ -1,7 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { dataDirAt } from '../../infra/platform/data-dir.ts';
 import { poll } from '../../infra/platform/poll.ts';
-import { isLiving, type ProcessIdentity, parentOf, signal } from '../../infra/platform/process-identity.ts';
+import {
+  isAlive,
+  isLiving,
+  type ProcessIdentity,
+  parentOf,
+  signal,
+} from '../../infra/platform/process-identity.ts';
 
 /** The role's process on a data folder, by its lock: that very process, alive. */
 export function lockOwner(dataDir: string, role: 'ingest' | 'control'): ProcessIdentity | undefined {
@@ -24,6 +32,12 @@ export function descendantsOf(pid: number): number[] {
   return [...children, ...children.flatMap(descendantsOf)];
 }
 
+/** Does something while a process is held still. */
+export async function whilePaused<T>(pid: number, act: () => Promise<T>): Promise<T> {
+  process.kill(pid, 'SIGSTOP');
+  return await act().finally(() => process.kill(pid, 'SIGCONT'));
+}
+
 const GONE = { timeoutMs: 20_000, everyMs: 10 };
 
 /** SIGKILL for each of them, and for who joins them meanwhile. Resolves when none is left. */
@@ -36,4 +50,11 @@ export async function endByForce(find: () => ProcessIdentity[]): Promise<void> {
   if (await poll(none, GONE)) return;
   const pids = find().map(({ pid }) => pid);
   throw new Error(`${pids.join(', ')} did not end by SIGKILL within ${GONE.timeoutMs} ms`);
+}
+
+/** A folder's name begins with `prefix`, the pid of the run that made it, and a hyphen. */
+export function foldersOfDeadRuns(prefix: string, parent = tmpdir()): string[] {
+  const names = readdirSync(parent).filter((name) => name.startsWith(prefix));
+  const dead = names.filter((name) => !isAlive(Number(name.slice(prefix.length).split('-')[0])));
+  return dead.map((name) => join(parent, name));
 }

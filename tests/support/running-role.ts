@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Role } from '../../app/config/role-needs.ts';
-import { inTime, seenInTime } from './in-time.ts';
+import { endChild, hasEnded } from './child-end.ts';
+import { seenInTime } from './in-time.ts';
 import type { Address } from './proxy/tcp-proxy.ts';
 
 /** One process of a role, as an operator starts it. Needs the build. */
@@ -31,25 +31,23 @@ export interface RoleOptions {
 }
 
 const READY_TIMEOUT_MS = 60_000;
-const END_TIMEOUT_MS = 20_000;
 const LOG_CHARS = 4_000;
 
 export async function runRoleProcess(role: Role, options: RoleOptions): Promise<RunningRole> {
   const { port, folder } = options;
   const logFile = join(folder, `${role}-${port}.log`);
   let child = await launch(role, options, logFile);
-  const end = (signal: NodeJS.Signals) => endWith(child, signal);
   return {
     role,
     address: { host: '127.0.0.1', port },
     pid: () => child.pid ?? 0,
-    kill: async () => void (await end('SIGKILL')),
+    kill: async () => void (await endChild(child)),
     async start() {
       child = await launch(role, options, logFile);
     },
     freeze: () => void child.kill('SIGSTOP'),
     thaw: () => void child.kill('SIGCONT'),
-    stop: () => end('SIGTERM'),
+    stop: () => endChild(child, 'SIGTERM'),
     log: () => lastOf(logFile),
   };
 }
@@ -74,21 +72,9 @@ async function launch(
     if (!hasEnded(child)) return child;
     throw new Error(`${role} ended with ${child.exitCode}: ${lastOf(logFile)}`);
   } catch (error) {
-    await endWith(child, 'SIGKILL');
+    await endChild(child);
     throw error;
   }
-}
-
-function hasEnded(child: ChildProcess): boolean {
-  return child.exitCode !== null || child.signalCode !== null;
-}
-
-async function endWith(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
-  if (hasEnded(child)) return child.exitCode;
-  const ended = once(child, 'exit');
-  child.kill(signal);
-  await inTime(ended, END_TIMEOUT_MS, `the end by ${signal}`);
-  return child.exitCode;
 }
 
 function lastOf(logFile: string): string {

@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import type { Api, ApiResponse } from './api.ts';
 import type { PlannedRequest } from './generator.ts';
 import type { Ledger } from './ledger.ts';
+import { severalAtOnce } from './several-at-once.ts';
 
 export interface SendOptions {
   api: Api;
@@ -27,16 +28,12 @@ export async function sendAll(
   requests: Iterable<PlannedRequest>,
   options: SendOptions,
 ): Promise<SendSummary> {
-  const source = requests[Symbol.iterator]();
   const summary = { items: 0, repeated: 0 };
-  const connection = async (): Promise<void> => {
-    for (let next = source.next(); !next.done; next = source.next()) {
-      summary.repeated += await sendUntilResponse(next.value, options);
-      summary.items += next.value.items.length;
-      options.onProgress?.(summary.items);
-    }
-  };
-  await Promise.all(Array.from({ length: options.connections }, connection));
+  await severalAtOnce(requests, options.connections, async (request) => {
+    summary.repeated += await sendUntilResponse(request, options);
+    summary.items += request.items.length;
+    options.onProgress?.(summary.items);
+  });
   return summary;
 }
 

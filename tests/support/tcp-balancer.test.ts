@@ -1,17 +1,13 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { connect, createServer } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
+import { listenUntil } from './listen.ts';
 import type { Address } from './proxy/tcp-proxy.ts';
 import { quietPort } from './quiet-port.ts';
 import { startTcpBalancer } from './tcp-balancer.ts';
 
 async function greeter(name: string): Promise<Address> {
   const server = createServer((socket) => socket.end(name));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  return { host: '127.0.0.1', port: (server.address() as AddressInfo).port };
+  return { host: '127.0.0.1', port: (await listenUntil(onTestFinished, server)).port };
 }
 
 async function greetingOf(address: Address): Promise<string> {

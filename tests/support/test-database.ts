@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { Client } from 'pg';
 import { migratePostgres } from '../../infra/postgres/migrate.ts';
 import { checkEmittedEvents } from './emitted-events.ts';
+import { withClient } from './with-client.ts';
 
 export interface TestDatabase {
   url: string;
@@ -49,16 +49,6 @@ function command(server: string, sql: string): Promise<void> {
   return withClient(server, async (client) => {
     await client.query(sql);
   });
-}
-
-async function withClient(url: string, act: (client: Client) => Promise<void>): Promise<void> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
-  await client.connect();
-  try {
-    await act(client);
-  } finally {
-    await client.end();
-  }
 }
 
 function databaseUrl(server: string, name: string): string {

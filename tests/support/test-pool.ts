@@ -1,16 +1,62 @@
 import type { Pool } from 'pg';
-import { pino } from 'pino';
-import { onTestFinished } from 'vitest';
-import { createPool, type PoolOptions } from '../../infra/postgres/pool.ts';
+import { afterAll, onTestFinished } from 'vitest';
+import { newWorkspaceKeys, type WorkspaceKeys, writeWorkspace } from '../../domain/workspace.ts';
+import { createPool, inTransaction, type PoolOptions } from '../../infra/postgres/pool.ts';
+import { environmentOf } from '../../schemas/primitives/environment.ts';
+import { SILENT } from './silent-log.ts';
 import { createTestDatabase } from './test-database.ts';
+import type { AtEnd } from './test-folder.ts';
 
-/** Of a database of one's own, which goes when the test is over. */
-export async function testPool(options: Pick<PoolOptions, 'statementTimeoutMs'> = {}): Promise<Pool> {
-  const database = await createTestDatabase();
-  const pool = createPool({ url: database.url, name: 'test', log: pino({ level: 'silent' }), ...options });
-  onTestFinished(async () => {
+export interface TestPool {
+  pool: Pool;
+  /** Of its database. */
+  url: string;
+}
+
+export type TestPoolOptions = Partial<Omit<PoolOptions, 'url'>>;
+
+/** A pool on a database of its own; both are gone at the end. */
+export async function openTestPool(atEnd: AtEnd, options: TestPoolOptions = {}): Promise<TestPool> {
+  const { url, drop } = await createTestDatabase();
+  const pool = createPool({ url, name: 'test', log: SILENT, ...options });
+  URLS.set(pool, url);
+  atEnd(async () => {
     await pool.end();
-    await database.drop();
+    await drop();
   });
-  return pool;
+  return { pool, url };
+}
+
+const URLS = new WeakMap<Pool, string>();
+
+/** Of the database of a pool that was opened here. */
+export function databaseUrlOf(pool: Pool): string {
+  return URLS.get(pool) ?? '';
+}
+
+export async function testPool(options?: TestPoolOptions): Promise<Pool> {
+  return (await openTestPool(onTestFinished, options)).pool;
+}
+
+/** One that all tests of a file share. */
+export async function poolOfThisFile(): Promise<Pool> {
+  return (await openTestPool(afterAll)).pool;
+}
+
+export interface TestWorkspace extends TestPool {
+  keys: WorkspaceKeys;
+  /** Its live mode. */
+  environment: string;
+}
+
+/** A database with one workspace, for the running test. */
+export async function testWorkspace(options?: TestPoolOptions): Promise<TestWorkspace> {
+  const opened = await openTestPool(onTestFinished, options);
+  return { ...opened, ...(await addTestWorkspace(opened.pool)) };
+}
+
+export async function addTestWorkspace(pool: Pool): Promise<Pick<TestWorkspace, 'keys' | 'environment'>> {
+  const keys = newWorkspaceKeys();
+  await inTransaction(pool, (db) => writeWorkspace(db, { name: 'Test', keys, pepper: Buffer.alloc(32) }));
+  return { keys, environment: environmentOf(keys.workspaceId, 'live') };
 }

@@ -1,10 +1,10 @@
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { isAlive } from '../../infra/platform/process-identity.ts';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../infra/postgres/embedded.ts';
 import { memoryTmpdir } from './memory-tmpdir.ts';
+import { foldersOfDeadRuns } from './processes.ts';
 import { createTemplate, dropTemplate } from './test-database.ts';
 
 const PREFIX = 'metergate-test-postgres-';
@@ -78,13 +78,10 @@ async function startServer(): Promise<TestServer> {
 
 /** A run that was killed leaves its server behind; the next one ends it. */
 async function clearDeadRuns(): Promise<void> {
-  for (const folder of new Set([memoryTmpdir(), tmpdir()])) {
-    for (const name of readdirSync(folder).filter((entry) => entry.startsWith(PREFIX))) {
-      const runner = Number(name.slice(PREFIX.length).split('-')[0]);
-      if (isAlive(runner)) continue;
-      const cluster = join(folder, name, 'postgres');
-      if (existsSync(cluster)) await stopEmbeddedPostgres(cluster);
-      rmSync(join(folder, name), { recursive: true, force: true });
-    }
+  const parents = [...new Set([memoryTmpdir(), tmpdir()])];
+  for (const folder of parents.flatMap((parent) => foldersOfDeadRuns(PREFIX, parent))) {
+    const cluster = join(folder, 'postgres');
+    if (existsSync(cluster)) await stopEmbeddedPostgres(cluster);
+    rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as pass } from 'node:timers/promises';
+import { listen } from './listen.ts';
 
 /** A server that receives webhook events, responds as configured, and records what came when. */
 export interface WebhookReceiver {
@@ -36,17 +35,8 @@ export async function startWebhookReceiver(options: ReceiverOptions): Promise<We
   const server = createServer((request, response) => {
     receive(request, response, options).catch(() => response.destroy());
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: (name) => `http://127.0.0.1:${port}/${name}`,
-    async close() {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
-  };
+  const { url, close } = await listen(server);
+  return { url: (name) => `${url}/${name}`, close };
 }
 
 async function receive(

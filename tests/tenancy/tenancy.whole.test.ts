@@ -1,15 +1,16 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFailed } from 'vitest';
+import { describe, expect, it, onTestFailed } from 'vitest';
 import { newApiKey } from '../../domain/rules/api-key.ts';
 import type { OperationId } from '../../schemas/routes.ts';
 import { SCOPES } from '../../schemas/scopes.ts';
+import { ofThisFile } from '../support/of-this-file.ts';
 import { isHidden } from './is-hidden.ts';
 import { markerOf } from './make-objects.ts';
 import { ask, faults, type NewKey, newKey } from './request-as.ts';
 import { codeOn, revocationTimes, type Tier } from './revocation-times.ts';
 import { findSecrets, secretsOf } from './secrets-shown.ts';
 import { spoiltRequests } from './spoilt-requests.ts';
-import { openTenancyScenario, type TenancyScenario, type TenantName } from './tenancy-scenario.ts';
+import { openTenancyScenario, type TenantName } from './tenancy-scenario.ts';
 import {
   type CrossingRequest,
   crossingRequests,
@@ -23,17 +24,12 @@ import type { WatchedResponse } from './watched-client.ts';
  * Promises 16, 17 and 18 of a whole Metergate, through its public port. The requests are made from the route
  * table: an operation is covered on the day it is added, and one whose parameters nobody has explained fails.
  */
-let scenario: TenancyScenario;
-let requests: TenantRequest[];
-let environment: string;
-
-beforeAll(async () => {
-  scenario = await openTenancyScenario({ LOG_LEVEL: 'trace', SEED_DEMO: 'false' });
-  requests = tenantRequests(scenario.tenants['alpha live'].objects);
-  environment = scenario.tenants['alpha live'].environment;
-});
-
-afterAll(() => scenario?.close());
+const scenario = await ofThisFile(
+  openTenancyScenario({ LOG_LEVEL: 'trace', SEED_DEMO: 'false' }),
+  ({ close }) => close(),
+);
+const { environment, objects: objectsOfAlpha } = scenario.tenants['alpha live'];
+const requests = tenantRequests(objectsOfAlpha);
 
 const rowsOfAlpha = () => readTenantRows(scenario.pool, environment);
 /** What nobody else may be shown. */

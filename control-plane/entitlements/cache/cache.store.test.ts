@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { startStopwatch } from '../../../tests/support/stopwatch.ts';
-import { type ApiUnderTest, EMPTY_LOG, startApi, UNAVAILABLE_WAREHOUSE } from '../../api-under-test.ts';
+import { apiOfThisFile, EMPTY_LOG, UNAVAILABLE_WAREHOUSE } from '../../api-under-test.ts';
 import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
-import { type SecondControlPlane, startSecondControlPlane } from '../second-control-plane-under-test.ts';
+import { type SecondControlPlane, secondControlPlaneOfThisFile } from '../second-control-plane-under-test.ts';
 
 /*
  * Decisions from the cache, on three control planes over one Postgres: one makes every change, one receives
@@ -12,31 +12,18 @@ import { type SecondControlPlane, startSecondControlPlane } from '../second-cont
  * Mutants this suite catches: a cache that never expires, or that forgets only what notifications name; a
  * change that its own process learns by NOTIFY only; a key that is never read again.
  */
-let api: ApiUnderTest;
-let made: ReturnType<typeof customerGrantsUnderTest>;
-let listening: SecondControlPlane;
-let notListening: SecondControlPlane;
-
 const SOON = { timeout: 20_000 };
 /** By then a process without notifications sees it too. */
 const LOOKED_AGAIN_MS = 5_000;
 const stores = { warehouse: UNAVAILABLE_WAREHOUSE, logReader: EMPTY_LOG };
 
-beforeAll(async () => {
-  api = await startApi(stores);
-  made = customerGrantsUnderTest(api);
-  listening = await startSecondControlPlane(api, stores);
-  notListening = await startSecondControlPlane(api, stores, { listens: false });
-  await made.feature('sso', 'boolean');
-  await made.feature('audit', 'boolean');
-  await made.feature('seats', 'limit');
-});
-
-afterAll(async () => {
-  await listening?.close();
-  await notListening?.close();
-  await api?.close();
-});
+const api = await apiOfThisFile(stores);
+const made = customerGrantsUnderTest(api);
+const listening = await secondControlPlaneOfThisFile(api, stores);
+const notListening = await secondControlPlaneOfThisFile(api, stores, { listens: false });
+await made.feature('sso', 'boolean');
+await made.feature('audit', 'boolean');
+await made.feature('seats', 'limit');
 
 describe('a cached check', () => {
   it('reads no store, of one feature or of several, whatever the result', async () => {
@@ -260,7 +247,7 @@ describe('a key that is revoked', () => {
 });
 
 async function insertGrants(planId: string, count: number): Promise<void> {
-  const environment = `${api.keys.workspaceId}:live`;
+  const { environment } = api;
   await api.pool.query(
     `INSERT INTO features (id, environment, key, name, type, created_at, updated_at)
      SELECT 'feat_' || $2 || n, $1, 'many-' || n, 'Many', 'boolean', now(), now()

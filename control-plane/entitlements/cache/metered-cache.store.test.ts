@@ -1,21 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import fc from 'fast-check';
-import { pino } from 'pino';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createChdbWarehouse } from '../../../infra/clickhouse/chdb-warehouse.ts';
-import type { EventLogReader, EventLogWriter } from '../../../infra/ports/event-log.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Warehouse } from '../../../infra/ports/warehouse.ts';
 import { inTransaction } from '../../../infra/postgres/pool.ts';
-import { openSegmentLogReader } from '../../../infra/segment-log/reader.ts';
-import { openSegmentLogWriter } from '../../../infra/segment-log/writer.ts';
 import { Transient } from '../../../schemas/failures.ts';
 import { startStopwatch } from '../../../tests/support/stopwatch.ts';
 import { lockNotified } from '../../store/notified-entitlements.ts';
-import { isoText, startUsage, type UsageUnderTest } from '../../usage/usage-under-test.ts';
+import { isoText, usageOfThisFile } from '../../usage/usage-under-test.ts';
 import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
-import { type SecondControlPlane, startSecondControlPlane } from '../second-control-plane-under-test.ts';
+import { secondControlPlaneOfThisFile } from '../second-control-plane-under-test.ts';
 
 /*
  * Metered decisions from the cache over a real log, Postgres and ClickHouse, on a second control plane next
@@ -23,50 +15,29 @@ import { type SecondControlPlane, startSecondControlPlane } from '../second-cont
  * that advances without ClickHouse, or includes what is not counted; credits of an earlier read; any part of
  * the values of the stores left out.
  */
-const log = pino({ level: 'silent' });
 const DAY_MS = 86_400_000;
 
-let folder: string;
-let warehouse: Warehouse;
-let writer: EventLogWriter;
-let reader: EventLogReader;
-let usage: UsageUnderTest;
-let made: ReturnType<typeof customerGrantsUnderTest>;
-let plane: SecondControlPlane;
 let isUnavailable = false;
 
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'metergate-test-'));
-  warehouse = createChdbWarehouse({ directory: join(folder, 'warehouse'), log });
-  await warehouse.migrate();
-  const directory = join(folder, 'log');
-  writer = await openSegmentLogWriter({ directory, identityCheck: Buffer.alloc(16), log });
-  reader = await openSegmentLogReader({ directory });
-  usage = await startUsage({ warehouse, writer, reader });
-  made = customerGrantsUnderTest(usage.api);
-  const failingWarehouse: Warehouse = {
-    ...warehouse,
-    query: (statement) =>
-      isUnavailable
-        ? Promise.reject(new Transient('warehouse_unavailable', 'ClickHouse is unavailable.'))
-        : warehouse.query(statement),
-  };
-  plane = await startSecondControlPlane(usage.api, { warehouse: failingWarehouse, logReader: reader });
-  await made.feature('sum-feature', 'metered', 'sum');
-  await made.feature('max-feature', 'metered', 'max');
+const usage = await usageOfThisFile();
+const { reader, warehouse } = usage.stores;
+const made = customerGrantsUnderTest(usage.api);
+const failingWarehouse: Warehouse = {
+  ...warehouse,
+  query: (statement) =>
+    isUnavailable
+      ? Promise.reject(new Transient('warehouse_unavailable', 'ClickHouse is unavailable.'))
+      : warehouse.query(statement),
+};
+const plane = await secondControlPlaneOfThisFile(usage.api, {
+  warehouse: failingWarehouse,
+  logReader: reader,
 });
+await made.feature('sum-feature', 'metered', 'sum');
+await made.feature('max-feature', 'metered', 'max');
 
 beforeEach(() => {
   isUnavailable = false;
-});
-
-afterAll(async () => {
-  await plane?.close();
-  await usage?.api.close();
-  await reader?.close();
-  await writer?.close();
-  await warehouse?.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 let happened = 0;
@@ -183,7 +154,7 @@ describe('a cached check of a metered feature', () => {
     const currentPeriodEnd = isoText(Date.now() + 3 * DAY_MS);
     await made.subscribe(customerId, {}, { planId, currentPeriodEnd });
     await inTransaction(pool, async (db) => {
-      await lockNotified(db, `${usage.api.keys.workspaceId}:live`, [customerId]);
+      await lockNotified(db, usage.api.environment, [customerId]);
       await made.giveInstead(planId, { 'sum-feature': 9 });
       const reason = async () => (await decide(customerId)).reasonCode;
       await expect.poll(reason, { interval: 20, timeout: 10_000 }).toBe('granted');

@@ -1,14 +1,14 @@
 import { expect, it, vi } from 'vitest';
-import { newWorkspaceKeys, writeWorkspace } from '../../../domain/workspace.ts';
 import { systemClock } from '../../../infra/ports/clock.ts';
 import { inTransaction } from '../../../infra/postgres/pool.ts';
 import { newId } from '../../../schemas/primitives/ids.ts';
+import { testWorkspace } from '../../../tests/support/test-pool.ts';
 import { rejectRows } from '../../http/rejection-under-test.ts';
 import type { Database } from '../../http/request-context.ts';
 import { putOverride } from '../../store/overrides.ts';
 import { auditEntries, catalogueUnderTest } from '../../subscriptions/subscriptions-under-test.ts';
 import { notifiedUnderTest } from './changes-under-test.ts';
-import { freshPool, type NotifierOptions, notifierUnderTest } from './notifier-under-test.ts';
+import { type NotifierOptions, notifierUnderTest } from './notifier-under-test.ts';
 import { touchEntitlements } from './touch-entitlements.ts';
 
 /*
@@ -102,10 +102,7 @@ interface GivenOverride {
 
 /** One environment whose customers have overrides, written as the API does it, in one transaction. */
 async function placeUnderTest() {
-  const pool = await freshPool();
-  const keys = newWorkspaceKeys();
-  await inTransaction(pool, (db) => writeWorkspace(db, { name: 'Test', keys, pepper: Buffer.alloc(32) }));
-  const environment = `${keys.workspaceId}:live`;
+  const { pool, environment } = await testWorkspace();
   await pool.query(
     `INSERT INTO features (id, environment, key, name, type, created_at, updated_at)
      SELECT key, $1, key, key, 'boolean', now(), now() FROM unnest(ARRAY['sso', 'api']) AS key`,

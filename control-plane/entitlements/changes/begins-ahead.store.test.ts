@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiUnderTest, startApi } from '../../api-under-test.ts';
+import { describe, expect, it } from 'vitest';
+import { apiOfThisFile } from '../../api-under-test.ts';
 import { auditEntries, emittedEvents } from '../../subscriptions/subscriptions-under-test.ts';
 import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
 import { notifiedUnderTest } from './changes-under-test.ts';
@@ -16,19 +16,11 @@ import { notifiedUnderTest } from './changes-under-test.ts';
 const DAY_MS = 86_400_000;
 const clock = { aheadMs: 0, nowMs: () => Date.now() + clock.aheadMs, monotonicMs: () => performance.now() };
 
-let api: ApiUnderTest;
-let made: ReturnType<typeof customerGrantsUnderTest>;
-let notified: ReturnType<typeof notifiedUnderTest>;
-
-beforeAll(async () => {
-  api = await startApi(undefined, { clock });
-  made = customerGrantsUnderTest(api);
-  notified = notifiedUnderTest(api.pool, `${api.keys.workspaceId}:live`);
-  await made.feature('sso', 'boolean');
-  await made.feature('seats', 'limit');
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile(undefined, { clock });
+const made = customerGrantsUnderTest(api);
+const notified = notifiedUnderTest(api.pool, api.environment);
+await made.feature('sso', 'boolean');
+await made.feature('seats', 'limit');
 
 describe('a subscription that begins in 40 days', () => {
   it('entitles from then on and not before, and is notified of then', async () => {

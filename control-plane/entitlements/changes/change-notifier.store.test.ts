@@ -1,11 +1,11 @@
 import type { Pool } from 'pg';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { newWorkspaceKeys, writeWorkspace } from '../../../domain/workspace.ts';
 import { inTransaction } from '../../../infra/postgres/pool.ts';
+import { addTestWorkspace, testPool } from '../../../tests/support/test-pool.ts';
 import type { Database } from '../../http/request-context.ts';
 import { catalogueUnderTest } from '../../subscriptions/subscriptions-under-test.ts';
 import { notifiedUnderTest } from './changes-under-test.ts';
-import { freshPool, type NotifierOptions, notifierUnderTest } from './notifier-under-test.ts';
+import { type NotifierOptions, notifierUnderTest } from './notifier-under-test.ts';
 import { touchEntitlements } from './touch-entitlements.ts';
 
 /** A short interval: the next assertions are about a job in the middle of its work. */
@@ -149,10 +149,8 @@ type Worth = Record<string, boolean | string>;
 
 /** One environment with a plan, whose entitlements change as through the API, in one transaction. */
 async function placeUnderTest(shared?: Pool) {
-  const pool = shared ?? (await freshPool());
-  const keys = newWorkspaceKeys();
-  await inTransaction(pool, (db) => writeWorkspace(db, { name: 'Test', keys, pepper: Buffer.alloc(32) }));
-  const environment = `${keys.workspaceId}:live`;
+  const pool = shared ?? (await testPool());
+  const { environment } = await addTestWorkspace(pool);
   const { customer, plan } = catalogueUnderTest(pool, environment);
   const planId = await plan();
   await pool.query(

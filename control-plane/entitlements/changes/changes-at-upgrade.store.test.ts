@@ -1,9 +1,7 @@
-import { pino } from 'pino';
-import { expect, it, onTestFinished } from 'vitest';
-import { newWorkspaceKeys, writeWorkspace } from '../../../domain/workspace.ts';
-import { migratePostgres, readMigrations } from '../../../infra/postgres/migrate.ts';
-import { createPool, inTransaction } from '../../../infra/postgres/pool.ts';
-import { createTestDatabase } from '../../../tests/support/test-database.ts';
+import { expect, it } from 'vitest';
+import { migratePostgres } from '../../../infra/postgres/migrate.ts';
+import { inTransaction } from '../../../infra/postgres/pool.ts';
+import { databaseOfBefore } from '../../../tests/support/database-of-before.ts';
 import { notifiedUnderTest } from './changes-under-test.ts';
 import { touchEntitlements } from './touch-entitlements.ts';
 
@@ -15,19 +13,9 @@ const BEFORE = 3;
  * customers, or everything: then the first change of a customer notifies it of all its entitlements.
  */
 it('entitlements at the upgrade count as notified: the first event is of the first change', async () => {
-  const database = await createTestDatabase({ migrated: false });
-  const pool = createPool({ url: database.url, name: 'test', log: pino({ level: 'silent' }) });
-  onTestFinished(async () => {
-    await pool.end();
-    await database.drop();
-  });
-  const migrations = await readMigrations();
-  await migratePostgres(database.url, migrations.slice(0, BEFORE));
-  const keys = newWorkspaceKeys();
-  await inTransaction(pool, (db) => writeWorkspace(db, { name: 'Test', keys, pepper: Buffer.alloc(32) }));
-  const environment = `${keys.workspaceId}:live`;
+  const { pool, url, environment } = await databaseOfBefore(BEFORE);
   await pool.query(CUSTOMER_GRANTS.replaceAll(':environment', `'${environment}'`));
-  await migratePostgres(database.url);
+  await migratePostgres(url);
 
   const notified = notifiedUnderTest(pool, environment);
   expect(await notified.untrue()).toEqual([]);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { NotifiedValues } from '../../../domain/rules/entitlement-changes.ts';
-import { type ApiResponse, type ApiUnderTest, startApi } from '../../api-under-test.ts';
+import { type ApiResponse, type ApiUnderTest, apiOfThisFile } from '../../api-under-test.ts';
 import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
 import { notifiedUnderTest, type SentChange } from './changes-under-test.ts';
 
@@ -17,19 +17,10 @@ import { notifiedUnderTest, type SentChange } from './changes-under-test.ts';
  */
 const SEED = Date.now() % 1_000_000;
 
-let api: ApiUnderTest;
-let notified: ReturnType<typeof notifiedUnderTest>;
-let place: Awaited<ReturnType<typeof placeOfWorkload>>;
-let environment: string;
-
-beforeAll(async () => {
-  api = await startApi();
-  environment = `${api.keys.workspaceId}:live`;
-  notified = notifiedUnderTest(api.pool, environment);
-  place = await placeOfWorkload(api);
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile();
+const { environment } = api;
+const notified = notifiedUnderTest(api.pool, environment);
+const place = await placeOfWorkload(api);
 
 it(`each change notifies the values that it has changed, and no other (seed ${SEED})`, async () => {
   const random = randomOf(SEED);

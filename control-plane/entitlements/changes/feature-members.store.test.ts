@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { type ApiUnderTest, startApi } from '../../api-under-test.ts';
+import { beforeEach, expect, it } from 'vitest';
+import { apiOfThisFile } from '../../api-under-test.ts';
 import type { FanoutJob } from '../../store/fanout-jobs.ts';
 import { FANOUT_MEMBERS } from '../../store/fanout-members.ts';
 import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
@@ -16,22 +16,15 @@ import { notifiedUnderTest } from './changes-under-test.ts';
 const DAY_MS = 86_400_000;
 const clock = { atMs: Date.now(), nowMs: () => clock.atMs, monotonicMs: () => performance.now() };
 
-let api: ApiUnderTest;
-let made: ReturnType<typeof customerGrantsUnderTest>;
-let notified: ReturnType<typeof notifiedUnderTest>;
 let number = 0;
 let featureKey: string;
 let meters: [before: string, after: string];
 /** By what grants the feature. */
 let members: Record<string, string>;
 
-beforeAll(async () => {
-  api = await startApi(undefined, { clock });
-  made = customerGrantsUnderTest(api);
-  notified = notifiedUnderTest(api.pool, `${api.keys.workspaceId}:live`);
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile(undefined, { clock });
+const made = customerGrantsUnderTest(api);
+const notified = notifiedUnderTest(api.pool, api.environment);
 
 beforeEach(async () => {
   number += 1;
@@ -139,7 +132,7 @@ async function found(job: Partial<FanoutJob>, limit: number): Promise<string[]> 
 
 function jobOf(job: Partial<FanoutJob>): FanoutJob {
   const rest = { target: '', position: '', roundTo: '', isRound: false, revision: 1, changedAt: new Date() };
-  return { environment: `${api.keys.workspaceId}:live`, scope: 'feature', ...rest, ...job };
+  return { environment: api.environment, scope: 'feature', ...rest, ...job };
 }
 
 /** One customer for each way to have the feature, including values of 0 and customers without a grant yet. */

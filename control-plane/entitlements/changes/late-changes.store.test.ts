@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { inTransaction } from '../../../infra/postgres/pool.ts';
 import { PROCESSOR_GRACE_MS } from '../../clock/processor-grace.ts';
-import { type ProcessorUnderTest, startProcessor } from '../../processor/processor-under-test.ts';
+import { processorOfThisFile } from '../../processor/processor-under-test.ts';
 import type { ReportedSubscription } from '../../processor/stripe-under-test.ts';
 import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
 import { CHANGE_NOTIFIER } from './change-notifier.ts';
@@ -17,17 +17,10 @@ import { CHANGE_NOTIFIER } from './change-notifier.ts';
 const WAIT = { timeout: 30_000, interval: 20 };
 const HOUR_MS = 3_600_000;
 
-let made: ProcessorUnderTest;
-let held: ReturnType<typeof customerGrantsUnderTest>;
-
-beforeAll(async () => {
-  made = await startProcessor();
-  held = customerGrantsUnderTest(made.api);
-  await made.api.request('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
-  await held.feature('calls', 'metered', 'calls');
-});
-
-afterAll(() => made?.api.close());
+const made = await processorOfThisFile();
+const held = customerGrantsUnderTest(made.api);
+await made.api.request('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
+await held.feature('calls', 'metered', 'calls');
 
 let named = 0;
 let theirs: string;

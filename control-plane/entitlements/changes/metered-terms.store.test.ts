@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { meteredPeriod } from '../../../domain/rules/metered-terms.ts';
 import { readMeteredTerms } from '../../../domain/store/metered-terms.ts';
 import { inTransaction } from '../../../infra/postgres/pool.ts';
 import { calendarSpan } from '../../../schemas/primitives/calendar.ts';
-import { type ApiUnderTest, startApi } from '../../api-under-test.ts';
+import { apiOfThisFile } from '../../api-under-test.ts';
 import { lockNotified } from '../../store/notified-entitlements.ts';
 import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
 import { notifiedUnderTest } from './changes-under-test.ts';
@@ -19,21 +19,13 @@ import { notifiedUnderTest } from './changes-under-test.ts';
 const DAY_MS = 86_400_000;
 const clock = { atMs: Date.now(), nowMs: () => clock.atMs, monotonicMs: () => performance.now() };
 
-let api: ApiUnderTest;
-let made: ReturnType<typeof customerGrantsUnderTest>;
-let notified: ReturnType<typeof notifiedUnderTest>;
-
-beforeAll(async () => {
-  api = await startApi(undefined, { clock });
-  made = customerGrantsUnderTest(api);
-  notified = notifiedUnderTest(api.pool, `${api.keys.workspaceId}:live`);
-  for (const key of ['calls', 'bytes']) {
-    await api.request('meters.create', { body: { key, name: key, aggregation: 'sum' } });
-    await made.feature(key, 'metered', key);
-  }
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile(undefined, { clock });
+const made = customerGrantsUnderTest(api);
+const notified = notifiedUnderTest(api.pool, api.environment);
+for (const key of ['calls', 'bytes']) {
+  await api.request('meters.create', { body: { key, name: key, aggregation: 'sum' } });
+  await made.feature(key, 'metered', key);
+}
 
 describe('a change of one customer', () => {
   it('applies from its own time on, within the current period', async () => {
@@ -88,7 +80,7 @@ describe('a change of one customer', () => {
       pass(1_000);
       await override(customerId, { value });
     }
-    const meter = { environment: `${api.keys.workspaceId}:live`, customerId, meterKey: 'calls' };
+    const meter = { environment: api.environment, customerId, meterKey: 'calls' };
     const from = new Date(clock.atMs);
     const read = await readMeteredTerms(api.pool, [{ ...meter, from }]);
     expect(meteredPeriod(read, clock.atMs)).toEqual({ fromMs: startMs, toMs: endMs });
@@ -177,7 +169,7 @@ describe('a change of many', () => {
     let changedMs = 0;
     await inTransaction(api.pool, async (db) => {
       const ids = customers.map(({ customerId }) => customerId);
-      await lockNotified(db, `${api.keys.workspaceId}:live`, ids);
+      await lockNotified(db, api.environment, ids);
       changedMs = clock.atMs;
       await made.giveInstead(planId, { calls: 30 });
       pass(60_000);

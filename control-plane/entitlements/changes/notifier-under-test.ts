@@ -1,15 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
-import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '../../../infra/ports/clock.ts';
 import { createPool } from '../../../infra/postgres/pool.ts';
-import { createTestDatabase } from '../../../tests/support/test-database.ts';
+import { SILENT } from '../../../tests/support/silent-log.ts';
+import { databaseUrlOf } from '../../../tests/support/test-pool.ts';
 import { createNotifierMetrics } from '../../metrics.ts';
 import { startChangeNotifier } from './change-notifier.ts';
-
-const log = pino({ level: 'silent' });
 
 export interface NotifierOptions {
   leaseMs?: number;
@@ -22,14 +20,14 @@ export interface NotifierOptions {
 export function notifierUnderTest(main: Pool, { leaseMs = 1_000, chunkMax = 200, ...more }: NotifierOptions) {
   const { clock = systemClock, ...timeouts } = more;
   const name = randomUUID();
-  const pool = createPool({ url: String(URLS.get(main)), name, log, ...timeouts });
+  const pool = createPool({ url: databaseUrlOf(main), name, log: SILENT, ...timeouts });
   let failures = 0;
   const metrics = createNotifierMetrics(new Registry(), systemClock.nowMs);
   metrics.failed = () => {
     failures += 1;
   };
   const options = { owner: name, leaseMs, chunkMax, everyMs: 20 };
-  const notifier = startChangeNotifier({ pool, clock, log, metrics }, options);
+  const notifier = startChangeNotifier({ pool, clock, log: SILENT, metrics }, options);
   let ended: Promise<unknown> | undefined;
   function end(): Promise<unknown> {
     ended ??= Promise.all([pool.end(), notifier.close()]);
@@ -49,17 +47,4 @@ export function notifierUnderTest(main: Pool, { leaseMs = 1_000, chunkMax = 200,
       ]);
     },
   };
-}
-
-const URLS = new WeakMap<Pool, string>();
-
-export async function freshPool(): Promise<Pool> {
-  const database = await createTestDatabase();
-  const pool = createPool({ url: database.url, name: 'test', log });
-  URLS.set(pool, database.url);
-  onTestFinished(async () => {
-    await pool.end();
-    await database.drop();
-  });
-  return pool;
 }

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { inTransaction } from '../../../infra/postgres/pool.ts';
-import { type ApiUnderTest, startApi } from '../../api-under-test.ts';
+import { apiOfThisFile } from '../../api-under-test.ts';
 import { takeEvent } from '../../processor/take-event.ts';
 import { auditEntries } from '../../subscriptions/subscriptions-under-test.ts';
 import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
@@ -17,30 +17,19 @@ import { notifiedUnderTest } from './changes-under-test.ts';
 const DAY_MS = 86_400_000;
 const clock = { aheadMs: 0, nowMs: () => Date.now() + clock.aheadMs, monotonicMs: () => performance.now() };
 
-let api: ApiUnderTest;
-let made: ReturnType<typeof customerGrantsUnderTest>;
-let notified: ReturnType<typeof notifiedUnderTest>;
-let environment: string;
-let pro: string;
-let team: string;
-let seatsMore: string;
 let customerId: string;
 let subscriptionId: string;
 
-beforeAll(async () => {
-  api = await startApi(undefined, { clock });
-  environment = `${api.keys.workspaceId}:live`;
-  made = customerGrantsUnderTest(api);
-  notified = notifiedUnderTest(api.pool, environment);
-  for (const [key, type] of Object.entries({ sso: 'boolean', seats: 'limit', storage: 'limit' })) {
-    await made.feature(key, type);
-  }
-  pro = await made.plan({ sso: true, seats: 5 });
-  team = await made.plan({ sso: false, seats: 10, storage: null });
-  seatsMore = await made.addon('seats-more', { seats: 0.5 });
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile(undefined, { clock });
+const { environment } = api;
+const made = customerGrantsUnderTest(api);
+const notified = notifiedUnderTest(api.pool, environment);
+for (const [key, type] of Object.entries({ sso: 'boolean', seats: 'limit', storage: 'limit' })) {
+  await made.feature(key, type);
+}
+const pro = await made.plan({ sso: true, seats: 5 });
+const team = await made.plan({ sso: false, seats: 10, storage: null });
+const seatsMore = await made.addon('seats-more', { seats: 0.5 });
 
 /** Of a customer of the plan `pro` that was notified of it. */
 beforeEach(async () => {

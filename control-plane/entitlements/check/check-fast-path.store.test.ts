@@ -1,9 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { RESPONSE_GUARDS } from '../../../schemas/http/response-guards.ts';
 import { openConnection, requestHead } from '../../../tests/support/raw-connection.ts';
-import { type ApiUnderTest, EMPTY_LOG, startApi, UNAVAILABLE_WAREHOUSE } from '../../api-under-test.ts';
+import { apiOfThisFile, EMPTY_LOG, UNAVAILABLE_WAREHOUSE } from '../../api-under-test.ts';
 import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
-import { type SecondControlPlane, startSecondControlPlane } from '../second-control-plane-under-test.ts';
+import {
+  type SecondControlPlane,
+  secondControlPlaneOfThisFile,
+  startSecondControlPlane,
+} from '../second-control-plane-under-test.ts';
 
 /*
  * The check fast path against the app behind it, over HTTP and a real Postgres.
@@ -11,25 +15,14 @@ import { type SecondControlPlane, startSecondControlPlane } from '../second-cont
  * Mutants this suite catches: the fast path without the key's scope, kind, state or environment; a header
  * that it leaves out; a query, a body or a preference that it ignores; no rate limit.
  */
-let api: ApiUnderTest;
-let made: ReturnType<typeof customerGrantsUnderTest>;
-let listening: SecondControlPlane;
-
 const stores = { warehouse: UNAVAILABLE_WAREHOUSE, logReader: EMPTY_LOG };
 
-beforeAll(async () => {
-  api = await startApi(stores);
-  made = customerGrantsUnderTest(api);
-  listening = await startSecondControlPlane(api, stores);
-  await made.feature('sso', 'boolean');
-  await made.feature('audit', 'boolean');
-  await made.feature('seats', 'limit');
-});
-
-afterAll(async () => {
-  await listening?.close();
-  await api?.close();
-});
+const api = await apiOfThisFile(stores);
+const made = customerGrantsUnderTest(api);
+const listening = await secondControlPlaneOfThisFile(api, stores);
+await made.feature('sso', 'boolean');
+await made.feature('audit', 'boolean');
+await made.feature('seats', 'limit');
 
 describe('the check fast path', () => {
   /** The public port adds them to every response that lacks them: http-front-headers.ts. */

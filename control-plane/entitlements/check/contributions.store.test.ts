@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type ApiUnderTest, startApi } from '../../api-under-test.ts';
+import { expect, it } from 'vitest';
+import { apiOfThisFile } from '../../api-under-test.ts';
 import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
 
 /*
@@ -9,19 +9,12 @@ import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
  * Mutants this suite catches: contributions left out of the list, of a check from the cache or of one from
  * the stores; contributions cached across a change.
  */
-let api: ApiUnderTest;
-let made: ReturnType<typeof customerGrantsUnderTest>;
-
-beforeAll(async () => {
-  api = await startApi();
-  made = customerGrantsUnderTest(api);
-  await made.feature('sso', 'boolean');
-  await made.feature('audit', 'boolean');
-  await made.feature('seats', 'limit');
-  await made.feature('storage', 'limit');
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile();
+const made = customerGrantsUnderTest(api);
+await made.feature('sso', 'boolean');
+await made.feature('audit', 'boolean');
+await made.feature('seats', 'limit');
+await made.feature('storage', 'limit');
 
 it('is shown for every source, in the list and in a check', async () => {
   const customerId = await made.customer();

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { findCustomerGrants, heldNow } from '../../../domain/find-customer-grants.ts';
 import { shownEffectiveValue } from '../../../domain/rules/decide-entitlement.ts';
 import { resolveEntitlements } from '../../../domain/rules/resolve-entitlements.ts';
 import { exactJson, parseExact } from '../../../schemas/primitives/exact-json.ts';
 import { startStopwatch } from '../../../tests/support/stopwatch.ts';
-import { type ApiUnderTest, expectRejection, startApi } from '../../api-under-test.ts';
+import { apiOfThisFile, expectRejection } from '../../api-under-test.ts';
 import type { Database } from '../../http/request-context.ts';
 import { createCustomerGrantsReads } from '../cache/customer-grants-reads.ts';
 import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
@@ -21,34 +21,25 @@ import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
  * In customer-grants-reads.ts a snapshot per statement, no semaphore, no limit of a statement, or a wait for
  * the semaphore inside a transaction.
  */
-let api: ApiUnderTest;
-let made: ReturnType<typeof customerGrantsUnderTest>;
-let plans: string[];
-let addons: string[];
-
 const FEATURES = { sso: 'boolean', audit: 'boolean', seats: 'limit', storage: 'limit', calls: 'metered' };
 
-beforeAll(async () => {
-  api = await startApi();
-  made = customerGrantsUnderTest(api);
-  await api.request('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
-  for (const [key, type] of Object.entries(FEATURES)) {
-    await made.feature(key, type, type === 'metered' ? 'calls' : undefined);
-  }
-  plans = [
-    await made.plan({ seats: 1, sso: false }),
-    await made.plan({ seats: 0.1, storage: null, sso: true }),
-  ];
-  for (const planId of plans) await api.request('plans.publish', { params: { planId } });
-  await made.giveInstead(plans[0] as string, { seats: 10, calls: 5, audit: true });
-  addons = [
-    await made.addon('z-first', { seats: 2.5, sso: false, audit: false, calls: 0.000000000001 }),
-    await made.addon('more', { storage: 7, calls: null }),
-    await made.addon('flags', { sso: true, seats: 999_999_999_999 }),
-  ];
-});
-
-afterAll(() => api?.close());
+const api = await apiOfThisFile();
+const made = customerGrantsUnderTest(api);
+await api.request('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
+for (const [key, type] of Object.entries(FEATURES)) {
+  await made.feature(key, type, type === 'metered' ? 'calls' : undefined);
+}
+const plans = [
+  await made.plan({ seats: 1, sso: false }),
+  await made.plan({ seats: 0.1, storage: null, sso: true }),
+];
+for (const planId of plans) await api.request('plans.publish', { params: { planId } });
+await made.giveInstead(plans[0] as string, { seats: 10, calls: 5, audit: true });
+const addons = [
+  await made.addon('z-first', { seats: 2.5, sso: false, audit: false, calls: 0.000000000001 }),
+  await made.addon('more', { storage: 7, calls: null }),
+  await made.addon('flags', { sso: true, seats: 999_999_999_999 }),
+];
 
 const subscription = fc.record({
   plan: fc.nat(1),
@@ -122,7 +113,7 @@ describe("the list of a customer's entitlements", () => {
   it('has for every feature the value of the rules that checks use', { timeout: 240_000 }, async () => {
     const { rows } = await api.pool.query<{ id: string }>('SELECT id FROM features');
     const featureIds = rows.map(({ id }) => id);
-    const environment = `${api.keys.workspaceId}:live`;
+    const { environment } = api;
     await fc.assert(
       fc.asyncProperty(fc.array(subscription, { maxLength: 6 }), held, async (subscriptions, overrides) => {
         const customer = await customerWith(subscriptions, overrides);
@@ -150,7 +141,7 @@ function marked(contributions: unknown): unknown {
 }
 
 it('reads all from one snapshot, whatever is committed meanwhile', async () => {
-  const environment = `${api.keys.workspaceId}:live`;
+  const { environment } = api;
   const counts = await createCustomerGrantsReads()({ db: api.pool, environment }, async (db) => {
     const before = await customers(db);
     await made.customer();

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Logger, pino } from 'pino';
 import { onTestFinished } from 'vitest';
+import { SILENT } from '../../../tests/support/silent-log.ts';
 import type { FrontLimits } from '../../http/front-limits.ts';
 import type { Exchange, HttpFront, RequestHandler } from '../http-front.ts';
 
@@ -15,8 +16,6 @@ export const TEST_LIMITS: FrontLimits = {
   unreadBytesMax: 64 * 1024 * 1024,
   connectionsMax: 200,
 };
-
-export const SILENT = pino({ level: 'silent' });
 
 /** A log whose lines a test reads. */
 export function keptLog() {

@@ -1,11 +1,11 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { openConnection, requestHead, until } from '../../../tests/support/raw-connection.ts';
+import { SILENT } from '../../../tests/support/silent-log.ts';
 import type { Exchange } from '../http-front.ts';
 import {
   type CreateFront,
   describeRequest,
   responseJson,
-  SILENT,
   startFront,
   TEST_LIMITS,
 } from './front-under-test.ts';

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { listenUntil } from '../listen.ts';
 import { createRandom } from '../random.ts';
 import { drawFaults } from './draw-faults.ts';
 import { type Fault, startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
@@ -23,15 +24,10 @@ async function startEcho(fault?: (request: Buffer) => Fault | undefined): Promis
       socket.write(text.toUpperCase());
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const { port } = await listenUntil(onTestFinished, server);
   const target = () => ({ host: '127.0.0.1', port });
   const proxy = await startTcpProxy({ target, ...(fault ? { fault } : {}) });
-  onTestFinished(async () => {
-    await proxy.close();
-    server.close();
-  });
+  onTestFinished(() => proxy.close());
   return { proxy, requested };
 }
 

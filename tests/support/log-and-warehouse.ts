@@ -1,0 +1,53 @@
+import { afterAll } from 'vitest';
+import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
+import type { EventLogReader, EventLogWriter } from '../../infra/ports/event-log.ts';
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { openSegmentLogReader } from '../../infra/segment-log/reader.ts';
+import { openSegmentLogWriter } from '../../infra/segment-log/writer.ts';
+import { SILENT } from './silent-log.ts';
+import { type AtEnd, folderUntil } from './test-folder.ts';
+
+/** Real and empty, in folders of their own. */
+export interface LogAndWarehouse {
+  logDirectory: string;
+  writer: EventLogWriter;
+  reader: EventLogReader;
+  warehouse: Warehouse;
+}
+
+export async function openLogAndWarehouse(
+  atEnd: AtEnd,
+  options: { segmentBytesMax?: number } = {},
+): Promise<LogAndWarehouse> {
+  // Opened first and closed last: a statement that comes after its end would open the engine again.
+  const warehouse = await openWarehouse(atEnd);
+  const directory = folderUntil(atEnd);
+  const writer = await openSegmentLogWriter({
+    ...{ directory, identityCheck: Buffer.alloc(16), log: SILENT },
+    ...options,
+  });
+  atEnd(() => writer.close());
+  const reader = await openSegmentLogReader({ directory });
+  atEnd(() => reader.close());
+  return { logDirectory: directory, writer, reader, warehouse };
+}
+
+/** A warehouse that all tests of a file share. */
+export function warehouseOfThisFile(): Promise<Warehouse> {
+  return openWarehouse(afterAll);
+}
+
+/** The engine opens one folder at a time; no hook closes that of a file which failed before its tests. */
+let opened: Warehouse | undefined;
+
+async function openWarehouse(atEnd: AtEnd): Promise<Warehouse> {
+  await opened?.close();
+  const warehouse = createChdbWarehouse({ directory: folderUntil(atEnd), log: SILENT });
+  opened = warehouse;
+  atEnd(async () => {
+    opened = undefined;
+    await warehouse.close();
+  });
+  await warehouse.migrate();
+  return warehouse;
+}
