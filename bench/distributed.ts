@@ -1,8 +1,8 @@
 /**
- * `npm run bench:distributed`: what Metergate does past one machine's stores, with a real broker, key store,
+ * `npm run bench:distributed`: what Metergate does in distributed mode, with a real broker, key store,
  * Postgres and ClickHouse and the load all on this one. The same load goes to one ingest process and to two
- * in turns, one at either end, so that what differs can be told from noise (G10). Prints and stores figures;
- * asserts nothing. `-- --seconds N` of each run, `-- --rounds N`.
+ * in turns, one at either end, so that a difference can be distinguished from noise (G10). Prints and stores
+ * figures; asserts nothing. `-- --seconds N` of each run, `-- --rounds N`.
  */
 import { readFileSync } from 'node:fs';
 import { Redis } from 'iovalkey';

@@ -5,7 +5,7 @@ import { Interrupted, unlessAborted } from './interruption.ts';
 const never = new Promise<never>(() => undefined);
 
 describe('what is begun', () => {
-  it('is waited for as long as nobody interrupts', async () => {
+  it('is waited for until a signal interrupts it', async () => {
     expect(await unlessAborted(pass(10, 'done'), new AbortController().signal)).toBe('done');
   });
 

@@ -17,7 +17,7 @@ const SAMPLES = 200;
 
 async function main(): Promise<void> {
   const values = readOptions(OPTIONS);
-  const customers = numberOption('customers', values.customers, OF_A_SCRIPT.things);
+  const customers = numberOption('customers', values.customers, OF_A_SCRIPT.count);
   await measureInstance(1, async ({ instance, api }) => {
     await insertCustomers(instance, customers);
     const lastPage = Math.ceil(customers / PAGE_SIZE);
@@ -31,7 +31,7 @@ async function main(): Promise<void> {
       searchOfAThousand: 'q=Customer 77',
       searchOfAllFirstPage: 'q=customer',
       searchOfAllLastPage: `q=customer&page=${lastPage}`,
-      searchOfNone: 'q=nobody at all',
+      searchOfNone: 'q=no such customer',
     };
     const responseMs: Record<string, object> = {};
     for (const [name, query] of Object.entries(lists)) {

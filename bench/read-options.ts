@@ -34,7 +34,7 @@ export const OF_A_SCRIPT = {
   rounds: { from: 1, to: 1_000, whole: true },
   seconds: { from: 0.1, to: 86_400 },
   rate: { from: 1, to: 10_000_000 },
-  things: { from: 1, to: 100_000_000, whole: true },
+  count: { from: 1, to: 100_000_000, whole: true },
 } as const satisfies Record<string, Bounds>;
 
 /**

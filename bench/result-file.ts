@@ -17,7 +17,7 @@ export function openResult(kind: string, folder = 'bench/results'): ResultFile {
   const path = join(folder, `${kind}-${at.slice(0, 19).replaceAll(':', '')}.json`);
   const facts = machineFacts();
   if (facts.machine.fileSystem === 'tmpfs') {
-    process.stderr.write('data stood in memory (tmpfs): what durable writes cost was not measured\n');
+    process.stderr.write('data were in memory (tmpfs): what durable writes cost was not measured\n');
   }
   mkdirSync(folder, { recursive: true });
   return {

@@ -34,7 +34,7 @@ async function main(): Promise<void> {
   if (!scenarios.includes(values.scenario)) {
     throw new Unusable(`--scenario ${values.scenario} is none of ${scenarios.join(', ')}`);
   }
-  const customers = numberOption('customers', values.customers, OF_A_SCRIPT.things);
+  const customers = numberOption('customers', values.customers, OF_A_SCRIPT.count);
   const durationMs = 1_000 * numberOption('seconds', values.seconds, OF_A_SCRIPT.seconds);
   const rate = numberOption('rate', values.rate, OF_A_SCRIPT.rate);
   await measureInstance(8, async ({ instance, api }) => {

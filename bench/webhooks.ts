@@ -26,7 +26,7 @@ const PATIENCE_MS = 600_000;
 
 async function main(): Promise<void> {
   const values = readOptions(OPTIONS);
-  const deliveries = numberOption('deliveries', values.deliveries, OF_A_SCRIPT.things);
+  const deliveries = numberOption('deliveries', values.deliveries, OF_A_SCRIPT.count);
   if (deliveries % ENDPOINTS_MOST !== 0)
     throw new Unusable(`--deliveries is a multiple of ${ENDPOINTS_MOST}`);
   const runs: Record<string, object> = {};

@@ -7,6 +7,7 @@ import { systemClock } from '../../infra/ports/clock.ts';
 import type { EventLogReader } from '../../infra/ports/event-log.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { arrivalText } from '../../schemas/stored/event-row.ts';
+import { HOURLY_MERGED } from '../../schemas/stored/usage-hourly.ts';
 import { eventLines, TEST_NOW_MS } from '../../tests/support/event-line.ts';
 import { eventId } from '../../tests/support/load-frames.ts';
 import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
@@ -16,8 +17,7 @@ import type { Aggregator } from '../start-aggregator.ts';
 import { type Comparison, comparePlaces } from './compare-places.ts';
 import { AUDIT_EXIT, requestAudit } from './request-audit.ts';
 
-const STATES = `SELECT customer_id, hour, sum(total) AS total, sum(events) AS events, max(largest) AS largest,
-                  argMaxMerge(latest) AS latest, uniqExactMerge(uniques) AS uniques
+const STATES = `SELECT customer_id, hour, ${HOURLY_MERGED.join(', ')}, argMaxMerge(latest) AS gauge
                 FROM metergate.usage_hourly GROUP BY customer_id, hour ORDER BY customer_id, hour`;
 
 describe('an audit', () => {
@@ -155,10 +155,10 @@ describe('a repair', () => {
     const { stores } = await loaded(
       events(0, 200).map((event, at) => (at < 5 ? gauge(at) : { ...event, uniqueValue: `=${at % 7}` })),
     );
-    const before = await stores.rows<{ customer_id: string; latest: string }>(STATES);
+    const before = await stores.rows<{ customer_id: string; gauge: string }>(STATES);
     // Red when a repair orders gauges of the same time differently from the load.
     const gauges = before.filter(({ customer_id: customer }) => customer === 'cus_1').at(-1);
-    expect(gauges).toMatchObject({ latest: '4.25' });
+    expect(gauges).toMatchObject({ gauge: '4.25' });
     // Twice: what is put back is the same block as the first time, and must not be taken for a retry of it.
     // Red when its token does not name the run.
     for (let round = 0; round < 2; round++) {

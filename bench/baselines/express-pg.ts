@@ -1,5 +1,5 @@
 /**
- * What goal G4 compares with, the first thing that comes to mind: Express, and one INSERT … ON CONFLICT for
+ * What goal G4 compares with, the first design that comes to mind: Express, and one INSERT … ON CONFLICT for
  * each event. Responds once it is committed. The connection string is its argument; prints its URL.
  */
 import type { AddressInfo } from 'node:net';

@@ -38,7 +38,9 @@ const OPTIONS = {
   out: { type: 'string', default: 'bench/results' },
 } as const;
 
-/** Throws Unusable with what to do. The key may stand in METERGATE_KEY, which no list of processes shows. */
+/**
+ * Throws Unusable with what to do. The key may be given in METERGATE_KEY, which no list of processes shows.
+ */
 export function readLoadArguments(args: string[], env: Record<string, string | undefined>): LoadArguments {
   const values = readOptions(OPTIONS, args);
   const key = values.key ?? env.METERGATE_KEY;

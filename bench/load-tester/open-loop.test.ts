@@ -28,7 +28,7 @@ function loopOf(ask: () => Promise<LoadResponse>) {
 describe('the open loop', () => {
   // Fault this catches: times that begin with the sending. One stall of 200 ms would then be one slow
   // request of 40; here all that fell due meanwhile have waited too.
-  it('counts what fell due while the server stood still', async () => {
+  it('counts what fell due while the server was stopped', async () => {
     let requested = 0;
     const { common, histogram } = loopOf(async () => {
       if (requested++ === 0) await pass(200);

@@ -13,7 +13,7 @@ export interface TestedInstance {
 
 const CUSTOMERS = 10;
 const METER_KEY = 'bench_load';
-/** The server says when things happened by its clock; beyond this its times mean something else than ours. */
+/** The server's times are of its own clock; beyond this they cannot be compared with ours. */
 const SKEW_MS_MAX = 30_000;
 const PATIENCE_MS = 10_000;
 
@@ -92,9 +92,9 @@ function bodyOf({ status, body }: ApiResponse, expected: number, what: string): 
 }
 
 /** 0 while the server's time lies between request and response. */
-function skewOf(createdAt: string, requestedAtMs: number, heardAtMs: number): number {
+function skewOf(createdAt: string, requestedAtMs: number, receivedAtMs: number): number {
   const at = Date.parse(createdAt);
-  const skewMs = at > heardAtMs ? at - heardAtMs : Math.min(0, at - requestedAtMs);
+  const skewMs = at > receivedAtMs ? at - receivedAtMs : Math.min(0, at - requestedAtMs);
   if (Math.abs(skewMs) <= SKEW_MS_MAX) return skewMs;
   const seconds = Math.round(Math.abs(skewMs) / 1_000);
   const way = skewMs > 0 ? 'ahead of' : 'behind';

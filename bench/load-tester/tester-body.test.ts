@@ -56,7 +56,7 @@ describe('a body of the load tester', () => {
     for (let turn = 0; turn < 5; turn++) expect(body.next().replayed.every((one) => one === 0)).toBe(true);
   });
 
-  it('says of each event the customer and the value that stand in it', () => {
+  it('names the customer and the value of each event', () => {
     const { request, customers, thousandths } = createTesterBody(options).next();
     for (const [at, item] of itemsOf(request).entries()) {
       expect(item.customerId).toBe(options.customers[customers[at] ?? 9]);

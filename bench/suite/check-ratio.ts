@@ -13,13 +13,16 @@ const FEATURES = ['sso', 'seats', 'calls'] as const;
 const CONNECTIONS = 32;
 /** The ingest process polls for the control plane's address every 100 ms. */
 const MOVED_MS = 200;
-/** Ours is ten times slower in its first two seconds, until it is compiled and has everybody in memory. */
+/**
+ * Ours is ten times slower in its first two seconds, until it is compiled and has every customer in its
+ * cache.
+ */
 const WARM_UP_MS = { bare: 1_000, ours: 3_000 };
 /** Then both in turns, as they are measured; not yet counted. */
 const WARM_UP: RoundSizes = { rounds: 1, runMs: 1_200 };
 /** Behind the public port a turn has to be announced: few, and longer. */
-const DOOR_TURN_MS = 250;
-const DOOR_WARM_UP_MS = 500;
+const PORT_TURN_MS = 250;
+const PORT_WARM_UP_MS = 500;
 
 export interface CheckRatios {
   customers: number;
@@ -176,12 +179,12 @@ async function comparedDirectly(bench: Bench) {
 
 async function comparedBehindPublicPort(bench: Bench): Promise<Compared> {
   const { requests, bare, ours } = bench;
-  const measured = async (target: Bench['ours'], durationMs = DOOR_TURN_MS) => {
+  const measured = async (target: Bench['ours'], durationMs = PORT_TURN_MS) => {
     const origin = await setPublicTarget(bench, target);
     const load = { origin, requests, connections: CONNECTIONS, staysAwake: false, durationMs };
     return await costOf(bench, target, () => runClosedLoop(load));
   };
-  for (const target of [bare, ours]) await measured(target, DOOR_WARM_UP_MS);
+  for (const target of [bare, ours]) await measured(target, PORT_WARM_UP_MS);
   const turns = await inTurns(
     bench.rounds,
     () => measured(bare),

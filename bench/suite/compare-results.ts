@@ -1,6 +1,6 @@
 /**
  * `npm run bench:compare -- a.json b.json`: what changed from one kept result to another of the same kind. A
- * ratio is worse when it moved the wrong way by more than the noise that both runs saw between equal things,
+ * ratio is worse when it moved the wrong way by more than the noise that both runs saw between equal runs,
  * another figure by more than the tolerance given for it, a goal when it is not measured any more.
  * Exit code 1 when something got worse, 2 when the two cannot be compared.
  */

@@ -18,7 +18,7 @@ describe('two results', () => {
   });
 
   // Fault this catches: a fixed tolerance, which calls every change of a noisy machine a change of the code.
-  it('are the same within what equal things differed by in both runs', () => {
+  it('are the same within the difference of equal runs in both', () => {
     const before = suite({ id: 'G1', value: 0.8, control: 1.01, noise: 0.08 });
     const after = suite({ id: 'G1', value: 0.7, control: 0.99, noise: 0.08 });
     expect(verdicts(before, after)).toEqual(['G1 same']);
@@ -49,7 +49,7 @@ describe('two results', () => {
     expect(verdicts(before, suite({ id: 'G1', value: 1 }))).toEqual(['G1 same', 'G7 WORSE']);
   });
 
-  it('differ in what things cost, by more than 15 %', () => {
+  it('differ in a cost, by more than 15 %', () => {
     const costs = (factor: number) => ({
       ...{ kind: 'suite', stages: { cpuMicrosPerEvent: { read: factor, check: 0.01 * factor } } },
       ingest: { cpuMicrosPerEvent: { 'bare uWS, batches': factor, 'ingest, batches': 3 * factor } },

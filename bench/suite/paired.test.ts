@@ -17,7 +17,7 @@ describe('paired rounds', () => {
     });
   });
 
-  it('report how far equal things were apart', () => {
+  it('report how far equal runs were apart', () => {
     expect(steadiness([1, 1.1, 1, 1.2, 1])).toEqual({ control: 1.1, noise: 0.1304 });
     expect(steadiness([1, 2, 3, 4])).toEqual({ control: 1, noise: 0 });
     expect(median([4, 1, 3, 2])).toBe(2.5);

@@ -10,7 +10,7 @@ export interface Paired {
   value: number;
   /** The control judged as ours is: outside 1.00 ± 0.05 the machine was too noisy for a verdict. */
   control: number;
-  /** How far that is from 1 in a middling round: what two equal things differ by. */
+  /** How far that is from 1 in a middling round: the difference of two equal runs. */
   noise: number;
   /** Of each round. */
   pairs: number[];
@@ -52,7 +52,7 @@ export function paired(rounds: readonly Round[]): Paired {
   return { value: rounded(median(pairs)), ...steadiness(controls), pairs: pairs.map(rounded) };
 }
 
-/** Runs of one thing, each relative to the mean of its two neighbours: equal runs give 1. */
+/** Runs of one candidate, each relative to the mean of its two neighbours: equal runs give 1. */
 export function steadiness(runs: readonly number[]): Pick<Paired, 'control' | 'noise'> {
   const pairs = runs.slice(1, -1).map((run, at) => (2 * run) / ((runs[at] ?? run) + (runs[at + 2] ?? run)));
   return {

@@ -3,7 +3,7 @@ const FOLDERS = /(?<![\w:/.-])(?:file:\/\/)?\/(?:[\w.@+~-]+\/)+(?=[\w.@+~-])/g;
 const ERROR_LINE = /^(?:Uncaught )?\w*Error\b.*: /;
 const CHARS_MAX = 300;
 
-/** An error's message as it may stand in a result and on a page: one line that names no machine's folders. */
+/** An error's message as it is shown in a result and on a page: one line that names no machine's folders. */
 export function shortFailure(message: string): string {
   const [line = ''] = message.trim().split('\n');
   return line.replaceAll(FOLDERS, '').slice(0, CHARS_MAX);

@@ -35,7 +35,7 @@ it('adds up what a round has done and what that cost', async () => {
 });
 
 // Fault this catches: the first turns compared with the last ones, which differ on a machine that slows down.
-it('the control is one half of the turns against the other, and equal for equal things', async () => {
+it('the control is one half of the turns against the other, and equal for equal candidates', async () => {
   const { runners } = slowing({ bare: 1, ours: 4 });
   const rounds = await inShortTurns({ rounds: 3, runMs: 400 }, runners);
   const { control, noise } = timesOurs(rounds, 'bare', perEvent);
@@ -43,7 +43,7 @@ it('the control is one half of the turns against the other, and equal for equal 
   expect(noise).toBeCloseTo(0, 3);
 });
 
-it('the control reports how far two halves of one thing were apart', async () => {
+it('the control reports how far two halves of one candidate were apart', async () => {
   const micros = [1, 3, 3, 1].values();
   const bare = async (): Promise<Ran> => ({ events: 1, micros: micros.next().value ?? 0 });
   const ours = async (): Promise<Ran> => ({ events: 1, micros: 1 });

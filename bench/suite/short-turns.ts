@@ -3,7 +3,7 @@ import { median, type Paired, rounded } from './paired.ts';
 /** What was done and what it cost: of one turn, or of several added up. */
 export type Run = Record<string, number>;
 
-/** Of one thing: half of its turns added up, and the other half, which is the same again. */
+/** Of one candidate: half of its turns added up, and the other half, which is the same again. */
 interface Halves<R extends Run> {
   first: R;
   second: R;
@@ -13,17 +13,17 @@ export type Round<Name extends string, R extends Run> = Record<Name, Halves<R>>;
 
 /**
  * Other work on these cores makes them half as fast for a second or two: a turn is far shorter, and long
- * enough for what it costs to come back to a core that somebody else had.
+ * enough for what it costs to come back to a core that other work had.
  */
 const TURN_MS = 100;
 
 export interface RoundSizes {
   rounds: number;
-  /** Of each thing in a round. */
+  /** Of each candidate in a round. */
   runMs: number;
 }
 
-/** Rounds of many short turns of each thing; the figures of a round are those of its turns added up. */
+/** Rounds of many short turns of each candidate; the figures of a round are those of its turns added up. */
 export async function inShortTurns<Name extends string, R extends Run>(
   { rounds, runMs }: RoundSizes,
   runners: Record<Name, (durationMs: number) => Promise<R>>,
@@ -43,7 +43,7 @@ async function oneRound<Name extends string, R extends Run>(
   const names = Object.keys(runners) as Name[];
   const runs = Object.fromEntries(names.map((name) => [name, [] as R[]])) as Record<Name, R[]>;
   for (let turn = 0; turn < turns; turn++) {
-    // To and fro: nobody always comes behind the same one.
+    // To and fro: none always follows the same one.
     for (const name of turn % 2 === 0 ? names : names.toReversed()) {
       runs[name].push(await runners[name](turnMs));
     }

@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: every goal of the table on the code as it is, as ratios of things run in turn in one
- * session. Prints the table, stores it with all figures, and renews bench/README.md and the page beside the
+ * `npm run bench`: every goal of the table on the code as it is, as ratios of candidates run in turn in one
+ * session. Prints the table, stores it with all figures, and renews bench/README.md and the page next to the
  * result. Asserts nothing. `-- --quick` is the short form (two minutes), `-- --scale` the long one, with
  * `--millions 1,10,50` of events stored and `--minutes 10` at a fixed rate; `-- --skip PART` leaves parts out
  * (they then stand as not measured). Interrupted it keeps and prints what it has, and leaves the README as it

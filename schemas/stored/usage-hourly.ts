@@ -11,7 +11,7 @@ export interface HourlyState {
  * The order that determines the latest event: see `arrivalText` in event-row.ts; events without it have ids.
  */
 // mutant: latest-by-id
-export const ORDER_OF_ARRIVAL = '(occurred_at, created_at, concat(unique_value, id))';
+const ORDER_OF_ARRIVAL = '(occurred_at, created_at, concat(unique_value, id))';
 
 /** What the view keeps of an hour. A new one needs a migration that makes the view again. */
 export const HOURLY_STATES = {
@@ -43,10 +43,9 @@ export const HOURLY_OF_EVENTS = [
   ...STATES.map(({ ofEvents }) => ofEvents),
 ].join(', ');
 export const HOURLY_GROUP = 'environment, customer_id, meter_key, begin';
-/** Every state of several rows as one value, under the name of its column. */
-export const HOURLY_MERGED = STATES.map(({ column, merged }) => `${merged} AS ${column}`).join(', ');
+/** Every state of several rows as one value, in the order of the columns. */
+export const HOURLY_MERGED = STATES.map(({ merged }) => merged);
 /** The same of events. */
-export const HOURLY_VALUES = STATES.map(({ column, ofEvents }) => {
-  const isState = /State(If)?\(/.test(ofEvents);
-  return `${isState ? `finalizeAggregation(${ofEvents})` : ofEvents} AS ${column}`;
-}).join(', ');
+export const HOURLY_VALUES = STATES.map(({ ofEvents }) =>
+  /State(If)?\(/.test(ofEvents) ? `finalizeAggregation(${ofEvents})` : ofEvents,
+);

@@ -17,7 +17,7 @@ const DESCRIPTION = resolve('schemas', 'openapi.json');
 const CACHE = resolve('.cache');
 const SUMMARY = join(CACHE, 'clients-summary.json');
 const GENERATORS = join(CACHE, 'client-generators');
-/** Named by its contents: another version is installed anew. */
+/** Named by its contents: another version is installed again. */
 const NPM_FOLDER = join(GENERATORS, nameOf(NPM_PACKAGES));
 const PYTHON_FOLDER = join(GENERATORS, nameOf(PYTHON_PACKAGES));
 const CLIENTS = join(CACHE, 'clients');

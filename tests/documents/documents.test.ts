@@ -125,7 +125,7 @@ describe('a fault in a document', () => {
     ],
     ['a run that is gone', deadRuns(bad('`--only 1`, `--only gone`'))],
     ['an operation that is gone', deadOperations(bad('`GET /gone` and `GET /customers?q=a`'))],
-  ])('is told: %s', (_, faults) => {
+  ])('is reported: %s', (_, faults) => {
     expect(faults).toHaveLength(1);
   });
 });

@@ -17,11 +17,10 @@ const metrics = await metricsInCode();
 const LOADING = [
   'aggregator/load/block.ts',
   'aggregator/load/insert-lock.ts',
+  'aggregator/load/lease.ts',
   'aggregator/load/load-loop.ts',
-  'aggregator/load/load-range.ts',
   'aggregator/load/quarantine-lines.ts',
   'aggregator/settle/bounded-warehouse.ts',
-  'aggregator/settle/settle-batch.ts',
   'aggregator/store/leases.ts',
   'aggregator/store/running-inserts.ts',
   'infra/clickhouse/driver-errors.ts',

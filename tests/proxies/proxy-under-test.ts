@@ -53,7 +53,7 @@ export async function startProxy({ command, args, env, port }: Proxy): Promise<s
   return url;
 }
 
-/** Serves the API, and keeps from everybody what is the operator's, however its path is written. */
+/** Serves the API, and keeps the operator's pages from clients, however its path is written. */
 export async function expectKeepsPages(url: string): Promise<void> {
   expect(await (await fetch(`${url}/api/v1/plans?page=2`)).json()).toMatchObject({
     forwarded: '/api/v1/plans?page=2',

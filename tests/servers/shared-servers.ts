@@ -8,7 +8,7 @@ const STARTS = { '/kafka': startKafka, '/redis': startRedis } as const;
 
 /**
  * Vitest's globalSetup: tests in any of its processes ask here for the one broker and the one key store of
- * the run, which are started when the first asks. Where the environment names one, nobody asks.
+ * the run, which are started when the first asks. Where the environment names one, none is started.
  */
 export async function setup(): Promise<() => Promise<void>> {
   const started = new Map<string, Promise<TestingServer>>();

@@ -31,7 +31,7 @@ async function run(directory: string): Promise<{ child: ChildProcess; port: numb
   const ended = once(child, 'exit').then(([code]) => {
     throw new Error(`the warehouse ended with ${code}`);
   });
-  ended.catch(() => undefined); // after the start nobody waits for it
+  ended.catch(() => undefined); // after the start nothing waits for it
   try {
     const started = Promise.race([once(child, 'message'), ended]);
     const [{ url }] = (await inTime(started, START_TIMEOUT_MS, 'the warehouse')) as [{ url: string }];

@@ -94,7 +94,7 @@ export async function compareBreakdowns(
     for (const window of windows) {
       const nth = customers.indexOf(pair.customer) + meters.indexOf(pair.meter) + windows.indexOf(window);
       const dimensions = given ?? DIMENSIONS.filter((_, at) => (nth + at) % 3 === 0);
-      const expectedWithin = remembered((span) => within(pair.events, span));
+      const expectedWithin = memoized((span) => within(pair.events, span));
       const custom = window === 'custom' ? customSpan(pair.events) : undefined;
       for (const dimension of dimensions) {
         const path = breakdownPath(pair, dimension, custom ? isoSpan(custom) : { window });
@@ -140,7 +140,7 @@ export async function compareFolded({ api, ledger, world }: Judged): Promise<str
 }
 
 /** The last span's events: a window is the same for one dimension after the other, until the day is over. */
-function remembered(select: (span: Span) => KeptEvent[]): (span: Span) => KeptEvent[] {
+function memoized(select: (span: Span) => KeptEvent[]): (span: Span) => KeptEvent[] {
   let last: { span: Span; events: KeptEvent[] } | undefined;
   return (span) => {
     const same = last?.span.fromMs === span.fromMs && last.span.toMs === span.toMs;

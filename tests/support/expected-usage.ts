@@ -45,7 +45,7 @@ function isLater(a: KeptEvent, b: KeptEvent): boolean {
   return a.order === undefined || b.order === undefined ? a.id > b.id : a.order > b.order;
 }
 
-/** Largest total first, equal ones by their text's bytes; events without the property stand under ''. */
+/** Largest total first, equal ones by their text's bytes; events without the property are under ''. */
 export function breakdown(events: KeptEvent[], meter: MeterPlan, dimension: string): ExpectedBreakdown {
   const groups = grouped(events, dimension);
   const items = [...groups].map(([value, group]) => itemOf(value, group, meter));

@@ -41,7 +41,7 @@ const REPLAY_SHARE = 0.2;
 const REJECTION_SHARE = 0.004;
 const SINGLE_SHARE = 0.5;
 /** How far back a replay reaches: sent on other connections just now, or long counted. */
-const REMEMBERED = 50_000;
+const KEPT_EVENTS = 50_000;
 
 /**
  * The same seed, run and time give the same requests. A fifth of the items are replays: in the same batch,
@@ -122,7 +122,7 @@ function replay({
 
 function remember(past: MeantEvent[], fresh: MeantEvent[]): void {
   past.push(...fresh);
-  if (past.length > 2 * REMEMBERED) past.splice(0, past.length - REMEMBERED);
+  if (past.length > 2 * KEPT_EVENTS) past.splice(0, past.length - KEPT_EVENTS);
 }
 
 function batchRequest(items: PlannedItem[], includeEvents: boolean, random: Random): PlannedRequest {

@@ -138,7 +138,7 @@ describe('the ledger', () => {
     expect(ledger.problems().join('\n')).toContain('created again');
   });
 
-  // Red when an event is believed to be as late as the copy whose response arrived first.
+  // Red when an event is taken to be as late as the copy whose response arrived first.
   it('accepts a copy sent later whose response arrived before that of the original', () => {
     const ledger = createLedger(world);
     const response = createHonestResponses();

@@ -10,7 +10,7 @@ export interface MachineFacts {
     cores: number;
     memoryGib: number;
     system: string;
-    /** Of the folder for what is temporary: data of the instances that are measured stand there. */
+    /** Of the folder for what is temporary: data of the instances that are measured are there. */
     fileSystem: string;
   };
   /** Of the packages that figures depend on most. */

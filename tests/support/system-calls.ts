@@ -58,7 +58,7 @@ export function traceTo(file: string): string[] {
   return ['strace', '-D', ...whole, '-o', file, '-e', `trace=${TRACED}`];
 }
 
-/** The calls of a trace in the order in which they returned. Their times begin with `firstMoment`. */
+/** The calls of a trace in the order in which they returned. Their times begin with `firstTime`. */
 export async function readSystemCalls(file: string, firstTime = 0): Promise<SystemCall[]> {
   const calls: SystemCall[] = [];
   const unfinished = new Map<number, SystemCall>();

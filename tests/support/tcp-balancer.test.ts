@@ -31,7 +31,7 @@ it('connections go to its targets by turns, and never to one that is gone', asyn
   expect(new Set(greetings)).toEqual(new Set(['a', 'b']));
 });
 
-it('a connection that nobody takes is closed', async () => {
+it('a connection that no target takes is closed', async () => {
   const balancer = await startTcpBalancer(() => []);
   onTestFinished(() => balancer.close());
   expect(await greetingOf(balancer.address)).toBe('');

@@ -99,7 +99,7 @@ async function makeProcessorEvent(
   return id;
 }
 
-/** With a delivery. It is disabled, so that nothing of it changes by itself; nobody listens at its url. */
+/** With a delivery. It is disabled, so that nothing of it changes by itself; no server listens at its url. */
 async function makeEndpoint(make: Make, marker: string): Promise<string> {
   const url = `http://127.0.0.1:9/${marker}`;
   const { id: endpointId } = await make('createWebhookEndpoint', { url, events: ['*'] });

@@ -26,7 +26,7 @@ export interface Sought {
   pages: string;
 }
 
-/** Where secrets turn up that nobody should see, in words. */
+/** Where secrets turn up that no response may show, in words. */
 export async function findSecrets(scenario: TenancyScenario, sought: Sought): Promise<string[]> {
   const { secrets, misplaced, pages } = sought;
   const shared = {

@@ -22,7 +22,8 @@ import type { WatchedResponse } from './watched-client.ts';
 
 /*
  * Promises 16, 17 and 18 of a whole Metergate, through its public port. The requests are made from the route
- * table: an operation is covered on the day it is added, and one whose parameters nobody has explained fails.
+ * table: an operation is covered on the day it is added, and one whose parameters are not explained here
+ * fails.
  */
 const scenario = await ofThisFile(
   openTenancyScenario({ LOG_LEVEL: 'trace', SEED_DEMO: 'false' }),
@@ -32,7 +33,7 @@ const { environment, objects: objectsOfAlpha } = scenario.tenants['alpha live'];
 const requests = tenantRequests(objectsOfAlpha);
 
 const rowsOfAlpha = () => readTenantRows(scenario.pool, environment);
-/** What nobody else may be shown. */
+/** What no other tenant may be shown. */
 const ownOfAlpha = async () => [
   ...idsIn(await rowsOfAlpha(), environment),
   markerOf(scenario.tenants['alpha live'].name),
@@ -80,7 +81,7 @@ describe('promise 16: no request crosses into another environment', () => {
 
   it('to another workspace nothing is there, shown or changed', () => crossAs('beta live'));
   it('to the other mode nothing is there, shown or changed', () => {
-    // One workspace has both modes: its settings are the one thing that they share.
+    // One workspace has both modes: its settings are all that they share.
     return crossAs('alpha test', 'workspace.update');
   });
 
@@ -103,7 +104,7 @@ describe('promise 16: no request crosses into another environment', () => {
     }
   });
 
-  // Without this a request that finds nothing for anybody would pass as one that hides something.
+  // Without this a request that finds nothing for any tenant would pass as one that hides something.
   it('the same requests find what they name for its owner', async () => {
     const wrong: string[] = [];
     const isRight = ({ status, code }: WatchedResponse, request: TenantRequest) => {

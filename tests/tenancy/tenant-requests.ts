@@ -9,7 +9,7 @@ export interface TenantRequest {
   body: unknown;
 }
 
-/** A request in which one name, if any, is that of somebody else's object. */
+/** A request in which one name, if any, is that of another tenant's object. */
 export interface CrossingRequest extends TenantRequest {
   foreign?: ReferenceName;
 }
@@ -65,7 +65,7 @@ const FURTHER_BODIES: Partial<Record<OperationId, object[]>> = {
 /** What ends an object comes last, so that a request never fails for what was done by one before it. */
 const LAST = /\/(archive|cancel)$/;
 
-/** Of every operation that needs a key or a signature. Throws for a name that nobody has explained. */
+/** Of every operation that needs a key or a signature. Throws for a name that is not explained here. */
 export function tenantRequests(objects: Objects): TenantRequest[] {
   const all = Object.entries<Route>(ROUTES).filter(([, { access }]) => access !== 'public');
   const requests = all.flatMap(([id, route]) => requestsOf(id as OperationId, route, objects));
@@ -73,7 +73,7 @@ export function tenantRequests(objects: Objects): TenantRequest[] {
 }
 
 /**
- * As {@link tenantRequests}, with one name at a time taken from somebody else: what an operation looks up
+ * As {@link tenantRequests}, with one name at a time taken from another tenant: what an operation looks up
  * second is tried as well. Requests that name nothing come once.
  */
 export function crossingRequests(own: Objects, theirs: Objects): CrossingRequest[] {

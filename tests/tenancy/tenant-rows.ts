@@ -32,7 +32,7 @@ const OF_THE_INSTALLATION = [
 /** After the response to any request. */
 const STAMPS = ['last_used_at', 'first_api_call_at'];
 
-/** Throws for a table of which nobody has said whose its rows are. */
+/** Throws for a table that is not listed here by the owner of its rows. */
 export async function readTenantRows(pool: Pool, environment: string): Promise<TenantRows> {
   const found: TenantRows = {};
   for (const table of await tablesIn(pool)) {
@@ -58,7 +58,7 @@ export async function readEveryRow(pool: Pool): Promise<string> {
   return texts.join('\n');
 }
 
-/** Every id of an object of this environment: what nobody else may be shown. */
+/** Every id of an object of this environment: what no other tenant may be shown. */
 export function idsIn(rows: TenantRows, environment: string): Set<string> {
   const workspaceId = environment.slice(0, environment.indexOf(':'));
   const ids = new Set<string>();

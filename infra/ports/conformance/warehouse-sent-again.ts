@@ -2,7 +2,7 @@ import { readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { Poison } from '../../../schemas/failures.ts';
-import { ORDER_OF_ARRIVAL } from '../../../schemas/stored/usage-hourly.ts';
+import { HOURLY_MERGED, HOURLY_VALUES } from '../../../schemas/stored/usage-hourly.ts';
 import { eventLines, TEST_NOW_MS, type TestEvent } from '../../../tests/support/event-line.ts';
 import type { EventBlock, Warehouse } from '../warehouse.ts';
 
@@ -208,16 +208,13 @@ async function sums(warehouse: Warehouse): Promise<Sums> {
 function wrongHours(warehouse: Warehouse): Promise<unknown[]> {
   const sql = `
     SELECT * FROM (
-      SELECT customer_id, toStartOfHour(occurred_at) AS hour, count() AS n, max(value) AS most,
-             argMax(value, ${ORDER_OF_ARRIVAL}) AS last,
-             uniqExactIf(unique_value, startsWith(unique_value, '=')) AS users
+      SELECT customer_id, toStartOfHour(occurred_at) AS hour, tuple(${HOURLY_VALUES.join(', ')}) AS expected
       FROM metergate.events FINAL GROUP BY customer_id, hour
     ) AS e FULL JOIN (
-      SELECT customer_id, hour, sum(events) AS n, max(largest) AS most, argMaxMerge(latest) AS last,
-             uniqExactMerge(uniques) AS users
+      SELECT customer_id, hour, tuple(${HOURLY_MERGED.join(', ')}) AS found
       FROM metergate.usage_hourly GROUP BY customer_id, hour
     ) AS h USING (customer_id, hour)
-    WHERE (e.n, e.most, e.last, e.users) != (h.n, h.most, h.last, h.users)`;
+    WHERE e.expected != h.found`;
   return warehouse.query({ sql, connection: 'counters', timeoutMs: TIMEOUT_MS });
 }
 

@@ -152,7 +152,7 @@ function probeOf({ world }: Judged, run: string): PlannedRequest {
 
 type DiskProbes = ReturnType<typeof createDiskProbes>;
 
-/** A part that the full disk damaged is set aside by a new control side, and what it held is put back. */
+/** A part that the full disk damaged is detached by a new control side, and its rows are put back. */
 async function repairedParts({ dataDir }: Instance): Promise<string[]> {
   let faults: string[] = [];
   await poll(async () => {

@@ -56,7 +56,7 @@ const ANNOUNCED_BYTES = 1_048_576;
 const GROWTH_MIB_MAX = 100;
 const MIB = 1_048_576;
 
-/** Five hundred bodies of 1 MiB are announced and do not come: nothing may be set aside for them. */
+/** Five hundred bodies of 1 MiB are announced and do not come: no memory may be reserved for them. */
 export async function announceBodies(origin: string, key: string, pid: number): Promise<string[]> {
   const before = residentMib(pid);
   const head = postHead(TARGET_PATH.batch, key, [

@@ -14,7 +14,7 @@ export interface BrokenOff {
 }
 
 const AT_ONCE = 100;
-/** As long as a request is on its way, a frame gathers or is written. */
+/** As long as a request is on its way, a frame collects or is written. */
 const STAY_MS_MAX = 3;
 
 type Cut = 'head' | 'body' | 'chunk' | 'response';
