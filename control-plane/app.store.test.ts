@@ -4,7 +4,7 @@ import { ROUTES } from '../schemas/routes.ts';
 import { apiOfThisFile, expectRejection, newCustomer } from './api-under-test.ts';
 
 /*
- * The conventions of the contract (§1) over HTTP and a real Postgres. Mutants this suite catches: two checks
+ * The conventions of every operation over HTTP and a real Postgres. Mutants this suite catches: two checks
  * in another order; an unexpected body that is not checked; the loops of exact-json.ts written as recursion;
  * a field's name copied into the header unescaped; the last of two values of a parameter used.
  */

@@ -50,7 +50,7 @@ const ENTRIES_MAX = 10_000;
 /** NOTIFY brings a revocation; the repeated check is the safety net and keeps the promise of 10 s. */
 const RECHECK_AFTER_MS = 5_000;
 const STALE_AFTER_MS = 9_000;
-/** While Postgres is unavailable, a key that was good stays good this long (architecture, §5). */
+/** While Postgres is unavailable, a key that was good stays good this long. */
 const OUTAGE_MS_MAX = 600_000;
 const RETRY_AFTER_MS = 1_000;
 /** A Postgres that hangs fails after 12 s: a request with a key that was good does not wait for that. */

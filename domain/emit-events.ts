@@ -40,7 +40,10 @@ export async function emitEverywhere(
   await insertEvents(db, { createdAt: new Date(nowMs), rows });
 }
 
-/** The envelope of the specification. Its bytes are made here, once: what is signed is what is stored. */
+/**
+ * The envelope (`envelopeSchema` of schemas/events.ts). Its bytes are made here, once: what is signed is what
+ * is stored.
+ */
 function envelopeOf({ environment, type, data }: EmittedEvent & { environment: string }, nowMs: number) {
   const id = newId('evt');
   const { workspaceId } = splitEnvironment(environment);

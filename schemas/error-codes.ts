@@ -1,4 +1,4 @@
-/** Every error code a client can see, with its HTTP status. Source: the contract, §1. The list is closed. */
+/** Every error code a client can see, with its HTTP status. No response has another one. */
 export const ERROR_STATUS = {
   invalid_json: 400,
   invalid_request: 400,

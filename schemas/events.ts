@@ -35,7 +35,10 @@ const featureData = Type.Object({
 const planExample = { planId: 'plan_example', status: 'draft', version: 1 };
 const featureExample = { featureId: 'feat_example', key: 'example' };
 
-/** Every webhook event by its type. Source: the specification, Events. The list is closed. */
+/**
+ * Every webhook event by its type. Adding a type is a compatible change: endpoints select their types, and
+ * those that selected `*` receive it too. None is renamed or removed.
+ */
 export const EVENTS = {
   'customer.created': defineEvent({
     summary: 'A customer was created.',

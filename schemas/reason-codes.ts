@@ -1,4 +1,4 @@
-/** Why an entitlement is granted or denied. Source: the contract, §6. The lists are closed. */
+/** Why an entitlement is granted or denied. No decision has another one. */
 const GRANTED_CODES = [
   'granted',
   'granted_unlimited',

@@ -1,4 +1,4 @@
-/** What an API key can be allowed to do. Source: the specification, Authentication; `keys:manage` is ours. */
+/** What an API key can be allowed to do. */
 export const SCOPES = [
   'plans:read',
   'plans:write',

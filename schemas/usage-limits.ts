@@ -1,4 +1,4 @@
-/** Limits of the usage endpoints. Source: the specification (500 items) and the contract, §1 and §3. */
+/** Limits of the usage endpoints. Clients size their batches by them: none may become lower. */
 export const USAGE_LIMITS = {
   bodyBytesMax: 1024 * 1024,
   batchItemsMax: 500,

@@ -1,10 +1,10 @@
-/** The closed sets of values of the contract. The transitions between them are in domain/rules/. */
+/** The closed sets of values of the API. The transitions between them are in domain/rules/. */
 
-/** Of a plan. Source: the contract, §4. */
+/** Of a plan. */
 export const PLAN_STATUSES = ['draft', 'published', 'archived'] as const;
 export type PlanStatus = (typeof PLAN_STATUSES)[number];
 
-/** The life of a subscription. Source: the contract, §5. */
+/** The life of a subscription. */
 export const SUBSCRIPTION_STATUSES = [
   'incomplete',
   'incomplete_expired',

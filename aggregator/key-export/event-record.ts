@@ -15,7 +15,7 @@ export interface RecordedEvent {
 
 const ID_PREFIX = 'use_';
 
-/** The record (schemas/stored/frame.ts) as the log had it. Throws Fatal `event_unreadable` for no event. */
+/** The record (schemas/stored/record.ts) as the log had it. Throws Fatal `event_unreadable` for no event. */
 export function eventRecord({ id, fingerprint, occurredAtMs, createdAtMs }: RecordedEvent): Buffer {
   const idBytes = id.startsWith(ID_PREFIX) ? fromBase32(id.slice(ID_PREFIX.length)) : undefined;
   if (!idBytes || !/^\d{1,20}$/.test(fingerprint)) {

@@ -10,6 +10,12 @@ const IDS_MAX = 2_000;
  * while blocks are pending does no harm: an id that is there twice is the same id. Ids are kept for the
  * longest time ever configured: keys of that age still exist. `everywhere`: the clause that sends the
  * statement to every server of a cluster.
+ *
+ * The table has no window of tokens (`non_replicated_deduplication_window`) and needs no repair. A range that
+ * is sent again under a token that `events` knows is dropped there, but the view still runs: a table without
+ * a window takes the ids again, also those whose part a kill lost. With a window it would drop them by the
+ * same token, and ids that were lost would stay lost. (On a cluster a window is the default; there one
+ * request to Keeper records the token and its part together.)
  */
 export async function ensureEventIds(
   warehouse: Pick<Warehouse, 'query'>,

@@ -7,7 +7,7 @@ import { SCOPES } from '../../schemas/scopes.ts';
 import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 
 /*
- * Keys and scopes (contract, §2) over HTTP and a real Postgres.
+ * Keys and scopes over HTTP and a real Postgres.
  *
  * Mutants this suite catches: revoked_at or expires_at not checked; the scope not checked for one access.
  */

@@ -3,7 +3,7 @@ import { type Route, readsBody } from '../../schemas/route.ts';
 import { ROUTES } from '../../schemas/routes.ts';
 import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 
-/** What clients in the field send and request, over HTTP and a real Postgres (contract, §1). */
+/** What clients in the field send and request, over HTTP and a real Postgres. */
 const CUSTOMERS = '/api/v1/customers';
 const METERS = '/api/v1/meters';
 const SUBSCRIPTIONS = '/api/v1/subscriptions';

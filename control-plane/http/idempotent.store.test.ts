@@ -6,7 +6,7 @@ import { lockRequestKey } from '../store/idempotent-responses.ts';
 import { createRunChange } from './idempotent.ts';
 
 /*
- * Idempotent POSTs (contract, §1).
+ * Idempotent POSTs.
  *
  * Mutants this suite catches: no lock before the read; JSON.parse in place of parseExact; the environment or
  * the path left out of the key; the body stored in the clear; a response stored outside the transaction of

@@ -18,7 +18,7 @@ export interface Mounted {
 }
 
 /**
- * The first checks of every request, in the contract's order: version, path, method. The operation makes the
+ * The first checks of every request, in this order: version, path, method. The operation makes the
  * others. Where a concrete and a templated path both match, the concrete one wins, for any method: GET
  * /usage/events/batch is not customer `events`.
  */

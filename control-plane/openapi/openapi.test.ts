@@ -32,7 +32,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
 );
 
-/** Method, path, operation id, scope and success: the table of the specification, Endpoints. */
+/** Method, path, operation id, scope and success, written a second time: a row that changes is seen. */
 const SPECIFIED = `
   GET /plans plans.list plans:read 200
   POST /plans createPlan plans:write 201

@@ -7,7 +7,7 @@ import { operationOf } from './operation.ts';
 import { OPTIONAL_HEADERS } from './request-parameters.ts';
 import { RESPONSE_HEADERS } from './response-headers.ts';
 
-/** Version of the contract, not of this software. Source: the specification, Versioning. */
+/** Version of the API, not of this software. */
 const CONTRACT_VERSION = '2026-03-15';
 
 const ABOUT = `Usage metering, entitlements and subscription billing.

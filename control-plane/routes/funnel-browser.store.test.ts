@@ -9,7 +9,7 @@ import {
 } from '../api-under-test.ts';
 
 /*
- * What a browser needs of the funnel (contract, §9): CORS, beacons, the key in the address, a limit.
+ * What a browser needs of the funnel: CORS, beacons, the key in the address, a limit.
  *
  * Mutants this suite catches: CORS headers set when the handler is done; the key in the address accepted for
  * every operation, or a secret one; text/plain accepted for every operation; one bucket for all keys.

@@ -4,7 +4,7 @@ import type { Funnel } from '../../schemas/resources/funnel.ts';
 import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 
 /*
- * The funnel (contract, §9) over HTTP and a real Postgres.
+ * The funnel over HTTP and a real Postgres.
  *
  * Mutants this suite catches: events counted in place of sessions; a subscription before its checkout
  * counted; the plan ignored in one of the three stages; one WHERE environment dropped; `to` included.

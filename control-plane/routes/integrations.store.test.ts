@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 
 /*
- * Connecting the payment processor (contract, §9) over HTTP and a real Postgres.
+ * Connecting the payment processor over HTTP and a real Postgres.
  *
  * Mutants this suite catches: a key stored in the clear; `connect` forgets the webhook secret; a context of
  * `seal` that names no environment; an audit entry written for no change.

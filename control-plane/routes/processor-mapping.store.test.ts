@@ -7,7 +7,7 @@ import { giveUpEvents } from '../store/processor-events.ts';
 import { auditEntries, emittedEvents } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
- * Prices, quantities and customers of the processor, and which objects here they map to (contract, §9).
+ * Prices, quantities and customers of the processor, and which objects here they map to.
  *
  * Mutants this suite catches: a mapping read without its environment, or by the price alone; the quantity not
  * read; an unmatched event forgotten, or applied twice; a mapping without a notification; a local change

@@ -5,7 +5,7 @@ import { API_VERSIONS, type ReportedSubscription } from '../processor/stripe-und
 import { auditEntries, emittedEvents } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
- * Events of the processor and changes made here, in any order (contract, §9).
+ * Events of the processor and changes made here, in any order.
  *
  * Mutants this suite catches: an event before its link not kept, or applied by arrival; a local change not
  * stamped, or stamped for nothing; `pause_collection` not read; the mode not checked; the times of a test

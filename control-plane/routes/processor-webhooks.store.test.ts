@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type ApiResponse, apiOfThisFile, expectRejection } from '../api-under-test.ts';
 
 /*
- * Events of the payment processor (contract, §9) over HTTP and a real Postgres, signed by the official
+ * Events of the payment processor over HTTP and a real Postgres, signed by the official
  * package.
  *
  * Mutants this suite catches: the signature not checked; the body, or an Idempotency-Key, read before it; an

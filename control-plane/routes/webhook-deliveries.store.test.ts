@@ -3,7 +3,7 @@ import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 import { at, type EndpointUnderTest, startEndpoint } from './endpoint-under-test.ts';
 
 /*
- * The log of deliveries, and sending one of them again (contract, §8), over HTTP and a real Postgres; nothing
+ * The log of deliveries, and sending one of them again, over HTTP and a real Postgres; nothing
  * is sent here.
  *
  * Mutants this suite catches: an event that is on its way sent twice; the row of the endpoint not locked; one

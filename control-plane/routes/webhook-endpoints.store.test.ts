@@ -5,7 +5,7 @@ import type { WebhookEndpoint } from '../../schemas/resources/webhooks.ts';
 import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 
 /*
- * Operations on an existing endpoint (contract, §8), over HTTP and a real Postgres.
+ * Operations on an existing endpoint, over HTTP and a real Postgres.
  *
  * Mutants this suite catches: the url of a PATCH not checked; the failures kept when it is enabled; the old
  * secret kept beyond a rotation without overlap; If-Match not checked; an audit entry with a secret.

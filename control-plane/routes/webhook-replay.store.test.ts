@@ -5,7 +5,7 @@ import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 import { at, type EndpointUnderTest, startEndpoint } from './endpoint-under-test.ts';
 
 /*
- * Sending an endpoint the events of a time range again, or a test event (contract, §8).
+ * Sending an endpoint the events of a time range again, or a test event.
  *
  * Mutants this suite catches: one that arrived replayed as a failure; the end of the range included; an event
  * that is on its way doubled; no bound to one call; an event read by its environment; a test sent to every

@@ -5,7 +5,7 @@ import type { EventEnvelope, WebhookEndpoint } from '../../schemas/resources/web
 import { apiOfThisFile, expectRejection, startApi } from '../api-under-test.ts';
 
 /*
- * Webhook endpoints and events (contract, §8) over HTTP and a real Postgres.
+ * Webhook endpoints and events over HTTP and a real Postgres.
  *
  * Mutants this suite catches: the secret stored in the clear; the count of endpoints read without its lock;
  * events printed from JSON.parse; one WHERE environment dropped.

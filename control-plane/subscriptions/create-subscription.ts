@@ -39,7 +39,7 @@ export async function createSubscription(
   return created;
 }
 
-/** With the defaults of the contract, §5. */
+/** With the defaults that openapi.json states. */
 function termOf(body: NewSubscription, nowMs: number): Omit<SubscriptionFields, 'planId' | 'metadata'> {
   const trialEnd = givenTime(body.trialEnd) ?? null;
   const isTrialAhead = trialEnd !== null && trialEnd.getTime() > nowMs;

@@ -19,8 +19,8 @@ interface Beginning {
 }
 
 /**
- * The first period of a new subscription, and what follows, with the defaults of the contract, §5: a trial is
- * a period of its own, and the first that is paid begins where it ends. Throws Rejected.
+ * The first period of a new subscription, and what follows, with the defaults that openapi.json states: a
+ * trial is a period of its own, and the first that is paid begins where it ends. Throws Rejected.
  */
 export function firstTerm(body: NewSubscription, { nowMs, trialEnd }: Beginning): SubscriptionTerm {
   const length = firstLength(body);

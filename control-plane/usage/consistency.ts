@@ -30,7 +30,7 @@ export async function readConsistently<Response>(
 }
 
 /**
- * Waits as the reader requested, a strong read for all the time it has (the contract, §3); then returns the
+ * Waits as the reader requested, a strong read for all the time it has (5 s); then returns the
  * time up to which everything is counted, in milliseconds since 1970.
  */
 export async function awaitConsistency(

@@ -36,7 +36,7 @@ export interface MeterReading {
   asOfMs: number;
 }
 
-/** The response to one question. Source: the contract, §6. */
+/** The response to one question. */
 export function decideEntitlement(
   question: EntitlementQuestion,
   facts: EntitlementFacts,

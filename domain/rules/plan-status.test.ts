@@ -4,7 +4,7 @@ import { PLAN_STATUSES } from '../../schemas/value-sets.ts';
 import { nextPlanStatuses, versionAfterChange } from './plan-status.ts';
 
 /*
- * The transitions of the contract (§4), written a second time. Mutants that turn it red: any status added to
+ * The allowed transitions, written a second time. Mutants that turn it red: any status added to
  * a row of the rule, or taken from it; an archived plan changed in place, or a draft that has pins.
  */
 const LEGAL = ['draft published', 'draft archived', 'published archived'];

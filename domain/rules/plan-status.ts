@@ -1,5 +1,5 @@
 import type { PlanStatus } from '../../schemas/value-sets.ts';
-/** What a plan's status may change to; to stay is always allowed. Source: the contract, §4. */
+/** What a plan's status may change to; to stay is always allowed. */
 export function nextPlanStatuses(from: PlanStatus): readonly PlanStatus[] {
   return NEXT[from];
 }

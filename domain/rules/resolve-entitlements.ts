@@ -82,7 +82,6 @@ export interface EffectiveEntitlement {
 /**
  * Combines over all subscriptions that count: booleans by OR, limits by their sum with add-ons × quantity,
  * and unlimited wins. An override that has not expired replaces the result, also where there is none.
- * Source: the contract, §6.
  */
 export function resolveEntitlements(
   { graceMs, subscriptions, overrides }: CustomerGrants,

@@ -3,7 +3,7 @@ import { FIRST_STATUSES, SUBSCRIPTION_STATUSES } from '../../schemas/value-sets.
 import { hasEnded, nextStatuses } from './subscription-status.ts';
 
 /*
- * The table of the contract (§5), written a second time. Mutants that turn it red: any status added to a row
+ * The allowed transitions, written a second time. Mutants that turn it red: any status added to a row
  * of the rule, or taken from it.
  */
 const LEGAL: Record<string, string> = {

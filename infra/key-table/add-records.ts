@@ -9,7 +9,7 @@ export interface KnownKeys {
   recent: RecentRecords;
 }
 
-/** Adds records (schemas/stored/frame.ts) whose keys are not known; of two with one key the first stays. */
+/** Adds records (schemas/stored/record.ts) whose keys are not known; of two with one key the first stays. */
 export function addRecords(records: Uint8Array, { slots, recent }: KnownKeys): void {
   const words = wordsOf(records);
   for (let at = 0; at < words.length; at += RECORD_WORDS) {

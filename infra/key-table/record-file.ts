@@ -7,7 +7,7 @@ import { RECORD_BYTES } from '../../schemas/stored/record.ts';
 import { syncDirectory } from '../platform/durable-file.ts';
 
 /**
- * The records of all keys in the order of the log, 40 B each (schemas/stored/frame.ts), behind a header;
+ * The records of all keys in the order of the log, 40 B each (schemas/stored/record.ts), behind a header;
  * little-endian:
  *
  *   0  u32  magic 'MGKR'        24 16B  log id

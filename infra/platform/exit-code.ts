@@ -1,6 +1,6 @@
 import { Fatal } from '../../schemas/failures.ts';
 
-/** Exit codes that scripts rely on. Source: the contract, §10. */
+/** Exit codes that scripts rely on: docs/operate/troubleshooting.md explains them. */
 export const EXIT = { stopped: 0, failed: 1, badConfiguration: 2, dataDirInUse: 3, dataRejected: 4 } as const;
 
 const BAD_CONFIGURATION = new Set([

@@ -30,7 +30,7 @@ export interface ClaimBatch {
   /** Items to judge, in request order. */
   count: number;
   /**
-   * `count` × 10 u32 words: a record (schemas/stored/frame.ts). For a duplicate the store overwrites
+   * `count` × 10 u32 words: a record (schemas/stored/record.ts). For a duplicate the store overwrites
    * occurredAt and createdAt with those of the original event.
    */
   records: Uint32Array;

@@ -4,9 +4,8 @@ import type { Rejection } from '../../schemas/error-codes.ts';
 import { presentedKey } from '../../schemas/http/presented-key.ts';
 
 /**
- * Authenticates the sender of usage: a secret key with the scope `usage:write`. Order of the checks per
- * contract, §1: the key (401), its kind and scope (403). Returns at once for a key used lately. Throws
- * Transient.
+ * Authenticates the sender of usage: a secret key with the scope `usage:write`. Order of the checks: the key
+ * (401), its kind and scope (403). Returns at once for a key used lately. Throws Transient.
  */
 export function authoriseUsage(
   exchange: Exchange,

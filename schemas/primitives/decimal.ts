@@ -1,6 +1,6 @@
 /**
  * Exact decimals as canonical text: no exponent, no leading or trailing zeros, no negative zero.
- * At most 15 integer and 12 fraction digits (contract, §1).
+ * At most 15 integer and 12 fraction digits.
  */
 const INTEGER_DIGITS_MAX = 15;
 const FRACTION_DIGITS_MAX = 12;

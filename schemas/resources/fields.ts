@@ -1,4 +1,4 @@
-/** Pieces that the schemas of several resources share. Sizes: the contract, §1. */
+/** Pieces that the schemas of several resources share. */
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
 import type { ExactNumber } from '../primitives/exact-json.ts';
 

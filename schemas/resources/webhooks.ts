@@ -62,7 +62,7 @@ export const WebhookSecretRotation = optional({
   }),
 });
 
-/** The body of a delivery, byte for byte. Source: the specification, Events. */
+/** The body of a delivery, byte for byte. */
 export const EventEnvelope = Type.Object({
   id: Type.String(),
   type: Type.Enum([...EVENT_TYPES]),

@@ -7,7 +7,7 @@ import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
 import { notifiedUnderTest } from './changes-under-test.ts';
 
 /*
- * `entitlement.changed` (contract, §8) over HTTP and a real Postgres: one event for each feature whose value
+ * `entitlement.changed` over HTTP and a real Postgres: one event for each feature whose value
  * differs, none where it stays, whatever caused the change.
  *
  * Mutants this suite catches: any one call of touchEntitlements left out; an event for each granted feature

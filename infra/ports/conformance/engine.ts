@@ -12,7 +12,7 @@ import { engineStateTests } from './engine-state.ts';
 import { engineTextTests } from './engine-texts.ts';
 import { engineValueTests } from './engine-values.ts';
 
-/** Contract, §1 and §3, as far as it is the engine's. Every engine passes the same suite. */
+/** The API's rules of usage requests, as far as they are the engine's. Every engine passes this suite. */
 export function engineConformance(name: string, create: CreateEngineHarness): void {
   describe(`${name} as an Engine`, () => {
     describe('the request as a whole', () => engineRequestFormTests(create));

@@ -24,7 +24,7 @@ export function decimalOf(
   return plain ? text : read(text);
 }
 
-/** True for text that must not be stored: half a surrogate pair or U+0000 (contract, §1). */
+/** True for text that must not be stored: half a surrogate pair or U+0000. */
 export function isUnstorable(text: string): boolean {
   return text.includes('\u0000') || /* mutant: surrogate-check-removed */ !text.isWellFormed();
 }
