@@ -24,7 +24,7 @@ interface Fault {
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** Codes: the contract, §1 and §3. */
+/** Codes: schemas/error-codes.ts. */
 const FAULTS: Fault[] = [
   { code: 'invalid_request', spoil: () => ({ json: 'null', echoedKey: '' }) },
   { code: 'invalid_request', spoil: () => ({ json: '[1]', echoedKey: '' }) },

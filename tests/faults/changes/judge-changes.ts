@@ -92,7 +92,7 @@ function unpairedEvents({ entries, events }: StoredChanges): string[] {
 
 type Due = Array<[type: string, objectId: string]>;
 
-/** By the contract, §8. */
+/** The webhook events of each change: schemas/events.ts. */
 function eventsDue({ action, objectId, before, after }: AuditEntry): Due {
   if (objectId.startsWith('sub_')) return eventsOfSubscription(objectId, before, after);
   if (action === 'createPlan') return objectId.startsWith('plan_') ? [['plan.created', objectId]] : [];

@@ -16,7 +16,7 @@ export interface Probe {
   ageMsMax?: number;
 }
 
-/** A strong read waits 5 s (contract, §3); the rest is for a machine at work. */
+/** A strong read waits 5 s; the rest is for a machine at work. */
 const SLACK_MS = 1_500;
 /** Source: infra/platform/circuit-breaker.ts. */
 const LOOKUP_MS = 2_000;
@@ -119,7 +119,7 @@ export async function sendProbe(
   return { problem: isRight(status, text) ? undefined : `${name}: ${status} ${text}`, tookMs };
 }
 
-/** A known key is trusted for ten minutes without Postgres (contract, §2; architecture, §5). */
+/** A known key is trusted for ten minutes without Postgres. */
 const TRUSTED_MS = 600_000;
 export const LONG_OUTAGE_MS = TRUSTED_MS + 45_000;
 /** The clock of a key begins with its last lookup, up to nine seconds before Postgres failed. */

@@ -176,7 +176,7 @@ function get(url: string): Promise<Response> {
   return fetch(url, { signal: AbortSignal.timeout(PAGE_TIMEOUT_MS) });
 }
 
-/** Of a stop (contract, §10). */
+/** Of a stop. */
 const STOP_MS_MAX = 15_000;
 
 /** In the end both stores hang, and Metergate is stopped; then started again, in the long form. */
