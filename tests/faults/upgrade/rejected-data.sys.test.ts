@@ -185,7 +185,7 @@ describe('npm start', () => {
     rmSync(join(paths.root, 'server-secret'));
     const secretless = await runToEnd(THIS_RELEASE, { DATA_DIR: paths.root, LOG_LEVEL: 'error' });
     expect(secretless).toMatchObject({ code: EXIT.dataRejected, stdout: '' });
-    expect(secretless.stderr).toMatch(/server-secret is gone, .*: restore it, or set SERVER_SECRET\.$/m);
+    expect(secretless.stderr).toMatch(/server-secret is missing, .*: restore it, or set SERVER_SECRET\.$/m);
     expect(readdirSync(paths.root)).not.toContain('server-secret');
   });
 
