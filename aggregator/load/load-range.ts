@@ -132,7 +132,10 @@ async function insertNow(
   const startedAtMs = clock.monotonicMs();
   await warehouse.insertEvents({
     // mutant: new-token-for-a-retry
-    ...{ token: tokenOf(range) + name, lines, timeoutMs, wasSent },
+    token: tokenOf(range) + name,
+    lines,
+    timeoutMs,
+    wasSent,
     ...(mayWrite ? { mayWrite } : {}),
   });
   metrics.inserted((clock.monotonicMs() - startedAtMs) / 1000, lines.length);

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
 import { calendarSpan, HOUR_MS, type Span } from '../../schemas/primitives/calendar.ts';
-import { AGGREGATIONS, type Aggregation } from '../../schemas/usage-limits.ts';
+import { AGGREGATIONS } from '../../schemas/usage-limits.ts';
 import { eventLines, type TestEvent } from '../../tests/support/event-line.ts';
 import { warehouseOfThisFile } from '../../tests/support/log-and-warehouse.ts';
+import { aggregateOf } from '../../tests/support/usage-oracle.ts';
 import { readUsage, type UsageQuestion } from './read-usage.ts';
 
 /*
@@ -72,17 +73,13 @@ function expectedOf({ environment, customerId, meterKey, aggregation, span }: Us
       span.fromMs <= one.occurredAtMs &&
       one.occurredAtMs < span.toMs,
   );
-  return BigInt(aggregate(aggregation, own)) * ONE;
-}
-
-function aggregate(aggregation: Aggregation, own: Stored[]): number {
-  if (own.length === 0) return 0;
-  if (aggregation === 'sum') return own.reduce((sum, { value }) => sum + value, 0);
-  if (aggregation === 'count') return own.length;
-  if (aggregation === 'max') return Math.max(...own.map(({ value }) => value));
-  if (aggregation === 'unique') return new Set(own.map(({ value }) => value)).size;
-  const inOrder = [...own].sort((a, b) => a.occurredAtMs - b.occurredAtMs || a.createdAtMs - b.createdAtMs);
-  return inOrder.at(-1)?.value ?? 0;
+  return aggregateOf(own, aggregation, {
+    units: ({ value }) => BigInt(value) * ONE,
+    label: ({ value }) => value,
+    isLater: (a, b) =>
+      a.occurredAtMs - b.occurredAtMs > 0 ||
+      (a.occurredAtMs === b.occurredAtMs && a.createdAtMs > b.createdAtMs),
+  });
 }
 
 function asStored({ value, ...rest }: Stored) {

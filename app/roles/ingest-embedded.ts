@@ -47,7 +47,9 @@ export async function openEmbeddedUsage(dataPlane: EmbeddedDataPlane): Promise<U
   const known = readLogIdentity(paths.log);
   if (!known) await rejectLostLog(pool, paths.log);
   const opening = {
-    ...{ directory: paths.log, identityCheck: identity.check, log },
+    directory: paths.log,
+    identityCheck: identity.check,
+    log,
     segmentBytesMax: config.log.segmentBytesMax,
     countedEnd: known ? await readCountedEnd(pool, known.logId, log) : 0,
   };

@@ -86,14 +86,20 @@ async function serve(dataPlane: DataPlane, open: () => Promise<UsagePath>): Prom
 
   let keys: UsagePath['keys'] | undefined;
   const forwarder = createForwarder({
-    ...{ target: endpointDiscovery.controlUrl, log, rejections },
+    target: endpointDiscovery.controlUrl,
+    log,
+    rejections,
     senderOf: createSenderOf(() => keys),
     metrics: createForwardMetrics(metrics),
   });
   closer.add('forwarder', { close: () => forwarder.close() });
   const access = createOperatorAccess(config);
   const operations = createOperations({
-    ...{ metrics, controlUrl: endpointDiscovery.controlUrl, isAlone: !isSupervised, access, rejections },
+    metrics,
+    controlUrl: endpointDiscovery.controlUrl,
+    isAlone: !isSupervised,
+    access,
+    rejections,
     blockers: () => blockers(),
     ownPort: config.metricsPort,
     controlToken: () => dataPlane.secrets().internalToken.toString('base64url'),

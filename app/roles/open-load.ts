@@ -144,8 +144,16 @@ function startLoad(context: RoleContext, deps: LoadDeps): Aggregator {
   const { eventAheadMsMax } = config.ingest;
   const load = startAggregator(
     {
-      ...{ pool, warehouse, reader, clock: systemClock, log, metrics, disk },
-      ...{ eventsRetentionDays, eventAheadMsMax, ...sharing(context, deps) },
+      pool,
+      warehouse,
+      reader,
+      clock: systemClock,
+      log,
+      metrics,
+      disk,
+      eventsRetentionDays,
+      eventAheadMsMax,
+      ...sharing(context, deps),
     },
     { owner, lingerMs },
   );

@@ -1,7 +1,7 @@
 import { notifyChange } from '../../domain/store/notify-change.ts';
 import type { RequestContext } from '../http/request-context.ts';
+import { lockCatalogue } from '../store/change-locks.ts';
 import { raiseCatalogueVersion } from '../store/entitlement-versions.ts';
-import { lockCatalogue } from '../store/lock-catalogue.ts';
 import { type Change, recordChange } from './record-change.ts';
 
 /**

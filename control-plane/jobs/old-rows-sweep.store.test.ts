@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { expect, it, vi } from 'vitest';
 import { poolOfThisFile } from '../../tests/support/test-pool.ts';
-import { forgetOldResponses } from '../store/forget-old-responses.ts';
 import { forgetFunnelEvents } from '../store/funnel-events.ts';
+import { forgetOldResponses } from '../store/idempotent-responses.ts';
 import { forgetProcessorEvents } from '../store/processor-events.ts';
 import { startSweep } from './old-rows-sweep.ts';
 

@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { type JobTurn, type LeasedJob, startLeasedJob } from '../../domain/leased-job.ts';
-import { forgetOldResponses } from '../store/forget-old-responses.ts';
 import { forgetFunnelEvents } from '../store/funnel-events.ts';
+import { forgetOldResponses } from '../store/idempotent-responses.ts';
 import { forgetProcessorEvents } from '../store/processor-events.ts';
 
 export const OLD_ROWS_SWEEP = { job: 'old-rows-sweep', everyMs: 600_000 };

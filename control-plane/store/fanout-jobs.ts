@@ -1,4 +1,5 @@
 /** Changes that touch many customers, one row each until all of them are processed. */
+import { CHANNELS } from '../../schemas/stored/channels.ts';
 import type { Database } from '../http/request-context.ts';
 
 export interface FanoutJob {
@@ -111,4 +112,9 @@ export async function countFanouts(db: Database): Promise<{ jobs: number; oldest
     'SELECT count(*) AS jobs, min(asked_at) AS "oldestAt" FROM fanout_jobs',
   );
   return rows[0] ?? { jobs: 0, oldestAt: null };
+}
+
+/** Wakes the change notifier when this transaction commits. */
+export async function notifyFanout(db: Database): Promise<void> {
+  await db.query(`SELECT pg_notify($1, '')`, [CHANNELS.fanoutRequested]);
 }

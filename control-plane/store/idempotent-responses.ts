@@ -1,4 +1,4 @@
-import { DatabaseError, type PoolClient } from 'pg';
+import { DatabaseError, type Pool, type PoolClient } from 'pg';
 
 /** One POST of one environment under one key. */
 export interface RequestKey {
@@ -78,4 +78,14 @@ export async function storeResponse(
            created_at = now()`,
     [request.environment, request.method, request.path, request.key, requestHash, status, body],
   );
+}
+
+/** Deletes responses that are too old to be replayed, at most `rowsMax` at a time. Returns how many. */
+export async function forgetOldResponses(pool: Pool, rowsMax: number): Promise<number> {
+  const { rowCount } = await pool.query(
+    `DELETE FROM idempotent_answers WHERE ctid IN (
+       SELECT ctid FROM idempotent_answers WHERE created_at < now() - interval '24 hours' LIMIT $1)`,
+    [rowsMax],
+  );
+  return rowCount ?? 0;
 }

@@ -7,7 +7,7 @@ import { emptyExpired, type GrantRow } from '../store/credit-grants.ts';
 import { insertEntries, type LedgerEntry, type LedgerReference } from '../store/credit-ledger.ts';
 import { insertWallets, lockWallets, updateWallets, type WalletPlace } from '../store/credit-wallets.ts';
 import { insertAuditEntries } from '../store/insert-audit-entry.ts';
-import { notifyCredits } from '../store/notify-credits.ts';
+import { notifyCredits } from '../store/notify-change.ts';
 import { shownGrant } from './shown-grant.ts';
 
 /** A locked wallet, and what has happened to it since. Amounts in units of 10^-24. */

@@ -101,7 +101,9 @@ export function frameOf(
     }
   }
   return {
-    ...{ eventCount, recheck, touched: [...touched.values()] },
+    eventCount,
+    recheck,
+    touched: [...touched.values()],
     records: [new Uint8Array(kept.buffer, 0, eventCount * RECORD_BYTES)],
     lines: [lines.whole()],
   };

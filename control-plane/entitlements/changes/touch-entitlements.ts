@@ -1,10 +1,9 @@
 import { notifyChange } from '../../../domain/store/notify-change.ts';
 import type { ChangeContext } from '../../changes/record-change.ts';
-import { type FanoutScope, requestFanout } from '../../store/fanout-jobs.ts';
+import { lockEntitlements, shareEntitlements } from '../../store/change-locks.ts';
+import { type FanoutScope, notifyFanout, requestFanout } from '../../store/fanout-jobs.ts';
 import { type ChangedFeature, featureTarget } from '../../store/fanout-members.ts';
-import { lockEntitlements, shareEntitlements } from '../../store/lock-entitlements.ts';
 import { touchNotified } from '../../store/notified-entitlements.ts';
-import { notifyFanout } from '../../store/notify-fanout.ts';
 import { notifyCustomers } from './notify-customers.ts';
 
 /** The customers whose entitlements a change may affect: few by name, many by what they have in common. */

@@ -107,7 +107,9 @@ function identifyPlainly(
   const decided = { items, ignored, arrival, records, times };
   const rejected = new Map<number, Rejection>();
   return {
-    ...{ count, records, readOnly: readOnly.subarray(0, count) },
+    count,
+    records,
+    readOnly: readOnly.subarray(0, count),
     ...linesOf(decided, count, coldBeforeMs),
     reject: (item, why) => void rejected.set(item, why),
     response(outcomes) {

@@ -16,3 +16,8 @@ export async function lockEntitlements(db: Database, environment: string): Promi
 function keyOf(environment: string): string {
   return `entitlements ${environment}`;
 }
+
+/** Excludes other changes of the catalogue until the end of the transaction. */
+export async function lockCatalogue(db: Database, environment: string): Promise<void> {
+  await db.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`catalogue ${environment}`]);
+}
