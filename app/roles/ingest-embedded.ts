@@ -44,17 +44,7 @@ const readCountedEnd = (pool: Pool, logId: Uint8Array, log: Logger) =>
 export async function openEmbeddedUsage(dataPlane: EmbeddedDataPlane): Promise<UsagePath> {
   const { config, paths, log, metrics, closer, pool } = dataPlane;
   const identity = createIdentity(await waitForIdentityKey(pool, log));
-  const known = readLogIdentity(paths.log);
-  if (!known) await rejectLostLog(pool, paths.log);
-  const opening = {
-    directory: paths.log,
-    identityCheck: identity.check,
-    log,
-    segmentBytesMax: config.log.segmentBytesMax,
-    countedEnd: known ? await readCountedEnd(pool, known.logId, log) : 0,
-  };
-  const writer = await openSegmentLogWriter(opening);
-  closer.add('log', { close: () => writer.close() });
+  const writer = await openLog(dataPlane, identity.check);
   const store = await openKeys(dataPlane, identity.check);
   closer.add('keys', { close: () => store.close() });
   keepLogShort(dataPlane, writer, store);
@@ -101,6 +91,23 @@ export async function openEmbeddedUsage(dataPlane: EmbeddedDataPlane): Promise<U
       ...(groupCommit.writingMs() > HANGS_MS ? { log: 'a write to it hangs: no usage is acknowledged' } : {}),
     }),
   };
+}
+
+async function openLog(
+  { config, paths, log, closer, pool }: EmbeddedDataPlane,
+  identityCheck: Uint8Array,
+): Promise<SegmentLogWriter> {
+  const known = readLogIdentity(paths.log);
+  if (!known) await rejectLostLog(pool, paths.log);
+  const writer = await openSegmentLogWriter({
+    directory: paths.log,
+    identityCheck,
+    log,
+    segmentBytesMax: config.log.segmentBytesMax,
+    countedEnd: known ? await readCountedEnd(pool, known.logId, log) : 0,
+  });
+  closer.add('log', { close: () => writer.close() });
+  return writer;
 }
 
 function keepLogShort(dataPlane: EmbeddedDataPlane, writer: SegmentLogWriter, keys: KeyTable): void {
