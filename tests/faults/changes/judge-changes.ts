@@ -96,21 +96,21 @@ type Due = Array<[type: string, objectId: string]>;
 function eventsDue({ action, objectId, before, after }: AuditEntry): Due {
   if (objectId.startsWith('sub_')) return eventsOfSubscription(objectId, before, after);
   if (action === 'createPlan') return objectId.startsWith('plan_') ? [['plan.created', objectId]] : [];
-  const type = action === 'webhookEndpoints.test' ? String(after?.type) : EVENT_OF[action];
-  return type === undefined ? [] : [[type, objectId]];
+  const types = action === 'webhookEndpoints.test' ? [String(after?.type)] : (EVENTS_OF[action] ?? []);
+  return types.map((type) => [type, objectId]);
 }
 
-const EVENT_OF: Record<string, string> = {
-  'customers.create': 'customer.created',
-  'customers.update': 'customer.updated',
-  'customers.archive': 'customer.updated',
-  'credits.grant': 'credit.granted',
-  'plans.update': 'plan.updated',
-  'plans.replaceEntitlements': 'plan.updated',
-  'plans.publish': 'plan.published',
-  'plans.archive': 'plan.archived',
-  'features.update': 'feature.updated',
-  'features.delete': 'feature.deleted',
+const EVENTS_OF: Record<string, string[]> = {
+  'customers.create': ['customer.created'],
+  'customers.update': ['customer.updated'],
+  'customers.archive': ['customer.updated'],
+  'credits.grant': ['credit.granted'],
+  'plans.update': ['plan.updated'],
+  'plans.replaceEntitlements': ['plan.updated'],
+  'plans.publish': ['plan.published'],
+  'plans.archive': ['plan.archived'],
+  'features.update': ['feature.updated'],
+  'features.delete': ['feature.deleted'],
 };
 
 function eventsOfSubscription(id: string, before: Snapshot | null, after: Snapshot | null): Due {
