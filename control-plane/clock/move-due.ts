@@ -10,7 +10,7 @@ import {
   findDueEnds,
   findDueRolls,
 } from '../store/due-subscriptions.ts';
-import { moveSubscription } from './move-subscription.ts';
+import { moveSubscription } from './apply-due-change.ts';
 import { PROCESSOR_GRACE_MS } from './processor-grace.ts';
 
 export interface DueLook extends JobTurn {

@@ -7,9 +7,9 @@ import { startApi } from '../api-under-test.ts';
 import { createBackoffQueue } from '../jobs/backoff-queue.ts';
 import { type DueSubscription, FROM_THE_START, findDueRolls } from '../store/due-subscriptions.ts';
 import { auditEntries, subscriptionsUnderTest } from '../subscriptions/subscriptions-under-test.ts';
+import { moveSubscription } from './apply-due-change.ts';
 import { clockUnderTest, DAY_MS, daysLater, lasting, START } from './clock-under-test.ts';
 import { moveDue } from './move-due.ts';
-import { moveSubscription } from './move-subscription.ts';
 import { SUBSCRIPTION_CLOCK } from './subscription-clock.ts';
 
 /*

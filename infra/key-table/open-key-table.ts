@@ -7,7 +7,7 @@ import type { EventLogReader } from '../ports/event-log.ts';
 import { addEarlierRecords, addRecords, type KnownKeys } from './add-records.ts';
 import { type Checkpoint, type CheckpointFile, NO_RECORDS, openCheckpointFile } from './checkpoint-file.ts';
 import { createKeyTable, type KeyTable } from './key-table.ts';
-import { loadRecords } from './load-records.ts';
+import { loadRecords } from './read-record-file.ts';
 import { RecentRecords } from './recent-records.ts';
 import {
   checkRecordFile,
