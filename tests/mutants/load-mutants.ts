@@ -24,8 +24,8 @@ export const LOAD_MUTANTS = [
       `const sql = 'SELECT id FROM metergate.events';
       const stored = await deps.warehouse.query({ sql, connection: 'load', timeoutMs: 20_000 });
       const known = new Set(stored.map(({ id }) => id));
-      const isKnown = (line) => known.has(JSON.parse(line.toString())[3]);
-      const dropped = splitLines(linesWithout(block, [])).flatMap((line, at) => isKnown(line) ? [at] : []);
+      const lines = Buffer.concat(block.frames.map((frame) => frame.lines)).toString().trim().split('\\n');
+      const dropped = lines.flatMap((line, at) => (known.has(JSON.parse(line)[3]) ? [at] : []));
       range = { ...range, dropped };`,
     )
     .red(

@@ -8,6 +8,7 @@ import { MUTANTS } from './mutant-list.ts';
 import { type MutantRow, mutant } from './mutant-row.ts';
 import { hasTest } from './proof-titles.ts';
 import { isSeenByRunOf, RUNS } from './seen-by-run.ts';
+import { variablesIn } from './variables.ts';
 
 /** Of this release; others have mutants before all of them is promised. */
 const NUMBERS = Array.from({ length: 11 }, (_, at) => at + 1);
@@ -81,6 +82,11 @@ describe('the list of mutants', () => {
     expect(broken).not.toBe(text);
     // What cannot be loaded is red for any test, and for no reason.
     expect(parseSync(path, broken, { showSemanticErrors: true }).errors).toEqual([]);
+    // Nor is a name that the module does not have: a ReferenceError is red for any test as well.
+    const known = variablesIn(path, text);
+    const { used, declared } = variablesIn(path, broken);
+    const isKnown = (name: string) => known.used.has(name) || declared.has(name) || name in globalThis;
+    expect([...used].filter((name) => !isKnown(name))).toEqual([]);
   });
 
   it('has each name once, and a test or a run that goes red for each', () => {

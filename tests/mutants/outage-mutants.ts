@@ -14,7 +14,7 @@ export const OUTAGE_MUTANTS = [
     .red(OUTAGE, 'goes on while ClickHouse or Postgres is dead or hangs, and stops in time while both hang'),
   mutant('lookups-wait', [8])
     .why('one stranger in a batch holds up all of it, for as long as Postgres hangs')
-    .is('infra/platform/circuit-breaker', 'const found = await ask();')
+    .is('infra/platform/circuit-breaker', 'const found = await call();')
     .red(CIRCUIT_BREAKER, 'a query that hangs is given up, and no other caller waits for it')
     .red(OUTAGE, 'goes on while ClickHouse or Postgres is dead or hangs, and stops in time while both hang'),
   mutant('goodbye-awaited', [8])
