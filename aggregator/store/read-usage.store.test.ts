@@ -3,6 +3,7 @@ import { calendarSpan, HOUR_MS, type Span } from '../../schemas/primitives/calen
 import { AGGREGATIONS } from '../../schemas/usage-limits.ts';
 import { eventLines, type TestEvent } from '../../tests/support/event-line.ts';
 import { warehouseOfThisFile } from '../../tests/support/log-and-warehouse.ts';
+import { createRandom, type Random } from '../../tests/support/random.ts';
 import { aggregateOf } from '../../tests/support/usage-oracle.ts';
 import { readUsage, type UsageQuestion } from './read-usage.ts';
 
@@ -26,14 +27,15 @@ interface Stored {
 }
 
 const warehouse = await warehouseOfThisFile();
-const random = generator(7);
+const seeded = createRandom(7);
+const { below, pick } = seeded;
 for (let at = 0; at < 6_000; at++) {
   stored.push({
     environment: ENVIRONMENTS[at % 2] ?? '',
-    customerId: CUSTOMERS[Math.floor(random() * CUSTOMERS.length)] ?? '',
-    meterKey: AGGREGATIONS[Math.floor(random() * AGGREGATIONS.length)] ?? 'sum',
-    value: Math.floor(random() * 50) - 10,
-    occurredAtMs: timeIn(random),
+    customerId: pick(CUSTOMERS),
+    meterKey: pick(AGGREGATIONS),
+    value: below(50) - 10,
+    occurredAtMs: timeIn(seeded),
     createdAtMs: at,
   });
 }
@@ -41,7 +43,7 @@ const lines = eventLines(stored.map((one, at) => ({ ...one, ...asStored(one), id
 await warehouse.insertEvents({ token: 'all', lines, timeoutMs: 30_000 });
 
 it('is exact for spans of every kind, requested at once', async () => {
-  const random = generator(11);
+  const random = createRandom(11);
   const month = calendarSpan('month', Date.UTC(2026, 9, 31));
   const questions = AGGREGATIONS.flatMap((aggregation) =>
     CUSTOMERS.flatMap((customerId, at): UsageQuestion[] => {
@@ -87,19 +89,8 @@ function asStored({ value, ...rest }: Stored) {
 }
 
 /** Often on the very bound of an hour. */
-function timeIn(random: () => number): number {
-  const at = FIRST_MS + Math.floor(random() * LENGTH_MS);
+function timeIn({ below, chance }: Random): number {
+  const at = FIRST_MS + below(LENGTH_MS);
   const bound: Span['fromMs'] = Math.floor(at / HOUR_MS) * HOUR_MS;
-  return random() < 0.3 ? bound - (random() < 0.5 ? 1 : 0) : at;
-}
-
-/** mulberry32. */
-function generator(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
+  return chance(0.3) ? bound - (chance(0.5) ? 1 : 0) : at;
 }

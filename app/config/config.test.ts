@@ -117,6 +117,11 @@ describe('toConfig', () => {
     expect(exitCodeOf(failure)).toBe(2);
   });
 
+  it('rejects a METRICS_HOST that is no address, also with a METRICS_PORT', () => {
+    const failure = failureOf({ METRICS_PORT: '9090', METRICS_HOST: 'http://[metrics' });
+    expect(String(failure)).toMatch(/configuration: METRICS_HOST [^;]*$/);
+  });
+
   // Red when the check is left out: an event that is taken today would be deleted today.
   it('keeps events longer than the oldest that is taken', () => {
     const kept = (env: Env) => toConfig(env).eventsRetentionDays;

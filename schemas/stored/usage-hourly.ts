@@ -43,9 +43,3 @@ export const HOURLY_OF_EVENTS = [
   ...STATES.map(({ ofEvents }) => ofEvents),
 ].join(', ');
 export const HOURLY_GROUP = 'environment, customer_id, meter_key, begin';
-/** Every state of several rows as one value, in the order of the columns. */
-export const HOURLY_MERGED = STATES.map(({ merged }) => merged);
-/** The same of events. */
-export const HOURLY_VALUES = STATES.map(({ ofEvents }) =>
-  /State(If)?\(/.test(ofEvents) ? `finalizeAggregation(${ofEvents})` : ofEvents,
-);

@@ -11,8 +11,9 @@ type Syntax = Record<string, unknown> & { type?: string };
 
 export function variablesIn(path: string, text: string): Variables {
   const variables: Variables = { used: new Set(), declared: new Set() };
-  collect(parseSync(path, text).program as unknown as Syntax, variables.used);
-  collectDeclared(parseSync(path, text).program as unknown as Syntax, variables.declared);
+  const { program } = parseSync(path, text);
+  collect(program, variables.used);
+  collectDeclared(program, variables.declared);
   return variables;
 }
 

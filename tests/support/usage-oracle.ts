@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import type { Span } from '../../schemas/primitives/calendar.ts';
 import { base32 } from '../../schemas/primitives/ids.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';
+import { createRandom } from './random.ts';
 
 export interface Happening {
   id: string;
@@ -24,21 +25,19 @@ const DAY_MS = 86_400_000;
  * same time.
  */
 export function makeHappenings(count: number, nowMs: number, seed = 1): Happening[] {
-  const random = generator(seed);
-  // The index is below the length.
-  const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
+  const { below, chance, pick } = createRandom(seed);
   return Array.from({ length: count }, (_, index) => {
-    const at = nowMs - Math.floor(random() * 70 * DAY_MS);
+    const at = nowMs - below(70 * DAY_MS);
     const onBound = Math.floor(at / 3_600_000) * 3_600_000 - pick([0, 1]);
     return {
       id: `event ${seed} ${index}`,
-      units: pick([1n, -1n]) * BigInt(Math.floor(random() * 1e15)) * pick([1n, 1000n, 999_983n]),
-      occurredAtMs: random() < 0.2 ? onBound : at,
-      createdAtMs: nowMs - Math.floor(random() * 3),
+      units: pick([1n, -1n]) * BigInt(below(1e15)) * pick([1n, 1000n, 999_983n]),
+      occurredAtMs: chance(0.2) ? onBound : at,
+      createdAtMs: nowMs - below(3),
       properties: {
-        ...(random() < 0.8 ? { region: pick(['eu', 'us', 'ap', '1', '']) } : {}),
-        ...(random() < 0.5 ? { size: pick([1, 2.5, -3]) } : {}),
-        ...(random() < 0.5 ? { cached: pick([true, false]) } : {}),
+        ...(chance(0.8) ? { region: pick(['eu', 'us', 'ap', '1', '']) } : {}),
+        ...(chance(0.5) ? { size: pick([1, 2.5, -3]) } : {}),
+        ...(chance(0.5) ? { cached: pick([true, false]) } : {}),
       },
     };
   });
@@ -125,15 +124,4 @@ function isLater(a: Happening, b: Happening): boolean {
   if (a.occurredAtMs !== b.occurredAtMs) return a.occurredAtMs > b.occurredAtMs;
   if (a.createdAtMs !== b.createdAtMs) return a.createdAtMs > b.createdAtMs;
   return storedId(a, 'latest') > storedId(b, 'latest');
-}
-
-/** mulberry32. */
-function generator(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -2,8 +2,8 @@ import { readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { Poison } from '../../../schemas/failures.ts';
-import { HOURLY_MERGED, HOURLY_VALUES } from '../../../schemas/stored/usage-hourly.ts';
 import { eventLines, TEST_NOW_MS, type TestEvent } from '../../../tests/support/event-line.ts';
+import { HOURLY_MERGED, HOURLY_VALUES } from '../../../tests/support/hourly-values.ts';
 import type { EventBlock, Warehouse } from '../warehouse.ts';
 
 const TIMEOUT_MS = 10_000;
