@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { type Closer, createCloser } from '../../infra/platform/closer.ts';
 import { EXIT, exitCodeOf, isFinal } from '../../infra/platform/exit-code.ts';
+import { keepNextTickFast } from '../../infra/platform/fast-next-tick.ts';
 import { createLogger } from '../../infra/platform/logger.ts';
 import { checkOpenFilesLimit } from '../../infra/platform/open-files-limit.ts';
 import { ignoreOutputErrors } from '../../infra/platform/output-errors.ts';
@@ -35,6 +36,7 @@ export async function runRole(
   start: (context: RoleContext) => Promise<Omit<ReadyMessage, 'type'> | undefined>,
 ): Promise<void> {
   ignoreOutputErrors();
+  keepNextTickFast();
   const config = configOrExit();
   const log = createLogger({ role, level: config.logLevel });
   const closer = createCloser(log);
