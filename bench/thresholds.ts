@@ -83,7 +83,7 @@ async function makeScenario(api: Api, count: number, scenario: string): Promise<
         hard: 1_000_000_000,
       });
     }
-    customers.push({ id, name: '', email: '', weight: 1, belowZero: false });
+    customers.push({ id, name: '', email: '', weight: 1 });
   });
   return { customers, meters: [{ key, aggregation: 'sum', declared: true, id: '' }] };
 }

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { markedNumber, plainText, units } from './exact.ts';
 import type { Random } from './random.ts';
-import type { World } from './world.ts';
+import type { CustomerPlan, World } from './world.ts';
 
 /** What an accepted item means. Two items with the same key and meaning are one event. */
 export interface MeantEvent {
@@ -59,8 +59,7 @@ export function meanEvent(key: string, scope: EventScope): MeantEvent {
   const customer = pickCustomer(scope);
   const meter = pickMeter(scope);
   const aggregation = world.meters[meter]?.aggregation;
-  const sinks = world.customers[customer]?.belowZero === true && aggregation === 'max';
-  const value = units(valueText(random));
+  const sign = aggregation === 'sum' ? undefined : world.customers[customer]?.sign;
   const isTimed = !(scope.responsesShowEvents && random.chance(0.08));
   const mayLackTime = aggregation !== 'latest' || scope.latestWithoutTimes;
   const untimed = mayLackTime ? undefined : scope.nowMs - (crc32(key) % DAY_MS);
@@ -68,7 +67,7 @@ export function meanEvent(key: string, scope: EventScope): MeantEvent {
     key,
     customer,
     meter,
-    value: sinks && value >= 0n ? -value - 1n : value,
+    value: ofSign(units(valueText(random)), sign),
     occurredAtMs: isTimed ? occurredAt(scope) : untimed,
     properties: properties(random, aggregation === 'unique' ? 400 : 12),
   };
@@ -139,6 +138,12 @@ function valueText(random: Random): string {
     '-0.000000000001',
     '2.50',
   ]);
+}
+
+/** Never 0 where it has a sign. */
+function ofSign(value: bigint, sign: CustomerPlan['sign']): bigint {
+  if (sign === 'negative' && value >= 0n) return -value - 1n;
+  return sign === 'positive' && value <= 0n ? 1n - value : value;
 }
 
 function valueSpelling(value: bigint, random: Random): string {

@@ -39,14 +39,14 @@ export interface CustomerPlan {
   externalId?: string;
   /** Share of the events. */
   weight: number;
-  /** Its `max` meter sees negative values only: a view that starts at zero shows here. */
-  belowZero: boolean;
+  /** Values of this sign only, but for sums: the state of an extreme that begins at 0 shows here. */
+  sign?: 'negative' | 'positive';
 }
 
 export const CUSTOMERS: readonly CustomerPlan[] = [
-  { name: 'Acme', email: 'ops@acme.example', externalId: 'acme-1', weight: 60, belowZero: false },
-  { name: 'Börse & Söhne', email: 'it@boerse.example', weight: 25, belowZero: false },
-  { name: 'Cold "Store"', email: 'a@cold.example', externalId: 'cold/store 1', weight: 15, belowZero: true },
+  { name: 'Acme', email: 'ops@acme.example', externalId: 'acme-1', weight: 60 },
+  { name: 'Börse & Söhne', email: 'it@boerse.example', weight: 25, sign: 'positive' },
+  { name: 'Cold "Store"', email: 'a@cold.example', externalId: 'cold/store 1', weight: 15, sign: 'negative' },
 ];
 
 /** The ids that the product gave, in the order of the plans above. `id` is '' for a meter not made yet. */

@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { Fatal, Poison, Transient } from '../../../schemas/failures.ts';
 import { decimalUnits, unitsText } from '../../../schemas/primitives/decimal.ts';
 import { NUMBER_TAG } from '../../../schemas/stored/event-row.ts';
+import { HOURLY_STATES } from '../../../schemas/stored/usage-hourly.ts';
 import { eventLine, eventLines, TEST_NOW_MS, type TestEvent } from '../../../tests/support/event-line.ts';
 import type { Statement, Warehouse } from '../warehouse.ts';
 import { latestTests } from './warehouse-latest.ts';
@@ -96,13 +97,19 @@ function blockTests(createHarness: CreateHarness): void {
       { id: 'use_b', value: '2', uniqueValue: '=', occurredAtMs: TEST_NOW_MS + 1 },
       { id: 'use_c', value: '3', uniqueValue: '', occurredAtMs: TEST_NOW_MS - 1 },
     ]);
-    const sql = `SELECT toUnixTimestamp(hour) AS hour, total, events, largest,
-                   finalizeAggregation(latest) AS latest,
-                   finalizeAggregation(uniques) AS uniques FROM metergate.usage_hourly FINAL`;
-    const hour = TEST_NOW_MS / 1000 - 1800;
-    expect(await rows(warehouse, sql)).toEqual([
-      { hour, total: '10', events: '3', largest: '5', latest: '2', uniques: '2' },
-    ]);
+    const values = Object.values(HOURLY_STATES).map(({ column, merged }) => `${merged} AS ${column}_value`);
+    const valuesOf = async (hours: string) => {
+      const sql = `SELECT toUnixTimestamp(hour) AS begin, ${values} FROM (${hours}) GROUP BY hour`;
+      return (await rows<Record<string, unknown>>(warehouse, sql))[0];
+    };
+    const ofEvents = Object.values(HOURLY_STATES).map(({ column, ofEvents }) => `${ofEvents} AS ${column}`);
+    const filled = await valuesOf('SELECT * FROM metergate.usage_hourly');
+    expect(filled).toMatchObject({
+      ...{ begin: TEST_NOW_MS / 1000 - 1800, total_value: '10', events_value: '3' },
+      ...{ largest_value: '5', latest_value: '2', uniques_value: '2' },
+    });
+    const events = `SELECT toStartOfHour(occurred_at) AS hour, ${ofEvents} FROM metergate.events GROUP BY hour`;
+    expect(filled).toEqual(await valuesOf(events));
   });
 
   it('gives the earliest of two rows with one id', async () => {

@@ -1,14 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { dataDirAt } from '../../../infra/platform/data-dir.ts';
 import { poll } from '../../../infra/platform/poll.ts';
 import { identityOf, type ProcessIdentity } from '../../../infra/platform/process-identity.ts';
 import { stopEmbeddedPostgres } from '../../../infra/postgres/embedded.ts';
+import { HOURLY_STATES } from '../../../schemas/stored/usage-hourly.ts';
 import { inTime } from '../../support/in-time.ts';
 import { endByForce, lockOwner } from '../../support/processes.ts';
+import { changedView } from './changed-view.ts';
 
 export type Release = ReturnType<typeof startRelease>;
 
@@ -85,8 +87,8 @@ export interface NextRelease {
   program: string;
 }
 
-/** The release after this one: the same build, with one more migration of the warehouse. */
-export function makeNextRelease(migration: string): NextRelease {
+/** The release after this one: the same build, with one more migration of the warehouse, which changes a view. */
+export function makeNextRelease(): NextRelease {
   const folder = mkdtempSync(join(tmpdir(), 'metergate-release-'));
   try {
     cpSync('dist', join(folder, 'dist'), { recursive: true });
@@ -95,7 +97,7 @@ export function makeNextRelease(migration: string): NextRelease {
     const directory = join(folder, 'dist', 'infra', 'migrations', 'clickhouse');
     const numbers = readdirSync(directory).flatMap((name) => /^(\d{4})_/.exec(name)?.[1] ?? []);
     const number = String(Math.max(...numbers.map(Number)) + 1).padStart(4, '0');
-    cpSync(migration, join(directory, `${number}_changed_view.sql`));
+    writeFileSync(join(directory, `${number}_changed_view.sql`), changedView(Object.values(HOURLY_STATES)));
     return { folder, program: join(folder, ALL_IN_ONE) };
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });

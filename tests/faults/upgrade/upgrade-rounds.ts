@@ -1,5 +1,4 @@
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as pass } from 'node:timers/promises';
 import { poll } from '../../../infra/platform/poll.ts';
 import { auditOf } from '../../support/audit-of.ts';
@@ -9,8 +8,6 @@ import type { Random } from '../../support/random.ts';
 import type { FaultPromise, RoundReport } from '../promise.ts';
 import { judgeFixture, type OpenFixture, openFixture } from './fixture.ts';
 import { makeNextRelease, type Release, startRelease, THIS_RELEASE } from './release.ts';
-
-export const CHANGED_VIEW = join('tests', 'faults', 'upgrade', 'changed-view.sql');
 
 /**
  * Each round copies the kept data folder and kills what starts on it, at times within the start,
@@ -22,7 +19,7 @@ export const upgradesKilled: FaultPromise = {
   rounds: { short: 2, long: 40 },
   lacks: () => lacking('tar'),
   async open({ onEnd }) {
-    const next = makeNextRelease(CHANGED_VIEW);
+    const next = makeNextRelease();
     onEnd(async () => rmSync(next.folder, { recursive: true, force: true }));
     return {
       async round({ number, random }) {

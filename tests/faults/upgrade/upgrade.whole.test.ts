@@ -6,7 +6,7 @@ import { auditOf } from '../../support/audit-of.ts';
 import { judgeFixture, type OpenFixture, openFixture } from './fixture.ts';
 import { makeNextRelease, type Release, startRelease, THIS_RELEASE } from './release.ts';
 import { queryWarehouse, warehouseMigrations } from './stored-sums.ts';
-import { CHANGED_VIEW, HOURS } from './upgrade-rounds.ts';
+import { HOURS } from './upgrade-rounds.ts';
 
 /*
  * Promise 19, short form: the data folder that the last commit of the main job left, killed between an
@@ -51,7 +51,7 @@ function fixtureOfTest(): OpenFixture {
 }
 
 function nextReleaseOfTest(): { program: string } {
-  const next = makeNextRelease(CHANGED_VIEW);
+  const next = makeNextRelease();
   onTestFinished(() => rmSync(next.folder, { recursive: true, force: true }));
   return next;
 }

@@ -8,15 +8,19 @@ import { createChdbWarehouse } from '../../../infra/clickhouse/chdb-warehouse.ts
 import { createClickHouseWarehouse } from '../../../infra/clickhouse/clickhouse-warehouse.ts';
 import type { Warehouse } from '../../../infra/ports/warehouse.ts';
 import { arrivalText } from '../../../schemas/stored/event-row.ts';
+import { HOURLY_STATES } from '../../../schemas/stored/usage-hourly.ts';
 import { startChdbHttpServer } from '../../servers/chdb-http-server.ts';
 import { eventLines, type TestEvent } from '../../support/event-line.ts';
 import { testFolder } from '../../support/test-folder.ts';
+import { changedView } from './changed-view.ts';
 import { warehouseMigrations } from './stored-sums.ts';
 
 const log = pino({ level: 'silent' });
 const SHIPPED = join('infra', 'migrations', 'clickhouse');
 const FIRST = '0001_usage.sql';
-const CHANGED_VIEW = join('tests', 'faults', 'upgrade', 'changed-view.sql');
+/** What the hours of the first migration have. */
+const { total, events, largest, latest: last, uniques } = HOURLY_STATES;
+const CHANGED_VIEW = changedView([total, events, largest, last, uniques]);
 const TIMEOUT_MS = 10_000;
 
 const WAREHOUSES: Array<[name: string, open: () => Promise<Warehouse>]> = [
@@ -138,8 +142,7 @@ describe.each(WAREHOUSES)('a migration of %s', (_, open) => {
   it('that was cut off is rejected by the former release and done again by its own', async () => {
     const warehouse = await openMigrated(open);
     await insert(warehouse);
-    const cutOff = join(testFolder(), 'cut-off.sql');
-    writeFileSync(cutOff, `-- standstill\n${DROP};\n\nSELECT throwIf(1);\n`);
+    const cutOff = `-- standstill\n${DROP};\n\nSELECT throwIf(1);\n`;
     await expect(migrateTo(warehouse, cutOff)).rejects.toThrow();
     await expect(warehouse.migrate({ directory: migrations() })).rejects.toMatchObject({
       code: 'warehouse_newer',
@@ -170,15 +173,15 @@ async function openMigrated(open: () => Promise<Warehouse>): Promise<Warehouse> 
   return warehouse;
 }
 
-function migrateTo(warehouse: Warehouse, file: string): Promise<void> {
-  return warehouse.migrate({ directory: migrations(file) });
+function migrateTo(warehouse: Warehouse, second: string): Promise<void> {
+  return warehouse.migrate({ directory: migrations(second) });
 }
 
-/** The first migration, and perhaps another one behind it. */
+/** The first migration, and perhaps this SQL behind it. */
 function migrations(second?: string): URL {
   const folder = testFolder();
   copyFileSync(join(SHIPPED, FIRST), join(folder, FIRST));
-  if (second !== undefined) copyFileSync(second, join(folder, '0002_second.sql'));
+  if (second !== undefined) writeFileSync(join(folder, '0002_second.sql'), second);
   return pathToFileURL(`${folder}/`);
 }
 
