@@ -34,16 +34,16 @@ function headingAnchors(text: string): string[] {
 
 const ROOMS = 'schemas|infra|domain|ingest|aggregator|control-plane|delivery|app|tests|bench|tools|docs';
 const PATH = new RegExp(`\`((?:${ROOMS})/[\\w./-]*)\``, 'g');
-const TEST_FILE = /`([\w-]+(?:\.[\w-]+)*\.test\.ts)`/g;
+const FILE = /`([\w-]+(?:\.[\w-]+)*\.(?:ts|mjs|sql|lua))`/g;
 
-/** Paths between backticks that begin with a room, and names of test files, that are not in the tree. */
+/** Paths between backticks that begin with a room, and bare names of files, that are not in the tree. */
 export function deadPaths(documents: readonly MarkdownFile[], tree: readonly string[]): string[] {
   const names = new Set(tree.map((path) => path.split('/').at(-1)));
   return documents.flatMap((document) => {
     const prose = proseOf(document);
     const paths = [...prose.matchAll(PATH)].map(([, path = '']) => path).filter((path) => !existsSync(path));
-    const tests = [...prose.matchAll(TEST_FILE)].map(([, name = '']) => name);
-    return [...paths, ...tests.filter((name) => !names.has(name))].map(named(document));
+    const files = [...prose.matchAll(FILE)].map(([, name = '']) => name);
+    return [...paths, ...files.filter((name) => !names.has(name))].map(named(document));
   });
 }
 

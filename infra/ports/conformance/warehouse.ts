@@ -108,8 +108,9 @@ function blockTests(createHarness: CreateHarness): void {
       ...{ begin: TEST_NOW_MS / 1000 - 1800, total_value: '10', events_value: '3' },
       ...{ largest_value: '5', latest_value: '2', uniques_value: '2' },
     });
-    const events = `SELECT toStartOfHour(occurred_at) AS hour, ${ofEvents} FROM metergate.events GROUP BY hour`;
-    expect(filled).toEqual(await valuesOf(events));
+    const begin = 'toStartOfHour(occurred_at)';
+    const hours = `SELECT ${begin} AS hour, ${ofEvents} FROM metergate.events GROUP BY hour`;
+    expect(filled).toEqual(await valuesOf(hours));
   });
 
   it('gives the earliest of two rows with one id', async () => {

@@ -1,5 +1,7 @@
 import type { HourlyState } from '../../../schemas/stored/usage-hourly.ts';
 
+const NAMES = 'environment, customer_id, meter_key, hour';
+
 /**
  * A migration as the next release may have one: the hours get a column, filled for the past, and the view is
  * made again behind it. `states`: what the hours have before it.
@@ -9,8 +11,8 @@ export function changedView(states: readonly HourlyState[]): string {
   const columns = all.map(({ column }) => column).join(', ');
   const values = all.map(({ column, ofEvents }) => `${ofEvents} AS ${column}`).join(', ');
   const hoursOf = (table: string) => `
-SELECT environment, customer_id, meter_key, toStartOfHour(occurred_at) AS hour, ${values}
-FROM ${table} GROUP BY environment, customer_id, meter_key, hour`;
+SELECT ${NAMES.replace('hour', 'toStartOfHour(occurred_at) AS hour')}, ${values}
+FROM ${table} GROUP BY ${NAMES}`;
   return `-- standstill
 DROP VIEW IF EXISTS metergate.usage_hourly_view SYNC;
 
@@ -21,12 +23,13 @@ CREATE TABLE metergate.usage_hourly_next AS metergate.usage_hourly;
 ALTER TABLE metergate.usage_hourly_next
   ADD COLUMN IF NOT EXISTS of_next_release SimpleAggregateFunction(min, Decimal(38, 12));
 
-INSERT INTO metergate.usage_hourly_next (environment, customer_id, meter_key, hour, ${columns})${hoursOf('metergate.events FINAL')};
+INSERT INTO metergate.usage_hourly_next (${NAMES}, ${columns})${hoursOf('metergate.events FINAL')};
 
 EXCHANGE TABLES metergate.usage_hourly_next AND metergate.usage_hourly;
 
 DROP TABLE metergate.usage_hourly_next SYNC;
 
-CREATE MATERIALIZED VIEW metergate.usage_hourly_view TO metergate.usage_hourly AS${hoursOf('metergate.events')};
+CREATE MATERIALIZED VIEW metergate.usage_hourly_view TO metergate.usage_hourly
+AS ${hoursOf('metergate.events')};
 `;
 }

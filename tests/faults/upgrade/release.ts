@@ -87,7 +87,7 @@ export interface NextRelease {
   program: string;
 }
 
-/** The release after this one: the same build, with one more migration of the warehouse, which changes a view. */
+/** The release after this one: the same build, with a migration of the warehouse that changes a view. */
 export function makeNextRelease(): NextRelease {
   const folder = mkdtempSync(join(tmpdir(), 'metergate-release-'));
   try {
