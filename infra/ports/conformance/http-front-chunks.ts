@@ -19,7 +19,7 @@ export function chunks(createFront: CreateFront): void {
     const { port } = await startFront(createFront, describeRequest);
     const client = await openConnection(port);
     client.socket.setNoDelay(true);
-    for (const packet of packets) await sent(client.socket, packet);
+    for (const packet of packets) await client.sendPacket(packet);
     const { status, body } = await client.response();
     expect(status).toBe(200);
     expect(JSON.parse(body)).toMatchObject({ bytes: 2, sha256: sha256(Buffer.from('ab')) });
@@ -41,7 +41,7 @@ export function chunks(createFront: CreateFront): void {
     });
     const client = await openConnection(port);
     client.socket.setNoDelay(true);
-    for (const packet of packets) await sent(client.socket, packet);
+    for (const packet of packets) await client.sendPacket(packet);
     client.socket.end();
     await client.closed(5_000);
     expect(seen).toEqual(['/shown']);
@@ -77,12 +77,5 @@ export function chunks(createFront: CreateFront): void {
     expect(text).toMatch(/\r\nx-api-version: v1\r\n/i);
     if (text.includes(' 200 ')) expect(text).toContain('"/old"');
     else expect(text).toMatch(/ 505 [\s\S]*\r\n\r\n\{.*proxy_http_version 1\.1;.*\}\s*$/);
-  });
-}
-
-/** In a packet of its own, as far as a socket allows. '' waits only. */
-function sent(socket: { write(text: string, done: () => void): void }, text: string): Promise<void> {
-  return new Promise((resolve) => {
-    socket.write(text, () => setTimeout(resolve, 5));
   });
 }

@@ -72,7 +72,7 @@ function largeHeaders(createFront: CreateFront): void {
     const client = await openConnection(port);
     client.socket.setNoDelay(true);
     const head = requestHead('GET / HTTP/1.1', [`X-Large: ${'x'.repeat(15_000)}`]);
-    for (let at = 0; at < head.length; at += 1_460) await sent(client, head.slice(at, at + 1_460));
+    for (let at = 0; at < head.length; at += 1_460) await client.sendPacket(head.slice(at, at + 1_460));
     expect(await client.response()).toMatchObject({ status: 200 });
   });
 
@@ -263,10 +263,3 @@ const AMBIGUOUS_FRAMINGS: Array<[what: string, headers: string[], body: string]>
   ['two codings', ['Transfer-Encoding: chunked, identity'], NO_CHUNK],
   ['chunks and then another coding', [CHUNKED, 'Transfer-Encoding: x'], NO_CHUNK],
 ];
-
-/** Sent in a packet of its own, as far as a socket allows. */
-function sent({ socket }: RawConnection, text: string): Promise<void> {
-  return new Promise((resolve) => {
-    socket.write(text, () => setTimeout(resolve, 2));
-  });
-}
