@@ -1,13 +1,10 @@
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { expect, onTestFinished, test, vi } from 'vitest';
-import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
+import { expect, test, vi } from 'vitest';
 import { openKeysUnderTest } from '../../infra/valkey/keys-under-test.ts';
 import { Transient } from '../../schemas/failures.ts';
 import { deferred } from '../../tests/support/deferred.ts';
-import { SILENT } from '../../tests/support/silent-log.ts';
+import { testWarehouse } from '../../tests/support/log-and-warehouse.ts';
 import { startStopwatch } from '../../tests/support/stopwatch.ts';
-import { testFolder } from '../../tests/support/test-folder.ts';
 import { createLogUnderTest, openDataPlane } from './distributed-usage-under-test.ts';
 
 /** Long enough for a test to come between claim and take-over. */
@@ -170,9 +167,7 @@ const OLD = '2026-01-05T10:00:00.000Z';
 /** A data plane whose keys of old events are forgotten, and what is left of them in ClickHouse. */
 async function afterTheWindow() {
   const log = createLogUnderTest();
-  const warehouse = createChdbWarehouse({ directory: join(testFolder(), 'warehouse'), log: SILENT });
-  onTestFinished(() => warehouse.close());
-  await warehouse.migrate();
+  const warehouse = await testWarehouse();
   const before = await openDataPlane(await (await openKeysUnderTest()).open(), log, warehouse);
   const first = await before('a', 1, OLD);
   expect(first.status).toBe(201);

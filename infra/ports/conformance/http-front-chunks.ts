@@ -16,8 +16,7 @@ export function chunks(createFront: CreateFront): void {
     ['a packet later', [CHUNKED, BODY, HONEST]],
     ['in pieces', [CHUNKED, `${BODY}0\r`, '\nX-S', 'um: 1\r\n', '\r\n']],
   ])('ignores trailer fields that come %s, and responds', async (_, packets) => {
-    const { port } = await startFront(createFront, describeRequest);
-    const client = await openConnection(port);
+    const client = await (await startFront(createFront, describeRequest)).connect();
     client.socket.setNoDelay(true);
     for (const packet of packets) await client.sendPacket(packet);
     const { status, body } = await client.response();
@@ -69,8 +68,7 @@ export function chunks(createFront: CreateFront): void {
 
   // nginx speaks HTTP/1.0 to an upstream unless configured otherwise.
   it('serves HTTP/1.0, or names the directive of a proxy to set', async () => {
-    const { port } = await startFront(createFront, describeRequest);
-    const client = await openConnection(port);
+    const client = await (await startFront(createFront, describeRequest)).connect();
     client.send('GET /old HTTP/1.0\r\nHost: test\r\nConnection: close\r\n\r\n');
     await client.closed(5_000);
     const text = client.received();
