@@ -75,7 +75,8 @@ it('an audit names a grant that does not add up, though all of its wallet togeth
   /** From one grant to the other. */
   const shift = (credits: number) =>
     pool.query(
-      `UPDATE credit_grants SET remaining = remaining + CASE id WHEN 'grant_b' THEN $1::numeric ELSE -$1::numeric END
+      `UPDATE credit_grants
+          SET remaining = remaining + $1::numeric * CASE id WHEN 'grant_b' THEN 1 ELSE -1 END
         WHERE id <> 'grant_a'`,
       [credits],
     );
