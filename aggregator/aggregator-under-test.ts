@@ -1,14 +1,16 @@
-import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { expect, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../infra/ports/clock.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
 import { createListener } from '../infra/postgres/listen.ts';
+import { deferred } from '../tests/support/deferred.ts';
 import { TEST_NOW_MS } from '../tests/support/event-line.ts';
-import type { LoggedEvent } from '../tests/support/load-frames.ts';
-import type { Counted, LoadStores } from '../tests/support/load-stores.ts';
+import { eventId, type LoggedEvent } from '../tests/support/load-frames.ts';
+import { type Counted, type LoadStores, openLoadStores } from '../tests/support/load-stores.ts';
+import { SILENT } from '../tests/support/silent-log.ts';
 import type { AggregatorOptions } from './aggregator-options.ts';
 import { type Aggregator, type AggregatorDeps, startAggregator } from './start-aggregator.ts';
+import type { Place } from './store/leases.ts';
 
 /** What tests of the load wait with: for a condition, never for a time. */
 export const WAIT = { timeout: 20_000, interval: 10 };
@@ -19,17 +21,40 @@ export function start(
   options: Partial<AggregatorOptions> = {},
 ): Aggregator {
   const { pool, postgresUrl, warehouse, reader } = stores;
-  const log = pino({ level: 'silent' });
-  const rest = { clock: systemClock, log, metrics: new Registry(), disk: { isLow: () => false } };
+  const rest = { clock: systemClock, log: SILENT, metrics: new Registry(), disk: { isLow: () => false } };
   const kept = { eventsRetentionDays: undefined, eventAheadMsMax: 300_000 };
   const deps = { pool, warehouse, reader, ...kept, ...rest, ...faults };
   const aggregator = startAggregator(deps, { owner: 'test', lingerMs: 50, ...options });
-  const listener = createListener({ url: () => postgresUrl, log }, { channels: aggregator.channels });
+  const listener = createListener({ url: () => postgresUrl, log: SILENT }, { channels: aggregator.channels });
   onTestFinished(async () => {
     await listener.close();
     await aggregator.close();
   });
   return aggregator;
+}
+
+/** A load at work on stores of its own, for the running test. */
+export async function startOnStores(
+  ...given: [faults?: Partial<AggregatorDeps>, options?: Partial<AggregatorOptions>]
+): Promise<LoadStores> {
+  const stores = await openLoadStores();
+  start(stores, ...given);
+  return stores;
+}
+
+/** Its partition, as the database names it. */
+export function placeOf({ reader }: Pick<LoadStores, 'reader'>, partition = 0): Place {
+  return { logId: Buffer.from(reader.logId).toString('hex'), partition };
+}
+
+export async function deleteEvent({ rows }: LoadStores, number: number): Promise<void> {
+  const id = eventId(`event ${number}`);
+  await rows(`ALTER TABLE metergate.events DELETE WHERE id = '${id}' SETTINGS mutations_sync = 1`);
+}
+
+/** As if the owner of the partition had not renewed its lease in time. */
+export async function endLeases({ pool }: LoadStores): Promise<void> {
+  await pool.query("UPDATE partition_leases SET expires_at = now() - interval '1 second'");
 }
 
 export function withInsert(
@@ -57,6 +82,16 @@ export function exactly(count: number): Counted {
 
 export async function settledUpTo(stores: LoadStores, position: number): Promise<void> {
   await vi.waitFor(async () => expect(await isSettled(stores, position)).toBe(true), WAIT);
+}
+
+/** Puts events on the log, waits until they are settled, and gives the position behind them. */
+export async function appendSettled(
+  stores: LoadStores,
+  ...frame: Parameters<LoadStores['append']>
+): Promise<number> {
+  const end = await stores.append(...frame);
+  await settledUpTo(stores, end);
+  return end;
 }
 
 export async function isSettled(stores: LoadStores, position: number): Promise<true | undefined> {
@@ -88,21 +123,13 @@ export interface End {
 }
 
 export function createEnd(): End {
-  const [reached, released] = [createSignal(), createSignal()];
+  const [reached, released] = [deferred<void>(), deferred<void>()];
   return {
     here: () => {
-      reached.give();
-      return released.given;
+      reached.resolve();
+      return released.promise;
     },
-    reached: reached.given,
-    release: released.give,
+    reached: reached.promise,
+    release: () => released.resolve(),
   };
-}
-
-function createSignal(): { given: Promise<void>; give: () => void } {
-  let give: () => void = () => undefined;
-  const given = new Promise<void>((resolve) => {
-    give = resolve;
-  });
-  return { given, give };
 }

@@ -10,7 +10,7 @@ import type { WarehouseStamp } from '../infra/ports/warehouse-stamps.ts';
 import { Transient } from '../schemas/failures.ts';
 import { openLoadStores } from '../tests/support/load-stores.ts';
 import { testFolder } from '../tests/support/test-folder.ts';
-import { events, exactly, settledUpTo, start, WAIT } from './aggregator-under-test.ts';
+import { appendSettled, events, exactly, placeOf, start, WAIT } from './aggregator-under-test.ts';
 import { createKnownWarehouse, keepStamping } from './known-warehouse.ts';
 import { rebuildWarehouse } from './rebuild-warehouse.ts';
 import { rangeEnds } from './store/ranges.ts';
@@ -22,10 +22,10 @@ const COUNTED = 40;
 async function installation(kind: Kind) {
   const stores = await openLoadStores();
   const load = start(stores);
-  await settledUpTo(stores, await stores.append(events(0, COUNTED)));
+  await appendSettled(stores, events(0, COUNTED));
   await load.close();
   const { pool, warehouse, rows } = stores;
-  const logId = Buffer.from(stores.reader.logId).toString('hex');
+  const { logId } = placeOf(stores);
   let stamps = STAMPS[kind](warehouse, testFolder());
   const known = () => createKnownWarehouse({ pool, warehouse, stamps, logId, keepsEvents: true });
   return {
@@ -133,17 +133,12 @@ it('is stamped again and again while more is loaded, and not while nothing is', 
   let position = 'a';
   const positions: string[] = [];
   let looks = 0;
-  const kept = keepStamping(
-    {
-      stamp: async () => void positions.push(position),
-      position: async () => {
-        looks += 1;
-        return position;
-      },
-      log,
-    },
-    5,
-  );
+  const stamp = async () => void positions.push(position);
+  const look = async () => {
+    looks += 1;
+    return position;
+  };
+  const kept = keepStamping({ stamp, position: look, log }, 5);
   await vi.waitFor(() => expect(looks).toBeGreaterThan(3), WAIT);
   expect(positions).toEqual(['a']);
   position = 'b';
@@ -168,8 +163,8 @@ it('is stamped once more at an orderly stop, so that a copy taken while it ran i
   const { stores, reject, stamp, write, recorded } = await installation('a folder');
   await stamp();
   const copied = await recorded();
-  const logId = Buffer.from(stores.reader.logId).toString('hex');
-  const kept = keepStamping({ stamp, position: () => rangeEnds(stores.pool, logId), log });
+  const position = () => rangeEnds(stores.pool, placeOf(stores).logId);
+  const kept = keepStamping({ stamp, position, log });
   await kept.drain();
   await kept.close();
   await reject();
@@ -199,15 +194,9 @@ it.each(['at its position', 'at its stamp'])(
   'a stop continues where the last stamp hangs %s',
   async (where) => {
     const hangs = () => new Promise<never>(() => undefined);
-    const kept = keepStamping(
-      {
-        stamp: where === 'at its stamp' ? hangs : async () => undefined,
-        position: where === 'at its position' ? hangs : async () => 'a',
-        log,
-      },
-      60_000,
-      20,
-    );
+    const stamp = where === 'at its stamp' ? hangs : async () => undefined;
+    const position = where === 'at its position' ? hangs : async () => 'a';
+    const kept = keepStamping({ stamp, position, log }, 60_000, 20);
     await kept.drain();
     await expect(kept.close()).rejects.toBeInstanceOf(Transient);
   },
@@ -218,7 +207,7 @@ it('one that is made again of the log has each event once, also when it is made 
   const { stores, lose } = await installation('a folder');
   const load = start(stores);
   const bad = { ...events(0, 1)[0], id: 'bad', line: '["half a line"]\n' };
-  await settledUpTo(stores, await stores.append([bad, ...events(COUNTED, 60)]));
+  await appendSettled(stores, [bad, ...events(COUNTED, 60)]);
   await load.close();
   await lose();
   expect((await stores.counted()).rows).toBe(0);

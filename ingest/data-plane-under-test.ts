@@ -4,8 +4,6 @@ import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Pool } from 'pg';
-import { pino } from 'pino';
 import { deriveSecrets, ensureIdentityKey } from '../domain/secrets.ts';
 import { newWorkspaceKeys, type WorkspaceKeys, writeWorkspace } from '../domain/workspace.ts';
 import { type Closer, createCloser } from '../infra/platform/closer.ts';
@@ -15,12 +13,12 @@ import { createPool, inTransaction } from '../infra/postgres/pool.ts';
 import { newId } from '../schemas/primitives/ids.ts';
 import { endChild } from '../tests/support/child-end.ts';
 import { quietPort } from '../tests/support/quiet-port.ts';
+import { SILENT } from '../tests/support/silent-log.ts';
 
 /** A real data plane process over a Postgres of its own, without a control side. Needs the build. */
 export interface DataPlaneUnderTest {
   readonly keys: WorkspaceKeys;
   readonly dataDir: string;
-  readonly pool: Pool;
   origin(): string;
   port(): number;
   pid(): number;
@@ -33,7 +31,6 @@ export interface DataPlaneUnderTest {
   remove(): Promise<void>;
 }
 
-const log = pino({ level: 'silent' });
 const READY_TIMEOUT_MS = 60_000;
 /** Of a drain, or a kill. */
 const END_TIMEOUT_MS = 60_000;
@@ -46,7 +43,7 @@ export async function startDataPlaneUnderTest(
   env: Record<string, string> = {},
   under: () => string[] = () => [],
 ): Promise<DataPlaneUnderTest> {
-  const closer = createCloser(log, { stepTimeoutMs: END_TIMEOUT_MS });
+  const closer = createCloser(SILENT, { stepTimeoutMs: END_TIMEOUT_MS });
   try {
     return await startOver(closer, env, under);
   } catch (error) {
@@ -63,10 +60,10 @@ async function startOver(
   const folder = mkdtempSync(join(tmpdir(), 'metergate-data-plane-'));
   closer.add('folder', { close: () => rmSync(folder, { recursive: true, force: true }) });
   chmodSync(folder, 0o755); // Postgres may run under another account
-  const postgres = await startEmbeddedPostgres({ directory: join(folder, 'postgres'), log });
+  const postgres = await startEmbeddedPostgres({ directory: join(folder, 'postgres'), log: SILENT });
   closer.add('postgres', { close: () => postgres.stop() });
   await migratePostgres(postgres.url);
-  const pool = createPool({ url: () => postgres.url, name: 'test', log });
+  const pool = createPool({ url: () => postgres.url, name: 'test', log: SILENT });
   closer.add('pool', { close: () => pool.end() });
   const secret = randomBytes(32);
   const keys = newWorkspaceKeys();
@@ -87,17 +84,15 @@ async function startOver(
   return {
     keys,
     dataDir,
-    pool,
     origin: () => `http://127.0.0.1:${running.port}`,
     port: () => running.port,
     pid: () => running.child.pid ?? 0,
     async addCustomer(externalId) {
       const id = newId('cus');
-      const row = [id, `${keys.workspaceId}:live`, externalId];
       await pool.query(
         `INSERT INTO customers (id, environment, external_id, name, email)
          VALUES ($1, $2, $3, 'Ada', 'a@b.c')`,
-        row,
+        [id, `${keys.workspaceId}:live`, externalId],
       );
       return id;
     },

@@ -1,11 +1,9 @@
-import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { systemClock } from '../infra/ports/clock.ts';
-import { createPool } from '../infra/postgres/pool.ts';
 import { Transient } from '../schemas/failures.ts';
 import { newId } from '../schemas/primitives/ids.ts';
 import { USAGE_LIMITS } from '../schemas/usage-limits.ts';
-import { poolOfThisFile } from '../tests/support/test-pool.ts';
+import { poolOfThisFile, unavailablePool } from '../tests/support/test-pool.ts';
 import { createRegistry } from './registry.ts';
 
 const pool = await poolOfThisFile();
@@ -239,16 +237,7 @@ test('the cache holds at most its bound, however often environments are forgotte
 
 test('while Postgres is unavailable a query is Transient, and what is cached stays cached', async () => {
   const environment = await createEnvironment();
-  const unavailable = createPool({
-    url: 'postgres://nobody@127.0.0.1:1/none',
-    name: 'unavailable',
-    log: pino({ level: 'silent' }),
-  });
-  const registry = createRegistry(unavailable, { entriesMax: 10, clock: systemClock });
-  try {
-    await expect(registry.fillCustomers(environment, names('a'))).rejects.toBeInstanceOf(Transient);
-    await expect(registry.fillMeters(environment, names('a'))).rejects.toBeInstanceOf(Transient);
-  } finally {
-    await unavailable.end();
-  }
+  const registry = createRegistry(unavailablePool(), { entriesMax: 10, clock: systemClock });
+  await expect(registry.fillCustomers(environment, names('a'))).rejects.toBeInstanceOf(Transient);
+  await expect(registry.fillMeters(environment, names('a'))).rejects.toBeInstanceOf(Transient);
 });

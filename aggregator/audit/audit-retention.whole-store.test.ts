@@ -3,9 +3,18 @@ import { Fatal, Transient } from '../../schemas/failures.ts';
 import { eventLines, TEST_NOW_MS } from '../../tests/support/event-line.ts';
 import { eventId } from '../../tests/support/load-frames.ts';
 import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
-import { events, exactly, settledUpTo, start } from '../aggregator-under-test.ts';
+import {
+  appendSettled,
+  deleteEvent,
+  events,
+  exactly,
+  placeOf,
+  settledUpTo,
+  start,
+} from '../aggregator-under-test.ts';
+import { audit } from './audit-under-test.ts';
 import { findLogSpan } from './log-span.ts';
-import { AUDIT_EXIT, requestAudit } from './request-audit.ts';
+import { AUDIT_EXIT } from './request-audit.ts';
 
 describe('what an audit expects of the log', () => {
   // Red when `kept_from` is not checked: a segment may be deleted before it is read.
@@ -23,7 +32,7 @@ describe('what an audit expects of the log', () => {
     expect(await findLogSpan(audited, place, end)).toMatchObject({ ...span, sinceMs: committedAtMs + 71 });
     await keepFrom(stores, end, 0);
     expect(await findLogSpan(audited, place, end)).toMatchObject({ from: end, to: end });
-    expect(await audit(stores)).toBe(AUDIT_EXIT.same);
+    expect((await audit(stores)).code).toBe(AUDIT_EXIT.same);
   });
 
   it('is read again when a segment is deleted meanwhile', async () => {
@@ -39,7 +48,7 @@ describe('what an audit expects of the log', () => {
       },
     }));
     gone = 1;
-    expect(await audit(stores)).toBe(AUDIT_EXIT.same);
+    expect((await audit(stores)).code).toBe(AUDIT_EXIT.same);
     expect(gone).toBe(2);
   });
 });
@@ -58,16 +67,15 @@ describe('a repair', () => {
         },
       },
     }));
-    const id = eventId('event 7');
-    await stores.rows(`ALTER TABLE metergate.events DELETE WHERE id = '${id}' SETTINGS mutations_sync = 1`);
+    await deleteEvent(stores, 7);
     expect(await trimHolder(stores)).toBeNull();
-    expect(await audit(stores, { repair: true })).toBe(AUDIT_EXIT.impossible);
+    expect((await audit(stores, { repair: true })).code).toBe(AUDIT_EXIT.impossible);
     expect(await trimHolder(stores)).toEqual(expect.stringMatching(/^[0-9a-f-]{36}$/));
     expect((await stores.counted()).rows).toBeLessThan(99);
-    expect(await audit(stores)).toBe(AUDIT_EXIT.different);
+    expect((await audit(stores)).code).toBe(AUDIT_EXIT.different);
     expect(await trimHolder(stores)).not.toBeNull();
     fails = false;
-    expect(await audit(stores, { repair: true })).toBe(AUDIT_EXIT.same);
+    expect((await audit(stores, { repair: true })).code).toBe(AUDIT_EXIT.same);
     expect(await trimHolder(stores)).toBeNull();
     expect(await stores.counted()).toEqual(exactly(100));
   });
@@ -99,13 +107,10 @@ it('a repair that fails between two inserts and is tried again puts all of it ba
   const gone = await before(0, TEST_NOW_MS - 10_000);
   await settledUpTo(stores, gone);
   await settledUpTo(stores, await before(10, TEST_NOW_MS - 5_000));
-  await settledUpTo(stores, await stores.append(some.slice(20)));
-  await stores.pool.query('INSERT INTO log_trims (log_id, partition) VALUES ($1, 0)', [
-    placeOf(stores).logId,
-  ]);
+  await appendSettled(stores, some.slice(20));
+  await beginTrims(stores);
   await keepFrom(stores, gone, TEST_NOW_MS - 9_000);
-  const id = eventId('event 77');
-  await stores.rows(`ALTER TABLE metergate.events DELETE WHERE id = '${id}' SETTINGS mutations_sync = 1`);
+  await deleteEvent(stores, 77);
   await audit(stores, { repair: true });
   expect(await stores.counted()).toEqual(exactly(25_000));
   expect(inserts).toBeGreaterThan(3);
@@ -132,9 +137,8 @@ it('gives up nothing of the log that a repair has looked at', async () => {
       },
     },
   }));
-  const id = eventId('event 7');
-  await stores.rows(`ALTER TABLE metergate.events DELETE WHERE id = '${id}' SETTINGS mutations_sync = 1`);
-  expect(await audit(stores, { repair: true })).toBe(AUDIT_EXIT.same);
+  await deleteEvent(stores, 7);
+  expect((await audit(stores, { repair: true })).code).toBe(AUDIT_EXIT.same);
   expect(looks).toBeGreaterThan(0);
   expect(raised).toEqual([]);
   expect(await trimHolder(stores)).toBeNull();
@@ -146,11 +150,9 @@ describe('what is stored and no longer on the log', () => {
   it('is still counted where a repair finds it lost, and what the log has is put back', async () => {
     const { stores, ends } = await loaded();
     await keepFrom(stores, (ends[1] ?? 0) + 1, 0);
-    for (const id of ['event 3', 'event 85'].map(eventId)) {
-      await stores.rows(`ALTER TABLE metergate.events DELETE WHERE id = '${id}' SETTINGS mutations_sync = 1`);
-    }
+    for (const number of [3, 85]) await deleteEvent(stores, number);
     expect(await kinds(stores)).toEqual(['log', 'rollup', 'lost']);
-    expect(await audit(stores, { repair: true })).toBe(AUDIT_EXIT.different);
+    expect((await audit(stores, { repair: true })).code).toBe(AUDIT_EXIT.different);
     const { rows, hourlyEvents, hourlyTotal } = await stores.counted();
     const { hourlyTotal: total } = exactly(100);
     expect({ rows, hourlyEvents, hourlyTotal }).toEqual({ rows: 99, hourlyEvents: 100, hourlyTotal: total });
@@ -168,7 +170,7 @@ describe('what is stored and no longer on the log', () => {
       "INSERT INTO log_trims (log_id, partition, kept_from, through_ms) VALUES ('before', 0, 100, $1)",
       [TEST_NOW_MS - 3_600_000],
     );
-    expect(await audit(stores, { repair: true })).toBe(AUDIT_EXIT.same);
+    expect((await audit(stores, { repair: true })).code).toBe(AUDIT_EXIT.same);
     expect(await stores.counted()).toMatchObject({ rows: 101, hourlyEvents: 101 });
   });
 });
@@ -185,7 +187,7 @@ it('audits that ended a month ago are forgotten, but for the last repair if it f
        ('recent', false, 'failed', now() - interval '29 days')`,
   );
   start(stores);
-  expect(await audit(stores)).toBe(AUDIT_EXIT.same);
+  expect((await audit(stores)).code).toBe(AUDIT_EXIT.same);
   const { rows } = await stores.pool.query("SELECT id FROM audit_runs WHERE id !~ '-' ORDER BY finished_at");
   expect(rows).toEqual([{ id: 'failed for good' }, { id: 'recent' }]);
 });
@@ -194,9 +196,9 @@ it('audits that ended a month ago are forgotten, but for the last repair if it f
 it('a repair releases a log that an earlier repair kept, with nothing left to repair', async () => {
   const { stores } = await loaded();
   await stores.pool.query("UPDATE log_trims SET held_by = 'one that failed'");
-  expect(await audit(stores, { repair: false })).toBe(0);
+  expect((await audit(stores, { repair: false })).code).toBe(0);
   expect(await trimHolder(stores)).toBe('one that failed');
-  expect(await audit(stores, { repair: true })).toBe(0);
+  expect((await audit(stores, { repair: true })).code).toBe(0);
   expect(await trimHolder(stores)).toBeNull();
 });
 
@@ -210,13 +212,15 @@ async function loaded(
   for (let at = 0; at < 5; at++) {
     const createdAtMs = TEST_NOW_MS + at * 1_000;
     const some = events(at * 20, at * 20 + 20).map((event) => ({ ...event, createdAtMs }));
-    ends.push(await stores.append(some, createdAtMs + 500));
-    await settledUpTo(stores, ends.at(-1) ?? 0);
+    ends.push(await appendSettled(stores, some, createdAtMs + 500));
   }
-  await stores.pool.query('INSERT INTO log_trims (log_id, partition) VALUES ($1, 0)', [
-    placeOf(stores).logId,
-  ]);
+  await beginTrims(stores);
   return { stores, ends };
+}
+
+async function beginTrims(stores: LoadStores): Promise<void> {
+  const values = [placeOf(stores).logId];
+  await stores.pool.query('INSERT INTO log_trims (log_id, partition) VALUES ($1, 0)', values);
 }
 
 async function keepFrom({ pool }: LoadStores, position: number, throughMs: number): Promise<void> {
@@ -227,18 +231,7 @@ async function trimHolder({ pool }: LoadStores): Promise<unknown> {
   return (await pool.query('SELECT held_by FROM log_trims')).rows[0].held_by;
 }
 
-/** Of what the last audit found; in the order in which it is repaired. */
+/** Of what an audit finds; in the order in which it is repaired. */
 async function kinds(stores: LoadStores): Promise<string[]> {
-  await audit(stores);
-  const sql = 'SELECT differences FROM audit_runs ORDER BY asked_at DESC LIMIT 1';
-  const { rows } = await stores.pool.query<{ differences: Array<{ kind: string }> }>(sql);
-  return (rows[0]?.differences ?? []).map(({ kind }) => kind);
-}
-
-function audit({ pool }: LoadStores, { repair } = { repair: false }): Promise<number> {
-  return requestAudit(pool, { repair, beginWithinMs: 10_000, print: () => undefined });
-}
-
-function placeOf({ reader }: LoadStores) {
-  return { logId: Buffer.from(reader.logId).toString('hex'), partition: 0 };
+  return (await audit(stores)).differences.map(({ kind }) => kind);
 }

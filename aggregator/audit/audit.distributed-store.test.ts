@@ -3,18 +3,20 @@ import { describe, expect, it, vi } from 'vitest';
 import { kafkaUnderTest } from '../../infra/kafka/kafka-under-test.ts';
 import { eventLines, TEST_NOW_MS } from '../../tests/support/event-line.ts';
 import { eventId, type LoggedEvent } from '../../tests/support/load-frames.ts';
-import { alarms, events, exactly } from '../aggregator-under-test.ts';
+import { alarms, deleteEvent, events, exactly } from '../aggregator-under-test.ts';
 import {
   counted,
   type DistributedLoadUnderTest,
+  giveUpRecords,
   openDistributedLoad,
   owners,
   PARTITIONS,
   PATIENCE,
   putAll,
 } from '../load/distributed-load-under-test.ts';
+import { audit } from './audit-under-test.ts';
 import type { Difference } from './hour-sums.ts';
-import { AUDIT_EXIT, requestAudit } from './request-audit.ts';
+import { AUDIT_EXIT } from './request-audit.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -31,7 +33,7 @@ describe('an audit of a log that several load', () => {
     await opened.put(0, events(0, 5), [0, 1, 2, 3, 4]);
     await opened.put(1, [{ id: 'bad', line: 'garbage\n' }, ...events(60, 61)]);
     await counted(opened, 61, PATIENCE);
-    expect(await audit(opened)).toEqual({ code: AUDIT_EXIT.same, differences: [] });
+    expect(await audit(opened.stores)).toMatchObject({ code: AUDIT_EXIT.same, differences: [] });
     await vi.waitFor(async () => expect((await owners(opened)).sort()).toEqual(['one', 'two']), PATIENCE);
     await putAll(opened, events(61, 100));
     await counted(opened, 100, PATIENCE);
@@ -42,7 +44,7 @@ describe('an audit of a log that several load', () => {
   it('names what is missing, what was counted twice and what is stored at two times', async () => {
     const opened = await loaded(events(0, 40));
     await damage(opened);
-    const { code, differences } = await audit(opened);
+    const { code, differences } = await audit(opened.stores);
     expect(code).toBe(AUDIT_EXIT.different);
     expect(differences.map(inShort).sort()).toEqual([
       `log cus_0 ${hourOf(9)}: 1 for 0`,
@@ -56,7 +58,7 @@ describe('an audit of a log that several load', () => {
   it('puts back what is missing, and takes away nothing that is stored', async () => {
     const opened = await loaded(events(0, 40));
     await damage(opened);
-    const { code, differences } = await audit(opened, { repair: true });
+    const { code, differences } = await audit(opened.stores, { repair: true });
     expect(code).toBe(AUDIT_EXIT.different);
     expect(differences.map(inShort)).toEqual([`log cus_0 ${hourOf(9)}: 1 for 0`]);
     const { distinct, hourlyEvents } = await opened.stores.counted();
@@ -72,15 +74,12 @@ describe('an audit of a log that several load', () => {
       await putAll(opened, some, atMs);
       await counted(opened, at * 20 + 20, PATIENCE);
     }
-    const { topic } = opened.topic.settings;
-    const partitions = [{ partition: 0, offset: '3' }];
-    await opened.topic.client.admin.fetchTopicOffsets(topic);
-    await opened.topic.client.admin.deleteTopicRecords({ topic, partitions });
-    expect(await audit(opened)).toEqual({ code: AUDIT_EXIT.same, differences: [] });
-    await deleteEvent(opened, 2);
-    expect((await audit(opened)).differences.map(({ kind }) => kind)).toEqual(['lost']);
-    await deleteEvent(opened, 79);
-    expect((await audit(opened)).differences.map(({ kind }) => kind).sort()).toEqual([
+    await giveUpRecords(opened.topic, '3');
+    expect(await audit(opened.stores)).toMatchObject({ code: AUDIT_EXIT.same, differences: [] });
+    await deleteEvent(opened.stores, 2);
+    expect((await audit(opened.stores)).differences.map(({ kind }) => kind)).toEqual(['lost']);
+    await deleteEvent(opened.stores, 79);
+    expect((await audit(opened.stores)).differences.map(({ kind }) => kind).sort()).toEqual([
       ...['log', 'lost', 'rollup'],
     ]);
   });
@@ -91,17 +90,15 @@ describe('an audit of a log that several load', () => {
     await opened.loading.close();
     const next = await kafkaUnderTest(opened.stores.pool, { partitions: PARTITIONS });
     opened.load('two', await next.open());
-    expect(await audit(opened)).toEqual({ code: AUDIT_EXIT.same, differences: [] });
+    expect(await audit(opened.stores)).toMatchObject({ code: AUDIT_EXIT.same, differences: [] });
   });
 
   // Red when runs that a process left behind are not taken over, or when a second process starts them too.
   it('is done again by another where its process ended in the middle', async () => {
     const opened = await loaded(events(0, 20));
-    await opened.stores.pool.query(
-      "INSERT INTO audit_runs (id, repair, state) VALUES ('x', false, 'running')",
-    );
-    const state = async () =>
-      (await opened.stores.pool.query("SELECT state FROM audit_runs WHERE id = 'x'")).rows[0].state;
+    const { pool } = opened.stores;
+    await pool.query("INSERT INTO audit_runs (id, repair, state) VALUES ('x', false, 'running')");
+    const state = async () => (await pool.query("SELECT state FROM audit_runs WHERE id = 'x'")).rows[0].state;
     await vi.waitFor(async () => expect(await state()).toBe('done'), PATIENCE);
     expect(await opened.stores.counted()).toEqual(exactly(20));
   });
@@ -117,7 +114,7 @@ async function loaded(given: LoggedEvent[]) {
 
 /** One event is missing, one was inserted twice, and one is stored at another time as well. */
 async function damage(opened: DistributedLoadUnderTest): Promise<void> {
-  await deleteEvent(opened, 7);
+  await deleteEvent(opened.stores, 7);
   const again = events(8, 9).map((event) => ({ ...event, id: eventId(event.id) }));
   const elsewhere = events(9, 10).map((event) => ({
     ...event,
@@ -128,11 +125,6 @@ async function damage(opened: DistributedLoadUnderTest): Promise<void> {
     const lines = eventLines(some);
     await opened.stores.warehouse.insertEvents({ token: randomUUID(), lines, timeoutMs: 5_000 });
   }
-}
-
-async function deleteEvent({ stores }: DistributedLoadUnderTest, number: number): Promise<void> {
-  const id = eventId(`event ${number}`);
-  await stores.rows(`ALTER TABLE metergate.events DELETE WHERE id = '${id}' SETTINGS mutations_sync = 1`);
 }
 
 function timeOf(number: number): number {
@@ -146,13 +138,4 @@ function hourOf(number: number): string {
 
 function inShort({ kind, customerId, hour, found, expected }: Difference): string {
   return `${kind} ${customerId} ${hour}: ${found.events} for ${expected.events}`;
-}
-
-/** As the command does it. */
-async function audit({ stores }: DistributedLoadUnderTest, { repair } = { repair: false }) {
-  const code = await requestAudit(stores.pool, { repair, beginWithinMs: 20_000, print: () => undefined });
-  const { rows } = await stores.pool.query<{ differences: Difference[] }>(
-    "SELECT differences FROM audit_runs WHERE state = 'done' ORDER BY asked_at DESC LIMIT 1",
-  );
-  return { code, differences: rows[0]?.differences ?? [] };
 }

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../infra/ports/clock.ts';
 import type { EventLogReader } from '../../infra/ports/event-log.ts';
@@ -11,9 +10,21 @@ import { eventLines, TEST_NOW_MS } from '../../tests/support/event-line.ts';
 import { HOURLY_MERGED } from '../../tests/support/hourly-values.ts';
 import { eventId } from '../../tests/support/load-frames.ts';
 import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
-import { createEnd, events, exactly, settledUpTo, start, WAIT } from '../aggregator-under-test.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
+import {
+  appendSettled,
+  createEnd,
+  deleteEvent,
+  events,
+  exactly,
+  placeOf,
+  settledUpTo,
+  start,
+  WAIT,
+} from '../aggregator-under-test.ts';
 import { takeLease } from '../load/lease.ts';
 import type { Aggregator } from '../start-aggregator.ts';
+import { audit } from './audit-under-test.ts';
 import { type Comparison, comparePlaces } from './compare-places.ts';
 import { AUDIT_EXIT, requestAudit } from './request-audit.ts';
 
@@ -28,10 +39,7 @@ describe('an audit', () => {
       { id: 'bad too', line: 'garbage\n' },
       ...events(5, 6),
     ]);
-    await settledUpTo(
-      stores,
-      await stores.append([{ id: 'odd', meterKey: 'a"b\\c☃', value: '-0.000000000001' }]),
-    );
+    await appendSettled(stores, [{ id: 'odd', meterKey: 'a"b\\c☃', value: '-0.000000000001' }]);
     const ledger = await audit(stores);
     expect(ledger).toMatchObject({ code: AUDIT_EXIT.same, differences: [] });
     expect(ledger.hours).toBeGreaterThan(7);
@@ -40,9 +48,7 @@ describe('an audit', () => {
   // Red when both sides do not cut the customers by the same hash.
   it('finds the same in parts as at once', async () => {
     const { stores, aggregator } = await loaded(events(0, 400));
-    await stores.rows(
-      `ALTER TABLE metergate.usage_hourly DELETE WHERE customer_id = 'cus_1' SETTINGS mutations_sync = 1`,
-    );
+    await stores.rows(WITHOUT_HOURS_OF_ONE);
     await aggregator.close();
     const [whole, parts] = [await compareWith(stores, 1_000_000), await compareWith(stores, 3)];
     expect(whole.differences.length).toBeGreaterThan(0);
@@ -67,7 +73,7 @@ describe('an audit', () => {
       },
     };
     start(stores, { reader, warehouse });
-    await settledUpTo(stores, await stores.append(events(0, 10)));
+    await appendSettled(stores, events(0, 10));
     seen.isArmed = true;
     const audited = audit(stores);
     await end.reached;
@@ -97,7 +103,7 @@ describe('an audit', () => {
         ...event,
         createdAtMs: TEST_NOW_MS + at * 1_000,
       }));
-      await settledUpTo(stores, await stores.append(some, TEST_NOW_MS + at * 1_000 + 500));
+      await appendSettled(stores, some, TEST_NOW_MS + at * 1_000 + 500);
     }
     const segments = readdirSync(stores.logDirectory)
       .filter((name) => name.endsWith('.seg'))
@@ -112,34 +118,19 @@ describe('an audit', () => {
   });
 });
 
+const WITHOUT_HOURS_OF_ONE = `ALTER TABLE metergate.usage_hourly DELETE WHERE customer_id = 'cus_1'
+                              SETTINGS mutations_sync = 1`;
+const HOURS_OF_ONE_TWICE = `INSERT INTO metergate.usage_hourly
+                            SELECT * FROM metergate.usage_hourly WHERE customer_id = 'cus_2'`;
+const OTHER_VALUE = `ALTER TABLE metergate.events UPDATE value = value + 1
+                     WHERE id = '${eventId('event 7')}' SETTINGS mutations_sync = 1`;
+
 /** What goes wrong, and which sums it shows in. */
 const damages: Array<[what: string, kinds: string[], act: (stores: LoadStores) => Promise<unknown>]> = [
-  [
-    'an hour that is missing',
-    ['rollup'],
-    (stores) =>
-      stores.rows(
-        `ALTER TABLE metergate.usage_hourly DELETE WHERE customer_id = 'cus_1' SETTINGS mutations_sync = 1`,
-      ),
-  ],
-  [
-    'an hour that was counted twice',
-    ['rollup'],
-    (stores) =>
-      stores.rows(
-        `INSERT INTO metergate.usage_hourly SELECT * FROM metergate.usage_hourly WHERE customer_id = 'cus_2'`,
-      ),
-  ],
+  ['an hour that is missing', ['rollup'], ({ rows }) => rows(WITHOUT_HOURS_OF_ONE)],
+  ['an hour that was counted twice', ['rollup'], ({ rows }) => rows(HOURS_OF_ONE_TWICE)],
   ['an event that is missing', ['log', 'rollup'], (stores) => deleteEvent(stores, 7)],
-  [
-    'an event with another value',
-    ['log', 'rollup'],
-    (stores) =>
-      stores.rows(
-        `ALTER TABLE metergate.events UPDATE value = value + 1 WHERE id = '${eventId('event 7')}'
-         SETTINGS mutations_sync = 1`,
-      ),
-  ],
+  ['an event with another value', ['log', 'rollup'], ({ rows }) => rows(OTHER_VALUE)],
   [
     'an event that was never sent',
     ['log'],
@@ -176,7 +167,7 @@ describe('a repair', () => {
   it('of more than one comparison gives puts all of it right', async () => {
     const stores = await openLoadStores();
     start(stores, { auditLimits: { differencesMax: 2 } });
-    await settledUpTo(stores, await stores.append(events(0, 400)));
+    await appendSettled(stores, events(0, 400));
     const before = await stores.rows(STATES);
     await stores.rows('ALTER TABLE metergate.events DELETE WHERE true SETTINGS mutations_sync = 1');
     expect(await audit(stores, { repair: true })).toMatchObject({ code: AUDIT_EXIT.same, differences: [] });
@@ -188,7 +179,7 @@ describe('a repair', () => {
     const { stores } = await loaded(events(0, 50));
     await deleteEvent(stores, 3);
     await audit(stores, { repair: true });
-    await settledUpTo(stores, await stores.append(events(50, 80)));
+    await appendSettled(stores, events(50, 80));
     expect(await stores.counted()).toEqual(exactly(80));
   });
 });
@@ -198,7 +189,7 @@ async function loaded(
 ): Promise<{ stores: LoadStores; aggregator: Aggregator }> {
   const stores = await openLoadStores();
   const aggregator = start(stores);
-  await settledUpTo(stores, await stores.append(some));
+  await appendSettled(stores, some);
   return { stores, aggregator };
 }
 
@@ -209,30 +200,9 @@ function gauge(at: number) {
   return { ...event, customerId: 'cus_1', occurredAtMs: TEST_NOW_MS, uniqueValue: arrivalText(at) };
 }
 
-async function deleteEvent(stores: LoadStores, number: number): Promise<void> {
-  const id = eventId(`event ${number}`);
-  await stores.rows(`ALTER TABLE metergate.events DELETE WHERE id = '${id}' SETTINGS mutations_sync = 1`);
-}
-
-interface Audited {
-  code: number;
-  hours: number;
-  differences: Array<{ kind: string }>;
-}
-
-/** As the command does it; what it printed last is its summary. */
-async function audit({ pool }: LoadStores, { repair } = { repair: false }): Promise<Audited> {
-  const code = await requestAudit(pool, { repair, beginWithinMs: 10_000, print: () => undefined });
-  const { rows } = await pool.query(
-    'SELECT hours, differences FROM audit_runs ORDER BY asked_at DESC LIMIT 1',
-  );
-  return { code, ...rows[0] };
-}
-
 async function compareWith(stores: LoadStores, hoursMax: number): Promise<Comparison> {
-  const place = { logId: Buffer.from(stores.reader.logId).toString('hex'), partition: 0 };
-  const deps = { pool: stores.pool, clock: systemClock, log: pino({ level: 'silent' }) };
-  const lease = await takeLease(deps, place, { owner: 'audit', leaseMs: 10_000 });
+  const deps = { pool: stores.pool, clock: systemClock, log: SILENT };
+  const lease = await takeLease(deps, placeOf(stores), { owner: 'audit', leaseMs: 10_000 });
   if (!lease) throw new Error('another owner holds the partition');
   const partition = { lease, position: await stores.reader.durableEnd(0) };
   const settings = { isDistributed: false, keptFromMs: () => 0, eventAheadMsMax: 0, limits: { hoursMax } };

@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
 import { TEST_NOW_MS } from '../../tests/support/event-line.ts';
-import { openLoadStores } from '../../tests/support/load-stores.ts';
+import type { LoadStores } from '../../tests/support/load-stores.ts';
 import { start } from '../aggregator-under-test.ts';
-import { CUSTOMER, createTenant, ENVIRONMENT, METER } from '../settle/settlement-under-test.ts';
-import { AUDIT_EXIT, requestAudit } from './request-audit.ts';
+import { CUSTOMER, ENVIRONMENT, METER, openTenant } from '../settle/settlement-under-test.ts';
+import { audit } from './audit-under-test.ts';
+import { AUDIT_EXIT } from './request-audit.ts';
 
 /*
  * Mutants that turn it red: sums of all wallets together; the unpaid rest left out; cost computed from the
@@ -12,6 +13,7 @@ import { AUDIT_EXIT, requestAudit } from './request-audit.ts';
  */
 const OWNER = { environment: ENVIRONMENT, customerId: CUSTOMER };
 const SAME = { code: AUDIT_EXIT.same, differences: [] };
+const different = (...differences: object[]) => ({ code: AUDIT_EXIT.different, differences });
 const WAIT = { timeout: 20_000 };
 
 it('an audit proves each wallet, and names what contradicts it and what was settled wrongly', async () => {
@@ -21,13 +23,12 @@ it('an audit proves each wallet, and names what contradicts it and what was sett
   await pool.query('UPDATE credit_grants SET remaining = 0.000000000001');
   const sums = { granted: '100', expired: '0', cost: '150', balance: '0', unpaid: '50' };
   const grant = { grantId: 'grant_a', granted: '100', expired: '0', used: '100' };
-  expect(await audit()).toEqual({
-    code: AUDIT_EXIT.different,
-    differences: [
+  expect(await audit()).toEqual(
+    different(
       { kind: 'wallet', ...OWNER, ...sums },
       { kind: 'grant', ...OWNER, ...grant, remaining: '0.000000000001' },
-    ],
-  });
+    ),
+  );
 
   await pool.query('UPDATE credit_grants SET remaining = 0');
   // As if an earlier settlement had not counted an event: all sums agree, and yet too little was burned.
@@ -35,10 +36,9 @@ it('an audit proves each wallet, and names what contradicts it and what was sett
   await pool.query(`UPDATE credit_ledger SET unpaid = unpaid - 1 WHERE type = 'burn' AND unpaid > 1`);
   await pool.query(`UPDATE credit_uses SET amount = amount - 1 WHERE grant_id = ''`);
   await pool.query('UPDATE credit_wallets SET unpaid = unpaid - 1');
-  expect(await audit()).toMatchObject({
-    code: AUDIT_EXIT.different,
-    differences: [{ kind: 'cost', ...OWNER, meterKey: METER, settled: '139', cost: '140' }],
-  });
+  expect(await audit()).toMatchObject(
+    different({ kind: 'cost', ...OWNER, meterKey: METER, settled: '139', cost: '140' }),
+  );
   // What is found is settled again.
   await expect.poll(() => tenant.wallet(), WAIT).toEqual({ balance: '0', unpaid: '50' });
   expect(await audit()).toEqual(SAME);
@@ -69,38 +69,34 @@ it('an audit names a grant that does not add up, though all of its wallet togeth
   );
   expect(await audit()).toEqual(SAME);
 
-  const grantOf = (grantId: string, rest: object) => ({
-    kind: 'grant',
-    ...OWNER,
-    grantId,
-    expired: '0',
-    ...rest,
-  });
-  await pool.query(
-    `UPDATE credit_grants SET remaining = remaining + CASE id WHEN 'grant_b' THEN 10 ELSE -10 END
-      WHERE id <> 'grant_a'`,
-  );
-  expect(await audit()).toEqual({
-    code: AUDIT_EXIT.different,
-    differences: [
+  const grantOf = (grantId: string, rest: object) => {
+    return { kind: 'grant', ...OWNER, grantId, expired: '0', ...rest };
+  };
+  /** From one grant to the other. */
+  const shift = (credits: number) =>
+    pool.query(
+      `UPDATE credit_grants
+          SET remaining = remaining + $1::numeric * CASE id WHEN 'grant_b' THEN 1 ELSE -1 END
+        WHERE id <> 'grant_a'`,
+      [credits],
+    );
+  await shift(10);
+  expect(await audit()).toEqual(
+    different(
       grantOf('grant_b', { granted: '40', remaining: '25', used: '25' }),
       grantOf('grant_c', { granted: '60', remaining: '25', used: '25' }),
-    ],
-  });
-  await pool.query(
-    `UPDATE credit_grants SET remaining = remaining - CASE id WHEN 'grant_b' THEN 10 ELSE -10 END
-      WHERE id <> 'grant_a'`,
+    ),
   );
+  await shift(-10);
   expect(await audit()).toEqual(SAME);
 
   await pool.query(`UPDATE credit_uses SET grant_id = 'nowhere' WHERE grant_id = 'grant_c'`);
-  expect(await audit()).toEqual({
-    code: AUDIT_EXIT.different,
-    differences: [
+  expect(await audit()).toEqual(
+    different(
       grantOf('grant_c', { granted: '60', remaining: '35', used: '0' }),
       grantOf('nowhere', { granted: '0', remaining: '0', used: '25' }),
-    ],
-  });
+    ),
+  );
 });
 
 it('an audit names a customer that has credits or has burned some, and no wallet', async () => {
@@ -155,25 +151,23 @@ it('an audit names what was burned in a period without usage, and by a customer 
     [ENVIRONMENT, METER],
   );
   const found = { kind: 'cost', ...OWNER, meterKey: METER, cost: '0' };
-  expect(await audit()).toEqual({
-    code: AUDIT_EXIT.different,
-    differences: [
+  expect(await audit()).toEqual(
+    different(
       { ...found, periodStart: '2026-06-01T00:00:00.000Z', settled: '4' },
       { ...found, customerId: 'cus_b', periodStart: '2026-11-01T00:00:00.000Z', settled: '3' },
-    ],
-  });
+    ),
+  );
   await expect.poll(() => tenant.wallet(), WAIT).toEqual({ balance: '0', unpaid: '50' });
   const left = async () => (await pool.query('SELECT FROM settlement_marks')).rowCount;
   await expect.poll(left, WAIT).toBe(0);
   expect(await audit()).toEqual(SAME);
 });
 
-type Pool = Awaited<ReturnType<typeof openLoadStores>>['pool'];
+type Pool = LoadStores['pool'];
 
 /** One that was granted 100, has used what costs 150, and is settled. */
 async function spentTenant() {
-  const stores = await openLoadStores();
-  const tenant = await createTenant(stores);
+  const { stores, tenant } = await openTenant();
   const { pool } = stores;
   await tenant.rate(1, 0, '2');
   await tenant.grant('100');
@@ -185,9 +179,8 @@ async function spentTenant() {
     pool,
     tenant,
     async audit() {
-      const code = await requestAudit(pool, { repair: false, beginWithinMs: 20_000, print: () => undefined });
-      const { rows } = await pool.query('SELECT differences FROM audit_runs ORDER BY asked_at DESC LIMIT 1');
-      return { code, differences: rows[0].differences };
+      const { code, differences } = await audit(stores);
+      return { code, differences };
     },
   };
 }

@@ -1,7 +1,7 @@
-import { pino } from 'pino';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { openLoadStores } from '../../tests/support/load-stores.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import { keepRepairing } from './repair-damage.ts';
 
 const WITHIN = { timeout: 20_000, interval: 20 };
@@ -20,17 +20,14 @@ it('a repair of damaged parts is requested until it is done, and again only by t
     },
   };
   const start = () => {
-    const repairing = keepRepairing(pool, damaged, { log: pino({ level: 'silent' }), onLook, everyMs: 20 });
+    const repairing = keepRepairing(pool, damaged, { log: SILENT, onLook, everyMs: 20 });
     onTestFinished(() => repairing.close());
   };
   // Strong reads wait for it: the repair is requested by then.
   onLook.mockImplementation(async () => expect.soft(await states()).not.toEqual([]));
   start();
   const states = async () =>
-    (await pool.query('SELECT state, repair FROM audit_runs ORDER BY asked_at')).rows as Array<{
-      state: string;
-      repair: boolean;
-    }>;
+    (await pool.query('SELECT state, repair FROM audit_runs ORDER BY asked_at')).rows;
   await expect.poll(states, WITHIN).toEqual([{ state: 'asked', repair: true }]);
   await pool.query("UPDATE audit_runs SET state = 'failed'");
   await expect.poll(states, WITHIN).toEqual([{ state: 'asked', repair: true }]);

@@ -1,5 +1,4 @@
 import { createServer, type RequestListener } from 'node:http';
-import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { decodeFrame } from '../../schemas/stored/frame.ts';
 import { decodeKeyTrailer, keyExportTarget, lacksKeys } from '../../schemas/stored/key-export.ts';
@@ -8,7 +7,8 @@ import { eventLine, TEST_NOW_MS } from '../../tests/support/event-line.ts';
 import { listenUntil } from '../../tests/support/listen.ts';
 import { eventId, type LoggedEvent } from '../../tests/support/load-frames.ts';
 import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
-import { settledUpTo, start } from '../aggregator-under-test.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
+import { appendSettled, placeOf, start, startOnStores } from '../aggregator-under-test.ts';
 import { exportKeys } from './export-keys.ts';
 import { serveKeyExport } from './serve-key-export.ts';
 import { storedRecords } from './stored-records.ts';
@@ -18,10 +18,13 @@ const TOKEN = Buffer.alloc(32, 3);
 describe('an export of keys', () => {
   // Mutants it catches: rejected events left out; all events left out; times or fingerprints mixed up.
   it('has a record of every event on the log, as the log has it, of rejected ones too', async () => {
-    const stores = await openLoadStores();
-    start(stores);
-    const end = await stores.append([...many(40), rejected('bad 1'), ...many(70, 40), rejected('bad 2')]);
-    await settledUpTo(stores, end);
+    const stores = await startOnStores();
+    const end = await appendSettled(stores, [
+      ...many(40),
+      rejected('bad 1'),
+      ...many(70, 40),
+      rejected('bad 2'),
+    ]);
     expect(await rejectedCount(stores)).toBe(2);
     const { records, trailer } = await taken(stores, end);
     expect(records).toEqual(await recordsOnLog(stores));
@@ -30,13 +33,10 @@ describe('an export of keys', () => {
 
   // Red when the count leaves out events that are still on the log: newer events would hide lost ones.
   it('detects a warehouse that lost what the log deleted, however many newer events it holds', async () => {
-    const stores = await openLoadStores();
-    start(stores);
+    const stores = await startOnStores();
     const october = many(50).map((event) => ({ ...event, occurredAtMs: Date.UTC(2026, 9, 3) }));
-    const first = await stores.append([...october, rejected('bad')]);
-    await settledUpTo(stores, first);
-    const end = await stores.append(many(200, 50));
-    await settledUpTo(stores, end);
+    const first = await appendSettled(stores, [...october, rejected('bad')]);
+    const end = await appendSettled(stores, many(200, 50));
     // A range that ends behind the position is not among the events that are recorded there.
     for (const [keptFrom, events] of [
       [0, 0],
@@ -58,9 +58,8 @@ describe('an export of keys', () => {
   it('expects what is loaded and not settled yet, and nothing of what is on its way', async () => {
     const stores = await openLoadStores();
     const load = start(stores);
-    const first = await stores.append(many(50));
-    await settledUpTo(stores, first);
-    await settledUpTo(stores, await stores.append(many(20, 50)));
+    const first = await appendSettled(stores, many(50));
+    await appendSettled(stores, many(20, 50));
     await load.close();
     for (const [state, expected] of [
       ['loaded', 70],
@@ -72,10 +71,8 @@ describe('an export of keys', () => {
   });
 
   it('does not state how many there should be where events are lost or recorded as deleted', async () => {
-    const stores = await openLoadStores();
-    start(stores);
-    const end = await stores.append(many(10));
-    await settledUpTo(stores, end);
+    const stores = await startOnStores();
+    const end = await appendSettled(stores, many(10));
     expect((await taken(stores, end, 500)).trailer).toMatchObject({ recordCount: 10, countMin: 0 });
     await giveUp(stores, { keptFrom: 0, events: -10 });
     await stores.rows('TRUNCATE TABLE metergate.events');
@@ -90,11 +87,10 @@ describe('an export of keys', () => {
   });
 
   it('comes in pieces of so many, whenever they were created, and each event once', async () => {
-    const stores = await openLoadStores();
-    start(stores);
+    const stores = await startOnStores();
     const same = many(30).map((event) => ({ ...event, createdAtMs: TEST_NOW_MS - 500_000 }));
     const spread = many(70, 30).map((event, at) => ({ ...event, createdAtMs: TEST_NOW_MS + at ** 3 }));
-    await settledUpTo(stores, await stores.append([...same, ...spread]));
+    await appendSettled(stores, [...same, ...spread]);
     await stores.rows('INSERT INTO metergate.events SELECT * FROM metergate.events');
     const pieces: number[] = [];
     const found: Buffer[] = [];
@@ -109,12 +105,10 @@ describe('an export of keys', () => {
 });
 
 it('the export needs the token; without it the path is unknown', async () => {
-  const stores = await openLoadStores();
-  start(stores);
-  const end = await stores.append(many(5));
-  await settledUpTo(stores, end);
+  const stores = await startOnStores();
+  const end = await appendSettled(stores, many(5));
   const url = await listen(stores, (_, response) => void response.writeHead(404).end());
-  const target = `${url}${keyExportTarget({ logId: logIdOf(stores), before: end })}`;
+  const target = `${url}${keyExportTarget({ logId: placeOf(stores).logId, before: end })}`;
   const get = async (to: string, authorization?: string) => {
     const response = await fetch(to, { headers: authorization === undefined ? {} : { authorization } });
     return [response.status, (await response.arrayBuffer()).byteLength];
@@ -125,7 +119,7 @@ it('the export needs the token; without it the path is unknown', async () => {
   expect(await get(target, `Internal ${Buffer.alloc(32).toString('base64url')}`)).toEqual([404, 0]);
   expect(await get(target, 'Internal ')).toEqual([404, 0]);
   expect(await get(`${target}x`, shown)).toEqual([404, 0]);
-  const early = `${url}${keyExportTarget({ logId: logIdOf(stores), before: end + 1 })}`;
+  const early = `${url}${keyExportTarget({ logId: placeOf(stores).logId, before: end + 1 })}`;
   await expect(get(early, shown)).rejects.toThrow();
 });
 
@@ -147,7 +141,7 @@ async function giveUp(stores: LoadStores, { keptFrom, events }: { keptFrom: numb
   await stores.pool.query('DELETE FROM log_trims');
   await stores.pool.query(
     'INSERT INTO log_trims (log_id, partition, kept_from, events) VALUES ($1, 0, $2, $3)',
-    [logIdOf(stores), keptFrom, events],
+    [placeOf(stores).logId, keptFrom, events],
   );
 }
 
@@ -157,7 +151,7 @@ async function rejectedCount({ pool }: LoadStores): Promise<number> {
 
 async function taken(stores: LoadStores, before: number, eventsRetentionDays?: number) {
   const found: Buffer[] = [];
-  const wanted = { logId: logIdOf(stores), before };
+  const wanted = { logId: placeOf(stores).logId, before };
   for await (const piece of exportKeys({ ...stores, eventsRetentionDays }, wanted)) found.push(piece);
   return {
     records: recordsIn(Buffer.concat(found.slice(0, -1))),
@@ -183,11 +177,7 @@ function recordsIn(bytes: Buffer, fingerprint?: Buffer): string[] {
   return records.sort();
 }
 
-function logIdOf({ reader }: LoadStores): string {
-  return Buffer.from(reader.logId).toString('hex');
-}
-
 async function listen(stores: LoadStores, next: RequestListener): Promise<string> {
-  const deps = { ...stores, eventsRetentionDays: undefined, token: TOKEN, log: pino({ level: 'silent' }) };
+  const deps = { ...stores, eventsRetentionDays: undefined, token: TOKEN, log: SILENT };
   return (await listenUntil(onTestFinished, createServer(serveKeyExport(deps, next)))).url;
 }

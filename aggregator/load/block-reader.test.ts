@@ -35,9 +35,7 @@ test('bytes close a block too', async () => {
 
 test('a frozen block is read again with the same bytes', async () => {
   const reader = logOf([2, 3, 4]);
-  const blockReader = createBlockReader({ reader, partition: 0 }, 0, NO_LIMIT);
-  await blockReader.extend();
-  const block = blockReader.take();
+  const block = await whole(reader);
   const again = await readBlock(reader, 0, block);
   expect(again.checksum).toBe(block.checksum);
   expect(linesWithout(again, [])).toEqual(linesWithout(block, []));
@@ -46,9 +44,7 @@ test('a frozen block is read again with the same bytes', async () => {
 // Red when the checksum is not compared.
 test('other bytes in the place of a frozen block are detected', async () => {
   const reader = logOf([2, 3, 4]);
-  const blockReader = createBlockReader({ reader, partition: 0 }, 0, NO_LIMIT);
-  await blockReader.extend();
-  const { lo, hi, checksum } = blockReader.take();
+  const { lo, hi, checksum } = await whole(reader);
   const other = logOf([2, 3, 4], 'x');
   await expect(readBlock(other, 0, { lo, hi, checksum })).rejects.toMatchObject({ code: 'range_changed' });
   await expect(readBlock(reader, 0, { lo, hi: hi + 1, checksum })).rejects.toMatchObject({
@@ -58,8 +54,7 @@ test('other bytes in the place of a frozen block are detected', async () => {
 
 test('a frame of another log is not read', async () => {
   const reader = { ...logOf([1]), logId: Buffer.alloc(16, 4) };
-  const blockReader = createBlockReader({ reader, partition: 0 }, 0, NO_LIMIT);
-  await expect(blockReader.extend()).rejects.toMatchObject({ code: 'frame_of_other_log' });
+  await expect(whole(reader)).rejects.toMatchObject({ code: 'frame_of_other_log' });
 });
 
 test('dropped lines are left out by their number over all frames', async () => {

@@ -61,6 +61,20 @@ export async function counted(
   await vi.waitFor(async () => expect(await stores.counted()).toEqual(exactly(count)), patience);
 }
 
+/** As Kafka does it with old segments: the records of partition 0 before this offset. */
+export async function giveUpRecords({ client, settings }: KafkaUnderTest, offset: string): Promise<void> {
+  const { topic } = settings;
+  await client.admin.fetchTopicOffsets(topic);
+  await client.admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset }] });
+}
+
+/** The topic, made otherwise than by Metergate. */
+export async function createTopic({ client, settings }: KafkaUnderTest): Promise<void> {
+  const configEntries = [{ name: 'max.message.bytes', value: '8388608' }];
+  const topic = { topic: settings.topic, numPartitions: PARTITIONS, configEntries };
+  await client.admin.createTopics({ topics: [topic] });
+}
+
 export async function owners({ stores }: DistributedLoadUnderTest): Promise<string[]> {
   const { rows } = await stores.pool.query<{ owner: string }>(
     'SELECT owner FROM partition_leases WHERE expires_at > now() AND partition >= 0 ORDER BY partition',

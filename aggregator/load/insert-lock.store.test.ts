@@ -1,21 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
+import { deferred } from '../../tests/support/deferred.ts';
 import { testPool } from '../../tests/support/test-pool.ts';
 import { withInsertLock } from './insert-lock.ts';
 import { createMutex } from './mutex.ts';
 
 /** An insert that ends when the test releases it. */
 function held() {
-  let end: () => void = () => undefined;
   let begun = false;
-  const ended = new Promise<void>((resolve) => {
-    end = resolve;
-  });
-  const insert = async () => {
+  const ended = deferred<void>();
+  const insert = () => {
     begun = true;
-    await ended;
+    return ended.promise;
   };
-  return { insert, end: () => end(), hasBegun: () => begun };
+  return { insert, end: () => ended.resolve(), hasBegun: () => begun };
 }
 
 const SOON = { timeout: 20_000, interval: 5 };

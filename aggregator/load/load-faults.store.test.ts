@@ -10,16 +10,20 @@ import { frameOf } from '../../tests/support/load-frames.ts';
 import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
 import {
   alarms,
+  appendSettled,
   createEnd,
+  endLeases,
   events,
   exactly,
+  placeOf,
   ranges,
   settledUpTo,
   start,
+  startOnStores,
   WAIT,
   withInsert,
 } from '../aggregator-under-test.ts';
-import { createTenant, ENVIRONMENT, METER } from '../settle/settlement-under-test.ts';
+import { ENVIRONMENT, METER, openTenant } from '../settle/settlement-under-test.ts';
 import { ensureEventIds } from '../store/event-ids.ts';
 import { readMarks } from '../store/settlement-marks.ts';
 
@@ -31,8 +35,7 @@ describe('a line that the warehouse cannot read', () => {
     const end = await stores.append([...events(0, 20), { id: 'bad', line: bad }, ...events(20, 30)]);
     await stores.append([{ id: 'worse', line: 'garbage\n' }]);
     start(stores);
-    const last = await stores.append(events(30, 40));
-    await settledUpTo(stores, last);
+    const last = await appendSettled(stores, events(30, 40));
     expect(end).toBeLessThan(last);
     expect(await stores.counted()).toEqual(exactly(40));
     expect(await quarantined(stores)).toEqual([bad, 'garbage\n']);
@@ -110,17 +113,16 @@ describe('a partition', () => {
 
   // Red when each range is settled as soon as it is found: hours may have the one that follows twice by then.
   it('settles nothing before what is sent again is repaired', async () => {
-    const stores = await openLoadStores();
-    await createTenant(stores);
+    const { stores } = await openTenant();
     const [dead, again] = [createEnd(), createEnd()];
     let inserts = 0;
     const dying = withInsert(stores, (insert) => (inserts++ === 0 ? insert() : dead.here()));
     start(stores, { warehouse: dying }, { owner: 'first' });
-    await settledUpTo(stores, await stores.append(events(0, 10)));
+    await appendSettled(stores, events(0, 10));
     const last = await stores.append(events(10, 20));
     await dead.reached;
     await stores.pool.query("UPDATE log_ranges SET state = 'loaded' WHERE state = 'settled'");
-    await stores.pool.query("UPDATE partition_leases SET expires_at = now() - interval '1 second'");
+    await endLeases(stores);
     start(
       stores,
       { warehouse: withInsert(stores, (insert) => again.here().then(insert)) },
@@ -150,10 +152,9 @@ describe('a partition', () => {
       { owner: 'first' },
     );
     await end.reached;
-    await stores.pool.query("UPDATE partition_leases SET expires_at = now() - interval '1 second'");
+    await endLeases(stores);
     start(stores, {}, { owner: 'second' });
-    const settled = await stores.append(events(10, 20));
-    await settledUpTo(stores, settled);
+    await appendSettled(stores, events(10, 20));
     const before = await ranges(stores);
     end.release();
     await stores.append(events(20, 30));
@@ -174,9 +175,9 @@ describe('a partition', () => {
     const rejected = withInsert(stores, () => end.here().then(() => Promise.reject(unavailable)));
     const first = start(stores, { warehouse: rejected }, { owner: 'first' });
     await end.reached;
-    await stores.pool.query("UPDATE partition_leases SET expires_at = now() - interval '1 second'");
+    await endLeases(stores);
     start(stores, { clock }, { owner: 'second' });
-    await settledUpTo(stores, await stores.append(events(10, 20)));
+    await appendSettled(stores, events(10, 20));
     end.release();
     await first.close();
     expect(await alarms(stores)).toEqual([]);
@@ -204,7 +205,7 @@ describe('a partition', () => {
       return [{ running: steps.length < 4 ? '1' : '0' }] as Row[];
     };
     start(stores, { warehouse: { ...warehouse, query } });
-    await settledUpTo(stores, await stores.append(events(0, 10)));
+    await appendSettled(stores, events(0, 10));
     expect(steps).toEqual(['sent', 'checked', 'checked', 'checked', 'sent']);
     expect(await stores.counted()).toEqual(exactly(10));
   });
@@ -214,7 +215,7 @@ describe('a partition', () => {
     await stores.append(events(0, 10));
     await stores.pool.query(
       "INSERT INTO partition_leases VALUES ($1, 0, 'other', 7, now() + interval '1 hour')",
-      [Buffer.from(stores.reader.logId).toString('hex')],
+      [placeOf(stores).logId],
     );
     start(stores);
     const taken = await poll(async () => ((await ranges(stores)).length > 0 ? true : undefined), {
@@ -239,7 +240,7 @@ describe('a block of more months than ClickHouse takes at once', () => {
       await insert();
     });
     start(stores, { warehouse: cutOff });
-    await settledUpTo(stores, await stores.append(wide));
+    await appendSettled(stores, wide);
     const counted = await stores.counted();
     // Rows that came twice are one event; a resumed range is sent again.
     expect({ ...counted, rows: 110 }).toEqual(exactly(110));
@@ -248,10 +249,9 @@ describe('a block of more months than ClickHouse takes at once', () => {
   });
 
   it('is counted but for a line that cannot be read, which is quarantined', async () => {
-    const stores = await openLoadStores();
-    start(stores);
+    const stores = await startOnStores();
     const bad = { ...events(110, 111)[0], id: 'bad', line: '["half a line"]\n' };
-    await settledUpTo(stores, await stores.append([...wide.slice(0, 100), bad, ...wide.slice(100)]));
+    await appendSettled(stores, [...wide.slice(0, 100), bad, ...wide.slice(100)]);
     expect(await stores.counted()).toEqual(exactly(110));
     expect((await ranges(stores)).map(({ dropped }) => dropped)).toEqual([[100]]);
   });
@@ -259,10 +259,9 @@ describe('a block of more months than ClickHouse takes at once', () => {
 
 describe('an event that is on the log twice', () => {
   it('is counted once, and an alarm reports it', async () => {
-    const stores = await openLoadStores();
-    start(stores);
-    await settledUpTo(stores, await stores.append([...events(0, 10), ...events(5, 6)]));
-    await settledUpTo(stores, await stores.append(events(3, 15)));
+    const stores = await startOnStores();
+    await appendSettled(stores, [...events(0, 10), ...events(5, 6)]);
+    await appendSettled(stores, events(3, 15));
     expect(await stores.counted()).toEqual(exactly(15));
     expect((await ranges(stores)).map(({ dropped }) => dropped)).toEqual([[10], [0, 1, 2, 3, 4, 5, 6]]);
     expect(await alarms(stores)).toEqual(['event_twice']);
@@ -271,10 +270,10 @@ describe('an event that is on the log twice', () => {
   it('is known to the process that follows', async () => {
     const stores = await openLoadStores();
     const first = start(stores);
-    await settledUpTo(stores, await stores.append(events(0, 10)));
+    await appendSettled(stores, events(0, 10));
     await first.close();
     start(stores);
-    await settledUpTo(stores, await stores.append(events(5, 12)));
+    await appendSettled(stores, events(5, 12));
     expect(await stores.counted()).toEqual(exactly(12));
   });
 });

@@ -1,16 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { kafkaUnderTest } from '../../infra/kafka/kafka-under-test.ts';
 import { systemClock } from '../../infra/ports/clock.ts';
+import { deferred } from '../../tests/support/deferred.ts';
 import { TEST_NOW_MS } from '../../tests/support/event-line.ts';
 import { frameOf } from '../../tests/support/load-frames.ts';
 import { openLoadStores } from '../../tests/support/load-stores.ts';
-import { alarms, events, exactly, start } from '../aggregator-under-test.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
+import { alarms, events, exactly, placeOf, start } from '../aggregator-under-test.ts';
 import { freezeRange } from '../store/ranges.ts';
 import {
   counted,
+  createTopic,
+  giveUpRecords,
   openDistributedLoad,
   owners,
   PARTITIONS,
@@ -44,8 +47,7 @@ test('a view is changed while others load: they give up the partitions meanwhile
   await putAll(opened, events(0, 50));
   await counted(opened, 50, PATIENCE);
   const { reader, deadLetters } = kafka;
-  const log = pino({ level: 'silent' });
-  const load = { ...stores, reader, clock: systemClock, log, distributed: { deadLetters } };
+  const load = { ...stores, reader, clock: systemClock, log: SILENT, distributed: { deadLetters } };
   await createPause(load, { owner: 'two' })(async () => {
     expect(await owners(opened)).toEqual(['two', 'two']);
   });
@@ -104,12 +106,10 @@ test('a topic that was created again is detected, whatever records it has', asyn
   await opened.put(0, events(0, 3));
   await counted(opened, 3);
   await loading.close();
-  const { admin } = opened.topic.client;
-  const { topic } = opened.topic.settings;
-  await admin.deleteTopics({ topics: [topic] });
+  const { client, settings } = opened.topic;
+  await client.admin.deleteTopics({ topics: [settings.topic] });
   await delay(500);
-  const configEntries = [{ name: 'max.message.bytes', value: '8388608' }];
-  await admin.createTopics({ topics: [{ topic, numPartitions: PARTITIONS, configEntries }] });
+  await createTopic(opened.topic);
   for (let record = 0; record < 5; record++) await opened.topic.putForeign(0, 'new');
   opened.load('two', await opened.topic.open());
   await vi.waitFor(async () => expect(await alarms(opened.stores)).toContain('log_recreated'), SOON);
@@ -121,9 +121,7 @@ test('what Kafka gave up before it was loaded is named, and not passed over', as
   const opened = await openDistributedLoad();
   await opened.put(0, events(0, 3));
   await opened.put(0, events(3, 6));
-  const { topic } = opened.topic.settings;
-  await opened.topic.client.admin.fetchTopicOffsets(topic);
-  await opened.topic.client.admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: '2' }] });
+  await giveUpRecords(opened.topic, '2');
   opened.load('one');
   await vi.waitFor(async () => expect(await alarms(opened.stores)).toContain('log_trimmed'), SOON);
   expect((await opened.stores.counted()).rows).toBe(0);
@@ -134,14 +132,9 @@ test('what Kafka gave up before it was loaded is named, and not passed over', as
 test('a topic that others used before, and that gave up what they wrote, is loaded', async () => {
   const stores = await openLoadStores();
   const topic = await kafkaUnderTest(stores.pool, { partitions: PARTITIONS });
-  const { settings, client } = topic;
-  const configEntries = [{ name: 'max.message.bytes', value: '8388608' }];
-  const made = { topic: settings.topic, numPartitions: PARTITIONS, configEntries };
-  await client.admin.createTopics({ topics: [made] });
+  await createTopic(topic);
   for (const value of ['a', 'b', 'c']) await topic.putForeign(0, value);
-  await client.admin.fetchTopicOffsets(settings.topic);
-  const partitions = [{ partition: 0, offset: '2' }];
-  await client.admin.deleteTopicRecords({ topic: settings.topic, partitions });
+  await giveUpRecords(topic, '2');
   const opened = await openDistributedLoad({ stores, topic });
   opened.load('one');
   await putAll(opened, events(0, 20));
@@ -152,20 +145,17 @@ test('a topic that others used before, and that gave up what they wrote, is load
 
 /** A pool on which no range can be marked as loaded until that is allowed. */
 function withoutMarks(pool: Pool) {
-  let allow: () => void = () => undefined;
   let held = 0;
-  const allowed = new Promise<void>((resolve) => {
-    allow = resolve;
-  });
+  const allowed = deferred<void>();
   const query = async (text: string, values: unknown[]) => {
     if (text.includes(`SET state = 'loaded'`)) {
       held++;
-      await allowed;
+      await allowed.promise;
     }
     return await pool.query(text, values);
   };
   const stuck = { query, connect: pool.connect.bind(pool) } as unknown as Pool;
-  return { pool: stuck, held: () => held, allow: () => allow() };
+  return { pool: stuck, held: () => held, allow: () => allowed.resolve() };
 }
 
 // Red when a range that is sent again has a token of its own.
@@ -191,17 +181,16 @@ test('a process that hung after its insert finds a new owner; each event counts 
 
 // Red when a freeze does not check the epoch.
 test('a process that has lost its lease freezes nothing any more', async () => {
-  const { stores, kafka, load, put, ...rest } = await openDistributedLoad();
-  const opened = { stores, kafka, load, put, ...rest };
-  load('one');
+  const opened = await openDistributedLoad();
+  const { stores, kafka, put } = opened;
+  opened.load('one');
   await put(0, events(0, 3));
   await counted(opened, 3);
-  const logId = Buffer.from(kafka.logId).toString('hex');
   const { rows } = await stores.pool.query<{ epoch: number; hi: number }>(
     `SELECT max(leases.epoch) AS epoch, max(hi) AS hi
      FROM partition_leases AS leases JOIN log_ranges USING (log_id, partition) WHERE partition = 0`,
   );
   const { epoch = 0, hi = 0 } = rows[0] ?? {};
-  const late = { logId, partition: 0, lo: hi, hi: hi + 1, epoch: epoch - 1, eventCount: 1, dropped: [] };
+  const late = { ...placeOf(kafka), lo: hi, hi: hi + 1, epoch: epoch - 1, eventCount: 1, dropped: [] };
   expect(await freezeRange(stores.pool, { ...late, checksum: 1, throughMs: 1 })).toBe(false);
 });

@@ -5,6 +5,7 @@ import { CHANNELS } from '../../schemas/stored/channels.ts';
 import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
 import {
   alarms,
+  appendSettled,
   createEnd,
   type End,
   events,
@@ -13,6 +14,7 @@ import {
   ranges,
   settledUpTo,
   start,
+  startOnStores,
   WAIT,
   withInsert,
 } from '../aggregator-under-test.ts';
@@ -25,14 +27,12 @@ describe('the load', () => {
     const stores = await openLoadStores();
     await stores.append(events(0, 50));
     start(stores);
-    const end = await stores.append(events(50, 90));
-    await settledUpTo(stores, end);
+    await appendSettled(stores, events(50, 90));
     expect(await stores.counted()).toEqual(exactly(90));
   });
 
   it('takes up to a block at a time', async () => {
-    const stores = await openLoadStores();
-    start(stores, {}, { rowsMax: 25 });
+    const stores = await startOnStores({}, { rowsMax: 25 });
     for (let at = 0; at < 10; at++) await stores.append(events(at * 10, at * 10 + 10));
     await settledUpTo(stores, await stores.reader.durableEnd(0));
     expect(await stores.counted()).toEqual(exactly(100));
@@ -40,9 +40,8 @@ describe('the load', () => {
   });
 
   it('collects under load, and loads at once when a reader waits', async () => {
-    const stores = await openLoadStores();
-    start(stores, {}, { lingerMs: 3_600_000, readerLingerMs: 1 });
-    await settledUpTo(stores, await stores.append(events(0, 10)));
+    const stores = await startOnStores({}, { lingerMs: 3_600_000, readerLingerMs: 1 });
+    await appendSettled(stores, events(0, 10));
     const end = await stores.append(events(10, 20));
     const early = await poll(() => isSettled(stores, end), { timeoutMs: 200, everyMs: 20 });
     expect(early).toBeUndefined();
@@ -54,9 +53,8 @@ describe('the load', () => {
   });
 
   it('is paused while the disk is nearly full', async () => {
-    const stores = await openLoadStores();
     let low = true;
-    start(stores, { disk: { isLow: () => low } });
+    const stores = await startOnStores({ disk: { isLow: () => low } });
     const end = await stores.append(events(0, 10));
     const early = await poll(() => isSettled(stores, end), { timeoutMs: 200, everyMs: 20 });
     expect(early).toBeUndefined();
@@ -135,8 +133,7 @@ describe('a process that ends', () => {
     onTestFinished(end.release);
     await end.reached;
     start(stores);
-    const settled = await stores.append(events(30, 50));
-    await settledUpTo(stores, settled);
+    await appendSettled(stores, events(30, 50));
     expect(await stores.counted()).toEqual(exactly(50));
     const before = await ranges(stores);
     expect(before.map(({ dropped }) => dropped)).toEqual([[], []]);

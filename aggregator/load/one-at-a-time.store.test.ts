@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { expect, it, onTestFinished } from 'vitest';
 import { poll } from '../../infra/platform/poll.ts';
@@ -6,7 +5,8 @@ import { systemClock } from '../../infra/ports/clock.ts';
 import { TEST_NOW_MS } from '../../tests/support/event-line.ts';
 import { frameOf, type LoggedEvent } from '../../tests/support/load-frames.ts';
 import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
-import { events, exactly, ranges, withInsert } from '../aggregator-under-test.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
+import { events, exactly, placeOf, ranges, withInsert } from '../aggregator-under-test.ts';
 import { createAggregatorMetrics } from '../metrics.ts';
 import { freezeRange } from '../store/ranges.ts';
 import { addFrame, emptyBlock } from './block.ts';
@@ -16,15 +16,13 @@ import { createMutex } from './mutex.ts';
 
 /** An aggregator of a log that several load. */
 function aggregatorOf(stores: LoadStores, given: Partial<DistributedLoad> = {}): LoadDeps {
-  const log = pino({ level: 'silent' });
   const metrics = createAggregatorMetrics(new Registry());
   const distributed = { deadLetters: { put: async () => undefined }, ...given };
-  return { ...stores, clock: systemClock, log, metrics, distributed };
+  return { ...stores, clock: systemClock, log: SILENT, metrics, distributed };
 }
 
 async function leaseOf(deps: LoadDeps, partition: number): Promise<Lease> {
-  const logId = Buffer.from(deps.reader.logId).toString('hex');
-  const lease = await takeLease(deps, { logId, partition }, { owner: 'a', leaseMs: 30_000 });
+  const lease = await takeLease(deps, placeOf(deps, partition), { owner: 'a', leaseMs: 30_000 });
   if (!lease) throw new Error('another owner holds it');
   onTestFinished(() => lease.end());
   return lease;

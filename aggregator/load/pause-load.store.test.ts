@@ -1,12 +1,14 @@
-import { pino } from 'pino';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { poll } from '../../infra/platform/poll.ts';
 import { systemClock } from '../../infra/ports/clock.ts';
 import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import {
+  appendSettled,
   createEnd,
   events,
   exactly,
+  placeOf,
   ranges,
   settledUpTo,
   start,
@@ -15,8 +17,6 @@ import {
 import { withInsertLock } from './insert-lock.ts';
 import { takeLease } from './lease.ts';
 import { createPause } from './pause-load.ts';
-
-const log = pino({ level: 'silent' });
 
 // Red when the ranges are not resumed first: the work finds one pending, and it is sent again after it.
 it('a view is changed once what a crash left pending is loaded, and the load continues', async () => {
@@ -34,13 +34,9 @@ it('a view is changed once what a crash left pending is loaded, and the load con
 // Red when each partition is resumed once it is held: hours are rewritten during another partition's insert.
 it('nothing is sent again while any process loads', async () => {
   const { stores } = await openPending({ isStored: false });
-  const other = await takeLease({ ...stores, clock: systemClock, log }, placeOf(stores, 1), {
-    owner: 'b',
-    leaseMs: 30_000,
-  });
+  const other = await takeLease(depsOf(stores), placeOf(stores, 1), { owner: 'b', leaseMs: 30_000 });
   const reader = { ...stores.reader, partitions: 2 };
-  const deps = { ...stores, reader, clock: systemClock, log };
-  const pausing = createPause(deps, { owner: 'test' })(async () => undefined);
+  const pausing = pauseOf({ ...stores, reader })(async () => undefined);
   const early = await poll(async () => ((await states(stores))[0] === 'pending' ? undefined : true), {
     timeoutMs: 1_000,
     everyMs: 20,
@@ -55,12 +51,12 @@ it('nothing is sent again while any process loads', async () => {
 it('of a log that several processes load, nothing is sent again or changed during an insert', async () => {
   const { stores } = await openPending({ isStored: false });
   const distributed = { deadLetters: { put: async () => undefined } };
-  const deps = { ...stores, clock: systemClock, log, distributed };
+  const deps = { ...depsOf(stores), distributed };
   const work = vi.fn(async () => undefined);
   for (const state of ['pending', 'loaded']) {
     const other = createEnd();
     onTestFinished(other.release);
-    const { logId } = placeOf(stores, 0);
+    const { logId } = placeOf(stores);
     const inserting = withInsertLock(stores.pool, { logId, alone: false }, other.here);
     await other.reached;
     work.mockClear();
@@ -78,10 +74,7 @@ it('of a log that several processes load, nothing is sent again or changed durin
 // Red when the lease is not checked: the other process's block arrives while there is no view.
 it('a view is not changed while another process loads', async () => {
   const stores = await openLoadStores();
-  const other = await takeLease({ ...stores, clock: systemClock, log }, placeOf(stores, 0), {
-    owner: 'b',
-    leaseMs: 30_000,
-  });
+  const other = await takeLease(depsOf(stores), placeOf(stores), { owner: 'b', leaseMs: 30_000 });
   onTestFinished(() => other?.end());
   const work = vi.fn(async () => undefined);
   await expect(pauseOf(stores)(work)).rejects.toMatchObject({
@@ -100,7 +93,7 @@ it('a failure while the load is paused leaves the partition to the next owner', 
   const failing = pauseOf(stores)(() => Promise.reject(new Error('no view')));
   await expect(failing).rejects.toThrow('no view');
   start(stores, {}, { owner: 'b' });
-  await settledUpTo(stores, await stores.append(events(0, 10)));
+  await appendSettled(stores, events(0, 10));
 });
 
 /** A load that pauses in its insert, before or after the rows are stored, until it is released. */
@@ -115,12 +108,12 @@ async function openPending({ isStored }: { isStored: boolean }) {
   return { stores, release: end.release };
 }
 
-function pauseOf(stores: LoadStores) {
-  return createPause({ ...stores, clock: systemClock, log }, { owner: 'test' });
+function depsOf(stores: LoadStores) {
+  return { ...stores, clock: systemClock, log: SILENT };
 }
 
-function placeOf({ reader }: LoadStores, partition: number) {
-  return { logId: Buffer.from(reader.logId).toString('hex'), partition };
+function pauseOf(stores: LoadStores) {
+  return createPause(depsOf(stores), { owner: 'test' });
 }
 
 async function states(stores: LoadStores): Promise<string[]> {

@@ -1,15 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { TEST_NOW_MS } from '../../tests/support/event-line.ts';
-import { openLoadStores } from '../../tests/support/load-stores.ts';
 import { start } from '../aggregator-under-test.ts';
-import { CUSTOMER, createTenant } from './settlement-under-test.ts';
+import { CUSTOMER, openTenant } from './settlement-under-test.ts';
 
 const DAY_MS = 86_400_000;
 
 describe('usage of a meter with a rate', () => {
   it('burns credits to the last decimal, whenever it occurred and at the rate of that time', async () => {
-    const stores = await openLoadStores();
-    const tenant = await createTenant(stores);
+    const { stores, tenant } = await openTenant();
     const changedMs = TEST_NOW_MS - 1_000_000;
     await tenant.rate(1, 0, '0.000000000003');
     await tenant.rate(2, changedMs, '2');
@@ -29,8 +27,7 @@ describe('usage of a meter with a rate', () => {
   });
 
   it('burns what is beyond the limit only, and what occurred before the subscription once', async () => {
-    const stores = await openLoadStores();
-    const tenant = await createTenant(stores);
+    const { stores, tenant } = await openTenant();
     const sinceMs = TEST_NOW_MS - 600_000;
     await tenant.rate(1, 0, '2');
     await tenant.grant('100');
@@ -47,8 +44,7 @@ describe('usage of a meter with a rate', () => {
 
   // Red when credits are burned by the limit of now: 4 and 14 of 5000 burn, then everything.
   it('follows the limits that held when it occurred, whatever they become later', async () => {
-    const stores = await openLoadStores();
-    const tenant = await createTenant(stores);
+    const { stores, tenant } = await openTenant();
     const at = (minute: number) => TEST_NOW_MS - 3_600_000 + minute * 60_000;
     await tenant.rate(1, 0, '1');
     await tenant.grant('5000');
@@ -80,8 +76,7 @@ describe('usage of a meter with a rate', () => {
   });
 
   it('that is corrected gives back what it burned, in one batch or in several', async () => {
-    const stores = await openLoadStores();
-    const tenant = await createTenant(stores);
+    const { stores, tenant } = await openTenant();
     await tenant.rate(1, 0, '1');
     await tenant.grant('100');
     start(stores);
@@ -104,8 +99,7 @@ describe('usage of a meter with a rate', () => {
   });
 
   it('takes the rates of a property by its value, and back', async () => {
-    const stores = await openLoadStores();
-    const tenant = await createTenant(stores);
+    const { stores, tenant } = await openTenant();
     await tenant.rate(1, 0, '1', { property: 'region', rates: { eu: '10', '1': '100' } });
     await tenant.grant('1000');
     start(stores);

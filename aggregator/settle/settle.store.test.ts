@@ -4,23 +4,27 @@ import { markForSettlement } from '../../domain/store/settlement-marks.ts';
 import { systemClock } from '../../infra/ports/clock.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { inTransaction } from '../../infra/postgres/pool.ts';
-import type { TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
 import { eventLines, TEST_NOW_MS } from '../../tests/support/event-line.ts';
-import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
 import { createEnd, ranges, settledUpTo, start, WAIT } from '../aggregator-under-test.ts';
 import type { Lease } from '../load/lease.ts';
-import { acquireLease, type Place, shareSettlement } from '../store/leases.ts';
-import { freezeRange, markLoaded, type Range } from '../store/ranges.ts';
+import { acquireLease, shareSettlement } from '../store/leases.ts';
 import { settleBatch } from './settle-batch.ts';
 import { settleCustomerMeters } from './settle-customer-meters.ts';
-import { CUSTOMER, createTenant, ENVIRONMENT, METER } from './settlement-under-test.ts';
+import {
+  CUSTOMER,
+  ENVIRONMENT,
+  loadedRange,
+  METER,
+  openTenant,
+  PLACE,
+  TOUCHED,
+} from './settlement-under-test.ts';
 
 const DAY_MS = 86_400_000;
 
 describe('a threshold', () => {
   it('is emitted once in each period, with what was used', async () => {
-    const stores = await openLoadStores();
-    const tenant = await createTenant(stores);
+    const { stores, tenant } = await openTenant();
     await tenant.budget('5', '10.5');
     start(stores);
     await tenant.use({ value: '4.999999999999' });
@@ -43,8 +47,7 @@ describe('a threshold', () => {
   });
 
   it('is at a limit and at 80 % of it, and covers usage from before the limit', async () => {
-    const stores = await openLoadStores();
-    const tenant = await createTenant(stores);
+    const { stores, tenant } = await openTenant();
     await tenant.limit('5', TEST_NOW_MS - 1_800_001);
     start(stores);
     await tenant.use({ value: '3.999999999999' });
@@ -68,19 +71,15 @@ describe('a threshold', () => {
   });
 
   it('is reached by whatever a meter counts', async () => {
-    const stores = await openLoadStores();
-    const tenant = await createTenant(stores);
+    const { stores, tenant } = await openTenant();
     const others = ['count', 'max', 'latest', 'unique'];
     for (const meterKey of others) await tenant.budget(null, '3', meterKey);
     start(stores);
     const events = (values: number[]) =>
       others.flatMap((meterKey) =>
-        values.map((value) => ({
-          meterKey,
-          value: `${value}`,
-          uniqueValue: `=${value}`,
-          createdAtMs: value,
-        })),
+        values.map((value) => {
+          return { meterKey, value: `${value}`, uniqueValue: `=${value}`, createdAtMs: value };
+        }),
       );
     await tenant.use(...events([1, 2]));
     expect(await tenant.notified('usage.threshold')).toEqual([]);
@@ -94,8 +93,7 @@ describe('a threshold', () => {
 
 describe('rates', () => {
   it('that change hold for what was settled before the change was seen', async () => {
-    const stores = await openLoadStores();
-    const tenant = await createTenant(stores);
+    const { stores, tenant } = await openTenant();
     await tenant.rate(1, 0, '1');
     await tenant.grant('100');
     start(stores);
@@ -110,8 +108,7 @@ describe('rates', () => {
 describe('ranges', () => {
   // Mutant it catches: a range that arrives while others are settled is taken for settled with them.
   it('that are loaded while others are settled are settled after them', async () => {
-    const stores = await openLoadStores();
-    const tenant = await createTenant(stores);
+    const { stores, tenant } = await openTenant();
     await tenant.rate(1, 0, '2');
     await tenant.grant('100');
     const [reached, held] = [createEnd(), createEnd()];
@@ -137,36 +134,26 @@ describe('ranges', () => {
 });
 
 describe('a settlement', () => {
-  const PLACE: Place = { logId: 'aa', partition: 0 };
-  const TOUCHED: TouchedCustomerMeter = {
-    ...{ environment: ENVIRONMENT, customerId: CUSTOMER, meterKey: METER },
-    ...{ occurredFromMs: TEST_NOW_MS, occurredToMs: TEST_NOW_MS },
-  };
-
-  async function loadedRange(stores: LoadStores) {
-    const tenant = await createTenant(stores);
+  async function openLoaded() {
+    const { stores, tenant } = await openTenant();
     await tenant.rate(1, 0, '2');
     await tenant.budget(null, '5');
     await tenant.grant('100');
     const lines = eventLines([{ id: 'a', value: '7' }]);
     await stores.warehouse.insertEvents({ token: 'a', lines, timeoutMs: 10_000 });
     await acquireLease(stores.pool, PLACE, 'a', 60_000);
-    const counts = { eventCount: 1, dropped: [], checksum: 1, throughMs: 1 };
-    const range: Range = { ...PLACE, lo: 0, hi: 10, epoch: 1, ...counts };
-    await freezeRange(stores.pool, range);
-    await markLoaded(stores.pool, range);
+    const range = await loadedRange(stores.pool, 0);
     const settle = (pool: Pool, epoch = 1) => {
       const lease = { ...PLACE, epoch } as Lease;
       const batch = { ranges: [range], customerMeters: [TOUCHED], marks: [] };
       return settleBatch({ ...stores, pool, clock: systemClock, keptFromMs: () => 0 }, lease, batch);
     };
-    return { tenant, settle };
+    return { stores, tenant, settle };
   }
 
   // Mutant it catches: the mark outside the transaction that has the effects of the range.
   it('that is not committed leaves the range loaded and nothing burned, to be settled again', async () => {
-    const stores = await openLoadStores();
-    const { tenant, settle } = await loadedRange(stores);
+    const { stores, tenant, settle } = await openLoaded();
     await expect(settle(endingBeforeCommit(stores.pool))).rejects.toThrow('the process ends here');
     expect(await ranges(stores)).toMatchObject([{ state: 'loaded' }]);
     expect([await tenant.wallet(), await tenant.notified('usage.threshold')]).toMatchObject([
@@ -180,16 +167,14 @@ describe('a settlement', () => {
   });
 
   it('of a former owner of the partition changes nothing', async () => {
-    const stores = await openLoadStores();
-    const { tenant, settle } = await loadedRange(stores);
+    const { stores, tenant, settle } = await openLoaded();
     await acquireLease(stores.pool, PLACE, 'a', 60_000);
     await expect(settle(stores.pool)).rejects.toMatchObject({ code: 'lease_lost' });
     expect(await tenant.wallet()).toMatchObject({ balance: '100' });
   });
 
   it('that is done again, also by two at once, burns nothing more', async () => {
-    const stores = await openLoadStores();
-    const { tenant } = await loadedRange(stores);
+    const { stores, tenant } = await openLoaded();
     const again = () =>
       inTransaction(stores.pool, async (client) => {
         await shareSettlement(client, PLACE, 1);

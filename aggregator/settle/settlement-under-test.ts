@@ -1,3 +1,4 @@
+import type { Pool } from 'pg';
 import {
   type MeteredFacts,
   type MeteredSource,
@@ -7,10 +8,14 @@ import {
 import { addMonths } from '../../domain/rules/subscription-period.ts';
 import { readTermsOfCustomers, replaceMeteredTerms } from '../../domain/store/metered-terms.ts';
 import { markMeters } from '../../domain/store/settlement-marks.ts';
+import type { TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
 import { AGGREGATIONS } from '../../schemas/usage-limits.ts';
+import { TEST_NOW_MS } from '../../tests/support/event-line.ts';
 import type { LoggedEvent } from '../../tests/support/load-frames.ts';
-import type { LoadStores } from '../../tests/support/load-stores.ts';
-import { settledUpTo } from '../aggregator-under-test.ts';
+import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
+import { appendSettled } from '../aggregator-under-test.ts';
+import type { Place } from '../store/leases.ts';
+import { freezeRange, markLoaded, type Range } from '../store/ranges.ts';
 
 export const ENVIRONMENT = 'ws_a:live';
 export const CUSTOMER = 'cus_a';
@@ -30,7 +35,9 @@ export interface Tenant {
   notified(type: string): Promise<Array<Record<string, unknown>>>;
 }
 
-export async function createTenant(stores: LoadStores): Promise<Tenant> {
+/** One on stores of its own, for the running test. */
+export async function openTenant(): Promise<{ stores: LoadStores; tenant: Tenant }> {
+  const stores = await openLoadStores();
   const { pool } = stores;
   await pool.query(`INSERT INTO workspaces (id, name) VALUES ('ws_a', 'A')`);
   await pool.query(`INSERT INTO environments VALUES ($1, 'ws_a', 'live')`, [ENVIRONMENT]);
@@ -46,7 +53,7 @@ export async function createTenant(stores: LoadStores): Promise<Tenant> {
     );
   }
   let used = 0;
-  return {
+  const tenant: Tenant = {
     async rate(version, startMs, creditRate, creditRates) {
       await pool.query(`INSERT INTO meter_rates VALUES ($1, $2, $3, $4, $4, $5, $6)`, [
         ENVIRONMENT,
@@ -89,12 +96,14 @@ export async function createTenant(stores: LoadStores): Promise<Tenant> {
       const numbered = events.map((event) => {
         used += 1;
         return {
-          ...{ environment: ENVIRONMENT, customerId: CUSTOMER, meterKey: METER },
+          environment: ENVIRONMENT,
+          customerId: CUSTOMER,
+          meterKey: METER,
           ...event,
           id: `u${used}`,
         };
       });
-      await settledUpTo(stores, await stores.append(numbered));
+      await appendSettled(stores, numbered);
     },
     async wallet() {
       const { rows } = await pool.query('SELECT balance, unpaid FROM credit_wallets WHERE customer_id = $1', [
@@ -111,6 +120,27 @@ export async function createTenant(stores: LoadStores): Promise<Tenant> {
       return rows.map(({ body }) => JSON.parse(body).data);
     },
   };
+  return { stores, tenant };
+}
+
+/** Used at the time of the tests. */
+export const TOUCHED: TouchedCustomerMeter = {
+  environment: ENVIRONMENT,
+  customerId: CUSTOMER,
+  meterKey: METER,
+  occurredFromMs: TEST_NOW_MS,
+  occurredToMs: TEST_NOW_MS,
+};
+
+export const PLACE: Place = { logId: 'aa', partition: 0 };
+
+/** A range of ten bytes in that place, under its first lease. */
+export async function loadedRange(pool: Pool, lo: number): Promise<Range> {
+  const counts = { eventCount: 1, dropped: [], checksum: 1, throughMs: 1 };
+  const range: Range = { ...PLACE, lo, hi: lo + 10, epoch: 1, ...counts };
+  await freezeRange(pool, range);
+  await markLoaded(pool, range);
+  return range;
 }
 
 /** For the history to name one. */

@@ -1,25 +1,20 @@
 import type { Pool } from 'pg';
-import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../infra/ports/clock.ts';
 import type { Statement, Warehouse } from '../../infra/ports/warehouse.ts';
 import { Transient } from '../../schemas/failures.ts';
-import type { TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
-import { TEST_NOW_MS } from '../../tests/support/event-line.ts';
-import { openLoadStores } from '../../tests/support/load-stores.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import { alarms, createEnd, settledUpTo, start, WAIT } from '../aggregator-under-test.ts';
 import type { Lease } from '../load/lease.ts';
 import { createAggregatorMetrics } from '../metrics.ts';
-import { acquireLease, type Place } from '../store/leases.ts';
-import { freezeRange, markLoaded, type Range } from '../store/ranges.ts';
-import { CUSTOMER, createTenant, ENVIRONMENT, METER } from './settlement-under-test.ts';
+import { acquireLease } from '../store/leases.ts';
+import { loadedRange, openTenant, PLACE, TOUCHED } from './settlement-under-test.ts';
 import { startSettler } from './settler.ts';
 
 // Mutant it catches: healthy as soon as the log can be read, even when the settlement failed.
 it('a settlement that fails each time has an alarm until it succeeds, and then burns all of it', async () => {
-  const stores = await openLoadStores();
-  const tenant = await createTenant(stores);
+  const { stores, tenant } = await openTenant();
   await tenant.rate(1, 0, '2');
   await tenant.grant('100');
   let isBroken = true;
@@ -51,11 +46,9 @@ it('a settlement that fails each time has an alarm until it succeeds, and then b
 });
 
 it('takes no more customer meters than fit, and more once these are settled', async () => {
-  const stores = await openLoadStores();
-  await createTenant(stores);
-  const place: Place = { logId: 'aa', partition: 0 };
-  await acquireLease(stores.pool, place, 'a', 60_000);
-  const [first, second] = [await loaded(stores.pool, place, 0), await loaded(stores.pool, place, 10)];
+  const { stores } = await openTenant();
+  await acquireLease(stores.pool, PLACE, 'a', 60_000);
+  const [first, second] = [await loadedRange(stores.pool, 0), await loadedRange(stores.pool, 10)];
   const held = createEnd();
   const pool = {
     connect: () => stores.pool.connect(),
@@ -64,30 +57,18 @@ it('takes no more customer meters than fit, and more once these are settled', as
       return stores.pool.query(sql, values);
     },
   } as unknown as Pool;
-  const deps = { ...stores, pool, clock: systemClock, log: pino({ level: 'silent' }) };
+  const deps = { ...stores, pool, clock: systemClock, log: SILENT };
   const metrics = createAggregatorMetrics(new Registry());
-  const settler = startSettler({ ...deps, metrics, keptFromMs: () => 0 }, { ...place, epoch: 1 } as Lease);
+  const settler = startSettler({ ...deps, metrics, keptFromMs: () => 0 }, { ...PLACE, epoch: 1 } as Lease);
   onTestFinished(() => settler.close());
-  const customerMeter: TouchedCustomerMeter = {
-    ...{ environment: ENVIRONMENT, customerId: CUSTOMER, meterKey: METER },
-    ...{ occurredFromMs: TEST_NOW_MS, occurredToMs: TEST_NOW_MS },
-  };
   // The first has more than may wait: alone it is taken all the same.
-  await settler.add(first, [Array<TouchedCustomerMeter>(600_000).fill(customerMeter)]);
+  await settler.add(first, [Array(600_000).fill(TOUCHED)]);
   await held.reached;
   const added = vi.fn();
-  const adding = settler.add(second, [[customerMeter]]).then(added);
+  const adding = settler.add(second, [[TOUCHED]]).then(added);
   // Nothing shows that it waits: an unbounded queue would take everything during these round trips.
   for (let trip = 0; trip < 200; trip += 1) await stores.pool.query('SELECT 1');
   expect(added).not.toHaveBeenCalled();
   held.release();
   await adding;
 });
-
-async function loaded(pool: Pool, place: Place, lo: number): Promise<Range> {
-  const counts = { eventCount: 1, dropped: [], checksum: 1, throughMs: 1 };
-  const range: Range = { ...place, lo, hi: lo + 10, epoch: 1, ...counts };
-  await freezeRange(pool, range);
-  await markLoaded(pool, range);
-  return range;
-}

@@ -1,10 +1,8 @@
-import { join } from 'node:path';
 import { createChdbConnection } from 'chdb/connection';
-import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
-import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
 import { onCluster } from '../../infra/clickhouse/on-cluster.ts';
 import { eventLines } from '../../tests/support/event-line.ts';
+import { testWarehouse } from '../../tests/support/log-and-warehouse.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
 import { ensureEventIds } from './event-ids.ts';
 
@@ -33,10 +31,7 @@ it('a cluster makes and changes the table of ids on every server, as ClickHouse 
 
 // Red when the first start decides forever: a key that is kept for longer outlives the id of its event.
 it('ids are kept for the longest time ever configured, also those already stored', async () => {
-  const directory = join(testFolder(), 'warehouse');
-  const warehouse = createChdbWarehouse({ directory, log: pino({ level: 'silent' }) });
-  onTestFinished(() => warehouse.close());
-  await warehouse.migrate();
+  const warehouse = await testWarehouse();
   const createdAtMs = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
   const keptHours = async (requested: number) => {
     await ensureEventIds(warehouse, requested);

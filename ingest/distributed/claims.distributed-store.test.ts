@@ -1,17 +1,14 @@
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { pino } from 'pino';
-import { expect, onTestFinished, test, vi } from 'vitest';
-import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
+import { expect, test, vi } from 'vitest';
 import { openKeysUnderTest } from '../../infra/valkey/keys-under-test.ts';
 import { Transient } from '../../schemas/failures.ts';
+import { deferred } from '../../tests/support/deferred.ts';
+import { testWarehouse } from '../../tests/support/log-and-warehouse.ts';
 import { startStopwatch } from '../../tests/support/stopwatch.ts';
-import { testFolder } from '../../tests/support/test-folder.ts';
 import { createLogUnderTest, openDataPlane } from './distributed-usage-under-test.ts';
 
 /** Long enough for a test to come between claim and take-over. */
 const LEASE_MS = 4_000;
-const silent = pino({ level: 'silent' });
 
 async function twoDataPlanes(leaseMs = LEASE_MS) {
   const installation = await openKeysUnderTest();
@@ -126,20 +123,17 @@ test('what may be written is taken over though its customer was archived, and no
 // Red when a claim is confirmed by its key alone.
 test('an owner that was too slow finds that another has its key, and its response is true', async () => {
   const { log, one, two } = await twoDataPlanes(200);
-  let release: () => void = () => undefined;
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const held = deferred<void>();
   log.next = async () => {
     log.next = async () => 'durable';
-    await held;
+    await held.promise;
     return 'durable';
   };
   const slow = one('a', 1);
   await delay(400);
   const fast = await two('a', 1);
   expect(fast.status).toBe(201);
-  release();
+  held.resolve();
   expect(await slow).toEqual({ ...fast, replayed: true });
   expect(log.frames.map(({ recheck }) => recheck)).toEqual([[0], []]);
 });
@@ -157,15 +151,12 @@ test('what is claimed from a store that may have lost keys is flagged, all of it
 // Red when a request waits for a log that does not respond.
 test('a log that hangs is an error within a second, and what it wrote is no second event', async () => {
   const { log, one, two } = await twoDataPlanes();
-  let release: () => void = () => undefined;
-  log.next = () =>
-    new Promise((resolve) => {
-      release = () => resolve('durable');
-    });
+  const held = deferred<'durable'>();
+  log.next = () => held.promise;
   const passedMs = startStopwatch();
   await expect(one('a', 1)).rejects.toEqual(unavailable);
   expect(passedMs()).toBeLessThan(1_500);
-  release();
+  held.resolve('durable');
   await vi.waitFor(() => expect(log.frames).toHaveLength(1), 20_000);
   expect((await two('a', 1)).status).toBe(201);
   expect(log.frames).toHaveLength(1);
@@ -176,9 +167,7 @@ const OLD = '2026-01-05T10:00:00.000Z';
 /** A data plane whose keys of old events are forgotten, and what is left of them in ClickHouse. */
 async function afterTheWindow() {
   const log = createLogUnderTest();
-  const warehouse = createChdbWarehouse({ directory: join(testFolder(), 'warehouse'), log: silent });
-  onTestFinished(() => warehouse.close());
-  await warehouse.migrate();
+  const warehouse = await testWarehouse();
   const before = await openDataPlane(await (await openKeysUnderTest()).open(), log, warehouse);
   const first = await before('a', 1, OLD);
   expect(first.status).toBe(201);

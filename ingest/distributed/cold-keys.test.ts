@@ -1,11 +1,10 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { UsageRequest } from '../../infra/ports/engine.ts';
 import { OUTCOME } from '../../infra/ports/idempotency-store.ts';
 import type { Statement } from '../../infra/ports/warehouse.ts';
 import { Transient } from '../../schemas/failures.ts';
-import { createEngineHarness } from '../engine/engine-under-test.ts';
-import { createDistributedEngine } from '../engine/js/distributed-engine.ts';
 import { decideCold } from './cold-keys.ts';
+import { CUSTOMER, openDistributedEngine } from './distributed-usage-under-test.ts';
 
 const NOW_MS = Date.parse('2026-11-20T10:00:00Z');
 const OLD = '2026-11-10T10:00:00Z';
@@ -13,26 +12,15 @@ const NEW = '2026-11-20T09:00:00Z';
 
 /** A batch with an event for each key and time, as it is before its keys are claimed. */
 async function identifiedBatch(events: Array<[key: string, occurredAt: string, value?: number]>) {
-  const harness = await createEngineHarness(() => undefined as never);
-  onTestFinished(() => harness.close());
-  harness.putCustomer({ id: 'cus_aaaaaaaaaaaaaaaaaaaaaaaaaa' });
-  harness.putMeter({ key: 'calls' });
-  const engine = createDistributedEngine({
-    ...harness.identifyDeps,
-    createdAtMs: () => NOW_MS,
-    hotWindowMs: 3 * 86_400_000,
-  });
+  const engine = await openDistributedEngine({ createdAtMs: () => NOW_MS });
   const items = events.map(([idempotencyKey, occurredAt, value = 1]) => {
-    return {
-      customerId: 'cus_aaaaaaaaaaaaaaaaaaaaaaaaaa',
-      meterId: 'calls',
-      value,
-      idempotencyKey,
-      occurredAt,
-    };
+    return { customerId: CUSTOMER, meterId: 'calls', value, idempotencyKey, occurredAt };
   });
   const request: UsageRequest = {
-    ...{ environment: 'ws_a:live', kind: 'batch', includeEvents: false, requestId: 'req_a' },
+    environment: 'ws_a:live',
+    kind: 'batch',
+    includeEvents: false,
+    requestId: 'req_a',
     body: Buffer.from(JSON.stringify({ events: items })),
   };
   const identified = engine.identify(await engine.read(request));

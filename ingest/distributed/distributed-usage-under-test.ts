@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import { systemClock } from '../../infra/ports/clock.ts';
 import type { UsageRequest } from '../../infra/ports/engine.ts';
@@ -6,9 +5,11 @@ import type { PartitionOutcome, PartitionWriter } from '../../infra/ports/event-
 import type { DistributedIdempotencyStore } from '../../infra/ports/idempotency-store.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { decodeFrame, type Frame } from '../../schemas/stored/frame.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import { createStamps } from '../engine/created-at.ts';
 import { createEngineHarness } from '../engine/engine-under-test.ts';
 import { createDistributedEngine } from '../engine/js/distributed-engine.ts';
+import type { IdentifyDeps } from '../engine/js/js-engine.ts';
 import { createDistributedUsage } from './begin-distributed-usage.ts';
 
 /** A log of frames in memory, whose appends end as the test sets. */
@@ -48,6 +49,20 @@ export interface Responded {
   json: any;
 }
 
+export const CUSTOMER = 'cus_aaaaaaaaaaaaaaaaaaaaaaaaaa';
+
+/** An engine that knows a customer and the meter `calls`. */
+export async function openDistributedEngine(
+  stamps: Partial<IdentifyDeps>,
+  customer: { archived?: boolean } = {},
+) {
+  const names = await createEngineHarness(() => undefined as never);
+  onTestFinished(() => names.close());
+  names.putCustomer({ id: CUSTOMER, ...customer });
+  names.putMeter({ key: 'calls' });
+  return createDistributedEngine({ ...names.identifyDeps, ...stamps, hotWindowMs: 3 * 86_400_000 });
+}
+
 /** One data plane of several: its own engine, over the log and the keys of all. */
 export async function openDataPlane(
   keys: DistributedIdempotencyStore,
@@ -56,22 +71,12 @@ export async function openDataPlane(
   customer: { archived?: boolean } = {},
 ) {
   const partitions = 2;
-  const names = await createEngineHarness(() => undefined as never);
-  onTestFinished(() => names.close());
-  names.setNow(Date.now());
-  names.putCustomer({ id: 'cus_aaaaaaaaaaaaaaaaaaaaaaaaaa', ...customer });
-  names.putMeter({ key: 'calls' });
-  const engine = createDistributedEngine({
-    ...names.identifyDeps,
-    ...createStamps(systemClock),
-    hotWindowMs: 3 * 86_400_000,
-  });
-  const silent = pino({ level: 'silent' });
-  const deps = { engine, keys, partitions, warehouse, writer: log.writer, clock: systemClock, log: silent };
+  const engine = await openDistributedEngine(createStamps(systemClock), customer);
+  const deps = { engine, keys, partitions, warehouse, writer: log.writer, clock: systemClock, log: SILENT };
   const usage = createDistributedUsage(deps);
   onTestFinished(() => usage.drain());
   return async (key: string, value: number, occurredAt?: string): Promise<Responded> => {
-    const event = { customerId: 'cus_aaaaaaaaaaaaaaaaaaaaaaaaaa', meterId: 'calls', value, occurredAt };
+    const event = { customerId: CUSTOMER, meterId: 'calls', value, occurredAt };
     const request: UsageRequest = {
       ...{ environment: 'ws_a:live', kind: 'single', includeEvents: false, requestId: 'req_a' },
       ...{ idempotencyKey: key, body: Buffer.from(JSON.stringify(event)) },

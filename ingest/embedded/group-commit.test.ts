@@ -41,7 +41,10 @@ function createBench() {
     frames,
     journal,
     store,
-    ending: (outcome: AppendOutcome) => end(pending, outcome),
+    async ending(outcome: AppendOutcome): Promise<void> {
+      pending.shift()?.resolve(outcome);
+      await turn();
+    },
     pending,
   };
 }
@@ -49,11 +52,6 @@ function createBench() {
 type Bench = ReturnType<typeof createBench>;
 interface NamedClaim extends Claim {
   name: string;
-}
-
-async function end(pending: Bench['pending'], outcome: AppendOutcome): Promise<void> {
-  pending.shift()?.resolve(outcome);
-  await turn();
 }
 
 const durable = (end: number): AppendOutcome => ({ status: 'durable', position: 0, end });

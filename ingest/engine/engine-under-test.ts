@@ -1,7 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { openKeyTable } from '../../infra/key-table/open-key-table.ts';
 import type { EngineHarness } from '../../infra/ports/conformance/engine-harness.ts';
 import type { CommitPart, Engine } from '../../infra/ports/engine.ts';
@@ -9,6 +6,8 @@ import { openSegmentLogReader } from '../../infra/segment-log/reader.ts';
 import { openSegmentLogWriter } from '../../infra/segment-log/writer.ts';
 import { Transient } from '../../schemas/failures.ts';
 import { encodeFrame } from '../../schemas/stored/frame.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
+import { testFolder } from '../../tests/support/test-folder.ts';
 import { createIdentity } from '../identity.ts';
 import type { Customer, Meter, UsageRegistry } from '../registry-entries.ts';
 import { createStamps } from './created-at.ts';
@@ -18,10 +17,9 @@ import type { EngineDeps, IdentifyDeps } from './js/js-engine.ts';
 export async function createEngineHarness(
   create: (deps: EngineDeps) => Engine,
 ): Promise<EngineHarness & { identifyDeps: IdentifyDeps }> {
-  const directory = await mkdtemp(join(tmpdir(), 'metergate-test-'));
+  const directory = testFolder();
   const identity = createIdentity(Buffer.alloc(32, 7));
-  const log = pino({ level: 'silent' });
-  const opening = { directory: join(directory, 'log'), identityCheck: identity.check, log };
+  const opening = { directory: join(directory, 'log'), identityCheck: identity.check, log: SILENT };
   const writer = await openSegmentLogWriter(opening);
   const logReader = await openSegmentLogReader(opening);
   const store = await openKeyTable({ ...opening, directory: join(directory, 'keys'), logReader });
@@ -48,7 +46,6 @@ export async function createEngineHarness(
       await store.close();
       await logReader.close();
       await writer.close();
-      await rm(directory, { recursive: true, force: true });
     },
   };
 }

@@ -1,5 +1,5 @@
-import { expect, onTestFinished, test } from 'vitest';
-import { CUSTOMER, ENVIRONMENT, NOW_MS, REQUEST_ID } from '../../infra/ports/conformance/engine-session.ts';
+import { expect, test } from 'vitest';
+import { ENVIRONMENT, openEngine, REQUEST_ID } from '../../infra/ports/conformance/engine-session.ts';
 import { createEngineHarness } from './engine-under-test.ts';
 import { createJsEngine } from './js/js-engine.ts';
 import { createWasmEngine } from './wasm/wasm-engine.ts';
@@ -38,11 +38,7 @@ test.each([
   ['plain', createJsEngine],
   ['fast', createWasmEngine],
 ] as const)('the %s engine writes ids and fingerprints as earlier releases did', async (_, create) => {
-  const harness = await createEngineHarness(create);
-  onTestFinished(() => harness.close());
-  harness.setNow(NOW_MS);
-  harness.putCustomer({ id: CUSTOMER, externalId: 'acme' });
-  harness.putMeter({ key: 'api_calls' });
+  const harness = await openEngine(() => createEngineHarness(create));
   const written: Array<[string, string]> = [];
   for (const [at, [members]] of STORED.entries()) {
     const item = `{"idempotencyKey":"key ${at}","customerId":"acme","meterId":"api_calls",${members}}`;

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { createNodeFront } from '../../infra/http/node-front.ts';
 import { createUwsFront } from '../../infra/http/uws-front.ts';
 import { createRejectionLog } from '../../infra/platform/rejection-log.ts';
-import type { CreateFront } from '../../infra/ports/conformance/front-under-test.ts';
+import { type CreateFront, keptLog } from '../../infra/ports/conformance/front-under-test.ts';
 import {
   openConnection,
   type RawConnection,
@@ -68,8 +67,7 @@ function slowBodies(createFront: CreateFront): void {
   );
 
   it('without a key get a response and are closed after their time, counted and logged', async () => {
-    const lines: Array<Record<string, unknown>> = [];
-    const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+    const { log, lines } = keptLog();
     const registry = new Registry();
     const upstream = await startUpstream((_, res) => res.end('reached'));
     const bodies = bodiesOf({ strangersMs: 200 });

@@ -19,8 +19,7 @@ function heads(createFront: CreateFront): void {
     const upstream = await startUpstream((req, res) => {
       res.end(JSON.stringify({ method: req.method, url: req.url, headers: req.headers }));
     });
-    const { port } = await startForwarder(createFront, { target: () => upstream });
-    const client = await openConnection(port);
+    const client = await (await startForwarder(createFront, { target: () => upstream })).connect();
     const headers = [
       'Authorization: Bearer k',
       'X-Request-Id: mine',
@@ -40,8 +39,7 @@ function heads(createFront: CreateFront): void {
   // Red when they are joined: the control plane would take two keys for one that holds a comma.
   it('passes on an Idempotency-Key that came twice, and no name that HTTP does not know', async () => {
     const upstream = await startUpstream((req, res) => res.end(JSON.stringify(req.headersDistinct)));
-    const { port } = await startForwarder(createFront, { target: () => upstream });
-    const client = await openConnection(port);
+    const client = await (await startForwarder(createFront, { target: () => upstream })).connect();
     const lines = ['Idempotency-Key: a', 'Idempotency-Key: b', 'X_Y: 1', 'X-Name: Ünal'];
     client.send(Buffer.from(requestHead('GET / HTTP/1.1', lines)));
     const seen = JSON.parse(utf8((await client.response()).body));
@@ -92,8 +90,7 @@ function heads(createFront: CreateFront): void {
       if (res.statusCode === 200) res.setHeader('content-length', 10).end('ten bytes.');
       else res.end();
     });
-    const { port } = await startForwarder(createFront, { target: () => upstream });
-    const client = await openConnection(port);
+    const client = await (await startForwarder(createFront, { target: () => upstream })).connect();
     client.send(requestHead('GET /204 HTTP/1.1'));
     expect((await client.response()).status).toBe(204);
     client.send(requestHead('GET /304 HTTP/1.1'));

@@ -9,13 +9,29 @@ import { Readiness } from '../../schemas/resources/service.ts';
 import { deferred } from '../../tests/support/deferred.ts';
 import { until } from '../../tests/support/raw-connection.ts';
 import { startUpstream } from '../forward/forwarder-under-test.ts';
-import { createOperations } from './operations.ts';
+import { createOperations, type Operations, type OperationsDeps } from './operations.ts';
 
 /*
  * /readyz of the public port. Red when a response has a field that its schema does not name, or lacks one
  * that it requires.
  */
 const CONTROL = { status: 'ready', checks: { postgres: { ok: true, detail: 'ok' } } };
+
+/** Of a data plane that takes events and has no control plane, unless a test says otherwise. */
+function operationsOf(deps: Partial<OperationsDeps>): Operations {
+  return createOperations({
+    metrics: new Registry(),
+    controlUrl: () => undefined,
+    blockers: () => ({}),
+    ...deps,
+  });
+}
+
+/** On the public port; resolves with its URL. */
+async function serve(deps: Partial<OperationsDeps>): Promise<string> {
+  const operations = operationsOf(deps);
+  return (await startFront(createNodeFront, (exchange) => void operations(exchange))).url;
+}
 
 it.each([
   ['both planes are ready', CONTROL, {}, 200, { ...CONTROL, dataPlane: 'ok' }],
@@ -36,12 +52,7 @@ it.each([
 ])('reports that %s, in the fields of its schema', async (...row) => {
   const [, control, blockers, status, body] = row;
   const upstream = control && (await startUpstream((_req, res) => res.end(JSON.stringify(control))));
-  const operations = createOperations({
-    metrics: new Registry(),
-    controlUrl: () => upstream,
-    blockers: () => blockers,
-  });
-  const { url } = await startFront(createNodeFront, (exchange) => void operations(exchange));
+  const url = await serve({ controlUrl: () => upstream, blockers: () => blockers });
   const response = await fetch(`${url}/readyz`);
   const responded = (await response.json()) as object;
   expect({ status: response.status, body: responded }).toEqual({ status, body });
@@ -56,14 +67,12 @@ it('shows a bare status, and no metrics, to callers without access', async () =>
     shown.push(req.headers.authorization);
     res.end(JSON.stringify(CONTROL));
   });
-  const operations = createOperations({
-    metrics: new Registry(),
+  const url = await serve({
     controlUrl: () => upstream,
     blockers: () => ({ disk: 'is nearly full' }),
     access: createOperatorAccess({ metricsToken: 'a-token-of-an-operator' }),
     controlToken: () => 'own',
   });
-  const { url } = await startFront(createNodeFront, (exchange) => void operations(exchange));
   const bare = await fetch(`${url}/readyz`);
   expect([bare.status, await bare.json()]).toEqual([503, { status: 'not_ready' }]);
   const rejected = await fetch(`${url}/metrics`);
@@ -95,8 +104,7 @@ it('requests both planes once for all concurrent callers, on either port', async
     res.end(req.url === '/readyz' ? JSON.stringify(CONTROL) : 'their_metric 1\n');
   });
   let blockersRequested = 0;
-  const operations = createOperations({
-    metrics: new Registry(),
+  const operations = operationsOf({
     controlUrl: () => upstream,
     blockers: () => {
       blockersRequested += 1;
@@ -118,9 +126,7 @@ it('requests both planes once for all concurrent callers, on either port', async
 
 /** Red when a trailing slash is ignored: a proxy that keeps the exact path to itself exposes the page. */
 it('takes no path but the exact one for a page', async () => {
-  const operations = createOperations({
-    ...{ metrics: new Registry(), controlUrl: () => undefined, blockers: () => ({}) },
-  });
+  const operations = operationsOf({});
   const { url } = await startFront(createNodeFront, (exchange) => {
     if (!operations(exchange)) exchange.respond(404, {}, Buffer.from('another'));
   });
@@ -130,12 +136,8 @@ it('takes no path but the exact one for a page', async () => {
 
 it('logs what it rejects', async () => {
   const { log, lines } = keptLog();
-  const operations = createOperations({
-    ...{ metrics: new Registry(), controlUrl: () => undefined, blockers: () => ({}) },
-    access: createOperatorAccess({ metricsToken: 'a-token-of-an-operator' }),
-    rejections: createRejectionLog(log),
-  });
-  const { url } = await startFront(createNodeFront, (exchange) => void operations(exchange));
+  const access = createOperatorAccess({ metricsToken: 'a-token-of-an-operator' });
+  const url = await serve({ access, rejections: createRejectionLog(log) });
   const headers = { 'x-request-id': 'mine' };
   await fetch(`${url}/readyz?x=1`, { headers });
   await fetch(`${url}/metrics`, { headers });
@@ -147,10 +149,7 @@ it('logs what it rejects', async () => {
 
 it('a port of its own has them and nothing else, and names the methods they take', async () => {
   const { log, lines } = keptLog();
-  const operations = createOperations({
-    ...{ metrics: new Registry(), controlUrl: () => undefined, blockers: () => ({}), isAlone: true },
-    rejections: createRejectionLog(log),
-  });
+  const operations = operationsOf({ isAlone: true, rejections: createRejectionLog(log) });
   const { url } = await startFront(createNodeFront, operations.onOwnPort);
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
   for (const path of ['/metrics/', '/api/v1/plans']) expect((await fetch(url + path)).status).toBe(404);

@@ -9,8 +9,8 @@ import { type BodyBuffers, type BodyOutcome, inflate, type ReadBody, readBody } 
 
 const BYTES_MAX = 1_000;
 
-/** A client that sends when the test does. */
-function createClient() {
+/** A client that sends when the test does, and its body as it is read. */
+function createClient(buffers: BodyBuffers) {
   let chunk: (bytes: Buffer) => void = () => undefined;
   let end: () => void = () => undefined;
   let abort: () => void = () => undefined;
@@ -24,7 +24,7 @@ function createClient() {
     },
   } as unknown as Exchange; // nothing else of a request is touched
   return {
-    exchange,
+    reading: readBody(exchange, 'env', buffers),
     send: (text: string) => chunk(Buffer.from(text)),
     end: () => end(),
     abort: () => abort(),
@@ -43,11 +43,10 @@ function textOf(outcome: BodyOutcome): string {
 test('a body is all its chunks in their order', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.string({ maxLength: 20 }), { maxLength: 10 }), async (chunks) => {
-      const client = createClient();
-      const reading = readBody(client.exchange, 'env', buffersOf(createFairShares(10_000, 10_000), 10_000));
+      const client = createClient(buffersOf(createFairShares(10_000, 10_000), 10_000));
       for (const chunk of chunks) client.send(chunk);
       client.end();
-      expect(textOf(await reading)).toBe(chunks.join(''));
+      expect(textOf(await client.reading)).toBe(chunks.join(''));
     }),
     { seed: 20261121 },
   );
@@ -56,13 +55,12 @@ test('a body is all its chunks in their order', async () => {
 /** Red when bytes are given back before the response, twice, or not at all. */
 test('the bytes of a body are in flight until it is released, once', async () => {
   const admission = createFairShares(BYTES_MAX, BYTES_MAX);
-  const client = createClient();
-  const reading = readBody(client.exchange, 'env', buffersOf(admission));
+  const client = createClient(buffersOf(admission));
   client.send('abc');
   client.send('de');
   expect(admission.held).toBe(5);
   client.end();
-  const outcome = await reading;
+  const outcome = await client.reading;
   client.abort();
   expect(admission.held).toBe(5);
   if (typeof outcome === 'object' && 'release' in outcome) {
@@ -76,12 +74,11 @@ test('the bytes of a body are in flight until it is released, once', async () =>
 test('the memory of a body is used again once it is released', async () => {
   const pools = buffersOf(createFairShares(1_000_000), 1_000_000);
   const bodyOf = async (text: string) => {
-    const client = createClient();
-    const reading = readBody(client.exchange, 'env', pools);
+    const client = createClient(pools);
     client.send(text.slice(0, 7));
     client.send(text.slice(7));
     client.end();
-    return (await reading) as ReadBody;
+    return (await client.reading) as ReadBody;
   };
   const [large, other] = ['a'.repeat(20_000), 'b'.repeat(20_000)];
   const first = await bodyOf(large);
@@ -99,44 +96,40 @@ test('a body of the limit is taken; one byte more is rejected and held no longer
     [BYTES_MAX + 1, 'payload_too_large'],
   ] as const) {
     const admission = createFairShares(10 * BYTES_MAX);
-    const client = createClient();
-    const reading = readBody(client.exchange, 'env', buffersOf(admission));
+    const client = createClient(buffersOf(admission));
     client.send('x'.repeat(600));
     client.send('x'.repeat(bytes - 600));
     if (notified === 'payload_too_large') expect(admission.held).toBe(0);
     client.send(''); // chunks keep coming after an early response
     client.end();
-    expect(textOf(await reading)).toBe(notified);
+    expect(textOf(await client.reading)).toBe(notified);
   }
 });
 
 test('what admission does not allow is rejected, and an abort makes room again', async () => {
   const admission = createFairShares(BYTES_MAX, BYTES_MAX);
-  const first = createClient();
-  const held = readBody(first.exchange, 'env', buffersOf(admission));
+  const first = createClient(buffersOf(admission));
   first.send('x'.repeat(700));
-  const second = createClient();
-  const rejected = readBody(second.exchange, 'env', buffersOf(admission));
+  const second = createClient(buffersOf(admission));
   second.send('y'.repeat(200));
   second.send('y'.repeat(200));
   second.send('y'.repeat(50));
   second.end();
-  expect(textOf(await rejected)).toBe('overloaded');
+  expect(textOf(await second.reading)).toBe('overloaded');
   expect(admission.held).toBe(700);
   first.abort();
-  expect(await held).toBe('aborted');
+  expect(await first.reading).toBe('aborted');
   expect(admission.held).toBe(0);
 });
 
 test('a client that disconnects in the middle leaves nothing behind', async () => {
   const admission = createFairShares(BYTES_MAX, BYTES_MAX);
-  const client = createClient();
-  const reading = readBody(client.exchange, 'env', buffersOf(admission));
+  const client = createClient(buffersOf(admission));
   client.send('abc');
   client.abort();
   client.send('late');
   client.end();
-  expect(await reading).toBe('aborted');
+  expect(await client.reading).toBe('aborted');
   expect(admission.held).toBe(0);
 });
 

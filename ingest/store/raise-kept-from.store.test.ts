@@ -1,11 +1,8 @@
-import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createPool } from '../../infra/postgres/pool.ts';
 import { Transient } from '../../schemas/failures.ts';
-import { poolOfThisFile } from '../../tests/support/test-pool.ts';
+import { poolOfThisFile, unavailablePool } from '../../tests/support/test-pool.ts';
 import { raiseKeptFrom } from './raise-kept-from.ts';
 
-const log = pino({ level: 'silent' });
 const LOG_ID = 'a'.repeat(32);
 
 const pool = await poolOfThisFile();
@@ -55,9 +52,8 @@ describe('the log is kept from', () => {
 });
 
 it('while Postgres is unavailable the query is Transient', async () => {
-  const unavailable = createPool({ url: 'postgres://nobody@127.0.0.1:1/none', name: 'unavailable', log });
-  await expect(raiseKeptFrom(unavailable, { logId: LOG_ID, before: 1 })).rejects.toBeInstanceOf(Transient);
-  await unavailable.end();
+  const raising = raiseKeptFrom(unavailablePool(), { logId: LOG_ID, before: 1 });
+  await expect(raising).rejects.toBeInstanceOf(Transient);
 });
 
 function raise(before: number): Promise<number | undefined> {

@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { testFolder } from '../support/test-folder.ts';
 import type { FaultPromise, FaultResult, RoundReport } from './promise.ts';
 import { newRunFile, unfinishedRunFile, writeRunFile } from './run-file.ts';
 import { runPromise, unbegun } from './run-promise.ts';
@@ -169,8 +168,7 @@ describe('a promise that is judged at its end', () => {
 
 describe('a result file', () => {
   it('is found again while something of it is unfinished, the newest one alone', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'metergate-test-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = testFolder();
     const { promise } = promiseOf(() => ({}));
     const opened = newRunFile(folder, 'short', [unbegun(promise, RUN)]);
     writeRunFile(folder, opened);

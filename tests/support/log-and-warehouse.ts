@@ -1,4 +1,4 @@
-import { afterAll } from 'vitest';
+import { afterAll, onTestFinished } from 'vitest';
 import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
 import type { EventLogReader, EventLogWriter } from '../../infra/ports/event-log.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
@@ -32,7 +32,12 @@ export async function openLogAndWarehouse(
   return { logDirectory: directory, writer, reader, warehouse };
 }
 
-/** A warehouse that all tests of a file share. */
+/** For the running test. */
+export function testWarehouse(): Promise<Warehouse> {
+  return openWarehouse(onTestFinished);
+}
+
+/** One that all tests of a file share. */
 export function warehouseOfThisFile(): Promise<Warehouse> {
   return openWarehouse(afterAll);
 }

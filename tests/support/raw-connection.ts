@@ -6,6 +6,8 @@ import { poll } from '../../infra/platform/poll.ts';
 export interface RawConnection {
   readonly socket: Socket;
   send(text: string | Buffer): void;
+  /** In a packet of its own, as far as a socket allows. '' waits only. */
+  sendPacket(text: string): Promise<void>;
   /** Everything received so far. */
   received(): string;
   /** Waits until what was received contains the text, and gives all of it. */
@@ -41,6 +43,7 @@ export async function openConnection(port: number): Promise<RawConnection> {
   return {
     socket,
     send: (bytes) => void socket.write(bytes),
+    sendPacket: (sent) => new Promise((resolve) => socket.write(sent, () => setTimeout(resolve, 5))),
     received: () => text,
     receives: async (expected) => {
       await until(`"${expected}" arrives`, () => text.includes(expected) || isClosed);

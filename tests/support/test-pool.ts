@@ -43,6 +43,13 @@ export async function poolOfThisFile(): Promise<Pool> {
   return (await openTestPool(afterAll)).pool;
 }
 
+/** For the running test: of a Postgres that is unavailable. */
+export function unavailablePool(): Pool {
+  const pool = createPool({ url: 'postgres://nobody@127.0.0.1:1/none', name: 'unavailable', log: SILENT });
+  onTestFinished(() => pool.end());
+  return pool;
+}
+
 export interface TestWorkspace extends TestPool {
   keys: WorkspaceKeys;
   /** Its live mode. */

@@ -11,12 +11,9 @@ interface Fault {
   status?: number;
 }
 
-const wrong = (what: string, change: Record<string, unknown>, param: string): Fault => ({
-  what,
-  change,
-  code: 'invalid_request',
-  param,
-});
+const wrong = (what: string, change: Record<string, unknown>, param: string): Fault => {
+  return { what, change, code: 'invalid_request', param };
+};
 
 const PROPERTIES_33 = Object.fromEntries(Array.from({ length: 33 }, (_, at) => [`p${at}`, at]));
 const LONE = '\ud800';
@@ -58,13 +55,7 @@ const FIELD_FAULTS: Fault[] = [
   wrong('half a surrogate pair in a property', { properties: { p: LONE } }, 'properties.p'),
   wrong('half a surrogate pair in a property name', { properties: { [LONE]: 1 } }, 'properties.\ufffd'),
   wrong('a property of 257 digits', { properties: { p: 1e256 } }, 'properties.p'),
-  {
-    what: 'a value of 16 integer digits',
-    change: { value: 1e15 },
-    code: 'value_invalid',
-    param: 'value',
-    status: 422,
-  },
+  { ...wrong('a value of 16 integer digits', { value: 1e15 }, 'value'), code: 'value_invalid', status: 422 },
 ];
 
 const KEY_FAULTS: Array<[string, unknown, string]> = [

@@ -56,22 +56,23 @@ export function sessionForEachTest(create: CreateEngineHarness): () => EngineSes
   return () => session;
 }
 
-async function openSession(create: CreateEngineHarness): Promise<EngineSession> {
+/** For the running test: an engine that knows one customer and one meter. */
+export async function openEngine(create: CreateEngineHarness): Promise<EngineHarness> {
   const harness = await create();
   onTestFinished(() => harness.close());
   harness.setNow(NOW_MS);
   harness.putCustomer({ id: CUSTOMER, externalId: 'acme' });
   harness.putMeter({ key: METER });
+  return harness;
+}
+
+async function openSession(create: CreateEngineHarness): Promise<EngineSession> {
+  const harness = await openEngine(create);
   const send: EngineSession['send'] = (request) => exchange(harness, request);
   return {
     ...harness,
     send,
-    single: (event, idempotencyKey) =>
-      send({
-        kind: 'single',
-        body: JSON.stringify(event),
-        ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-      }),
+    single: (event, idempotencyKey) => send({ kind: 'single', body: JSON.stringify(event), idempotencyKey }),
     batch: (events, options) => send({ kind: 'batch', body: JSON.stringify({ events }), ...options }),
   };
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Logger, pino } from 'pino';
 import { onTestFinished } from 'vitest';
+import { openConnection, type RawConnection } from '../../../tests/support/raw-connection.ts';
 import { SILENT } from '../../../tests/support/silent-log.ts';
 import type { FrontLimits } from '../../http/front-limits.ts';
 import type { Exchange, HttpFront, RequestHandler } from '../http-front.ts';
@@ -28,6 +29,7 @@ export interface RunningFront {
   front: HttpFront;
   port: number;
   url: string;
+  connect(): Promise<RawConnection>;
 }
 
 /** Listens on a free port; closed when the test is over. */
@@ -39,7 +41,7 @@ export async function startFront(
   const front = createFront(handler, { ...TEST_LIMITS, ...limits }, SILENT);
   const port = await front.listen('127.0.0.1', 0);
   onTestFinished(() => front.close(0));
-  return { front, port, url: `http://127.0.0.1:${port}` };
+  return { front, port, url: `http://127.0.0.1:${port}`, connect: () => openConnection(port) };
 }
 
 /** Responds with a digest of the body, its size, and the request line. */
@@ -51,7 +53,11 @@ export function describeRequest(exchange: Exchange): void {
       hash.update(chunk);
       bytes += chunk.length;
     },
-    () => responseJson(exchange, { ...whatWasRequested(exchange), bytes, sha256: hash.digest('hex') }),
+    () => {
+      const { method, path, query, requestId, headers } = exchange;
+      const requested = { method, path, query, requestId, headers: Object.fromEntries(headers) };
+      responseJson(exchange, { ...requested, bytes, sha256: hash.digest('hex') });
+    },
   );
 }
 
@@ -61,8 +67,4 @@ export function responseJson(exchange: Exchange, response: unknown): void {
 
 export function sha256(body: Buffer): string {
   return createHash('sha256').update(body).digest('hex');
-}
-
-function whatWasRequested({ method, path, query, requestId, headers }: Exchange) {
-  return { method, path, query, requestId, headers: Object.fromEntries(headers) };
 }

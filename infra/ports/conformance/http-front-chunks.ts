@@ -16,10 +16,9 @@ export function chunks(createFront: CreateFront): void {
     ['a packet later', [CHUNKED, BODY, HONEST]],
     ['in pieces', [CHUNKED, `${BODY}0\r`, '\nX-S', 'um: 1\r\n', '\r\n']],
   ])('ignores trailer fields that come %s, and responds', async (_, packets) => {
-    const { port } = await startFront(createFront, describeRequest);
-    const client = await openConnection(port);
+    const client = await (await startFront(createFront, describeRequest)).connect();
     client.socket.setNoDelay(true);
-    for (const packet of packets) await sent(client.socket, packet);
+    for (const packet of packets) await client.sendPacket(packet);
     const { status, body } = await client.response();
     expect(status).toBe(200);
     expect(JSON.parse(body)).toMatchObject({ bytes: 2, sha256: sha256(Buffer.from('ab')) });
@@ -41,7 +40,7 @@ export function chunks(createFront: CreateFront): void {
     });
     const client = await openConnection(port);
     client.socket.setNoDelay(true);
-    for (const packet of packets) await sent(client.socket, packet);
+    for (const packet of packets) await client.sendPacket(packet);
     client.socket.end();
     await client.closed(5_000);
     expect(seen).toEqual(['/shown']);
@@ -69,20 +68,12 @@ export function chunks(createFront: CreateFront): void {
 
   // nginx speaks HTTP/1.0 to an upstream unless configured otherwise.
   it('serves HTTP/1.0, or names the directive of a proxy to set', async () => {
-    const { port } = await startFront(createFront, describeRequest);
-    const client = await openConnection(port);
+    const client = await (await startFront(createFront, describeRequest)).connect();
     client.send('GET /old HTTP/1.0\r\nHost: test\r\nConnection: close\r\n\r\n');
     await client.closed(5_000);
     const text = client.received();
     expect(text).toMatch(/\r\nx-api-version: v1\r\n/i);
     if (text.includes(' 200 ')) expect(text).toContain('"/old"');
     else expect(text).toMatch(/ 505 [\s\S]*\r\n\r\n\{.*proxy_http_version 1\.1;.*\}\s*$/);
-  });
-}
-
-/** In a packet of its own, as far as a socket allows. '' waits only. */
-function sent(socket: { write(text: string, done: () => void): void }, text: string): Promise<void> {
-  return new Promise((resolve) => {
-    socket.write(text, () => setTimeout(resolve, 5));
   });
 }

@@ -13,8 +13,7 @@ import {
 /** Several requests on a connection, and the front's own beginning and end. */
 export function connections(createFront: CreateFront): void {
   it('responds to one request after the other on a connection', async () => {
-    const { port } = await startFront(createFront, describeRequest);
-    const client = await openConnection(port);
+    const client = await (await startFront(createFront, describeRequest)).connect();
     for (const path of ['/1', '/2', '/3']) {
       client.send(requestHead(`POST ${path} HTTP/1.1`, ['Content-Length: 4']));
       client.send('body');

@@ -68,17 +68,15 @@ function largeHeaders(createFront: CreateFront): void {
 
   // Red without the binary's own bound set: the native parser rejects 4 KiB that come in two packets.
   it('takes a header block below the limit that comes in pieces', async () => {
-    const { port } = await startFront(createFront, describeRequest);
-    const client = await openConnection(port);
+    const client = await (await startFront(createFront, describeRequest)).connect();
     client.socket.setNoDelay(true);
     const head = requestHead('GET / HTTP/1.1', [`X-Large: ${'x'.repeat(15_000)}`]);
-    for (let at = 0; at < head.length; at += 1_460) await sent(client, head.slice(at, at + 1_460));
+    for (let at = 0; at < head.length; at += 1_460) await client.sendPacket(head.slice(at, at + 1_460));
     expect(await client.response()).toMatchObject({ status: 200 });
   });
 
   it('closes an endless header block', async () => {
-    const { port } = await startFront(createFront, describeRequest);
-    const client = await openConnection(port);
+    const client = await (await startFront(createFront, describeRequest)).connect();
     client.send(`GET / HTTP/1.1\r\nHost: test\r\nX-Large: ${'x'.repeat(1_000_000)}`);
     await client.closed(2_000);
   });
@@ -263,10 +261,3 @@ const AMBIGUOUS_FRAMINGS: Array<[what: string, headers: string[], body: string]>
   ['two codings', ['Transfer-Encoding: chunked, identity'], NO_CHUNK],
   ['chunks and then another coding', [CHUNKED, 'Transfer-Encoding: x'], NO_CHUNK],
 ];
-
-/** Sent in a packet of its own, as far as a socket allows. */
-function sent({ socket }: RawConnection, text: string): Promise<void> {
-  return new Promise((resolve) => {
-    socket.write(text, () => setTimeout(resolve, 2));
-  });
-}

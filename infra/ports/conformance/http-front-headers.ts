@@ -82,8 +82,7 @@ async function otherExpectations(createFront: CreateFront): Promise<void> {
 
 /** Red with the installed binary for Node 20: no response ever comes. */
 async function unusualNames(createFront: CreateFront): Promise<void> {
-  const { port } = await startFront(createFront, describeRequest);
-  const client = await openConnection(port);
+  const client = await (await startFront(createFront, describeRequest)).connect();
   for (const line of ['x_request_id: 1', '_x: 1', 'x-trace_: 1', 'a.b: 1', 'Long_Name_With_Words: 1']) {
     client.send(requestHead('GET / HTTP/1.1', [line, 'X-Value: kept']));
     const { status, body } = await client.response();
@@ -94,8 +93,7 @@ async function unusualNames(createFront: CreateFront): Promise<void> {
 
 /** Red when they are joined as a list. */
 async function twoKeys(createFront: CreateFront): Promise<void> {
-  const { port } = await startFront(createFront, describeRequest);
-  const client = await openConnection(port);
+  const client = await (await startFront(createFront, describeRequest)).connect();
   const seen: string[] = [];
   for (const lines of [['Idempotency-Key: a', 'Idempotency-Key: b'], ['Idempotency-Key: a, b']]) {
     client.send(requestHead('GET / HTTP/1.1', lines));

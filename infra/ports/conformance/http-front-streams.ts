@@ -62,7 +62,7 @@ export function streamedResponses(createFront: CreateFront): void {
   });
 
   it('gives announced lengths of every size whole', async () => {
-    const { url } = await startFront(createFront, (exchange) => streamBody(exchange, true));
+    const { url } = await startFront(createFront, streamBody);
     for (const bytes of [0, 1, 65_536, 65_537, 5_000_000]) {
       const body = randomBytes(bytes);
       sources.set(`/${bytes}`, body);
@@ -72,7 +72,7 @@ export function streamedResponses(createFront: CreateFront): void {
   });
 
   it('sends the announced length of a small response and of a response to HEAD', async () => {
-    const { url } = await startFront(createFront, (exchange) => streamBody(exchange, true));
+    const { url } = await startFront(createFront, streamBody);
     sources.set('/small', randomBytes(100));
     expect((await fetch(`${url}/small`)).headers.get('content-length')).toBe('100');
     expect((await fetch(`${url}/small`, { method: 'HEAD' })).headers.get('content-length')).toBe('100');
@@ -228,8 +228,8 @@ export function streamedResponses(createFront: CreateFront): void {
 
 const sources = new Map<string, Buffer>();
 
-/** Streams the source that is named by the path, as its reader takes it. */
-function streamBody(exchange: Exchange, announce: boolean): void {
+/** Streams the source that is named by the path, of an announced length, as its reader takes it. */
+function streamBody(exchange: Exchange): void {
   const source = sources.get(exchange.path) ?? Buffer.alloc(0);
   let at = 0;
   const more = () => {
@@ -240,7 +240,7 @@ function streamBody(exchange: Exchange, announce: boolean): void {
     }
     exchange.end();
   };
-  exchange.begin(200, announce ? [['content-length', String(source.length)]] : []);
+  exchange.begin(200, [['content-length', String(source.length)]]);
   exchange.onDrain(more);
   more();
 }

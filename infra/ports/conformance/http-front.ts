@@ -42,8 +42,7 @@ function requests(createFront: CreateFront): void {
   });
 
   it('joins the values of a repeated header and reads them as UTF-8', async () => {
-    const { port } = await startFront(createFront, describeRequest);
-    const client = await openConnection(port);
+    const client = await (await startFront(createFront, describeRequest)).connect();
     client.send(Buffer.from(requestHead('GET / HTTP/1.1', ['X-A: 1', 'x-b: grün ☂ !', 'x-a: 2'])));
     const { body } = await client.response();
     const { headers } = JSON.parse(Buffer.from(body, 'latin1').toString());
@@ -51,8 +50,7 @@ function requests(createFront: CreateFront): void {
   });
 
   it('takes over a request id of visible ASCII and makes one in place of any other', async () => {
-    const { port } = await startFront(createFront, describeRequest);
-    const client = await openConnection(port);
+    const client = await (await startFront(createFront, describeRequest)).connect();
     const idOf = async (id: string) => {
       client.send(requestHead('GET / HTTP/1.1', [`X-Request-Id: ${id}`]));
       const { headers, body } = await client.response();

@@ -20,15 +20,17 @@ export function idempotencyStoreConformance(
   });
 }
 
+const { absent, created, duplicate, reused } = OUTCOME;
+
 function oneClaim(create: CreateStoreHarness): void {
   it('creates what is new, and gives a repeat the times of the original', async () => {
     const session = await openSession(create);
     const [first] = await session.claim([{ id: 1, fingerprint: 7, occurredAtMs: 100, createdAtMs: 200 }]);
-    expect(first).toMatchObject({ outcome: OUTCOME.created });
+    expect(first).toMatchObject({ outcome: created });
     await session.commit();
     const repeat = { id: 1, fingerprint: 7, occurredAtMs: 101, createdAtMs: 202 };
     expect(await session.claim([repeat])).toEqual([
-      { outcome: OUTCOME.duplicate, occurredAtMs: 100, createdAtMs: 200 },
+      { outcome: duplicate, occurredAtMs: 100, createdAtMs: 200 },
     ]);
   });
 
@@ -37,9 +39,7 @@ function oneClaim(create: CreateStoreHarness): void {
     await session.claim([item({ id: 1, fingerprint: 7 })]);
     await session.commit();
     const other = { id: 1, fingerprint: 8, occurredAtMs: 5, createdAtMs: 6 };
-    expect(await session.claim([other])).toEqual([
-      { outcome: OUTCOME.reused, occurredAtMs: 5, createdAtMs: 6 },
-    ]);
+    expect(await session.claim([other])).toEqual([{ outcome: reused, occurredAtMs: 5, createdAtMs: 6 }]);
   });
 
   // Mutant it catches: two items of one batch both created.
@@ -52,12 +52,7 @@ function oneClaim(create: CreateStoreHarness): void {
       item({ id: 2 }),
     ];
     const judged = await session.claim(items);
-    expect(judged.map(({ outcome }) => outcome)).toEqual([
-      OUTCOME.created,
-      OUTCOME.duplicate,
-      OUTCOME.reused,
-      OUTCOME.created,
-    ]);
+    expect(judged.map(({ outcome }) => outcome)).toEqual([created, duplicate, reused, created]);
     expect(judged[1]?.occurredAtMs).toBe(3);
     expect(session.lastClaim()).toMatchObject({ created: 2, waits: true });
   });
@@ -66,12 +61,7 @@ function oneClaim(create: CreateStoreHarness): void {
     const session = await openSession(create);
     const looks = [item({ id: 1, readOnly: true }), item({ id: 2 }), item({ id: 2, readOnly: true })];
     const judged = await session.claim([...looks, item({ id: 1 })]);
-    expect(judged.map(({ outcome }) => outcome)).toEqual([
-      OUTCOME.absent,
-      OUTCOME.created,
-      OUTCOME.duplicate,
-      OUTCOME.created,
-    ]);
+    expect(judged.map(({ outcome }) => outcome)).toEqual([absent, created, duplicate, created]);
   });
 
   // Mutant it catches: trusting the tag, or comparing a part of the id only.
@@ -79,7 +69,7 @@ function oneClaim(create: CreateStoreHarness): void {
     const session = await openSession(create);
     const bits = Array.from({ length: 128 }, (_, bit) => item({ id: 1, turnedBit: bit }));
     const judged = await session.claim([item({ id: 1 }), ...bits]);
-    expect(judged.every(({ outcome }) => outcome === OUTCOME.created)).toBe(true);
+    expect(judged.every(({ outcome }) => outcome === created)).toBe(true);
   });
 
   it('of nothing creates nothing', async () => {
@@ -112,7 +102,6 @@ function severalClaims(create: CreateStoreHarness): void {
     await session.claim([item({ id: 6 }), item({ id: 4 })]);
     await session.release(1);
     const judged = await session.claim([1, 2, 3, 4, 5, 6].map((id) => item({ id, readOnly: true })));
-    const { absent, duplicate } = OUTCOME;
     expect(judged.map(({ outcome }) => outcome)).toEqual([
       duplicate,
       duplicate,
@@ -134,7 +123,7 @@ function severalClaims(create: CreateStoreHarness): void {
       await session.restart(how);
     }
     const judged = await session.claim(restarts.map((_, id) => item({ id })));
-    const original = { outcome: OUTCOME.duplicate, createdAtMs: 2 };
+    const original = { outcome: duplicate, createdAtMs: 2 };
     expect(judged).toEqual(restarts.map((_, id) => ({ ...original, occurredAtMs: 10 + id })));
   });
 }

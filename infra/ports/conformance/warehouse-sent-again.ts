@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { Poison } from '../../../schemas/failures.ts';
 import { eventLines, TEST_NOW_MS, type TestEvent } from '../../../tests/support/event-line.ts';
 import { HOURLY_MERGED, HOURLY_VALUES } from '../../../tests/support/hourly-values.ts';
-import type { EventBlock, Warehouse } from '../warehouse.ts';
+import type { EventBlock, Statement, Warehouse } from '../warehouse.ts';
 
 const TIMEOUT_MS = 10_000;
 const HOUR_MS = 3_600_000;
@@ -158,8 +158,16 @@ function isOfOctober({ occurredAtMs }: TestEvent): boolean {
 async function spoil(warehouse: Warehouse, statements: string[]): Promise<void> {
   for (const statement of statements) {
     const sql = statement.startsWith('ALTER') ? `${statement} SETTINGS mutations_sync = 1` : statement;
-    await warehouse.query({ sql, connection: 'load', timeoutMs: TIMEOUT_MS });
+    await query(warehouse, sql, 'load');
   }
+}
+
+function query<Row>(
+  warehouse: Warehouse,
+  sql: string,
+  connection: Statement['connection'] = 'counters',
+): Promise<Row[]> {
+  return warehouse.query<Row>({ sql, connection, timeoutMs: TIMEOUT_MS });
 }
 
 /**
@@ -167,14 +175,13 @@ async function spoil(warehouse: Warehouse, statements: string[]): Promise<void> 
  * reason.
  */
 async function detachPart(warehouse: Warehouse, partition: string): Promise<void> {
-  const [table] = await warehouse.query<{ path: string }>({
-    sql: `SELECT data_paths[1] AS path FROM system.tables WHERE database = 'metergate' AND name = 'events'`,
-    connection: 'load',
-    timeoutMs: TIMEOUT_MS,
-  });
+  const [table] = await query<{ path: string }>(
+    warehouse,
+    `SELECT data_paths[1] AS path FROM system.tables WHERE database = 'metergate' AND name = 'events'`,
+    'load',
+  );
   if (!table) throw new Error('there is no table of events');
-  const sql = `ALTER TABLE metergate.events DETACH PARTITION ID '${partition}'`;
-  await warehouse.query({ sql, connection: 'load', timeoutMs: TIMEOUT_MS });
+  await query(warehouse, `ALTER TABLE metergate.events DETACH PARTITION ID '${partition}'`, 'load');
   const detached = join(table.path, 'detached');
   const parts = readdirSync(detached).filter((name) => name.startsWith(partition));
   for (const name of parts) renameSync(join(detached, name), join(detached, `broken-on-start_${name}`));
@@ -199,7 +206,7 @@ async function sums(warehouse: Warehouse): Promise<Sums> {
                  toString(sum(h.events)) AS hourly, toString(sum(h.total)) AS hourlyTotal,
                  toString(uniqExactMerge(h.uniques)) AS uniques
                FROM metergate.usage_hourly AS h`;
-  const [row] = await warehouse.query<Sums>({ sql, connection: 'counters', timeoutMs: TIMEOUT_MS });
+  const [row] = await query<Sums>(warehouse, sql);
   if (!row) throw new Error('an aggregate without a row');
   return row;
 }
@@ -215,16 +222,12 @@ function wrongHours(warehouse: Warehouse): Promise<unknown[]> {
       FROM metergate.usage_hourly GROUP BY customer_id, hour
     ) AS h USING (customer_id, hour)
     WHERE e.expected != h.found`;
-  return warehouse.query({ sql, connection: 'counters', timeoutMs: TIMEOUT_MS });
+  return query(warehouse, sql);
 }
 
 async function tables(warehouse: Warehouse): Promise<string[]> {
   const sql = `SELECT name FROM system.tables
                WHERE database = 'metergate' AND engine != 'MaterializedView' ORDER BY name`;
-  const found = await warehouse.query<{ name: string }>({
-    sql,
-    connection: 'counters',
-    timeoutMs: TIMEOUT_MS,
-  });
+  const found = await query<{ name: string }>(warehouse, sql);
   return found.map(({ name }) => name);
 }

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { engineConformance } from '../../../infra/ports/conformance/engine.ts';
 import type { EngineHarness } from '../../../infra/ports/conformance/engine-harness.ts';
 import {
   CUSTOMER,
   ENVIRONMENT,
   NOW_MS,
+  openEngine,
   REQUEST_ID,
 } from '../../../infra/ports/conformance/engine-session.ts';
 import type { CommitPart, UsageRequest } from '../../../infra/ports/engine.ts';
@@ -129,16 +130,12 @@ describe('the wasm engine and the js engine', () => {
 
 async function twoEngines(): Promise<[EngineHarness, EngineHarness]> {
   const engines = [
-    await createEngineHarness(createJsEngine),
-    await createEngineHarness(createWasmEngine),
+    await openEngine(() => createEngineHarness(createJsEngine)),
+    await openEngine(() => createEngineHarness(createWasmEngine)),
   ] as const;
   for (const engine of engines) {
-    onTestFinished(() => engine.close());
-    engine.setNow(NOW_MS);
-    engine.putCustomer({ id: CUSTOMER, externalId: 'acme' });
     engine.putCustomer({ id: 'cus_oooooooooooooooooooooooooo', externalId: 'other' });
     engine.putCustomer({ id: 'cus_gggggggggggggggggggggggggg', externalId: 'gone', archived: true });
-    engine.putMeter({ key: 'api_calls' });
     engine.putMeter({ key: 'users', property: 'user' });
     engine.putMeter({ key: 'seats', isLatest: true });
     engine.putMeter({ key: 'old_calls', archived: true });

@@ -1,8 +1,8 @@
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import {
   CUSTOMER,
   ENVIRONMENT,
-  NOW_MS,
+  openEngine,
   REQUEST_ID,
 } from '../../../infra/ports/conformance/engine-session.ts';
 import type { Engine, UsageRequest } from '../../../infra/ports/engine.ts';
@@ -15,12 +15,7 @@ import { createWasmEngine } from './wasm-engine.ts';
 let engine: Engine<unknown>;
 
 beforeEach(async () => {
-  const harness = await createEngineHarness(createWasmEngine);
-  onTestFinished(() => harness.close());
-  harness.setNow(NOW_MS);
-  harness.putCustomer({ id: CUSTOMER });
-  harness.putMeter({ key: 'api_calls' });
-  engine = harness.engine;
+  engine = (await openEngine(() => createEngineHarness(createWasmEngine))).engine;
   // Until its names are cached a batch goes to the js engine.
   await engine.read(batchOf('"before"'));
 });

@@ -1,6 +1,6 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { listenUntil } from '../../support/listen.ts';
 import { startFiller } from './filler.ts';
 
 const BODY = `{"summary":{"total":1,"created":0},"more":"${'x'.repeat(300)}"}`;
@@ -16,11 +16,10 @@ it('goes on until it is stopped, and leaves no connection', async () => {
     });
     socket.on('error', () => undefined);
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  onTestFinished(() => void server.close());
+  const { port } = await listenUntil(onTestFinished, server);
   const connections = () =>
     new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count)));
-  const filler = await startFiller((server.address() as AddressInfo).port, Buffer.from('POST'));
+  const filler = await startFiller(port, Buffer.from('POST'));
   await vi.waitFor(() => expect(requests).toBeGreaterThan(100), 20_000);
   await filler.stop();
   await vi.waitFor(async () => expect(await connections()).toBe(0), 20_000);

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
+import { listenUntil } from '../../support/listen.ts';
 import { startKiller } from './killer.ts';
 
 const REQUEST = Buffer.from('POST / HTTP/1.1\r\n\r\n');
@@ -9,16 +10,14 @@ const REQUEST = Buffer.from('POST / HTTP/1.1\r\n\r\n');
 /** A server that does this with each request, and a process to be killed in its place. */
 async function victimOf(response: (socket: Socket) => void) {
   const server = createServer((socket) => socket.once('data', () => response(socket)));
-  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = await listenUntil(onTestFinished, server);
   const victim = spawn('sleep', ['60'], { stdio: 'ignore' });
   await once(victim, 'spawn');
   const killer = startKiller();
   onTestFinished(() => {
     killer.close();
     victim.kill('SIGKILL');
-    server.close();
   });
-  const { port } = server.address() as AddressInfo;
   return { victim, fire: () => killer.fire({ port, pid: victim.pid ?? 0, request: REQUEST }) };
 }
 

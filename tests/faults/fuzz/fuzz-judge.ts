@@ -13,7 +13,11 @@ export type FuzzJudge = ReturnType<typeof createFuzzJudge>;
 /** What is wrong with this response; undefined when it is as the contract says. */
 export type JudgeResponse = (response: TimedResponse) => string | undefined;
 
-export interface TimedResponse extends RawResponse {
+export interface TimedResponse {
+  status: number;
+  /** Names in lower case. */
+  headers: Record<string, string | string[] | undefined>;
+  text: string;
   requestedAtMs: number;
   respondedAtMs: number;
 }
@@ -237,14 +241,6 @@ function tally({ counts }: Books, what: string): void {
   counts[what] = (counts[what] ?? 0) + 1;
 }
 
-/** A response as it came. */
-interface RawResponse {
-  status: number;
-  /** Names in lower case. */
-  headers: Record<string, string | string[] | undefined>;
-  text: string;
-}
-
 /** Our own words never have these: traces, places in our code, values that were not meant to be printed. */
 const INSIDE = [
   /\n\s+at /,
@@ -257,7 +253,7 @@ const INSIDE = [
 ];
 
 /** What is wrong with any response, whatever the request: undefined when nothing is. */
-function frameFault({ status, headers, text }: RawResponse): string | undefined {
+function frameFault({ status, headers, text }: TimedResponse): string | undefined {
   if (status >= 500) return `returns ${status}`;
   if (headers['x-api-version'] !== 'v1') return 'carries no X-API-Version';
   if (headers['content-type'] !== 'application/json') return `is ${headers['content-type']}`;
@@ -267,7 +263,7 @@ function frameFault({ status, headers, text }: RawResponse): string | undefined 
 }
 
 /** The code of a rejection; an Error that says what is wrong with its form. */
-function codeOf({ status, headers, text }: RawResponse): string | Error {
+function codeOf({ status, headers, text }: TimedResponse): string | Error {
   const { error } = JSON.parse(text) as { error?: Record<string, unknown> };
   const { code, message, requestId } = error ?? {};
   if (typeof code !== 'string' || !Object.hasOwn(ERROR_STATUS, code))

@@ -177,15 +177,12 @@ function jobsPaid(customer: LimitedCustomer, used: readonly UsedEvent[]): bigint
 }
 
 async function walletProblems(api: Api, customerId: string, rest: bigint): Promise<string[]> {
-  const { balance, unpaid } = await walletOf(api, customerId);
+  const { body } = await getPatiently(api, `/customers/${customerId}/credits`, READ_PATIENCE_MS);
+  const wallet = body as { balance: unknown; unpaid: unknown };
+  const balance = creditUnits(numberText(wallet.balance) ?? '');
+  const unpaid = creditUnits(numberText(wallet.unpaid) ?? '');
   if (balance - unpaid === rest && (balance === 0n || unpaid === 0n)) return [];
   return [`${customerId} has ${balance} and owes ${unpaid}, and it is to be ${rest} (10^-24)`];
-}
-
-async function walletOf(api: Api, customerId: string): Promise<{ balance: bigint; unpaid: bigint }> {
-  const { body } = await getPatiently(api, `/customers/${customerId}/credits`, READ_PATIENCE_MS);
-  const { balance, unpaid } = body as { balance: unknown; unpaid: unknown };
-  return { balance: creditUnits(numberText(balance) ?? ''), unpaid: creditUnits(numberText(unpaid) ?? '') };
 }
 
 interface Notified {
