@@ -48,18 +48,12 @@ describe('an idempotent POST', () => {
   it('may be repaired under the same key after a rejection', async () => {
     const headers = keyed();
     const { email } = newCustomer();
-    expectRejection(
-      await api.call('POST', CUSTOMERS, { body: { email }, headers }),
-      'invalid_request',
-      'name',
-    );
+    const nameless = await api.call('POST', CUSTOMERS, { body: { email }, headers });
+    expectRejection(nameless, 'invalid_request', 'name');
     const taken = newCustomer();
     await api.call('POST', CUSTOMERS, { body: taken });
-    expectRejection(
-      await api.call('POST', CUSTOMERS, { body: taken, headers }),
-      'already_exists',
-      'externalId',
-    );
+    const again = await api.call('POST', CUSTOMERS, { body: taken, headers });
+    expectRejection(again, 'already_exists', 'externalId');
     expect((await api.call('POST', CUSTOMERS, { body: { name: 'n', email }, headers })).status).toBe(201);
   });
 

@@ -51,11 +51,8 @@ describe('an add-on', () => {
     for (const addonId of [id, key, 'addon_gone', '__proto__']) {
       const params = { addonId };
       expectRejection(await api.request('addons.retrieve', { ...theirs, params }), 'not_found', 'addonId');
-      expectRejection(
-        await api.request('addons.retrieveEntitlements', { ...theirs, params }),
-        'not_found',
-        'addonId',
-      );
+      const given = await api.request('addons.retrieveEntitlements', { ...theirs, params });
+      expectRejection(given, 'not_found', 'addonId');
       expectRejection(await put(addonId, [], theirs), 'not_found', 'addonId');
     }
     expect((await api.request('addons.create', { ...theirs, body })).status).toBe(201);

@@ -76,11 +76,8 @@ describe('a budget', () => {
     expectRejection(await put({ hard: 1 }, 'none'), 'meter_not_found', 'meterKey');
     const unknown = { params: { customerId: 'cus_none', meterKey: 'calls' }, body: { hard: 1 } };
     expectRejection(await api.request('budgets.put', unknown), 'customer_not_found', 'customerId');
-    expectRejection(
-      await api.request('budgets.list', { params: { customerId: 'cus_none' } }),
-      'customer_not_found',
-      'customerId',
-    );
+    const list = await api.request('budgets.list', { params: { customerId: 'cus_none' } });
+    expectRejection(list, 'customer_not_found', 'customerId');
     expect((await read()).body).toMatchObject({ hard: 10 });
     const { id } = (await api.request('customers.create')).body;
     await api.request('customers.archive', { params: { customerId: id } });

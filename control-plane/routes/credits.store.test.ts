@@ -193,11 +193,8 @@ describe('a grant', () => {
       const params = { customerId: name };
       expectRejection(await grant(name, body, theirs), 'customer_not_found', 'customerId');
       for (const operation of ['credits.retrieve', 'credits.listLedger'] as const) {
-        expectRejection(
-          await api.request(operation, { ...theirs, params }),
-          'customer_not_found',
-          'customerId',
-        );
+        const response = await api.request(operation, { ...theirs, params });
+        expectRejection(response, 'customer_not_found', 'customerId');
       }
     }
     await api.request('customers.archive', { params: { customerId } });

@@ -135,11 +135,8 @@ describe('a change of a feature', () => {
   it.each(rejected)('is rejected with %o', async (patch, code, param) => {
     const feature = await metered();
     const params = { featureKey: feature.key };
-    expectRejection(
-      await api.request('features.update', { params, body: { name: 'x', ...patch } }),
-      code,
-      param,
-    );
+    const response = await api.request('features.update', { params, body: { name: 'x', ...patch } });
+    expectRejection(response, code, param);
     expect((await api.request('features.retrieve', { params })).body).toEqual(feature);
   });
 

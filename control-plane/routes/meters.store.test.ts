@@ -136,11 +136,8 @@ describe('an existing meter', () => {
   it.each(rejected)('rejects the change %o', async (patch, code, param) => {
     const meter = await newMeter({ aggregation: 'max' });
     const params = { meterId: meter.key };
-    expectRejection(
-      await api.request('meters.update', { params, body: { name: 'x', ...patch } }),
-      code,
-      param,
-    );
+    const response = await api.request('meters.update', { params, body: { name: 'x', ...patch } });
+    expectRejection(response, code, param);
     expect((await api.request('meters.retrieve', { params })).body).toEqual(meter);
   });
 
@@ -150,11 +147,8 @@ describe('an existing meter', () => {
     const wide = await api.request('meters.update', { params, body: '{"creditRate":0.1234567890123}' });
     expectRejection(wide, 'value_invalid', 'creditRate');
     const body = '{"creditRates":{"property":"a","rates":{"b":1e400}}}';
-    expectRejection(
-      await api.request('meters.update', { params, body }),
-      'value_invalid',
-      'creditRates.rates.b',
-    );
+    const nested = await api.request('meters.update', { params, body });
+    expectRejection(nested, 'value_invalid', 'creditRates.rates.b');
   });
 
   it('is changed only as it was seen', async () => {
@@ -164,10 +158,8 @@ describe('an existing meter', () => {
     const seen = { 'if-match': String(headers.etag) };
     const first = await api.request('meters.update', { params, body: { name: 'a' }, headers: seen });
     expect(first.status).toBe(200);
-    expectRejection(
-      await api.request('meters.update', { params, body: { name: 'b' }, headers: seen }),
-      'precondition_failed',
-    );
+    const second = await api.request('meters.update', { params, body: { name: 'b' }, headers: seen });
+    expectRejection(second, 'precondition_failed');
     expectRejection(await api.request('meters.archive', { params, headers: seen }), 'precondition_failed');
   });
 

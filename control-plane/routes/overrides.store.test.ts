@@ -127,11 +127,8 @@ describe('an override', () => {
     const customerId = await made.customer();
     await overrides.put(customerId, 'sso', { value: true });
     await api.request('customers.archive', { params: { customerId } });
-    expectRejection(
-      await overrides.put(customerId, 'sso', { value: false }),
-      'customer_archived',
-      'customerId',
-    );
+    const late = await overrides.put(customerId, 'sso', { value: false });
+    expectRejection(late, 'customer_archived', 'customerId');
     expect(await made.list(customerId)).toEqual([]);
     expect((await made.check(customerId, 'sso')).reasonCode).toBe('customer_archived');
     expect((await overrides.remove(customerId, 'sso')).status).toBe(204);
@@ -163,11 +160,8 @@ describe('an override', () => {
       ];
       for (const response of responses) expectRejection(response, 'customer_not_found', 'customerId');
       const theirs = await api.request('customers.create', { key });
-      expectRejection(
-        await overrides.put(theirs.body.id, 'sso', { value: true }, { key }),
-        'feature_not_found',
-        'featureKey',
-      );
+      const ofOurs = await overrides.put(theirs.body.id, 'sso', { value: true }, { key });
+      expectRejection(ofOurs, 'feature_not_found', 'featureKey');
     }
     expect((await made.check(customerId, 'sso')).reasonCode).toBe('granted_by_override');
   });

@@ -177,21 +177,12 @@ describe('the entitlements of a plan', () => {
     const theirs = await api.request('createPlan', { key, body: { productId: 'p', name: 'Theirs' } });
     const body = { entitlements: SET.slice(0, 1) };
     const over = { key, params: { planId: theirs.body.id }, body };
-    expectRejection(
-      await api.request('plans.replaceEntitlements', over),
-      'feature_not_found',
-      'entitlements.0.featureKey',
-    );
-    expectRejection(
-      await api.request('plans.replaceEntitlements', { key, params, body }),
-      'plan_not_found',
-      'planId',
-    );
-    expectRejection(
-      await api.request('plans.retrieveEntitlements', { key, params }),
-      'plan_not_found',
-      'planId',
-    );
+    const foreignFeature = await api.request('plans.replaceEntitlements', over);
+    expectRejection(foreignFeature, 'feature_not_found', 'entitlements.0.featureKey');
+    const foreignPlan = await api.request('plans.replaceEntitlements', { key, params, body });
+    expectRejection(foreignPlan, 'plan_not_found', 'planId');
+    const read = await api.request('plans.retrieveEntitlements', { key, params });
+    expectRejection(read, 'plan_not_found', 'planId');
   });
 
   it.each([0, -1, 1.5, 2, 2 ** 31, 'x'])('have no version %s', async (version) => {

@@ -157,11 +157,8 @@ describe('a new subscription', () => {
     const own = await api.request('customers.create', test);
     expectRejection(await request({ customerId: own.body.id }), 'plan_not_found', 'planId');
     const params = { subscriptionId: body.id };
-    expectRejection(
-      await api.request('subscriptions.retrieve', { ...test, params }),
-      'subscription_not_found',
-      'subscriptionId',
-    );
+    const read = await api.request('subscriptions.retrieve', { ...test, params });
+    expectRejection(read, 'subscription_not_found', 'subscriptionId');
     expect((await api.request('subscriptions.list', test)).body.total).toBe(0);
     expect((await api.request('subscriptions.list', { ...test, query: { customerId } })).body.total).toBe(0);
   });

@@ -88,17 +88,14 @@ describe('the log of deliveries', () => {
       'webhookEndpoints.test',
       'webhookEndpoints.replay',
     ] as const) {
-      expectRejection(
-        await api.request(operation, { key: stranger, params }),
-        'endpoint_not_found',
-        'endpointId',
-      );
+      const response = await api.request(operation, { key: stranger, params });
+      expectRejection(response, 'endpoint_not_found', 'endpointId');
     }
-    expectRejection(
-      await api.request('webhookDeliveries.list', { ...one.of(), query: { status: 'gone' as never } }),
-      'invalid_request',
-      'status',
-    );
+    const unknown = await api.request('webhookDeliveries.list', {
+      ...one.of(),
+      query: { status: 'gone' as never },
+    });
+    expectRejection(unknown, 'invalid_request', 'status');
   });
 });
 

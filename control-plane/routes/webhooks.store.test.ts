@@ -183,11 +183,8 @@ describe('an event', () => {
     await api.request('customers.create', { key: live.secret });
     const [event] = (await api.request('webhookEvents.list', { key: live.secret })).body.data;
     const params = { eventId: event?.id ?? '' };
-    expectRejection(
-      await api.request('webhookEvents.retrieve', { key: test.secret, params }),
-      'not_found',
-      'eventId',
-    );
+    const read = await api.request('webhookEvents.retrieve', { key: test.secret, params });
+    expectRejection(read, 'not_found', 'eventId');
     expect((await api.request('webhookEvents.list', { key: test.secret })).body.total).toBe(0);
   });
 

@@ -138,11 +138,8 @@ describe('a counter', () => {
     const { data } = (await usage.api.call('GET', '/api/v1/meters')).body;
     const { id } = data.find(({ key }: { key: string }) => key === 'sum');
     expect((await usage.api.call('GET', `/api/v1/usage/${usage.customerId}/${id}`)).body.meterId).toBe('sum');
-    expectRejection(
-      await usage.api.call('GET', '/api/v1/usage/cus_unknown/sum'),
-      'customer_not_found',
-      'customerId',
-    );
+    const unknown = await usage.api.call('GET', '/api/v1/usage/cus_unknown/sum');
+    expectRejection(unknown, 'customer_not_found', 'customerId');
     expectRejection(await usage.read('nothing'), 'meter_not_found', 'meterId');
     const key = usage.api.keys.test.secret;
     expectRejection(await usage.read('sum', { key }), 'customer_not_found', 'customerId');
