@@ -1,6 +1,5 @@
 import { createServer } from 'node:http';
 import type { Pool } from 'pg';
-import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import type { TSchema } from 'typebox';
 import { request } from 'undici';
@@ -21,6 +20,7 @@ import type { Output, Route } from '../schemas/route.ts';
 import { type OperationId, ROUTES, type Routes } from '../schemas/routes.ts';
 import { listen } from '../tests/support/listen.ts';
 import { ofThisFile } from '../tests/support/of-this-file.ts';
+import { SILENT } from '../tests/support/silent-log.ts';
 import { createTestDatabase } from '../tests/support/test-database.ts';
 import type { AppOptions } from './app.ts';
 import { createControlPlane } from './control-plane.ts';
@@ -98,21 +98,19 @@ export interface UsageStores {
   logReader: EventLogReader;
 }
 
-const log = pino({ level: 'silent' });
-
 /** Over a database of its own. Without usage stores the log is empty and ClickHouse is unavailable. */
 export async function startApi(
   stores: UsageStores = { warehouse: UNAVAILABLE_WAREHOUSE, logReader: EMPTY_LOG },
   { clock = systemClock, ...options }: AppOptions & { clock?: Clock } = {},
 ): Promise<ApiUnderTest> {
   const database = await createTestDatabase();
-  const pool = createPool({ url: database.url, name: 'test', log });
+  const pool = createPool({ url: database.url, name: 'test', log: SILENT });
   const secrets = deriveSecrets(Buffer.alloc(32, 7));
   const plane = createControlPlane(
-    { ...stores, pool, secrets, clock, log, metrics: new Registry() },
+    { ...stores, pool, secrets, clock, log: SILENT, metrics: new Registry() },
     options,
   );
-  const listener = createListener({ url: () => database.url, log }, plane.notifications);
+  const listener = createListener({ url: () => database.url, log: SILENT }, plane.notifications);
   const server = createServer(plane.listener);
   const { url: origin, close } = await listen(server);
 

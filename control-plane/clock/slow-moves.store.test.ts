@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
-import { pino } from 'pino';
 import { expect, it, vi } from 'vitest';
 import { holdJob } from '../../domain/store/job-leases.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import { rejectRows } from '../http/rejection-under-test.ts';
 import { createBackoffQueue } from '../jobs/backoff-queue.ts';
 import type { DueSubscription } from '../store/due-subscriptions.ts';
@@ -75,9 +75,17 @@ it('a pass ends with the first that takes too long again', async () => {
     return clock.aheadMs;
   };
   const slow = createBackoffQueue<DueSubscription>({ monotonicMs }, ({ id }) => id);
-  const log = pino({ level: 'silent' });
   const { signal } = new AbortController();
-  const look = { pool, log, metrics, slow, hold, job: SUBSCRIPTION_CLOCK, nowMs: clock.nowMs, signal };
+  const look = {
+    pool,
+    log: SILENT,
+    metrics,
+    slow,
+    hold,
+    job: SUBSCRIPTION_CLOCK,
+    nowMs: clock.nowMs,
+    signal,
+  };
   expect(await moveDue(look)).toBe(false);
   expect(await tries()).toBe(2);
 });

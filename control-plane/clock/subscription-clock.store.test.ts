@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
-import { pino } from 'pino';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { endJob, holdJob, shareEpoch } from '../../domain/store/job-leases.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import { startStopwatch } from '../../tests/support/stopwatch.ts';
 import { startApi } from '../api-under-test.ts';
 import { createBackoffQueue } from '../jobs/backoff-queue.ts';
@@ -115,9 +115,17 @@ it('a cancellation waits for a chunk of rolls, not for all that are due', async 
     return epoch;
   };
   const { signal } = new AbortController();
-  const log = pino({ level: 'silent' });
   const slow = createBackoffQueue<DueSubscription>(clock, ({ id }) => id);
-  const look = { pool, log, metrics, slow, hold, job: SUBSCRIPTION_CLOCK, nowMs: clock.nowMs, signal };
+  const look = {
+    pool,
+    log: SILENT,
+    metrics,
+    slow,
+    hold,
+    job: SUBSCRIPTION_CLOCK,
+    nowMs: clock.nowMs,
+    signal,
+  };
   expect(await moveDue(look)).toBe(true);
   const { rows } = await pool.query('SELECT object_id FROM audit_log ORDER BY id');
   const moved = rows.map((entry) => entry.object_id);

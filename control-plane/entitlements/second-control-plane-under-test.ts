@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createServer } from 'node:http';
 import type { Pool } from 'pg';
-import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { request } from 'undici';
 import { deriveSecrets } from '../../domain/secrets.ts';
@@ -12,6 +11,7 @@ import { createPool } from '../../infra/postgres/pool.ts';
 import type { EntitlementDecision } from '../../schemas/resources/entitlements.ts';
 import { listen } from '../../tests/support/listen.ts';
 import { ofThisFile } from '../../tests/support/of-this-file.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import type { ApiUnderTest, UsageStores, Wire } from '../api-under-test.ts';
 import type { AppOptions } from '../app.ts';
 import { createControlPlane } from '../control-plane.ts';
@@ -52,19 +52,22 @@ export interface SecondControlPlaneOptions extends AppOptions {
   listens?: boolean;
 }
 
-const log = pino({ level: 'silent' });
-
 export async function startSecondControlPlane(
   api: ApiUnderTest,
   { warehouse, logReader }: UsageStores,
   { listens = true, ...options }: SecondControlPlaneOptions = {},
 ): Promise<SecondControlPlane> {
   const requested = watchStatements();
-  const pool = requested.watchPool(createPool({ url: api.url, name: 'second', log }));
+  const pool = requested.watchPool(createPool({ url: api.url, name: 'second', log: SILENT }));
   const secrets = deriveSecrets(Buffer.alloc(32, 7));
   const stores = { pool, warehouse: requested.watchWarehouse(warehouse), logReader, secrets };
-  const plane = createControlPlane({ ...stores, clock: systemClock, log, metrics: new Registry() }, options);
-  const listener = listens ? createListener({ url: () => api.url, log }, plane.notifications) : undefined;
+  const plane = createControlPlane(
+    { ...stores, clock: systemClock, log: SILENT, metrics: new Registry() },
+    options,
+  );
+  const listener = listens
+    ? createListener({ url: () => api.url, log: SILENT }, plane.notifications)
+    : undefined;
   const server = createServer((...exchange) => requested.within(() => plane.listener(...exchange)));
   const { port, url: origin, close } = await listen(server);
 

@@ -1,6 +1,6 @@
-import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { createPool } from '../../infra/postgres/pool.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import { apiOfThisFile, expectRejection, newCustomer } from '../api-under-test.ts';
 import { lockRequestKey } from '../store/idempotent-responses.ts';
 import { createRunChange } from './idempotent.ts';
@@ -141,7 +141,7 @@ describe('an idempotent POST', () => {
     const client = await api.pool.connect();
     await client.query('BEGIN');
     await lockRequestKey(client, request, 1_000);
-    const pool = createPool({ url: api.url, name: 'crowd', log: pino({ level: 'silent' }), max: 12 });
+    const pool = createPool({ url: api.url, name: 'crowd', log: SILENT, max: 12 });
     try {
       const crowd = createRunChange(pool, Buffer.alloc(32), 30_000);
       const rejected: unknown[] = [];

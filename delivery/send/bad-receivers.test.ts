@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
-import { pino } from 'pino';
 import { buildConnector } from 'undici';
 import { afterAll, describe, expect, it } from 'vitest';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import { startStopwatch } from '../../tests/support/stopwatch.ts';
 import { type Receiver, startRawReceiver, startReceiver, testReceiver } from '../receiver-under-test.ts';
 import { type Attempt, createSend } from './send.ts';
@@ -16,11 +16,10 @@ import { type Attempt, createSend } from './send.ts';
 const TIMEOUT_MS = 1_000;
 /** For a machine that is busy. */
 const GRACE_MS = 5_000;
-const log = pino({ level: 'silent' });
 const SECRETS = [`whsec_${Buffer.alloc(32, 1).toString('base64')}`];
 const EVENT = { eventId: 'evt_1', body: '{}', secrets: SECRETS };
 
-const sender = createSend({ log, attemptTimeoutMs: TIMEOUT_MS });
+const sender = createSend({ log: SILENT, attemptTimeoutMs: TIMEOUT_MS });
 afterAll(() => sender.close());
 
 function attempt({ url }: Pick<Receiver, 'url'>): Promise<Attempt> {
@@ -180,7 +179,7 @@ describe('a bad receiver', () => {
       flood(socket, CHUNK);
     });
     const before = process.memoryUsage.rss();
-    const patient = createSend({ log });
+    const patient = createSend({ log: SILENT });
     const request = { ...EVENT, url: receiver.url, privateTargets: 'all' as const, attemptNumber: 1 };
     const all = await Promise.all(Array.from({ length: 100 }, () => patient.send(request)));
     await patient.close();
@@ -194,7 +193,7 @@ describe('a bad receiver', () => {
     const connectNow = buildConnector({});
     const triedAtMs: number[] = [];
     const patient = createSend({
-      log,
+      log: SILENT,
       connect: (options, callback) => {
         triedAtMs.push(performance.now());
         connectNow(options, callback);

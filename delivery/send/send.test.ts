@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { pino } from 'pino';
 import { afterAll, describe, expect, it } from 'vitest';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import {
   type Received,
   type Receiver,
@@ -16,11 +16,10 @@ import { type Attempt, createSend, type SendOptions, type SendRequest } from './
  * Mutants that turn it red: redirects followed; U+0000 kept; the whole response kept; `succeeded` for every
  * response; `Retry-After` of a success used; waiting for a name that hangs.
  */
-const log = pino({ level: 'silent' });
 const SECRETS = [`whsec_${Buffer.alloc(32, 1).toString('base64')}`];
 const EVENT = { eventId: 'evt_1', body: '{"id":"evt_1","é":"💡"}', secrets: SECRETS };
 
-const sender = createSend({ log });
+const sender = createSend({ log: SILENT });
 afterAll(() => sender.close());
 
 function attempt({ url }: Pick<Receiver, 'url'>, more: Partial<SendRequest> = {}): Promise<Attempt> {
@@ -132,7 +131,7 @@ describe('an attempt', () => {
 
 describe('a name', () => {
   const resolvedBy = async (resolve: NonNullable<SendOptions['resolve']>) => {
-    const own = createSend({ log, attemptTimeoutMs: 1_000, resolve });
+    const own = createSend({ log: SILENT, attemptTimeoutMs: 1_000, resolve });
     const shown = await own.send({
       ...EVENT,
       url: 'https://a.example/',

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import { pino } from 'pino';
 import { Webhook } from 'standardwebhooks';
 import { Stripe } from 'stripe';
 import { afterAll, describe, expect, it } from 'vitest';
 import { newId } from '../../schemas/primitives/ids.ts';
 import { severalAtOnce } from '../../tests/support/several-at-once.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import { type Received, receiverOfThisFile, startReading } from '../receiver-under-test.ts';
 import { createSend } from './send.ts';
 import { signatureHeaders } from './sign.ts';
@@ -23,7 +23,7 @@ const received = new Map<string, Received>();
 const receiver = await receiverOfThisFile(
   startReading((one) => received.set(String(one.headers['webhook-id']), one)),
 );
-const sender = createSend({ log: pino({ level: 'silent' }) });
+const sender = createSend({ log: SILENT });
 afterAll(() => sender.close());
 
 /** Text of any character, and numbers that a double would round: as no JSON printer would write it again. */

@@ -1,8 +1,8 @@
 import { Redis } from 'iovalkey';
-import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { databaseBehindWay } from '../../tests/servers/faulty-way.ts';
 import { startRedis } from '../../tests/servers/start-redis.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import { startStopwatch } from '../../tests/support/stopwatch.ts';
 import { type DistributedIdempotencyStore, OUTCOME } from '../ports/idempotency-store.ts';
 import { createPool } from '../postgres/pool.ts';
@@ -83,7 +83,7 @@ test('while it is paused nothing is claimed, and afterwards it is the same store
 /** To a database of the test's own; closed, it makes Postgres unavailable. */
 async function ownWay() {
   const { url, way } = await databaseBehindWay(onTestFinished);
-  const pool = createPool({ url, name: 'test', log: pino({ level: 'silent' }) });
+  const pool = createPool({ url, name: 'test', log: SILENT });
   onTestFinished(() => pool.end());
   return { pool, way };
 }

@@ -1,7 +1,7 @@
-import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Statement, Warehouse } from '../../../infra/ports/warehouse.ts';
 import { Transient } from '../../../schemas/failures.ts';
+import { SILENT } from '../../../tests/support/silent-log.ts';
 import type { Freshness } from '../../usage/freshness.ts';
 import { type CounterCache, createCounterCache } from './counter-cache.ts';
 import type { CounterPlace } from './counter-store.ts';
@@ -30,7 +30,7 @@ let cache: CounterCache;
 beforeEach(() => {
   vi.useFakeTimers({ now: START_MS });
   [loadedTo, stored, isUnavailable, statements] = [10, 7, false, []];
-  cache = createCounterCache({ warehouse, freshness, log: pino({ level: 'silent' }) });
+  cache = createCounterCache({ warehouse, freshness, log: SILENT });
 });
 
 afterEach(() => {
