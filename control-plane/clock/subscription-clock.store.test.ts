@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { endJob, holdJob, shareEpoch } from '../../domain/store/job-leases.ts';
+import { lockWaits } from '../../tests/support/lock-waits.ts';
 import { SILENT } from '../../tests/support/silent-log.ts';
 import { startStopwatch } from '../../tests/support/stopwatch.ts';
 import { startApi } from '../api-under-test.ts';
@@ -229,7 +230,7 @@ it('what was found due several times is moved once, and what is due no more not 
   await owner.query('BEGIN');
   await owner.query('UPDATE subscriptions SET cancel_at = NULL WHERE id = $1', [kept.id]);
   const move = moveSubscription(turn, kept);
-  await vi.waitFor(async () => expect(await waiting(pool)).toBe(1), WAIT);
+  await vi.waitFor(async () => expect(await lockWaits(pool)).toBe(1), WAIT);
   await owner.query('COMMIT');
   owner.release();
   expect(await move).toBe(false);
@@ -278,11 +279,4 @@ it('the control plane runs it: a trial ends by itself within ten seconds', async
 async function left(pool: Pool): Promise<number> {
   const { rows } = await pool.query(`SELECT count(*) FROM subscriptions WHERE status <> 'canceled'`);
   return rows[0].count;
-}
-
-async function waiting(pool: Pool): Promise<number | null> {
-  const { rowCount } = await pool.query(
-    `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-  );
-  return rowCount;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { lockWaits } from '../../tests/support/lock-waits.ts';
 import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 import {
   auditEntries,
@@ -36,13 +37,6 @@ const get = (params: { planId: string }, query: Record<string, number> = {}) =>
   api.request('plans.retrieveEntitlements', { params, query });
 
 const WAIT = { timeout: 10_000, interval: 20 };
-
-async function isSessionWaiting(): Promise<boolean> {
-  const { rowCount } = await api.pool.query(
-    `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-  );
-  return rowCount === 1;
-}
 
 const SET = [
   { featureKey: 'sso', value: true },
@@ -87,7 +81,7 @@ describe('the entitlements of a plan', () => {
     const changed = put(params, []).finally(() => {
       hasResponse = true;
     });
-    await vi.waitFor(async () => expect(hasResponse || (await isSessionWaiting())).toBe(true), WAIT);
+    await vi.waitFor(async () => expect(hasResponse || (await lockWaits(api.pool)) === 1).toBe(true), WAIT);
     await rival.query('COMMIT');
     rival.release();
     expect((await changed).body).toEqual({ ...params, version: 2, entitlements: [] });

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { lockWaits } from '../../tests/support/lock-waits.ts';
 import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 import { inMinutes, subscriptionsUnderTest } from '../subscriptions/subscriptions-under-test.ts';
 
@@ -189,19 +190,12 @@ describe('a new subscription', () => {
       const requested = made.subscribe(named).finally(() => {
         hasResponse = true;
       });
-      await vi.waitFor(async () => expect(hasResponse || (await isSessionWaiting())).toBe(true), WAIT);
+      await vi.waitFor(async () => expect(hasResponse || (await lockWaits(api.pool)) === 1).toBe(true), WAIT);
       await rival.query('COMMIT');
       rival.release();
       expectRejection(await requested, code, param);
     },
   );
-
-  async function isSessionWaiting(): Promise<boolean> {
-    const { rowCount } = await api.pool.query(
-      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-    );
-    return rowCount === 1;
-  }
 });
 
 describe('the list of subscriptions', () => {

@@ -4,6 +4,7 @@ import { findCustomerGrants, heldNow } from '../../../domain/find-customer-grant
 import { shownEffectiveValue } from '../../../domain/rules/decide-entitlement.ts';
 import { resolveEntitlements } from '../../../domain/rules/resolve-entitlements.ts';
 import { exactJson, parseExact } from '../../../schemas/primitives/exact-json.ts';
+import { lockWaits } from '../../../tests/support/lock-waits.ts';
 import { startStopwatch } from '../../../tests/support/stopwatch.ts';
 import { apiOfThisFile, expectRejection } from '../../api-under-test.ts';
 import type { Database } from '../../http/request-context.ts';
@@ -168,7 +169,7 @@ describe('slow reads of customer grants', () => {
         api.request('entitlements.list', { params: { customerId } }),
       );
       const responses = Promise.all(lists);
-      await expect.poll(waitingForLock, { interval: 20, timeout: 5_000 }).toBe(4);
+      await expect.poll(() => lockWaits(api.pool), { interval: 20, timeout: 5_000 }).toBe(4);
       const passedMs = startStopwatch();
       expect((await api.request('workspace.retrieve')).status).toBe(200);
       const features = [{ featureKey: 'sso' }];
@@ -206,12 +207,4 @@ async function changesToNotify(): Promise<number> {
 
 interface Rejected {
   error: { code: string };
-}
-
-async function waitingForLock(): Promise<number> {
-  const { rows } = await api.pool.query<{ waiting: number }>(
-    `SELECT count(*) AS waiting FROM pg_stat_activity
-      WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-  );
-  return rows[0]?.waiting ?? 0;
 }
