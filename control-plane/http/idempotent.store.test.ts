@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createPool } from '../../infra/postgres/pool.ts';
+import { deferred } from '../../tests/support/deferred.ts';
 import { SILENT } from '../../tests/support/silent-log.ts';
 import { apiOfThisFile, expectRejection, newCustomer } from '../api-under-test.ts';
 import { lockRequestKey } from '../store/idempotent-responses.ts';
@@ -114,20 +115,16 @@ describe('an idempotent POST', () => {
   it('is rejected with its key in use when a rival takes too long', async () => {
     const runChange = createRunChange(api.pool, Buffer.alloc(32), 50);
     const request = { environment: 'e', method: 'POST', path: '/', key: 'slow', bodyText: '{}' };
-    let finish = (): void => undefined;
-    const begun = new Promise<void>((resolve) => {
-      void runChange(request, async () => {
-        resolve();
-        await new Promise<void>((finished) => {
-          finish = finished;
-        });
-        return { status: 201, body: 'first' };
-      });
+    const [begun, finished] = [deferred<void>(), deferred<void>()];
+    void runChange(request, async () => {
+      begun.resolve();
+      await finished.promise;
+      return { status: 201, body: 'first' };
     });
-    await begun;
+    await begun.promise;
     const rival = runChange(request, async () => ({ status: 201, body: 'second' }));
     await expect(rival).rejects.toMatchObject({ rejection: { code: 'idempotency_key_in_use' } });
-    finish();
+    finished.resolve();
     await expect
       .poll(() => runChange(request, async () => ({ status: 201, body: 'third' })), { timeout: 20_000 })
       .toMatchObject({ body: 'first', replayed: true });

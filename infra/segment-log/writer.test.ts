@@ -1,6 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { deferred } from '../../tests/support/deferred.ts';
 import { testFrame } from '../ports/conformance/event-log.ts';
 import type { EventLogWriter } from '../ports/event-log.ts';
 import { testLog } from './log-under-test.ts';
@@ -125,17 +126,12 @@ function faultyDisk() {
       bytesMax = bytes;
     },
     holdNextWrite() {
-      let release = () => {};
-      const released = new Promise<void>((resolve) => {
-        release = resolve;
-      });
-      const written = new Promise<void>((resolve) => {
-        onWritten = () => {
-          resolve();
-          return released;
-        };
-      });
-      return { written, release };
+      const [written, released] = [deferred<void>(), deferred<void>()];
+      onWritten = () => {
+        written.resolve();
+        return released.promise;
+      };
+      return { written: written.promise, release: released.resolve };
     },
   };
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Statement, Warehouse } from '../../../infra/ports/warehouse.ts';
 import { Transient } from '../../../schemas/failures.ts';
+import { deferred } from '../../../tests/support/deferred.ts';
 import { SILENT } from '../../../tests/support/silent-log.ts';
 import type { Freshness } from '../../usage/freshness.ts';
 import { type CounterCache, createCounterCache } from './counter-cache.ts';
@@ -23,7 +24,7 @@ let loadedTo: number;
 let stored: number;
 let isUnavailable: boolean;
 let isHanging = false;
-let release = () => {};
+const held = deferred<void>();
 let statements: Statement[];
 let cache: CounterCache;
 
@@ -47,11 +48,7 @@ const freshness = {
 const warehouse = {
   async query(statement: Statement) {
     statements.push(statement);
-    if (isHanging) {
-      await new Promise<void>((resolve) => {
-        release = resolve;
-      });
-    }
+    if (isHanging) await held.promise;
     if (isUnavailable) throw new Transient('warehouse_unavailable', 'ClickHouse is unavailable');
     const { customers = [], meters0 = [] } = (statement.params ?? {}) as Record<string, string[]>;
     const current = String(stored);
@@ -141,7 +138,7 @@ describe('the counter cache', () => {
     await pass(0);
     isHanging = false;
     expect(await cache.read([placeOf('cus_a', { meterKey: 'other' })])).toMatchObject([{ current: '7' }]);
-    release();
+    held.resolve();
     expect(await hanging).toMatchObject([{ current: '7' }]);
   });
 
