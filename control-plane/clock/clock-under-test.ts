@@ -64,6 +64,27 @@ export async function clockUnderTest() {
   };
 }
 
+/** What a subscription has that is active from the start on, but for whose it is and its term. */
+export const PLAIN = {
+  planVersion: null,
+  status: 'active',
+  statusSince: START,
+  startsAt: START,
+  cancelsAtPeriodEnd: false,
+  pendingPlanId: null,
+  noRollBefore: null,
+  cancelAt: null,
+  canceledAt: null,
+  trialEnd: null,
+  processorSubscriptionId: null,
+  processorChangedAt: null,
+  localChangedAt: null,
+  processorCancelAt: null,
+  processorSimulated: false,
+  metadata: null,
+  createdAt: START,
+} as const;
+
 interface Place {
   pool: Pool;
   environment: string;
@@ -78,27 +99,11 @@ async function addSubscription(place: Place, fields: Partial<SubscriptionFields>
     id,
     customerId,
     planId,
-    planVersion: null,
-    status: 'active',
-    statusSince: START,
+    ...PLAIN,
     ...fieldsOfTerm({
       cycle: { anchorMs: START.getTime(), interval: 'month', intervalCount: 1 },
       period: { fromMs: START.getTime(), toMs: Date.UTC(2026, 1, 28) },
     }),
-    startsAt: START,
-    cancelsAtPeriodEnd: false,
-    pendingPlanId: null,
-    noRollBefore: null,
-    cancelAt: null,
-    canceledAt: null,
-    trialEnd: null,
-    processorSubscriptionId: null,
-    processorChangedAt: null,
-    localChangedAt: null,
-    processorCancelAt: null,
-    processorSimulated: false,
-    metadata: null,
-    createdAt: START,
     ...fields,
   });
   return id;

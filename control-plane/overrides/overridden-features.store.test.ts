@@ -21,8 +21,7 @@ const clock = { ...systemClock, nowMs: () => frozenMs ?? systemClock.nowMs() };
 const api = await apiOfThisFile(undefined, { clock });
 const made = customerGrantsUnderTest(api);
 const overrides = overridesUnderTest(api);
-await made.feature('sso', 'boolean');
-await made.feature('seats', 'limit');
+await made.features({ sso: 'boolean', seats: 'limit' });
 
 describe('an overridden feature of a customer', () => {
   it('replaces what its subscriptions give, and is there without any', async () => {

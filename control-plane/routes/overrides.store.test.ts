@@ -14,8 +14,7 @@ import { auditEntries } from '../subscriptions/subscriptions-under-test.ts';
 const api = await apiOfThisFile();
 const made = customerGrantsUnderTest(api);
 const overrides = overridesUnderTest(api);
-await made.feature('sso', 'boolean');
-await made.feature('seats', 'limit');
+await made.features({ sso: 'boolean', seats: 'limit' });
 
 const FAR = '2099-01-01T02:00:00+02:00';
 

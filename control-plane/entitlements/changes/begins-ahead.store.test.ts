@@ -19,8 +19,7 @@ const clock = { aheadMs: 0, nowMs: () => Date.now() + clock.aheadMs, monotonicMs
 const api = await apiOfThisFile(undefined, { clock });
 const made = customerGrantsUnderTest(api);
 const notified = notifiedUnderTest(api.pool, api.environment);
-await made.feature('sso', 'boolean');
-await made.feature('seats', 'limit');
+await made.features({ sso: 'boolean', seats: 'limit' });
 
 describe('a subscription that begins in 40 days', () => {
   it('entitles from then on and not before, and is notified of then', async () => {
@@ -135,8 +134,7 @@ describe('a plan that waits for the end of the period', () => {
   });
 
   it('covers usage from the end of the period on, however late the clock comes', async () => {
-    await api.request('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
-    await made.feature('calls', 'metered', 'calls');
+    await made.meteredFeature('calls');
     const customerId = await made.customer();
     const end = inDays(3);
     const id = await made.subscribe(customerId, { calls: 5 }, { currentPeriodEnd: end });

@@ -39,6 +39,11 @@ export function notifiedUnderTest(pool: Pool, environment: string) {
   };
 }
 
+/** Changes of many customers that the notifier has not finished. */
+export async function fanoutJobs(pool: Pool): Promise<number> {
+  return (await pool.query('SELECT FROM fanout_jobs')).rowCount ?? 0;
+}
+
 async function waiting(pool: Pool): Promise<number> {
   const { rows } = await pool.query<{ waiting: number }>(
     `SELECT (SELECT count(*) FROM fanout_jobs)

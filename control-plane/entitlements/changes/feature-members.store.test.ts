@@ -3,7 +3,7 @@ import { apiOfThisFile } from '../../api-under-test.ts';
 import type { FanoutJob } from '../../store/fanout-jobs.ts';
 import { FANOUT_MEMBERS } from '../../store/fanout-members.ts';
 import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
-import { notifiedUnderTest } from './changes-under-test.ts';
+import { fanoutJobs, notifiedUnderTest } from './changes-under-test.ts';
 
 /*
  * A change of a metered feature reaches the metered history of every customer that has it, whatever the value
@@ -76,8 +76,7 @@ it('a name alone changes no history', async () => {
     params: { featureKey },
     body: { name: 'Other', meterKey: meters[0] },
   });
-  const { rows } = await api.pool.query('SELECT count(*) AS jobs FROM fanout_jobs');
-  expect(rows).toEqual([{ jobs: 0 }]);
+  expect(await fanoutJobs(api.pool)).toBe(0);
   expect(await limitsOf(meters[0])).toEqual(before);
 });
 

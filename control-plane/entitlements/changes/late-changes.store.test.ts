@@ -5,6 +5,7 @@ import { processorOfThisFile } from '../../processor/processor-under-test.ts';
 import type { ReportedSubscription } from '../../processor/stripe-under-test.ts';
 import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
 import { CHANGE_NOTIFIER } from './change-notifier.ts';
+import { fanoutJobs } from './changes-under-test.ts';
 
 /*
  * A change that is reported later than it took effect, by the processor or by a clock, over HTTP and a real
@@ -19,8 +20,9 @@ const HOUR_MS = 3_600_000;
 
 const made = await processorOfThisFile();
 const held = customerGrantsUnderTest(made.api);
-await made.api.request('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
-await held.feature('calls', 'metered', 'calls');
+await held.meteredFeature('calls');
+
+const fanouts = () => fanoutJobs(made.api.pool);
 
 let named = 0;
 let theirs: string;
@@ -195,10 +197,6 @@ async function overdueSince(atMs: number): Promise<void> {
 
 function override(customerId: string, body: object) {
   return made.api.request('overrides.put', { params: { customerId, featureKey: 'calls' }, body });
-}
-
-async function fanouts(): Promise<number> {
-  return (await made.api.pool.query('SELECT count(*) FROM fanout_jobs')).rows[0].count;
 }
 
 /** In a transaction that blocks the change notifier, in whichever process it runs. */

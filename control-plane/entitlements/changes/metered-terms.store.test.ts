@@ -22,10 +22,7 @@ const clock = { atMs: Date.now(), nowMs: () => clock.atMs, monotonicMs: () => pe
 const api = await apiOfThisFile(undefined, { clock });
 const made = customerGrantsUnderTest(api);
 const notified = notifiedUnderTest(api.pool, api.environment);
-for (const key of ['calls', 'bytes']) {
-  await api.request('meters.create', { body: { key, name: key, aggregation: 'sum' } });
-  await made.feature(key, 'metered', key);
-}
+for (const key of ['calls', 'bytes']) await made.meteredFeature(key);
 
 describe('a change of one customer', () => {
   it('applies from its own time on, within the current period', async () => {

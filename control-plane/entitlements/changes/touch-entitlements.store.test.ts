@@ -24,9 +24,7 @@ const api = await apiOfThisFile(undefined, { clock });
 const { environment } = api;
 const made = customerGrantsUnderTest(api);
 const notified = notifiedUnderTest(api.pool, environment);
-for (const [key, type] of Object.entries({ sso: 'boolean', seats: 'limit', storage: 'limit' })) {
-  await made.feature(key, type);
-}
+await made.features({ sso: 'boolean', seats: 'limit', storage: 'limit' });
 const pro = await made.plan({ sso: true, seats: 5 });
 const team = await made.plan({ sso: false, seats: 10, storage: null });
 const seatsMore = await made.addon('seats-more', { seats: 0.5 });

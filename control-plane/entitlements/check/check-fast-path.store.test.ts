@@ -20,9 +20,7 @@ const stores = { warehouse: UNAVAILABLE_WAREHOUSE, logReader: EMPTY_LOG };
 const api = await apiOfThisFile(stores);
 const made = customerGrantsUnderTest(api);
 const listening = await secondControlPlaneOfThisFile(api, stores);
-await made.feature('sso', 'boolean');
-await made.feature('audit', 'boolean');
-await made.feature('seats', 'limit');
+await made.features({ sso: 'boolean', audit: 'boolean', seats: 'limit' });
 
 describe('the check fast path', () => {
   /** The public port adds them to every response that lacks them: http-front-headers.ts. */
