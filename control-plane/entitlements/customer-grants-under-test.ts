@@ -52,6 +52,10 @@ export function customerGrantsUnderTest(api: ApiUnderTest) {
     },
     change: (subscriptionId: string, body: object) =>
       done('subscriptions.update', { params: { subscriptionId }, body }),
+    cancel: (subscriptionId: string, at: 'now' | 'period_end') =>
+      done('subscriptions.cancel', { params: { subscriptionId }, body: { at } }),
+    override: (customerId: string, featureKey: string, body: object) =>
+      done('overrides.put', { params: { customerId, featureKey }, body }),
     list: async (customerId: string) => {
       const response = await api.request('entitlements.list', { params: { customerId } });
       expect(response.status).toBe(200);
