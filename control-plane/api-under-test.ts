@@ -133,9 +133,14 @@ export async function startApi(
     pool,
     url: database.url,
     addWorkspace,
-    addKey: async (state) => {
+    async addKey({ scopes = ['*'], revokedAt, expiresAt }) {
       const key = newApiKey('secret', 'live');
-      await insertKey(pool, key, { environment, hash: hashApiKey(key, secrets.keyPepper), ...state });
+      const hash = hashApiKey(key, secrets.keyPepper);
+      await pool.query(
+        `INSERT INTO api_keys (id, environment, kind, hash, last4, scopes, revoked_at, expires_at)
+         VALUES ($1, $2, 'secret', $3, 'test', $4, $5, $6)`,
+        [key, environment, hash, scopes, revokedAt, expiresAt],
+      );
       return key;
     },
     call,
@@ -203,24 +208,6 @@ export function expectRejection(response: ApiResponse, code: ErrorCode, param?: 
     code,
     param,
   });
-}
-
-async function insertKey(
-  pool: Pool,
-  id: string,
-  {
-    environment,
-    hash,
-    scopes = ['*'],
-    revokedAt,
-    expiresAt,
-  }: KeyState & { environment: string; hash: Buffer },
-): Promise<void> {
-  await pool.query(
-    `INSERT INTO api_keys (id, environment, kind, hash, last4, scopes, revoked_at, expires_at)
-     VALUES ($1, $2, 'secret', $3, 'test', $4, $5, $6)`,
-    [id, environment, hash, scopes, revokedAt, expiresAt],
-  );
 }
 
 async function callApi(

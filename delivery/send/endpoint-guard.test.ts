@@ -7,7 +7,7 @@ import { CERTIFICATE, CERTIFICATE_KEY } from '../../app/roles/certificate-under-
 import { INTERNAL_ADDRESSES } from '../../infra/platform/internal-addresses-under-test.ts';
 import type { PrivateTargets } from '../../infra/platform/private-targets.ts';
 import { SILENT } from '../../tests/support/silent-log.ts';
-import { listenAsReceiver, receiverOfThisFile, startRawReceiver } from '../receiver-under-test.ts';
+import { listenAsReceiver, receiverOfThisFile, requestTo, startRawReceiver } from '../receiver-under-test.ts';
 import { INTERNAL_HOSTS } from './internal-hosts-under-test.ts';
 import { type Attempt, createSend } from './send.ts';
 
@@ -60,8 +60,7 @@ async function addressOf(hostname: string): Promise<string> {
 }
 
 function attempt(url: string, privateTargets: PrivateTargets = 'none'): Promise<Attempt> {
-  const secrets = [`whsec_${Buffer.alloc(32).toString('base64')}`];
-  return sender.send({ url, eventId: 'evt_1', body: '{}', secrets, privateTargets, attemptNumber: 1 });
+  return sender.send(requestTo(url, { privateTargets }));
 }
 
 async function expectNothingReached(attempts: Array<Promise<Attempt>>): Promise<void> {
@@ -151,16 +150,8 @@ describe('a connection', () => {
 
   it('is rejected with a certificate of an unknown authority', async () => {
     const plain = createSend({ log: SILENT });
-    const secrets = ['whsec_AAAA'];
-    const request = {
-      eventId: 'evt_1',
-      body: '{}',
-      secrets,
-      privateTargets: 'all' as const,
-      attemptNumber: 1,
-    };
-    const url = `https://127.0.0.1:${outside.port}/`;
-    expect(await plain.send({ ...request, url })).toMatchObject({ errorCode: 'tls_failed' });
+    const request = requestTo(`https://127.0.0.1:${outside.port}/`);
+    expect(await plain.send(request)).toMatchObject({ errorCode: 'tls_failed' });
     await plain.close();
   });
 
@@ -169,10 +160,9 @@ describe('a connection', () => {
     async (may) => {
       const plain = createSend({ log: SILENT });
       const receiver = await startRawReceiver((socket) => socket.end('HTTP/1.1 204 No Content\r\n\r\n'));
-      const request = { eventId: 'evt_1', body: '{}', secrets: ['whsec_AAAA'], attemptNumber: 1 };
       for (const host of ['127.0.0.1', 'localhost', '2130706433']) {
-        const url = `http://${host}:${receiver.port}/`;
-        expect((await plain.send({ ...request, url, privateTargets: may })).outcome).toBe('succeeded');
+        const request = requestTo(`http://${host}:${receiver.port}/`, { privateTargets: may });
+        expect((await plain.send(request)).outcome).toBe('succeeded');
       }
       await plain.close();
       await receiver.close();

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { newId } from '../../schemas/primitives/ids.ts';
 import { severalAtOnce } from '../../tests/support/several-at-once.ts';
 import { SILENT } from '../../tests/support/silent-log.ts';
-import { type Received, receiverOfThisFile, startReading } from '../receiver-under-test.ts';
+import { type Received, receiverOfThisFile, requestTo, startReading } from '../receiver-under-test.ts';
 import { createSend } from './send.ts';
 import { signatureHeaders } from './sign.ts';
 
@@ -41,17 +41,8 @@ function escaped(value: string): string {
   return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
 }
 
-const request = (one: string, secrets = [SECRET]) => ({
-  url: receiver.url,
-  eventId: newId('evt'),
-  body: one,
-  secrets,
-  privateTargets: 'all' as const,
-  attemptNumber: 1,
-});
-
-async function sendAndRead(one: string, secrets?: string[]): Promise<Received> {
-  const requested = request(one, secrets);
+async function sendAndRead(one: string, secrets = [SECRET]): Promise<Received> {
+  const requested = requestTo(receiver.url, { eventId: newId('evt'), body: one, secrets });
   const { outcome } = await sender.send(requested);
   const read = received.get(requested.eventId);
   received.delete(requested.eventId);

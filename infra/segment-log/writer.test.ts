@@ -10,9 +10,7 @@ import type { OpenFile } from './segment-appender.ts';
 
 describe('a write that the disk does not take', () => {
   it('is taken back when the disk is full, and the next one takes its place', async () => {
-    const log = testLog();
-    const disk = faultyDisk();
-    const writer = await log.open({ openFile: disk.openFile });
+    const { log, disk, writer } = await logOnFaultyDisk();
     const { end } = await append(writer, 100);
     const size = statSync(log.segment()).size;
     for (const code of ['ENOSPC', 'EDQUOT']) {
@@ -25,9 +23,7 @@ describe('a write that the disk does not take', () => {
   });
 
   it('leaves the log whole when there is no room for a new segment', async () => {
-    const log = testLog(500);
-    const disk = faultyDisk();
-    const writer = await log.open({ openFile: disk.openFile });
+    const { log, disk, writer } = await logOnFaultyDisk(500);
     await append(writer, 200);
     const files = readdirSync(log.directory);
     disk.failNextWrite('ENOSPC');
@@ -42,9 +38,7 @@ describe('a write that the disk does not take', () => {
 
   // Mutant it catches: continuing after EIO, when the page cache holds what the disk does not.
   it('ends the writer for good on any other error', async () => {
-    const log = testLog();
-    const disk = faultyDisk();
-    const writer = await log.open({ openFile: disk.openFile });
+    const { log, disk, writer } = await logOnFaultyDisk();
     await append(writer, 100);
     disk.failNextWrite('EIO');
     const broken = { name: 'Fatal', code: 'log_write_failed' };
@@ -54,9 +48,7 @@ describe('a write that the disk does not take', () => {
   });
 
   it('is continued when the disk took a part of it', async () => {
-    const log = testLog();
-    const disk = faultyDisk();
-    const writer = await log.open({ openFile: disk.openFile });
+    const { log, disk, writer } = await logOnFaultyDisk();
     disk.takeAtMost(37);
     await append(writer, 1_000);
     disk.takeAtMost(1);
@@ -68,9 +60,7 @@ describe('a write that the disk does not take', () => {
 describe('the durable end', () => {
   // Mutant it catches: the end published before the write.
   it('stays where it is until the write has returned', async () => {
-    const log = testLog();
-    const disk = faultyDisk();
-    const writer = await log.open({ openFile: disk.openFile });
+    const { log, disk, writer } = await logOnFaultyDisk();
     const { end } = await append(writer, 100);
     const reader = await openSegmentLogReader({ directory: log.directory });
     const held = disk.holdNextWrite();
@@ -84,6 +74,11 @@ describe('the durable end', () => {
     await reader.close();
   });
 });
+
+async function logOnFaultyDisk(segmentBytesMax?: number) {
+  const [log, disk] = [testLog(segmentBytesMax), faultyDisk()];
+  return { log, disk, writer: await log.open({ openFile: disk.openFile }) };
+}
 
 async function append(writer: EventLogWriter, linesBytes: number) {
   const outcome = await writer.append(testFrame(writer.logId, linesBytes));

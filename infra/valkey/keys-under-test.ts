@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import type { Pool } from 'pg';
 import { onTestFinished } from 'vitest';
 import { sharedRedis } from '../../tests/servers/shared-url.ts';
 import { SILENT } from '../../tests/support/silent-log.ts';
@@ -8,21 +7,13 @@ import { type Clock, systemClock } from '../ports/clock.ts';
 import type { DistributedIdempotencyStore } from '../ports/idempotency-store.ts';
 import { openValkeyKeys, type ValkeyKeysOptions } from './valkey-keys.ts';
 
-/** Keys of one installation, under a prefix of its own: any number of processes open them. */
-export interface KeysUnderTest {
-  pool: Pool;
-  prefix: string;
-  url: string;
-  open(options?: Partial<ValkeyKeysOptions>): Promise<DistributedIdempotencyStore>;
-}
+export type KeysUnderTest = Awaited<ReturnType<typeof openKeysUnderTest>>;
 
 /** Longer than since 1970: the times of tests are small numbers, and keys of such an age would be swept. */
 const WINDOW_MS = 1e13;
 
-export async function openKeysUnderTest(
-  given?: { url: string },
-  clock: Clock = systemClock,
-): Promise<KeysUnderTest> {
+/** Keys of one installation, under a prefix of its own: any number of processes open them. */
+export async function openKeysUnderTest(given?: { url: string }, clock: Clock = systemClock) {
   const url = given?.url ?? (await sharedRedis());
   const prefix = `test-${randomBytes(6).toString('hex')}`;
   const pool = await testPool();
@@ -31,7 +22,7 @@ export async function openKeysUnderTest(
     pool,
     prefix,
     url,
-    async open(options = {}) {
+    async open(options: Partial<ValkeyKeysOptions> = {}): Promise<DistributedIdempotencyStore> {
       const given = { settings, aheadMsMax: 0, shards: 2, pool, clock, log: SILENT, prefix, ...options };
       const keys = await openValkeyKeys(given);
       onTestFinished(() => keys.close());

@@ -259,12 +259,7 @@ async function customerWith({ subscriptions, override, used, isArchived }: Held)
     if (status !== 'active') await made.change(id, { status });
   }
   const [featureKey, value] = override ?? [];
-  if (featureKey !== undefined) {
-    await api.request('overrides.put', {
-      params: { customerId, featureKey: String(featureKey) },
-      body: { value },
-    });
-  }
+  if (featureKey !== undefined) await made.override(customerId, String(featureKey), { value });
   if (isArchived) await api.request('customers.archive', { params: { customerId } });
   return customerId;
 }

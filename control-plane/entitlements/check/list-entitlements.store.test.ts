@@ -74,9 +74,7 @@ type Overridden = typeof overridden extends fc.Arbitrary<infer One> ? One : neve
 
 async function override(customerId: string, { feature, amount, enabled }: Overridden): Promise<void> {
   const value = FEATURES[feature as keyof typeof FEATURES] === 'boolean' ? enabled : amount;
-  const params = { customerId, featureKey: feature };
-  const body = { value, expiresAt: '2099-01-01T00:00:00Z' };
-  expect((await api.request('overrides.put', { params, body })).status).toBe(200);
+  await made.override(customerId, feature, { value, expiresAt: '2099-01-01T00:00:00Z' });
 }
 
 async function customerWith(subscriptions: Subscribed[], overrides: Overridden[]): Promise<string> {
