@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { Registry } from 'prom-client';
 import type { TSchema } from 'typebox';
 import { request } from 'undici';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { newApiKey } from '../domain/rules/api-key.ts';
 import { deriveSecrets, hashApiKey } from '../domain/secrets.ts';
 import { newWorkspaceKeys, type WorkspaceKeys, writeWorkspace } from '../domain/workspace.ts';
@@ -162,6 +162,13 @@ export async function startApi(
       await database.drop();
     },
   };
+}
+
+/** Another one, for the running test. */
+export async function apiOfThisTest(...given: Parameters<typeof startApi>): Promise<ApiUnderTest> {
+  const api = await startApi(...given);
+  onTestFinished(api.close);
+  return api;
 }
 
 /** One that all tests of a file share. */

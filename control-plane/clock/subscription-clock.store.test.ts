@@ -4,7 +4,7 @@ import { endJob, holdJob, shareEpoch } from '../../domain/store/job-leases.ts';
 import { lockWaits } from '../../tests/support/lock-waits.ts';
 import { SILENT } from '../../tests/support/silent-log.ts';
 import { startStopwatch } from '../../tests/support/stopwatch.ts';
-import { startApi } from '../api-under-test.ts';
+import { apiOfThisTest } from '../api-under-test.ts';
 import { createBackoffQueue } from '../jobs/backoff-queue.ts';
 import { type DueSubscription, FROM_THE_START, findDueRolls } from '../store/due-subscriptions.ts';
 import { auditEntries, subscriptionsUnderTest } from '../subscriptions/subscriptions-under-test.ts';
@@ -260,8 +260,7 @@ it('subscriptions that cannot be moved delay no other', async () => {
 });
 
 it('the control plane runs it: a trial ends by itself within ten seconds', async () => {
-  const api = await startApi();
-  onTestFinished(() => api.close());
+  const api = await apiOfThisTest();
   const { subscribe, notified } = subscriptionsUnderTest(api);
   const trialEnd = new Date(Date.now() + 4_000).toISOString();
   const { body } = await subscribe({ trialEnd });

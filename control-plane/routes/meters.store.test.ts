@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { ErrorCode } from '../../schemas/error-codes.ts';
 import { CHANNELS } from '../../schemas/stored/channels.ts';
 import { AGGREGATIONS } from '../../schemas/usage-limits.ts';
 import { testClient } from '../../tests/support/test-client.ts';
@@ -122,7 +123,7 @@ describe('an existing meter', () => {
     expect(await auditEntries(api.pool, meter.id)).toHaveLength(1);
   });
 
-  const rejected: Array<[patch: object, code: Parameters<typeof expectRejection>[1], param: string]> = [
+  const rejected: Array<[patch: object, code: ErrorCode, param: string]> = [
     [{ key: 'other' }, 'invalid_request', 'key'],
     [{ aggregation: 'sum' }, 'invalid_request', 'aggregation'],
     [{ property: 'user' }, 'invalid_request', 'property'],

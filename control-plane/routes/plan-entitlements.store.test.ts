@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import type { ErrorCode } from '../../schemas/error-codes.ts';
 import { lockWaits } from '../../tests/support/lock-waits.ts';
 import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 import {
@@ -189,29 +190,28 @@ describe('the entitlements of a plan', () => {
 });
 
 describe('a set that cannot be', () => {
-  const rejected: Array<[entitlements: unknown, code: Parameters<typeof expectRejection>[1], param: string]> =
-    [
-      [undefined, 'invalid_request', 'entitlements'],
-      [{}, 'invalid_request', 'entitlements'],
-      [[null], 'invalid_request', 'entitlements.0'],
-      [[{ value: 1 }], 'invalid_request', 'entitlements.0.featureKey'],
-      [[{ featureKey: 'seats' }], 'invalid_request', 'entitlements.0.value'],
-      [[{ featureKey: 'seats', value: '5' }], 'invalid_request', 'entitlements.0.value'],
-      [[{ featureKey: 'seats', value: [5] }], 'invalid_request', 'entitlements.0.value'],
-      [[{ featureKey: 'seats', value: -1 }], 'invalid_request', 'entitlements.0.value'],
-      [[{ featureKey: 'seats', value: true }], 'invalid_request', 'entitlements.0.value'],
-      [[{ featureKey: 'api', value: false }], 'invalid_request', 'entitlements.0.value'],
-      [[{ featureKey: 'sso', value: 1 }], 'invalid_request', 'entitlements.0.value'],
-      [[{ featureKey: 'sso', value: null }], 'invalid_request', 'entitlements.0.value'],
-      [[{ featureKey: 'sso', value: true, soft: true }], 'invalid_request', 'entitlements.0.soft'],
-      [[{ featureKey: 'seats', value: 1, soft: 'yes' }], 'invalid_request', 'entitlements.0.soft'],
-      [[{ featureKey: 'seats', value: 1e15 }], 'value_invalid', 'entitlements.0.value'],
-      [[{ featureKey: 'seats', value: 1e-13 }], 'value_invalid', 'entitlements.0.value'],
-      [[...SET, { featureKey: 'seats', value: 1 }], 'invalid_request', 'entitlements.3.featureKey'],
-      [[...SET, { featureKey: 'deleted', value: 1 }], 'feature_not_found', 'entitlements.3.featureKey'],
-      [[{ featureKey: '__proto__', value: 1 }], 'feature_not_found', 'entitlements.0.featureKey'],
-      [[{ featureKey: `' OR true --`, value: 1 }], 'feature_not_found', 'entitlements.0.featureKey'],
-    ];
+  const rejected: Array<[entitlements: unknown, code: ErrorCode, param: string]> = [
+    [undefined, 'invalid_request', 'entitlements'],
+    [{}, 'invalid_request', 'entitlements'],
+    [[null], 'invalid_request', 'entitlements.0'],
+    [[{ value: 1 }], 'invalid_request', 'entitlements.0.featureKey'],
+    [[{ featureKey: 'seats' }], 'invalid_request', 'entitlements.0.value'],
+    [[{ featureKey: 'seats', value: '5' }], 'invalid_request', 'entitlements.0.value'],
+    [[{ featureKey: 'seats', value: [5] }], 'invalid_request', 'entitlements.0.value'],
+    [[{ featureKey: 'seats', value: -1 }], 'invalid_request', 'entitlements.0.value'],
+    [[{ featureKey: 'seats', value: true }], 'invalid_request', 'entitlements.0.value'],
+    [[{ featureKey: 'api', value: false }], 'invalid_request', 'entitlements.0.value'],
+    [[{ featureKey: 'sso', value: 1 }], 'invalid_request', 'entitlements.0.value'],
+    [[{ featureKey: 'sso', value: null }], 'invalid_request', 'entitlements.0.value'],
+    [[{ featureKey: 'sso', value: true, soft: true }], 'invalid_request', 'entitlements.0.soft'],
+    [[{ featureKey: 'seats', value: 1, soft: 'yes' }], 'invalid_request', 'entitlements.0.soft'],
+    [[{ featureKey: 'seats', value: 1e15 }], 'value_invalid', 'entitlements.0.value'],
+    [[{ featureKey: 'seats', value: 1e-13 }], 'value_invalid', 'entitlements.0.value'],
+    [[...SET, { featureKey: 'seats', value: 1 }], 'invalid_request', 'entitlements.3.featureKey'],
+    [[...SET, { featureKey: 'deleted', value: 1 }], 'feature_not_found', 'entitlements.3.featureKey'],
+    [[{ featureKey: '__proto__', value: 1 }], 'feature_not_found', 'entitlements.0.featureKey'],
+    [[{ featureKey: `' OR true --`, value: 1 }], 'feature_not_found', 'entitlements.0.featureKey'],
+  ];
   it.each(rejected)('%j is %s', async (entitlements, code, param) => {
     const params = await newPlan({ published: true });
     expectRejection(await put(params, entitlements), code, param);

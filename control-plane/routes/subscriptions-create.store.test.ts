@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import type { ErrorCode } from '../../schemas/error-codes.ts';
 import { lockWaits } from '../../tests/support/lock-waits.ts';
 import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 import { inMinutes, subscriptionsUnderTest } from '../subscriptions/subscriptions-under-test.ts';
@@ -130,10 +131,8 @@ describe('a new subscription', () => {
   });
 
   it('is rejected for what is unknown or archived', async () => {
-    const expectRejected = async (
-      fields: object,
-      ...[code, param]: [Parameters<typeof expectRejection>[1], string]
-    ) => expectRejection(await made.subscribe({ ...fields }), code, param);
+    const expectRejected = async (fields: object, ...[code, param]: [ErrorCode, string]) =>
+      expectRejection(await made.subscribe({ ...fields }), code, param);
     await expectRejected({ customerId: `cus_'; --` }, 'customer_not_found', 'customerId');
     await expectRejected({ planId: '__proto__' }, 'plan_not_found', 'planId');
     await expectRejected({ planId: await made.plan({ status: 'archived' }) }, 'plan_archived', 'planId');

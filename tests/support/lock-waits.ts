@@ -8,3 +8,14 @@ export async function lockWaits(pool: Pool): Promise<number> {
   );
   return rows[0]?.waiting ?? 0;
 }
+
+/** Every read of a table waits until it is released. */
+export async function lockOut(pool: Pool, table: string): Promise<() => Promise<void>> {
+  const rival = await pool.connect();
+  await rival.query('BEGIN');
+  await rival.query(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
+  return async () => {
+    await rival.query('ROLLBACK');
+    rival.release();
+  };
+}

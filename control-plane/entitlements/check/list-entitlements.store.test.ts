@@ -4,7 +4,7 @@ import { findCustomerGrants, heldNow } from '../../../domain/find-customer-grant
 import { shownEffectiveValue } from '../../../domain/rules/decide-entitlement.ts';
 import { resolveEntitlements } from '../../../domain/rules/resolve-entitlements.ts';
 import { exactJson, parseExact } from '../../../schemas/primitives/exact-json.ts';
-import { lockWaits } from '../../../tests/support/lock-waits.ts';
+import { lockOut, lockWaits } from '../../../tests/support/lock-waits.ts';
 import { startStopwatch } from '../../../tests/support/stopwatch.ts';
 import { apiOfThisFile, expectRejection } from '../../api-under-test.ts';
 import type { Database } from '../../http/request-context.ts';
@@ -162,7 +162,7 @@ describe('slow reads of customer grants', () => {
     await made.subscribe(customerId, { sso: true });
     // A read of one override also reads what plans give.
     await expect.poll(() => fanoutJobs(api.pool), { timeout: 20_000 }).toBe(0);
-    const release = await lockOut();
+    const release = await lockOut(api.pool, 'plan_entitlements');
     try {
       const startedMs = performance.now();
       const lists = Array.from({ length: 40 }, () =>
@@ -187,17 +187,6 @@ describe('slow reads of customer grants', () => {
     expect(await made.list(customerId)).toHaveLength(1);
   });
 });
-
-/** Every read of plan entitlements waits until it is released. */
-async function lockOut(): Promise<() => Promise<void>> {
-  const rival = await api.pool.connect();
-  await rival.query('BEGIN');
-  await rival.query('LOCK TABLE plan_entitlements IN ACCESS EXCLUSIVE MODE');
-  return async () => {
-    await rival.query('ROLLBACK');
-    rival.release();
-  };
-}
 
 interface Rejected {
   error: { code: string };
