@@ -109,7 +109,8 @@ describe('what is due', () => {
     const length = { interval: 'month', intervalCount: 1 } as const;
     const trial = rowOf({ ...beginning(length, at(14)), status: 'trialing', trialEnd: at(14) });
     expect(dueChange(trial, at(14).getTime())?.fields).toMatchObject({
-      ...{ status: 'active', currentPeriodStart: at(14) },
+      status: 'active',
+      currentPeriodStart: at(14),
       currentPeriodEnd: new Date(addMonths(at(14).getTime(), 1)),
     });
   });

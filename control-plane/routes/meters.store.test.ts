@@ -102,8 +102,14 @@ describe('an existing meter', () => {
     const bare = await api.request('meters.update', { params, body: none });
     for (const field of Object.keys(none)) expect(bare.body).not.toHaveProperty(field);
     expect(bare.body).toEqual({
-      ...{ id: meter.id, key: meter.key, name: 'New', aggregation: 'sum', source: 'api', status: 'active' },
-      ...{ createdAt: meter.createdAt, updatedAt: expect.any(String) },
+      id: meter.id,
+      key: meter.key,
+      name: 'New',
+      aggregation: 'sum',
+      source: 'api',
+      status: 'active',
+      createdAt: meter.createdAt,
+      updatedAt: expect.any(String),
     });
     expect((await api.request('meters.retrieve', { params })).body).toEqual(bare.body);
     expect(await auditEntries(api.pool, meter.id)).toMatchObject([

@@ -30,7 +30,8 @@ function periodFrom(startMs: number) {
   return {
     currentPeriodStart: isoText(startMs),
     currentPeriodEnd: isoText(startMs + PERIOD_MS),
-    ...{ interval: 'day', intervalCount: 10 },
+    interval: 'day',
+    intervalCount: 10,
   };
 }
 

@@ -22,11 +22,15 @@ test('a key is found by its hash, with its scopes, end and revocation', async ()
   const known = { environment: 'ws_a:live', kind: 'secret', scopes: ['usage:write', 'usage:read'] };
   expect(await findApiKey(pool, Buffer.from('key_a'))).toEqual({
     ...known,
-    ...{ id: 'key_a', expiresAtMs: undefined, revoked: false },
+    id: 'key_a',
+    expiresAtMs: undefined,
+    revoked: false,
   });
   expect(await findApiKey(pool, Buffer.from('key_b'))).toEqual({
     ...known,
-    ...{ id: 'key_b', expiresAtMs: expiresAt.getTime(), revoked: true },
+    id: 'key_b',
+    expiresAtMs: expiresAt.getTime(),
+    revoked: true,
   });
   expect(await findApiKey(pool, Buffer.from('key_c'))).toBeUndefined();
 });

@@ -114,7 +114,10 @@ function openTransport(directory: string, limits: Record<string, number>): Trans
     insert: ({ table, lines, token, timeoutMs }) =>
       load.run(timeoutMs, async ({ connection }) => {
         await connection.chdb.rawInsert({
-          ...{ table, values: lines, format: 'JSONCompactEachRow', columns: [...EVENT_COLUMNS] },
+          table,
+          values: lines,
+          format: 'JSONCompactEachRow',
+          columns: [...EVENT_COLUMNS],
           settings: token === undefined ? {} : { insert_deduplication_token: token },
         });
       }),
