@@ -206,15 +206,9 @@ export const EMPTY_LOG: EventLogReader = {
 
 /** Expects the response to be an error with this code, its status and a complete error body. */
 export function expectRejection(response: ApiResponse, code: ErrorCode, param?: string): void {
-  expect({
-    status: response.status,
-    code: response.body?.error?.code,
-    param: response.body?.error?.param,
-  }).toEqual({
-    status: ERROR_STATUS[code],
-    code,
-    param,
-  });
+  const { status, body } = response;
+  const shown = { status, code: body?.error?.code, param: body?.error?.param };
+  expect(shown).toEqual({ status: ERROR_STATUS[code], code, param });
 }
 
 async function callApi(
