@@ -34,9 +34,8 @@ describe('a budget', () => {
     const removal = await api.request('budgets.delete', { params: { customerId, meterKey: 'calls' } });
     expect(removal.status).toBe(204);
     expectRejection(await read(), 'not_found', 'meterKey');
-    expect(
-      (await auditEntries(api.pool, customerId)).filter((one) => one.action.startsWith('budgets.')),
-    ).toHaveLength(4);
+    const entries = await auditEntries(api.pool, customerId);
+    expect(entries.filter(({ action }) => action.startsWith('budgets.'))).toHaveLength(4);
     const { rows } = await api.pool.query(
       `SELECT customer_id AS "customerId", meter_key AS "meterKey" FROM settlement_marks
         WHERE environment = $1 ORDER BY id`,

@@ -28,12 +28,8 @@ async function publishedPlan() {
 
 describe('a product', () => {
   it('has the id of its caller, or one of ours', async () => {
-    expect(
-      (await api.request('products.create', { body: { id: 'prod_theirs', name: 'A' } })).body,
-    ).toMatchObject({
-      id: 'prod_theirs',
-      name: 'A',
-    });
+    const theirs = { id: 'prod_theirs', name: 'A' };
+    expect((await api.request('products.create', { body: theirs })).body).toMatchObject(theirs);
     const { body } = await api.request('products.create', { body: { name: 'B' } });
     expect(body.id).toMatch(/^prod_[a-z2-7]{26}$/);
     const listed = await api.request('products.list');

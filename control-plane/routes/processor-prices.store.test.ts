@@ -73,9 +73,8 @@ describe('a mapping', () => {
     expect((await request('addons.create', { key, body: addon })).status).toBe(201);
     expect((await request('customers.create', { key, body: customer })).status).toBe(201);
     // A plan and an add-on may have one price: the plan's seats.
-    expect(
-      (await request('addons.update', { params: { addonId }, body: { processorPriceIds: [price] } })).status,
-    ).toBe(200);
+    const body = { processorPriceIds: [price] };
+    expect((await request('addons.update', { params: { addonId }, body })).status).toBe(200);
   });
 
   it('of a customer is set, changed and removed', async () => {
