@@ -55,6 +55,11 @@ async function failFor(id: string): Promise<void> {
   );
 }
 
+async function openCircuit(id: string): Promise<void> {
+  const sql = 'UPDATE webhook_endpoints SET failures = 11, circuit_until = now() WHERE id = $1';
+  await api.pool.query(sql, [id]);
+}
+
 const FORGIVEN = { failures: 0, failing_since: null, circuit_until: null, circuit_probes: 0 };
 
 describe('a webhook endpoint that is read', () => {
@@ -102,9 +107,7 @@ describe('a webhook endpoint that is changed', () => {
     const { body } = await patch(id, { status: 'enabled' });
     expect(body).toEqual({ id, url: HOOKS, events: ['*'], status: 'enabled', createdAt: made.createdAt });
     expect(await stored(id)).toMatchObject(FORGIVEN);
-    await api.pool.query('UPDATE webhook_endpoints SET failures = 11, circuit_until = now() WHERE id = $1', [
-      id,
-    ]);
+    await openCircuit(id);
     await patch(id, { status: 'enabled' });
     expect(await stored(id)).toMatchObject(FORGIVEN);
     expect(await audited(id)).toHaveLength(3);
@@ -112,9 +115,7 @@ describe('a webhook endpoint that is changed', () => {
 
   it('starts again at another url, and nowhere else', async () => {
     const { id } = await make();
-    await api.pool.query('UPDATE webhook_endpoints SET failures = 11, circuit_until = now() WHERE id = $1', [
-      id,
-    ]);
+    await openCircuit(id);
     await patch(id, { url: HOOKS, events: ['*'] });
     expect(await stored(id)).toMatchObject({ failures: 11 });
     await patch(id, { url: `${HOOKS}/new` });
