@@ -18,6 +18,7 @@ function programs() {
   const folder = testFolder();
   const journal = join(folder, 'journal');
   const lines = () => (existsSync(journal) ? readFileSync(journal, 'utf8').trim().split('\n') : []);
+  const printed = (start: string) => lines().filter((line) => line.startsWith(start));
   return {
     child(name: string, ...body: string[]): ChildSpec {
       const program = join(folder, `${name}.mjs`);
@@ -29,11 +30,8 @@ function programs() {
       writeFileSync(program, [write, ENDS_WITH_ITS_CHANNEL, ...body].join('\n'));
       return { name, program, stopTimeoutMs: 5_000 };
     },
-    printed: (start: string) => lines().filter((line) => line.startsWith(start)),
-    pids: (start: string) =>
-      lines()
-        .filter((line) => line.startsWith(start))
-        .map((line) => Number(line.split(' ')[2])),
+    printed,
+    pids: (start: string) => printed(start).map((line) => Number(line.split(' ')[2])),
   };
 }
 
@@ -110,11 +108,8 @@ test('a stop drains the children one after the other and ends with 0', async () 
   await vi.waitFor(() => expect(onReady).toHaveBeenCalledOnce(), WITHIN);
   supervisor.stop();
   expect(await supervisor.done).toBe(0);
-  expect(
-    printed('')
-      .filter((line) => line.includes('drained'))
-      .map((line) => line.split(' ')[0]),
-  ).toEqual(['first', 'second']);
+  const drained = printed('').filter((line) => line.includes('drained'));
+  expect(drained.map((line) => line.split(' ')[0])).toEqual(['first', 'second']);
 });
 
 /** Red when SIGKILL never follows. */

@@ -1,10 +1,9 @@
 import { createServer } from 'node:http';
 import type { Pool } from 'pg';
-import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import type { TSchema } from 'typebox';
 import { request } from 'undici';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { newApiKey } from '../domain/rules/api-key.ts';
 import { deriveSecrets, hashApiKey } from '../domain/secrets.ts';
 import { newWorkspaceKeys, type WorkspaceKeys, writeWorkspace } from '../domain/workspace.ts';
@@ -21,6 +20,7 @@ import type { Output, Route } from '../schemas/route.ts';
 import { type OperationId, ROUTES, type Routes } from '../schemas/routes.ts';
 import { listen } from '../tests/support/listen.ts';
 import { ofThisFile } from '../tests/support/of-this-file.ts';
+import { SILENT } from '../tests/support/silent-log.ts';
 import { createTestDatabase } from '../tests/support/test-database.ts';
 import type { AppOptions } from './app.ts';
 import { createControlPlane } from './control-plane.ts';
@@ -98,21 +98,19 @@ export interface UsageStores {
   logReader: EventLogReader;
 }
 
-const log = pino({ level: 'silent' });
-
 /** Over a database of its own. Without usage stores the log is empty and ClickHouse is unavailable. */
 export async function startApi(
   stores: UsageStores = { warehouse: UNAVAILABLE_WAREHOUSE, logReader: EMPTY_LOG },
   { clock = systemClock, ...options }: AppOptions & { clock?: Clock } = {},
 ): Promise<ApiUnderTest> {
   const database = await createTestDatabase();
-  const pool = createPool({ url: database.url, name: 'test', log });
+  const pool = createPool({ url: database.url, name: 'test', log: SILENT });
   const secrets = deriveSecrets(Buffer.alloc(32, 7));
   const plane = createControlPlane(
-    { ...stores, pool, secrets, clock, log, metrics: new Registry() },
+    { ...stores, pool, secrets, clock, log: SILENT, metrics: new Registry() },
     options,
   );
-  const listener = createListener({ url: () => database.url, log }, plane.notifications);
+  const listener = createListener({ url: () => database.url, log: SILENT }, plane.notifications);
   const server = createServer(plane.listener);
   const { url: origin, close } = await listen(server);
 
@@ -135,9 +133,14 @@ export async function startApi(
     pool,
     url: database.url,
     addWorkspace,
-    addKey: async (state) => {
+    async addKey({ scopes = ['*'], revokedAt, expiresAt }) {
       const key = newApiKey('secret', 'live');
-      await insertKey(pool, key, { environment, hash: hashApiKey(key, secrets.keyPepper), ...state });
+      const hash = hashApiKey(key, secrets.keyPepper);
+      await pool.query(
+        `INSERT INTO api_keys (id, environment, kind, hash, last4, scopes, revoked_at, expires_at)
+         VALUES ($1, $2, 'secret', $3, 'test', $4, $5, $6)`,
+        [key, environment, hash, scopes, revokedAt, expiresAt],
+      );
       return key;
     },
     call,
@@ -159,6 +162,13 @@ export async function startApi(
       await database.drop();
     },
   };
+}
+
+/** Another one, for the running test. */
+export async function apiOfThisTest(...given: Parameters<typeof startApi>): Promise<ApiUnderTest> {
+  const api = await startApi(...given);
+  onTestFinished(api.close);
+  return api;
 }
 
 /** One that all tests of a file share. */
@@ -196,33 +206,9 @@ export const EMPTY_LOG: EventLogReader = {
 
 /** Expects the response to be an error with this code, its status and a complete error body. */
 export function expectRejection(response: ApiResponse, code: ErrorCode, param?: string): void {
-  expect({
-    status: response.status,
-    code: response.body?.error?.code,
-    param: response.body?.error?.param,
-  }).toEqual({
-    status: ERROR_STATUS[code],
-    code,
-    param,
-  });
-}
-
-async function insertKey(
-  pool: Pool,
-  id: string,
-  {
-    environment,
-    hash,
-    scopes = ['*'],
-    revokedAt,
-    expiresAt,
-  }: KeyState & { environment: string; hash: Buffer },
-): Promise<void> {
-  await pool.query(
-    `INSERT INTO api_keys (id, environment, kind, hash, last4, scopes, revoked_at, expires_at)
-     VALUES ($1, $2, 'secret', $3, 'test', $4, $5, $6)`,
-    [id, environment, hash, scopes, revokedAt, expiresAt],
-  );
+  const { status, body } = response;
+  const shown = { status, code: body?.error?.code, param: body?.error?.param };
+  expect(shown).toEqual({ status: ERROR_STATUS[code], code, param });
 }
 
 async function callApi(

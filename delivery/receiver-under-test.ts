@@ -3,6 +3,7 @@ import { createServer as createTcpServer, type Server, type Socket } from 'node:
 import { onTestFinished } from 'vitest';
 import { listen } from '../tests/support/listen.ts';
 import { ofThisFile } from '../tests/support/of-this-file.ts';
+import type { SendRequest } from './send/send.ts';
 
 /** Something that listens on a port of its own, on the loopback address. */
 export interface Receiver {
@@ -21,6 +22,24 @@ export function startReceiver(respond: RequestListener): Promise<Receiver> {
 /** One that does what no HTTP server would. */
 export function startRawReceiver(talk: (socket: Socket) => void): Promise<Receiver> {
   return listenAsReceiver(createTcpServer(talk));
+}
+
+/** One for the running test, which begins to talk when it has been sent something. */
+export function testTalking(talk: (socket: Socket) => void): Promise<Receiver> {
+  return testReceiver(startRawReceiver((socket) => void socket.once('data', () => talk(socket))));
+}
+
+/** Of an event of the tests, to any place, unless `more` says otherwise. */
+export function requestTo(url: string, more: Partial<SendRequest> = {}): SendRequest {
+  return {
+    url,
+    eventId: 'evt_1',
+    body: '{}',
+    secrets: [`whsec_${Buffer.alloc(32, 1).toString('base64')}`],
+    privateTargets: 'all',
+    attemptNumber: 1,
+    ...more,
+  };
 }
 
 export interface Received {

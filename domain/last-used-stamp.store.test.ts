@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import { pino } from 'pino';
 import { beforeEach, expect, it } from 'vitest';
+import { SILENT } from '../tests/support/silent-log.ts';
 import { startStopwatch } from '../tests/support/stopwatch.ts';
 import { addTestWorkspace, poolOfThisFile } from '../tests/support/test-pool.ts';
 import { createLastUsedStamp, type LastUsedStamp } from './last-used-stamp.ts';
@@ -9,7 +9,6 @@ import { createLastUsedStamp, type LastUsedStamp } from './last-used-stamp.ts';
  * Seen red with: the bound left out; what failed not tried again; an older stamp written over a newer one; a
  * stop that waits four times as long.
  */
-const log = pino({ level: 'silent' });
 const FAR = 3_600_000;
 
 const pool = await poolOfThisFile();
@@ -34,14 +33,14 @@ function see(stamp: LastUsedStamp, ...seen: Array<[at: number, atMs: number]>): 
 }
 
 it('stamps the newest use of each key when it is closed', async () => {
-  const stamp = createLastUsedStamp(pool, log, { everyMs: FAR });
+  const stamp = createLastUsedStamp(pool, SILENT, { everyMs: FAR });
   see(stamp, [0, 1_000], [1, 2_000], [0, 3_000]);
   await stamp.close();
   expect(await stamped()).toEqual([3_000, 2_000, undefined, undefined]);
 });
 
 it('stamps at its interval, and never back in time: both tiers see the same keys', async () => {
-  const newStamp = () => createLastUsedStamp(pool, log, { everyMs: 20 });
+  const newStamp = () => createLastUsedStamp(pool, SILENT, { everyMs: 20 });
   const [one, other] = [newStamp(), newStamp()];
   see(one, [0, 3_000]);
   await expect.poll(stamped, { timeout: 20_000 }).toEqual([3_000, undefined, undefined, undefined]);
@@ -59,7 +58,7 @@ it('tries again what Postgres did not take', async () => {
   };
   const stamp = createLastUsedStamp(
     poolWith(() => (isUnavailable ? reject : undefined)),
-    log,
+    SILENT,
     { everyMs: 10 },
   );
   see(stamp, [3, 5_000]);
@@ -70,7 +69,7 @@ it('tries again what Postgres did not take', async () => {
 });
 
 it('holds a bounded number of keys', async () => {
-  const stamp = createLastUsedStamp(pool, log, { everyMs: FAR, keysMax: 2 });
+  const stamp = createLastUsedStamp(pool, SILENT, { everyMs: FAR, keysMax: 2 });
   see(stamp, [0, 7_000], [1, 7_000], [2, 7_000], [0, 8_000]);
   await stamp.close();
   expect(await stamped()).toEqual([8_000, 7_000, undefined, undefined]);
@@ -78,7 +77,7 @@ it('holds a bounded number of keys', async () => {
 
 it('closes in a second while Postgres hangs', async () => {
   const hanging = poolWith(() => () => new Promise(() => undefined));
-  const stamp = createLastUsedStamp(hanging, log, { everyMs: FAR });
+  const stamp = createLastUsedStamp(hanging, SILENT, { everyMs: FAR });
   see(stamp, [0, 9_000]);
   const passedMs = startStopwatch();
   await stamp.close();

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { startEmbeddedPostgres } from '../../infra/postgres/embedded.ts';
 import { startChdbHttpServer } from '../../tests/servers/chdb-http-server.ts';
 import { startNativeKafka } from '../../tests/servers/native-kafka.ts';
 import { startNativeRedis } from '../../tests/servers/native-redis.ts';
 import { quietPort } from '../../tests/support/quiet-port.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import { queryOnce } from '../../tests/support/with-client.ts';
 import { LOCAL_CERTIFICATE, LOCAL_CERTIFICATE_KEY } from './certificate-under-test.ts';
 
@@ -46,10 +46,16 @@ export async function startSecureStores(): Promise<SecureStores> {
       CLICKHOUSE_URL: withLogin(clickhouse.url, login),
       REDIS_URL: redis.url,
       KAFKA_BROKERS: kafka.url,
-      ...{ KAFKA_TLS: 'true', KAFKA_SASL_MECHANISM: 'scram-sha-512' },
-      ...{ KAFKA_SASL_USERNAME: USER, KAFKA_SASL_PASSWORD: password },
-      ...{ KAFKA_PARTITIONS: '2', KAFKA_REPLICATION: '1', KAFKA_MIN_ISR: '1' },
-      ...{ SERVER_SECRET: serverSecret, NODE_EXTRA_CA_CERTS: authority, LOG_LEVEL: 'fatal' },
+      KAFKA_TLS: 'true',
+      KAFKA_SASL_MECHANISM: 'scram-sha-512',
+      KAFKA_SASL_USERNAME: USER,
+      KAFKA_SASL_PASSWORD: password,
+      KAFKA_PARTITIONS: '2',
+      KAFKA_REPLICATION: '1',
+      KAFKA_MIN_ISR: '1',
+      SERVER_SECRET: serverSecret,
+      NODE_EXTRA_CA_CERTS: authority,
+      LOG_LEVEL: 'fatal',
     },
     plainBrokers: kafka.plainUrl,
     secrets: [password, postgres.password, serverSecret],
@@ -90,7 +96,7 @@ async function startRedis(folder: string, login: Login) {
 /** TLS can be had without another start; the server reads a key only where it is its account's alone. */
 async function startPostgres(folder: string) {
   const directory = join(folder, 'postgres');
-  const server = await startEmbeddedPostgres({ directory, log: pino({ level: 'silent' }) });
+  const server = await startEmbeddedPostgres({ directory, log: SILENT });
   const { uid, gid } = statSync(directory);
   for (const [name, pem] of [['tls.pem', TLS.certificate] as const, ['tls-key.pem', TLS.key] as const]) {
     const file = join(directory, name);

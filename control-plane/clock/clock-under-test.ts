@@ -5,11 +5,15 @@ import type { Clock } from '../../infra/ports/clock.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
 import { SILENT } from '../../tests/support/silent-log.ts';
 import { testWorkspace } from '../../tests/support/test-pool.ts';
+import { rejectRows } from '../http/rejection-under-test.ts';
+import { createBackoffQueue } from '../jobs/backoff-queue.ts';
 import { createClockMetrics } from '../metrics.ts';
+import type { DueSubscription } from '../store/due-subscriptions.ts';
 import { findSubscription, insertSubscription, type SubscriptionFields } from '../store/subscriptions.ts';
 import { fieldsOfTerm, type TermFields } from '../subscriptions/subscription-fields.ts';
 import { catalogueUnderTest, emittedEvents } from '../subscriptions/subscriptions-under-test.ts';
-import { startSubscriptionClock } from './subscription-clock.ts';
+import { moveDue } from './move-due.ts';
+import { SUBSCRIPTION_CLOCK, startSubscriptionClock } from './subscription-clock.ts';
 
 /** The time of a test's clock, which does not advance. */
 export const START = new Date('2026-01-31T00:00:00.000Z');
@@ -35,7 +39,6 @@ export async function clockUnderTest() {
     pool,
     environment,
     clock,
-    metrics,
     /** The value of its metric with this name. */
     async metric(name: string) {
       return (await registry.getSingleMetric(`metergate_subscription_${name}`)?.get())?.values[0]?.value;
@@ -50,6 +53,16 @@ export async function clockUnderTest() {
       clocks.push(started);
       return started;
     },
+    /** One pass over what is due, as long as `hold` gives an epoch; what is slow waits by `slowClock`. */
+    pass(hold: () => Promise<number | undefined>, slowClock: Pick<Clock, 'monotonicMs'> = clock) {
+      const slow = createBackoffQueue<DueSubscription>(slowClock, ({ id }) => id);
+      const { signal } = new AbortController();
+      const { nowMs } = clock;
+      return moveDue({ pool, log: SILENT, metrics, slow, hold, job: SUBSCRIPTION_CLOCK, nowMs, signal });
+    },
+    /** From now on the subscriptions that are marked as bad cannot be moved. */
+    reject: (how: string) =>
+      rejectRows(pool, { write: 'UPDATE ON subscriptions', when: `new.metadata ? 'bad'`, how }),
     add(fields: Partial<SubscriptionFields>) {
       added += 1;
       const customerId = customerIds[added % CUSTOMERS] ?? '';
@@ -63,6 +76,27 @@ export async function clockUnderTest() {
     notified: (objectId: string) => emittedEvents(pool, objectId),
   };
 }
+
+/** What a subscription has that is active from the start on, but for whose it is and its term. */
+export const PLAIN = {
+  planVersion: null,
+  status: 'active',
+  statusSince: START,
+  startsAt: START,
+  cancelsAtPeriodEnd: false,
+  pendingPlanId: null,
+  noRollBefore: null,
+  cancelAt: null,
+  canceledAt: null,
+  trialEnd: null,
+  processorSubscriptionId: null,
+  processorChangedAt: null,
+  localChangedAt: null,
+  processorCancelAt: null,
+  processorSimulated: false,
+  metadata: null,
+  createdAt: START,
+} as const;
 
 interface Place {
   pool: Pool;
@@ -78,27 +112,11 @@ async function addSubscription(place: Place, fields: Partial<SubscriptionFields>
     id,
     customerId,
     planId,
-    planVersion: null,
-    status: 'active',
-    statusSince: START,
+    ...PLAIN,
     ...fieldsOfTerm({
       cycle: { anchorMs: START.getTime(), interval: 'month', intervalCount: 1 },
       period: { fromMs: START.getTime(), toMs: Date.UTC(2026, 1, 28) },
     }),
-    startsAt: START,
-    cancelsAtPeriodEnd: false,
-    pendingPlanId: null,
-    noRollBefore: null,
-    cancelAt: null,
-    canceledAt: null,
-    trialEnd: null,
-    processorSubscriptionId: null,
-    processorChangedAt: null,
-    localChangedAt: null,
-    processorCancelAt: null,
-    processorSimulated: false,
-    metadata: null,
-    createdAt: START,
     ...fields,
   });
   return id;

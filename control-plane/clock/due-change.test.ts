@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { addMonths, cycleOf, later, type PeriodLength } from '../../domain/rules/subscription-period.ts';
 import type { SubscriptionRow } from '../store/subscriptions.ts';
 import { fieldsOfTerm } from '../subscriptions/subscription-fields.ts';
+import { daysLater as at, DAY_MS, PLAIN, START } from './clock-under-test.ts';
 import { dueChange } from './due-change.ts';
 
 /*
@@ -14,10 +15,7 @@ import { dueChange } from './due-change.ts';
  * the period, or kept after it or after the end of its subscription; the processor's grace ignored, or
  * applied to a cancellation that was requested through the API; the time of a test clock used as ours.
  */
-const START_MS = Date.UTC(2026, 0, 31);
-const DAY_MS = 86_400_000;
-
-const at = (days: number) => new Date(START_MS + days * DAY_MS);
+const START_MS = START.getTime();
 
 /** Days from the start, on a grid, so that several changes are due at the same time. */
 const day = fc.integer({ min: 0, max: 200 });
@@ -111,7 +109,8 @@ describe('what is due', () => {
     const length = { interval: 'month', intervalCount: 1 } as const;
     const trial = rowOf({ ...beginning(length, at(14)), status: 'trialing', trialEnd: at(14) });
     expect(dueChange(trial, at(14).getTime())?.fields).toMatchObject({
-      ...{ status: 'active', currentPeriodStart: at(14) },
+      status: 'active',
+      currentPeriodStart: at(14),
       currentPeriodEnd: new Date(addMonths(at(14).getTime(), 1)),
     });
   });
@@ -208,25 +207,9 @@ function rowOf(fields: Partial<SubscriptionRow>): SubscriptionRow {
     customerId: 'cus_a',
     planId: 'plan_a',
     planName: 'A',
-    planVersion: null,
-    status: 'active',
-    statusSince: at(0),
+    ...PLAIN,
     ...everyDays(1_000),
-    startsAt: at(0),
-    noRollBefore: null,
-    cancelAt: null,
-    cancelsAtPeriodEnd: false,
-    pendingPlanId: null,
-    canceledAt: null,
-    trialEnd: null,
-    processorSubscriptionId: null,
-    processorChangedAt: null,
-    localChangedAt: null,
-    processorCancelAt: null,
-    processorSimulated: false,
-    metadata: null,
     addons: [],
-    createdAt: at(0),
     ...fields,
   };
 }

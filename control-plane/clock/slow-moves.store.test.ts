@@ -1,12 +1,6 @@
-import type { Pool } from 'pg';
-import { pino } from 'pino';
 import { expect, it, vi } from 'vitest';
 import { holdJob } from '../../domain/store/job-leases.ts';
-import { rejectRows } from '../http/rejection-under-test.ts';
-import { createBackoffQueue } from '../jobs/backoff-queue.ts';
-import type { DueSubscription } from '../store/due-subscriptions.ts';
 import { clockUnderTest, DAY_MS, daysLater, lasting } from './clock-under-test.ts';
-import { moveDue } from './move-due.ts';
 import { SUBSCRIPTION_CLOCK } from './subscription-clock.ts';
 
 /*
@@ -20,13 +14,13 @@ const WAIT = { timeout: 10_000, interval: 20 };
 it.each(['57014', '25P03', '55P03'])(
   'those that take too long (%s) delay no other, and are tried again after them',
   async (code) => {
-    const { add, clock, run, row, pool, metric } = await clockUnderTest();
+    const { add, clock, run, row, reject, metric } = await clockUnderTest();
     const slow: string[] = [];
     // More subscriptions than concurrent moves.
     for (let n = 0; n < 8; n += 1) slow.push(await add({ cancelAt: daysLater(1), metadata: '{"bad":true}' }));
     const period = lasting(2 * DAY_MS);
     const [end, roll] = [await add({ cancelAt: daysLater(2) }), await add(period)];
-    const { allow, tries } = await reject(pool, `RAISE 'slow' USING ERRCODE = '${code}'`);
+    const { allow, tries } = await reject(`RAISE 'slow' USING ERRCODE = '${code}'`);
     clock.now = daysLater(3);
     run();
     await vi.waitFor(async () => expect((await row(roll)).currentPeriodEnd).toEqual(daysLater(4)), WAIT);
@@ -46,11 +40,11 @@ it.each(['57014', '25P03', '55P03'])(
 );
 
 it('a look ends with its connection, and the next one tries all again', async () => {
-  const { add, clock, run, row, pool } = await clockUnderTest();
+  const { add, clock, run, row, reject } = await clockUnderTest();
   const id = await add({ cancelAt: daysLater(1), metadata: '{"bad":true}' });
   const period = lasting(2 * DAY_MS);
   const roll = await add(period);
-  const { allow, tries } = await reject(pool, 'PERFORM pg_terminate_backend(pg_backend_pid())');
+  const { allow, tries } = await reject('PERFORM pg_terminate_backend(pg_backend_pid())');
   clock.now = daysLater(3);
   run();
   await vi.waitFor(async () => expect(await tries()).toBeGreaterThan(2), WAIT);
@@ -60,9 +54,9 @@ it('a look ends with its connection, and the next one tries all again', async ()
 });
 
 it('a pass ends with the first that takes too long again', async () => {
-  const { add, clock, metrics, pool } = await clockUnderTest();
+  const { add, clock, pass, reject, pool } = await clockUnderTest();
   await add({ cancelAt: daysLater(1), metadata: '{"bad":true}' });
-  const { tries } = await reject(pool, `RAISE 'slow' USING ERRCODE = '57014'`);
+  const { tries } = await reject(`RAISE 'slow' USING ERRCODE = '57014'`);
   clock.now = daysLater(3);
   let holds = 0;
   const hold = async () => {
@@ -74,15 +68,6 @@ it('a pass ends with the first that takes too long again', async () => {
     clock.aheadMs += 30_000;
     return clock.aheadMs;
   };
-  const slow = createBackoffQueue<DueSubscription>({ monotonicMs }, ({ id }) => id);
-  const log = pino({ level: 'silent' });
-  const { signal } = new AbortController();
-  const look = { pool, log, metrics, slow, hold, job: SUBSCRIPTION_CLOCK, nowMs: clock.nowMs, signal };
-  expect(await moveDue(look)).toBe(false);
+  expect(await pass(hold, { monotonicMs })).toBe(false);
   expect(await tries()).toBe(2);
 });
-
-/** From now on the subscriptions marked as bad cannot be moved. */
-function reject(pool: Pool, how: string) {
-  return rejectRows(pool, { write: 'UPDATE ON subscriptions', when: `new.metadata ? 'bad'`, how });
-}

@@ -1,15 +1,13 @@
 import type { Pool } from 'pg';
-import { pino } from 'pino';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { endJob, holdJob, shareEpoch } from '../../domain/store/job-leases.ts';
+import { lockWaits } from '../../tests/support/lock-waits.ts';
 import { startStopwatch } from '../../tests/support/stopwatch.ts';
-import { startApi } from '../api-under-test.ts';
-import { createBackoffQueue } from '../jobs/backoff-queue.ts';
-import { type DueSubscription, FROM_THE_START, findDueRolls } from '../store/due-subscriptions.ts';
+import { apiOfThisTest } from '../api-under-test.ts';
+import { FROM_THE_START, findDueRolls } from '../store/due-subscriptions.ts';
 import { auditEntries, subscriptionsUnderTest } from '../subscriptions/subscriptions-under-test.ts';
 import { moveSubscription } from './apply-due-change.ts';
 import { clockUnderTest, DAY_MS, daysLater, lasting, START } from './clock-under-test.ts';
-import { moveDue } from './move-due.ts';
 import { SUBSCRIPTION_CLOCK } from './subscription-clock.ts';
 
 /*
@@ -101,7 +99,7 @@ it('a period of a millisecond is rolled once in ten seconds, and in between not 
 });
 
 it('a cancellation waits for a chunk of rolls, not for all that are due', async () => {
-  const { add, clock, metrics, pool } = await clockUnderTest();
+  const { add, clock, pass, pool } = await clockUnderTest();
   const period = lasting(1);
   await Promise.all(Array.from({ length: 450 }, () => add(period)));
   const [early, late] = [await add({ cancelAt: daysLater(1) }), await add({ cancelAt: daysLater(2) })];
@@ -114,11 +112,7 @@ it('a cancellation waits for a chunk of rolls, not for all that are due', async 
     if (held === 3) clock.now = daysLater(2);
     return epoch;
   };
-  const { signal } = new AbortController();
-  const log = pino({ level: 'silent' });
-  const slow = createBackoffQueue<DueSubscription>(clock, ({ id }) => id);
-  const look = { pool, log, metrics, slow, hold, job: SUBSCRIPTION_CLOCK, nowMs: clock.nowMs, signal };
-  expect(await moveDue(look)).toBe(true);
+  expect(await pass(hold)).toBe(true);
   const { rows } = await pool.query('SELECT object_id FROM audit_log ORDER BY id');
   const moved = rows.map((entry) => entry.object_id);
   expect(moved).toHaveLength(452);
@@ -221,7 +215,7 @@ it('what was found due several times is moved once, and what is due no more not 
   await owner.query('BEGIN');
   await owner.query('UPDATE subscriptions SET cancel_at = NULL WHERE id = $1', [kept.id]);
   const move = moveSubscription(turn, kept);
-  await vi.waitFor(async () => expect(await waiting(pool)).toBe(1), WAIT);
+  await vi.waitFor(async () => expect(await lockWaits(pool)).toBe(1), WAIT);
   await owner.query('COMMIT');
   owner.release();
   expect(await move).toBe(false);
@@ -231,16 +225,10 @@ it('what was found due several times is moved once, and what is due no more not 
 
 // Red when a failure ends the pass: there are more failures than concurrent moves.
 it('subscriptions that cannot be moved delay no other', async () => {
-  const { add, clock, run, pool, metric } = await clockUnderTest();
+  const { add, clock, run, reject, pool, metric } = await clockUnderTest();
   for (let n = 0; n < 8; n += 1) await add({ cancelAt: daysLater(1), metadata: '{"bad":true}' });
   for (let n = 0; n < 5; n += 1) await add({ cancelAt: daysLater(2) });
-  await pool.query(
-    `CREATE FUNCTION reject() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no'; END $$`,
-  );
-  await pool.query(
-    `CREATE TRIGGER reject BEFORE UPDATE ON subscriptions FOR EACH ROW WHEN (new.metadata ? 'bad')
-     EXECUTE FUNCTION reject()`,
-  );
+  await reject(`RAISE 'no'`);
   clock.now = daysLater(3);
   run();
   await vi.waitFor(async () => expect(await left(pool)).toBe(8), WAIT);
@@ -251,8 +239,7 @@ it('subscriptions that cannot be moved delay no other', async () => {
 });
 
 it('the control plane runs it: a trial ends by itself within ten seconds', async () => {
-  const api = await startApi();
-  onTestFinished(() => api.close());
+  const api = await apiOfThisTest();
   const { subscribe, notified } = subscriptionsUnderTest(api);
   const trialEnd = new Date(Date.now() + 4_000).toISOString();
   const { body } = await subscribe({ trialEnd });
@@ -270,11 +257,4 @@ it('the control plane runs it: a trial ends by itself within ten seconds', async
 async function left(pool: Pool): Promise<number> {
   const { rows } = await pool.query(`SELECT count(*) FROM subscriptions WHERE status <> 'canceled'`);
   return rows[0].count;
-}
-
-async function waiting(pool: Pool): Promise<number | null> {
-  const { rowCount } = await pool.query(
-    `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-  );
-  return rowCount;
 }

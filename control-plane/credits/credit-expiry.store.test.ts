@@ -1,8 +1,8 @@
-import { pino } from 'pino';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { START_MS, walletsUnderTest } from '../../domain/credits/wallets-under-test.ts';
 import { creditUnits } from '../../domain/rules/credit-units.ts';
 import { endJob, holdJob } from '../../domain/store/job-leases.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import { rejectRows } from '../http/rejection-under-test.ts';
 import { CREDIT_EXPIRY, startCreditExpiry } from './credit-expiry.ts';
 
@@ -15,7 +15,6 @@ import { CREDIT_EXPIRY, startCreditExpiry } from './credit-expiry.ts';
  * ends with the wallet that takes too long, or tries it first; one that continues without its connection.
  */
 const WAIT = { timeout: 10_000, interval: 20 };
-const log = pino({ level: 'silent' });
 
 async function expiryUnderTest() {
   const under = await walletsUnderTest();
@@ -30,7 +29,7 @@ async function expiryUnderTest() {
     clock,
     /** Of one more process. */
     run(owner: string) {
-      const job = startCreditExpiry({ pool: under.pool, clock, log }, { owner, everyMs: 20 });
+      const job = startCreditExpiry({ pool: under.pool, clock, log: SILENT }, { owner, everyMs: 20 });
       onTestFinished(() => job.close());
       return job;
     },

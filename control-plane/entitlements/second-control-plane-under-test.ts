@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createServer } from 'node:http';
 import type { Pool } from 'pg';
-import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { request } from 'undici';
 import { deriveSecrets } from '../../domain/secrets.ts';
@@ -12,39 +11,17 @@ import { createPool } from '../../infra/postgres/pool.ts';
 import type { EntitlementDecision } from '../../schemas/resources/entitlements.ts';
 import { listen } from '../../tests/support/listen.ts';
 import { ofThisFile } from '../../tests/support/of-this-file.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import type { ApiUnderTest, UsageStores, Wire } from '../api-under-test.ts';
 import type { AppOptions } from '../app.ts';
 import { createControlPlane } from '../control-plane.ts';
 
-/**
- * A second control plane of the same installation, as in another process, that records its requests'
- * statements.
- */
-export interface SecondControlPlane {
-  port: number;
-  check(customerId: string, featureKey: string, query?: string): Promise<CheckResponse>;
-  request(path: string, options?: RequestOptions): Promise<PlaneResponse>;
-  /**
-   * Statements of requests since the previous call, without those for keys, which are read again every 5 s.
-   */
-  statements(): string[];
-  close(): Promise<void>;
-}
+export type SecondControlPlane = Awaited<ReturnType<typeof startSecondControlPlane>>;
 
-export interface RequestOptions {
+interface RequestOptions {
   method?: 'GET' | 'HEAD' | 'POST';
   headers?: Record<string, string>;
   body?: unknown;
-}
-
-export interface PlaneResponse {
-  status: number;
-  headers: Record<string, string | string[] | undefined>;
-  text: string;
-}
-
-export interface CheckResponse extends PlaneResponse {
-  decision: Wire<EntitlementDecision>;
 }
 
 export interface SecondControlPlaneOptions extends AppOptions {
@@ -52,19 +29,26 @@ export interface SecondControlPlaneOptions extends AppOptions {
   listens?: boolean;
 }
 
-const log = pino({ level: 'silent' });
-
+/**
+ * A second control plane of the same installation, as in another process, that records its requests'
+ * statements.
+ */
 export async function startSecondControlPlane(
   api: ApiUnderTest,
   { warehouse, logReader }: UsageStores,
   { listens = true, ...options }: SecondControlPlaneOptions = {},
-): Promise<SecondControlPlane> {
+) {
   const requested = watchStatements();
-  const pool = requested.watchPool(createPool({ url: api.url, name: 'second', log }));
+  const pool = requested.watchPool(createPool({ url: api.url, name: 'second', log: SILENT }));
   const secrets = deriveSecrets(Buffer.alloc(32, 7));
   const stores = { pool, warehouse: requested.watchWarehouse(warehouse), logReader, secrets };
-  const plane = createControlPlane({ ...stores, clock: systemClock, log, metrics: new Registry() }, options);
-  const listener = listens ? createListener({ url: () => api.url, log }, plane.notifications) : undefined;
+  const plane = createControlPlane(
+    { ...stores, clock: systemClock, log: SILENT, metrics: new Registry() },
+    options,
+  );
+  const listener = listens
+    ? createListener({ url: () => api.url, log: SILENT }, plane.notifications)
+    : undefined;
   const server = createServer((...exchange) => requested.within(() => plane.listener(...exchange)));
   const { port, url: origin, close } = await listen(server);
 
@@ -80,11 +64,14 @@ export async function startSecondControlPlane(
   return {
     port,
     request: sendRequest,
-    async check(customerId, featureKey, query = '') {
+    async check(customerId: string, featureKey: string, query = '') {
       const names = [customerId, featureKey].map(encodeURIComponent);
       const response = await sendRequest(`/entitlements/${names.join('/')}${query}`);
-      return { ...response, decision: JSON.parse(response.text) as CheckResponse['decision'] };
+      return { ...response, decision: JSON.parse(response.text) as Wire<EntitlementDecision> };
     },
+    /**
+     * Statements of requests since the previous call, without those for keys, which are read again every 5 s.
+     */
     statements: requested.take,
     async close() {
       await close();

@@ -1,9 +1,8 @@
-import { expect, it, onTestFinished } from 'vitest';
-import { EMPTY_LOG, startApi } from '../api-under-test.ts';
+import { expect, it } from 'vitest';
+import { apiOfThisTest, EMPTY_LOG } from '../api-under-test.ts';
 
 it('readyz names partition alarms, quarantined lines, audit differences and a stuck outbox', async () => {
-  const api = await startApi();
-  onTestFinished(() => api.close());
+  const api = await apiOfThisTest();
   // Nothing here loads the other log. Red when readyz does not distinguish logs.
   await api.pool.query(
     `INSERT INTO partition_alarms
@@ -26,8 +25,7 @@ it('readyz names partition alarms, quarantined lines, audit differences and a st
 
 // Red when the failed repair is forgotten after the next audit, which found its work half done.
 it('readyz reports that strong reads are rejected since a repair failed', async () => {
-  const api = await startApi();
-  onTestFinished(() => api.close());
+  const api = await apiOfThisTest();
   await api.pool.query(
     `INSERT INTO audit_runs (id, repair, state, differences, finished_at)
      VALUES ('1', true, 'failed', NULL, now()), ('2', false, 'done', '[1]', now() + interval '1 second')`,

@@ -24,23 +24,17 @@ describe('a key', () => {
     );
     expect((await api.call('GET', METERS, both(key, key))).status).toBe(200);
     expectRejection(await api.call('GET', METERS, both(key, api.keys.test.secret)), 'unauthenticated');
-    expectRejection(
-      await api.call('GET', METERS, { headers: { authorization: 'Basic eDp5' } }),
-      'unauthenticated',
-    );
+    const basic = await api.call('GET', METERS, { headers: { authorization: 'Basic eDp5' } });
+    expectRejection(basic, 'unauthenticated');
   });
 
   it('is rejected when it is unknown, revoked or expired', async () => {
     const past = new Date(Date.now() - 1000);
     expectRejection(await api.call('GET', METERS, { key: newApiKey('secret', 'live') }), 'unauthenticated');
-    expectRejection(
-      await api.call('GET', METERS, { key: await api.addKey({ revokedAt: past }) }),
-      'key_revoked',
-    );
-    expectRejection(
-      await api.call('GET', METERS, { key: await api.addKey({ expiresAt: past }) }),
-      'key_expired',
-    );
+    const revoked = await api.call('GET', METERS, { key: await api.addKey({ revokedAt: past }) });
+    expectRejection(revoked, 'key_revoked');
+    const expired = await api.call('GET', METERS, { key: await api.addKey({ expiresAt: past }) });
+    expectRejection(expired, 'key_expired');
   });
 
   it('needs the scope of the operation, whichever it is', async () => {

@@ -1,6 +1,7 @@
-import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { createPool } from '../../infra/postgres/pool.ts';
+import { deferred } from '../../tests/support/deferred.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import { apiOfThisFile, expectRejection, newCustomer } from '../api-under-test.ts';
 import { lockRequestKey } from '../store/idempotent-responses.ts';
 import { createRunChange } from './idempotent.ts';
@@ -48,18 +49,12 @@ describe('an idempotent POST', () => {
   it('may be repaired under the same key after a rejection', async () => {
     const headers = keyed();
     const { email } = newCustomer();
-    expectRejection(
-      await api.call('POST', CUSTOMERS, { body: { email }, headers }),
-      'invalid_request',
-      'name',
-    );
+    const nameless = await api.call('POST', CUSTOMERS, { body: { email }, headers });
+    expectRejection(nameless, 'invalid_request', 'name');
     const taken = newCustomer();
     await api.call('POST', CUSTOMERS, { body: taken });
-    expectRejection(
-      await api.call('POST', CUSTOMERS, { body: taken, headers }),
-      'already_exists',
-      'externalId',
-    );
+    const again = await api.call('POST', CUSTOMERS, { body: taken, headers });
+    expectRejection(again, 'already_exists', 'externalId');
     expect((await api.call('POST', CUSTOMERS, { body: { name: 'n', email }, headers })).status).toBe(201);
   });
 
@@ -120,20 +115,16 @@ describe('an idempotent POST', () => {
   it('is rejected with its key in use when a rival takes too long', async () => {
     const runChange = createRunChange(api.pool, Buffer.alloc(32), 50);
     const request = { environment: 'e', method: 'POST', path: '/', key: 'slow', bodyText: '{}' };
-    let finish = (): void => undefined;
-    const begun = new Promise<void>((resolve) => {
-      void runChange(request, async () => {
-        resolve();
-        await new Promise<void>((finished) => {
-          finish = finished;
-        });
-        return { status: 201, body: 'first' };
-      });
+    const [begun, finished] = [deferred<void>(), deferred<void>()];
+    void runChange(request, async () => {
+      begun.resolve();
+      await finished.promise;
+      return { status: 201, body: 'first' };
     });
-    await begun;
+    await begun.promise;
     const rival = runChange(request, async () => ({ status: 201, body: 'second' }));
     await expect(rival).rejects.toMatchObject({ rejection: { code: 'idempotency_key_in_use' } });
-    finish();
+    finished.resolve();
     await expect
       .poll(() => runChange(request, async () => ({ status: 201, body: 'third' })), { timeout: 20_000 })
       .toMatchObject({ body: 'first', replayed: true });
@@ -147,7 +138,7 @@ describe('an idempotent POST', () => {
     const client = await api.pool.connect();
     await client.query('BEGIN');
     await lockRequestKey(client, request, 1_000);
-    const pool = createPool({ url: api.url, name: 'crowd', log: pino({ level: 'silent' }), max: 12 });
+    const pool = createPool({ url: api.url, name: 'crowd', log: SILENT, max: 12 });
     try {
       const crowd = createRunChange(pool, Buffer.alloc(32), 30_000);
       const rejected: unknown[] = [];

@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import Koa from 'koa';
-import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterAll, expect, it } from 'vitest';
 import { ROUTES } from '../../schemas/routes.ts';
 import { listenUntil } from '../../tests/support/listen.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import { createHttpMetrics } from '../metrics.ts';
 import { mountRoutes, type Serve } from './mount-routes.ts';
 import { respondAlways } from './respond.ts';
@@ -17,7 +17,7 @@ const respondWith =
   };
 
 const app = new Koa();
-app.use(respondAlways(pino({ level: 'silent' }), createHttpMetrics(new Registry())));
+app.use(respondAlways(SILENT, createHttpMetrics(new Registry())));
 const ids = ['plans.list', 'plans.retrieve', 'createPlan', 'service.metrics', 'service.docs'] as const;
 const mounted = ids.map((operationId) => ({
   operationId,

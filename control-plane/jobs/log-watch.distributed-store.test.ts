@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
-import { pino } from 'pino';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { kafkaUnderTest } from '../../infra/kafka/kafka-under-test.ts';
 import { systemClock } from '../../infra/ports/clock.ts';
 import { eventId, frameOf } from '../../tests/support/load-frames.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import { testPool } from '../../tests/support/test-pool.ts';
 import { listPartitionAlarms } from '../store/readiness.ts';
 import { startLogWatch } from './log-watch.ts';
@@ -72,7 +72,7 @@ async function watched() {
         },
       };
       const deps = { pool, logReader: kafka.reader, keepsMs, clock: systemClock, metrics };
-      const job = startLogWatch({ ...deps, log: pino({ level: 'silent' }) }, { everyMs: 100 });
+      const job = startLogWatch({ ...deps, log: SILENT }, { everyMs: 100 });
       onTestFinished(() => job.close());
       return seen;
     },

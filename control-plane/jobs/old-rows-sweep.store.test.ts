@@ -1,5 +1,5 @@
-import { pino } from 'pino';
 import { expect, it, vi } from 'vitest';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import { poolOfThisFile } from '../../tests/support/test-pool.ts';
 import { forgetFunnelEvents } from '../store/funnel-events.ts';
 import { forgetOldResponses } from '../store/idempotent-responses.ts';
@@ -7,7 +7,6 @@ import { forgetProcessorEvents } from '../store/processor-events.ts';
 import { startSweep } from './old-rows-sweep.ts';
 
 const WAIT = { timeout: 10_000, interval: 20 };
-const log = pino({ level: 'silent' });
 
 interface Kind {
   table: string;
@@ -59,7 +58,7 @@ it.each(KINDS)(
     await add(2_500, kind.old);
     await add(3, kind.kept);
     expect([await kind.forget(pool, 400), await left()]).toEqual([400, 2_103]);
-    const sweep = startSweep(pool, log);
+    const sweep = startSweep(pool, SILENT);
     await vi.waitFor(async () => expect(await left()).toBe(3), WAIT);
     await sweep.close();
   },

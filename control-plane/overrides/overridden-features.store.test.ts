@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../infra/ports/clock.ts';
 import { inTransaction } from '../../infra/postgres/pool.ts';
+import { lockWaits } from '../../tests/support/lock-waits.ts';
 import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 import { customerGrantsUnderTest } from '../entitlements/customer-grants-under-test.ts';
 import { auditEntries } from '../subscriptions/subscriptions-under-test.ts';
@@ -20,8 +21,7 @@ const clock = { ...systemClock, nowMs: () => frozenMs ?? systemClock.nowMs() };
 const api = await apiOfThisFile(undefined, { clock });
 const made = customerGrantsUnderTest(api);
 const overrides = overridesUnderTest(api);
-await made.feature('sso', 'boolean');
-await made.feature('seats', 'limit');
+await made.features({ sso: 'boolean', seats: 'limit' });
 
 describe('an overridden feature of a customer', () => {
   it('replaces what its subscriptions give, and is there without any', async () => {
@@ -117,7 +117,7 @@ describe('an overridden feature of a customer', () => {
     await inTransaction(api.pool, async (rival) => {
       await rival.query(`DELETE FROM features WHERE key = 'contested'`);
       response = overrides.put(customerId, 'contested', { value: true });
-      await expect.poll(waiting, { interval: 20, timeout: 20_000 }).toBe(1);
+      await expect.poll(() => lockWaits(api.pool), { interval: 20, timeout: 20_000 }).toBe(1);
     });
     expectRejection(await (response as ReturnType<typeof overrides.put>), 'feature_not_found', 'featureKey');
   });
@@ -133,11 +133,3 @@ describe('an overridden feature of a customer', () => {
     expect(entries.filter(({ before }) => before === null)).toHaveLength(1);
   });
 });
-
-async function waiting(): Promise<number> {
-  const { rows } = await api.pool.query<{ waiting: number }>(
-    `SELECT count(*) AS waiting FROM pg_stat_activity
-      WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-  );
-  return rows[0]?.waiting ?? 0;
-}

@@ -1,45 +1,18 @@
 import { ofThisFile } from '../../tests/support/of-this-file.ts';
 import { type ApiUnderTest, startApi } from '../api-under-test.ts';
-import type { AppOptions } from '../app.ts';
 import { type EmittedEvent, eventText, signatureOf } from './stripe-under-test.ts';
 
 const SECRET = 'whsec_under_test';
 export const NOW_MS = Date.UTC(2026, 5, 2);
 
-/** An API that takes events of the processor in both modes, and a clock that a test moves. */
-export interface ProcessorUnderTest {
-  api: ApiUnderTest;
-  clock: { ms: number };
-  /** Seconds from now, in the processor's unit. */
-  at(seconds: number): number;
-  customer(fields?: object): Promise<string>;
-  plan(fields?: object): Promise<string>;
-  addon(fields?: object): Promise<string>;
-  /** For the plan and customer that are created first, unless `fields` has others. */
-  subscribe(fields?: object): Promise<Shown>;
-  read(subscriptionId: string): Promise<Shown>;
-  patch(subscriptionId: string, body: object): Promise<Shown>;
-  cancel(subscriptionId: string): Promise<Shown>;
-  /** The subscriptions here that are linked to this one of the processor. */
-  linkedTo(processorSubscriptionId: string): Promise<Shown[]>;
-  /** To the path of the event's own mode by default. */
-  send(notified: EmittedEvent, mode?: 'live' | 'test'): ReturnType<ApiUnderTest['call']>;
-  /** The same, and expects success. */
-  notify(notified: EmittedEvent): Promise<void>;
-  events(query?: Record<string, string | number>): Promise<ShownEvent[]>;
-  /** Of one subscription of the processor: the outcomes of its events, oldest first. */
-  outcomes(processorSubscriptionId: string): Promise<string[]>;
-  apply(processorEventId: string): Promise<ShownEvent>;
-}
-
 // biome-ignore lint/suspicious/noExplicitAny: a test reads the fields it expects; the schema is checked
 type Shown = any;
 type ShownEvent = Shown;
 
-async function startProcessor(options: AppOptions = {}): Promise<ProcessorUnderTest> {
+/** An API that takes events of the processor in both modes, and a clock that a test moves. */
+async function startProcessor() {
   const clock = { ms: NOW_MS };
   const api = await startApi(undefined, {
-    ...options,
     clock: { nowMs: () => clock.ms, monotonicMs: () => performance.now() },
   });
   for (const key of [api.keys.live.secret, api.keys.test.secret]) {
@@ -54,10 +27,8 @@ async function startProcessor(options: AppOptions = {}): Promise<ProcessorUnderT
     if (status >= 300) throw new Error(`${status} ${text}`);
     return body;
   };
-  const send: ProcessorUnderTest['send'] = (
-    notified,
-    mode = notified.livemode === false ? 'test' : 'live',
-  ) => {
+  /** To the path of the event's own mode by default. */
+  const send = (notified: EmittedEvent, mode = notified.livemode === false ? 'test' : 'live') => {
     const payload = eventText(notified);
     const signature = signatureOf(payload, { secret: SECRET, atMs: clock.ms });
     return api.call('POST', `/api/v1/integrations/processor/webhooks/${api.keys.workspaceId}/${mode}`, {
@@ -66,44 +37,49 @@ async function startProcessor(options: AppOptions = {}): Promise<ProcessorUnderT
       headers: { 'stripe-signature': signature },
     });
   };
-  const events: ProcessorUnderTest['events'] = async (query = {}) =>
+  const events = async (query: Record<string, string | number> = {}): Promise<ShownEvent[]> =>
     (await bodyOf(api.request('processor.listEvents', { query: { pageSize: 100, ...query } }))).data;
   const read = (subscriptionId: string) =>
     bodyOf(api.request('subscriptions.retrieve', { params: { subscriptionId } }));
   return {
     api,
     clock,
-    at: (seconds) => Math.floor(clock.ms / 1000) + seconds,
+    /** Seconds from now, in the processor's unit. */
+    at: (seconds: number) => Math.floor(clock.ms / 1000) + seconds,
     ...made,
-    subscribe: (fields = {}) =>
+    /** For the plan and customer that are created first, unless `fields` has others. */
+    subscribe: (fields: object = {}) =>
       bodyOf(api.request('subscriptions.create', { body: { customerId, planId, ...fields } })),
     read,
-    patch: (subscriptionId, body) =>
+    patch: (subscriptionId: string, body: object) =>
       bodyOf(api.request('subscriptions.update', { params: { subscriptionId }, body })),
-    cancel: (subscriptionId) =>
+    cancel: (subscriptionId: string) =>
       bodyOf(api.request('subscriptions.cancel', { params: { subscriptionId }, body: {} })),
-    linkedTo: async (processorSubscriptionId) =>
+    /** The subscriptions here that are linked to this one of the processor. */
+    linkedTo: async (processorSubscriptionId: string): Promise<Shown[]> =>
       (await bodyOf(api.request('subscriptions.list', { query: { processorSubscriptionId } }))).data,
     send,
-    async notify(notified) {
+    /** The same, and expects success. */
+    async notify(notified: EmittedEvent) {
       await bodyOf(send(notified));
     },
     events,
-    outcomes: async (processorSubscriptionId) =>
+    /** Of one subscription of the processor: the outcomes of its events, oldest first. */
+    outcomes: async (processorSubscriptionId: string): Promise<string[]> =>
       (await events({ processorSubscriptionId }))
         .map(({ status, reasons }: ShownEvent) => [status, ...reasons].join(' '))
         .reverse(),
-    apply: (processorEventId) =>
+    apply: (processorEventId: string): Promise<ShownEvent> =>
       bodyOf(api.request('processor.applyEvent', { params: { processorEventId } })),
   };
 }
 
 /** One that all tests of a file share. */
-export function processorOfThisFile(): Promise<ProcessorUnderTest> {
+export function processorOfThisFile() {
   return ofThisFile(startProcessor(), ({ api }) => api.close());
 }
 
-function makers(api: ApiUnderTest): Pick<ProcessorUnderTest, 'customer' | 'plan' | 'addon'> {
+function makers(api: ApiUnderTest) {
   let made = 0;
   const idOf = async (requested: Promise<{ body: { id: string }; status: number; text: string }>) => {
     const { body, status, text } = await requested;
@@ -111,11 +87,11 @@ function makers(api: ApiUnderTest): Pick<ProcessorUnderTest, 'customer' | 'plan'
     return body.id;
   };
   return {
-    customer: (fields = {}) =>
+    customer: (fields: object = {}) =>
       idOf(api.request('customers.create', { body: { name: 'Ada', email: 'ada@example.com', ...fields } })),
-    plan: (fields = {}) =>
+    plan: (fields: object = {}) =>
       idOf(api.request('createPlan', { body: { productId: 'p', name: 'Plan', ...fields } })),
-    addon: (fields = {}) => {
+    addon: (fields: object = {}) => {
       made += 1;
       return idOf(api.request('addons.create', { body: { key: `addon-${made}`, name: 'Seats', ...fields } }));
     },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
+import { apiOfThisFile, type CallOptions, expectRejection } from '../api-under-test.ts';
 import { auditEntries } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
@@ -19,12 +19,8 @@ async function newAddon() {
   return response.body;
 }
 
-const put = (addonId: string, entitlements: unknown, options: { key?: string; headers?: object } = {}) =>
-  api.request('addons.replaceEntitlements', {
-    params: { addonId },
-    body: { entitlements },
-    ...(options as { key?: string; headers?: Record<string, string> }),
-  });
+const put = (addonId: string, entitlements: unknown, options: CallOptions = {}) =>
+  api.request('addons.replaceEntitlements', { params: { addonId }, ...options, body: { entitlements } });
 
 it('an add-on is created, recorded, and read by id and by key', async () => {
   const addon = await newAddon();
@@ -51,11 +47,8 @@ describe('an add-on', () => {
     for (const addonId of [id, key, 'addon_gone', '__proto__']) {
       const params = { addonId };
       expectRejection(await api.request('addons.retrieve', { ...theirs, params }), 'not_found', 'addonId');
-      expectRejection(
-        await api.request('addons.retrieveEntitlements', { ...theirs, params }),
-        'not_found',
-        'addonId',
-      );
+      const given = await api.request('addons.retrieveEntitlements', { ...theirs, params });
+      expectRejection(given, 'not_found', 'addonId');
       expectRejection(await put(addonId, [], theirs), 'not_found', 'addonId');
     }
     expect((await api.request('addons.create', { ...theirs, body })).status).toBe(201);

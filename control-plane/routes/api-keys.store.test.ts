@@ -52,11 +52,8 @@ describe('a new key', () => {
     const response = await api.request('apiKeys.create', { key: api.keys.test.secret });
     expect(response.body).toMatchObject({ mode: 'test' });
     expect(parseApiKey(response.body.key)?.mode).toBe('test');
-    expectRejection(
-      await api.request('apiKeys.retrieve', { params: { keyId: response.body.id } }),
-      'not_found',
-      'keyId',
-    );
+    const fromLive = await api.request('apiKeys.retrieve', { params: { keyId: response.body.id } });
+    expectRejection(fromLive, 'not_found', 'keyId');
   });
 
   it('may be publishable, without scopes', async () => {

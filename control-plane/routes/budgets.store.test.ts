@@ -34,9 +34,8 @@ describe('a budget', () => {
     const removal = await api.request('budgets.delete', { params: { customerId, meterKey: 'calls' } });
     expect(removal.status).toBe(204);
     expectRejection(await read(), 'not_found', 'meterKey');
-    expect(
-      (await auditEntries(api.pool, customerId)).filter((one) => one.action.startsWith('budgets.')),
-    ).toHaveLength(4);
+    const entries = await auditEntries(api.pool, customerId);
+    expect(entries.filter(({ action }) => action.startsWith('budgets.'))).toHaveLength(4);
     const { rows } = await api.pool.query(
       `SELECT customer_id AS "customerId", meter_key AS "meterKey" FROM settlement_marks
         WHERE environment = $1 ORDER BY id`,
@@ -76,11 +75,8 @@ describe('a budget', () => {
     expectRejection(await put({ hard: 1 }, 'none'), 'meter_not_found', 'meterKey');
     const unknown = { params: { customerId: 'cus_none', meterKey: 'calls' }, body: { hard: 1 } };
     expectRejection(await api.request('budgets.put', unknown), 'customer_not_found', 'customerId');
-    expectRejection(
-      await api.request('budgets.list', { params: { customerId: 'cus_none' } }),
-      'customer_not_found',
-      'customerId',
-    );
+    const list = await api.request('budgets.list', { params: { customerId: 'cus_none' } });
+    expectRejection(list, 'customer_not_found', 'customerId');
     expect((await read()).body).toMatchObject({ hard: 10 });
     const { id } = (await api.request('customers.create')).body;
     await api.request('customers.archive', { params: { customerId: id } });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { burnCredits } from '../../domain/credits/move-credits.ts';
 import { inTransaction } from '../../infra/postgres/pool.ts';
 import { CUSTOMER_GRANTS_MAX } from '../../schemas/resources/credits.ts';
-import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
+import { apiOfThisFile, type CallOptions, expectRejection } from '../api-under-test.ts';
 import {
   auditEntries,
   catalogueUnderTest,
@@ -21,11 +21,8 @@ const api = await apiOfThisFile();
 const { environment } = api;
 
 const newCustomer = () => catalogueUnderTest(api.pool, environment).customer();
-const grant = (
-  customerId: string,
-  body: unknown,
-  options: { key?: string; headers?: Record<string, string> } = {},
-) => api.request('credits.grant', { params: { customerId }, body, ...options });
+const grant = (customerId: string, body: unknown, options: CallOptions = {}) =>
+  api.request('credits.grant', { params: { customerId }, ...options, body });
 const credits = async (customerId: string) =>
   (await api.request('credits.retrieve', { params: { customerId } })).body;
 const ledger = async (customerId: string, query: Record<string, number> = {}) =>
@@ -193,11 +190,8 @@ describe('a grant', () => {
       const params = { customerId: name };
       expectRejection(await grant(name, body, theirs), 'customer_not_found', 'customerId');
       for (const operation of ['credits.retrieve', 'credits.listLedger'] as const) {
-        expectRejection(
-          await api.request(operation, { ...theirs, params }),
-          'customer_not_found',
-          'customerId',
-        );
+        const response = await api.request(operation, { ...theirs, params });
+        expectRejection(response, 'customer_not_found', 'customerId');
       }
     }
     await api.request('customers.archive', { params: { customerId } });

@@ -1,29 +1,7 @@
 import { newId } from '../../schemas/primitives/ids.ts';
-import type { ApiUnderTest, ResponseOf } from '../api-under-test.ts';
+import type { ApiUnderTest } from '../api-under-test.ts';
 
-/**
- * One enabled endpoint of a separate workspace, with the rows that the delivery service would have written.
- */
-export interface EndpointUnderTest {
-  key: string;
-  environment: string;
-  endpointId: string;
-  newEndpoint(events?: string[]): Promise<string>;
-  /** What a request of it, or of another endpoint, names. */
-  of(id?: string): { key: string; params: { endpointId: string } };
-  deliveries(
-    query?: Record<string, string | number>,
-    id?: string,
-  ): Promise<ResponseOf<'webhookDeliveries.list'>['body']>;
-  replayed(deliveryId: string): Promise<ResponseOf<'webhookDeliveries.replay'>>;
-  /** An event of that second after {@link at}(0), and its outcome. */
-  notified(seconds: number, state: string, more?: Notified): Promise<{ id: string; eventId: string }>;
-  /** So many events, a millisecond apart, with a delivery each. */
-  notifiedMany(count: number, state: 'failed' | 'pending'): Promise<void>;
-  /** The events that are due now, in their order. */
-  dueNow(): Promise<string[]>;
-  disable(): Promise<unknown>;
-}
+export type EndpointUnderTest = Awaited<ReturnType<typeof startEndpoint>>;
 
 interface Notified {
   endpoint?: string;
@@ -36,7 +14,10 @@ export function at(seconds: number): Date {
   return new Date(BASE_MS + seconds * 1_000);
 }
 
-export async function startEndpoint(api: ApiUnderTest): Promise<EndpointUnderTest> {
+/**
+ * One enabled endpoint of a separate workspace, with the rows that the delivery service would have written.
+ */
+export async function startEndpoint(api: ApiUnderTest) {
   const { workspaceId, live } = await api.addWorkspace();
   const [key, environment] = [live.secret, `${workspaceId}:live`];
 
@@ -46,6 +27,7 @@ export async function startEndpoint(api: ApiUnderTest): Promise<EndpointUnderTes
   }
 
   const endpointId = await newEndpoint();
+  /** What a request of it, or of another endpoint, names. */
   const of = (id = endpointId) => ({ key, params: { endpointId: id } });
   return {
     key,
@@ -54,11 +36,14 @@ export async function startEndpoint(api: ApiUnderTest): Promise<EndpointUnderTes
     newEndpoint,
     of,
 
-    deliveries: async (query = {}, id) =>
+    deliveries: async (query: Record<string, string | number> = {}, id?: string) =>
       (await api.request('webhookDeliveries.list', { ...of(id), query })).body,
-    replayed: (deliveryId) => api.request('webhookDeliveries.replay', { key, params: { deliveryId } }),
+    replayed: (deliveryId: string) =>
+      api.request('webhookDeliveries.replay', { key, params: { deliveryId } }),
 
-    async notified(seconds, state, { endpoint = endpointId, eventId = newId('evt') } = {}) {
+    /** An event of that second after {@link at}(0), and its outcome. */
+    async notified(seconds: number, state: string, more: Notified = {}) {
+      const { endpoint = endpointId, eventId = newId('evt') } = more;
       const id = newId('dlv');
       await api.pool.query(
         `INSERT INTO webhook_events (id, environment, type, object_id, body, created_at, fanned_out)
@@ -74,7 +59,8 @@ export async function startEndpoint(api: ApiUnderTest): Promise<EndpointUnderTes
       return { id, eventId };
     },
 
-    async notifiedMany(count, state) {
+    /** So many events, a millisecond apart, with a delivery each. */
+    async notifiedMany(count: number, state: 'failed' | 'pending') {
       await api.pool.query(
         `WITH inserted AS (
            INSERT INTO webhook_events (id, environment, type, object_id, body, created_at, fanned_out)
@@ -89,8 +75,9 @@ export async function startEndpoint(api: ApiUnderTest): Promise<EndpointUnderTes
       await queuePending(api, environment);
     },
 
+    /** The events that are due now, in their order. */
     async dueNow() {
-      const { rows } = await api.pool.query(
+      const { rows } = await api.pool.query<{ id: string }>(
         `SELECT event_id AS id FROM webhook_queue q JOIN webhook_events e ON e.id = q.event_id
           WHERE q.environment = $1 AND due_at <= now() + interval '1 second' ORDER BY e.created_at`,
         [environment],

@@ -12,12 +12,8 @@ import { customerGrantsUnderTest } from '../entitlements/customer-grants-under-t
  */
 const api = await apiOfThisFile();
 const made = customerGrantsUnderTest(api);
-await made.feature('sso', 'boolean');
-await made.feature('audit', 'boolean');
-await made.feature('seats', 'limit');
-await made.feature('storage', 'limit');
-await api.request('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
-await made.feature('calls', 'metered', 'calls');
+await made.features({ sso: 'boolean', audit: 'boolean', seats: 'limit', storage: 'limit' });
+await made.meteredFeature('calls');
 
 describe('the entitlements of a customer', () => {
   it('is combined over plans and add-ons, by key', async () => {

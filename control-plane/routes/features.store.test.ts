@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { ErrorCode } from '../../schemas/error-codes.ts';
 import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 import { auditEntries, emittedEvents } from '../subscriptions/subscriptions-under-test.ts';
 
@@ -51,7 +52,7 @@ describe('a feature', () => {
     expect((await newFeature({ type: 'metered', meterKey: body.id })).meterKey).toBe('calls');
   });
 
-  const rejected: Array<[fields: object, code: Parameters<typeof expectRejection>[1], param: string]> = [
+  const rejected: Array<[fields: object, code: ErrorCode, param: string]> = [
     [{ key: undefined }, 'invalid_request', 'key'],
     [{ key: '' }, 'invalid_request', 'key'],
     [{ key: '..' }, 'invalid_request', 'key'],
@@ -124,7 +125,7 @@ describe('a change of a feature', () => {
     ]);
   });
 
-  const rejected: Array<[patch: object, code: Parameters<typeof expectRejection>[1], param: string]> = [
+  const rejected: Array<[patch: object, code: ErrorCode, param: string]> = [
     [{ key: 'other' }, 'invalid_request', 'key'],
     [{ type: 'limit' }, 'invalid_request', 'type'],
     [{ name: '' }, 'invalid_request', 'name'],
@@ -135,11 +136,8 @@ describe('a change of a feature', () => {
   it.each(rejected)('is rejected with %o', async (patch, code, param) => {
     const feature = await metered();
     const params = { featureKey: feature.key };
-    expectRejection(
-      await api.request('features.update', { params, body: { name: 'x', ...patch } }),
-      code,
-      param,
-    );
+    const response = await api.request('features.update', { params, body: { name: 'x', ...patch } });
+    expectRejection(response, code, param);
     expect((await api.request('features.retrieve', { params })).body).toEqual(feature);
   });
 

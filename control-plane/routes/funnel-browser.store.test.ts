@@ -3,9 +3,9 @@ import { API_BASE } from '../../schemas/route.ts';
 import {
   type ApiResponse,
   apiOfThisFile,
+  apiOfThisTest,
   type CallOptions,
   expectRejection,
-  startApi,
 } from '../api-under-test.ts';
 
 /*
@@ -133,10 +133,8 @@ describe('a beacon', () => {
 
   it('is taken by this operation alone', async () => {
     const search = `?key=${api.keys.live.publishable}`;
-    expectRejection(
-      await api.call('GET', `${API_BASE}/customers${search}`, { key: undefined }),
-      'unauthenticated',
-    );
+    const read = await api.call('GET', `${API_BASE}/customers${search}`, { key: undefined });
+    expectRejection(read, 'unauthenticated');
     const options = { body: '{}', headers: beacon };
     expectRejection(await api.call('POST', `${API_BASE}/customers`, options), 'unsupported_media_type');
   });
@@ -171,12 +169,8 @@ describe('a rate limit', () => {
 });
 
 it('without a configured rate a secret key is not limited', async () => {
-  const unlimited = await startApi();
-  try {
-    const requests = Array.from({ length: 300 }, () => unlimited.request('processor.retrieve'));
-    const statuses = (await Promise.all(requests)).map(({ status }) => status);
-    expect(new Set(statuses)).toEqual(new Set([200]));
-  } finally {
-    await unlimited.close();
-  }
+  const unlimited = await apiOfThisTest();
+  const requests = Array.from({ length: 300 }, () => unlimited.request('processor.retrieve'));
+  const statuses = (await Promise.all(requests)).map(({ status }) => status);
+  expect(new Set(statuses)).toEqual(new Set([200]));
 });

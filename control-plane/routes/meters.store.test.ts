@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { ErrorCode } from '../../schemas/error-codes.ts';
 import { CHANNELS } from '../../schemas/stored/channels.ts';
 import { AGGREGATIONS } from '../../schemas/usage-limits.ts';
 import { testClient } from '../../tests/support/test-client.ts';
@@ -101,8 +102,14 @@ describe('an existing meter', () => {
     const bare = await api.request('meters.update', { params, body: none });
     for (const field of Object.keys(none)) expect(bare.body).not.toHaveProperty(field);
     expect(bare.body).toEqual({
-      ...{ id: meter.id, key: meter.key, name: 'New', aggregation: 'sum', source: 'api', status: 'active' },
-      ...{ createdAt: meter.createdAt, updatedAt: expect.any(String) },
+      id: meter.id,
+      key: meter.key,
+      name: 'New',
+      aggregation: 'sum',
+      source: 'api',
+      status: 'active',
+      createdAt: meter.createdAt,
+      updatedAt: expect.any(String),
     });
     expect((await api.request('meters.retrieve', { params })).body).toEqual(bare.body);
     expect(await auditEntries(api.pool, meter.id)).toMatchObject([
@@ -122,7 +129,7 @@ describe('an existing meter', () => {
     expect(await auditEntries(api.pool, meter.id)).toHaveLength(1);
   });
 
-  const rejected: Array<[patch: object, code: Parameters<typeof expectRejection>[1], param: string]> = [
+  const rejected: Array<[patch: object, code: ErrorCode, param: string]> = [
     [{ key: 'other' }, 'invalid_request', 'key'],
     [{ aggregation: 'sum' }, 'invalid_request', 'aggregation'],
     [{ property: 'user' }, 'invalid_request', 'property'],
@@ -136,11 +143,8 @@ describe('an existing meter', () => {
   it.each(rejected)('rejects the change %o', async (patch, code, param) => {
     const meter = await newMeter({ aggregation: 'max' });
     const params = { meterId: meter.key };
-    expectRejection(
-      await api.request('meters.update', { params, body: { name: 'x', ...patch } }),
-      code,
-      param,
-    );
+    const response = await api.request('meters.update', { params, body: { name: 'x', ...patch } });
+    expectRejection(response, code, param);
     expect((await api.request('meters.retrieve', { params })).body).toEqual(meter);
   });
 
@@ -150,11 +154,8 @@ describe('an existing meter', () => {
     const wide = await api.request('meters.update', { params, body: '{"creditRate":0.1234567890123}' });
     expectRejection(wide, 'value_invalid', 'creditRate');
     const body = '{"creditRates":{"property":"a","rates":{"b":1e400}}}';
-    expectRejection(
-      await api.request('meters.update', { params, body }),
-      'value_invalid',
-      'creditRates.rates.b',
-    );
+    const nested = await api.request('meters.update', { params, body });
+    expectRejection(nested, 'value_invalid', 'creditRates.rates.b');
   });
 
   it('is changed only as it was seen', async () => {
@@ -164,10 +165,8 @@ describe('an existing meter', () => {
     const seen = { 'if-match': String(headers.etag) };
     const first = await api.request('meters.update', { params, body: { name: 'a' }, headers: seen });
     expect(first.status).toBe(200);
-    expectRejection(
-      await api.request('meters.update', { params, body: { name: 'b' }, headers: seen }),
-      'precondition_failed',
-    );
+    const second = await api.request('meters.update', { params, body: { name: 'b' }, headers: seen });
+    expectRejection(second, 'precondition_failed');
     expectRejection(await api.request('meters.archive', { params, headers: seen }), 'precondition_failed');
   });
 

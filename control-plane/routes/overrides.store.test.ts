@@ -14,8 +14,7 @@ import { auditEntries } from '../subscriptions/subscriptions-under-test.ts';
 const api = await apiOfThisFile();
 const made = customerGrantsUnderTest(api);
 const overrides = overridesUnderTest(api);
-await made.feature('sso', 'boolean');
-await made.feature('seats', 'limit');
+await made.features({ sso: 'boolean', seats: 'limit' });
 
 const FAR = '2099-01-01T02:00:00+02:00';
 
@@ -127,11 +126,8 @@ describe('an override', () => {
     const customerId = await made.customer();
     await overrides.put(customerId, 'sso', { value: true });
     await api.request('customers.archive', { params: { customerId } });
-    expectRejection(
-      await overrides.put(customerId, 'sso', { value: false }),
-      'customer_archived',
-      'customerId',
-    );
+    const late = await overrides.put(customerId, 'sso', { value: false });
+    expectRejection(late, 'customer_archived', 'customerId');
     expect(await made.list(customerId)).toEqual([]);
     expect((await made.check(customerId, 'sso')).reasonCode).toBe('customer_archived');
     expect((await overrides.remove(customerId, 'sso')).status).toBe(204);
@@ -163,11 +159,8 @@ describe('an override', () => {
       ];
       for (const response of responses) expectRejection(response, 'customer_not_found', 'customerId');
       const theirs = await api.request('customers.create', { key });
-      expectRejection(
-        await overrides.put(theirs.body.id, 'sso', { value: true }, { key }),
-        'feature_not_found',
-        'featureKey',
-      );
+      const ofOurs = await overrides.put(theirs.body.id, 'sso', { value: true }, { key });
+      expectRejection(ofOurs, 'feature_not_found', 'featureKey');
     }
     expect((await made.check(customerId, 'sso')).reasonCode).toBe('granted_by_override');
   });

@@ -1,4 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
+import type { ErrorCode } from '../../schemas/error-codes.ts';
+import { lockWaits } from '../../tests/support/lock-waits.ts';
 import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 import {
   auditEntries,
@@ -36,13 +38,6 @@ const get = (params: { planId: string }, query: Record<string, number> = {}) =>
   api.request('plans.retrieveEntitlements', { params, query });
 
 const WAIT = { timeout: 10_000, interval: 20 };
-
-async function isSessionWaiting(): Promise<boolean> {
-  const { rowCount } = await api.pool.query(
-    `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-  );
-  return rowCount === 1;
-}
 
 const SET = [
   { featureKey: 'sso', value: true },
@@ -87,7 +82,7 @@ describe('the entitlements of a plan', () => {
     const changed = put(params, []).finally(() => {
       hasResponse = true;
     });
-    await vi.waitFor(async () => expect(hasResponse || (await isSessionWaiting())).toBe(true), WAIT);
+    await vi.waitFor(async () => expect(hasResponse || (await lockWaits(api.pool)) === 1).toBe(true), WAIT);
     await rival.query('COMMIT');
     rival.release();
     expect((await changed).body).toEqual({ ...params, version: 2, entitlements: [] });
@@ -177,21 +172,12 @@ describe('the entitlements of a plan', () => {
     const theirs = await api.request('createPlan', { key, body: { productId: 'p', name: 'Theirs' } });
     const body = { entitlements: SET.slice(0, 1) };
     const over = { key, params: { planId: theirs.body.id }, body };
-    expectRejection(
-      await api.request('plans.replaceEntitlements', over),
-      'feature_not_found',
-      'entitlements.0.featureKey',
-    );
-    expectRejection(
-      await api.request('plans.replaceEntitlements', { key, params, body }),
-      'plan_not_found',
-      'planId',
-    );
-    expectRejection(
-      await api.request('plans.retrieveEntitlements', { key, params }),
-      'plan_not_found',
-      'planId',
-    );
+    const foreignFeature = await api.request('plans.replaceEntitlements', over);
+    expectRejection(foreignFeature, 'feature_not_found', 'entitlements.0.featureKey');
+    const foreignPlan = await api.request('plans.replaceEntitlements', { key, params, body });
+    expectRejection(foreignPlan, 'plan_not_found', 'planId');
+    const read = await api.request('plans.retrieveEntitlements', { key, params });
+    expectRejection(read, 'plan_not_found', 'planId');
   });
 
   it.each([0, -1, 1.5, 2, 2 ** 31, 'x'])('have no version %s', async (version) => {
@@ -204,29 +190,28 @@ describe('the entitlements of a plan', () => {
 });
 
 describe('a set that cannot be', () => {
-  const rejected: Array<[entitlements: unknown, code: Parameters<typeof expectRejection>[1], param: string]> =
-    [
-      [undefined, 'invalid_request', 'entitlements'],
-      [{}, 'invalid_request', 'entitlements'],
-      [[null], 'invalid_request', 'entitlements.0'],
-      [[{ value: 1 }], 'invalid_request', 'entitlements.0.featureKey'],
-      [[{ featureKey: 'seats' }], 'invalid_request', 'entitlements.0.value'],
-      [[{ featureKey: 'seats', value: '5' }], 'invalid_request', 'entitlements.0.value'],
-      [[{ featureKey: 'seats', value: [5] }], 'invalid_request', 'entitlements.0.value'],
-      [[{ featureKey: 'seats', value: -1 }], 'invalid_request', 'entitlements.0.value'],
-      [[{ featureKey: 'seats', value: true }], 'invalid_request', 'entitlements.0.value'],
-      [[{ featureKey: 'api', value: false }], 'invalid_request', 'entitlements.0.value'],
-      [[{ featureKey: 'sso', value: 1 }], 'invalid_request', 'entitlements.0.value'],
-      [[{ featureKey: 'sso', value: null }], 'invalid_request', 'entitlements.0.value'],
-      [[{ featureKey: 'sso', value: true, soft: true }], 'invalid_request', 'entitlements.0.soft'],
-      [[{ featureKey: 'seats', value: 1, soft: 'yes' }], 'invalid_request', 'entitlements.0.soft'],
-      [[{ featureKey: 'seats', value: 1e15 }], 'value_invalid', 'entitlements.0.value'],
-      [[{ featureKey: 'seats', value: 1e-13 }], 'value_invalid', 'entitlements.0.value'],
-      [[...SET, { featureKey: 'seats', value: 1 }], 'invalid_request', 'entitlements.3.featureKey'],
-      [[...SET, { featureKey: 'deleted', value: 1 }], 'feature_not_found', 'entitlements.3.featureKey'],
-      [[{ featureKey: '__proto__', value: 1 }], 'feature_not_found', 'entitlements.0.featureKey'],
-      [[{ featureKey: `' OR true --`, value: 1 }], 'feature_not_found', 'entitlements.0.featureKey'],
-    ];
+  const rejected: Array<[entitlements: unknown, code: ErrorCode, param: string]> = [
+    [undefined, 'invalid_request', 'entitlements'],
+    [{}, 'invalid_request', 'entitlements'],
+    [[null], 'invalid_request', 'entitlements.0'],
+    [[{ value: 1 }], 'invalid_request', 'entitlements.0.featureKey'],
+    [[{ featureKey: 'seats' }], 'invalid_request', 'entitlements.0.value'],
+    [[{ featureKey: 'seats', value: '5' }], 'invalid_request', 'entitlements.0.value'],
+    [[{ featureKey: 'seats', value: [5] }], 'invalid_request', 'entitlements.0.value'],
+    [[{ featureKey: 'seats', value: -1 }], 'invalid_request', 'entitlements.0.value'],
+    [[{ featureKey: 'seats', value: true }], 'invalid_request', 'entitlements.0.value'],
+    [[{ featureKey: 'api', value: false }], 'invalid_request', 'entitlements.0.value'],
+    [[{ featureKey: 'sso', value: 1 }], 'invalid_request', 'entitlements.0.value'],
+    [[{ featureKey: 'sso', value: null }], 'invalid_request', 'entitlements.0.value'],
+    [[{ featureKey: 'sso', value: true, soft: true }], 'invalid_request', 'entitlements.0.soft'],
+    [[{ featureKey: 'seats', value: 1, soft: 'yes' }], 'invalid_request', 'entitlements.0.soft'],
+    [[{ featureKey: 'seats', value: 1e15 }], 'value_invalid', 'entitlements.0.value'],
+    [[{ featureKey: 'seats', value: 1e-13 }], 'value_invalid', 'entitlements.0.value'],
+    [[...SET, { featureKey: 'seats', value: 1 }], 'invalid_request', 'entitlements.3.featureKey'],
+    [[...SET, { featureKey: 'deleted', value: 1 }], 'feature_not_found', 'entitlements.3.featureKey'],
+    [[{ featureKey: '__proto__', value: 1 }], 'feature_not_found', 'entitlements.0.featureKey'],
+    [[{ featureKey: `' OR true --`, value: 1 }], 'feature_not_found', 'entitlements.0.featureKey'],
+  ];
   it.each(rejected)('%j is %s', async (entitlements, code, param) => {
     const params = await newPlan({ published: true });
     expectRejection(await put(params, entitlements), code, param);

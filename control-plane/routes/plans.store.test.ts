@@ -28,12 +28,8 @@ async function publishedPlan() {
 
 describe('a product', () => {
   it('has the id of its caller, or one of ours', async () => {
-    expect(
-      (await api.request('products.create', { body: { id: 'prod_theirs', name: 'A' } })).body,
-    ).toMatchObject({
-      id: 'prod_theirs',
-      name: 'A',
-    });
+    const theirs = { id: 'prod_theirs', name: 'A' };
+    expect((await api.request('products.create', { body: theirs })).body).toMatchObject(theirs);
     const { body } = await api.request('products.create', { body: { name: 'B' } });
     expect(body.id).toMatch(/^prod_[a-z2-7]{26}$/);
     const listed = await api.request('products.list');
@@ -52,11 +48,8 @@ describe('a product', () => {
     'is rejected with %o',
     async (fields) => {
       const body = { id: 'rejected', name: 'x', ...fields };
-      expectRejection(
-        await api.request('products.create', { body }),
-        'invalid_request',
-        Object.keys(fields)[0],
-      );
+      const response = await api.request('products.create', { body });
+      expectRejection(response, 'invalid_request', Object.keys(fields)[0]);
     },
   );
 });
@@ -146,11 +139,8 @@ describe('a plan', () => {
     }
     for (const planId of [plan.id, ABSENT, 'cus_unknown', '__proto__']) {
       const key = api.keys.test.secret;
-      expectRejection(
-        await api.request('plans.retrieve', { params: { planId }, key }),
-        'plan_not_found',
-        'planId',
-      );
+      const response = await api.request('plans.retrieve', { params: { planId }, key });
+      expectRejection(response, 'plan_not_found', 'planId');
     }
   });
 
@@ -197,10 +187,8 @@ describe('a plan', () => {
     const first = await api.request('plans.update', { params, body: { name: 'Seen 2' }, headers: seen });
     expect(first.status).toBe(200);
     const late = { params, headers: seen };
-    expectRejection(
-      await api.request('plans.update', { ...late, body: { name: 'x' } }),
-      'precondition_failed',
-    );
+    const changed = await api.request('plans.update', { ...late, body: { name: 'x' } });
+    expectRejection(changed, 'precondition_failed');
     expectRejection(await api.request('plans.publish', late), 'precondition_failed');
     expectRejection(await api.request('plans.archive', late), 'precondition_failed');
     const fresh = await api.request('plans.retrieve', { params });
@@ -270,10 +258,7 @@ describe('the list of plans', () => {
     expect(await names({ status: 'published' })).toBe('b');
     expect(await names({ status: 'draft', productId: 'y' })).toBe('c');
     expect(await names({ productId: `' OR true --` })).toBe('');
-    expectRejection(
-      await api.request('plans.list', { query: { status: 'deleted' } }),
-      'invalid_request',
-      'status',
-    );
+    const deleted = await api.request('plans.list', { query: { status: 'deleted' } });
+    expectRejection(deleted, 'invalid_request', 'status');
   });
 });

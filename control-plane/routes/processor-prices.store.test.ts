@@ -58,11 +58,8 @@ describe('a mapping', () => {
     const customer = { name: 'C', email: 'c@example.com', processorCustomerId };
     expectRejection(await request('createPlan', { body: plan }), 'already_exists', 'processorPriceIds');
     expectRejection(await request('addons.create', { body: addon }), 'already_exists', 'processorPriceIds');
-    expectRejection(
-      await request('customers.create', { body: customer }),
-      'already_exists',
-      'processorCustomerId',
-    );
+    const again = await request('customers.create', { body: customer });
+    expectRejection(again, 'already_exists', 'processorCustomerId');
     const [planId, addonId, customerId] = [await made.plan(), await made.addon(), await made.customer()];
     for (const requested of [
       await request('plans.update', { params: { planId }, body: { processorPriceIds: [price] } }),
@@ -76,9 +73,8 @@ describe('a mapping', () => {
     expect((await request('addons.create', { key, body: addon })).status).toBe(201);
     expect((await request('customers.create', { key, body: customer })).status).toBe(201);
     // A plan and an add-on may have one price: the plan's seats.
-    expect(
-      (await request('addons.update', { params: { addonId }, body: { processorPriceIds: [price] } })).status,
-    ).toBe(200);
+    const body = { processorPriceIds: [price] };
+    expect((await request('addons.update', { params: { addonId }, body })).status).toBe(200);
   });
 
   it('of a customer is set, changed and removed', async () => {

@@ -167,10 +167,8 @@ describe('a change', () => {
     expectRejection(await made.cancel(body.id, {}, seen), 'precondition_failed');
     const addonId = await made.addon();
     const params = { subscriptionId: body.id, addonId };
-    expectRejection(
-      await api.request('subscriptions.setAddon', { params, headers: seen }),
-      'precondition_failed',
-    );
+    const added = await api.request('subscriptions.setAddon', { params, headers: seen });
+    expectRejection(added, 'precondition_failed');
     const unchanged = { 'if-none-match': String(changed.headers.etag) };
     const read = { params: { subscriptionId: body.id }, headers: unchanged };
     expect((await api.request('subscriptions.retrieve', read)).status).toBe(304);

@@ -166,8 +166,11 @@ describe('a trial', () => {
     expect(Date.parse(paid.currentPeriodStart)).toBeGreaterThanOrEqual(before);
     const end = monthAfter(paid.currentPeriodStart);
     expect(paid).toMatchObject({
-      ...{ status, trialEnd: paid.currentPeriodStart, billingAnchor: paid.currentPeriodStart },
-      ...{ currentPeriodEnd: end, cancelAt: end },
+      status,
+      trialEnd: paid.currentPeriodStart,
+      billingAnchor: paid.currentPeriodStart,
+      currentPeriodEnd: end,
+      cancelAt: end,
     });
     expectRejection(await made.patch(body.id, { status: 'trialing' }), 'illegal_transition');
   });

@@ -38,9 +38,8 @@ describe('the log of deliveries', () => {
       nextAttemptAt: expect.stringMatching(/Z$/),
       createdAt: at(2).toISOString(),
     });
-    expect(
-      (await one.deliveries({ status: 'failed', pageSize: 1, page: 2 })).data.map(({ id }) => id),
-    ).toEqual([first.id]);
+    const last = await one.deliveries({ status: 'failed', pageSize: 1, page: 2 });
+    expect(last.data.map(({ id }) => id)).toEqual([first.id]);
     expect(await one.deliveries({ status: 'held' })).toMatchObject({ data: [], total: 0 });
     expect((await one.deliveries({}, other)).total).toBe(1);
   });
@@ -54,10 +53,8 @@ describe('the log of deliveries', () => {
               ($1, 1, $2, $3, $3, 15000, NULL, 'timeout', 'POST / HTTP/1.1', NULL, NULL)`,
       [id, one.environment, at(1)],
     );
-    const { body } = await api.request('webhookDeliveries.retrieve', {
-      key: one.key,
-      params: { deliveryId: id },
-    });
+    const params = { deliveryId: id };
+    const { body } = await api.request('webhookDeliveries.retrieve', { key: one.key, params });
     const startedAt = at(1).toISOString();
     const requestHead = 'POST / HTTP/1.1';
     expect(body.attempts).toEqual([
@@ -88,17 +85,12 @@ describe('the log of deliveries', () => {
       'webhookEndpoints.test',
       'webhookEndpoints.replay',
     ] as const) {
-      expectRejection(
-        await api.request(operation, { key: stranger, params }),
-        'endpoint_not_found',
-        'endpointId',
-      );
+      const response = await api.request(operation, { key: stranger, params });
+      expectRejection(response, 'endpoint_not_found', 'endpointId');
     }
-    expectRejection(
-      await api.request('webhookDeliveries.list', { ...one.of(), query: { status: 'gone' as never } }),
-      'invalid_request',
-      'status',
-    );
+    const query = { status: 'gone' };
+    const unknown = await api.request('webhookDeliveries.list', { ...one.of(), query });
+    expectRejection(unknown, 'invalid_request', 'status');
   });
 });
 

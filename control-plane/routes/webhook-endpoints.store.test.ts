@@ -55,6 +55,11 @@ async function failFor(id: string): Promise<void> {
   );
 }
 
+async function openCircuit(id: string): Promise<void> {
+  const sql = 'UPDATE webhook_endpoints SET failures = 11, circuit_until = now() WHERE id = $1';
+  await api.pool.query(sql, [id]);
+}
+
 const FORGIVEN = { failures: 0, failing_since: null, circuit_until: null, circuit_probes: 0 };
 
 describe('a webhook endpoint that is read', () => {
@@ -102,9 +107,7 @@ describe('a webhook endpoint that is changed', () => {
     const { body } = await patch(id, { status: 'enabled' });
     expect(body).toEqual({ id, url: HOOKS, events: ['*'], status: 'enabled', createdAt: made.createdAt });
     expect(await stored(id)).toMatchObject(FORGIVEN);
-    await api.pool.query('UPDATE webhook_endpoints SET failures = 11, circuit_until = now() WHERE id = $1', [
-      id,
-    ]);
+    await openCircuit(id);
     await patch(id, { status: 'enabled' });
     expect(await stored(id)).toMatchObject(FORGIVEN);
     expect(await audited(id)).toHaveLength(3);
@@ -112,9 +115,7 @@ describe('a webhook endpoint that is changed', () => {
 
   it('starts again at another url, and nowhere else', async () => {
     const { id } = await make();
-    await api.pool.query('UPDATE webhook_endpoints SET failures = 11, circuit_until = now() WHERE id = $1', [
-      id,
-    ]);
+    await openCircuit(id);
     await patch(id, { url: HOOKS, events: ['*'] });
     expect(await stored(id)).toMatchObject({ failures: 11 });
     await patch(id, { url: `${HOOKS}/new` });
@@ -219,11 +220,8 @@ describe('a webhook endpoint that is deleted', () => {
       before: made,
       after: null,
     });
-    expectRejection(
-      await api.request('webhookEndpoints.delete', of(made.id)),
-      'endpoint_not_found',
-      'endpointId',
-    );
+    const again = await api.request('webhookEndpoints.delete', of(made.id));
+    expectRejection(again, 'endpoint_not_found', 'endpointId');
   });
 
   it('allows another one', async () => {
@@ -232,10 +230,8 @@ describe('a webhook endpoint that is deleted', () => {
     for (let tens = 0; tens < 10; tens += 1) {
       made.push(...(await Promise.all(Array.from({ length: 10 }, () => make()))));
     }
-    expectRejection(
-      await api.request('createWebhookEndpoint', { key, body: { url: HOOKS, events: ['*'] } }),
-      'invalid_request',
-    );
+    const beyond = await api.request('createWebhookEndpoint', { key, body: { url: HOOKS, events: ['*'] } });
+    expectRejection(beyond, 'invalid_request');
     await api.request('webhookEndpoints.delete', of(made[0]?.id ?? ''));
     expect((await make()).status).toBe('enabled');
   });

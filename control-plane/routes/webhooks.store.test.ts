@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { deriveSecrets, unseal } from '../../domain/secrets.ts';
 import { EVENT_TYPES } from '../../schemas/events.ts';
 import type { EventEnvelope, WebhookEndpoint } from '../../schemas/resources/webhooks.ts';
-import { apiOfThisFile, expectRejection, startApi } from '../api-under-test.ts';
+import { apiOfThisFile, apiOfThisTest, expectRejection } from '../api-under-test.ts';
 
 /*
  * Webhook endpoints and events over HTTP and a real Postgres.
@@ -87,40 +87,32 @@ describe('a webhook endpoint', () => {
   });
 
   it('may be private where the server allows it', async () => {
-    const open = await startApi(undefined, { webhookTargets: 'all' });
-    try {
-      const url = 'http://127.0.0.1:9/hooks';
-      const response = await open.request('createWebhookEndpoint', { body: { url, events: ['*'] } });
-      expect([response.status, response.body.url]).toEqual([201, url]);
-    } finally {
-      await open.close();
-    }
+    const open = await apiOfThisTest(undefined, { webhookTargets: 'all' });
+    const url = 'http://127.0.0.1:9/hooks';
+    const response = await open.request('createWebhookEndpoint', { body: { url, events: ['*'] } });
+    expect([response.status, response.body.url]).toEqual([201, url]);
   });
 
   // Red when the mode of the key is not checked, and when a change is checked by other rules.
   it('may be http and loopback in test mode alone, where the server allows that', async () => {
-    const open = await startApi(undefined, { webhookTargets: 'loopback' });
-    try {
-      const { live, test } = await open.addWorkspace();
-      for (const [key, url, isTaken] of [
-        [live.secret, 'http://127.0.0.1:9/hooks', false],
-        [live.secret, 'https://localhost/', false],
-        [test.secret, 'http://127.0.0.1:9/hooks', true],
-        [test.secret, 'http://localhost:9/hooks', true],
-        [test.secret, 'http://10.0.0.1/', false],
-        [test.secret, 'http://169.254.169.254/', false],
-        [test.secret, 'http://example.com/', false],
-      ] as const) {
-        const made = await open.request('createWebhookEndpoint', { key, body: { url, events: ['*'] } });
-        expect([url, made.status]).toEqual([url, isTaken ? 201 : 400]);
-        const other = { url: HOOKS, events: ['*'] };
-        const { body } = await open.request('createWebhookEndpoint', { key, body: other });
-        const params = { endpointId: body.id };
-        const changed = await open.request('webhookEndpoints.update', { key, params, body: { url } });
-        expect([url, changed.status]).toEqual([url, isTaken ? 200 : 400]);
-      }
-    } finally {
-      await open.close();
+    const open = await apiOfThisTest(undefined, { webhookTargets: 'loopback' });
+    const { live, test } = await open.addWorkspace();
+    for (const [key, url, isTaken] of [
+      [live.secret, 'http://127.0.0.1:9/hooks', false],
+      [live.secret, 'https://localhost/', false],
+      [test.secret, 'http://127.0.0.1:9/hooks', true],
+      [test.secret, 'http://localhost:9/hooks', true],
+      [test.secret, 'http://10.0.0.1/', false],
+      [test.secret, 'http://169.254.169.254/', false],
+      [test.secret, 'http://example.com/', false],
+    ] as const) {
+      const made = await open.request('createWebhookEndpoint', { key, body: { url, events: ['*'] } });
+      expect([url, made.status]).toEqual([url, isTaken ? 201 : 400]);
+      const other = { url: HOOKS, events: ['*'] };
+      const { body } = await open.request('createWebhookEndpoint', { key, body: other });
+      const params = { endpointId: body.id };
+      const changed = await open.request('webhookEndpoints.update', { key, params, body: { url } });
+      expect([url, changed.status]).toEqual([url, isTaken ? 200 : 400]);
     }
   });
 });
@@ -183,11 +175,8 @@ describe('an event', () => {
     await api.request('customers.create', { key: live.secret });
     const [event] = (await api.request('webhookEvents.list', { key: live.secret })).body.data;
     const params = { eventId: event?.id ?? '' };
-    expectRejection(
-      await api.request('webhookEvents.retrieve', { key: test.secret, params }),
-      'not_found',
-      'eventId',
-    );
+    const read = await api.request('webhookEvents.retrieve', { key: test.secret, params });
+    expectRejection(read, 'not_found', 'eventId');
     expect((await api.request('webhookEvents.list', { key: test.secret })).body.total).toBe(0);
   });
 

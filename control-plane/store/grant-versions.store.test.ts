@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { inTransaction } from '../../infra/postgres/pool.ts';
 import { apiOfThisFile } from '../api-under-test.ts';
+import { fanoutJobs } from '../entitlements/changes/changes-under-test.ts';
 import { customerGrantsUnderTest } from '../entitlements/customer-grants-under-test.ts';
 import { readMarks, readSizedMark } from './grant-versions.ts';
 import { lockNotified } from './notified-entitlements.ts';
@@ -12,10 +13,8 @@ import { lockNotified } from './notified-entitlements.ts';
 const api = await apiOfThisFile();
 const made = customerGrantsUnderTest(api);
 const { environment } = api;
-await made.feature('sso', 'boolean');
-await made.feature('seats', 'limit');
-await api.request('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
-await made.feature('calls', 'metered', 'calls');
+await made.features({ sso: 'boolean', seats: 'limit' });
+await made.meteredFeature('calls');
 
 async function markOf(customerId: string): Promise<string> {
   const [one] = await readMarks(api.pool, [{ environment, customerId }]);
@@ -72,13 +71,12 @@ describe("a customer's mark", () => {
       await made.giveInstead(planId, { seats: 1, calls: 5 });
       before = await markOf(customerId);
     });
-    const jobs = async () => (await api.pool.query('SELECT FROM fanout_jobs')).rowCount;
-    await expect.poll(jobs, { interval: 20, timeout: 20_000 }).toBe(0);
+    await expect.poll(() => fanoutJobs(api.pool), { interval: 20, timeout: 20_000 }).toBe(0);
     expect(await markOf(customerId)).not.toBe(before);
     const mark = await markOf(customerId);
     // Where the change that was due changes nothing the mark stays, except for the catalogue's own version.
     await made.giveInstead(planId, { seats: 1, calls: 5 });
-    await expect.poll(jobs, { interval: 20, timeout: 20_000 }).toBe(0);
+    await expect.poll(() => fanoutJobs(api.pool), { interval: 20, timeout: 20_000 }).toBe(0);
     expect(await markOf(customerId)).toBe(mark);
   });
 

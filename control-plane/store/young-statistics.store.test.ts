@@ -1,8 +1,8 @@
 import type { Pool, PoolClient } from 'pg';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { readCustomerGrants } from '../../domain/store/customer-grants.ts';
 import { inTransaction } from '../../infra/postgres/pool.ts';
-import { apiOfThisFile, startApi } from '../api-under-test.ts';
+import { apiOfThisFile, apiOfThisTest } from '../api-under-test.ts';
 import { FANOUT_MEMBERS } from './fanout-members.ts';
 import { countFunnelSessions } from './funnel-events.ts';
 import { readMarks } from './grant-versions.ts';
@@ -135,8 +135,7 @@ function expectAFew(read: number, rows: number): void {
 
 /** In a separate database. */
 async function placeUnderTest() {
-  const { keys, pool, close } = await startApi();
-  onTestFinished(close);
+  const { keys, pool } = await apiOfThisTest();
   const environment = `${keys.workspaceId}:live`;
   return {
     pool,

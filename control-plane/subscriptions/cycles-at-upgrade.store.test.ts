@@ -131,8 +131,13 @@ async function insertOld(
       status_since: anchor,
       anchor,
     },
-    ...{ current_period_start: start, current_period_end: end, interval_months: months, interval_ms: ms },
-    ...{ no_roll_before: end, created_at: anchor, updated_at: anchor },
+    current_period_start: start,
+    current_period_end: end,
+    interval_months: months,
+    interval_ms: ms,
+    no_roll_before: end,
+    created_at: anchor,
+    updated_at: anchor,
     ...fields,
   };
   const names = Object.keys(row);

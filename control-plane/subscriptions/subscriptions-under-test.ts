@@ -3,17 +3,11 @@ import { newId } from '../../schemas/primitives/ids.ts';
 import type { ApiUnderTest } from '../api-under-test.ts';
 
 /** What subscriptions refer to, inserted directly into the tables of one environment. */
-interface CatalogueUnderTest {
-  customer(): Promise<string>;
-  plan(fields?: { status?: string; version?: number }): Promise<string>;
-  addon(): Promise<string>;
-}
-
-export function catalogueUnderTest(pool: Pool, environment: string): CatalogueUnderTest {
+export function catalogueUnderTest(pool: Pool, environment: string) {
   let made = 0;
   const now = new Date();
   return {
-    async customer() {
+    async customer(): Promise<string> {
       const id = newId('cus');
       await pool.query(
         `INSERT INTO customers (id, environment, name, email) VALUES ($1, $2, 'Ada', 'ada@example.com')`,
@@ -21,7 +15,7 @@ export function catalogueUnderTest(pool: Pool, environment: string): CatalogueUn
       );
       return id;
     },
-    async plan({ status = 'published', version = 1 } = {}) {
+    async plan({ status = 'published', version = 1 } = {}): Promise<string> {
       const id = newId('plan');
       await pool.query(
         `INSERT INTO products (environment, id, name, created_at) VALUES ($1, 'p', 'p', $2)
@@ -35,7 +29,7 @@ export function catalogueUnderTest(pool: Pool, environment: string): CatalogueUn
       );
       return id;
     },
-    async addon() {
+    async addon(): Promise<string> {
       const id = newId('addon');
       await pool.query(
         `INSERT INTO addons (id, environment, key, name, created_at, updated_at)

@@ -4,6 +4,7 @@ import { createListener } from '../../infra/postgres/listen.ts';
 import { calendarSpan, type Span } from '../../schemas/primitives/calendar.ts';
 import { CHANNELS } from '../../schemas/stored/channels.ts';
 import { AGGREGATIONS } from '../../schemas/usage-limits.ts';
+import { deferred } from '../../tests/support/deferred.ts';
 import type { TestEvent } from '../../tests/support/event-line.ts';
 import { SILENT } from '../../tests/support/silent-log.ts';
 import { expectedValue, type Happening, unitsOf, within } from '../../tests/support/usage-oracle.ts';
@@ -138,11 +139,8 @@ describe('a counter', () => {
     const { data } = (await usage.api.call('GET', '/api/v1/meters')).body;
     const { id } = data.find(({ key }: { key: string }) => key === 'sum');
     expect((await usage.api.call('GET', `/api/v1/usage/${usage.customerId}/${id}`)).body.meterId).toBe('sum');
-    expectRejection(
-      await usage.api.call('GET', '/api/v1/usage/cus_unknown/sum'),
-      'customer_not_found',
-      'customerId',
-    );
+    const unknown = await usage.api.call('GET', '/api/v1/usage/cus_unknown/sum');
+    expectRejection(unknown, 'customer_not_found', 'customerId');
     expectRejection(await usage.read('nothing'), 'meter_not_found', 'meterId');
     const key = usage.api.keys.test.secret;
     expectRejection(await usage.read('sum', { key }), 'customer_not_found', 'customerId');
@@ -159,34 +157,29 @@ describe('a read behind the log', () => {
 
   it('requests a load, waits for it, and counts what was acknowledged before', async () => {
     await usage.makeMeter('waited', 'sum');
-    let onRequest = () => undefined as unknown;
-    const requested = new Promise((resolve) => {
-      onRequest = () => resolve(undefined);
-    });
-    const listening = new Promise<() => Promise<void>>((resolve) => {
-      const listener = createListener(
-        { url: () => usage.api.url, log: SILENT },
-        {
-          channels: { [CHANNELS.readerWaits]: () => onRequest() },
-          onSession: () => resolve(() => listener.close()),
-        },
-      );
-    });
-    const stop = await listening;
+    const [listening, requested] = [deferred<void>(), deferred<void>()];
+    const listener = createListener(
+      { url: () => usage.api.url, log: SILENT },
+      {
+        channels: { [CHANNELS.readerWaits]: () => requested.resolve() },
+        onSession: () => listening.resolve(),
+      },
+    );
+    await listening.promise;
     const appended = await usage.append([usage.logged(one('late 1'), 'waited')]);
     const durableAtMs = Date.now();
     // The strong read waits for longer than a load takes on a busy machine.
     for (const consistency of ['?consistency=strong', '']) {
       const response = usage.read(`waited${consistency}`);
       if (consistency !== '') {
-        await requested;
+        await requested.promise;
         await usage.load(appended);
       }
       const { body } = await response;
       expect(body.current).toBe(1);
       expect(Date.parse(body.asOf)).toBeGreaterThanOrEqual(durableAtMs);
     }
-    await stop();
+    await listener.close();
   });
 
   it('responds after a second without what is not loaded yet, as its asOf shows', async () => {

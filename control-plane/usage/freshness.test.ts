@@ -1,8 +1,8 @@
-import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../infra/ports/clock.ts';
 import { Transient } from '../../schemas/failures.ts';
 import type { Consistency } from '../../schemas/resources/usage.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import type { Repairs } from '../store/repairs.ts';
 import { awaitConsistency, readConsistently } from './consistency.ts';
 import { createFreshness, type Freshness } from './freshness.ts';
@@ -45,7 +45,7 @@ beforeEach(() => {
       requested += 1;
     },
     clock: systemClock,
-    log: pino({ level: 'silent' }),
+    log: SILENT,
   });
 });
 

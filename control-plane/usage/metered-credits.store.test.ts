@@ -14,13 +14,9 @@ const usage = await usageOfThisFile();
 const made = customerGrantsUnderTest(usage.api);
 const check = (requested: number) => made.check(usage.customerId, 'counted', { requested });
 await made.feature('counted', 'metered', 'count');
+const override = (value: number | null) => made.override(usage.customerId, 'counted', { value });
 await override(null);
 const used = (await check(0)).current ?? 0;
-
-async function override(value: number | null): Promise<void> {
-  const params = { customerId: usage.customerId, featureKey: 'counted' };
-  expect((await usage.api.request('overrides.put', { params, body: { value } })).status).toBe(200);
-}
 
 async function rate(body: object): Promise<void> {
   const response = await usage.api.request('meters.update', { params: { meterId: 'count' }, body });

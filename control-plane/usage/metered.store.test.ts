@@ -30,7 +30,8 @@ function periodFrom(startMs: number) {
   return {
     currentPeriodStart: isoText(startMs),
     currentPeriodEnd: isoText(startMs + PERIOD_MS),
-    ...{ interval: 'day', intervalCount: 10 },
+    interval: 'day',
+    intervalCount: 10,
   };
 }
 
@@ -220,9 +221,10 @@ describe('a check of what is metered', () => {
     });
     const rejected = await made.check(customerId, 'calls', { requested: 3 });
     expect(rejected).toMatchObject({ allowed: false, reasonCode: 'limit_reached', current: 7.000000000001 });
-    expect(
-      (await usage.api.request('usage.retrieve', { params: { customerId, meterId: 'calls' } })).body,
-    ).toEqual(expect.objectContaining({ current: 7.000000000001, limit: 10, periodEnd: rejected.resetsAt }));
+    const params = { customerId, meterId: 'calls' };
+    expect((await usage.api.request('usage.retrieve', { params })).body).toEqual(
+      expect.objectContaining({ current: 7.000000000001, limit: 10, periodEnd: rejected.resetsAt }),
+    );
   });
 
   // Red when a check reads the grants of the requested feature alone.

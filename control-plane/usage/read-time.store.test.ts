@@ -1,5 +1,6 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import type { Statement, Warehouse } from '../../infra/ports/warehouse.ts';
+import { lockOut } from '../../tests/support/lock-waits.ts';
 import { startStopwatch } from '../../tests/support/stopwatch.ts';
 import { apiOfThisFile, EMPTY_LOG, expectRejection, UNAVAILABLE_WAREHOUSE } from '../api-under-test.ts';
 
@@ -24,36 +25,21 @@ await api.call('POST', '/api/v1/meters', { body: { key: 'calls', name: 'Calls', 
 const customer = { name: 'Ada', email: 'ada@example.com' };
 const usage = `/api/v1/usage/${(await api.call('POST', '/api/v1/customers', { body: customer })).body.id}`;
 
-/** Every read of a meter waits until it is released. */
-async function lockOut(): Promise<() => Promise<void>> {
-  const rival = await api.pool.connect();
-  await rival.query('BEGIN');
-  await rival.query('LOCK TABLE meters IN ACCESS EXCLUSIVE MODE');
-  return async () => {
-    await rival.query('ROLLBACK');
-    rival.release();
-  };
-}
-
 it('every read of usage is rejected within five seconds while Postgres hangs', async () => {
-  const release = await lockOut();
+  onTestFinished(await lockOut(api.pool, 'meters'));
   const passedMs = startStopwatch();
-  try {
-    const paths = ['?', '/calls?', '/calls/breakdown?dimension=user&', '/calls/events?'];
-    const reads = paths.flatMap((path) => {
-      return ['eventual', 'strong'].map((consistency) => {
-        return api.call('GET', `${usage}${path}consistency=${consistency}`);
-      });
+  const paths = ['?', '/calls?', '/calls/breakdown?dimension=user&', '/calls/events?'];
+  const reads = paths.flatMap((path) => {
+    return ['eventual', 'strong'].map((consistency) => {
+      return api.call('GET', `${usage}${path}consistency=${consistency}`);
     });
-    for (const response of await Promise.all(reads)) expectRejection(response, 'unavailable');
-    expect(passedMs()).toBeLessThan(READ_MS + SLACK_MS);
-  } finally {
-    await release();
-  }
+  });
+  for (const response of await Promise.all(reads)) expectRejection(response, 'unavailable');
+  expect(passedMs()).toBeLessThan(READ_MS + SLACK_MS);
 });
 
 it('the time of the reads in Postgres is taken off that of the warehouse', async () => {
-  const release = await lockOut();
+  const release = await lockOut(api.pool, 'meters');
   const read = api.call('GET', `${usage}/calls?consistency=eventual`);
   // Longer than what is asserted: a read that the test before abandoned may have begun its wait first.
   const waiting = async () => {

@@ -5,31 +5,9 @@ import { encodeFrame } from '../../schemas/stored/frame.ts';
 import { RECORD_BYTES } from '../../schemas/stored/record.ts';
 import { AGGREGATIONS, type Aggregation } from '../../schemas/usage-limits.ts';
 import { eventLine, type TestEvent } from '../../tests/support/event-line.ts';
-import { type LogAndWarehouse, openLogAndWarehouse } from '../../tests/support/log-and-warehouse.ts';
+import { openLogAndWarehouse } from '../../tests/support/log-and-warehouse.ts';
 import { type Happening, makeHappenings, storedId, unitsAsText } from '../../tests/support/usage-oracle.ts';
-import { type ApiResponse, type ApiUnderTest, apiOfThisFile, type CallOptions } from '../api-under-test.ts';
-
-/**
- * The control plane over a real log, Postgres and warehouse, with a customer and a meter of every
- * aggregation.
- */
-export interface UsageUnderTest {
-  stores: LogAndWarehouse;
-  api: ApiUnderTest;
-  nowMs: number;
-  /** Loaded for every meter that is named like its aggregation. */
-  happenings: Happening[];
-  environment: string;
-  customerId: string;
-  /** `/api/v1/usage/<the customer by its external id>/…` */
-  read(rest: string, options?: CallOptions): Promise<ApiResponse>;
-  makeMeter(key: string, aggregation: Aggregation): Promise<void>;
-  /** As ingest writes it. */
-  logged(happening: Happening, meterKey: string): TestEvent;
-  append(events: TestEvent[]): Promise<Appended>;
-  /** Plays the aggregator: inserts, marks, announces. */
-  load(appended: Appended): Promise<void>;
-}
+import { type ApiUnderTest, apiOfThisFile, type CallOptions } from '../api-under-test.ts';
 
 export interface Appended {
   lo: number;
@@ -40,8 +18,11 @@ export interface Appended {
 const HAPPENINGS = 2_000;
 const METERS = '/api/v1/meters';
 
-/** One that all tests of a file share. */
-export async function usageOfThisFile(): Promise<UsageUnderTest> {
+/**
+ * The control plane over a real log, Postgres and warehouse, with a customer and a meter of every
+ * aggregation, which all tests of a file share.
+ */
+export async function usageOfThisFile() {
   const stores = await openLogAndWarehouse(afterAll);
   const { warehouse, writer, reader } = stores;
   const nowMs = Date.now();
@@ -57,27 +38,32 @@ export async function usageOfThisFile(): Promise<UsageUnderTest> {
     expect((await api.call('POST', METERS, { body: meter })).status).toBe(201);
   }
 
-  const usage: UsageUnderTest = {
+  const usage = {
     stores,
     api,
     nowMs,
+    /** Loaded for every meter that is named like its aggregation. */
     happenings,
     environment,
     customerId,
     makeMeter,
-    read: (rest, options) => api.call('GET', `/api/v1/usage/ada%2F1/${rest}`, options),
-    logged: (happening, meterKey) => ({
+    /** `/api/v1/usage/<the customer by its external id>/…` */
+    read: (rest: string, options?: CallOptions) => api.call('GET', `/api/v1/usage/ada%2F1/${rest}`, options),
+    /** As ingest writes it. */
+    logged: (happening: Happening, meterKey: string): TestEvent => ({
       ...loggedAs(happening, meterKey),
       environment,
       customerId,
       meterKey,
     }),
-    async append(events) {
+    async append(events: TestEvent[]): Promise<Appended> {
       const outcome = await writer.append(frameOf(writer.logId, events));
       if (outcome.status !== 'durable') throw new Error('the disk is full');
       return { lo: outcome.position, hi: outcome.end, events };
     },
-    load: (appended) => load(appended, { api, warehouse, logId: Buffer.from(writer.logId).toString('hex') }),
+    /** Plays the aggregator: inserts, marks, announces. */
+    load: (appended: Appended) =>
+      load(appended, { api, warehouse, logId: Buffer.from(writer.logId).toString('hex') }),
   };
   for (const aggregation of AGGREGATIONS) await makeMeter(aggregation, aggregation);
   const events = AGGREGATIONS.flatMap((meter) => happenings.map((one) => usage.logged(one, meter)));

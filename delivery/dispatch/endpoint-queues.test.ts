@@ -12,7 +12,11 @@ function endpointQueuesUnderTest({ runningMax = 100 } = {}) {
       begun.push(name);
       return new Promise((resolve) => ends.set(name, resolve));
     },
-    ...{ concurrency: 2, failuresMax: 3, runningMax, heldOfOneMax: 8, heldMax: 40 },
+    concurrency: 2,
+    failuresMax: 3,
+    runningMax,
+    heldOfOneMax: 8,
+    heldMax: 40,
     mayBegin: () => state.mayBegin,
     onCapacity: () => {
       state.capacities += 1;

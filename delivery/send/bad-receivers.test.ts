@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
-import { pino } from 'pino';
 import { buildConnector } from 'undici';
 import { afterAll, describe, expect, it } from 'vitest';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import { startStopwatch } from '../../tests/support/stopwatch.ts';
-import { type Receiver, startRawReceiver, startReceiver, testReceiver } from '../receiver-under-test.ts';
+import { type Receiver, requestTo, startReceiver, testTalking } from '../receiver-under-test.ts';
 import { type Attempt, createSend } from './send.ts';
 
 /*
@@ -16,23 +16,13 @@ import { type Attempt, createSend } from './send.ts';
 const TIMEOUT_MS = 1_000;
 /** For a machine that is busy. */
 const GRACE_MS = 5_000;
-const log = pino({ level: 'silent' });
-const SECRETS = [`whsec_${Buffer.alloc(32, 1).toString('base64')}`];
-const EVENT = { eventId: 'evt_1', body: '{}', secrets: SECRETS };
 
-const sender = createSend({ log, attemptTimeoutMs: TIMEOUT_MS });
+const sender = createSend({ log: SILENT, attemptTimeoutMs: TIMEOUT_MS });
 afterAll(() => sender.close());
 
 function attempt({ url }: Pick<Receiver, 'url'>): Promise<Attempt> {
-  return sender.send({ ...EVENT, url, privateTargets: 'all', attemptNumber: 1 });
+  return sender.send(requestTo(url));
 }
-
-const talking = (talk: (socket: Socket) => void) =>
-  testReceiver(
-    startRawReceiver((socket) => {
-      socket.once('data', () => talk(socket));
-    }),
-  );
 
 const HEAD = 'HTTP/1.1 200 OK\r\n';
 const CHUNK = Buffer.alloc(65_536, 'x');
@@ -147,7 +137,7 @@ describe('a bad receiver', () => {
   ];
   it.each(bad)('that %s is a failed attempt, in time and within bounds', async (_, talk, errorCode) => {
     let sentBytes = () => 0;
-    const receiver = await talking((socket) => {
+    const receiver = await testTalking((socket) => {
       sentBytes = () => socket.bytesWritten;
       talk(socket);
     });
@@ -159,14 +149,14 @@ describe('a bad receiver', () => {
   });
 
   it('that responded before it went bad is shown with its response', async () => {
-    const receiver = await talking((socket) => socket.write(`${HEAD}content-length: 9\r\n\r\nhello`));
+    const receiver = await testTalking((socket) => socket.write(`${HEAD}content-length: 9\r\n\r\nhello`));
     const expected = { outcome: 'failed', errorCode: 'timeout', status: 200, responseBody: 'hello' };
     expect(await attempt(receiver)).toMatchObject(expected);
   });
 
   it('is sent each request once, whatever it does with it', async () => {
     let requests = 0;
-    const receiver = await talking((socket) => {
+    const receiver = await testTalking((socket) => {
       requests += 1;
       socket.resetAndDestroy();
     });
@@ -175,14 +165,13 @@ describe('a bad receiver', () => {
   });
 
   it('holds no memory: a hundred that stream at once', async () => {
-    const receiver = await talking((socket) => {
+    const receiver = await testTalking((socket) => {
       socket.write(`${HEAD}\r\n`);
       flood(socket, CHUNK);
     });
     const before = process.memoryUsage.rss();
-    const patient = createSend({ log });
-    const request = { ...EVENT, url: receiver.url, privateTargets: 'all' as const, attemptNumber: 1 };
-    const all = await Promise.all(Array.from({ length: 100 }, () => patient.send(request)));
+    const patient = createSend({ log: SILENT });
+    const all = await Promise.all(Array.from({ length: 100 }, () => patient.send(requestTo(receiver.url))));
     await patient.close();
     expect(new Set(all.map(({ errorCode }) => errorCode))).toEqual(new Set(['response_too_large']));
     expect(process.memoryUsage.rss() - before).toBeLessThan(128 * 2 ** 20);
@@ -194,14 +183,16 @@ describe('a bad receiver', () => {
     const connectNow = buildConnector({});
     const triedAtMs: number[] = [];
     const patient = createSend({
-      log,
+      log: SILENT,
       connect: (options, callback) => {
         triedAtMs.push(performance.now());
         connectNow(options, callback);
       },
     });
-    const request = { ...EVENT, url: receiver.url, privateTargets: 'all' as const, attemptNumber: 1 };
-    expect(await patient.send(request)).toMatchObject({ outcome: 'failed', errorCode: 'connect_failed' });
+    expect(await patient.send(requestTo(receiver.url))).toMatchObject({
+      outcome: 'failed',
+      errorCode: 'connect_failed',
+    });
     await patient.close();
     const [first = 0, second = 0, third = 0, ...more] = triedAtMs;
     expect(more).toEqual([]);

@@ -1,13 +1,14 @@
 import type { RequestListener } from 'node:http';
 import { createServer } from 'node:https';
 import { isIP } from 'node:net';
-import { pino } from 'pino';
 import { buildConnector } from 'undici';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { CERTIFICATE, CERTIFICATE_KEY } from '../../app/roles/certificate-under-test.ts';
+import { INTERNAL_ADDRESSES } from '../../infra/platform/internal-addresses-under-test.ts';
 import type { PrivateTargets } from '../../infra/platform/private-targets.ts';
-import { listenAsReceiver, receiverOfThisFile, startRawReceiver } from '../receiver-under-test.ts';
-import { INTERNAL_ADDRESSES, INTERNAL_HOSTS } from './internal-hosts-under-test.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
+import { listenAsReceiver, receiverOfThisFile, requestTo, startRawReceiver } from '../receiver-under-test.ts';
+import { INTERNAL_HOSTS } from './internal-hosts-under-test.ts';
 import { type Attempt, createSend } from './send.ts';
 
 /*
@@ -17,7 +18,6 @@ import { type Attempt, createSend } from './send.ts';
  * first-address-checked-alone and names-checked-and-literals-not (tests/mutants/delivery-mutants.ts).
  */
 const PUBLIC = ['93.184.216.34', '2606:4700:4700::1111'] as const;
-const log = pino({ level: 'silent' });
 
 let respond: RequestListener;
 let reached: string[];
@@ -30,7 +30,7 @@ const inside = await receiverOfThisFile(
 const server = createServer({ cert: CERTIFICATE, key: CERTIFICATE_KEY }, (...call) => respond(...call));
 const outside = await receiverOfThisFile(listenAsReceiver(server));
 const sender = createSend({
-  log,
+  log: SILENT,
   resolve,
   connect: (options, callback) => connectThroughTheMap(options, callback),
 });
@@ -60,8 +60,7 @@ async function addressOf(hostname: string): Promise<string> {
 }
 
 function attempt(url: string, privateTargets: PrivateTargets = 'none'): Promise<Attempt> {
-  const secrets = [`whsec_${Buffer.alloc(32).toString('base64')}`];
-  return sender.send({ url, eventId: 'evt_1', body: '{}', secrets, privateTargets, attemptNumber: 1 });
+  return sender.send(requestTo(url, { privateTargets }));
 }
 
 async function expectNothingReached(attempts: Array<Promise<Attempt>>): Promise<void> {
@@ -150,29 +149,20 @@ describe('a connection', () => {
   });
 
   it('is rejected with a certificate of an unknown authority', async () => {
-    const plain = createSend({ log });
-    const secrets = ['whsec_AAAA'];
-    const request = {
-      eventId: 'evt_1',
-      body: '{}',
-      secrets,
-      privateTargets: 'all' as const,
-      attemptNumber: 1,
-    };
-    const url = `https://127.0.0.1:${outside.port}/`;
-    expect(await plain.send({ ...request, url })).toMatchObject({ errorCode: 'tls_failed' });
+    const plain = createSend({ log: SILENT });
+    const request = requestTo(`https://127.0.0.1:${outside.port}/`);
+    expect(await plain.send(request)).toMatchObject({ errorCode: 'tls_failed' });
     await plain.close();
   });
 
   it.each(['loopback', 'all'] as const)(
     'may be loopback, and without TLS, where %s is allowed',
     async (may) => {
-      const plain = createSend({ log });
+      const plain = createSend({ log: SILENT });
       const receiver = await startRawReceiver((socket) => socket.end('HTTP/1.1 204 No Content\r\n\r\n'));
-      const request = { eventId: 'evt_1', body: '{}', secrets: ['whsec_AAAA'], attemptNumber: 1 };
       for (const host of ['127.0.0.1', 'localhost', '2130706433']) {
-        const url = `http://${host}:${receiver.port}/`;
-        expect((await plain.send({ ...request, url, privateTargets: may })).outcome).toBe('succeeded');
+        const request = requestTo(`http://${host}:${receiver.port}/`, { privateTargets: may });
+        expect((await plain.send(request)).outcome).toBe('succeeded');
       }
       await plain.close();
       await receiver.close();

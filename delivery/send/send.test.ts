@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
-import { pino } from 'pino';
 import { afterAll, describe, expect, it } from 'vitest';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import {
   type Received,
   type Receiver,
-  startRawReceiver,
+  requestTo,
   startReading,
   startReceiver,
   testReceiver,
+  testTalking,
 } from '../receiver-under-test.ts';
 import { type Attempt, createSend, type SendOptions, type SendRequest } from './send.ts';
 
@@ -16,23 +16,16 @@ import { type Attempt, createSend, type SendOptions, type SendRequest } from './
  * Mutants that turn it red: redirects followed; U+0000 kept; the whole response kept; `succeeded` for every
  * response; `Retry-After` of a success used; waiting for a name that hangs.
  */
-const log = pino({ level: 'silent' });
 const SECRETS = [`whsec_${Buffer.alloc(32, 1).toString('base64')}`];
-const EVENT = { eventId: 'evt_1', body: '{"id":"evt_1","é":"💡"}', secrets: SECRETS };
+const EVENT = { body: '{"id":"evt_1","é":"💡"}', secrets: SECRETS };
 
-const sender = createSend({ log });
+const sender = createSend({ log: SILENT });
 afterAll(() => sender.close());
 
 function attempt({ url }: Pick<Receiver, 'url'>, more: Partial<SendRequest> = {}): Promise<Attempt> {
-  return sender.send({ ...EVENT, url, privateTargets: 'all', attemptNumber: 1, ...more });
+  return sender.send(requestTo(url, { ...EVENT, ...more }));
 }
 
-const talking = (talk: (socket: Socket) => void) =>
-  testReceiver(
-    startRawReceiver((socket) => {
-      socket.once('data', () => talk(socket));
-    }),
-  );
 const responding = (respond: (response: ServerResponse, request: IncomingMessage) => void) =>
   testReceiver(startReceiver((request, response) => respond(response, request)));
 
@@ -107,7 +100,7 @@ describe('an attempt', () => {
   });
 
   it('shows a response that is not text so that it can be stored', async () => {
-    const receiver = await talking((socket) =>
+    const receiver = await testTalking((socket) =>
       socket.end(
         Buffer.from(
           'HTTP/1.1 200 \xc3\xa9\r\nx-a: \xff\xe9\r\n\r\na\0b\xff\xc3\xa9\xed\xa0\x80\xe2',
@@ -132,13 +125,8 @@ describe('an attempt', () => {
 
 describe('a name', () => {
   const resolvedBy = async (resolve: NonNullable<SendOptions['resolve']>) => {
-    const own = createSend({ log, attemptTimeoutMs: 1_000, resolve });
-    const shown = await own.send({
-      ...EVENT,
-      url: 'https://a.example/',
-      privateTargets: 'none',
-      attemptNumber: 1,
-    });
+    const own = createSend({ log: SILENT, attemptTimeoutMs: 1_000, resolve });
+    const shown = await own.send(requestTo('https://a.example/', { privateTargets: 'none' }));
     await own.close();
     return [shown.outcome, shown.errorCode];
   };

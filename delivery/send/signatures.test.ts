@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-import { pino } from 'pino';
 import { Webhook } from 'standardwebhooks';
 import { Stripe } from 'stripe';
 import { afterAll, describe, expect, it } from 'vitest';
 import { newId } from '../../schemas/primitives/ids.ts';
 import { severalAtOnce } from '../../tests/support/several-at-once.ts';
-import { type Received, receiverOfThisFile, startReading } from '../receiver-under-test.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
+import { type Received, receiverOfThisFile, requestTo, startReading } from '../receiver-under-test.ts';
 import { createSend } from './send.ts';
 import { signatureHeaders } from './sign.ts';
 
@@ -23,7 +23,7 @@ const received = new Map<string, Received>();
 const receiver = await receiverOfThisFile(
   startReading((one) => received.set(String(one.headers['webhook-id']), one)),
 );
-const sender = createSend({ log: pino({ level: 'silent' }) });
+const sender = createSend({ log: SILENT });
 afterAll(() => sender.close());
 
 /** Text of any character, and numbers that a double would round: as no JSON printer would write it again. */
@@ -41,17 +41,8 @@ function escaped(value: string): string {
   return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
 }
 
-const request = (one: string, secrets = [SECRET]) => ({
-  url: receiver.url,
-  eventId: newId('evt'),
-  body: one,
-  secrets,
-  privateTargets: 'all' as const,
-  attemptNumber: 1,
-});
-
-async function sendAndRead(one: string, secrets?: string[]): Promise<Received> {
-  const requested = request(one, secrets);
+async function sendAndRead(one: string, secrets = [SECRET]): Promise<Received> {
+  const requested = requestTo(receiver.url, { eventId: newId('evt'), body: one, secrets });
   const { outcome } = await sender.send(requested);
   const read = received.get(requested.eventId);
   received.delete(requested.eventId);

@@ -1,6 +1,7 @@
-import type { Pool, PoolClient } from 'pg';
+import type { PoolClient } from 'pg';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { inTransaction } from '../../infra/postgres/pool.ts';
+import { lockWaits } from '../../tests/support/lock-waits.ts';
 import { creditUnits } from '../rules/credit-units.ts';
 import { burnCredits } from './move-credits.ts';
 import { type SeenWallet, START_MS, walletsUnderTest } from './wallets-under-test.ts';
@@ -170,7 +171,7 @@ it.each(['made', 'locked'])('wallets are %s in one order, however they are named
   await rival.query(`BEGIN; SET LOCAL lock_timeout = '2s'`);
   await take(first);
   const burned = burn(named);
-  await vi.waitFor(async () => expect(await waiting(pool)).toBe(1), { timeout: 20_000 });
+  await vi.waitFor(async () => expect(await lockWaits(pool)).toBe(1), { timeout: 20_000 });
   // The one that waits for the first has not taken the last: otherwise each would wait for the other.
   await take(last);
   await rival.query('COMMIT');
@@ -200,11 +201,4 @@ function countingStatements(client: PoolClient, statements: string[]): PoolClien
       };
     },
   });
-}
-
-async function waiting(pool: Pool): Promise<number | null> {
-  const { rowCount } = await pool.query(
-    `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-  );
-  return rowCount;
 }

@@ -130,8 +130,12 @@ describe('a row that was settled', () => {
 
   it('brings the periods that it reaches into, and theirs', () => {
     const days = (from: number, to: number) => ({
-      ...{ fromMs: START_MS + from * DAY_MS, toMs: START_MS + to * DAY_MS },
-      ...{ version: 1, label: '', used: 0n, burned: 0n },
+      fromMs: START_MS + from * DAY_MS,
+      toMs: START_MS + to * DAY_MS,
+      version: 1,
+      label: '',
+      used: 0n,
+      burned: 0n,
     });
     const terms = recorded([{ ...UNMETERED, startsMs: START_MS, source: sourceOf('a', START_MS, 10) }]);
     const settled = (...rows: Array<ReturnType<typeof days>>) =>
@@ -148,7 +152,12 @@ describe('a row that was settled', () => {
   it('lies within the periods that are settled, of any history', () => {
     const rows = fc.array(
       fc.tuple(time, fc.integer({ min: 1, max: 20 * DAY_MS })).map(([fromMs, ms]) => ({
-        ...{ fromMs, toMs: fromMs + ms, version: 1, label: '', used: 0n, burned: 0n },
+        fromMs,
+        toMs: fromMs + ms,
+        version: 1,
+        label: '',
+        used: 0n,
+        burned: 0n,
       })),
       { maxLength: 5 },
     );

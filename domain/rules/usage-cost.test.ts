@@ -53,7 +53,10 @@ describe('what usage costs', () => {
 
 describe('a correction', () => {
   const cell = (allowance: string | undefined, rate: string, fromMs = 0): UsageCell => ({
-    ...{ fromMs, toMs: fromMs + 1, allowance, source: 'total' },
+    fromMs,
+    toMs: fromMs + 1,
+    allowance,
+    source: 'total',
     rated: { version: 1, startMs: 0, burnsFromMs: 0, rates: { rate } },
   });
   const cost = (...cells: Array<[UsageCell, number]>) => {

@@ -26,12 +26,8 @@ describe('thresholds of usage', () => {
 
   it('are reached by equal usage, and never by usage of 0', () => {
     const [none, five, more] = ['0', '5', '5.000000000001'].map(soft);
-    expect(
-      reachedThresholds(
-        [none, five, more].flatMap((one) => one ?? []),
-        '5',
-      ),
-    ).toEqual([none, five]);
+    const all = [none, five, more].flatMap((one) => one ?? []);
+    expect(reachedThresholds(all, '5')).toEqual([none, five]);
     expect(reachedThresholds([soft('0'), soft('5')], '0')).toEqual([]);
     expect(reachedThresholds([soft('0')], '-1')).toEqual([]);
   });

@@ -1,11 +1,9 @@
-import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { createPool } from '../../infra/postgres/pool.ts';
 import { Transient } from '../../schemas/failures.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import { poolOfThisFile } from '../../tests/support/test-pool.ts';
 import { findApiKey } from './find-api-key.ts';
-
-const log = pino({ level: 'silent' });
 
 const pool = await poolOfThisFile();
 await pool.query("INSERT INTO workspaces (id, name) VALUES ('ws_a', 'A')");
@@ -24,17 +22,25 @@ test('a key is found by its hash, with its scopes, end and revocation', async ()
   const known = { environment: 'ws_a:live', kind: 'secret', scopes: ['usage:write', 'usage:read'] };
   expect(await findApiKey(pool, Buffer.from('key_a'))).toEqual({
     ...known,
-    ...{ id: 'key_a', expiresAtMs: undefined, revoked: false },
+    id: 'key_a',
+    expiresAtMs: undefined,
+    revoked: false,
   });
   expect(await findApiKey(pool, Buffer.from('key_b'))).toEqual({
     ...known,
-    ...{ id: 'key_b', expiresAtMs: expiresAt.getTime(), revoked: true },
+    id: 'key_b',
+    expiresAtMs: expiresAt.getTime(),
+    revoked: true,
   });
   expect(await findApiKey(pool, Buffer.from('key_c'))).toBeUndefined();
 });
 
 test('while Postgres is unavailable a query throws Transient', async () => {
-  const unavailable = createPool({ url: 'postgres://nobody@127.0.0.1:1/none', name: 'unavailable', log });
+  const unavailable = createPool({
+    url: 'postgres://nobody@127.0.0.1:1/none',
+    name: 'unavailable',
+    log: SILENT,
+  });
   await expect(findApiKey(unavailable, Buffer.from('key_a'))).rejects.toBeInstanceOf(Transient);
   await unavailable.end();
 });

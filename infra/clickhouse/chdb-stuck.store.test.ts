@@ -1,16 +1,15 @@
-import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
 import { eventLine } from '../../tests/support/event-line.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
 import { createChdbWarehouse } from './chdb-warehouse.ts';
 
-const log = pino({ level: 'silent' });
 const LINES = Buffer.from(eventLine({ id: 'a' }));
 
 function opened() {
   const notified: unknown[] = [];
   const onStuck = (error: unknown) => void notified.push(error);
-  const warehouse = createChdbWarehouse({ directory: testFolder(), log, onStuck, stuckAfterMs: 500 });
+  const warehouse = createChdbWarehouse({ directory: testFolder(), log: SILENT, onStuck, stuckAfterMs: 500 });
   onTestFinished(() => warehouse.close());
   return {
     notified,

@@ -1,6 +1,6 @@
-import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import { startChdbHttpServer } from '../../tests/servers/chdb-http-server.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
 import { warehouseConformance } from '../ports/conformance/warehouse.ts';
 import { createClickHouseWarehouse } from './clickhouse-warehouse.ts';
@@ -9,6 +9,6 @@ warehouseConformance('a ClickHouse server', async () => {
   const server = await startChdbHttpServer(testFolder());
   onTestFinished(() => server.close());
   return {
-    open: async () => createClickHouseWarehouse({ url: server.url, log: pino({ level: 'silent' }) }),
+    open: async () => createClickHouseWarehouse({ url: server.url, log: SILENT }),
   };
 });

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { EVENTS_RETENTION_DAYS_MAX, keptMonthsFromMs } from '../../domain/rules/events-retention.ts';
 import { eventLines } from '../../tests/support/event-line.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
 import type { Warehouse } from '../ports/warehouse.ts';
 import { createChdbWarehouse } from './chdb-warehouse.ts';
@@ -69,7 +69,7 @@ it('is set once, changed, and switched off again', async () => {
 
 async function openWarehouse(): Promise<Warehouse> {
   const directory = join(testFolder(), 'warehouse');
-  const warehouse = createChdbWarehouse({ directory, log: pino({ level: 'silent' }) });
+  const warehouse = createChdbWarehouse({ directory, log: SILENT });
   onTestFinished(() => warehouse.close());
   await warehouse.migrate();
   return warehouse;

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
 import { EVENT_COLUMNS } from '../../schemas/stored/event-row.ts';
 import { eventLines, TEST_NOW_MS, type TestEvent } from '../../tests/support/event-line.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
 import { openChdbConnection } from './chdb-connection.ts';
 import { SETTINGS_BY_CONNECTION } from './connection-settings.ts';
@@ -99,11 +99,10 @@ function sentEvents(): TestEvent[] {
 
 /** As chdb-warehouse.ts opens it, with limits. */
 function openTransport(directory: string, limits: Record<string, number>): Transport {
-  const log = pino({ level: 'silent' });
   const load = openChdbConnection({
     directory,
     settings: { ...SETTINGS_BY_CONNECTION.load, ...limits },
-    log,
+    log: SILENT,
   });
   onTestFinished(() => load.close());
   return {
@@ -115,7 +114,10 @@ function openTransport(directory: string, limits: Record<string, number>): Trans
     insert: ({ table, lines, token, timeoutMs }) =>
       load.run(timeoutMs, async ({ connection }) => {
         await connection.chdb.rawInsert({
-          ...{ table, values: lines, format: 'JSONCompactEachRow', columns: [...EVENT_COLUMNS] },
+          table,
+          values: lines,
+          format: 'JSONCompactEachRow',
+          columns: [...EVENT_COLUMNS],
           settings: token === undefined ? {} : { insert_deduplication_token: token },
         });
       }),

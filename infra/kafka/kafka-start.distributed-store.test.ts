@@ -1,14 +1,13 @@
 import { createServer } from 'node:net';
-import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { startKafka } from '../../tests/servers/start-kafka.ts';
 import { listenUntil } from '../../tests/support/listen.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import { testPool } from '../../tests/support/test-pool.ts';
 import { retryUntilAvailable } from '../platform/retry-until-available.ts';
 import { openKafkaLog } from './kafka-log.ts';
 import { kafkaUnderTest } from './kafka-under-test.ts';
 
-const log = pino({ level: 'silent' });
 const SETTINGS = {
   topic: 'usage',
   partitions: 2,
@@ -60,7 +59,9 @@ test('topics that are compacted, may lose records or take only small ones are re
 test('a broker that is not there is waited for', async () => {
   const pool = await testPool();
   const settings = { ...SETTINGS, brokers: ['127.0.0.1:1'] };
-  await expect(openKafkaLog({ settings, pool, log })).rejects.toMatchObject({ code: 'kafka_unavailable' });
+  await expect(openKafkaLog({ settings, pool, log: SILENT })).rejects.toMatchObject({
+    code: 'kafka_unavailable',
+  });
 });
 
 /** Responds with the requests it knows, and to nothing else. */
@@ -86,7 +87,7 @@ async function brokerOfOld(produceMax: number): Promise<string> {
 test('a broker that is too old is rejected at once, with the reason', async () => {
   const pool = await testPool();
   const settings = { ...SETTINGS, brokers: [await brokerOfOld(5)] };
-  await expect(openKafkaLog({ settings, pool, log })).rejects.toEqual(rejected(/is older than 2.1/));
+  await expect(openKafkaLog({ settings, pool, log: SILENT })).rejects.toEqual(rejected(/is older than 2.1/));
 });
 
 test('a wrong login is rejected at once', { timeout: 120_000 }, async () => {
@@ -95,9 +96,9 @@ test('a wrong login is rejected at once', { timeout: 120_000 }, async () => {
   onTestFinished(() => server.stop());
   const open = (password: string) => {
     const sasl = { mechanism: 'plain', username: 'metergate', password } as const;
-    return openKafkaLog({ settings: { ...SETTINGS, brokers: [server.url], sasl }, pool, log });
+    return openKafkaLog({ settings: { ...SETTINGS, brokers: [server.url], sasl }, pool, log: SILENT });
   };
   await expect(open('wrong')).rejects.toMatchObject({ code: BAD });
-  const kafka = await retryUntilAvailable('Kafka', () => open('right'), log);
+  const kafka = await retryUntilAvailable('Kafka', () => open('right'), SILENT);
   await kafka.close();
 });

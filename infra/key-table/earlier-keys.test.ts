@@ -1,10 +1,10 @@
 import { randomFillSync } from 'node:crypto';
 import { cpSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { RECORD_WORDS } from '../../schemas/stored/record.ts';
 import { OUTCOME } from '../ports/idempotency-store.ts';
-import { type TestKeys, testKeys } from './keys-under-test.ts';
+import { keysOfThisTest, type TestKeys } from './keys-under-test.ts';
 
 const KEYS = 3_000;
 const BATCH = 100;
@@ -97,7 +97,7 @@ describe('keys that the log no longer holds', () => {
 
   // Mutant it catches: files that end before the log begins are accepted.
   it('are added to files that end before the log begins', async () => {
-    const keys = await openKeys();
+    const keys = await keysOfThisTest();
     const records = await addKeys(keys, KEYS / 2);
     await keys.restart('clean');
     await keys.kill();
@@ -118,12 +118,6 @@ describe('keys that the log no longer holds', () => {
   });
 });
 
-async function openKeys(): Promise<TestKeys> {
-  const keys = await testKeys();
-  onTestFinished(() => keys.close());
-  return keys;
-}
-
 interface Bereft {
   keys: TestKeys;
   records: Uint32Array[];
@@ -133,7 +127,7 @@ interface Bereft {
 
 /** Closed, half of the log deleted, and the folder of the keys, or one file of it. */
 async function withoutFiles(file = ''): Promise<Bereft> {
-  const keys = await openKeys();
+  const keys = await keysOfThisTest();
   const records = await addKeys(keys, KEYS);
   await keys.restart('clean');
   await keys.kill();

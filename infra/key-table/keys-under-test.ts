@@ -1,9 +1,10 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pino } from 'pino';
+import { onTestFinished } from 'vitest';
 import { encodeFrame } from '../../schemas/stored/frame.ts';
 import { RECORD_BYTES } from '../../schemas/stored/record.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import type { IdempotencyStoreHarness } from '../ports/conformance/idempotency-session.ts';
 import type { EventLogReader, EventLogWriter } from '../ports/event-log.ts';
 import { openSegmentLogReader } from '../segment-log/reader.ts';
@@ -11,7 +12,6 @@ import { openSegmentLogWriter } from '../segment-log/writer.ts';
 import type { KeyTable } from './key-table.ts';
 import { type KeyTableOptions, openKeyTable } from './open-key-table.ts';
 
-const log = pino({ level: 'silent' });
 const identityCheck = Buffer.alloc(16, 1);
 
 /**
@@ -94,9 +94,21 @@ export async function testKeys(): Promise<TestKeys> {
   return keys;
 }
 
+/** Closed with the running test. */
+export async function keysOfThisTest(): Promise<TestKeys> {
+  const keys = await testKeys();
+  onTestFinished(() => keys.close());
+  return keys;
+}
+
 async function openStores(folder: string, earlier?: TestKeys['earlier']): Promise<OpenStores> {
   const directory = join(folder, 'log');
-  const writer = await openSegmentLogWriter({ directory, identityCheck, segmentBytesMax: 10_000, log });
+  const writer = await openSegmentLogWriter({
+    directory,
+    identityCheck,
+    segmentBytesMax: 10_000,
+    log: SILENT,
+  });
   const reader = await openSegmentLogReader({ directory });
   try {
     const keys = await openKeyTable({
@@ -113,7 +125,7 @@ async function openStores(folder: string, earlier?: TestKeys['earlier']): Promis
 
 function openingIn(folder: string, logReader: EventLogReader): KeyTableOptions {
   const directory = join(folder, 'keys');
-  return { directory, identityCheck, logReader, log };
+  return { directory, identityCheck, logReader, log: SILENT };
 }
 
 function frameOf(logId: Uint8Array, records: Uint8Array): Uint8Array[] {

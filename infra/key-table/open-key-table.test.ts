@@ -2,10 +2,10 @@ import { randomFillSync } from 'node:crypto';
 import { appendFileSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { RECORD_BYTES, RECORD_WORDS } from '../../schemas/stored/record.ts';
 import { type Claim, OUTCOME } from '../ports/idempotency-store.ts';
-import { type TestKeys, testKeys } from './keys-under-test.ts';
+import { keysOfThisTest, type TestKeys } from './keys-under-test.ts';
 import { openKeyTable } from './open-key-table.ts';
 import { RECORD_HEADER_BYTES } from './record-file.ts';
 
@@ -23,7 +23,7 @@ describe('keys after a kill', () => {
         writeFileSync(path, Buffer.concat([readFileSync(path).subarray(0, covered), Buffer.alloc(999)])),
       (path) => appendFileSync(path, Buffer.alloc(2_000_000, 7)),
     ];
-    const keys = await openKeys();
+    const keys = await keysOfThisTest();
     const records = await addKeys(keys, 280_000);
     // So many bring a checkpoint, or before on a slow machine the time that they took.
     await expect.poll(() => coveredBytes(keys), { timeout: 60_000 }).toBeGreaterThan(RECORD_HEADER_BYTES);
@@ -42,7 +42,7 @@ describe('keys after a kill', () => {
   });
 
   it('are all known when the newest checkpoint was torn: the one before it holds', async () => {
-    const keys = await openKeys();
+    const keys = await keysOfThisTest();
     const records = await addKeys(keys, 1_000);
     await keys.restart('clean');
     records.push(...(await addKeys(keys, 1_000)));
@@ -55,7 +55,7 @@ describe('keys after a kill', () => {
   });
 
   it('are made from the log alone when files of theirs are missing', async () => {
-    const keys = await openKeys();
+    const keys = await keysOfThisTest();
     const records = await addKeys(keys, 5_000);
     for (const gone of [['records'], ['checkpoint'], ['records', 'checkpoint'], ['']]) {
       await keys.restart('clean');
@@ -70,7 +70,7 @@ describe('keys after a kill', () => {
 
 describe('keys so old that only the file has them', () => {
   it('are found there, with their times', async () => {
-    const keys = await openKeys();
+    const keys = await keysOfThisTest();
     const records = await addKeys(keys, 1_200_000);
     expectAllKnown(keys, records.slice(0, 2));
     expectAllKnown(keys, records.slice(-2));
@@ -105,7 +105,7 @@ describe('keys that cannot be trusted', () => {
   ];
 
   it.each(rejections)('%s are rejected as %s, and left unchanged', async (_, code, harm) => {
-    const keys = await openKeys();
+    const keys = await keysOfThisTest();
     await addKeys(keys, 5_000);
     await keys.restart('clean');
     await keys.kill();
@@ -117,7 +117,7 @@ describe('keys that cannot be trusted', () => {
   });
 
   it('of another identity key, of a newer version, or ahead of their log are rejected', async () => {
-    const keys = await openKeys();
+    const keys = await keysOfThisTest();
     await addKeys(keys, 5_000);
     await keys.restart('clean');
     const opening = await keys.openingOf();
@@ -131,12 +131,6 @@ describe('keys that cannot be trusted', () => {
     await expect(openKeyTable(opening)).rejects.toMatchObject({ code: 'record_file_newer' });
   });
 });
-
-async function openKeys(): Promise<TestKeys> {
-  const keys = await testKeys();
-  onTestFinished(() => keys.close());
-  return keys;
-}
 
 /** Adds keys with random records, in frames of 20,000; gives the records. */
 async function addKeys(keys: TestKeys, count: number): Promise<Uint32Array[]> {

@@ -1,8 +1,8 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { RECORD_WORDS } from '../../schemas/stored/record.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
 import { NO_RECORDS, openCheckpointFile } from './checkpoint-file.ts';
 import { RecentRecords } from './recent-records.ts';
@@ -111,13 +111,12 @@ async function setUp(disk = { code: '', failures: 0 }) {
     await checkpoints.close();
   });
   const recent = new RecentRecords(0);
-  const log = pino({ level: 'silent' });
   const end = createRecordFileEnd({ records, checkpoints, recent, from: NO_RECORDS });
   return {
     path,
     file,
     recent,
-    writer: createRecordWriter({ end, path, log }),
+    writer: createRecordWriter({ end, path, log: SILENT }),
     async checkpoint() {
       const again = await openCheckpointFile(join(folder, 'checkpoint'));
       await again.close();

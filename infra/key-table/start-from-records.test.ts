@@ -1,7 +1,7 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { RECORD_WORDS } from '../../schemas/stored/record.ts';
 import { OUTCOME } from '../ports/idempotency-store.ts';
-import { testKeys } from './keys-under-test.ts';
+import { keysOfThisTest, type TestKeys } from './keys-under-test.ts';
 import { openKeyTable } from './open-key-table.ts';
 
 const FRAMES = 5;
@@ -9,8 +9,7 @@ const FRAMES = 5;
 describe('a start with a record file', () => {
   // Mutant it catches: the table rebuilt from the log, which at 10 M keys takes minutes instead of a second.
   it('reads of the log only what its checkpoint does not cover', async () => {
-    const keys = await testKeys();
-    onTestFinished(() => keys.close());
+    const keys = await keysOfThisTest();
     let end = 0;
     for (let key = 1; key <= FRAMES; key++) end = await commitKey(keys, key);
     const opening = await keys.openingOf();
@@ -26,7 +25,7 @@ describe('a start with a record file', () => {
   });
 });
 
-async function commitKey(keys: Awaited<ReturnType<typeof testKeys>>, key: number): Promise<number> {
+async function commitKey(keys: TestKeys, key: number): Promise<number> {
   const records = new Uint32Array(RECORD_WORDS).fill(key);
   const outcomes = new Uint8Array(1);
   const claim = keys.store().claim({ count: 1, records, readOnly: new Uint8Array(1), outcomes });

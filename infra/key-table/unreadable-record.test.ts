@@ -1,15 +1,14 @@
 import { truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { RECORD_WORDS } from '../../schemas/stored/record.ts';
 import { type ClaimBatch, OUTCOME } from '../ports/idempotency-store.ts';
-import { testKeys } from './keys-under-test.ts';
+import { keysOfThisTest } from './keys-under-test.ts';
 import { RECORD_HEADER_BYTES } from './record-file.ts';
 
 // Red when claims made before the failure stay: a retry gets `duplicate`, and its event is lost.
 it('keys claimed together with one that cannot be read are free, and what follows is in order', async () => {
-  const keys = await testKeys();
-  onTestFinished(() => keys.close());
+  const keys = await keysOfThisTest();
   const old = batchOf(1);
   const claim = await keys.store().claim(old);
   await keys.store().confirm([claim], await keys.write(new Uint8Array(old.records.buffer)));

@@ -1,6 +1,7 @@
 import { setTimeout as pass } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { Transient } from '../../schemas/failures.ts';
+import { deferred } from '../../tests/support/deferred.ts';
 import { createCircuitBreaker } from './circuit-breaker.ts';
 
 const UNAVAILABLE = new Transient('database_unavailable', 'Postgres is unavailable.');
@@ -33,15 +34,10 @@ test('after a failure one query a second is tried, and the first success closes 
   await expect(guarded(() => Promise.reject(UNAVAILABLE))).rejects.toBe(UNAVAILABLE);
   await expect(guarded(async () => 'found')).rejects.toBe(UNAVAILABLE);
   wait(1_000);
-  let comeBack: (found: string) => void = () => undefined;
-  const trying = guarded(
-    () =>
-      new Promise<string>((resolve) => {
-        comeBack = resolve;
-      }),
-  );
+  const query = deferred<string>();
+  const trying = guarded(() => query.promise);
   await expect(guarded(async () => 'found')).rejects.toBe(UNAVAILABLE);
-  comeBack('back');
+  query.resolve('back');
   expect(await trying).toBe('back');
   expect(await guarded(async () => 'found')).toBe('found');
 });

@@ -1,13 +1,11 @@
-import { pino } from 'pino';
 import { expect, test } from 'vitest';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import { createCloser } from './closer.ts';
-
-const log = pino({ level: 'silent' });
 
 /** Red when one closer takes all its steps before the next begins, or in the order of opening. */
 test('all is drained before anything is closed, the newest first, and once', async () => {
   const taken: string[] = [];
-  const closer = createCloser(log);
+  const closer = createCloser(SILENT);
   for (const name of ['a', 'b', 'c']) {
     closer.add(name, { drain: () => taken.push(`drain ${name}`), close: () => taken.push(`close ${name}`) });
   }
@@ -18,7 +16,7 @@ test('all is drained before anything is closed, the newest first, and once', asy
 /** Red when a step has no time limit, or an error ends the row. */
 test('a step that fails or hangs does not keep the others from theirs', async () => {
   const closed: string[] = [];
-  const closer = createCloser(log, { stepTimeoutMs: 20 });
+  const closer = createCloser(SILENT, { stepTimeoutMs: 20 });
   closer.add('last', { close: () => closed.push('last') });
   closer.add('hangs', { drain: () => new Promise(() => undefined) });
   closer.add('rejects', { close: () => Promise.reject(new Error('no')) });

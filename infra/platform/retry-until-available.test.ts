@@ -1,15 +1,14 @@
 import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
 import { Fatal, Transient } from '../../schemas/failures.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import { retryUntilAvailable } from './retry-until-available.ts';
-
-const log = pino({ level: 'silent' });
 
 test('an unavailable store is tried again until it is available', async () => {
   const act = vi.fn(async () => 'there');
   act.mockRejectedValueOnce(new Transient('log_not_there', 'no'));
   act.mockRejectedValueOnce(Object.assign(new Error('no'), { code: 'ECONNREFUSED' }));
-  expect(await retryUntilAvailable('it', act, log)).toBe('there');
+  expect(await retryUntilAvailable('it', act, SILENT)).toBe('there');
   expect(act).toHaveBeenCalledTimes(3);
 });
 
@@ -37,6 +36,6 @@ test('a wait that is part of every start is logged in a line, and with its error
 /** Red when everything is tried again: a database of a later release would be tried forever. */
 test('a permanent error is thrown at once', async () => {
   const act = vi.fn(() => Promise.reject(new Fatal('database_newer', 'no')));
-  await expect(retryUntilAvailable('it', act, log)).rejects.toMatchObject({ code: 'database_newer' });
+  await expect(retryUntilAvailable('it', act, SILENT)).rejects.toMatchObject({ code: 'database_newer' });
   expect(act).toHaveBeenCalledOnce();
 });

@@ -1,18 +1,17 @@
 import { createServer } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
 import { CERTIFICATE, CERTIFICATE_KEY } from '../../app/roles/certificate-under-test.ts';
 import { Fatal, Transient } from '../../schemas/failures.ts';
 import { listenUntil } from '../../tests/support/listen.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import { migratePostgres } from '../postgres/migrate.ts';
 import { addressOf, waitUntilAvailable } from './wait-until-available.ts';
 
-const log = pino({ level: 'silent' });
 const STORE = { variable: 'DATABASE_URL', address: 'postgres://h' };
 
 function reach(act: () => Promise<unknown>, waitMs = 0): Promise<unknown> {
-  return waitUntilAvailable(STORE, act, { waitMs, log }).catch((error: unknown) => error);
+  return waitUntilAvailable(STORE, act, { waitMs, log: SILENT }).catch((error: unknown) => error);
 }
 
 function serverUrl(change: (url: URL) => void): string {

@@ -2,8 +2,8 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import { startStopwatch } from '../../tests/support/stopwatch.ts';
 import { testClient } from '../../tests/support/test-client.ts';
 import { folderOfThisFile, testFolder } from '../../tests/support/test-folder.ts';
@@ -11,11 +11,9 @@ import { queryOnce } from '../../tests/support/with-client.ts';
 import { isAlive, parentOf, signal, workingDirectoryOf } from '../platform/process-identity.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres, stopEmbeddedPostgres } from './embedded.ts';
 
-const log = pino({ level: 'silent' });
-
 /** A cluster that was started and stopped, to be copied: one is made in a second. */
 const made = join(folderOfThisFile(), 'postgres');
-await (await startEmbeddedPostgres({ directory: made, log })).stop();
+await (await startEmbeddedPostgres({ directory: made, log: SILENT })).stop();
 
 /** With its owner, as only cp keeps it. */
 function clusterOfTest(): string {
@@ -25,7 +23,7 @@ function clusterOfTest(): string {
 }
 
 async function start(directory: string): Promise<EmbeddedPostgres> {
-  const server = await startEmbeddedPostgres({ directory, log });
+  const server = await startEmbeddedPostgres({ directory, log: SILENT });
   onTestFinished(() => server.stop());
   return server;
 }

@@ -1,22 +1,21 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
 import { isAlive, signal } from '../platform/process-identity.ts';
 import { keepPostgres } from './kept-postgres.ts';
 import { createPool } from './pool.ts';
 import { findPostmaster } from './postmaster.ts';
 
-const log = pino({ level: 'silent' });
-
 /** Red when a dead server is left dead, and when the pool keeps the URL it was made with. */
 test('a killed server is started again, and the same pool finds it on its new port', async () => {
   const directory = join(testFolder(), 'postgres');
   const onMoved = vi.fn();
-  const kept = keepPostgres({ directory, log, onMoved });
+  const kept = keepPostgres({ directory, log: SILENT, onMoved });
   onTestFinished(() => kept.close());
   const url = await kept.url;
-  const pool = createPool({ url, name: 'test', log });
+  const pool = createPool({ url, name: 'test', log: SILENT });
   onTestFinished(() => pool.end());
   const before = url();
   await pool.query('CREATE TABLE kept AS SELECT 7 AS seven');
@@ -55,7 +54,7 @@ test('its address is published until that succeeds, and it is watched once', asy
 test('a server that is closed stays closed', async () => {
   const directory = join(testFolder(), 'postgres');
   const onMoved = vi.fn();
-  const kept = keepPostgres({ directory, log, onMoved });
+  const kept = keepPostgres({ directory, log: SILENT, onMoved });
   await kept.url;
   const { pid = 0 } = findPostmaster(directory) ?? {};
   expect(isAlive(pid)).toBe(true);

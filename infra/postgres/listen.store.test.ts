@@ -1,14 +1,12 @@
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import { createTestDatabase } from '../../tests/support/test-database.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
 import { queryOnce } from '../../tests/support/with-client.ts';
 import { signal } from '../platform/process-identity.ts';
 import { startEmbeddedPostgres } from './embedded.ts';
 import { createListener, type Listener } from './listen.ts';
-
-const log = pino({ level: 'silent' });
 
 const notify = (url: string, payload: string) =>
   queryOnce(url, 'SELECT pg_notify($1, $2)', ['news', payload]);
@@ -19,7 +17,10 @@ function listenTo(url: () => string, heartbeatMs = 5_000) {
   const onSession = vi.fn();
   const onLost = vi.fn();
   const channels = { news: (payload: string) => void received.push(payload) };
-  const listener: Listener = createListener({ url, log, heartbeatMs }, { channels, onSession, onLost });
+  const listener: Listener = createListener(
+    { url, log: SILENT, heartbeatMs },
+    { channels, onSession, onLost },
+  );
   onTestFinished(() => listener.close());
   return { listener, received, onSession, onLost };
 }
@@ -38,13 +39,13 @@ test('a notification arrives with its payload, and none after the end', async ()
 /** Red when the URL is read once, and when a lost session is not replaced. */
 test('it listens again after the server was killed and came back on another port', async () => {
   const directory = join(testFolder(), 'postgres');
-  let server = await startEmbeddedPostgres({ directory, log });
+  let server = await startEmbeddedPostgres({ directory, log: SILENT });
   onTestFinished(() => server.stop());
   const { listener, received, onSession, onLost } = listenTo(() => server.url);
   await vi.waitFor(() => expect(listener.connected()).toBe(true), 20_000);
   signal(server.pid, 'SIGKILL');
   await vi.waitFor(() => expect(onLost).toHaveBeenCalledOnce(), 20_000);
-  server = await startEmbeddedPostgres({ directory, log });
+  server = await startEmbeddedPostgres({ directory, log: SILENT });
   await vi.waitFor(() => expect(onSession).toHaveBeenCalledTimes(2), 20_000);
   await notify(server.url, 'again');
   await vi.waitFor(() => expect(received).toEqual(['again']), 20_000);

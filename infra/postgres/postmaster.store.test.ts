@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
 import { startEmbeddedPostgres } from './embedded.ts';
 import { findPostmaster } from './postmaster.ts';
@@ -41,7 +41,7 @@ test('a reused pid is no server where the working folder of a process is unknown
 
 async function runningServer() {
   const directory = join(testFolder(), 'postgres');
-  const server = await startEmbeddedPostgres({ directory, log: pino({ level: 'silent' }) });
+  const server = await startEmbeddedPostgres({ directory, log: SILENT });
   onTestFinished(() => server.stop());
   return { directory, pid: server.pid, stop: server.stop };
 }

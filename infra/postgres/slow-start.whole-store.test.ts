@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { openRelational } from '../../app/roles/relational.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import { testClient } from '../../tests/support/test-client.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
 import { createCloser } from '../platform/closer.ts';
@@ -45,9 +46,8 @@ test('a server on its way out that does not get there is ended', async () => {
 /** Red when it has an owner only once it takes connections: the stop is over at once and it runs on. */
 test('a stop gives up a start and ends its server', async () => {
   const { directory } = await heldCluster();
-  const log = pino({ level: 'silent' });
-  const closer = createCloser(log, { stepTimeoutMs: 30_000 });
-  const options = { directory, log, closer, verify: async () => undefined, onMoved: () => undefined };
+  const closer = createCloser(SILENT, { stepTimeoutMs: 30_000 });
+  const options = { directory, log: SILENT, closer, verify: async () => undefined, onMoved: () => undefined };
   const opened = openRelational(options);
   const rejected = expect(opened).rejects.toThrow();
   const { pid } = await vi.waitUntil(() => findPostmaster(directory), 20_000);
@@ -58,7 +58,7 @@ test('a stop gives up a start and ends its server', async () => {
 });
 
 function start(options: Omit<EmbeddedPostgresOptions, 'log'> & Partial<EmbeddedPostgresOptions>) {
-  return startEmbeddedPostgres({ log: pino({ level: 'silent' }), silenceMs: SILENCE_MS, ...options });
+  return startEmbeddedPostgres({ log: SILENT, silenceMs: SILENCE_MS, ...options });
 }
 
 /** Its next start reads the statistics from a pipe, before it takes connections and until `release`. */

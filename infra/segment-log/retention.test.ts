@@ -1,5 +1,6 @@
 import { open, readdir, rm, utimes } from 'node:fs/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { deferred } from '../../tests/support/deferred.ts';
 import { testFrame } from '../ports/conformance/event-log.ts';
 import { testLog } from './log-under-test.ts';
 import { openSegmentLogReader } from './reader.ts';
@@ -26,22 +27,22 @@ describe('a segment', () => {
     const log = testLog(500);
     await log.fill(...FRAMES);
     const current = log.segment();
-    const [making, noRoom] = [signal(), signal()];
+    const [making, noRoom] = [deferred<void>(), deferred<void>()];
     const writer = await log.open({
       openFile: async (path, flags, mode) => {
         const file = await open(path, flags, mode);
         if (path === current) return file;
         await file.close();
-        making.give();
-        await noRoom.given;
+        making.resolve();
+        await noRoom.promise;
         await rm(path);
         throw Object.assign(new Error('no room'), { code: 'ENOSPC' });
       },
     });
     const appending = writer.append(testFrame(writer.logId, 400));
-    await making.given;
+    await making.promise;
     await writer.trim(writer.extent().end + 1_000);
-    noRoom.give();
+    noRoom.resolve();
     expect(await appending).toEqual({ status: 'no_space' });
     expect(log.segment(0)).toBe(current);
   });
@@ -81,14 +82,6 @@ it('a reader that is overtaken gives true frames or reports that they are remove
   // Otherwise nothing was given up, and no reader overtaken.
   await expect(reader.read(0, 0, 1e6)).rejects.toMatchObject({ code: 'log_trimmed' });
 });
-
-function signal(): { given: Promise<void>; give: () => void } {
-  let give: () => void = () => undefined;
-  const given = new Promise<void>((resolve) => {
-    give = resolve;
-  });
-  return { given, give };
-}
 
 async function segmentBases(directory: string): Promise<number[]> {
   const names = (await readdir(directory)).filter((name) => name.endsWith('.seg')).sort();

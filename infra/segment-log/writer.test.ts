@@ -1,6 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { deferred } from '../../tests/support/deferred.ts';
 import { testFrame } from '../ports/conformance/event-log.ts';
 import type { EventLogWriter } from '../ports/event-log.ts';
 import { testLog } from './log-under-test.ts';
@@ -9,9 +10,7 @@ import type { OpenFile } from './segment-appender.ts';
 
 describe('a write that the disk does not take', () => {
   it('is taken back when the disk is full, and the next one takes its place', async () => {
-    const log = testLog();
-    const disk = faultyDisk();
-    const writer = await log.open({ openFile: disk.openFile });
+    const { log, disk, writer } = await logOnFaultyDisk();
     const { end } = await append(writer, 100);
     const size = statSync(log.segment()).size;
     for (const code of ['ENOSPC', 'EDQUOT']) {
@@ -24,9 +23,7 @@ describe('a write that the disk does not take', () => {
   });
 
   it('leaves the log whole when there is no room for a new segment', async () => {
-    const log = testLog(500);
-    const disk = faultyDisk();
-    const writer = await log.open({ openFile: disk.openFile });
+    const { log, disk, writer } = await logOnFaultyDisk(500);
     await append(writer, 200);
     const files = readdirSync(log.directory);
     disk.failNextWrite('ENOSPC');
@@ -41,9 +38,7 @@ describe('a write that the disk does not take', () => {
 
   // Mutant it catches: continuing after EIO, when the page cache holds what the disk does not.
   it('ends the writer for good on any other error', async () => {
-    const log = testLog();
-    const disk = faultyDisk();
-    const writer = await log.open({ openFile: disk.openFile });
+    const { log, disk, writer } = await logOnFaultyDisk();
     await append(writer, 100);
     disk.failNextWrite('EIO');
     const broken = { name: 'Fatal', code: 'log_write_failed' };
@@ -53,9 +48,7 @@ describe('a write that the disk does not take', () => {
   });
 
   it('is continued when the disk took a part of it', async () => {
-    const log = testLog();
-    const disk = faultyDisk();
-    const writer = await log.open({ openFile: disk.openFile });
+    const { log, disk, writer } = await logOnFaultyDisk();
     disk.takeAtMost(37);
     await append(writer, 1_000);
     disk.takeAtMost(1);
@@ -67,9 +60,7 @@ describe('a write that the disk does not take', () => {
 describe('the durable end', () => {
   // Mutant it catches: the end published before the write.
   it('stays where it is until the write has returned', async () => {
-    const log = testLog();
-    const disk = faultyDisk();
-    const writer = await log.open({ openFile: disk.openFile });
+    const { log, disk, writer } = await logOnFaultyDisk();
     const { end } = await append(writer, 100);
     const reader = await openSegmentLogReader({ directory: log.directory });
     const held = disk.holdNextWrite();
@@ -83,6 +74,11 @@ describe('the durable end', () => {
     await reader.close();
   });
 });
+
+async function logOnFaultyDisk(segmentBytesMax?: number) {
+  const [log, disk] = [testLog(segmentBytesMax), faultyDisk()];
+  return { log, disk, writer: await log.open({ openFile: disk.openFile }) };
+}
 
 async function append(writer: EventLogWriter, linesBytes: number) {
   const outcome = await writer.append(testFrame(writer.logId, linesBytes));
@@ -125,17 +121,12 @@ function faultyDisk() {
       bytesMax = bytes;
     },
     holdNextWrite() {
-      let release = () => {};
-      const released = new Promise<void>((resolve) => {
-        release = resolve;
-      });
-      const written = new Promise<void>((resolve) => {
-        onWritten = () => {
-          resolve();
-          return released;
-        };
-      });
-      return { written, release };
+      const [written, released] = [deferred<void>(), deferred<void>()];
+      onWritten = () => {
+        written.resolve();
+        return released.promise;
+      };
+      return { written: written.promise, release: released.resolve };
     },
   };
 }

@@ -3,8 +3,8 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Transient } from '../../schemas/failures.ts';
 import { startFaultyWay } from '../../tests/servers/faulty-way.ts';
 import { startRedis } from '../../tests/servers/start-redis.ts';
-import { type DistributedIdempotencyStore, OUTCOME } from '../ports/idempotency-store.ts';
-import { openKeysUnderTest } from './keys-under-test.ts';
+import { OUTCOME } from '../ports/idempotency-store.ts';
+import { openKeysUnderTest, useKey } from './keys-under-test.ts';
 
 const PATIENCE = { timeout: 20_000, interval: 100 };
 const CLOSED_PORT = 1;
@@ -15,14 +15,6 @@ async function startServer(settings: Record<string, string> = {}) {
   const redis = new Redis(server.url);
   onTestFinished(() => redis.disconnect());
   return { port: Number(new URL(server.url).port), redis };
-}
-
-async function use(keys: DistributedIdempotencyStore, id: number): Promise<number | undefined> {
-  const records = new Uint32Array(10).fill(id);
-  new Float64Array(records.buffer).set([Date.now(), Date.now()], 3);
-  const batch = { count: 1, records, readOnly: new Uint8Array(1), outcomes: new Uint8Array(1) };
-  await keys.confirm([await keys.claim(batch)], 1);
-  return batch.outcomes[0];
 }
 
 // Red when a connection is kept to a server that has become a replica, and when a replica is taken for a
@@ -47,7 +39,7 @@ async function failOver(settings: Record<string, string>): Promise<void> {
   onTestFinished(() => way.close());
   const installation = await openKeysUnderTest({ url: `redis://127.0.0.1:${way.port}` });
   const keys = await installation.open();
-  expect(await use(keys, 1)).toBe(OUTCOME.created);
+  expect(await useKey(keys, 1)).toBe(OUTCOME.created);
   const storedEpoch = async () => {
     const found = await installation.pool.query('SELECT birth FROM key_stores WHERE name = $1', [
       installation.prefix,
@@ -58,12 +50,12 @@ async function failOver(settings: Record<string, string>): Promise<void> {
 
   await before.redis.replicaof('127.0.0.1', CLOSED_PORT);
   let id = 1;
-  const rejected = () => use(keys, ++id).catch((error: Transient) => error.code);
+  const rejected = () => useKey(keys, ++id).catch((error: Transient) => error.code);
   const rejectedAgain = async () => [await rejected(), connections > 3];
   await expect.poll(rejectedAgain, PATIENCE).toEqual(['keys_unavailable', true]);
   expect(await storedEpoch()).toEqual([first]);
 
   leader = after;
-  expect(await vi.waitFor(() => use(keys, 1), PATIENCE)).toBe(OUTCOME.created);
+  expect(await vi.waitFor(() => useKey(keys, 1), PATIENCE)).toBe(OUTCOME.created);
   expect(keys.mayHaveLostKeys()).toBe(true);
 }

@@ -1,8 +1,8 @@
-import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
 import { Transient } from '../../schemas/failures.ts';
 import { startFaultyWay } from '../../tests/servers/faulty-way.ts';
 import { sharedRedis } from '../../tests/servers/shared-url.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import { createValkeyClient } from './valkey-client.ts';
 
 const PATIENCE = { timeout: 10_000, interval: 50 };
@@ -15,7 +15,7 @@ it('a connection to the key store that falls silent is replaced', async () => {
   let lost = 0;
   const client = createValkeyClient(
     { url: `redis://127.0.0.1:${way.port}`, hotWindowMs: 1_000 },
-    { log: pino({ level: 'silent' }), onLost: () => void lost++ },
+    { log: SILENT, onLost: () => void lost++ },
   );
   onTestFinished(() => client.close());
   const identity = await client.identity();

@@ -1,12 +1,12 @@
 import { Redis } from 'iovalkey';
-import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { databaseBehindWay } from '../../tests/servers/faulty-way.ts';
 import { startRedis } from '../../tests/servers/start-redis.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import { startStopwatch } from '../../tests/support/stopwatch.ts';
 import { type DistributedIdempotencyStore, OUTCOME } from '../ports/idempotency-store.ts';
 import { createPool } from '../postgres/pool.ts';
-import { openKeysUnderTest } from './keys-under-test.ts';
+import { openKeysUnderTest, useKey } from './keys-under-test.ts';
 
 const PATIENCE = { timeout: 30_000, interval: 100 };
 
@@ -16,24 +16,15 @@ async function ownServer(settings: Record<string, string> = {}) {
   return server;
 }
 
-/** Claims and confirms one key; gives its outcome. */
-async function use(keys: DistributedIdempotencyStore, id: number): Promise<number | undefined> {
-  const records = new Uint32Array(10).fill(id);
-  new Float64Array(records.buffer).set([Date.now(), Date.now()], 3);
-  const batch = { count: 1, records, readOnly: new Uint8Array(1), outcomes: new Uint8Array(1) };
-  const claim = await keys.claim(batch);
-  await keys.confirm([claim], 1);
-  return batch.outcomes[0];
-}
-
-const usedSoon = (keys: DistributedIdempotencyStore, id: number) => vi.waitFor(() => use(keys, id), PATIENCE);
+const usedSoon = (keys: DistributedIdempotencyStore, id: number) =>
+  vi.waitFor(() => useKey(keys, id), PATIENCE);
 
 // Red when a change of the run id is not seen, and when only the process that saw it knows.
 test('a restarted store may have lost keys for a whole window, for every process', async () => {
   const server = await ownServer();
   const installation = await openKeysUnderTest(server);
   const keys = await installation.open();
-  expect(await use(keys, 1)).toBe(OUTCOME.created);
+  expect(await useKey(keys, 1)).toBe(OUTCOME.created);
   expect(keys.mayHaveLostKeys()).toBe(false);
   await server.restart({ wiped: true });
   expect(await usedSoon(keys, 1)).toBe(OUTCOME.created);
@@ -46,11 +37,11 @@ test('a store emptied under a living connection may have lost keys from the next
   const server = await ownServer();
   const installation = await openKeysUnderTest(server);
   const keys = await installation.open();
-  await use(keys, 1);
+  await useKey(keys, 1);
   const redis = new Redis(server.url);
   onTestFinished(() => redis.disconnect());
   await redis.flushall();
-  expect(await use(keys, 1)).toBe(OUTCOME.created);
+  expect(await useKey(keys, 1)).toBe(OUTCOME.created);
   expect(keys.mayHaveLostKeys()).toBe(true);
 });
 
@@ -70,10 +61,10 @@ test('while it is paused nothing is claimed, and afterwards it is the same store
   const server = await ownServer();
   const installation = await openKeysUnderTest(server);
   const keys = await installation.open();
-  await use(keys, 1);
+  await useKey(keys, 1);
   await server.pause();
   const passedMs = startStopwatch();
-  await expect(use(keys, 2)).rejects.toMatchObject({ code: 'keys_unavailable' });
+  await expect(useKey(keys, 2)).rejects.toMatchObject({ code: 'keys_unavailable' });
   expect(passedMs()).toBeLessThan(3_000);
   await server.resume();
   expect(await usedSoon(keys, 1)).toBe(OUTCOME.duplicate);
@@ -83,7 +74,7 @@ test('while it is paused nothing is claimed, and afterwards it is the same store
 /** To a database of the test's own; closed, it makes Postgres unavailable. */
 async function ownWay() {
   const { url, way } = await databaseBehindWay(onTestFinished);
-  const pool = createPool({ url, name: 'test', log: pino({ level: 'silent' }) });
+  const pool = createPool({ url, name: 'test', log: SILENT });
   onTestFinished(() => pool.end());
   return { pool, way };
 }
@@ -94,9 +85,9 @@ test('a restarted store is unavailable for as long as Postgres, which has its ep
   const installation = await openKeysUnderTest(server);
   const { pool, way } = await ownWay();
   const keys = await installation.open({ pool });
-  await use(keys, 1);
+  await useKey(keys, 1);
   way.close();
   await server.restart({ wiped: true });
-  const failure = () => use(keys, 1).catch(({ name, code }) => ({ name, code }));
+  const failure = () => useKey(keys, 1).catch(({ name, code }) => ({ name, code }));
   await expect.poll(failure, PATIENCE).toEqual({ name: 'Transient', code: 'database_unavailable' });
 });

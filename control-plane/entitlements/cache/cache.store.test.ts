@@ -21,9 +21,7 @@ const api = await apiOfThisFile(stores);
 const made = customerGrantsUnderTest(api);
 const listening = await secondControlPlaneOfThisFile(api, stores);
 const notListening = await secondControlPlaneOfThisFile(api, stores, { listens: false });
-await made.feature('sso', 'boolean');
-await made.feature('audit', 'boolean');
-await made.feature('seats', 'limit');
+await made.features({ sso: 'boolean', audit: 'boolean', seats: 'limit' });
 
 describe('a cached check', () => {
   it('reads no store, of one feature or of several, whatever the result', async () => {

@@ -1,7 +1,8 @@
-import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Statement, Warehouse } from '../../../infra/ports/warehouse.ts';
 import { Transient } from '../../../schemas/failures.ts';
+import { deferred } from '../../../tests/support/deferred.ts';
+import { SILENT } from '../../../tests/support/silent-log.ts';
 import type { Freshness } from '../../usage/freshness.ts';
 import { type CounterCache, createCounterCache } from './counter-cache.ts';
 import type { CounterPlace } from './counter-store.ts';
@@ -23,14 +24,14 @@ let loadedTo: number;
 let stored: number;
 let isUnavailable: boolean;
 let isHanging = false;
-let release = () => {};
+const held = deferred<void>();
 let statements: Statement[];
 let cache: CounterCache;
 
 beforeEach(() => {
   vi.useFakeTimers({ now: START_MS });
   [loadedTo, stored, isUnavailable, statements] = [10, 7, false, []];
-  cache = createCounterCache({ warehouse, freshness, log: pino({ level: 'silent' }) });
+  cache = createCounterCache({ warehouse, freshness, log: SILENT });
 });
 
 afterEach(() => {
@@ -47,11 +48,7 @@ const freshness = {
 const warehouse = {
   async query(statement: Statement) {
     statements.push(statement);
-    if (isHanging) {
-      await new Promise<void>((resolve) => {
-        release = resolve;
-      });
-    }
+    if (isHanging) await held.promise;
     if (isUnavailable) throw new Transient('warehouse_unavailable', 'ClickHouse is unavailable');
     const { customers = [], meters0 = [] } = (statement.params ?? {}) as Record<string, string[]>;
     const current = String(stored);
@@ -141,7 +138,7 @@ describe('the counter cache', () => {
     await pass(0);
     isHanging = false;
     expect(await cache.read([placeOf('cus_a', { meterKey: 'other' })])).toMatchObject([{ current: '7' }]);
-    release();
+    held.resolve();
     expect(await hanging).toMatchObject([{ current: '7' }]);
   });
 

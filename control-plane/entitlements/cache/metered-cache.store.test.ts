@@ -6,6 +6,7 @@ import { Transient } from '../../../schemas/failures.ts';
 import { startStopwatch } from '../../../tests/support/stopwatch.ts';
 import { lockNotified } from '../../store/notified-entitlements.ts';
 import { isoText, usageOfThisFile } from '../../usage/usage-under-test.ts';
+import { fanoutJobs } from '../changes/changes-under-test.ts';
 import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
 import { secondControlPlaneOfThisFile } from '../second-control-plane-under-test.ts';
 
@@ -160,8 +161,7 @@ describe('a cached check of a metered feature', () => {
       await expect.poll(reason, { interval: 20, timeout: 10_000 }).toBe('granted');
       expect((await decide(customerId)).resetsAt).not.toBe(currentPeriodEnd);
     });
-    const jobs = async () => (await pool.query('SELECT FROM fanout_jobs')).rowCount;
-    await expect.poll(jobs, { interval: 20, timeout: 20_000 }).toBe(0);
+    await expect.poll(() => fanoutJobs(pool), { interval: 20, timeout: 20_000 }).toBe(0);
     const resetsAt = async () => (await decide(customerId)).resetsAt;
     await expect.poll(resetsAt, { interval: 20, timeout: 4_000 }).toBe(currentPeriodEnd);
   });
@@ -199,8 +199,7 @@ const customerGrants = fc.record({
 
 describe('the cached decisions on any customer', () => {
   it('are those of the stores, first and again, on both paths', { timeout: 120_000 }, async () => {
-    await made.feature('sso', 'boolean');
-    await made.feature('seats', 'limit');
+    await made.features({ sso: 'boolean', seats: 'limit' });
     await fc.assert(
       fc.asyncProperty(customerGrants, async ({ requested, ...held }) => {
         const customerId = await customerWith(held);
@@ -260,12 +259,7 @@ async function customerWith({ subscriptions, override, used, isArchived }: Held)
     if (status !== 'active') await made.change(id, { status });
   }
   const [featureKey, value] = override ?? [];
-  if (featureKey !== undefined) {
-    await api.request('overrides.put', {
-      params: { customerId, featureKey: String(featureKey) },
-      body: { value },
-    });
-  }
+  if (featureKey !== undefined) await made.override(customerId, String(featureKey), { value });
   if (isArchived) await api.request('customers.archive', { params: { customerId } });
   return customerId;
 }

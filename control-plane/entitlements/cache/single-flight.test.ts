@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { deferred } from '../../../tests/support/deferred.ts';
 import { createSingleFlight } from './single-flight.ts';
 
 /*
@@ -10,13 +11,10 @@ const PLACE = { name: 'env ada', environment: 'env' };
 /** A fill that the test ends, and that then returns whether its result may be cached. */
 function createFill(id = 'cus_a') {
   const seen: { begun: number; kept: boolean | undefined } = { begun: 0, kept: undefined };
-  let end = (): void => undefined;
-  const promise = new Promise<undefined>((resolve) => {
-    end = () => resolve(undefined);
-  });
+  const { promise, resolve } = deferred<void>();
   return {
     seen,
-    end: () => end(),
+    end: () => resolve(),
     async fill(isStillTrue: (id: string) => boolean) {
       seen.begun += 1;
       await promise;

@@ -19,8 +19,8 @@ const clock = { aheadMs: 0, nowMs: () => Date.now() + clock.aheadMs, monotonicMs
 const api = await apiOfThisFile(undefined, { clock });
 const made = customerGrantsUnderTest(api);
 const notified = notifiedUnderTest(api.pool, api.environment);
-await made.feature('sso', 'boolean');
-await made.feature('seats', 'limit');
+const eventsLater = (customerId: string) => notified.eventsLater(customerId, 20_000);
+await made.features({ sso: 'boolean', seats: 'limit' });
 
 describe('a subscription that begins in 40 days', () => {
   it('entitles from then on and not before, and is notified of then', async () => {
@@ -55,7 +55,7 @@ describe('a subscription that begins in 40 days', () => {
   it('and is canceled before entitles to nothing, then or ever', async () => {
     const customerId = await made.customer();
     const id = await made.subscribe(customerId, { sso: true }, { currentPeriodStart: inDays(40) });
-    await cancel(id, 'now');
+    await made.cancel(id, 'now');
     pass(41 * DAY_MS);
     expect(await check(customerId)).toEqual([false, 'no_active_subscription']);
     await notified.quiet();
@@ -107,7 +107,7 @@ describe('a plan that waits for the end of the period', () => {
     const customerId = await made.customer();
     const id = await made.subscribe(customerId, { sso: true, seats: 5 }, { currentPeriodEnd: inDays(3) });
     const planId = await made.plan({ seats: 9 });
-    const { body: before } = await change(id, { planId, at: 'period_end' });
+    const before = await made.change(id, { planId, at: 'period_end' });
     expect(before).toMatchObject({ pendingPlanId: planId, currentPeriodEnd: before.billingAnchor });
     await api.request('plans.archive', { params: { planId } });
     await notified.quiet();
@@ -135,13 +135,12 @@ describe('a plan that waits for the end of the period', () => {
   });
 
   it('covers usage from the end of the period on, however late the clock comes', async () => {
-    await api.request('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
-    await made.feature('calls', 'metered', 'calls');
+    await made.meteredFeature('calls');
     const customerId = await made.customer();
     const end = inDays(3);
     const id = await made.subscribe(customerId, { calls: 5 }, { currentPeriodEnd: end });
     const planId = await made.plan({ calls: 9 });
-    await change(id, { planId, at: 'period_end' });
+    await made.change(id, { planId, at: 'period_end' });
     pass(4 * DAY_MS);
     const params = { subscriptionId: id };
     const planNow = async () => (await api.request('subscriptions.retrieve', { params })).body.planId;
@@ -160,8 +159,8 @@ describe('a plan that waits for the end of the period', () => {
     const [goesOn, ends] = [await made.customer(), await made.customer()];
     const lasting = await made.subscribe(goesOn, { sso: true }, trial);
     const canceled = await made.subscribe(ends, { sso: true }, trial);
-    for (const id of [lasting, canceled]) await change(id, { planId, at: 'period_end' });
-    await cancel(canceled, 'period_end');
+    for (const id of [lasting, canceled]) await made.change(id, { planId, at: 'period_end' });
+    await made.cancel(canceled, 'period_end');
     await notified.quiet();
     for (const customerId of [goesOn, ends]) await notified.events(customerId);
     pass(3 * DAY_MS + 1);
@@ -189,26 +188,9 @@ async function check(customerId: string) {
   return [allowed, reasonCode];
 }
 
-function change(subscriptionId: string, body: object) {
-  return api.request('subscriptions.update', { params: { subscriptionId }, body });
-}
-
-function cancel(subscriptionId: string, at: string) {
-  return api.request('subscriptions.cancel', { params: { subscriptionId }, body: { at } });
-}
-
 async function typesOf(objectId: string, only?: string): Promise<string[]> {
   const types = (await emittedEvents(api.pool, objectId)).map(({ type }) => type);
   return types.filter((type) => only === undefined || type === only).sort();
-}
-
-/** A job notices this by polling, every second or two. */
-async function eventsLater(customerId: string) {
-  const all: Awaited<ReturnType<typeof notified.events>> = [];
-  await expect
-    .poll(async () => all.push(...(await notified.events(customerId))), { timeout: 20_000, interval: 50 })
-    .toBeGreaterThan(0);
-  return all;
 }
 
 function changed(featureKey: string, effectiveValue: boolean | number, customerId: string) {

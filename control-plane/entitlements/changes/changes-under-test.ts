@@ -14,6 +14,8 @@ export interface SentChange {
 
 /** What was notified to one customer and what it is granted, by the rules alone. */
 export function notifiedUnderTest(pool: Pool, environment: string) {
+  /** What was notified to one customer since the previous call, or ever; by feature. */
+  const events = readEvents(pool);
   return {
     /** Resolves when no change and no due time waits for the notifier any more. */
     quiet: (timeoutMs = 10_000) =>
@@ -34,9 +36,39 @@ export function notifiedUnderTest(pool: Pool, environment: string) {
       });
     },
 
-    /** What was notified to one customer since the previous call, or ever; by feature. */
-    events: readEvents(pool),
+    events,
+
+    /** The events of a change that a job notices by polling, every second or two. */
+    async eventsLater(customerId: string, timeoutMs: number): Promise<SentChange[]> {
+      const all: SentChange[] = [];
+      await expect
+        .poll(async () => all.push(...(await events(customerId))), { timeout: timeoutMs, interval: 50 })
+        .toBeGreaterThan(0);
+      return all;
+    },
   };
+}
+
+/** The recorded terms of a customer's meter, oldest first. */
+export async function termsOf(pool: Pool, customerId: string, meterKey: string) {
+  const { rows } = await pool.query(
+    `SELECT starts_at AS at, period_start AS period, is_unlimited AS "isUnlimited",
+            ARRAY (SELECT trim_scale(amount)::text FROM unnest(limits) AS amount) AS limits,
+            subscription_id AS "from"
+       FROM metered_terms WHERE customer_id = $1 AND meter_key = $2 ORDER BY starts_at`,
+    [customerId, meterKey],
+  );
+  return rows.map(({ at, period, limits, isUnlimited, from }) => ({
+    at: at.getTime() as number,
+    period: period.getTime() as number,
+    from: from as string | null,
+    limits: (isUnlimited ? ['unlimited'] : limits) as string[],
+  }));
+}
+
+/** Changes of many customers that the notifier has not finished. */
+export async function fanoutJobs(pool: Pool): Promise<number> {
+  return (await pool.query('SELECT FROM fanout_jobs')).rowCount ?? 0;
 }
 
 async function waiting(pool: Pool): Promise<number> {

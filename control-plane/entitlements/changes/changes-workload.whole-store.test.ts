@@ -129,14 +129,7 @@ function drawn(random: Random, of: Place, { isLasting }: { isLasting: boolean })
 /** Few objects of each kind, so that changes overlap. */
 async function placeOfWorkload(of: ApiUnderTest) {
   const made = customerGrantsUnderTest(of);
-  for (const [key, type] of Object.entries({
-    sso: 'boolean',
-    audit: 'boolean',
-    seats: 'limit',
-    storage: 'limit',
-  })) {
-    await made.feature(key, type);
-  }
+  await made.features({ sso: 'boolean', audit: 'boolean', seats: 'limit', storage: 'limit' });
   const plans = [await made.plan({ sso: true, seats: 5 }), await made.plan({ audit: true, storage: null })];
   for (const planId of plans) await of.request('plans.publish', { params: { planId } });
   const addons = [await made.addon('a', { seats: 1 }), await made.addon('b', { audit: true, storage: 2 })];

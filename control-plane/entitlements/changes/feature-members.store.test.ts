@@ -3,7 +3,7 @@ import { apiOfThisFile } from '../../api-under-test.ts';
 import type { FanoutJob } from '../../store/fanout-jobs.ts';
 import { FANOUT_MEMBERS } from '../../store/fanout-members.ts';
 import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
-import { notifiedUnderTest } from './changes-under-test.ts';
+import { fanoutJobs, notifiedUnderTest, termsOf } from './changes-under-test.ts';
 
 /*
  * A change of a metered feature reaches the metered history of every customer that has it, whatever the value
@@ -59,7 +59,7 @@ it('a feature that counts another meter limits that one from then on, and the fo
   ]);
   const limits = await limitsOf(meters[1]);
   expect(limits).toEqual({ ...Object.fromEntries(moved), ahead, paused: [[changedMs, []]] });
-  expect(await termsOf(bystander, meters[1])).toEqual([]);
+  expect(await termsOf(api.pool, bystander, meters[1])).toEqual([]);
   for (const [how, terms] of Object.entries(limits)) {
     const [startsMs] = terms[0] ?? [];
     if (how !== 'ahead') expect([how, startsMs]).toEqual([how, changedMs]);
@@ -76,8 +76,7 @@ it('a name alone changes no history', async () => {
     params: { featureKey },
     body: { name: 'Other', meterKey: meters[0] },
   });
-  const { rows } = await api.pool.query('SELECT count(*) AS jobs FROM fanout_jobs');
-  expect(rows).toEqual([{ jobs: 0 }]);
+  expect(await fanoutJobs(api.pool)).toBe(0);
   expect(await limitsOf(meters[0])).toEqual(before);
 });
 
@@ -158,8 +157,8 @@ async function membersOf(given: Record<string, number>): Promise<Record<string, 
         body: { quantity: 2 },
       });
     },
-    override: (id) => override(id, 7),
-    zeroOverride: (id) => override(id, 0),
+    override: (id) => made.override(id, featureKey, { value: 7 }),
+    zeroOverride: (id) => made.override(id, featureKey, { value: 0 }),
   };
   const byWay: Record<string, string> = {};
   for (const [how, grant] of Object.entries(ways)) {
@@ -169,25 +168,17 @@ async function membersOf(given: Record<string, number>): Promise<Record<string, 
   return byWay;
 }
 
-function override(customerId: string, value: number) {
-  return api.request('overrides.put', { params: { customerId, featureKey }, body: { value } });
-}
-
 type Terms = Array<[startsMs: number, limits: string[]]>;
 
 async function limitsOf(meterKey: string): Promise<Record<string, Terms>> {
   const all: Record<string, Terms> = {};
-  for (const [how, customerId] of Object.entries(members)) all[how] = await termsOf(customerId, meterKey);
+  for (const [how, customerId] of Object.entries(members))
+    all[how] = await limitsBySince(customerId, meterKey);
   return all;
 }
 
-async function termsOf(customerId: string, meterKey: string): Promise<Terms> {
-  const { rows } = await api.pool.query(
-    `SELECT starts_at AS at, ARRAY (SELECT trim_scale(amount)::text FROM unnest(limits) AS amount) AS limits
-       FROM metered_terms WHERE customer_id = $1 AND meter_key = $2 ORDER BY starts_at`,
-    [customerId, meterKey],
-  );
-  return rows.map(({ at, limits }) => [at.getTime(), limits]);
+async function limitsBySince(customerId: string, meterKey: string): Promise<Terms> {
+  return (await termsOf(api.pool, customerId, meterKey)).map(({ at, limits }) => [at, limits]);
 }
 
 /** Returns the time after it. */

@@ -5,6 +5,7 @@ import { processorOfThisFile } from '../../processor/processor-under-test.ts';
 import type { ReportedSubscription } from '../../processor/stripe-under-test.ts';
 import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
 import { CHANGE_NOTIFIER } from './change-notifier.ts';
+import { fanoutJobs, termsOf } from './changes-under-test.ts';
 
 /*
  * A change that is reported later than it took effect, by the processor or by a clock, over HTTP and a real
@@ -19,8 +20,9 @@ const HOUR_MS = 3_600_000;
 
 const made = await processorOfThisFile();
 const held = customerGrantsUnderTest(made.api);
-await made.api.request('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
-await held.feature('calls', 'metered', 'calls');
+await held.meteredFeature('calls');
+
+const fanouts = () => fanoutJobs(made.api.pool);
 
 let named = 0;
 let theirs: string;
@@ -35,7 +37,7 @@ beforeEach(() => {
 describe('an event of the processor that comes late', () => {
   it('leaves what an override covered while it was there', async () => {
     const { customerId, atMs } = await customerWith();
-    await override(customerId, { value: 1_000 });
+    await held.override(customerId, 'calls', { value: 1_000 });
     pass(10_000);
     await made.api.request('overrides.delete', { params: { customerId, featureKey: 'calls' } });
     await overdueSince(atMs);
@@ -44,14 +46,17 @@ describe('an event of the processor that comes late', () => {
 
   it('leaves what was beyond the limit before an override raised it', async () => {
     const { customerId, atMs } = await customerWith();
-    await override(customerId, { value: 1_000 });
+    await held.override(customerId, 'calls', { value: 1_000 });
     await overdueSince(atMs);
     expect(await limits(customerId)).toEqual({ 0: '100', 15: '1000' });
   });
 
   it('leaves what an override that has expired covered', async () => {
     const { customerId, atMs } = await customerWith();
-    await override(customerId, { value: 1_000, expiresAt: new Date(startMs + 20_000).toISOString() });
+    await held.override(customerId, 'calls', {
+      value: 1_000,
+      expiresAt: new Date(startMs + 20_000).toISOString(),
+    });
     pass(10_000);
     await overdueSince(atMs);
     expect(await limits(customerId)).toEqual({ 0: '100', 15: '1000', 20: '100' });
@@ -117,7 +122,7 @@ describe('a clock that comes late', () => {
   it('cancels from the last change on, where one was recorded since', async () => {
     const { customerId, endMs } = await ending();
     const putMs = pass(HOUR_MS);
-    await override(customerId, { value: 1_000 });
+    await held.override(customerId, 'calls', { value: 1_000 });
     const deletedMs = pass(HOUR_MS);
     await made.api.request('overrides.delete', { params: { customerId, featureKey: 'calls' } });
     pass(PROCESSOR_GRACE_MS);
@@ -193,14 +198,6 @@ async function overdueSince(atMs: number): Promise<void> {
   expect((await made.linkedTo(theirs))[0]?.status).toBe('past_due');
 }
 
-function override(customerId: string, body: object) {
-  return made.api.request('overrides.put', { params: { customerId, featureKey: 'calls' }, body });
-}
-
-async function fanouts(): Promise<number> {
-  return (await made.api.pool.query('SELECT count(*) FROM fanout_jobs')).rows[0].count;
-}
-
 /** In a transaction that blocks the change notifier, in whichever process it runs. */
 function whileNotifierWaits(todo: () => Promise<void>): Promise<void> {
   return inTransaction(made.api.pool, async (db) => {
@@ -211,10 +208,7 @@ function whileNotifierWaits(todo: () => Promise<void>): Promise<void> {
 
 /** The terms recorded until now: the limits, by the seconds since `startMs` from which on they apply. */
 async function limits(customerId: string): Promise<Record<number, string>> {
-  const { rows } = await made.api.pool.query<{ at: Date; limits: string[] }>(
-    `SELECT starts_at AS at, ARRAY (SELECT trim_scale(amount)::text FROM unnest(limits) AS amount) AS limits
-       FROM metered_terms WHERE customer_id = $1 AND starts_at <= $2 ORDER BY starts_at`,
-    [customerId, new Date(made.clock.ms)],
-  );
-  return Object.fromEntries(rows.map((row) => [(row.at.getTime() - startMs) / 1000, row.limits.join()]));
+  const terms = await termsOf(made.api.pool, customerId, 'calls');
+  const begun = terms.filter(({ at }) => at <= made.clock.ms);
+  return Object.fromEntries(begun.map(({ at, limits }) => [(at - startMs) / 1000, limits.join()]));
 }

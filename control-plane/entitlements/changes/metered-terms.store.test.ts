@@ -6,7 +6,7 @@ import { calendarSpan } from '../../../schemas/primitives/calendar.ts';
 import { apiOfThisFile } from '../../api-under-test.ts';
 import { lockNotified } from '../../store/notified-entitlements.ts';
 import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
-import { notifiedUnderTest } from './changes-under-test.ts';
+import { notifiedUnderTest, termsOf } from './changes-under-test.ts';
 
 /*
  * What each kind of change records for a customer's meter, and from which time on, over HTTP and a real
@@ -22,10 +22,8 @@ const clock = { atMs: Date.now(), nowMs: () => clock.atMs, monotonicMs: () => pe
 const api = await apiOfThisFile(undefined, { clock });
 const made = customerGrantsUnderTest(api);
 const notified = notifiedUnderTest(api.pool, api.environment);
-for (const key of ['calls', 'bytes']) {
-  await api.request('meters.create', { body: { key, name: key, aggregation: 'sum' } });
-  await made.feature(key, 'metered', key);
-}
+const terms = (customerId: string, meterKey = 'calls') => termsOf(api.pool, customerId, meterKey);
+for (const key of ['calls', 'bytes']) await made.meteredFeature(key);
 
 describe('a change of one customer', () => {
   it('applies from its own time on, within the current period', async () => {
@@ -39,7 +37,7 @@ describe('a change of one customer', () => {
     ]);
     expect(await marks(customerId)).toEqual([monthOf(startMs), startMs, changedMs]);
     const endedMs = pass(5_000);
-    await cancel(id);
+    await made.cancel(id, 'now');
     expect((await terms(customerId)).at(-1)).toEqual({
       at: endedMs,
       period: endedMs,
@@ -55,7 +53,7 @@ describe('a change of one customer', () => {
     pass(1_000);
     await made.change(id, { planId });
     await made.change(id, { metadata: { of: 'no concern' } });
-    await override(customerId, { value: 100 });
+    await made.override(customerId, 'calls', { value: 100 });
     expect(await written(customerId)).toEqual(before);
     expect(await marks(customerId)).toEqual([]);
   });
@@ -78,7 +76,7 @@ describe('a change of one customer', () => {
     await made.change(id, { currentPeriodStart: text(endMs), currentPeriodEnd: text(endMs + 30 * DAY_MS) });
     for (let value = 1; value < 10; value += 1) {
       pass(1_000);
-      await override(customerId, { value });
+      await made.override(customerId, 'calls', { value });
     }
     const meter = { environment: api.environment, customerId, meterKey: 'calls' };
     const from = new Date(clock.atMs);
@@ -122,9 +120,12 @@ describe('of two subscriptions', () => {
     pass(1_000);
     const younger = await made.subscribe(customerId, { calls: 11 });
     const endedMs = pass(1_000);
-    await cancel(id);
+    await made.cancel(id, 'now');
     expect((await terms(customerId)).at(-1)).toEqual({
-      ...{ at: endedMs, period: endedMs, limits: ['11'], from: younger },
+      at: endedMs,
+      period: endedMs,
+      limits: ['11'],
+      from: younger,
     });
   });
 });
@@ -133,7 +134,7 @@ describe('what time will change', () => {
   it('is written ahead of an override, and stays as it was written once that has expired', async () => {
     const { customerId, id, startMs } = await subscribed({ calls: 100 });
     const putMs = pass(1_000);
-    await override(customerId, { value: 500, expiresAt: text(putMs + 60_000) });
+    await made.override(customerId, 'calls', { value: 500, expiresAt: text(putMs + 60_000) });
     const expected = [
       { at: startMs, period: startMs, limits: ['100'], from: id },
       { at: putMs, period: startMs, limits: ['500'], from: id },
@@ -195,7 +196,7 @@ describe('a change of many', () => {
     expect(await terms(customerId)).toEqual([
       { at: startMs, period: startMs, limits: ['100'], from: id },
       { at: takenMs, period: takenMs, limits: [], from: null },
-      { at: givenMs, period: startMs, limits: 'unlimited', from: id },
+      { at: givenMs, period: startMs, limits: ['unlimited'], from: id },
     ]);
   });
 });
@@ -217,28 +218,6 @@ async function subscribed(given: Record<string, number>, fields: Fields = {}) {
   const planId = fields.planId ?? (await made.plan(given));
   const startMs = pass(10);
   return { customerId, planId, startMs, id: await made.subscribe(customerId, {}, { ...fields, planId }) };
-}
-
-function cancel(subscriptionId: string) {
-  return api.request('subscriptions.cancel', { params: { subscriptionId }, body: { at: 'now' } });
-}
-
-function override(customerId: string, body: object) {
-  return api.request('overrides.put', { params: { customerId, featureKey: 'calls' }, body });
-}
-
-async function terms(customerId: string, meterKey = 'calls') {
-  const { rows } = await api.pool.query(
-    `SELECT starts_at AS at, period_start AS period, is_unlimited AS "isUnlimited",
-            ARRAY (SELECT trim_scale(amount)::text FROM unnest(limits) AS amount) AS limits,
-            subscription_id AS "from"
-       FROM metered_terms WHERE customer_id = $1 AND meter_key = $2 ORDER BY starts_at`,
-    [customerId, meterKey],
-  );
-  return rows.map(({ at, period, limits, isUnlimited, from }) => ({
-    ...{ at: at.getTime(), period: period.getTime(), from },
-    limits: isUnlimited ? 'unlimited' : limits,
-  }));
 }
 
 /** Rows with the transactions that wrote them. */

@@ -24,9 +24,7 @@ const api = await apiOfThisFile(undefined, { clock });
 const { environment } = api;
 const made = customerGrantsUnderTest(api);
 const notified = notifiedUnderTest(api.pool, environment);
-for (const [key, type] of Object.entries({ sso: 'boolean', seats: 'limit', storage: 'limit' })) {
-  await made.feature(key, type);
-}
+await made.features({ sso: 'boolean', seats: 'limit', storage: 'limit' });
 const pro = await made.plan({ sso: true, seats: 5 });
 const team = await made.plan({ sso: false, seats: 10, storage: null });
 const seatsMore = await made.addon('seats-more', { seats: 0.5 });
@@ -146,7 +144,7 @@ describe('a change of the catalogue is notified', () => {
     const planId = await made.plan({ [featureKey]: true });
     const [pinned, overridden] = [await made.customer(), await made.customer()];
     await made.subscribe(pinned, {}, { planId, planVersion: 1 });
-    await override(overridden, featureKey, { value: true });
+    await made.override(overridden, featureKey, { value: true });
     for (const id of [pinned, overridden])
       expect(await newEvents(id)).toEqual([changed(featureKey, true, id)]);
     await api.request('features.delete', { params: { featureKey } });
@@ -158,20 +156,20 @@ describe('a change of the catalogue is notified', () => {
 
 describe('a change of the customer is notified', () => {
   it('of its overrides, which replace the value of its subscriptions', async () => {
-    await override(customerId, 'seats', { value: 50 });
-    await override(customerId, 'storage', { value: null });
+    await made.override(customerId, 'seats', { value: 50 });
+    await made.override(customerId, 'storage', { value: null });
     expect(await newEvents()).toEqual([changed('seats', 50), changed('storage', null)]);
-    await override(customerId, 'seats', { value: 0 });
+    await made.override(customerId, 'seats', { value: 0 });
     expect(await newEvents()).toEqual([lost('seats')]);
     await api.request('overrides.delete', { params: { customerId, featureKey: 'seats' } });
     await api.request('overrides.delete', { params: { customerId, featureKey: 'storage' } });
     expect(await newEvents()).toEqual([changed('seats', 5), lost('storage')]);
-    await override(customerId, 'seats', { value: 5 });
+    await made.override(customerId, 'seats', { value: 5 });
     expect(await newEvents()).toEqual([]);
   });
 
   it('that it is archived, and nothing of its subscriptions after that', async () => {
-    await override(customerId, 'storage', { value: 7 });
+    await made.override(customerId, 'storage', { value: 7 });
     expect(await newEvents()).toEqual([changed('storage', 7)]);
     await api.request('customers.archive', { params: { customerId } });
     expect(await newEvents()).toEqual([lost('seats'), lost('sso', false), lost('storage')]);
@@ -182,7 +180,7 @@ describe('a change of the customer is notified', () => {
 
 describe('a change by time is notified', () => {
   it('of an override that expires, which is recorded', async () => {
-    const { body: before } = await override(customerId, 'seats', { value: 50, expiresAt: at(DAY_MS) });
+    const before = await made.override(customerId, 'seats', { value: 50, expiresAt: at(DAY_MS) });
     expect(await newEvents()).toEqual([changed('seats', 50)]);
     clock.aheadMs += DAY_MS + 1_000;
     expect(await eventsLater()).toEqual([changed('seats', 5)]);
@@ -191,13 +189,13 @@ describe('a change by time is notified', () => {
       { action: 'overrides.put' },
       { actor: 'clock', action: 'overrides.expire', before, after: null },
     ]);
-    await override(customerId, 'storage', { value: 1 });
+    await made.override(customerId, 'storage', { value: 1 });
     expect(await auditEntries(api.pool, before.id)).toEqual(recorded);
   });
 
   it('once of overrides that expire while something else changes, whatever their values', async () => {
-    const { body: same } = await override(customerId, 'seats', { value: 5, expiresAt: at(DAY_MS) });
-    const { body: other } = await override(customerId, 'sso', { value: false, expiresAt: at(DAY_MS + 1) });
+    const same = await made.override(customerId, 'seats', { value: 5, expiresAt: at(DAY_MS) });
+    const other = await made.override(customerId, 'sso', { value: false, expiresAt: at(DAY_MS + 1) });
     await newEvents();
     clock.aheadMs += DAY_MS + 1_000;
     for (let quantity = 1; quantity <= 3; quantity += 1) {
@@ -247,17 +245,8 @@ async function newEvents(of = customerId) {
   return notified.events(of);
 }
 
-/** A job notices this by polling, every second or two. */
-async function eventsLater(of = customerId) {
-  const all: Awaited<ReturnType<typeof notified.events>> = [];
-  await expect
-    .poll(async () => all.push(...(await notified.events(of))), { timeout: 10_000, interval: 50 })
-    .toBeGreaterThan(0);
-  return all;
-}
-
-function override(customer: string, featureKey: string, body: object) {
-  return api.request('overrides.put', { params: { customerId: customer, featureKey }, body });
+function eventsLater(of = customerId) {
+  return notified.eventsLater(of, 10_000);
 }
 
 function changed(featureKey: string, effectiveValue: boolean | number | null, of = customerId) {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { RESPONSE_GUARDS } from '../../../schemas/http/response-guards.ts';
 import { openConnection, requestHead } from '../../../tests/support/raw-connection.ts';
 import { apiOfThisFile, EMPTY_LOG, UNAVAILABLE_WAREHOUSE } from '../../api-under-test.ts';
@@ -20,9 +20,7 @@ const stores = { warehouse: UNAVAILABLE_WAREHOUSE, logReader: EMPTY_LOG };
 const api = await apiOfThisFile(stores);
 const made = customerGrantsUnderTest(api);
 const listening = await secondControlPlaneOfThisFile(api, stores);
-await made.feature('sso', 'boolean');
-await made.feature('audit', 'boolean');
-await made.feature('seats', 'limit');
+await made.features({ sso: 'boolean', audit: 'boolean', seats: 'limit' });
 
 describe('the check fast path', () => {
   /** The public port adds them to every response that lacks them: http-front-headers.ts. */
@@ -139,14 +137,11 @@ describe('the check fast path', () => {
     const plane = await startSecondControlPlane(api, stores, {
       rateLimits: { secret: { perSecond: 0.01, burst: 3 } },
     });
-    try {
-      const path = `/entitlements/${await made.customer()}/sso`;
-      const statuses = [];
-      for (let request = 0; request < 5; request += 1) statuses.push((await plane.request(path)).status);
-      expect(statuses).toEqual([200, 200, 200, 429, 429]);
-    } finally {
-      await plane.close();
-    }
+    onTestFinished(plane.close);
+    const path = `/entitlements/${await made.customer()}/sso`;
+    const statuses = [];
+    for (let request = 0; request < 5; request += 1) statuses.push((await plane.request(path)).status);
+    expect(statuses).toEqual([200, 200, 200, 429, 429]);
   });
 });
 

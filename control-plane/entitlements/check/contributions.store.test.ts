@@ -11,10 +11,7 @@ import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
  */
 const api = await apiOfThisFile();
 const made = customerGrantsUnderTest(api);
-await made.feature('sso', 'boolean');
-await made.feature('audit', 'boolean');
-await made.feature('seats', 'limit');
-await made.feature('storage', 'limit');
+await made.features({ sso: 'boolean', audit: 'boolean', seats: 'limit', storage: 'limit' });
 
 it('is shown for every source, in the list and in a check', async () => {
   const customerId = await made.customer();

@@ -4,10 +4,12 @@ import { findCustomerGrants, heldNow } from '../../../domain/find-customer-grant
 import { shownEffectiveValue } from '../../../domain/rules/decide-entitlement.ts';
 import { resolveEntitlements } from '../../../domain/rules/resolve-entitlements.ts';
 import { exactJson, parseExact } from '../../../schemas/primitives/exact-json.ts';
+import { lockOut, lockWaits } from '../../../tests/support/lock-waits.ts';
 import { startStopwatch } from '../../../tests/support/stopwatch.ts';
 import { apiOfThisFile, expectRejection } from '../../api-under-test.ts';
 import type { Database } from '../../http/request-context.ts';
 import { createCustomerGrantsReads } from '../cache/customer-grants-reads.ts';
+import { fanoutJobs } from '../changes/changes-under-test.ts';
 import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
 
 /*
@@ -72,9 +74,7 @@ type Overridden = typeof overridden extends fc.Arbitrary<infer One> ? One : neve
 
 async function override(customerId: string, { feature, amount, enabled }: Overridden): Promise<void> {
   const value = FEATURES[feature as keyof typeof FEATURES] === 'boolean' ? enabled : amount;
-  const params = { customerId, featureKey: feature };
-  const body = { value, expiresAt: '2099-01-01T00:00:00Z' };
-  expect((await api.request('overrides.put', { params, body })).status).toBe(200);
+  await made.override(customerId, feature, { value, expiresAt: '2099-01-01T00:00:00Z' });
 }
 
 async function customerWith(subscriptions: Subscribed[], overrides: Overridden[]): Promise<string> {
@@ -160,15 +160,16 @@ describe('slow reads of customer grants', () => {
   it('end at their time limit, and leave the pool to other requests', async () => {
     const customerId = await made.customer();
     await made.subscribe(customerId, { sso: true });
-    await expect.poll(changesToNotify, { timeout: 20_000 }).toBe(0);
-    const release = await lockOut();
+    // A read of one override also reads what plans give.
+    await expect.poll(() => fanoutJobs(api.pool), { timeout: 20_000 }).toBe(0);
+    const release = await lockOut(api.pool, 'plan_entitlements');
     try {
       const startedMs = performance.now();
       const lists = Array.from({ length: 40 }, () =>
         api.request('entitlements.list', { params: { customerId } }),
       );
       const responses = Promise.all(lists);
-      await expect.poll(waitingForLock, { interval: 20, timeout: 5_000 }).toBe(4);
+      await expect.poll(() => lockWaits(api.pool), { interval: 20, timeout: 5_000 }).toBe(4);
       const passedMs = startStopwatch();
       expect((await api.request('workspace.retrieve')).status).toBe(200);
       const features = [{ featureKey: 'sso' }];
@@ -187,31 +188,6 @@ describe('slow reads of customer grants', () => {
   });
 });
 
-/** Every read of plan entitlements waits until it is released. */
-async function lockOut(): Promise<() => Promise<void>> {
-  const rival = await api.pool.connect();
-  await rival.query('BEGIN');
-  await rival.query('LOCK TABLE plan_entitlements IN ACCESS EXCLUSIVE MODE');
-  return async () => {
-    await rival.query('ROLLBACK');
-    rival.release();
-  };
-}
-
-/** A read of one override also reads what plans give. */
-async function changesToNotify(): Promise<number> {
-  const { rows } = await api.pool.query<{ jobs: number }>('SELECT count(*) AS jobs FROM fanout_jobs');
-  return rows[0]?.jobs ?? 0;
-}
-
 interface Rejected {
   error: { code: string };
-}
-
-async function waitingForLock(): Promise<number> {
-  const { rows } = await api.pool.query<{ waiting: number }>(
-    `SELECT count(*) AS waiting FROM pg_stat_activity
-      WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-  );
-  return rows[0]?.waiting ?? 0;
 }
