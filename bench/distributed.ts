@@ -146,9 +146,9 @@ async function load(
   const nowMs = Date.now();
   const common = { durationMs, world: judged.world, nowMs, spreadMs: SPREAD_MS, key: keys.live.secret };
   const connections = CONNECTIONS / processes;
-  const runs = roles.ingest
-    .slice(0, processes)
-    .map(({ address }, at) => runLoad({ ...common, ...address, nowMs: nowMs + at, connections }));
+  const runs = roles.ingest.slice(0, processes).map(({ address: { host, port } }, at) => {
+    return runLoad({ ...common, origin: `http://${host}:${port}`, nowMs: nowMs + at, connections });
+  });
   const all = await Promise.all(runs);
   return {
     acknowledged: all.reduce((sum, { acknowledged }) => sum + acknowledged, 0),

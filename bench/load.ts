@@ -149,10 +149,7 @@ function readAgain({ api }: Bench, path: string, patienceMs: number) {
 
 function load(bench: Bench, options: { durationMs: number; rate?: number }): Promise<LoadRunResult> {
   const { instance, world, spreadMs } = bench;
-  const { host, port } = new URL(instance.origin);
-  const key = instance.keys().live.secret;
-  const connections = CONNECTIONS;
-  const to = { host, port: Number(port), key, connections };
+  const to = { origin: instance.origin, key: instance.keys().live.secret, connections: CONNECTIONS };
   return runLoad({ ...options, ...to, world, nowMs: Date.now(), spreadMs });
 }
 

@@ -6,6 +6,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Histogram } from 'hdr-histogram-js';
+import { createLoadBody } from '../../tests/support/load-body.ts';
 import { createLoadConnection } from '../../tests/support/load-connection.ts';
 import { INTERRUPTED_CODE, interruption } from '../interruption.ts';
 import { runScript } from '../read-options.ts';
@@ -17,7 +18,6 @@ import { createHistogram, type OpenLoopResult, runOpenLoop, type Sender } from '
 import { startProgress } from './progress.ts';
 import { createResponseLedger, type ResponseLedger } from './response-ledger.ts';
 import { lookAtInstance, type TestedInstance } from './tested-instance.ts';
-import { createTesterBody } from './tester-body.ts';
 
 /** Per connection: this many sends pass before a position repeats, and a replay can be sent. */
 const POSITIONS_PER_SENDER = 200;
@@ -78,15 +78,24 @@ function gaveUp({ givenUp, lastFailure }: OpenLoopResult, isInterrupted: boolean
 
 function makeSenders(options: LoadArguments, tested: TestedInstance, nowMs: number): Sender[] {
   const run = randomBytes(5).toString('hex');
-  const { batch, replays, properties, gzip, key, url, seed } = options;
+  const { batch, replays, gzip, key, url, seed } = options;
   const { customers, meterKey } = tested;
+  const properties = Array.from({ length: options.properties }, (_, at) => `p${at}`);
   const bodies = Math.ceil(POSITIONS_PER_SENDER / batch);
   return Array.from({ length: options.connections }, (_, sender) => ({
     connection: createLoadConnection(url),
     bodies: Array.from({ length: bodies }, (__, body) => {
       const number = sender * bodies + body;
-      return createTesterBody({
-        ...{ host: url.host, key, customers, meterKey, batch, replays, properties, gzip, nowMs },
+      return createLoadBody({
+        host: url.host,
+        key,
+        customers,
+        meterKeys: [meterKey],
+        batch,
+        replays,
+        properties,
+        gzip,
+        nowMs,
         seed: seed + number,
         keyPrefix: `${run}-${number.toString(36)}-`,
       });

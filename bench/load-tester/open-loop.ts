@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pass } from 'node:timers/promises';
 import { build as buildHistogram, type Histogram } from 'hdr-histogram-js';
+import type { LoadBody } from '../../tests/support/load-body.ts';
 import type { LoadConnection, LoadResponse } from '../../tests/support/load-connection.ts';
 import type { ResponseLedger } from './response-ledger.ts';
-import type { TesterBody } from './tester-body.ts';
 
 export interface OpenLoop {
   senders: Sender[];
@@ -21,7 +21,7 @@ export interface OpenLoop {
 /** A connection with bodies of its own: one request at a time. */
 export interface Sender {
   connection: LoadConnection;
-  bodies: TesterBody[];
+  bodies: LoadBody[];
 }
 
 export interface OpenLoopResult {
@@ -112,7 +112,7 @@ async function drive(
 ): Promise<number | undefined> {
   let sent = 0;
   for (let due = nextDue(); due !== undefined; due = nextDue()) {
-    const body = bodies[sent++ % bodies.length] as TesterBody;
+    const body = bodies[sent++ % bodies.length] as LoadBody;
     const send = body.next();
     // Timers may fire up to a millisecond early; then the time counts from the sending.
     const waitMs = due - performance.now();
@@ -132,7 +132,7 @@ async function drive(
 /** False when it was given up. */
 async function askUntilResponse(
   connection: LoadConnection,
-  send: ReturnType<TesterBody['next']>,
+  send: ReturnType<LoadBody['next']>,
   { loop, interrupted, result }: Omit<Driven, 'nextDue'>,
 ): Promise<boolean> {
   const until = performance.now() + PATIENCE_MS;
@@ -157,7 +157,7 @@ async function askUntilResponse(
 /** Why it has to be sent again, if it has to. */
 function judged(
   ledger: ResponseLedger,
-  send: ReturnType<TesterBody['next']>,
+  send: ReturnType<LoadBody['next']>,
   response: LoadResponse,
   again: boolean,
 ): string | undefined {

@@ -1,6 +1,6 @@
 import { createFaults } from '../../tests/support/ledger.ts';
+import type { PlannedSend } from '../../tests/support/load-body.ts';
 import type { LoadResponse } from '../../tests/support/load-connection.ts';
-import type { PlannedSend } from './tester-body.ts';
 
 /** Of one customer. */
 export interface Tally {

@@ -1,5 +1,5 @@
+import { createLoadBody, type LoadBody } from '../../tests/support/load-body.ts';
 import { createLoadConnection, type LoadConnection } from '../../tests/support/load-connection.ts';
-import { createTesterBody, type TesterBody } from '../load-tester/tester-body.ts';
 
 export interface Driven {
   url: string;
@@ -23,7 +23,7 @@ export interface DrivenResult {
 }
 
 const BODIES_PER_SENDER = 4;
-const PROPERTIES = 3;
+const PROPERTIES = ['p0', 'p1', 'p2'];
 let runs = 0;
 
 /** Connections with keys that no earlier run used. */
@@ -33,8 +33,13 @@ export function makeSenders(driven: Driven, seed: number) {
   return Array.from({ length: driven.connections }, (_, sender) => ({
     connection: createLoadConnection(new URL(url)),
     bodies: Array.from({ length: BODIES_PER_SENDER }, (__, body) =>
-      createTesterBody({
-        ...{ host: '127.0.0.1', key, customers, meterKey, batch, replays, gzip: false },
+      createLoadBody({
+        host: '127.0.0.1',
+        key,
+        customers,
+        meterKeys: [meterKey],
+        batch,
+        replays,
         properties: PROPERTIES,
         ...(spreadMs === undefined ? {} : { spreadMs }),
         nowMs: Date.now(),
@@ -82,12 +87,12 @@ export function createDriver(driven: Driven): Driver {
 }
 
 async function askInTurn(
-  { connection, bodies }: { connection: LoadConnection; bodies: TesterBody[] },
+  { connection, bodies }: { connection: LoadConnection; bodies: LoadBody[] },
   mayGoOn: () => boolean,
   onResponded: () => void,
 ): Promise<void> {
   for (let sent = 0; mayGoOn(); sent++) {
-    const { request } = (bodies[sent % bodies.length] as TesterBody).next();
+    const { request } = (bodies[sent % bodies.length] as LoadBody).next();
     const { status, body } = await connection.ask(request);
     if (status !== 200 && status !== 201) throw new Error(`returned ${status}: ${body.subarray(0, 300)}`);
     onResponded();

@@ -1,10 +1,18 @@
 import { setTimeout as pass } from 'node:timers/promises';
 import { build as buildHistogram, type Histogram } from 'hdr-histogram-js';
-import { createLoadBody, type LoadBody, type LoadBodyOptions } from './load-bodies.ts';
+import { createLoadBody, type LoadBody } from './load-body.ts';
 import { createLoadConnection, type LoadConnection, type LoadResponse } from './load-connection.ts';
+import type { World } from './world.ts';
 
-export interface LoadRunOptions extends Omit<LoadBodyOptions, 'run' | 'seed'> {
-  port: number;
+export interface LoadRunOptions {
+  /** Of the instance. */
+  origin: string;
+  key: string;
+  /** Events are of its customers, on its declared meters. */
+  world: World;
+  nowMs: number;
+  /** How far back occurredAt lies at most. */
+  spreadMs: number;
   connections: number;
   durationMs: number;
   /**
@@ -22,6 +30,7 @@ export interface LoadRunResult {
 
 /** Each connection takes turns with a few bodies of its own. */
 const BODIES_PER_CONNECTION = 8;
+const BATCH = 500;
 /** For one response: longer than a stall behind the load. */
 const PATIENCE_MS = 30_000;
 
@@ -53,14 +62,31 @@ interface Connection {
 }
 
 async function openConnection(options: LoadRunOptions, at: number): Promise<Connection> {
-  const run = `${options.nowMs.toString(36).slice(-7)}${at.toString(36).padStart(2, '0')}`;
-  const counter = { next: 0 };
+  const url = new URL(options.origin);
   const bodies = Array.from({ length: BODIES_PER_CONNECTION }, (_, body) => {
-    return createLoadBody({ ...options, run, seed: at * BODIES_PER_CONNECTION + body }, counter);
+    const seed = at * BODIES_PER_CONNECTION + body;
+    const keyPrefix = `${options.nowMs.toString(36)}-${seed.toString(36)}-`;
+    return createLoadBody({
+      ...options,
+      ...namesOf(options.world),
+      host: url.host,
+      batch: BATCH,
+      seed,
+      keyPrefix,
+    });
   });
-  const connection = createLoadConnection(new URL(`http://127.0.0.1:${options.port}`), PATIENCE_MS);
+  const connection = createLoadConnection(url, PATIENCE_MS);
   await connection.open();
   return { connection, bodies };
+}
+
+/** What a body's events are of: the customers of a world, its declared meters, and the properties that these read. */
+export function namesOf({ customers, meters }: World) {
+  return {
+    customers: customers.map(({ id }) => id),
+    meterKeys: meters.filter(({ declared }) => declared).map(({ key }) => key),
+    properties: ['user', 'size', 'cached'],
+  };
 }
 
 /** When the next batch is due; undefined when the run is over. Shared by all connections. */
@@ -74,7 +100,7 @@ function createSchedule({ rate, durationMs }: LoadRunOptions, startedAt: number)
       return now < endsAt ? now : undefined;
     };
   }
-  const intervalMs = 500_000 / rate;
+  const intervalMs = (BATCH * 1_000) / rate;
   let slot = 0;
   return () => {
     const due = startedAt + slot++ * intervalMs;
@@ -94,8 +120,7 @@ async function drive(
     if (waitMs > 1) await pass(waitMs);
     const body = bodies[sent++ % bodies.length];
     if (!body) throw new Error('a connection without bodies');
-    body.renewKeys();
-    acknowledged += createdIn(await connection.ask(body.request));
+    acknowledged += createdIn(await connection.ask(body.next().request));
     histogram.recordValue(Math.max(1, Math.round((performance.now() - due) * 1_000)));
   }
   return acknowledged;
