@@ -18,7 +18,7 @@ import { startSenders } from '../tests/support/senders.ts';
 import { waitUntilCounted } from '../tests/support/wait-until-counted.ts';
 import type { World } from '../tests/support/world.ts';
 import { countedEvents } from './counted-events.ts';
-import { instanceCosts, measureInstance, microsSince } from './measure-instance.ts';
+import { instanceCosts, measureInstance, microsSince, rssPeaksMib } from './measure-instance.ts';
 import { numberOption, OF_A_SCRIPT, readOptions, runScript, Unusable } from './read-options.ts';
 import { keepResult } from './result-file.ts';
 import { spreadOf, timed, toOneDigit } from './samples.ts';
@@ -159,14 +159,13 @@ async function measured(bench: Bench, run: () => Promise<LoadRunResult>) {
   const result = await run();
   const after = costs(bench);
   const perEvent = (micros: number) => Math.round((micros / result.acknowledged) * 100) / 100;
-  const peaks = Object.entries(after).map(([name, cost]) => [name, Math.round(cost.rssPeakBytes / 2 ** 20)]);
   return {
     acknowledged: result.acknowledged,
     seconds: result.durationMs / 1_000,
     acknowledgedPerSecond: Math.round((result.acknowledged / result.durationMs) * 1_000),
     responseMs: result.latencyMs,
     cpuMicrosPerEvent: microsSince(before, after, perEvent),
-    rssPeakMib: Object.fromEntries(peaks),
+    rssPeakMib: rssPeaksMib(after),
   };
 }
 

@@ -3,10 +3,11 @@ import { setTimeout as pass } from 'node:timers/promises';
 import { build as buildHistogram, type Histogram } from 'hdr-histogram-js';
 import type { LoadBody } from '../../tests/support/load-body.ts';
 import type { LoadConnection, LoadResponse } from '../../tests/support/load-connection.ts';
+import type { LoadSender } from '../../tests/support/load-senders.ts';
 import type { ResponseLedger } from './response-ledger.ts';
 
 export interface OpenLoop {
-  senders: Sender[];
+  senders: LoadSender[];
   ledger: ResponseLedger;
   /** Microseconds from when a request was due to its response. */
   histogram: Histogram;
@@ -16,12 +17,6 @@ export interface OpenLoop {
   /** Ends it early: what is in flight is still waited for. */
   interrupted?: AbortSignal;
   onResponded?: (events: number) => void;
-}
-
-/** A connection with bodies of its own: one request at a time. */
-export interface Sender {
-  connection: LoadConnection;
-  bodies: LoadBody[];
 }
 
 export interface OpenLoopResult {
@@ -107,7 +102,7 @@ interface Driven {
 
 /** When the request was due that it had taken and did not send any more, if there is one. */
 async function drive(
-  { connection, bodies }: Sender,
+  { connection, bodies }: LoadSender,
   { loop, interrupted, nextDue, result }: Driven,
 ): Promise<number | undefined> {
   let sent = 0;

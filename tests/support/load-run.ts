@@ -1,7 +1,7 @@
 import { setTimeout as pass } from 'node:timers/promises';
 import { build as buildHistogram, type Histogram } from 'hdr-histogram-js';
-import { createLoadBody, type LoadBody } from './load-body.ts';
-import { createLoadConnection, type LoadConnection, type LoadResponse } from './load-connection.ts';
+import type { LoadResponse } from './load-connection.ts';
+import { createLoadSenders, type LoadSender } from './load-senders.ts';
 import type { World } from './world.ts';
 
 export interface LoadRunOptions {
@@ -29,22 +29,30 @@ export interface LoadRunResult {
 }
 
 /** Each connection takes turns with a few bodies of its own. */
-const BODIES_PER_CONNECTION = 8;
+const BODIES_EACH = 8;
 const BATCH = 500;
 /** For one response: longer than a stall behind the load. */
 const PATIENCE_MS = 30_000;
 
 /** Batches of 500 new events over keep-alive connections. */
 export async function runLoad(options: LoadRunOptions): Promise<LoadRunResult> {
-  const connections = await Promise.all(
-    Array.from({ length: options.connections }, (_, at) => openConnection(options, at)),
-  );
+  const senders = createLoadSenders({
+    ...options,
+    ...namesOf(options.world),
+    url: new URL(options.origin),
+    bodiesEach: BODIES_EACH,
+    batch: BATCH,
+    seed: 0,
+    keyPrefix: `${options.nowMs.toString(36)}-`,
+    timeoutMs: PATIENCE_MS,
+  });
+  await Promise.all(senders.map(({ connection }) => connection.open()));
   const histogram = buildHistogram({ lowestDiscernibleValue: 1, highestTrackableValue: 60_000_000 });
   const startedAt = performance.now();
   const schedule = createSchedule(options, startedAt);
-  const counts = await Promise.all(connections.map((one) => drive(one, schedule, histogram)));
+  const counts = await Promise.all(senders.map((one) => drive(one, schedule, histogram)));
   const durationMs = performance.now() - startedAt;
-  for (const { connection } of connections) connection.close();
+  for (const { connection } of senders) connection.close();
   return {
     acknowledged: counts.reduce((sum, count) => sum + count, 0),
     durationMs,
@@ -54,30 +62,6 @@ export async function runLoad(options: LoadRunOptions): Promise<LoadRunResult> {
       max: histogram.maxValue / 1_000,
     },
   };
-}
-
-interface Connection {
-  connection: LoadConnection;
-  bodies: LoadBody[];
-}
-
-async function openConnection(options: LoadRunOptions, at: number): Promise<Connection> {
-  const url = new URL(options.origin);
-  const bodies = Array.from({ length: BODIES_PER_CONNECTION }, (_, body) => {
-    const seed = at * BODIES_PER_CONNECTION + body;
-    const keyPrefix = `${options.nowMs.toString(36)}-${seed.toString(36)}-`;
-    return createLoadBody({
-      ...options,
-      ...namesOf(options.world),
-      host: url.host,
-      batch: BATCH,
-      seed,
-      keyPrefix,
-    });
-  });
-  const connection = createLoadConnection(url, PATIENCE_MS);
-  await connection.open();
-  return { connection, bodies };
 }
 
 /** What a body's events are of: the customers of a world, its declared meters, and the properties that these read. */
@@ -109,7 +93,7 @@ function createSchedule({ rate, durationMs }: LoadRunOptions, startedAt: number)
 }
 
 async function drive(
-  { connection, bodies }: Connection,
+  { connection, bodies }: LoadSender,
   schedule: Schedule,
   histogram: Histogram,
 ): Promise<number> {
