@@ -4,6 +4,7 @@ import { expect, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../infra/ports/clock.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
 import { createListener } from '../infra/postgres/listen.ts';
+import { deferred } from '../tests/support/deferred.ts';
 import { TEST_NOW_MS } from '../tests/support/event-line.ts';
 import type { LoggedEvent } from '../tests/support/load-frames.ts';
 import type { Counted, LoadStores } from '../tests/support/load-stores.ts';
@@ -88,21 +89,13 @@ export interface End {
 }
 
 export function createEnd(): End {
-  const [reached, released] = [createSignal(), createSignal()];
+  const [reached, released] = [deferred<void>(), deferred<void>()];
   return {
     here: () => {
-      reached.give();
-      return released.given;
+      reached.resolve();
+      return released.promise;
     },
-    reached: reached.given,
-    release: released.give,
+    reached: reached.promise,
+    release: released.resolve,
   };
-}
-
-function createSignal(): { given: Promise<void>; give: () => void } {
-  let give: () => void = () => undefined;
-  const given = new Promise<void>((resolve) => {
-    give = resolve;
-  });
-  return { given, give };
 }

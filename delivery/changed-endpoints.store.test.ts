@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { type DeliveryUnderTest, deliveryUnderTest, latch, soon } from './delivery-under-test.ts';
+import { deferred } from '../tests/support/deferred.ts';
+import { type DeliveryUnderTest, deliveryUnderTest, soon } from './delivery-under-test.ts';
 import type { Attempt } from './send/send.ts';
 
 /** Five attempts hang, and five more deliveries of the same endpoint are taken and wait for their turn. */
 async function fiveWait() {
-  const hang = latch<Partial<Attempt>>();
+  const hang = deferred<Partial<Attempt>>();
   const world: DeliveryUnderTest = await deliveryUnderTest(({ url }) =>
-    url.endsWith('/old') ? hang.opened : {},
+    url.endsWith('/old') ? hang.promise : {},
   );
   const id = await world.endpoint({ name: 'old' });
   world.run();
@@ -37,7 +38,7 @@ describe('what was taken for an endpoint and not begun', () => {
       const given = (await versions()).filter((version) => !before.includes(version));
       expect(given.length).toBeGreaterThanOrEqual(5);
     }).catch(() => undefined);
-    hang.open({});
+    hang.resolve({});
     await soon(() => expect(sentTo('new')).toHaveLength(7));
     await soon(async () => expect(await taken()).toBe(0));
     expect(sentTo('old')).toHaveLength(5);
@@ -50,7 +51,7 @@ describe('what was taken for an endpoint and not begun', () => {
       id,
       'https://receiver.example/new',
     ]);
-    hang.open({ outcome: 'gone', status: 410 });
+    hang.resolve({ outcome: 'gone', status: 410 });
     await soon(async () => expect(await taken()).toBe(0));
     await soon(async () => {
       expect((await deliveries()).filter((one) => one.state === 'succeeded')).toHaveLength(12);
@@ -70,7 +71,7 @@ describe('what was taken for an endpoint and not begun', () => {
       await soon(async () => {
         expect((await deliveries()).filter((one) => one.state === state)).toHaveLength(7);
       });
-      hang.open({});
+      hang.resolve({});
       await soon(async () => {
         expect((await deliveries()).filter((one) => one.state === 'succeeded')).toHaveLength(5);
       });

@@ -163,15 +163,6 @@ function standingClock(): Clock & { ms: number } {
   return clock;
 }
 
-/** A promise that is fulfilled from outside. */
-export function latch<T = void>() {
-  let open: (value: T) => void = () => undefined;
-  const opened = new Promise<T>((resolve) => {
-    open = resolve;
-  });
-  return { open, opened };
-}
-
 /** Waits for what must come about, and fails with what is there instead. */
 export function soon(expectation: () => void | Promise<void>): Promise<void> {
   return vi.waitFor(expectation, WAIT);

@@ -14,8 +14,8 @@ import type { Customer, Meter, UsageRegistry } from '../../ingest/registry-entri
 import { encodeFrame } from '../../schemas/stored/frame.ts';
 import { RECORD_BYTES } from '../../schemas/stored/record.ts';
 import { createLoadBody } from '../../tests/support/load-body.ts';
+import { openLogAndKeys } from '../../tests/support/log-and-keys.ts';
 import { median, rounded } from './paired.ts';
-import { openScratchStores } from './scratch-stores.ts';
 
 const BATCH = 500;
 /** Requests of a frame: what 8 connections make of it under load. */
@@ -39,7 +39,7 @@ type Step = (typeof STAGES)[keyof typeof STAGES][number] | 'outside';
 
 const batches = Number(process.argv[2] ?? 4_000);
 const identity = createIdentity(Buffer.alloc(32, 7));
-const stores = await openScratchStores(identity.check);
+const stores = await openLogAndKeys(identity.check);
 const engine = createWasmModule();
 const rooms = createBufferPool(16 * 1024 * 1024);
 const registry = registryOf();

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ATTEMPT_DELAYS_MS } from '../../domain/rules/webhook-schedule.ts';
-import { deliveryUnderTest, latch, type Script, START_MS, soon } from '../delivery-under-test.ts';
+import { deferred } from '../../tests/support/deferred.ts';
+import { deliveryUnderTest, type Script, START_MS, soon } from '../delivery-under-test.ts';
 import type { Attempt } from '../send/send.ts';
 import { LEASE_MS } from './take-jobs.ts';
 
@@ -81,9 +82,9 @@ describe('a delivery', () => {
 
   /** Red with the mutant delivery-marked-before-sent. */
   it('whose process dies in the middle of its attempt is sent again, under the same id', async () => {
-    const hang = latch<Partial<Attempt>>();
+    const hang = deferred<Partial<Attempt>>();
     const { endpoint, event, deliveries, sent, clock, run } = await deliveryUnderTest(() => {
-      return sent.length === 1 ? hang.opened : {};
+      return sent.length === 1 ? hang.promise : {};
     });
     await endpoint();
     const first = run({ owner: 'gone' });
@@ -102,6 +103,6 @@ describe('a delivery', () => {
     await soon(async () =>
       expect((await deliveries()).map(({ state }) => state)).toEqual(Array(2).fill('succeeded')),
     );
-    hang.open({});
+    hang.resolve({});
   });
 });

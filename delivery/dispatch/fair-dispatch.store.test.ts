@@ -1,25 +1,26 @@
 import { expect, it } from 'vitest';
-import { deliveryUnderTest, latch, soon } from '../delivery-under-test.ts';
+import { deferred } from '../../tests/support/deferred.ts';
+import { deliveryUnderTest, soon } from '../delivery-under-test.ts';
 import type { Attempt } from '../send/send.ts';
 
 /** Red with the mutant one-global-queue. */
 it('an endpoint that hangs takes five attempts and holds up no other', async () => {
-  const hang = latch<Partial<Attempt>>();
-  const world = await deliveryUnderTest(({ url }) => (url.endsWith('/hanging') ? hang.opened : {}));
+  const hang = deferred<Partial<Attempt>>();
+  const world = await deliveryUnderTest(({ url }) => (url.endsWith('/hanging') ? hang.promise : {}));
   await world.endpoint({ name: 'hanging' });
   await world.endpoint({ name: 'healthy' });
   world.run();
   await world.event({ count: 200 });
   await soon(() => expect(world.sentTo('healthy')).toHaveLength(200));
   expect(world.sentTo('hanging')).toHaveLength(5);
-  hang.open({});
+  hang.resolve({});
   await soon(() => expect(world.sentTo('hanging')).toHaveLength(200));
 });
 
 /** Red when what is due is chosen over all endpoints together, the oldest first. */
 it('one event is sent at once despite a backlog of 100,000 of another endpoint', async () => {
-  const hang = latch<Partial<Attempt>>();
-  const world = await deliveryUnderTest(({ url }) => (url.endsWith('/behind') ? hang.opened : {}));
+  const hang = deferred<Partial<Attempt>>();
+  const world = await deliveryUnderTest(({ url }) => (url.endsWith('/behind') ? hang.promise : {}));
   const behind = await world.endpoint({ name: 'behind', events: ['plan.created'] });
   await world.endpoint({ name: 'quick', events: ['customer.created'] });
   const [eventId] = await world.event({ type: 'plan.created' });
@@ -39,13 +40,13 @@ it('one event is sent at once despite a backlog of 100,000 of another endpoint',
   }
   expect((performance.now() - startedAt) / 20).toBeLessThan(500);
   expect(world.sentTo('behind')).toHaveLength(5);
-  hang.open({});
+  hang.resolve({});
 });
 
 /** Red when the endpoints that have waited longest come first although all their deliveries are running. */
 it('one event is sent at once despite more hanging endpoints than one query takes', async () => {
-  const hang = latch<Partial<Attempt>>();
-  const world = await deliveryUnderTest(({ url }) => (url.includes('/hanging') ? hang.opened : {}));
+  const hang = deferred<Partial<Attempt>>();
+  const world = await deliveryUnderTest(({ url }) => (url.includes('/hanging') ? hang.promise : {}));
   for (let n = 0; n < 205; n += 1) await world.endpoint({ name: `hanging-${n}`, events: ['plan.created'] });
   await world.endpoint({ name: 'quick', events: ['customer.created'] });
   world.run();
@@ -53,7 +54,7 @@ it('one event is sent at once despite more hanging endpoints than one query take
   await soon(() => expect(world.sent.length).toBeGreaterThanOrEqual(200));
   await world.event({ type: 'customer.created' });
   await soon(() => expect(world.sentTo('quick')).toHaveLength(1));
-  hang.open({});
+  hang.resolve({});
 });
 
 /** Red when a row is taken without looking whether another has it. */
@@ -74,14 +75,14 @@ it('several processes share the work and send everything once', async () => {
 });
 
 it('a process that ends takes nothing more, and leaves nothing taken that it did not try', async () => {
-  const hang = latch<Partial<Attempt>>();
-  const world = await deliveryUnderTest(() => hang.opened);
+  const hang = deferred<Partial<Attempt>>();
+  const world = await deliveryUnderTest(() => hang.promise);
   await world.endpoint();
   const delivery = world.run();
   await world.event({ count: 50 });
   await soon(() => expect(world.sent).toHaveLength(5));
   const closing = delivery.close();
-  hang.open({});
+  hang.resolve({});
   await closing;
   const made = await world.deliveries();
   expect(made.filter(({ state }) => state === 'succeeded')).toHaveLength(world.sent.length);

@@ -1,6 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { describe, expect, it } from 'vitest';
-import { deliveryUnderTest, latch, soon } from '../delivery-under-test.ts';
+import { deferred } from '../../tests/support/deferred.ts';
+import { deliveryUnderTest, soon } from '../delivery-under-test.ts';
 import type { Attempt } from '../send/send.ts';
 import { LEASE_MS } from './take-jobs.ts';
 
@@ -42,8 +43,8 @@ describe('what came of attempts', () => {
 
   /** Red when a process that has lost the lease writes a failure over what the next one has done. */
   it('counts of a process that was too slow only where it succeeded', async () => {
-    const hangs = [latch<Partial<Attempt>>(), latch<Partial<Attempt>>()];
-    const scripts = [() => hangs[0]?.opened, () => FAILED, () => hangs[1]?.opened, () => ({})];
+    const hangs = [deferred<Partial<Attempt>>(), deferred<Partial<Attempt>>()];
+    const scripts = [() => hangs[0]?.promise, () => FAILED, () => hangs[1]?.promise, () => ({})];
     let at = 0;
     const world = await deliveryUnderTest(async () => {
       at += 1;
@@ -60,7 +61,7 @@ describe('what came of attempts', () => {
       const second = world.run();
       await soon(() => expect(world.sent).toHaveLength(begun + 2));
       await second.close();
-      hangs[hang]?.open(outcome);
+      hangs[hang]?.resolve(outcome);
       await first.close();
       return (await world.deliveries()).find((one) => one.eventId === eventId);
     };
@@ -70,8 +71,8 @@ describe('what came of attempts', () => {
 
   /** Red when an older attempt overwrites the outcome of a later one. */
   it('takes back none of the attempts that were made meanwhile', async () => {
-    const hang = latch<Partial<Attempt>>();
-    const world = await deliveryUnderTest(() => (world.sent.length === 1 ? hang.opened : FAILED));
+    const hang = deferred<Partial<Attempt>>();
+    const world = await deliveryUnderTest(() => (world.sent.length === 1 ? hang.promise : FAILED));
     await world.endpoint();
     await world.event();
     // It looks once, and takes nothing again.
@@ -82,21 +83,21 @@ describe('what came of attempts', () => {
     await soon(async () => expect(await world.deliveries()).toMatchObject([{ attempts: 1, owner: null }]));
     world.clock.ms += 5_000;
     await soon(async () => expect(await world.deliveries()).toMatchObject([{ attempts: 2, owner: null }]));
-    hang.open({ status: 200 });
+    hang.resolve({ status: 200 });
     await slow.close();
     expect(await world.deliveries()).toMatchObject([{ state: 'succeeded', attempts: 2, dueAtMs: null }]);
   });
 
   /** Red when recorded attempts are recorded again and count for their endpoint a second time. */
   it('counts once when the response to its COMMIT is lost', async () => {
-    const hang = latch<Partial<Attempt>>();
-    const world = await deliveryUnderTest(() => hang.opened);
+    const hang = deferred<Partial<Attempt>>();
+    const world = await deliveryUnderTest(() => hang.promise);
     const id = await world.endpoint();
     await world.event({ count: 5 });
     const { pool, lost } = losingOneCommit(world.pool);
     const delivery = world.run({ pool, pollMs: 60_000 });
     await soon(() => expect(world.sent).toHaveLength(5));
-    hang.open(FAILED);
+    hang.resolve(FAILED);
     await soon(() => expect(lost()).toBe(1));
     await delivery.close();
     expect(await world.row(id)).toMatchObject({ failures: 5, circuit_until: null });
