@@ -1,7 +1,7 @@
-import { pino } from 'pino';
 import { isLiving } from '../../infra/platform/process-identity.ts';
 import { startEmbeddedPostgres } from '../../infra/postgres/embedded.ts';
 import { seenInTime } from '../support/in-time.ts';
+import { SILENT } from '../support/silent-log.ts';
 import { type StoreProcess, signalFamily } from './store-process.ts';
 
 export interface PostgresProcess extends StoreProcess {
@@ -14,7 +14,7 @@ const GONE = { timeoutMs: 10_000 };
 
 /** A Postgres server of our own, started from the binaries of the embedded one, as an operator's would be. */
 export async function startPostgresProcess(directory: string): Promise<PostgresProcess> {
-  const start = () => startEmbeddedPostgres({ directory, log: pino({ level: 'silent' }) });
+  const start = () => startEmbeddedPostgres({ directory, log: SILENT });
   let server = await start();
   return {
     address: () => ({ host: '127.0.0.1', port: Number(new URL(server.url).port) }),

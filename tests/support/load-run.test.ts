@@ -3,12 +3,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { listenUntil } from './listen.ts';
 import { createLoadBody } from './load-body.ts';
 import { namesOf, runLoad } from './load-run.ts';
-import { CUSTOMERS, METERS, type World } from './world.ts';
+import { inventedWorld } from './world.ts';
 
-const world: World = {
-  customers: CUSTOMERS.map((customer, at) => ({ ...customer, id: `cus_${at}` })),
-  meters: METERS.map((meter, at) => ({ ...meter, id: `meter_${at}` })),
-};
+const world = inventedWorld();
 const options = {
   world,
   key: 'sk_test_x',
