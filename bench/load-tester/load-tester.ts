@@ -41,7 +41,7 @@ async function load(options: LoadArguments, tested: TestedInstance): Promise<num
   const histogram = createHistogram();
   const startedAtMs = Date.now();
   const senders = makeSenders(options, tested, startedAtMs);
-  const progress = startProgress({ histogram, ledger, rate: options.rate });
+  const progress = startProgress(options.rate, histogram, ledger);
   const ran = await runOpenLoop({
     senders,
     ledger,

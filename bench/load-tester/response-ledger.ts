@@ -2,11 +2,13 @@ import { createFaults } from '../../tests/support/ledger.ts';
 import type { PlannedSend } from '../../tests/support/load-body.ts';
 import type { LoadResponse } from '../../tests/support/load-connection.ts';
 
-/** Of one customer. */
 export interface Tally {
   events: number;
   thousandths: number;
 }
+
+/** Of one customer: acknowledged, and of requests without a response. */
+export type Tallies = Record<'acknowledged' | 'uncertain', Tally>;
 
 /**
  * What the server said, request by request: it alone decides what the counters must show at the end. A
@@ -21,8 +23,8 @@ export interface ResponseLedger {
   /** Without a response: its new events may be stored or not. */
   withoutResponse(send: PlannedSend): void;
   counts(): LedgerCounts;
-  /** By customer: acknowledged, and of requests without a response. */
-  tallies(): Array<{ acknowledged: Tally; uncertain: Tally }>;
+  /** By customer. */
+  tallies(): Tallies[];
   faults(): string[];
 }
 
@@ -38,16 +40,15 @@ export interface LedgerCounts {
 const FAULTS_KEPT = 20;
 /** Reading a whole response costs the generator as much as everything else. */
 const READ_WHOLE_EVERY = 20;
-const NOTHING_COUNTED: LedgerCounts = {
-  created: 0,
-  duplicate: 0,
-  rejected: 0,
-  withoutResponse: 0,
-  responsesReadWhole: 0,
-};
 
 export function createResponseLedger(customers: number): ResponseLedger {
-  const counts: LedgerCounts = { ...NOTHING_COUNTED };
+  const counts: LedgerCounts = {
+    created: 0,
+    duplicate: 0,
+    rejected: 0,
+    withoutResponse: 0,
+    responsesReadWhole: 0,
+  };
   const tallies = Array.from({ length: customers }, () => ({
     acknowledged: { events: 0, thousandths: 0 },
     uncertain: { events: 0, thousandths: 0 },
@@ -107,12 +108,10 @@ export function createResponseLedger(customers: number): ResponseLedger {
   };
 }
 
-type Tallies = Array<Record<'acknowledged' | 'uncertain', Tally>>;
-
 /** The new events of a send; replays were booked before. */
 function book(
-  tallies: Tallies,
-  into: 'acknowledged' | 'uncertain',
+  tallies: readonly Tallies[],
+  into: keyof Tallies,
   send: PlannedSend,
   isStored: (at: number) => boolean = () => true,
 ): void {
