@@ -40,15 +40,16 @@ export interface LedgerCounts {
 const FAULTS_KEPT = 20;
 /** Reading a whole response costs the generator as much as everything else. */
 const READ_WHOLE_EVERY = 20;
+const NOTHING_COUNTED: LedgerCounts = {
+  created: 0,
+  duplicate: 0,
+  rejected: 0,
+  withoutResponse: 0,
+  responsesReadWhole: 0,
+};
 
 export function createResponseLedger(customers: number): ResponseLedger {
-  const counts: LedgerCounts = {
-    created: 0,
-    duplicate: 0,
-    rejected: 0,
-    withoutResponse: 0,
-    responsesReadWhole: 0,
-  };
+  const counts: LedgerCounts = { ...NOTHING_COUNTED };
   const tallies = Array.from({ length: customers }, () => ({
     acknowledged: { events: 0, thousandths: 0 },
     uncertain: { events: 0, thousandths: 0 },

@@ -51,7 +51,7 @@ const RENEWED_SHARE = 0.25;
 const SPREAD_MS = 60_000;
 const ZERO = 48;
 
-/** Building costs microseconds per event, once; renewing the keys costs nanoseconds: the load is not the limit. */
+/** Building costs microseconds per event, once; new keys cost nanoseconds: the load is not the limit. */
 export function createLoadBody(options: LoadBodyOptions): LoadBody {
   const { batch, replays = 0, gzip = false, keyPrefix } = options;
   const random = createRandom(options.seed);

@@ -64,7 +64,7 @@ export async function runLoad(options: LoadRunOptions): Promise<LoadRunResult> {
   };
 }
 
-/** What a body's events are of: the customers of a world, its declared meters, and the properties that these read. */
+/** What events of a world are of: its customers, its declared meters, and the properties that these read. */
 export function namesOf({ customers, meters }: World) {
   return {
     customers: customers.map(({ id }) => id),
