@@ -70,18 +70,6 @@ export async function openClosedLoop(load: ClosedLoopLoad): Promise<ClosedLoop> 
   };
 }
 
-/** Once, on connections of its own. */
-export async function runClosedLoop(
-  load: ClosedLoopLoad & { durationMs: number },
-): Promise<ClosedLoopResult> {
-  const loop = await openClosedLoop(load);
-  try {
-    return await loop.run(load.durationMs);
-  } finally {
-    loop.close();
-  }
-}
-
 function stayAwake(): () => void {
   let isAwake = true;
   const look = () => {

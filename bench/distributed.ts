@@ -16,7 +16,7 @@ import { childrenOf } from '../tests/support/processes.ts';
 import { waitUntilCounted } from '../tests/support/wait-until-counted.ts';
 import { numberOption, OF_A_SCRIPT, readOptions, runScript } from './read-options.ts';
 import { keepResult } from './result-file.ts';
-import { median, paired, rounded } from './suite/paired.ts';
+import { eachRound, inTurns, median, paired, rounded } from './suite/paired.ts';
 
 const OPTIONS = { seconds: { type: 'string' }, rounds: { type: 'string' } } as const;
 const CONNECTIONS = 16;
@@ -75,34 +75,27 @@ async function ingestAlone(
 ): Promise<object> {
   await load(installation, { durationMs: WARM_UP_MS, processes: PROCESSES });
   const before = await keysOf(redis);
-  const one = [await measured(installation, { durationMs, processes: 1 })];
-  const two: Run[] = [];
-  for (let round = 0; round < rounds; round++) {
-    two.push(await measured(installation, { durationMs, processes: 2 }));
-    one.push(await measured(installation, { durationMs, processes: 1 }));
-  }
+  const run = (processes: number) => measured(installation, { durationMs, processes });
+  const turns = await inTurns(
+    rounds,
+    () => run(1),
+    () => run(2),
+  );
   const after = await keysOf(redis);
   return {
-    oneIngest: middling(one),
-    twoIngest: middling(two),
+    oneIngest: middling([
+      ...turns.slice(0, 1).map(({ before }) => before),
+      ...turns.map(({ after }) => after),
+    ]),
+    twoIngest: middling(turns.map(({ ours }) => ours)),
     // CPU per event with two processes relative to one: less is better.
-    G10: paired(
-      two.map((run, round) => ({
-        before: ingestMicros(one[round]),
-        ours: ingestMicros(run),
-        after: ingestMicros(one[round + 1]),
-      })),
-    ),
+    G10: paired(eachRound(turns, ({ micros }) => micros.ingest ?? Number.NaN)),
     keyStore: {
       ...after,
       bytesPerKey: Math.round(after.bytes / after.keys),
       bytesPerNewKey: Math.round((after.bytes - before.bytes) / (after.keys - before.keys)),
     },
   };
-}
-
-function ingestMicros(run: Run | undefined): number {
-  return run?.micros.ingest ?? Number.NaN;
 }
 
 function middling(runs: readonly Run[]): object {
@@ -146,9 +139,9 @@ async function load(
   const nowMs = Date.now();
   const common = { durationMs, world: judged.world, nowMs, spreadMs: SPREAD_MS, key: keys.live.secret };
   const connections = CONNECTIONS / processes;
-  const runs = roles.ingest
-    .slice(0, processes)
-    .map(({ address }, at) => runLoad({ ...common, ...address, nowMs: nowMs + at, connections }));
+  const runs = roles.ingest.slice(0, processes).map(({ address: { host, port } }, at) => {
+    return runLoad({ ...common, origin: `http://${host}:${port}`, nowMs: nowMs + at, connections });
+  });
   const all = await Promise.all(runs);
   return {
     acknowledged: all.reduce((sum, { acknowledged }) => sum + acknowledged, 0),

@@ -18,7 +18,7 @@ import { startSenders } from '../tests/support/senders.ts';
 import { waitUntilCounted } from '../tests/support/wait-until-counted.ts';
 import type { World } from '../tests/support/world.ts';
 import { countedEvents } from './counted-events.ts';
-import { instanceCosts, measureInstance, microsSince } from './measure-instance.ts';
+import { instanceCosts, measureInstance, microsSince, rssPeaksMib } from './measure-instance.ts';
 import { numberOption, OF_A_SCRIPT, readOptions, runScript, Unusable } from './read-options.ts';
 import { keepResult } from './result-file.ts';
 import { spreadOf, timed, toOneDigit } from './samples.ts';
@@ -149,10 +149,7 @@ function readAgain({ api }: Bench, path: string, patienceMs: number) {
 
 function load(bench: Bench, options: { durationMs: number; rate?: number }): Promise<LoadRunResult> {
   const { instance, world, spreadMs } = bench;
-  const { host, port } = new URL(instance.origin);
-  const key = instance.keys().live.secret;
-  const connections = CONNECTIONS;
-  const to = { host, port: Number(port), key, connections };
+  const to = { origin: instance.origin, key: instance.keys().live.secret, connections: CONNECTIONS };
   return runLoad({ ...options, ...to, world, nowMs: Date.now(), spreadMs });
 }
 
@@ -162,14 +159,13 @@ async function measured(bench: Bench, run: () => Promise<LoadRunResult>) {
   const result = await run();
   const after = costs(bench);
   const perEvent = (micros: number) => Math.round((micros / result.acknowledged) * 100) / 100;
-  const peaks = Object.entries(after).map(([name, cost]) => [name, Math.round(cost.rssPeakBytes / 2 ** 20)]);
   return {
     acknowledged: result.acknowledged,
     seconds: result.durationMs / 1_000,
     acknowledgedPerSecond: Math.round((result.acknowledged / result.durationMs) * 1_000),
     responseMs: result.latencyMs,
     cpuMicrosPerEvent: microsSince(before, after, perEvent),
-    rssPeakMib: Object.fromEntries(peaks),
+    rssPeakMib: rssPeaksMib(after),
   };
 }
 

@@ -30,6 +30,12 @@ export function instanceCosts(instance: Instance): InstanceCosts {
   };
 }
 
+/** The largest resident set that each ever had. */
+export function rssPeaksMib(costs: Record<string, ProcessCost>): Record<string, number> {
+  const peaks = Object.entries(costs).map(([name, cost]) => [name, Math.round(cost.rssPeakBytes / 2 ** 20)]);
+  return Object.fromEntries(peaks);
+}
+
 /** CPU that each has taken since, by a count of what was done meanwhile, and rounded. */
 export function microsSince<Name extends string>(
   before: Record<Name, ProcessCost>,

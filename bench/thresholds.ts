@@ -149,8 +149,7 @@ function background(
   world: World,
   { rate, durationMs }: { rate: number; durationMs: number },
 ) {
-  const { host, port } = new URL(instance.origin);
-  const to = { host, port: Number(port), key: instance.keys().live.secret, connections: CONNECTIONS };
+  const to = { origin: instance.origin, key: instance.keys().live.secret, connections: CONNECTIONS };
   return runLoad({ ...to, world, rate, durationMs, nowMs: Date.now(), spreadMs: SPREAD_MS });
 }
 

@@ -1,7 +1,7 @@
 import { type Api, getPatiently } from '../../tests/support/api.ts';
 import { numberText, plainText, units } from '../../tests/support/exact.ts';
 import { type BreakdownRow, eventsIn } from '../counted-events.ts';
-import type { ResponseLedger } from './response-ledger.ts';
+import type { ResponseLedger, Tallies, Tally } from './response-ledger.ts';
 
 export interface CounterQuestion {
   api: Api;
@@ -15,13 +15,6 @@ export interface CounterQuestion {
   leaving: AbortSignal;
 }
 
-/** Of one customer: what was acknowledged, what may be stored besides, and what the server counts. */
-interface Expected {
-  events: number;
-  value: bigint;
-  mayBeMore: { events: number; value: bigint };
-}
-
 const UNITS_OF_A_THOUSANDTH = 1_000_000_000n;
 
 /**
@@ -30,25 +23,16 @@ const UNITS_OF_A_THOUSANDTH = 1_000_000_000n;
  */
 export async function judgeCounters(question: CounterQuestion, found: string[]): Promise<void> {
   for (const [at, tally] of question.ledger.tallies().entries()) {
-    const { acknowledged, uncertain } = tally;
-    const customer = question.customers[at] ?? '';
-    const expected = {
-      events: acknowledged.events,
-      value: BigInt(acknowledged.thousandths) * UNITS_OF_A_THOUSANDTH,
-      mayBeMore: {
-        events: uncertain.events,
-        value: BigInt(uncertain.thousandths) * UNITS_OF_A_THOUSANDTH,
-      },
-    };
-    if (expected.events + uncertain.events === 0) continue;
-    found.push(...(await judgeCustomer(question, customer, expected)));
+    if (tally.acknowledged.events + tally.uncertain.events === 0) continue;
+    found.push(...(await judgeCustomer(question, question.customers[at] ?? '', tally)));
   }
 }
 
+/** What was acknowledged is the least that the server may count; what is uncertain may be stored besides. */
 async function judgeCustomer(
   question: CounterQuestion,
   customer: string,
-  expected: Expected,
+  { acknowledged, uncertain }: Tallies,
 ): Promise<string[]> {
   const path = `/usage/${customer}/${question.meterKey}`;
   const whole = await read(question, `${path}/breakdown?dimension=$month&window=all&consistency=strong`);
@@ -59,19 +43,23 @@ async function judgeCustomer(
     const at = new Date(month).toISOString();
     counters += exactly((await read(question, `${path}?consistency=strong&at=${at}`)).current);
   }
-  const { events: least, value, mayBeMore } = expected;
   const found: string[] = [];
-  if (events < least || events > least + mayBeMore.events) {
-    found.push(`${customer}: ${events} events are counted, ${least} were acknowledged`);
+  if (events < acknowledged.events || events > acknowledged.events + uncertain.events) {
+    found.push(`${customer}: ${events} events are counted, ${acknowledged.events} were acknowledged`);
   }
+  const value = sumOf(acknowledged);
   for (const [name, sum] of [
     ['breakdown', total],
     ['counter', counters],
   ] as const) {
-    if (sum >= value && sum <= value + mayBeMore.value) continue;
+    if (sum >= value && sum <= value + sumOf(uncertain)) continue;
     found.push(`${customer}: the ${name} says ${plainText(sum)}, acknowledged was ${plainText(value)}`);
   }
   return found;
+}
+
+function sumOf({ thousandths }: Tally): bigint {
+  return BigInt(thousandths) * UNITS_OF_A_THOUSANDTH;
 }
 
 async function read(question: CounterQuestion, path: string): Promise<Record<string, unknown>> {

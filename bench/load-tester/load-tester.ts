@@ -6,18 +6,17 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Histogram } from 'hdr-histogram-js';
-import { createLoadConnection } from '../../tests/support/load-connection.ts';
+import { createLoadSenders, type LoadSender } from '../../tests/support/load-senders.ts';
 import { INTERRUPTED_CODE, interruption } from '../interruption.ts';
 import { runScript } from '../read-options.ts';
 import { openResult } from '../result-file.ts';
 import { type Judgement, judgeRun, NOT_JUDGED } from './judge-run.ts';
 import { latencies } from './latencies.ts';
 import { type LoadArguments, readLoadArguments, USAGE } from './load-arguments.ts';
-import { createHistogram, type OpenLoopResult, runOpenLoop, type Sender } from './open-loop.ts';
+import { createHistogram, type OpenLoopResult, runOpenLoop } from './open-loop.ts';
 import { startProgress } from './progress.ts';
 import { createResponseLedger, type ResponseLedger } from './response-ledger.ts';
 import { lookAtInstance, type TestedInstance } from './tested-instance.ts';
-import { createTesterBody } from './tester-body.ts';
 
 /** Per connection: this many sends pass before a position repeats, and a replay can be sent. */
 const POSITIONS_PER_SENDER = 200;
@@ -42,7 +41,7 @@ async function load(options: LoadArguments, tested: TestedInstance): Promise<num
   const histogram = createHistogram();
   const startedAtMs = Date.now();
   const senders = makeSenders(options, tested, startedAtMs);
-  const progress = startProgress({ histogram, ledger, rate: options.rate });
+  const progress = startProgress(options.rate, histogram, ledger);
   const ran = await runOpenLoop({
     senders,
     ledger,
@@ -76,22 +75,16 @@ function gaveUp({ givenUp, lastFailure }: OpenLoopResult, isInterrupted: boolean
   return [`${givenUp} requests received no response, the last one for: ${lastFailure}`];
 }
 
-function makeSenders(options: LoadArguments, tested: TestedInstance, nowMs: number): Sender[] {
-  const run = randomBytes(5).toString('hex');
-  const { batch, replays, properties, gzip, key, url, seed } = options;
-  const { customers, meterKey } = tested;
-  const bodies = Math.ceil(POSITIONS_PER_SENDER / batch);
-  return Array.from({ length: options.connections }, (_, sender) => ({
-    connection: createLoadConnection(url),
-    bodies: Array.from({ length: bodies }, (__, body) => {
-      const number = sender * bodies + body;
-      return createTesterBody({
-        ...{ host: url.host, key, customers, meterKey, batch, replays, properties, gzip, nowMs },
-        seed: seed + number,
-        keyPrefix: `${run}-${number.toString(36)}-`,
-      });
-    }),
-  }));
+function makeSenders(options: LoadArguments, tested: TestedInstance, nowMs: number): LoadSender[] {
+  return createLoadSenders({
+    ...options,
+    customers: tested.customers,
+    meterKeys: [tested.meterKey],
+    properties: Array.from({ length: options.properties }, (_, at) => `p${at}`),
+    bodiesEach: Math.ceil(POSITIONS_PER_SENDER / options.batch),
+    nowMs,
+    keyPrefix: `${randomBytes(5).toString('hex')}-`,
+  });
 }
 
 interface Ran {

@@ -1,15 +1,22 @@
 import { setTimeout as pass } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { createLoadBody } from '../../tests/support/load-body.ts';
 import type { LoadResponse } from '../../tests/support/load-connection.ts';
 import { latencies } from './latencies.ts';
 import { createHistogram, runOpenLoop } from './open-loop.ts';
 import { createResponseLedger } from './response-ledger.ts';
-import { createTesterBody } from './tester-body.ts';
 
 const body = () =>
-  createTesterBody({
-    ...{ host: 'h', key: 'k', customers: ['cus_a'], meterKey: 'm', batch: 1, replays: 0, properties: 0 },
-    ...{ gzip: false, nowMs: Date.UTC(2026, 10, 22), seed: 1, keyPrefix: 'r-' },
+  createLoadBody({
+    host: 'h',
+    key: 'k',
+    customers: ['cus_a'],
+    meterKeys: ['m'],
+    batch: 1,
+    properties: [],
+    nowMs: Date.UTC(2026, 10, 22),
+    seed: 1,
+    keyPrefix: 'r-',
   });
 
 const CREATED: LoadResponse = { status: 201, replayed: false, body: Buffer.from('{}') };

@@ -1,12 +1,13 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pass } from 'node:timers/promises';
 import { build as buildHistogram, type Histogram } from 'hdr-histogram-js';
+import type { LoadBody } from '../../tests/support/load-body.ts';
 import type { LoadConnection, LoadResponse } from '../../tests/support/load-connection.ts';
+import type { LoadSender } from '../../tests/support/load-senders.ts';
 import type { ResponseLedger } from './response-ledger.ts';
-import type { TesterBody } from './tester-body.ts';
 
 export interface OpenLoop {
-  senders: Sender[];
+  senders: LoadSender[];
   ledger: ResponseLedger;
   /** Microseconds from when a request was due to its response. */
   histogram: Histogram;
@@ -16,12 +17,6 @@ export interface OpenLoop {
   /** Ends it early: what is in flight is still waited for. */
   interrupted?: AbortSignal;
   onResponded?: (events: number) => void;
-}
-
-/** A connection with bodies of its own: one request at a time. */
-export interface Sender {
-  connection: LoadConnection;
-  bodies: TesterBody[];
 }
 
 export interface OpenLoopResult {
@@ -107,12 +102,12 @@ interface Driven {
 
 /** When the request was due that it had taken and did not send any more, if there is one. */
 async function drive(
-  { connection, bodies }: Sender,
+  { connection, bodies }: LoadSender,
   { loop, interrupted, nextDue, result }: Driven,
 ): Promise<number | undefined> {
   let sent = 0;
   for (let due = nextDue(); due !== undefined; due = nextDue()) {
-    const body = bodies[sent++ % bodies.length] as TesterBody;
+    const body = bodies[sent++ % bodies.length] as LoadBody;
     const send = body.next();
     // Timers may fire up to a millisecond early; then the time counts from the sending.
     const waitMs = due - performance.now();
@@ -132,7 +127,7 @@ async function drive(
 /** False when it was given up. */
 async function askUntilResponse(
   connection: LoadConnection,
-  send: ReturnType<TesterBody['next']>,
+  send: ReturnType<LoadBody['next']>,
   { loop, interrupted, result }: Omit<Driven, 'nextDue'>,
 ): Promise<boolean> {
   const until = performance.now() + PATIENCE_MS;
@@ -157,7 +152,7 @@ async function askUntilResponse(
 /** Why it has to be sent again, if it has to. */
 function judged(
   ledger: ResponseLedger,
-  send: ReturnType<TesterBody['next']>,
+  send: ReturnType<LoadBody['next']>,
   response: LoadResponse,
   again: boolean,
 ): string | undefined {

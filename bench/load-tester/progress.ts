@@ -9,15 +9,7 @@ export interface Progress {
 const EVERY_MS = 1_000;
 
 /** One line a second on stderr; on a terminal it stays one line. */
-export function startProgress({
-  histogram,
-  ledger,
-  rate,
-}: {
-  histogram: Histogram;
-  ledger: ResponseLedger;
-  rate: number;
-}): Progress {
+export function startProgress(rate: number, histogram: Histogram, ledger: ResponseLedger): Progress {
   const end = process.stderr.isTTY ? '\r' : '\n';
   const startedAt = performance.now();
   let last = startedAt;

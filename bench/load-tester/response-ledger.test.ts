@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { PlannedSend } from '../../tests/support/load-body.ts';
 import type { LoadResponse } from '../../tests/support/load-connection.ts';
 import { createResponseLedger } from './response-ledger.ts';
-import type { PlannedSend } from './tester-body.ts';
 
 /** Three events of two customers; the last one was sent before. */
 const SEND: PlannedSend = {

@@ -1,12 +1,14 @@
 import { createFaults } from '../../tests/support/ledger.ts';
+import type { PlannedSend } from '../../tests/support/load-body.ts';
 import type { LoadResponse } from '../../tests/support/load-connection.ts';
-import type { PlannedSend } from './tester-body.ts';
 
-/** Of one customer. */
 export interface Tally {
   events: number;
   thousandths: number;
 }
+
+/** Of one customer: acknowledged, and of requests without a response. */
+export type Tallies = Record<'acknowledged' | 'uncertain', Tally>;
 
 /**
  * What the server said, request by request: it alone decides what the counters must show at the end. A
@@ -21,8 +23,8 @@ export interface ResponseLedger {
   /** Without a response: its new events may be stored or not. */
   withoutResponse(send: PlannedSend): void;
   counts(): LedgerCounts;
-  /** By customer: acknowledged, and of requests without a response. */
-  tallies(): Array<{ acknowledged: Tally; uncertain: Tally }>;
+  /** By customer. */
+  tallies(): Tallies[];
   faults(): string[];
 }
 
@@ -107,12 +109,10 @@ export function createResponseLedger(customers: number): ResponseLedger {
   };
 }
 
-type Tallies = Array<Record<'acknowledged' | 'uncertain', Tally>>;
-
 /** The new events of a send; replays were booked before. */
 function book(
-  tallies: Tallies,
-  into: 'acknowledged' | 'uncertain',
+  tallies: readonly Tallies[],
+  into: keyof Tallies,
   send: PlannedSend,
   isStored: (at: number) => boolean = () => true,
 ): void {

@@ -4,7 +4,7 @@ import { type Api, callDone, createApi, getPatiently } from '../../tests/support
 import type { Instance } from '../../tests/support/instance.ts';
 import { processCost } from '../../tests/support/process-cost.ts';
 import { startBaseline } from '../baselines/start-baseline.ts';
-import { openClosedLoop, runClosedLoop } from '../closed-loop.ts';
+import { openClosedLoop } from '../closed-loop.ts';
 import { eachRound, inTurns, median, paired, rounded } from './paired.ts';
 import { inShortTurns, type RoundSizes, timesOurs, wholeOf } from './short-turns.ts';
 
@@ -181,8 +181,10 @@ async function comparedBehindPublicPort(bench: Bench): Promise<Compared> {
   const { requests, bare, ours } = bench;
   const measured = async (target: Bench['ours'], durationMs = PORT_TURN_MS) => {
     const origin = await setPublicTarget(bench, target);
-    const load = { origin, requests, connections: CONNECTIONS, staysAwake: false, durationMs };
-    return await costOf(bench, target, () => runClosedLoop(load));
+    return await costOf(bench, target, async () => {
+      const loop = await openClosedLoop({ origin, requests, connections: CONNECTIONS, staysAwake: false });
+      return await loop.run(durationMs).finally(loop.close);
+    });
   };
   for (const target of [bare, ours]) await measured(target, PORT_WARM_UP_MS);
   const turns = await inTurns(

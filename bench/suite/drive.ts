@@ -1,5 +1,5 @@
-import { createLoadConnection, type LoadConnection } from '../../tests/support/load-connection.ts';
-import { createTesterBody, type TesterBody } from '../load-tester/tester-body.ts';
+import type { LoadBody } from '../../tests/support/load-body.ts';
+import { createLoadSenders, type LoadSender } from '../../tests/support/load-senders.ts';
 
 export interface Driven {
   url: string;
@@ -22,27 +22,22 @@ export interface DrivenResult {
   seconds: number;
 }
 
-const BODIES_PER_SENDER = 4;
-const PROPERTIES = 3;
+const BODIES_EACH = 4;
+const PROPERTIES = ['p0', 'p1', 'p2'];
 let runs = 0;
 
 /** Connections with keys that no earlier run used. */
-export function makeSenders(driven: Driven, seed: number) {
-  const { url, key, customers, meterKey, batch, replays = 0, spreadMs } = driven;
-  const run = `${process.pid.toString(36)}-${runs++}`;
-  return Array.from({ length: driven.connections }, (_, sender) => ({
-    connection: createLoadConnection(new URL(url)),
-    bodies: Array.from({ length: BODIES_PER_SENDER }, (__, body) =>
-      createTesterBody({
-        ...{ host: '127.0.0.1', key, customers, meterKey, batch, replays, gzip: false },
-        properties: PROPERTIES,
-        ...(spreadMs === undefined ? {} : { spreadMs }),
-        nowMs: Date.now(),
-        seed: seed + sender * BODIES_PER_SENDER + body,
-        keyPrefix: `${run}-${sender.toString(36)}${body}-`,
-      }),
-    ),
-  }));
+export function makeSenders({ url, meterKey, ...driven }: Driven, seed: number): LoadSender[] {
+  return createLoadSenders({
+    ...driven,
+    url: new URL(url),
+    meterKeys: [meterKey],
+    properties: PROPERTIES,
+    bodiesEach: BODIES_EACH,
+    nowMs: Date.now(),
+    seed,
+    keyPrefix: `${process.pid.toString(36)}-${runs++}-`,
+  });
 }
 
 /** As many new events as are acknowledged, one request in flight per connection. */
@@ -82,12 +77,12 @@ export function createDriver(driven: Driven): Driver {
 }
 
 async function askInTurn(
-  { connection, bodies }: { connection: LoadConnection; bodies: TesterBody[] },
+  { connection, bodies }: LoadSender,
   mayGoOn: () => boolean,
   onResponded: () => void,
 ): Promise<void> {
   for (let sent = 0; mayGoOn(); sent++) {
-    const { request } = (bodies[sent % bodies.length] as TesterBody).next();
+    const { request } = (bodies[sent % bodies.length] as LoadBody).next();
     const { status, body } = await connection.ask(request);
     if (status !== 200 && status !== 201) throw new Error(`returned ${status}: ${body.subarray(0, 300)}`);
     onResponded();

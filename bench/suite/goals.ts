@@ -6,9 +6,7 @@ export interface Goal {
   what: string;
   better: 'higher' | 'lower';
   unit?: string;
-  floor: number;
-  target: number;
-  stretch?: number;
+  steps: { floor: number; target: number; stretch?: number };
 }
 
 export const GOALS: readonly Goal[] = [
@@ -16,68 +14,68 @@ export const GOALS: readonly Goal[] = [
     id: 'G1',
     what: 'CPU per event, batches of 500: bare uWS that only parses / whole ingest',
     better: 'higher',
-    ...{ floor: 0.22, target: 1, stretch: 1.3 },
+    steps: { floor: 0.22, target: 1, stretch: 1.3 },
   },
   {
     id: 'G2',
     what: 'the same for single events',
     better: 'higher',
-    ...{ floor: 0.55, target: 0.75, stretch: 0.85 },
+    steps: { floor: 0.55, target: 0.75, stretch: 0.85 },
   },
   {
     id: 'G3',
     what: 'p99 of the response at half of own capacity / p99 of a bare flush of the same bytes',
     better: 'lower',
-    ...{ floor: 3, target: 2, stretch: 1.5 },
+    steps: { floor: 3, target: 2, stretch: 1.5 },
   },
   {
     id: 'G4',
     what: 'events durable per ingest CPU-second, batches / Express and one INSERT per event',
     better: 'higher',
-    ...{ floor: 30, target: 50, stretch: 100 },
+    steps: { floor: 30, target: 50, stretch: 100 },
   },
   {
     id: 'G5',
     what: 'the same / uWS and one UNNEST per batch of 500',
     better: 'higher',
-    ...{ floor: 1.5, target: 3, stretch: 5 },
+    steps: { floor: 1.5, target: 3, stretch: 5 },
   },
   {
     id: 'G6',
     what: 'p99 from the response to counted in GET /usage',
     better: 'lower',
     unit: 's',
-    ...{ floor: 3, target: 1.5, stretch: 0.5 },
+    steps: { floor: 3, target: 1.5, stretch: 0.5 },
   },
   {
     id: 'G7',
     what: 'p99 of a counter / p99 of the same sum over raw rows in Postgres',
     better: 'lower',
-    ...{ floor: 0.1, target: 0.02, stretch: 0.005 },
+    steps: { floor: 0.1, target: 0.02, stretch: 0.005 },
   },
   {
     id: 'G8',
     what: 'warm entitlement checks per second / bare Koa that returns a constant',
     better: 'higher',
-    ...{ floor: 0.7, target: 0.85, stretch: 0.92 },
+    steps: { floor: 0.7, target: 0.85, stretch: 0.92 },
   },
   {
     id: 'G9',
     what: 'key table, CPU per key when large / at 1 M keys',
     better: 'lower',
-    ...{ floor: 2, target: 1.5, stretch: 1.2 },
+    steps: { floor: 2, target: 1.5, stretch: 1.2 },
   },
   {
     id: 'G10',
     what: 'ingest CPU per event, two processes / one',
     better: 'lower',
-    ...{ floor: 1.15, target: 1.05 },
+    steps: { floor: 1.15, target: 1.05 },
   },
   {
     id: 'G11',
     what: 'durable, deduplicated events per ingest CPU-second, batches / OpenMeter with Redis (55 µs); by G1',
     better: 'higher',
-    ...{ floor: 10, target: 50, stretch: 90 },
+    steps: { floor: 10, target: 50, stretch: 90 },
   },
 ];
 
@@ -97,15 +95,12 @@ export interface Measured {
 }
 
 /** The best step that was reached; `void` where the control says that the machine was too noisy. */
-export function verdict(
-  { better, floor, target, stretch }: Goal,
-  { value, control, isSmaller }: Measured,
-): string {
+export function verdict({ better, steps }: Goal, { value, control, isSmaller }: Measured): string {
   if (value === undefined) return 'not measured';
   if (control !== undefined && Math.abs(control - 1) > CONTROL_TOLERANCE) return 'void';
   if (isSmaller) return 'a smaller form';
   const reaches = (step: number) => (better === 'higher' ? value >= step : value <= step);
-  if (stretch !== undefined && reaches(stretch)) return 'stretch';
-  if (reaches(target)) return 'target';
-  return reaches(floor) ? 'floor' : 'below the floor';
+  if (steps.stretch !== undefined && reaches(steps.stretch)) return 'stretch';
+  if (reaches(steps.target)) return 'target';
+  return reaches(steps.floor) ? 'floor' : 'below the floor';
 }

@@ -153,7 +153,9 @@ function figuresOf(batches: Batches, singles: Singles): IngestFigures {
       {
         id: 'G11',
         value: rounded((OPENMETER_MICROS / QUIET_BARE_MICROS) * overBare.value),
-        ...{ by: 'projected', control: overBare.control, noise: overBare.noise },
+        by: 'projected',
+        control: overBare.control,
+        noise: overBare.noise,
         note: `G1 × 55 / 1.2; 55 µs / ours at this hour ${rounded(OPENMETER_MICROS / ours)}`,
       },
     ],

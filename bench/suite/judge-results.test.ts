@@ -51,11 +51,13 @@ describe('two results', () => {
 
   it('differ in a cost, by more than 15 %', () => {
     const costs = (factor: number) => ({
-      ...{ kind: 'suite', stages: { cpuMicrosPerEvent: { read: factor, check: 0.01 * factor } } },
+      kind: 'suite',
+      stages: { cpuMicrosPerEvent: { read: factor, check: 0.01 * factor } },
       ingest: { cpuMicrosPerEvent: { 'bare uWS, batches': factor, 'ingest, batches': 3 * factor } },
       whole: {
         cpuMicrosPerEvent: { 'control side': 20 * factor, generator: factor },
-        ...{ rssPeakMib: { 'data plane': 300 * factor }, diskBytesPerEvent: { log: 200 * factor } },
+        rssPeakMib: { 'data plane': 300 * factor },
+        diskBytesPerEvent: { log: 200 * factor },
       },
       keyCurve: [{ keys: 4e6, microsPerKey: factor, rssMib: 1 }],
       growth: [{ events: 10_004_000, ingestCpuMicros: 3, counterMs: { p99: factor }, breakdownMs: {} }],

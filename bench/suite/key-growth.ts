@@ -5,8 +5,8 @@
 
 import { randomFillSync } from 'node:crypto';
 import { RECORD_BYTES } from '../../schemas/stored/record.ts';
+import { type LogAndKeys, openLogAndKeys } from '../../tests/support/log-and-keys.ts';
 import { inTurns, median, paired, rounded, type Turn } from './paired.ts';
-import { openScratchStores, type ScratchStores } from './scratch-stores.ts';
 
 const BATCH = 500;
 /** Keys of one measured window: 20 ms or more of CPU. */
@@ -25,8 +25,8 @@ const batch = {
 };
 let logEnd = 0;
 
-const small = await openScratchStores(check);
-const large = await openScratchStores(check);
+const small = await openLogAndKeys(check);
+const large = await openLogAndKeys(check);
 await addKeys(small, SMALL);
 const rssMibOfSmall = rssMib();
 const curve: Array<{ keys: number; microsPerKey: number; rssMib: number }> = [];
@@ -71,14 +71,14 @@ function meanRatio(turns: ReadonlyArray<Turn<number>>): number {
 }
 
 /** CPU-µs per key: claimed, confirmed, and written to the record file. */
-async function window(stores: ScratchStores): Promise<number> {
+async function window(stores: LogAndKeys): Promise<number> {
   const before = process.cpuUsage();
   await addKeys(stores, WINDOW);
   const { user, system } = process.cpuUsage(before);
   return (user + system) / WINDOW;
 }
 
-async function addKeys({ keys }: ScratchStores, count: number): Promise<void> {
+async function addKeys({ keys }: LogAndKeys, count: number): Promise<void> {
   for (let added = 0; added < count; added += BATCH) {
     randomFillSync(batch.records);
     const claim = keys.claim(batch);

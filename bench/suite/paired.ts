@@ -54,10 +54,16 @@ export function paired(rounds: readonly Round[]): Paired {
 
 /** Runs of one candidate, each relative to the mean of its two neighbours: equal runs give 1. */
 export function steadiness(runs: readonly number[]): Pick<Paired, 'control' | 'noise'> {
-  const pairs = runs.slice(1, -1).map((run, at) => (2 * run) / ((runs[at] ?? run) + (runs[at + 2] ?? run)));
+  return controlOf(
+    runs.slice(1, -1).map((run, at) => (2 * run) / ((runs[at] ?? run) + (runs[at + 2] ?? run))),
+  );
+}
+
+/** Of ratios that are 1 where the machine is steady. */
+export function controlOf(ratios: readonly number[]): Pick<Paired, 'control' | 'noise'> {
   return {
-    control: rounded(median(pairs)),
-    noise: rounded(median(pairs.map((one) => Math.abs(one - 1)))),
+    control: rounded(median(ratios)),
+    noise: rounded(median(ratios.map((one) => Math.abs(one - 1)))),
   };
 }
 

@@ -8,9 +8,17 @@ import type { KeptSuite } from './suite-result.ts';
 import { goalTable } from './table.ts';
 
 const KEPT: KeptSuite = {
-  ...{ kind: 'suite', at: '2026-11-22T14:00:00.000Z', commit: 'abc', node: 'v20', versions: {} },
-  machine: { cpu: 'A <fast> one', cores: 2, memoryGib: 24, system: 'Linux' },
-  ...{ form: 'scale', seed: 1, sizes: {}, seconds: {}, failed: {} },
+  kind: 'suite',
+  at: '2026-11-22T14:00:00.000Z',
+  commit: 'abc',
+  node: 'v20',
+  versions: {},
+  machine: { cpu: 'A <fast> one', cores: 2, memoryGib: 24, system: 'Linux', fileSystem: 'ext4' },
+  form: 'scale',
+  seed: 1,
+  sizes: {},
+  seconds: {},
+  failed: {},
   measured: [
     { id: 'G1', value: 0.9, control: 1.01, noise: 0.02, pairs: [0.9] },
     { id: 'G7', value: 0.5, isSmaller: true, note: 'on few events' },

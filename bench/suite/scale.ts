@@ -93,7 +93,11 @@ export async function soak(
   const startedAtMs = Date.now();
   try {
     const ran = await runOpenLoop({
-      ...{ senders, ledger, histogram, durationMs, interrupted },
+      senders,
+      ledger,
+      histogram,
+      durationMs,
+      interrupted,
       intervalMs: (BATCH * 1_000) / rate,
     });
     const judgement = await judgeRun({ api, customers, meterKey, ledger, startedAtMs, interrupted });

@@ -1,8 +1,9 @@
 import { statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { callDone, getPatiently } from '../../tests/support/api.ts';
+import { callDone } from '../../tests/support/api.ts';
 import { type OpenedInstance, openInstance } from '../../tests/support/open-instance.ts';
+import { waitUntilRead } from '../../tests/support/wait-until-counted.ts';
 import type { Driven } from './drive.ts';
 
 /** An instance with customers and a meter, for as long as a suite runs. */
@@ -50,9 +51,7 @@ export function toward(
 
 /** Until all that was acknowledged is counted. */
 export async function waitForAll({ api, customers, meterKey }: Scenario): Promise<void> {
-  const path = `/usage/${customers[0]}/${meterKey}?consistency=strong`;
-  const { status } = await getPatiently(api, path, COUNTED_PATIENCE_MS);
-  if (status !== 200) throw new Error(`${path} returned ${status}`);
+  await waitUntilRead(api, `/usage/${customers[0]}/${meterKey}`, COUNTED_PATIENCE_MS);
 }
 
 /** Bytes of the files below a folder; what goes away meanwhile counts as nothing. */

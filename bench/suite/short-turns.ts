@@ -1,4 +1,4 @@
-import { median, type Paired, rounded } from './paired.ts';
+import { controlOf, median, type Paired, rounded } from './paired.ts';
 
 /** What was done and what it cost: of one turn, or of several added up. */
 export type Run = Record<string, number>;
@@ -85,10 +85,5 @@ export function timesOurs<Name extends string, R extends Run>(
   const controls = rounds.map((round: Record<Name, Halves<R>>) => {
     return cost(round[name].second) / cost(round[name].first);
   });
-  return {
-    value: rounded(median(pairs)),
-    control: rounded(median(controls)),
-    noise: rounded(median(controls.map((one) => Math.abs(one - 1)))),
-    pairs: pairs.map(rounded),
-  };
+  return { value: rounded(median(pairs)), ...controlOf(controls), pairs: pairs.map(rounded) };
 }

@@ -13,9 +13,9 @@ import { createIdentity } from '../../ingest/identity.ts';
 import type { Customer, Meter, UsageRegistry } from '../../ingest/registry-entries.ts';
 import { encodeFrame } from '../../schemas/stored/frame.ts';
 import { RECORD_BYTES } from '../../schemas/stored/record.ts';
-import { createTesterBody } from '../load-tester/tester-body.ts';
+import { createLoadBody } from '../../tests/support/load-body.ts';
+import { openLogAndKeys } from '../../tests/support/log-and-keys.ts';
 import { median, rounded } from './paired.ts';
-import { openScratchStores } from './scratch-stores.ts';
 
 const BATCH = 500;
 /** Requests of a frame: what 8 connections make of it under load. */
@@ -39,13 +39,20 @@ type Step = (typeof STAGES)[keyof typeof STAGES][number] | 'outside';
 
 const batches = Number(process.argv[2] ?? 4_000);
 const identity = createIdentity(Buffer.alloc(32, 7));
-const stores = await openScratchStores(identity.check);
+const stores = await openLogAndKeys(identity.check);
 const engine = createWasmModule();
 const rooms = createBufferPool(16 * 1024 * 1024);
 const registry = registryOf();
-const body = createTesterBody({
-  ...{ host: 'h', key: 'k', customers, meterKey: 'bench', batch: BATCH, replays: 0, properties: 3 },
-  ...{ gzip: false, nowMs: Date.now(), seed: 1, keyPrefix: 'stages-' },
+const body = createLoadBody({
+  host: 'h',
+  key: 'k',
+  customers,
+  meterKeys: ['bench'],
+  batch: BATCH,
+  properties: ['p0', 'p1', 'p2'],
+  nowMs: Date.now(),
+  seed: 1,
+  keyPrefix: 'stages-',
 });
 let logCpuMicros = 0;
 /** Milliseconds of each time: a middling one was not interrupted by others on the machine. */
@@ -87,7 +94,10 @@ async function goThrough(): Promise<void> {
   const parts = Array.from({ length: FRAME }, request);
   let from = performance.now();
   const bytes = encodeFrame({
-    ...{ logId: stores.writer.logId, committedAtMs: Date.now(), eventCount: FRAME * BATCH, recheck: [] },
+    logId: stores.writer.logId,
+    committedAtMs: Date.now(),
+    eventCount: FRAME * BATCH,
+    recheck: [],
     touched: parts.flatMap(({ touched }) => touched),
     records: parts.map(({ records }) => records),
     lines: parts.map(({ lines }) => lines),

@@ -31,29 +31,34 @@ export interface SuiteArguments {
 }
 
 const QUICK: Sizes = {
-  ...{ runMs: 400, rounds: 7, rate: 30_000, freshnessMs: 5_000, storedEvents: 3_400_000, counterSamples: 6 },
+  runMs: 400,
+  rounds: 7,
+  rate: 30_000,
+  freshnessMs: 5_000,
+  storedEvents: 3_400_000,
   costedEvents: 200_000,
-  ...{ checkRounds: 7, keyMillions: '4', stageBatches: 3_000, growth: [], soakMs: 0 },
+  counterSamples: 6,
+  checkRounds: 7,
+  keyMillions: '4',
+  stageBatches: 3_000,
+  growth: [],
+  soakMs: 0,
   distributedRounds: 0,
 };
 const WHOLE: Sizes = {
-  ...{
-    runMs: 1_200,
-    rounds: 9,
-    rate: 60_000,
-    freshnessMs: 60_000,
-    storedEvents: 14_000_000,
-    costedEvents: 3_000_000,
-    counterSamples: 30,
-  },
-  ...{
-    checkRounds: 20,
-    keyMillions: '4,10',
-    stageBatches: 20_000,
-    growth: [1_000_000],
-    soakMs: 0,
-    distributedRounds: 7,
-  },
+  runMs: 1_200,
+  rounds: 9,
+  rate: 60_000,
+  freshnessMs: 60_000,
+  storedEvents: 14_000_000,
+  costedEvents: 3_000_000,
+  counterSamples: 30,
+  checkRounds: 20,
+  keyMillions: '4,10',
+  stageBatches: 20_000,
+  growth: [1_000_000],
+  soakMs: 0,
+  distributedRounds: 7,
 };
 const OPTIONS = {
   quick: { type: 'boolean', default: false },

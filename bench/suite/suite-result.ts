@@ -1,3 +1,4 @@
+import type { MachineFacts } from '../../tests/support/machine.ts';
 import type { CheckRatios } from './check-ratio.ts';
 import type { Measured } from './goals.ts';
 import type { IngestFigures } from './ingest-ratios.ts';
@@ -37,11 +38,8 @@ export interface SuiteResult {
 }
 
 /** As it is kept: see result-file.ts. */
-export interface KeptSuite extends SuiteResult {
+export interface KeptSuite extends SuiteResult, MachineFacts {
   kind: string;
   at: string;
   commit: string;
-  node: string;
-  machine: { cpu: string; cores: number; memoryGib: number; system: string };
-  versions: Record<string, string>;
 }

@@ -13,7 +13,7 @@ import { processCost } from '../../tests/support/process-cost.ts';
 import { descendantsOf } from '../../tests/support/processes.ts';
 import { runBaseline } from '../baselines/start-baseline.ts';
 import { INTERRUPTED_CODE, interruption } from '../interruption.ts';
-import { instanceCosts } from '../measure-instance.ts';
+import { instanceCosts, microsSince, rssPeaksMib } from '../measure-instance.ts';
 import { Unusable } from '../read-options.ts';
 import { keepResult } from '../result-file.ts';
 import { compareChecks } from './check-ratio.ts';
@@ -142,17 +142,13 @@ const PARTS: Record<string, Part> = {
     const seconds = (performance.now() - startedAt) / 1_000;
     const after = costs(scenario);
     const stored = await storedInAll(scenario);
-    const bytes = Object.entries(await storedBytes(scenario.instance.dataDir));
-    const spent = Object.entries(after.cpuMicros).map(([name, micros]) => {
-      return [name, rounded((micros - (before.cpuMicros[name] ?? 0)) / events)];
-    });
     result.whole = {
       events,
       countedPerSecond: Math.round(events / seconds),
-      cpuMicrosPerEvent: Object.fromEntries(spent),
-      rssPeakMib: after.rssPeakMib,
+      cpuMicrosPerEvent: microsSince(before, after, (micros) => rounded(micros / events)),
+      rssPeakMib: rssPeaksMib(after),
       // Of all that was stored: files are allocated in advance, so a few events show nothing.
-      diskBytesPerEvent: Object.fromEntries(bytes.map(([name, size]) => [name, rounded(size / stored)])),
+      diskBytesPerEvent: await bytesPerEvent(scenario.instance.dataDir, stored),
     };
   },
 
@@ -192,22 +188,16 @@ async function capacityOf(scenario: Scenario): Promise<number> {
 function costs({ instance }: Scenario) {
   const { dataPlane, controlSide, postgres } = instanceCosts(instance);
   const generator = processCost(process.pid);
-  const now = { 'data plane': dataPlane, 'control side': controlSide, postgres, generator };
-  const each = (figure: (cost: { cpuMicros: number; rssPeakBytes: number }) => number) =>
-    Object.fromEntries(Object.entries(now).map(([name, cost]) => [name, figure(cost)]));
-  return {
-    cpuMicros: each(({ cpuMicros }) => cpuMicros),
-    rssPeakMib: each(({ rssPeakBytes }) => Math.round(rssPeakBytes / 2 ** 20)),
-  };
+  return { 'data plane': dataPlane, 'control side': controlSide, postgres, generator };
 }
 
 /** By room of the data folder; the log's segments are preallocated and recycled. */
-async function storedBytes(folder: string): Promise<Record<string, number>> {
-  const paths = dataDirAt(folder);
+async function bytesPerEvent(folder: string, events: number): Promise<Record<string, number>> {
+  const { log, keys, warehouse } = dataDirAt(folder);
   return {
-    log: await bytesBelow(paths.log),
-    keys: await bytesBelow(paths.keys),
-    warehouse: await bytesBelow(paths.warehouse),
+    log: rounded((await bytesBelow(log)) / events),
+    keys: rounded((await bytesBelow(keys)) / events),
+    warehouse: rounded((await bytesBelow(warehouse)) / events),
   };
 }
 

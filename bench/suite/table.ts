@@ -11,17 +11,16 @@ export function goalTable({ measured }: Pick<SuiteResult, 'measured'>): string {
   const rows = GOALS.map((goal) => {
     const found = measured.find(({ id }) => id === goal.id) ?? { id: goal.id, note: 'not in this run' };
     const unit = goal.unit === undefined ? '' : ` ${goal.unit}`;
-    const steps = [goal.floor, goal.target, goal.stretch ?? '–'].join(' / ');
-    const cells = [
+    const { floor, target, stretch = '–' } = goal.steps;
+    return [
       goal.id,
       goal.what,
       found.value === undefined ? '–' : `**${found.value}**${unit}`,
       verdict(goal, found),
-      `${goal.better === 'higher' ? '≥' : '≤'} ${steps}`,
+      `${goal.better === 'higher' ? '≥' : '≤'} ${floor} / ${target} / ${stretch}`,
       controlText(found),
       found.note ?? '',
     ];
-    return cells;
   });
   const head = ['', 'compared', 'value', 'reaches', 'floor / target / stretch', 'A/A', 'note'];
   return aligned([head, ...rows]).join('\n');
@@ -88,7 +87,8 @@ function soakSection({ soak }: SuiteResult): string[] {
   const sums = problems.length === 0 ? 'every response and counter right' : problems.join('; ');
   const said = `${created} created, ${duplicate} duplicates, ${sums}`;
   return [
-    ...['', `${offeredPerSecond} events/s for ${seconds} s: ${said}.`],
+    '',
+    `${offeredPerSecond} events/s for ${seconds} s: ${said}.`,
     ...section('Responses meanwhile, ms', latencyMs),
   ];
 }

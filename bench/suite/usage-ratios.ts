@@ -29,7 +29,10 @@ export async function freshness(
   const senders = makeSenders(toward(scenario, { batch: BATCH, connections: 8, durationMs: 0 }), 3);
   const ledger = createResponseLedger(scenario.customers.length);
   const ran = await runOpenLoop({
-    ...{ senders, ledger, durationMs, intervalMs: (BATCH * 1_000) / rate },
+    senders,
+    ledger,
+    durationMs,
+    intervalMs: (BATCH * 1_000) / rate,
     histogram: createHistogram(),
   });
   for (const { connection } of senders) connection.close();

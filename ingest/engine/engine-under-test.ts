@@ -1,13 +1,8 @@
-import { join } from 'node:path';
-import { openKeyTable } from '../../infra/key-table/open-key-table.ts';
 import type { EngineHarness } from '../../infra/ports/conformance/engine-harness.ts';
 import type { CommitPart, Engine } from '../../infra/ports/engine.ts';
-import { openSegmentLogReader } from '../../infra/segment-log/reader.ts';
-import { openSegmentLogWriter } from '../../infra/segment-log/writer.ts';
 import { Transient } from '../../schemas/failures.ts';
 import { encodeFrame } from '../../schemas/stored/frame.ts';
-import { SILENT } from '../../tests/support/silent-log.ts';
-import { testFolder } from '../../tests/support/test-folder.ts';
+import { openLogAndKeys } from '../../tests/support/log-and-keys.ts';
 import { createIdentity } from '../identity.ts';
 import type { Customer, Meter, UsageRegistry } from '../registry-entries.ts';
 import { createStamps } from './created-at.ts';
@@ -17,12 +12,8 @@ import type { EngineDeps, IdentifyDeps } from './js/js-engine.ts';
 export async function createEngineHarness(
   create: (deps: EngineDeps) => Engine,
 ): Promise<EngineHarness & { identifyDeps: IdentifyDeps }> {
-  const directory = testFolder();
   const identity = createIdentity(Buffer.alloc(32, 7));
-  const opening = { directory: join(directory, 'log'), identityCheck: identity.check, log: SILENT };
-  const writer = await openSegmentLogWriter(opening);
-  const logReader = await openSegmentLogReader(opening);
-  const store = await openKeyTable({ ...opening, directory: join(directory, 'keys'), logReader });
+  const { writer, keys: store, close } = await openLogAndKeys(identity.check);
   const tables = createTables();
   let nowMs = 0;
   const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs };
@@ -42,11 +33,7 @@ export async function createEngineHarness(
       const outcome = await writer.append(frame);
       if (outcome.status === 'durable') await store.confirm([claim], outcome.end);
     },
-    close: async () => {
-      await store.close();
-      await logReader.close();
-      await writer.close();
-    },
+    close,
   };
 }
 

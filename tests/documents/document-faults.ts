@@ -9,10 +9,10 @@ import { codeBlocks, type MarkdownFile, proseOf } from './read-documents.ts';
 /** Links to files that are not there, and to headings that their page does not have. */
 export function deadLinks(documents: readonly MarkdownFile[]): string[] {
   const texts = new Map(documents.map((one) => [one.path, one.text]));
-  return documents.flatMap((document) => {
+  return inEach(documents, (document) => {
     const targets = [...proseOf(document).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
     const own = targets.filter((target) => !/^(https?|mailto):/.test(target));
-    return own.filter((target) => !isThere(document.path, target, texts)).map(named(document));
+    return own.filter((target) => !isThere(document.path, target, texts));
   });
 }
 
@@ -39,22 +39,19 @@ const FILE = /`([\w-]+(?:\.[\w-]+)*\.(?:ts|mjs|sql|lua))`/g;
 /** Paths between backticks that begin with a room, and bare names of files, that are not in the tree. */
 export function deadPaths(documents: readonly MarkdownFile[], tree: readonly string[]): string[] {
   const names = new Set(tree.map((path) => path.split('/').at(-1)));
-  return documents.flatMap((document) => {
+  return inEach(documents, (document) => {
     const prose = proseOf(document);
     const paths = [...prose.matchAll(PATH)].map(([, path = '']) => path).filter((path) => !existsSync(path));
     const files = [...prose.matchAll(FILE)].map(([, name = '']) => name);
-    return [...paths, ...files.filter((name) => !names.has(name))].map(named(document));
+    return [...paths, ...files.filter((name) => !names.has(name))];
   });
 }
 
 /** `npm run` of a script that package.json does not have. */
 export function deadScripts(documents: readonly MarkdownFile[], scripts: readonly string[]): string[] {
-  return documents.flatMap((document) => {
-    const used = [...document.text.matchAll(/\bnpm\s+run\s+(?:(?:--silent|-s)\s+)?([a-z][\w:-]*)/g)];
-    return used
-      .map(([, name = '']) => name)
-      .filter((name) => !scripts.includes(name))
-      .map(named(document));
+  return inEach(documents, ({ text }) => {
+    const used = text.matchAll(/\bnpm\s+run\s+(?:(?:--silent|-s)\s+)?([a-z][\w:-]*)/g);
+    return [...used].map(([, name = '']) => name).filter((name) => !scripts.includes(name));
   });
 }
 
@@ -68,18 +65,18 @@ export function deadOperations(documents: readonly MarkdownFile[]): string[] {
       return route.method === method && route.segments.length === segments.length && isSame;
     });
   };
-  return documents.flatMap((document) => {
+  return inEach(documents, (document) => {
     const used = [...proseOf(document).matchAll(/`(GET|POST|PUT|PATCH|DELETE) (\/[^\s`?]*)/g)];
     const dead = used.filter(([, method = '', path = '']) => {
       return ![path, `${API_BASE}${path}`].some((one) => isRoute(method, one));
     });
-    return dead.map(([text]) => `${text}\``).map(named(document));
+    return dead.map(([text]) => `${text}\``);
   });
 }
 
 /** Command lines of `npm run admin` in blocks of shell, that it would not take. */
 export function badAdminLines(documents: readonly MarkdownFile[]): string[] {
-  return documents.flatMap((document) => {
+  return inEach(documents, (document) => {
     const shell = codeBlocks(document).filter(({ language }) => language === 'sh');
     const lines = shell.flatMap(({ code }) => [...code.matchAll(/ admin (?:-- )?((?:workspace|key) .*)$/gm)]);
     return lines.flatMap(([, line = '']) => {
@@ -88,7 +85,7 @@ export function badAdminLines(documents: readonly MarkdownFile[]): string[] {
         readArguments(args, Date.now());
         return [];
       } catch (error) {
-        return [named(document)(`${line}: ${String(error)}`)];
+        return [`${line}: ${String(error)}`];
       }
     });
   });
@@ -98,12 +95,16 @@ export function badAdminLines(documents: readonly MarkdownFile[]): string[] {
 export function deadRuns(documents: readonly MarkdownFile[]): string[] {
   const all = [...PROMISES, ...ON_WISH];
   const known = new Set(all.flatMap(({ name, promises }) => [name, ...promises.map(String)]));
-  return documents.flatMap((document) => {
-    const used = [...document.text.matchAll(/--only\s+([\w-]+)/g)].map(([, one = '']) => one);
-    return used.filter((one) => one !== 'N' && !known.has(one)).map(named(document));
+  return inEach(documents, ({ text }) => {
+    const used = [...text.matchAll(/--only\s+([\w-]+)/g)].map(([, one = '']) => one);
+    return used.filter((one) => one !== 'N' && !known.has(one));
   });
 }
 
-function named({ path }: MarkdownFile): (what: string) => string {
-  return (what) => `${path}: ${what}`;
+/** The faults of all documents, each with the path of its own. */
+function inEach(
+  documents: readonly MarkdownFile[],
+  faultsOf: (document: MarkdownFile) => string[],
+): string[] {
+  return documents.flatMap((document) => faultsOf(document).map((fault) => `${document.path}: ${fault}`));
 }

@@ -19,32 +19,19 @@ import { type CodeBlock, codeBlocks, type MarkdownFile, readDocuments, treePaths
 const HISTORY = 'CHANGELOG.md';
 
 const tree = treePaths();
+const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: object };
 const documents = readDocuments(tree).filter(({ path }) => path !== HISTORY);
 
 describe('the documents', () => {
-  it('link to files and headings that are there', () => {
-    expect(deadLinks(documents)).toEqual([]);
-  });
-
-  it('name files and folders that are there', () => {
-    expect(deadPaths(documents, tree)).toEqual([]);
-  });
-
-  it('name commands that package.json has', () => {
-    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: object };
-    expect(deadScripts(documents, Object.keys(scripts))).toEqual([]);
-  });
-
-  it('have command lines that `npm run admin` takes', () => {
-    expect(badAdminLines(documents)).toEqual([]);
-  });
-
-  it('name runs that `npm run torture` has', () => {
-    expect(deadRuns(documents)).toEqual([]);
-  });
-
-  it('name operations that the API has', () => {
-    expect(deadOperations(documents)).toEqual([]);
+  it.each([
+    ['link to files and headings that are there', deadLinks(documents)],
+    ['name files and folders that are there', deadPaths(documents, tree)],
+    ['name commands that package.json has', deadScripts(documents, Object.keys(scripts))],
+    ['have command lines that `npm run admin` takes', badAdminLines(documents)],
+    ['name runs that `npm run torture` has', deadRuns(documents)],
+    ['name operations that the API has', deadOperations(documents)],
+  ])('%s', (_, faults) => {
+    expect(faults).toEqual([]);
   });
 
   it('are met from the README: no page is linked from nowhere', () => {

@@ -77,8 +77,12 @@ function titleOf([title]: SyntaxNode[]): Pieces {
 }
 
 function patternOf(pieces: Pieces): RegExp {
-  const literal = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   return new RegExp(`^${pieces.map(literal).join('(.+)')}$`);
+}
+
+/** A pattern of this very text. */
+export function literal(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
 
 /** The texts around what is filled in; undefined of what is no text. */

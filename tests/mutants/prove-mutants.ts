@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { createVitest, type TestModule, type TestProject, type Vitest } from 'vitest/node';
 import { kindOf, type Mutant, type Proof, type ProofKind } from './mutant.ts';
 import { brokenModules, brokenProcesses } from './mutant-plugin.ts';
+import { literal } from './proof-titles.ts';
 
 /** The outcome of one proof of a mutant. `red` is the expected one. */
 export interface Verdict {
@@ -69,10 +70,6 @@ function projectNamed({ projects }: Vitest, name: string): TestProject {
 
 function filesOf(proofs: readonly Proof[]): string[] {
   return [...new Set(proofs.map(({ test }) => test))];
-}
-
-function literal(title: string): string {
-  return title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
 
 /** A file that does not even load proves nothing: the named test itself has to fail, and in time. */

@@ -1,4 +1,5 @@
 import { parseSync } from 'oxc-parser';
+import { placesIn, type SyntaxNode } from './syntax-nodes.ts';
 
 interface Variables {
   /** Every name of a variable, type or import in the text. */
@@ -7,36 +8,28 @@ interface Variables {
   declared: Set<string>;
 }
 
-type Syntax = Record<string, unknown> & { type?: string };
-
 export function variablesIn(path: string, text: string): Variables {
-  const variables: Variables = { used: new Set(), declared: new Set() };
   const { program } = parseSync(path, text);
-  collect(program, variables.used);
-  collectDeclared(program, variables.declared);
-  return variables;
+  const nodes = nodesIn(program);
+  const declaring = nodes.flatMap(({ type, id, params }) => {
+    return [type === 'VariableDeclarator' ? id : [], params ?? []].flat() as SyntaxNode[];
+  });
+  return { used: namesIn(nodes), declared: namesIn(declaring.flatMap((one) => [one, ...nodesIn(one)])) };
+}
+
+function nodesIn(node: object): SyntaxNode[] {
+  return placesIn(node).map((place) => place.node);
 }
 
 /** Without members of objects, and without keys. */
-function collect(node: unknown, names: Set<string>): void {
-  if (Array.isArray(node)) for (const one of node) collect(one, names);
-  if (!isSyntax(node)) return;
-  if (node.type === 'Identifier') names.add(String(node.name));
-  const isMember = node.type === 'MemberExpression' && node.computed !== true;
-  const isPair = node.type === 'Property' && node.computed !== true && node.shorthand !== true;
-  for (const [key, child] of Object.entries(node)) {
-    if (!(isMember && key === 'property') && !(isPair && key === 'key')) collect(child, names);
-  }
+function namesIn(nodes: readonly SyntaxNode[]): Set<string> {
+  const apart = new Set<unknown>(nodes.map(memberOf));
+  const names = nodes.filter((node) => node.type === 'Identifier' && !apart.has(node));
+  return new Set(names.map(({ name }) => String(name)));
 }
 
-function collectDeclared(node: unknown, names: Set<string>): void {
-  if (Array.isArray(node)) for (const one of node) collectDeclared(one, names);
-  if (!isSyntax(node)) return;
-  if (node.type === 'VariableDeclarator') collect(node.id, names);
-  collect(node.params, names);
-  for (const child of Object.values(node)) collectDeclared(child, names);
-}
-
-function isSyntax(node: unknown): node is Syntax {
-  return typeof node === 'object' && node !== null && !Array.isArray(node);
+function memberOf({ type, computed, shorthand, property, key }: SyntaxNode): unknown {
+  if (computed === true) return undefined;
+  if (type === 'MemberExpression') return property;
+  return type === 'Property' && shorthand !== true ? key : undefined;
 }

@@ -28,6 +28,12 @@ export async function startFaultyWay(port: () => number): Promise<FaultyWay> {
       upstream.destroy();
     });
   });
+  const onNextResponses = (act: (bytes: Buffer, client: Socket, upstream: Socket) => void) => {
+    for (const [client, upstream] of open) {
+      upstream.unpipe(client).once('data', (bytes) => act(bytes, client, upstream));
+      upstream.resume();
+    }
+  };
   const { port: ownPort, close } = await listen(server);
   return {
     port: ownPort,
@@ -35,19 +41,13 @@ export async function startFaultyWay(port: () => number): Promise<FaultyWay> {
       for (const [client, upstream] of open) upstream.unpipe(client).resume();
     },
     cutNextResponses() {
-      for (const [client, upstream] of open) {
-        upstream.unpipe(client).once('data', (bytes) => client.end(bytes.subarray(0, bytes.length / 2)));
-        upstream.resume();
-      }
+      onNextResponses((bytes, client) => client.end(bytes.subarray(0, bytes.length / 2)));
     },
     changeNextResponses(change) {
-      for (const [client, upstream] of open) {
-        upstream.unpipe(client).once('data', (bytes) => {
-          client.write(change(bytes));
-          upstream.pipe(client);
-        });
-        upstream.resume();
-      }
+      onNextResponses((bytes, client, upstream) => {
+        client.write(change(bytes));
+        upstream.pipe(client);
+      });
     },
     close: () => void close(),
   };

@@ -12,7 +12,19 @@ const FORMAT_TIMEOUT_MS = 60_000;
 /** One broker for two cores that it shares: its collector must not take a thread for each. */
 const JAVA = ['-Xms96m', '-Xmx512m', '-XX:+UseSerialGC'];
 
-/** One node that is broker and controller. Topics are created explicitly, never by being named. */
+/** Of a node that is broker and controller. Topics are created explicitly, never by being named. */
+export const ONE_NODE = {
+  'process.roles': 'broker,controller',
+  'node.id': '1',
+  'controller.listener.names': 'CONTROLLER',
+  'auto.create.topics.enable': 'false',
+  'offsets.topic.replication.factor': '1',
+  'transaction.state.log.replication.factor': '1',
+  'transaction.state.log.min.isr': '1',
+  'group.initial.rebalance.delay.ms': '0',
+};
+
+/** A server of that one node. */
 export async function startNativeKafka({
   settings,
   login,
@@ -22,10 +34,8 @@ export async function startNativeKafka({
   const [port, controllerPort, loginPort] = [await quietPort(), await quietPort(), await quietPort()];
   const protocol = tls ? 'SASL_SSL' : 'SASL_PLAINTEXT';
   const properties = (folder: string): Record<string, string> => ({
-    'process.roles': 'broker,controller',
-    'node.id': '1',
+    ...ONE_NODE,
     'controller.quorum.voters': `1@127.0.0.1:${controllerPort}`,
-    'controller.listener.names': 'CONTROLLER',
     listeners: [
       `PLAINTEXT://127.0.0.1:${port}`,
       `CONTROLLER://127.0.0.1:${controllerPort}`,
@@ -36,12 +46,7 @@ export async function startNativeKafka({
     ...(login ? withLogin(login) : {}),
     ...(tls ? withTls(tls) : {}),
     'log.dirs': join(folder, 'log'),
-    'auto.create.topics.enable': 'false',
-    'offsets.topic.replication.factor': '1',
     'offsets.topic.num.partitions': '1',
-    'transaction.state.log.replication.factor': '1',
-    'transaction.state.log.min.isr': '1',
-    'group.initial.rebalance.delay.ms': '0',
     ...settings,
   });
   const server = await startNativeServer({

@@ -1,6 +1,6 @@
 import { hasContainerEngine, startContainerServer } from './container-server.ts';
 import { hasKafkaJars, KAFKA_VERSION } from './kafka-jars.ts';
-import { startNativeKafka } from './native-kafka.ts';
+import { ONE_NODE, startNativeKafka } from './native-kafka.ts';
 import type { TestingServer, TestingServerOptions } from './testing-server.ts';
 
 const PORT = 9_092;
@@ -18,7 +18,7 @@ export async function startKafka(options: TestingServerOptions = {}): Promise<Te
     image: `apache/kafka:${KAFKA_VERSION}`,
     port: PORT,
     url: (hostPort) => `127.0.0.1:${hostPort}`,
-    environment: (hostPort) => ({ ...settings(hostPort), ...asVariables(options.settings ?? {}) }),
+    environment: (hostPort) => asVariables({ ...settings(hostPort), ...options.settings }),
     command: [],
     readyLine: /Kafka Server started/,
   });
@@ -27,18 +27,11 @@ export async function startKafka(options: TestingServerOptions = {}): Promise<Te
 /** Clients receive the port outside; the container itself listens on its own. */
 function settings(hostPort: number): Record<string, string> {
   return {
-    KAFKA_NODE_ID: '1',
-    KAFKA_PROCESS_ROLES: 'broker,controller',
-    KAFKA_LISTENERS: `PLAINTEXT://:${PORT},CONTROLLER://:${CONTROLLER_PORT}`,
-    KAFKA_ADVERTISED_LISTENERS: `PLAINTEXT://127.0.0.1:${hostPort}`,
-    KAFKA_CONTROLLER_LISTENER_NAMES: 'CONTROLLER',
-    KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: 'CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT',
-    KAFKA_CONTROLLER_QUORUM_VOTERS: `1@localhost:${CONTROLLER_PORT}`,
-    KAFKA_AUTO_CREATE_TOPICS_ENABLE: 'false',
-    KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR: '1',
-    KAFKA_TRANSACTION_STATE_LOG_REPLICATION_FACTOR: '1',
-    KAFKA_TRANSACTION_STATE_LOG_MIN_ISR: '1',
-    KAFKA_GROUP_INITIAL_REBALANCE_DELAY_MS: '0',
+    ...ONE_NODE,
+    listeners: `PLAINTEXT://:${PORT},CONTROLLER://:${CONTROLLER_PORT}`,
+    'advertised.listeners': `PLAINTEXT://127.0.0.1:${hostPort}`,
+    'listener.security.protocol.map': 'CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT',
+    'controller.quorum.voters': `1@localhost:${CONTROLLER_PORT}`,
   };
 }
 

@@ -1,5 +1,3 @@
-import { identityOf, type ProcessIdentity, signal } from '../../infra/platform/process-identity.ts';
-import { childrenOf } from '../support/processes.ts';
 import type { Address } from '../support/proxy/tcp-proxy.ts';
 
 /** A store as processes of its own, on a folder that stays. */
@@ -13,12 +11,4 @@ export interface StoreProcess {
   /** SIGSTOP for every process of it: connections stay and are accepted, and no response comes. */
   freeze(): void;
   thaw(): void;
-}
-
-/** Signals a process and its children, and gives them. The parent is stopped first: it makes no more. */
-export function signalFamily(pid: number, name: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): ProcessIdentity[] {
-  if (name !== 'SIGCONT') signal(pid, 'SIGSTOP');
-  const family = [pid, ...childrenOf(pid)].map(identityOf);
-  for (const member of family) signal(member.pid, name);
-  return family;
 }

@@ -35,13 +35,8 @@ export async function compareCounters({ api, ledger, world }: Judged): Promise<s
   return eachOf(pairsOf(ledger, world), async (pair) => {
     const path = `${usagePath(pair.customer, pair.meter)}?consistency=strong`;
     const { span, response } = await steadily('month', () => getPatiently(api, path, PATIENCE_MS));
-    const past = windowSpan('month', span.fromMs - 1);
-    const pastPath = `${path}&at=${new Date(past.toMs - 1).toISOString()}`;
-    const pastResponse = await getPatiently(api, pastPath, PATIENCE_MS);
-    return [
-      ...counterFaults(pair, path, span, response),
-      ...counterFaults(pair, pastPath, past, pastResponse),
-    ];
+    const past = await monthFaults(api, pair, span.fromMs - 1);
+    return [...counterFaults(pair, path, span, response), ...past];
   });
 }
 
@@ -49,14 +44,16 @@ export async function compareCounters({ api, ledger, world }: Judged): Promise<s
 export async function compareMonths({ api, ledger, world }: Judged, times: number[]): Promise<string[]> {
   return eachOf(pairsOf(ledger, world), async (pair) => {
     const found: string[] = [];
-    for (const time of times) {
-      const at = new Date(time).toISOString();
-      const path = `${usagePath(pair.customer, pair.meter)}?consistency=strong&at=${at}`;
-      const response = await getPatiently(api, path, PATIENCE_MS);
-      found.push(...counterFaults(pair, path, windowSpan('month', time), response));
-    }
+    for (const time of times) found.push(...(await monthFaults(api, pair, time)));
     return found;
   });
+}
+
+async function monthFaults(api: Api, pair: CustomerMeter, time: number): Promise<string[]> {
+  const at = new Date(time).toISOString();
+  const path = `${usagePath(pair.customer, pair.meter)}?consistency=strong&at=${at}`;
+  const response = await getPatiently(api, path, PATIENCE_MS);
+  return counterFaults(pair, path, windowSpan('month', time), response);
 }
 
 function counterFaults(

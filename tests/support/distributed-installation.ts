@@ -4,7 +4,6 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { pino } from 'pino';
 import type { Role } from '../../app/config/role-needs.ts';
 import { type Closer, createCloser } from '../../infra/platform/closer.ts';
 import { startPostgresProcess } from '../servers/postgres-process.ts';
@@ -22,6 +21,7 @@ import { type ArmedProxy, openHop } from './proxy/armed-proxy.ts';
 import type { Address } from './proxy/tcp-proxy.ts';
 import { quietPort } from './quiet-port.ts';
 import { type RunningRole, runRoleProcess } from './running-role.ts';
+import { SILENT } from './silent-log.ts';
 import { startTcpBalancer } from './tcp-balancer.ts';
 
 /** A Metergate past one process of anything: real servers, and so many processes of each role. */
@@ -61,7 +61,7 @@ const CLOSE_STEP_MS = 30_000;
 const ROLES: readonly Role[] = ['control-plane', 'ingest', 'aggregator', 'delivery'];
 
 export async function startInstallation(options: InstallationOptions): Promise<DistributedInstallation> {
-  const closer = createCloser(pino({ level: 'silent' }), { stepTimeoutMs: CLOSE_STEP_MS });
+  const closer = createCloser(SILENT, { stepTimeoutMs: CLOSE_STEP_MS });
   const folder = mkdtempSync(join(tmpdir(), 'metergate-distributed-'));
   // Postgres may run under another account, which has to get through here.
   chmodSync(folder, 0o755);
@@ -90,7 +90,10 @@ async function startIn(
 ): Promise<Omit<DistributedInstallation, 'close'>> {
   const stores = await startStores(folder, closer, throughProxies);
   const roles: DistributedInstallation['roles'] = {
-    ...{ ingest: [], aggregator: [], 'control-plane': [], delivery: [] },
+    ingest: [],
+    aggregator: [],
+    'control-plane': [],
+    delivery: [],
   };
   const before = (role: Role) => openBalancer(closer, () => roles[role].map(({ address }) => address));
   const [controlPlane, ingest] = [await before('control-plane'), await before('ingest')];

@@ -1,6 +1,6 @@
 import { product, units } from './exact.ts';
 import type { KeptEvent } from './ledger.ts';
-import { aggregateOf } from './usage-oracle.ts';
+import { aggregateOf, byTotal, groupedBy } from './usage-oracle.ts';
 import type { MeterPlan } from './world.ts';
 
 /** Half-open: from ≤ occurredAt < to, milliseconds. */
@@ -49,10 +49,7 @@ function isLater(a: KeptEvent, b: KeptEvent): boolean {
 export function breakdown(events: KeptEvent[], meter: MeterPlan, dimension: string): ExpectedBreakdown {
   const groups = grouped(events, dimension);
   const items = [...groups].map(([value, group]) => itemOf(value, group, meter));
-  items.sort((a, b) => {
-    if (a.total !== b.total) return a.total > b.total ? -1 : 1;
-    return Buffer.compare(Buffer.from(a.value), Buffer.from(b.value));
-  });
+  items.sort(byTotal);
   const total = aggregate(events, meter);
   return { total, totalCreditCost: creditCostOf(events, meter), items };
 }
@@ -80,14 +77,7 @@ function itemOf(value: string, events: KeptEvent[], meter: MeterPlan): ExpectedB
 }
 
 function grouped(events: KeptEvent[], dimension: string): Map<string, KeptEvent[]> {
-  const groups = new Map<string, KeptEvent[]>();
-  for (const entry of events) {
-    const value = labelOf(entry, dimension);
-    const group = groups.get(value);
-    if (group) group.push(entry);
-    else groups.set(value, [entry]);
-  }
-  return groups;
+  return groupedBy(events, (entry) => labelOf(entry, dimension));
 }
 
 /** Usage times rate, label by label where the meter has rates by a property. */

@@ -3,15 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { AGGREGATIONS } from '../../schemas/usage-limits.ts';
 import { numberText, parseExact, plainText, product, units } from './exact.ts';
 import { planRequests } from './generator.ts';
-import { CUSTOMERS, METERS, type World } from './world.ts';
+import { CUSTOMERS, inventedWorld, METERS } from './world.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12, 30);
 const DAY_MS = 86_400_000;
 
-const world: World = {
-  customers: CUSTOMERS.map((customer, at) => ({ ...customer, id: `cus_${at}` })),
-  meters: METERS.map((meter, at) => ({ ...meter, id: meter.declared ? `meter_${at}` : '' })),
-};
+const world = inventedWorld();
 
 function plan(items: number, seed = 7) {
   return [...planRequests({ seed, items, run: 'a', nowMs: NOW_MS, world })];

@@ -83,7 +83,7 @@ function planItems(count: number, { scope, past, newKey, replayShare }: Source):
     if (random.chance(REJECTION_SHARE)) {
       items.push(rejectedItem(newKey(), world.customers[0]?.id ?? '', nowMs, random));
     } else if (random.chance(replayShare) && past.length + fresh.length > 0) {
-      items.push(replay({ fresh, past, scope }));
+      items.push(replay(fresh, past, scope));
     } else {
       const event = meanEvent(newKey(), scope);
       fresh.push(event);
@@ -98,15 +98,7 @@ function planItems(count: number, { scope, past, newKey, replayShare }: Source):
  * Usually the event as it was, spelled differently. Inside a batch, where the order is certain, also with
  * another occurredAt (the first one stays) or with another value (rejected, nothing stored).
  */
-function replay({
-  fresh,
-  past,
-  scope,
-}: {
-  fresh: MeantEvent[];
-  past: MeantEvent[];
-  scope: EventScope;
-}): PlannedItem {
+function replay(fresh: MeantEvent[], past: MeantEvent[], scope: EventScope): PlannedItem {
   const { random } = scope;
   if (fresh.length === 0 || random.chance(0.5))
     return itemOf(random.pick(past.length > 0 ? past : fresh), scope);

@@ -1,14 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import {
-  chmodSync,
-  closeSync,
-  createWriteStream,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  rmSync,
-} from 'node:fs';
+import type { ChildProcess } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { dataDirAt } from '../../infra/platform/data-dir.ts';
@@ -20,6 +11,7 @@ import { seenInTime } from './in-time.ts';
 import { putCluster } from './prepared-cluster.ts';
 import { childrenOf, endByForce, lockOwner } from './processes.ts';
 import { quietPort } from './quiet-port.ts';
+import { startReady } from './ready-process.ts';
 
 /** A real Metergate: `npm start` on a data folder of its own, its processes in reach. */
 export interface Instance {
@@ -56,8 +48,8 @@ export interface DemoKeys {
   test: { secret: string; publishable: string };
 }
 
-const READY = /^Metergate ready on (http:\/\/\S+)$/m;
-const START = { timeoutMs: 60_000 };
+const READY = /^Metergate ready on http:\/\/\S+$/m;
+const RUNNING = { timeoutMs: 60_000 };
 const LOG_CHARS_KEPT = 8_000;
 /** Of pino: 50 is error, 60 is fatal. */
 const ERROR_LINES = /^.*"level":(?:50|60).*$/gm;
@@ -88,7 +80,16 @@ export async function startInstance(
     const port = await quietPort();
     const settings = { ...environment, DATA_DIR: dataDir, HOST: '127.0.0.1', PORT: String(port) };
     await prepare(dataDir);
-    const start = () => spawnReady({ under: under(), settings, dataDir, logFile, outputFile });
+    const start = () =>
+      startReady({
+        name: 'npm start',
+        command: [...under(), process.execPath, 'app/start.mjs'],
+        environment: settings,
+        readyLine: READY,
+        logFile,
+        outputFile,
+        end: (child) => endAll(child, dataDir),
+      });
     return reached({ folder, dataDir, logFile, outputFile, port, start }, await start());
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
@@ -121,7 +122,7 @@ function reached(
       return pid;
     },
     async kill(role) {
-      const target = identityOf(await seenInTime(() => find(role), START, `a ${role}`));
+      const target = identityOf(await seenInTime(() => find(role), RUNNING, `a ${role}`));
       await endByForce(() => [target]);
     },
     async stop() {
@@ -144,41 +145,6 @@ function reached(
       return folder;
     },
   };
-}
-
-interface Spawned {
-  /** What precedes the command. */
-  under: string[];
-  settings: Record<string, string>;
-  dataDir: string;
-  logFile: string;
-  outputFile: string;
-}
-
-async function spawnReady(spawned: Spawned): Promise<ChildProcess> {
-  const { under, settings, dataDir, logFile, outputFile } = spawned;
-  const [command = '', ...args] = [...under, process.execPath, 'app/start.mjs'];
-  const log = openSync(logFile, 'a');
-  const child = spawn(command, args, {
-    env: { ...process.env, ...settings },
-    stdio: ['ignore', 'pipe', log],
-  });
-  closeSync(log);
-  // Rejects where the command cannot be run.
-  await once(child, 'spawn');
-  child.stdout?.pipe(createWriteStream(outputFile, { flags: 'a' }));
-  let output = '';
-  child.stdout?.on('data', (chunk: Buffer) => {
-    output += chunk.toString();
-  });
-  try {
-    await seenInTime(() => READY.test(output) || hasEnded(child) || undefined, START, 'the ready line');
-    if (!hasEnded(child)) return child;
-    throw new Error(`npm start ended with ${child.exitCode}: ${readFileSync(logFile, 'utf8')}`);
-  } catch (error) {
-    await endAll(child, dataDir);
-    throw error;
-  }
 }
 
 const PROGRAM: Record<'data plane' | 'control side', RegExp> = {

@@ -4,13 +4,10 @@ import { aggregate, breakdown, windowSpan, within } from './expected-usage.ts';
 import { type PlannedRequest, planRequests } from './generator.ts';
 import { createLedger, type KeptEvent, type SeenResponse } from './ledger.ts';
 import type { MeantEvent } from './planned-event.ts';
-import { CUSTOMERS, METERS, type MeterPlan, type World } from './world.ts';
+import { inventedWorld, type MeterPlan } from './world.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12, 30);
-const world: World = {
-  customers: CUSTOMERS.map((customer, at) => ({ ...customer, id: `cus_${at}` })),
-  meters: METERS.map((meter, at) => ({ ...meter, id: `meter_${at}` })),
-};
+const world = inventedWorld();
 
 /** The responses of a faultless product, one request after the other. */
 function createHonestResponses() {
@@ -113,7 +110,8 @@ describe('the ledger', () => {
     expect(problemsWhen(spoil).join('\n')).toContain(problem);
   });
 
-  it('accepts a replay as the first response of an event whose response was lost', () => {
+  /** A request whose first response was lost, and that has received the second one. */
+  function repeated() {
     const ledger = createLedger(world);
     const response = createHonestResponses();
     const [request] = planRequests({ seed: 3, items: 100, run: 'a', nowMs: NOW_MS, world });
@@ -121,18 +119,17 @@ describe('the ledger', () => {
     response(request);
     ledger.withoutResponse(request);
     ledger.responded(request, response(request));
+    return { ledger, request };
+  }
+
+  it('accepts a replay as the first response of an event whose response was lost', () => {
+    const { ledger } = repeated();
     expect(ledger.problems()).toEqual([]);
     expect(ledger.size()).toBeGreaterThan(50);
   });
 
   it('detects an acknowledged event that is stored again, though its first response was lost too', () => {
-    const ledger = createLedger(world);
-    const response = createHonestResponses();
-    const [request] = planRequests({ seed: 3, items: 100, run: 'a', nowMs: NOW_MS, world });
-    if (!request) throw new Error('nothing planned');
-    response(request);
-    ledger.withoutResponse(request);
-    ledger.responded(request, response(request));
+    const { ledger, request } = repeated();
     const later = { requestedAtMs: NOW_MS + 1, respondedAtMs: NOW_MS + 1 };
     ledger.responded(request, { ...createHonestResponses()(request), ...later });
     expect(ledger.problems().join('\n')).toContain('created again');

@@ -193,11 +193,7 @@ function keep(
     faults.add(`${event.key}: created again, though it was acknowledged before it was sent`);
   }
   if (entry.id !== acknowledged.id) faults.add(`${event.key}: id ${acknowledged.id}, before ${entry.id}`);
-  if (acknowledged.created) {
-    entry.created++;
-    // The response to a copy that was sent later may arrive before that of the request that made the event.
-    entry.requestedAtMs = Math.min(entry.requestedAtMs, requestedAtMs);
-  }
+  if (acknowledged.created) entry.created++;
   if (acknowledged.shown === undefined) return;
   const fault = shownFault(entry, acknowledged.shown, world);
   if (fault !== undefined) faults.add(`${event.key}: ${fault}`);

@@ -9,14 +9,24 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** Starts a server on a free port of the loopback address. */
-export async function listen(server: Server): Promise<Listening> {
+export interface ListenOptions {
+  /** Any that is free, when left out. */
+  port?: number;
+  /** What is connected at the close is reset. */
+  resets?: boolean;
+}
+
+/** Starts a server on the loopback address. */
+export async function listen(
+  server: Server,
+  { port: wished = 0, resets = false }: ListenOptions = {},
+): Promise<Listening> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(wished, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
     port,
@@ -24,7 +34,7 @@ export async function listen(server: Server): Promise<Listening> {
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
+        for (const socket of sockets) socket[resets ? 'resetAndDestroy' : 'destroy']();
       }),
   };
 }

@@ -1,17 +1,13 @@
 import { createServer } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { listenUntil } from './listen.ts';
-import { createLoadBody } from './load-bodies.ts';
-import { runLoad } from './load-run.ts';
-import { CUSTOMERS, METERS, type World } from './world.ts';
+import { createLoadBody } from './load-body.ts';
+import { namesOf, runLoad } from './load-run.ts';
+import { inventedWorld } from './world.ts';
 
-const world: World = {
-  customers: CUSTOMERS.map((customer, at) => ({ ...customer, id: `cus_${at}` })),
-  meters: METERS.map((meter, at) => ({ ...meter, id: `meter_${at}` })),
-};
+const world = inventedWorld();
 const options = {
   world,
-  host: 'localhost',
   key: 'sk_test_x',
   nowMs: Date.UTC(2026, 10, 21),
   spreadMs: 1_000,
@@ -22,7 +18,7 @@ interface SentBatch {
 }
 
 /** Responds as the batch endpoint does and keeps every key it received. */
-async function startReceiver(): Promise<{ port: number; keys: string[] }> {
+async function startReceiver(): Promise<{ origin: string; keys: string[] }> {
   const keys: string[] = [];
   const server = createServer(async (request, response) => {
     let body = '';
@@ -35,38 +31,36 @@ async function startReceiver(): Promise<{ port: number; keys: string[] }> {
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': sent.length });
     response.end(sent);
   });
-  const { port } = await listenUntil(onTestFinished, server);
-  return { port, keys };
+  const { url } = await listenUntil(onTestFinished, server);
+  return { origin: url, keys };
 }
 
 describe('the load', () => {
   it('renews every key of a body in place, and the body stays the JSON it was', () => {
-    const counter = { next: 0 };
-    const body = createLoadBody({ ...options, run: 'r', seed: 1 }, counter);
+    const shape = { ...namesOf(world), host: 'localhost', batch: 500, seed: 1, keyPrefix: 'r-' };
+    const body = createLoadBody({ ...options, ...shape });
     const read = () => {
-      const text = body.request.toString();
+      const text = body.next().request.toString();
       return (JSON.parse(text.slice(text.indexOf('\r\n\r\n'))) as SentBatch).events;
     };
-    body.renewKeys();
-    const first = read();
-    body.renewKeys();
-    const keys = [...first, ...read()].map(({ idempotencyKey }) => idempotencyKey);
-    expect(body.events).toBe(500);
+    const [first, second] = [read(), read()];
+    const keys = [...first, ...second].map(({ idempotencyKey }) => idempotencyKey);
+    expect(first).toHaveLength(500);
     expect(new Set(keys).size).toBe(1_000);
-    expect(keys[999]).toBe('r-0000000999');
+    expect(keys[999]).toBe('r-000000000999');
   });
 
   it('counts what was acknowledged, and sends no key twice', async () => {
-    const { port, keys } = await startReceiver();
-    const result = await runLoad({ ...options, port, connections: 3, durationMs: 200 });
+    const { origin, keys } = await startReceiver();
+    const result = await runLoad({ ...options, origin, connections: 3, durationMs: 200 });
     expect(result.acknowledged).toBeGreaterThan(0);
     expect(result.acknowledged).toBe(keys.length);
     expect(new Set(keys).size).toBe(keys.length);
   });
 
   it('offers no more than the requested rate', async () => {
-    const { port, keys } = await startReceiver();
-    await runLoad({ ...options, port, connections: 3, durationMs: 500, rate: 10_000 });
+    const { origin, keys } = await startReceiver();
+    await runLoad({ ...options, origin, connections: 3, durationMs: 500, rate: 10_000 });
     expect(keys.length).toBe(5_000);
   });
 });

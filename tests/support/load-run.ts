@@ -1,10 +1,18 @@
 import { setTimeout as pass } from 'node:timers/promises';
 import { build as buildHistogram, type Histogram } from 'hdr-histogram-js';
-import { createLoadBody, type LoadBody, type LoadBodyOptions } from './load-bodies.ts';
-import { createLoadConnection, type LoadConnection, type LoadResponse } from './load-connection.ts';
+import type { LoadResponse } from './load-connection.ts';
+import { createLoadSenders, type LoadSender } from './load-senders.ts';
+import type { World } from './world.ts';
 
-export interface LoadRunOptions extends Omit<LoadBodyOptions, 'run' | 'seed'> {
-  port: number;
+export interface LoadRunOptions {
+  /** Of the instance. */
+  origin: string;
+  key: string;
+  /** Events are of its customers, on its declared meters. */
+  world: World;
+  nowMs: number;
+  /** How far back occurredAt lies at most. */
+  spreadMs: number;
   connections: number;
   durationMs: number;
   /**
@@ -21,21 +29,30 @@ export interface LoadRunResult {
 }
 
 /** Each connection takes turns with a few bodies of its own. */
-const BODIES_PER_CONNECTION = 8;
+const BODIES_EACH = 8;
+const BATCH = 500;
 /** For one response: longer than a stall behind the load. */
 const PATIENCE_MS = 30_000;
 
 /** Batches of 500 new events over keep-alive connections. */
 export async function runLoad(options: LoadRunOptions): Promise<LoadRunResult> {
-  const connections = await Promise.all(
-    Array.from({ length: options.connections }, (_, at) => openConnection(options, at)),
-  );
+  const senders = createLoadSenders({
+    ...options,
+    ...namesOf(options.world),
+    url: new URL(options.origin),
+    bodiesEach: BODIES_EACH,
+    batch: BATCH,
+    seed: 0,
+    keyPrefix: `${options.nowMs.toString(36)}-`,
+    timeoutMs: PATIENCE_MS,
+  });
+  await Promise.all(senders.map(({ connection }) => connection.open()));
   const histogram = buildHistogram({ lowestDiscernibleValue: 1, highestTrackableValue: 60_000_000 });
   const startedAt = performance.now();
   const schedule = createSchedule(options, startedAt);
-  const counts = await Promise.all(connections.map((one) => drive(one, schedule, histogram)));
+  const counts = await Promise.all(senders.map((one) => drive(one, schedule, histogram)));
   const durationMs = performance.now() - startedAt;
-  for (const { connection } of connections) connection.close();
+  for (const { connection } of senders) connection.close();
   return {
     acknowledged: counts.reduce((sum, count) => sum + count, 0),
     durationMs,
@@ -47,20 +64,13 @@ export async function runLoad(options: LoadRunOptions): Promise<LoadRunResult> {
   };
 }
 
-interface Connection {
-  connection: LoadConnection;
-  bodies: LoadBody[];
-}
-
-async function openConnection(options: LoadRunOptions, at: number): Promise<Connection> {
-  const run = `${options.nowMs.toString(36).slice(-7)}${at.toString(36).padStart(2, '0')}`;
-  const counter = { next: 0 };
-  const bodies = Array.from({ length: BODIES_PER_CONNECTION }, (_, body) => {
-    return createLoadBody({ ...options, run, seed: at * BODIES_PER_CONNECTION + body }, counter);
-  });
-  const connection = createLoadConnection(new URL(`http://127.0.0.1:${options.port}`), PATIENCE_MS);
-  await connection.open();
-  return { connection, bodies };
+/** What events of a world are of: its customers, its declared meters, and the properties that these read. */
+export function namesOf({ customers, meters }: World) {
+  return {
+    customers: customers.map(({ id }) => id),
+    meterKeys: meters.filter(({ declared }) => declared).map(({ key }) => key),
+    properties: ['user', 'size', 'cached'],
+  };
 }
 
 /** When the next batch is due; undefined when the run is over. Shared by all connections. */
@@ -74,7 +84,7 @@ function createSchedule({ rate, durationMs }: LoadRunOptions, startedAt: number)
       return now < endsAt ? now : undefined;
     };
   }
-  const intervalMs = 500_000 / rate;
+  const intervalMs = (BATCH * 1_000) / rate;
   let slot = 0;
   return () => {
     const due = startedAt + slot++ * intervalMs;
@@ -83,7 +93,7 @@ function createSchedule({ rate, durationMs }: LoadRunOptions, startedAt: number)
 }
 
 async function drive(
-  { connection, bodies }: Connection,
+  { connection, bodies }: LoadSender,
   schedule: Schedule,
   histogram: Histogram,
 ): Promise<number> {
@@ -94,8 +104,7 @@ async function drive(
     if (waitMs > 1) await pass(waitMs);
     const body = bodies[sent++ % bodies.length];
     if (!body) throw new Error('a connection without bodies');
-    body.renewKeys();
-    acknowledged += createdIn(await connection.ask(body.request));
+    acknowledged += createdIn(await connection.ask(body.next().request));
     histogram.recordValue(Math.max(1, Math.round((performance.now() - due) * 1_000)));
   }
   return acknowledged;

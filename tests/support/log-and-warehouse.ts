@@ -23,7 +23,9 @@ export async function openLogAndWarehouse(
   const warehouse = await openWarehouse(atEnd);
   const directory = folderUntil(atEnd);
   const writer = await openSegmentLogWriter({
-    ...{ directory, identityCheck: Buffer.alloc(16), log: SILENT },
+    directory,
+    identityCheck: Buffer.alloc(16),
+    log: SILENT,
     ...options,
   });
   atEnd(() => writer.close());

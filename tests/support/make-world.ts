@@ -17,7 +17,11 @@ export async function makeWorld(api: Api): Promise<World> {
 
 function meterBody({ key, aggregation, property, unit, creditRate, creditRates }: MeterPlan): object {
   return {
-    ...{ key, name: key, aggregation, property, unit },
+    key,
+    name: key,
+    aggregation,
+    property,
+    unit,
     creditRate: creditRate === undefined ? undefined : Number(creditRate),
     creditRates: creditRates && {
       property: creditRates.property,

@@ -1,10 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { openSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Role } from '../../app/config/role-needs.ts';
-import { endChild, hasEnded } from './child-end.ts';
-import { seenInTime } from './in-time.ts';
+import { endChild } from './child-end.ts';
 import type { Address } from './proxy/tcp-proxy.ts';
+import { startReady } from './ready-process.ts';
 
 /** One process of a role, as an operator starts it. Needs the build. */
 export interface RunningRole {
@@ -30,53 +29,31 @@ export interface RoleOptions {
   folder: string;
 }
 
-const READY_TIMEOUT_MS = 60_000;
 const LOG_CHARS = 4_000;
 
 export async function runRoleProcess(role: Role, options: RoleOptions): Promise<RunningRole> {
-  const { port, folder } = options;
+  const { port, environment, folder } = options;
   const logFile = join(folder, `${role}-${port}.log`);
-  let child = await launch(role, options, logFile);
+  const start = () =>
+    startReady({
+      name: role,
+      command: [process.execPath, join('dist', 'app', 'roles', `${role}.js`)],
+      environment: { HOST: '127.0.0.1', PORT: String(port), ...environment },
+      readyLine: new RegExp(`Metergate ${role} ready on `),
+      logFile,
+    });
+  let child = await start();
   return {
     role,
     address: { host: '127.0.0.1', port },
     pid: () => child.pid ?? 0,
     kill: async () => void (await endChild(child)),
     async start() {
-      child = await launch(role, options, logFile);
+      child = await start();
     },
     freeze: () => void child.kill('SIGSTOP'),
     thaw: () => void child.kill('SIGCONT'),
     stop: () => endChild(child, 'SIGTERM'),
-    log: () => lastOf(logFile),
+    log: () => readFileSync(logFile, 'utf8').slice(-LOG_CHARS),
   };
-}
-
-async function launch(
-  role: Role,
-  { port, environment }: RoleOptions,
-  logFile: string,
-): Promise<ChildProcess> {
-  const log = openSync(logFile, 'a');
-  const child = spawn(process.execPath, [join('dist', 'app', 'roles', `${role}.js`)], {
-    env: { ...process.env, HOST: '127.0.0.1', PORT: String(port), ...environment },
-    stdio: ['ignore', 'pipe', log],
-  });
-  let output = '';
-  child.stdout?.on('data', (bytes: Buffer) => {
-    output += bytes.toString();
-  });
-  const isReady = () => output.includes(`Metergate ${role} ready on `) || hasEnded(child) || undefined;
-  try {
-    await seenInTime(isReady, { timeoutMs: READY_TIMEOUT_MS }, `${role} to be ready`);
-    if (!hasEnded(child)) return child;
-    throw new Error(`${role} ended with ${child.exitCode}: ${lastOf(logFile)}`);
-  } catch (error) {
-    await endChild(child);
-    throw error;
-  }
-}
-
-function lastOf(logFile: string): string {
-  return readFileSync(logFile, 'utf8').slice(-LOG_CHARS);
 }

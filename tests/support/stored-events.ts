@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
 import { createClickHouseWarehouse } from '../../infra/clickhouse/clickhouse-warehouse.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { openSegmentLogReader } from '../../infra/segment-log/reader.ts';
 import { decodeFrame } from '../../schemas/stored/frame.ts';
 import type { Ledger } from './ledger.ts';
+import { SILENT } from './silent-log.ts';
 
 const READ_BYTES = 4 * 1024 * 1024;
 /** Of a line: the event's id. See schemas/stored/event-row.ts. */
@@ -42,15 +42,13 @@ async function* idsOnLog(dataDir: string): AsyncGenerator<string> {
 
 /** How the rows of a stopped Metergate's warehouse differ from the ledger. */
 export async function compareRows(dataDir: string, ledger: Ledger): Promise<string[]> {
-  return await rowFaults(createChdbWarehouse({ directory: join(dataDir, 'warehouse'), log }), ledger);
+  return await rowFaults(createChdbWarehouse({ directory: join(dataDir, 'warehouse'), log: SILENT }), ledger);
 }
 
 /** The same of a ClickHouse server's. */
 export async function compareServedRows(url: string, ledger: Ledger): Promise<string[]> {
-  return await rowFaults(createClickHouseWarehouse({ url, log }), ledger);
+  return await rowFaults(createClickHouseWarehouse({ url, log: SILENT }), ledger);
 }
-
-const log = pino({ level: 'silent' });
 
 /**
  * Each event is once in `events`, and once in the hours. Without FINAL, so that a row stored twice is seen

@@ -1,5 +1,5 @@
-import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
+import { listen } from './listen.ts';
 import type { Address } from './proxy/tcp-proxy.ts';
 import { quietPort } from './quiet-port.ts';
 
@@ -12,20 +12,13 @@ export interface TcpBalancer {
 
 /** `targets` is called for each connection. A connection that no target accepts is reset. */
 export async function startTcpBalancer(targets: () => Address[]): Promise<TcpBalancer> {
-  const sockets = new Set<Socket>();
   let turn = 0;
-  const keep = (socket: Socket): Socket => {
-    sockets.add(socket);
-    socket.on('error', () => undefined); // 'close' follows
-    return socket.once('close', () => sockets.delete(socket));
-  };
-
   const server = createServer({ noDelay: true, pauseOnConnect: true }, (client) => {
-    keep(client);
+    client.on('error', () => undefined); // 'close' follows
     const all = targets();
     const from = turn++;
     const inOrder = all.map((_, at) => all[(from + at) % all.length]).filter((one) => one !== undefined);
-    void firstToTake(inOrder, keep).then((taken) => {
+    void firstToTake(inOrder).then((taken) => {
       if (!taken || client.destroyed) {
         taken?.destroy();
         client.resetAndDestroy();
@@ -36,26 +29,13 @@ export async function startTcpBalancer(targets: () => Address[]): Promise<TcpBal
       taken.once('close', () => client.destroy());
     });
   });
-  const address = { host: '127.0.0.1', port: await quietPort() };
-  server.listen(address.port, address.host);
-  await once(server, 'listening');
-  return {
-    url: `http://${address.host}:${address.port}`,
-    address,
-    async close() {
-      server.close();
-      for (const socket of sockets) socket.resetAndDestroy();
-      await once(server, 'close');
-    },
-  };
+  const { port, url, close } = await listen(server, { port: await quietPort(), resets: true });
+  return { url, address: { host: '127.0.0.1', port }, close };
 }
 
-async function firstToTake(
-  targets: Address[],
-  keep: (socket: Socket) => Socket,
-): Promise<Socket | undefined> {
+async function firstToTake(targets: Address[]): Promise<Socket | undefined> {
   for (const target of targets) {
-    const socket = keep(connect({ ...target, noDelay: true }));
+    const socket = connect({ ...target, noDelay: true }).on('error', () => undefined);
     const taken = await new Promise<boolean>((resolve) => {
       socket.once('connect', () => resolve(true));
       socket.once('close', () => resolve(false));

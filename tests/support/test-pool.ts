@@ -13,11 +13,15 @@ export interface TestPool {
   url: string;
 }
 
-export type TestPoolOptions = Partial<Omit<PoolOptions, 'url'>>;
+/** `migrated: false`: an empty one. */
+export type TestPoolOptions = Partial<Omit<PoolOptions, 'url'>> & { migrated?: boolean };
 
 /** A pool on a database of its own; both are gone at the end. */
-export async function openTestPool(atEnd: AtEnd, options: TestPoolOptions = {}): Promise<TestPool> {
-  const { url, drop } = await createTestDatabase();
+export async function openTestPool(
+  atEnd: AtEnd,
+  { migrated = true, ...options }: TestPoolOptions = {},
+): Promise<TestPool> {
+  const { url, drop } = await createTestDatabase({ migrated });
   const pool = createPool({ url, name: 'test', log: SILENT, ...options });
   URLS.set(pool, url);
   atEnd(async () => {

@@ -1,17 +1,19 @@
 import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../infra/postgres/embedded.ts';
 import { memoryTmpdir } from './memory-tmpdir.ts';
 import { foldersOfDeadRuns } from './processes.ts';
+import { SILENT } from './silent-log.ts';
 import { createTemplate, dropTemplate } from './test-database.ts';
 
 const PREFIX = 'metergate-test-postgres-';
 
+type StopServer = () => Promise<void>;
+
 /** One for all projects of a run: vitest loads this module once for each of them, all in one process. */
 interface DistributedServer {
-  server?: Promise<TestServer>;
+  server?: Promise<StopServer>;
   users: number;
 }
 const run = globalThis as { metergateTestServer?: DistributedServer };
@@ -25,7 +27,7 @@ const shared = run.metergateTestServer;
 export async function setup(): Promise<() => Promise<void>> {
   shared.users += 1;
   shared.server ??= reachServer(process.env.TEST_POSTGRES_URL);
-  const { stop } = await shared.server;
+  const stop = await shared.server;
   return async () => {
     shared.users -= 1;
     if (shared.users > 0) return;
@@ -34,45 +36,28 @@ export async function setup(): Promise<() => Promise<void>> {
   };
 }
 
-async function reachServer(given: string | undefined): Promise<TestServer> {
+/** Resolves with what ends it again. */
+async function reachServer(given: string | undefined): Promise<StopServer> {
   if (given !== undefined) {
     await createTemplate(given);
-    return { url: given, stop: () => dropTemplate(given) };
+    return () => dropTemplate(given);
   }
   await clearDeadRuns();
-  const server = await startServer();
-  process.env.TEST_POSTGRES_URL = server.url;
-  await createTemplate(server.url);
-  return {
-    url: server.url,
-    async stop() {
-      delete process.env.TEST_POSTGRES_URL;
-      await server.stop();
-    },
-  };
-}
-
-interface TestServer {
-  url: string;
-  stop(): Promise<void>;
-}
-
-async function startServer(): Promise<TestServer> {
   const directory = mkdtempSync(join(memoryTmpdir(), `${PREFIX}${process.pid}-`));
   // The server's account has to pass through.
   chmodSync(directory, 0o711);
-  const server = await startEmbeddedPostgres({
+  const { url, stop } = await startEmbeddedPostgres({
     directory: join(directory, 'postgres'),
-    log: pino({ level: 'silent' }),
+    log: SILENT,
     // What a test writes need not outlive it; databases are made and dropped all the time.
     settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' },
   });
-  return {
-    url: server.url,
-    stop: async () => {
-      await server.stop();
-      rmSync(directory, { recursive: true, force: true });
-    },
+  process.env.TEST_POSTGRES_URL = url;
+  await createTemplate(url);
+  return async () => {
+    delete process.env.TEST_POSTGRES_URL;
+    await stop();
+    rmSync(directory, { recursive: true, force: true });
   };
 }
 

@@ -90,21 +90,33 @@ export interface ExpectedGroup {
   count: number;
 }
 
-/** Largest total first, ties by the label's bytes. */
+/** In the order of `byTotal`. */
 export function expectedGroups(
   happenings: Happening[],
   aggregation: Aggregation,
   labelOf: (happening: Happening) => string,
 ): ExpectedGroup[] {
-  const byLabel = new Map<string, Happening[]>();
-  for (const one of happenings) byLabel.set(labelOf(one), [...(byLabel.get(labelOf(one)) ?? []), one]);
-  const groups = [...byLabel].map(([value, same]) => {
+  const groups = [...groupedBy(happenings, labelOf)].map(([value, same]) => {
     return { value, total: expectedValue(same, aggregation), count: same.length };
   });
-  return groups.sort((a, b) => {
-    if (a.total !== b.total) return a.total > b.total ? -1 : 1;
-    return Buffer.compare(Buffer.from(a.value), Buffer.from(b.value));
-  });
+  return groups.sort(byTotal);
+}
+
+export function groupedBy<E>(events: Iterable<E>, labelOf: (event: E) => string): Map<string, E[]> {
+  const groups = new Map<string, E[]>();
+  for (const event of events) {
+    const label = labelOf(event);
+    const group = groups.get(label);
+    if (group) group.push(event);
+    else groups.set(label, [event]);
+  }
+  return groups;
+}
+
+/** Largest total first, ties by the label's bytes. */
+export function byTotal(a: Pick<ExpectedGroup, 'value' | 'total'>, b: typeof a): number {
+  if (a.total !== b.total) return a.total > b.total ? -1 : 1;
+  return Buffer.compare(Buffer.from(a.value), Buffer.from(b.value));
 }
 
 /** Units of 10^-`digits` from the text of a JSON number without exponent. */

@@ -54,3 +54,11 @@ export interface World {
   customers: Array<CustomerPlan & { id: string }>;
   meters: Array<MeterPlan & { id: string }>;
 }
+
+/** For tests of what needs a world and no product. */
+export function inventedWorld(): World {
+  return {
+    customers: CUSTOMERS.map((customer, at) => ({ ...customer, id: `cus_${at}` })),
+    meters: METERS.map((meter, at) => ({ ...meter, id: meter.declared ? `meter_${at}` : '' })),
+  };
+}

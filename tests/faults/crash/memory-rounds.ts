@@ -1,7 +1,8 @@
 import { connect } from 'node:net';
 import { setTimeout as pass } from 'node:timers/promises';
 import type { Instance } from '../../support/instance.ts';
-import { createLoadBody } from '../../support/load-bodies.ts';
+import { createLoadBody } from '../../support/load-body.ts';
+import { namesOf } from '../../support/load-run.ts';
 import { makeWorld } from '../../support/make-world.ts';
 import { type OpenedInstance, openInstance } from '../../support/open-instance.ts';
 import { processCost } from '../../support/process-cost.ts';
@@ -30,6 +31,7 @@ export const boundedMemory: FaultPromise = {
   },
 };
 
+const BATCH = 500;
 const DENSE_CONNECTIONS = 8;
 const LARGE_CONNECTIONS = 700;
 /**
@@ -43,19 +45,22 @@ type Requests = ReadonlyArray<() => Buffer>;
 
 async function prepareRequests({ instance, api }: OpenedInstance, seed: number): Promise<Requests> {
   const world = await makeWorld(api);
-  const to = { world, host: new URL(instance.origin).host, key: instance.keys().live.secret };
+  const to = { ...namesOf(world), host: new URL(instance.origin).host, key: instance.keys().live.secret };
   const times = { nowMs: Date.now(), spreadMs: 600_000 };
   const bodies = Array.from({ length: DENSE_CONNECTIONS + 1 }, (_, at) => {
-    const run = (seed + at).toString(36).slice(-9);
-    return createLoadBody({ ...to, ...times, seed: seed + at, run }, { next: 0 });
+    const keyPrefix = `${(seed + at).toString(36)}-`;
+    return createLoadBody({ ...to, ...times, batch: BATCH, seed: seed + at, keyPrefix });
   });
   let keysMade = 0;
-  const dense = bodies.slice(1).map((body) => () => {
-    if (keysMade < NEW_KEYS_MAX) body.renewKeys();
-    keysMade += body.events;
-    return body.request;
+  const dense = bodies.slice(1).map((body) => {
+    const send = body.next();
+    return () => {
+      if (keysMade < NEW_KEYS_MAX) body.next();
+      keysMade += BATCH;
+      return send.request;
+    };
   });
-  const large = padded(bodies[0]?.request ?? Buffer.alloc(0));
+  const large = padded(bodies[0]?.next().request ?? Buffer.alloc(0));
   return [...dense, ...Array.from({ length: LARGE_CONNECTIONS }, () => () => large)];
 }
 

@@ -68,8 +68,7 @@ async function fill(full: FullInstance, { seed, form, say }: FaultOptions): Prom
 
 /** Gives how many new keys were acknowledged. */
 async function takeAll({ instance, judged: { world } }: JudgedInstance, durationMs: number): Promise<number> {
-  const { host, port } = new URL(instance.origin);
-  const to = { host, port: Number(port), key: instance.keys().live.secret, connections: CONNECTIONS };
+  const to = { origin: instance.origin, key: instance.keys().live.secret, connections: CONNECTIONS };
   const run = await runLoad({ ...to, world, nowMs: Date.now(), spreadMs: 600_000, durationMs });
   return run.acknowledged;
 }

@@ -1,5 +1,5 @@
-import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
+import { listen } from '../listen.ts';
 import { quietPort } from '../quiet-port.ts';
 
 /**
@@ -41,27 +41,14 @@ export type Fault =
 
 export async function startTcpProxy({ target, fault }: TcpProxyOptions): Promise<TcpProxy> {
   const done = { lose: 0, swallow: 0, hang: 0, cut: 0, delay: 0 };
-  const clients = new Set<Socket>();
   const server = createServer({ noDelay: true }, (client) => {
-    clients.add(client);
-    client.once('close', () => clients.delete(client));
     link(client, connect({ ...target(), noDelay: true }), {
       fault,
       onFault: ({ kind }) => void done[kind]++,
     });
   });
-  const port = await quietPort();
-  server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    port,
-    done: () => ({ ...done }),
-    async close() {
-      for (const client of clients) client.resetAndDestroy();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  const { port, close } = await listen(server, { port: await quietPort(), resets: true });
+  return { port, done: () => ({ ...done }), close };
 }
 
 interface LinkOptions extends Pick<TcpProxyOptions, 'fault'> {

@@ -1,26 +1,25 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import type { KeyTable } from '../../infra/key-table/key-table.ts';
 import { openKeyTable } from '../../infra/key-table/open-key-table.ts';
 import { openSegmentLogReader } from '../../infra/segment-log/reader.ts';
 import { openSegmentLogWriter, type SegmentLogWriter } from '../../infra/segment-log/writer.ts';
+import { SILENT } from './silent-log.ts';
 
-export interface ScratchStores {
+export interface LogAndKeys {
   writer: SegmentLogWriter;
   keys: KeyTable;
   close(): Promise<void>;
 }
 
 /** A log and a key table of the product in a folder of their own, which goes with them. */
-export async function openScratchStores(identityCheck: Uint8Array): Promise<ScratchStores> {
-  const folder = mkdtempSync(join(tmpdir(), 'metergate-bench-'));
-  const log = pino({ level: 'silent' });
-  const directory = join(folder, 'log');
-  const writer = await openSegmentLogWriter({ directory, identityCheck, log });
-  const logReader = await openSegmentLogReader({ directory });
-  const keys = await openKeyTable({ directory: join(folder, 'keys'), identityCheck, logReader, log });
+export async function openLogAndKeys(identityCheck: Uint8Array): Promise<LogAndKeys> {
+  const folder = mkdtempSync(join(tmpdir(), 'metergate-test-'));
+  const opening = { directory: join(folder, 'log'), identityCheck, log: SILENT };
+  const writer = await openSegmentLogWriter(opening);
+  const logReader = await openSegmentLogReader(opening);
+  const keys = await openKeyTable({ ...opening, directory: join(folder, 'keys'), logReader });
   return {
     writer,
     keys,

@@ -1,16 +1,18 @@
 import { gzipSync } from 'node:zlib';
-import { placesOf, writeDigits } from '../../tests/support/load-bodies.ts';
-import { createRandom, type Random } from '../../tests/support/random.ts';
+import { createRandom, type Random } from './random.ts';
 
-export interface TesterBodyOptions {
+export interface LoadBodyOptions {
   host: string;
   key: string;
   customers: readonly string[];
-  meterKey: string;
+  meterKeys: readonly string[];
+  /** Events; 1 goes to the single endpoint. */
   batch: number;
-  replays: number;
-  properties: number;
-  gzip: boolean;
+  /** Share of the events; none when left out. */
+  replays?: number;
+  /** Names of each event's properties: in turns words, numbers and truths. */
+  properties: readonly string[];
+  gzip?: boolean;
   nowMs: number;
   /** What its events' occurredAt is spread over, up to now: a minute when left out. */
   spreadMs?: number;
@@ -19,7 +21,7 @@ export interface TesterBodyOptions {
   keyPrefix: string;
 }
 
-/** A request ready to be written, and what has to become of each of its events. */
+/** A whole HTTP request, ready to be written, and what has to become of each of its events. */
 export interface PlannedSend {
   request: Buffer;
   kind: 'batch' | 'single';
@@ -35,7 +37,7 @@ export interface PlannedSend {
  * Takes turns with new keys: what an event says at a position never changes, so that an earlier key at the
  * same position is a replay, byte for byte.
  */
-export interface TesterBody {
+export interface LoadBody {
   /** What it gives is overwritten by the next call. */
   next(): PlannedSend;
   /** All of the last send was acknowledged: from now on its keys may be replayed. */
@@ -43,17 +45,20 @@ export interface TesterBody {
 }
 
 const KEY_DIGITS = 12;
+const NO_DIGITS = '0'.repeat(KEY_DIGITS);
 /** Of a position's new keys, those that take the place of the one that is replayed there. */
 const RENEWED_SHARE = 0.25;
 const SPREAD_MS = 60_000;
+const ZERO = 48;
 
-export function createTesterBody(options: TesterBodyOptions): TesterBody {
-  const { batch, replays, gzip, keyPrefix } = options;
+/** Building costs microseconds per event, once; new keys cost nanoseconds: the load is not the limit. */
+export function createLoadBody(options: LoadBodyOptions): LoadBody {
+  const { batch, replays = 0, gzip = false, keyPrefix } = options;
   const random = createRandom(options.seed);
   const send = emptySend(batch);
   const body = Buffer.from(bodyText(options, random, send));
   const plain = Buffer.concat([headOf(options, body.length), body]);
-  const places = placesOf(plain, `${keyPrefix}${'0'.repeat(KEY_DIGITS)}`, keyPrefix.length);
+  const places = placesOf(plain, keyPrefix);
   const bodyAt = plain.length - body.length;
   /** Key numbers by position: sent now, and acknowledged before (-1: none yet). */
   const current = new Float64Array(batch);
@@ -65,7 +70,7 @@ export function createTesterBody(options: TesterBodyOptions): TesterBody {
       const isReplay = (known[at] ?? -1) >= 0 && random.chance(replays);
       send.replayed[at] = isReplay ? 1 : 0;
       current[at] = isReplay ? (known[at] ?? 0) : nextKey++;
-      writeDigits(plain, { place: places[at] ?? 0, digits: KEY_DIGITS }, current[at] ?? 0);
+      writeDigits(plain, places[at] ?? 0, current[at] ?? 0);
     }
     send.request = gzip ? zipped(plain, bodyAt) : plain;
     return send;
@@ -90,43 +95,39 @@ function emptySend(batch: number): PlannedSend {
   };
 }
 
-function bodyText(options: TesterBodyOptions, random: Random, send: PlannedSend): string {
-  const { batch, customers, meterKey, nowMs, spreadMs = SPREAD_MS, keyPrefix } = options;
+function bodyText(options: LoadBodyOptions, random: Random, send: PlannedSend): string {
+  const { batch, customers, meterKeys, properties, nowMs, spreadMs = SPREAD_MS, keyPrefix } = options;
   const items = Array.from({ length: batch }, (_, at) => {
     const customer = random.below(customers.length);
     const thousandths = random.below(1_000_000);
     send.customers[at] = customer;
     send.thousandths[at] = thousandths;
-    const key = `"idempotencyKey":"${keyPrefix}${'0'.repeat(KEY_DIGITS)}"`;
+    const key = `"idempotencyKey":"${keyPrefix}${NO_DIGITS}"`;
     const members = [
       `"customerId":"${customers[customer]}"`,
-      `"meterId":"${meterKey}"`,
+      `"meterId":"${random.pick(meterKeys)}"`,
       `"value":${Math.floor(thousandths / 1_000)}.${String(thousandths % 1_000).padStart(3, '0')}`,
       ...(batch === 1 ? [] : [key]),
       `"occurredAt":"${new Date(nowMs - random.below(spreadMs)).toISOString()}"`,
-      `"properties":{${propertiesText(options.properties, random)}}`,
+      `"properties":{${properties.map((name, at) => `"${name}":${propertyValue(at, random)}`).join(',')}}`,
     ];
     return `{${members.join(',')}}`;
   });
   return batch === 1 ? (items[0] ?? '') : `{"events":[${items.join(',')}]}`;
 }
 
-/** In turns words, numbers and truths. */
-function propertiesText(count: number, random: Random): string {
-  const value = (at: number) => {
-    if (at % 3 === 1) return random.below(64);
-    return at % 3 === 2 ? random.chance(0.5) : `"value-${random.below(1_000)}"`;
-  };
-  return Array.from({ length: count }, (_, at) => `"p${at}":${value(at)}`).join(',');
+function propertyValue(at: number, random: Random): string {
+  if (at % 3 === 1) return String(random.below(64));
+  return at % 3 === 2 ? String(random.chance(0.5)) : `"value-${random.below(1_000)}"`;
 }
 
-function headOf({ host, key, batch, gzip, keyPrefix }: TesterBodyOptions, length: number): Buffer {
+function headOf({ host, key, batch, gzip, keyPrefix }: LoadBodyOptions, length: number): Buffer {
   const lines = [
     `POST /api/v1/usage/events${batch === 1 ? '' : '/batch'} HTTP/1.1`,
     `Host: ${host}`,
     `Authorization: Bearer ${key}`,
     'Content-Type: application/json',
-    ...(batch === 1 ? [`Idempotency-Key: ${keyPrefix}${'0'.repeat(KEY_DIGITS)}`] : []),
+    ...(batch === 1 ? [`Idempotency-Key: ${keyPrefix}${NO_DIGITS}`] : []),
     ...(gzip ? ['Content-Encoding: gzip'] : []),
     `Content-Length: ${length}`,
   ];
@@ -138,4 +139,22 @@ function zipped(plain: Buffer, bodyAt: number): Buffer {
   const body = gzipSync(plain.subarray(bodyAt), { level: 1 });
   const head = plain.toString('latin1', 0, bodyAt).replace(/(Content-Length: )\d+/, `$1${body.length}`);
   return Buffer.concat([Buffer.from(head, 'latin1'), body]);
+}
+
+/** Where the digits of each key begin. */
+function placesOf(request: Buffer, keyPrefix: string): number[] {
+  const key = keyPrefix + NO_DIGITS;
+  const places: number[] = [];
+  for (let at = request.indexOf(key); at >= 0; at = request.indexOf(key, at + 1)) {
+    places.push(at + keyPrefix.length);
+  }
+  return places;
+}
+
+function writeDigits(buffer: Buffer, place: number, number: number): void {
+  let left = number;
+  for (let at = place + KEY_DIGITS - 1; at >= place; at--) {
+    buffer[at] = ZERO + (left % 10);
+    left = Math.floor(left / 10);
+  }
 }

@@ -1,16 +1,15 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { createTesterBody } from './tester-body.ts';
+import { createLoadBody } from './load-body.ts';
 
 const options = {
   host: 'localhost:8080',
   key: 'sk_test_x',
   customers: ['cus_a', 'cus_b'],
-  meterKey: 'm',
+  meterKeys: ['m'],
   batch: 50,
   replays: 0.5,
-  properties: 4,
-  gzip: false,
+  properties: ['p0', 'p1', 'p2', 'p3'],
   nowMs: Date.UTC(2026, 10, 22),
   seed: 3,
   keyPrefix: 'run-0-',
@@ -33,7 +32,7 @@ function itemsOf(request: Buffer, isGzip = false): SentItem[] {
 
 describe('a body of the load tester', () => {
   it('replays only what was acknowledged, exactly as it was', () => {
-    const body = createTesterBody(options);
+    const body = createLoadBody(options);
     const seen = new Map<string, string>();
     let replays = 0;
     for (let turn = 0; turn < 20; turn++) {
@@ -52,12 +51,12 @@ describe('a body of the load tester', () => {
   });
 
   it('replays nothing of a send that was not acknowledged', () => {
-    const body = createTesterBody(options);
+    const body = createLoadBody(options);
     for (let turn = 0; turn < 5; turn++) expect(body.next().replayed.every((one) => one === 0)).toBe(true);
   });
 
   it('names the customer and the value of each event', () => {
-    const { request, customers, thousandths } = createTesterBody(options).next();
+    const { request, customers, thousandths } = createLoadBody(options).next();
     for (const [at, item] of itemsOf(request).entries()) {
       expect(item.customerId).toBe(options.customers[customers[at] ?? 9]);
       expect(Math.round(item.value * 1_000)).toBe(thousandths[at]);
@@ -66,13 +65,13 @@ describe('a body of the load tester', () => {
   });
 
   it('packs the same body', () => {
-    const packed = createTesterBody({ ...options, gzip: true }).next();
-    const plain = createTesterBody(options).next();
+    const packed = createLoadBody({ ...options, gzip: true }).next();
+    const plain = createLoadBody(options).next();
     expect(itemsOf(packed.request, true)).toEqual(itemsOf(plain.request));
   });
 
   it('is a request to the single endpoint when it holds one event', () => {
-    const { request, kind } = createTesterBody({ ...options, batch: 1 }).next();
+    const { request, kind } = createLoadBody({ ...options, batch: 1 }).next();
     const text = request.toString();
     expect(kind).toBe('single');
     expect(text).toMatch(/^POST \/api\/v1\/usage\/events HTTP/);
