@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
+import type { BillingCycle } from './rules/billing-period.ts';
 import type { CustomerGrants, HeldSubscription } from './rules/resolve-entitlements.ts';
-import type { BillingCycle } from './rules/subscription-period.ts';
 import {
   type CustomerGrantsQuestion,
   type CustomerGrantsRow,

@@ -223,7 +223,7 @@ export function envelopeSchema(type: EventType): TObject {
 
 /** `CustomerCreatedEvent` for `customer.created`. */
 export function envelopeName(type: EventType): string {
-  const words = type.split('.').map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`);
+  const words = type.split(/[._]/).map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`);
   return `${words.join('')}Event`;
 }
 

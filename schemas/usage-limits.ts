@@ -13,5 +13,8 @@ export const USAGE_LIMITS = {
 export const AGGREGATIONS = ['sum', 'count', 'max', 'latest', 'unique'] as const;
 export type Aggregation = (typeof AGGREGATIONS)[number];
 
+/** For these it matters which of two events came later: a line of theirs holds its arrival. */
+export const ORDERED_AGGREGATIONS: ReadonlySet<Aggregation> = new Set(['latest']);
+
 /** A meter's key must not begin like an id, nor be a path segment that clients remove from paths. */
 export const RESERVED_METER_KEY = 'meter_|\\.{1,2}$';

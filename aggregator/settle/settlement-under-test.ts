@@ -1,11 +1,11 @@
 import type { Pool } from 'pg';
+import { addMonths } from '../../domain/rules/billing-period.ts';
 import {
   type MeteredFacts,
   type MeteredSource,
   termAfter,
   UNMETERED,
 } from '../../domain/rules/metered-terms.ts';
-import { addMonths } from '../../domain/rules/subscription-period.ts';
 import { readTermsOfCustomers, replaceMeteredTerms } from '../../domain/store/metered-terms.ts';
 import { markMeters } from '../../domain/store/settlement-marks.ts';
 import type { TouchedCustomerMeter } from '../../schemas/stored/frame.ts';

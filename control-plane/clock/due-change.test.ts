@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addMonths, cycleOf, later, type PeriodLength } from '../../domain/rules/subscription-period.ts';
+import { addMonths, cycleOf, later, type PeriodLength } from '../../domain/rules/billing-period.ts';
 import type { SubscriptionRow } from '../store/subscriptions.ts';
 import { fieldsOfTerm } from '../subscriptions/subscription-fields.ts';
 import { daysLater as at, DAY_MS, PLAIN, START } from './clock-under-test.ts';

@@ -1,5 +1,5 @@
 /** The content of an event, as fields of a subscription here. */
-import { cycleOf, later, type PeriodLength } from '../../domain/rules/subscription-period.ts';
+import { cycleOf, later, type PeriodLength } from '../../domain/rules/billing-period.ts';
 import type { SubscriptionFields, SubscriptionRow } from '../store/subscriptions.ts';
 import { fieldsOfTerm, inPeriod, movedTo, pendingPlan } from '../subscriptions/subscription-fields.ts';
 import type { KeptEvent } from './kept-event.ts';

@@ -1,4 +1,4 @@
-import type { PeriodLength } from '../../domain/rules/subscription-period.ts';
+import type { PeriodLength } from '../../domain/rules/billing-period.ts';
 import { hasEnded } from '../../domain/rules/subscription-status.ts';
 import { Rejected } from '../../schemas/failures.ts';
 import type { Span } from '../../schemas/primitives/calendar.ts';

@@ -1,6 +1,6 @@
 /** The items of a subscription of the processor, and its customer. */
 
-import type { PeriodLength } from '../../domain/rules/subscription-period.ts';
+import type { PeriodLength } from '../../domain/rules/billing-period.ts';
 import { faultyText } from '../../schemas/primitives/exact-json.ts';
 import { INTERVAL_COUNT_MAX } from '../../schemas/resources/subscriptions.ts';
 import type { StripeItem, StripeSubscription } from './event-shapes.ts';

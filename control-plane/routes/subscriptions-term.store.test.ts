@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addMonths } from '../../domain/rules/subscription-period.ts';
+import { addMonths } from '../../domain/rules/billing-period.ts';
 import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 import { inMinutes, subscriptionsUnderTest } from '../subscriptions/subscriptions-under-test.ts';
 

@@ -1,4 +1,4 @@
-import { termPeriodAt } from '../../domain/rules/subscription-period.ts';
+import { termPeriodAt } from '../../domain/rules/billing-period.ts';
 import { hasEnded } from '../../domain/rules/subscription-status.ts';
 import { Defect, Rejected } from '../../schemas/failures.ts';
 import { requireMatch } from '../http/etag.ts';

@@ -15,7 +15,7 @@ export interface SubscriptionFields {
   currentPeriodEnd: Date;
   /** From when on it counts. */
   startsAt: Date;
-  /** The series of its periods, see domain/rules/subscription-period.ts. */
+  /** The series of its periods, see domain/rules/billing-period.ts. */
   anchor: Date;
   interval: Interval;
   intervalCount: number;

@@ -1,4 +1,4 @@
-import { isSameCourse } from '../../domain/rules/subscription-period.ts';
+import { isSameCourse } from '../../domain/rules/billing-period.ts';
 import { hasEnded } from '../../domain/rules/subscription-status.ts';
 import type { ChangeEvent } from '../../schemas/events.ts';
 import { Defect, Rejected } from '../../schemas/failures.ts';

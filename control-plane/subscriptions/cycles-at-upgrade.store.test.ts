@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { expect, it } from 'vitest';
-import { addMonths, periodAt, termPeriodAt } from '../../domain/rules/subscription-period.ts';
+import { addMonths, periodAt, termPeriodAt } from '../../domain/rules/billing-period.ts';
 import { migratePostgres } from '../../infra/postgres/migrate.ts';
 import { databaseOfBefore } from '../../tests/support/database-of-before.ts';
 import { findSubscription, type SubscriptionRow } from '../store/subscriptions.ts';

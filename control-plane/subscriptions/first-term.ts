@@ -5,7 +5,7 @@ import {
   later,
   periodAt,
   type SubscriptionTerm,
-} from '../../domain/rules/subscription-period.ts';
+} from '../../domain/rules/billing-period.ts';
 import { Rejected } from '../../schemas/failures.ts';
 import type { NewSubscription } from '../../schemas/resources/subscriptions.ts';
 import { firstLength } from './period-length.ts';

@@ -6,7 +6,7 @@ import {
   later,
   type PeriodLength,
   type SubscriptionTerm,
-} from '../../domain/rules/subscription-period.ts';
+} from '../../domain/rules/billing-period.ts';
 import type { Span } from '../../schemas/primitives/calendar.ts';
 import type { SubscriptionPatch } from '../../schemas/resources/subscriptions.ts';
 import type { SubscriptionStatus } from '../../schemas/value-sets.ts';

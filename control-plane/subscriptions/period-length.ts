@@ -1,4 +1,4 @@
-import type { PeriodLength } from '../../domain/rules/subscription-period.ts';
+import type { PeriodLength } from '../../domain/rules/billing-period.ts';
 import { Rejected } from '../../schemas/failures.ts';
 import { INTERVAL_COUNT_MAX } from '../../schemas/resources/subscriptions.ts';
 import type { Interval } from '../../schemas/value-sets.ts';

@@ -3,7 +3,7 @@ import {
   cycleThrough,
   type SubscriptionTerm,
   termPeriodAt,
-} from '../../domain/rules/subscription-period.ts';
+} from '../../domain/rules/billing-period.ts';
 import { hasEnded } from '../../domain/rules/subscription-status.ts';
 /** Fields of a subscription that change together. */
 import type { Span } from '../../schemas/primitives/calendar.ts';

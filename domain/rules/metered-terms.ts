@@ -1,6 +1,6 @@
 import { calendarSpan, type Span } from '../../schemas/primitives/calendar.ts';
 import { decimalUnits } from '../../schemas/primitives/decimal.ts';
-import { isSameCourse, type SubscriptionTerm, termPeriodAt } from './subscription-period.ts';
+import { isSameCourse, type SubscriptionTerm, termPeriodAt } from './billing-period.ts';
 
 /*
  * The history of one customer meter: by which periods its usage is counted and up to which limit it is

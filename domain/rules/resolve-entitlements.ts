@@ -2,8 +2,8 @@ import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
 import type { FeatureType } from '../../schemas/resources/entitlement-values.ts';
 import type { Contribution } from '../../schemas/resources/entitlements.ts';
 import type { SubscriptionStatus } from '../../schemas/value-sets.ts';
+import type { BillingCycle, SubscriptionTerm } from './billing-period.ts';
 import { contributionsTo, type SourceGrant, wholeContribution } from './contributions.ts';
-import type { BillingCycle, SubscriptionTerm } from './subscription-period.ts';
 
 /** What a customer holds, as it is stored. */
 export interface CustomerGrants {

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { billingPeriod } from '../../domain/rules/billing-period.ts';
 import { CALENDAR_WINDOWS, calendarSpan, HOUR_MS, splitByHours } from './calendar.ts';
 
 // Mutants this suite catches: a week from Sunday; local time in place of UTC; floor and ceil swapped in the
@@ -28,8 +27,6 @@ describe('a calendar window', () => {
     ['month', '2026-12-31T23:59:59.999Z', '2026-12-01', '2027-01-01'],
   ] as const)('of a %s at %s is known', (window, at, from, to) => {
     expect(calendarSpan(window, Date.parse(at))).toEqual({ fromMs: Date.parse(from), toMs: Date.parse(to) });
-    if (window === 'month')
-      expect(billingPeriod(Date.parse(at))).toEqual(calendarSpan('month', Date.parse(at)));
   });
 });
 

@@ -102,7 +102,11 @@ describe('the ledger', () => {
     ['results out of order', (all) => all.reverse(), 'says index'],
     ['another value', (all) => spoilEvent(all, { value: markedNumber('77') }), 'value is'],
     ['another time', (all) => spoilEvent(all, { occurredAt: '2026-01-01T00:00:00.000Z' }), 'occurredAt is'],
-    ['the same value in other bytes', (all) => respell(ofStatus(all, 'duplicate')), 'other bytes'],
+    [
+      'the same value in other bytes',
+      (all) => all.filter(({ status }) => status === 'duplicate').forEach(respell),
+      'other bytes',
+    ],
     ['lost properties', (all) => spoilEvent(all, { properties: { lost: true } }), 'properties are'],
   ];
 

@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib';
+import { type Aggregation, ORDERED_AGGREGATIONS } from '../../schemas/usage-limits.ts';
 import { markedNumber, plainText, units } from './exact.ts';
 import type { Random } from './random.ts';
 import type { CustomerPlan, World } from './world.ts';
@@ -61,7 +62,7 @@ export function meanEvent(key: string, scope: EventScope): MeantEvent {
   const aggregation = world.meters[meter]?.aggregation;
   const sign = aggregation === 'sum' ? undefined : world.customers[customer]?.sign;
   const isTimed = !(scope.responsesShowEvents && random.chance(0.08));
-  const mayLackTime = aggregation !== 'latest' || scope.latestWithoutTimes;
+  const mayLackTime = !isOrdered(aggregation) || scope.latestWithoutTimes;
   const untimed = mayLackTime ? undefined : scope.nowMs - (crc32(key) % DAY_MS);
   return {
     key,
@@ -117,7 +118,7 @@ function pickMeter({ random, world, responsesShowEvents }: EventScope): number {
   const usable = world.meters
     .map((_, at) => at)
     .filter((at) => {
-      return responsesShowEvents || world.meters[at]?.aggregation !== 'latest';
+      return responsesShowEvents || !isOrdered(world.meters[at]?.aggregation);
     });
   return random.pick(usable);
 }
@@ -138,6 +139,10 @@ function valueText(random: Random): string {
     '-0.000000000001',
     '2.50',
   ]);
+}
+
+function isOrdered(aggregation: Aggregation | undefined): boolean {
+  return aggregation !== undefined && ORDERED_AGGREGATIONS.has(aggregation);
 }
 
 /** Never 0 where it has a sign. */

@@ -9,6 +9,7 @@ import {
   RECORD_BYTES,
   RECORD_WORDS,
 } from '../../../schemas/stored/record.ts';
+import { ORDERED_AGGREGATIONS } from '../../../schemas/usage-limits.ts';
 import type { CustomerMeter } from '../../registry-entries.ts';
 import type { Decided } from '../decided.ts';
 import type { CheckedItem } from './check-item.ts';
@@ -57,7 +58,7 @@ export function lineOf(line: Line, occurredAtMs: number, createdAtMs: number): s
 
 /** '=' keeps an empty property apart from a missing one, which a `unique` meter does not count. */
 function countedValue({ customerMeter: { meter }, checked: { properties }, arrival }: Line): string {
-  if (meter.aggregation === 'latest') return `"${arrivalText(arrival)}"`;
+  if (ORDERED_AGGREGATIONS.has(meter.aggregation)) return `"${arrivalText(arrival)}"`;
   if (meter.property === undefined) return '""';
   const stored = properties.values[properties.keys.indexOf(meter.property)];
   return stored === undefined ? '""' : quote(`=${propertyLabel(stored)}`);

@@ -1,3 +1,4 @@
+import { ORDERED_AGGREGATIONS } from '../../../schemas/usage-limits.ts';
 import type { CustomerMeter } from '../../registry-entries.ts';
 
 /**
@@ -39,6 +40,6 @@ const OF_LATEST = -1;
 function textsOf({ fingerprint, json, meter }: CustomerMeter): Buffer {
   const texts = [fingerprint, json, meter.property ?? ''].map((text) => Buffer.from(text));
   const lengths = Int32Array.from(texts, (text) => text.length);
-  if (meter.aggregation === 'latest') lengths[2] = OF_LATEST;
+  if (ORDERED_AGGREGATIONS.has(meter.aggregation)) lengths[2] = OF_LATEST;
   return Buffer.concat([Buffer.from(lengths.buffer), ...texts]);
 }

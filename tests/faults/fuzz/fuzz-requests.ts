@@ -1,3 +1,4 @@
+import { ORDERED_AGGREGATIONS } from '../../../schemas/usage-limits.ts';
 import { bodyMembers, meanEvent } from '../../support/planned-event.ts';
 import { createRandom, type Random } from '../../support/random.ts';
 import type { World } from '../../support/world.ts';
@@ -34,10 +35,12 @@ function isCommon(request: FuzzRequest, world: World, random: Random): boolean {
   const showsEvents = random.chance(0.2);
   const expected = expectResponse(request, world);
   if (showsEvents || !('items' in expected)) return !showsEvents;
-  const latest = world.meters.filter(({ aggregation }) => aggregation === 'latest');
+  const ordered = world.meters.filter(({ aggregation }) => ORDERED_AGGREGATIONS.has(aggregation));
   return expected.items.every(({ meant }) => {
     if (!meant) return true;
-    return meant.occurredAtMs !== undefined && !latest.some(({ id, key }) => [id, key].includes(meant.meter));
+    return (
+      meant.occurredAtMs !== undefined && !ordered.some(({ id, key }) => [id, key].includes(meant.meter))
+    );
   });
 }
 

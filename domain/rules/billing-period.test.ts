@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Span } from '../../schemas/primitives/calendar.ts';
 import { INTERVALS, type Interval } from '../../schemas/value-sets.ts';
-import { billingPeriod } from './billing-period.ts';
 import {
   addMonths,
   type BillingCycle,
@@ -16,8 +15,9 @@ import {
   periodAt,
   type SubscriptionTerm,
   termPeriodAt,
-} from './subscription-period.ts';
-import { walkedBoundaries, walkedPeriod } from './subscription-period-oracle.ts';
+} from './billing-period.ts';
+import { walkedBoundaries, walkedPeriod } from './billing-period-oracle.ts';
+import { meteredPeriod } from './metered-terms.ts';
 
 /*
  * Against an oracle that walks from day to day and knows no arithmetic of months.
@@ -96,7 +96,7 @@ describe('a period of the lattice', () => {
   });
 
   it('without a subscription is the calendar month', () => {
-    expect(billingPeriod(Date.parse('2026-02-10T00:00:00.000Z'))).toEqual(
+    expect(meteredPeriod([], Date.parse('2026-02-10T00:00:00.000Z'))).toEqual(
       spanOf('2026-02-01T00:00:00.000Z', '2026-03-01T00:00:00.000Z'),
     );
   });

@@ -1,6 +1,6 @@
 /** Periods by walking from day to day, for tests: no arithmetic of months. */
 import type { Span } from '../../schemas/primitives/calendar.ts';
-import type { BillingCycle } from './subscription-period.ts';
+import type { BillingCycle } from './billing-period.ts';
 
 const DAY_MS = 86_400_000;
 
