@@ -1,0 +1,83 @@
+import { larger, smaller } from '../credit-units.ts';
+import { type Charge, type ChargedTier, moneyUnits } from './charge.ts';
+import { chargeFlat } from './flat.ts';
+import { chargeGraduated } from './graduated.ts';
+import { roundToMinorUnit } from './money.ts';
+import { chargePackages } from './package.ts';
+import { chargePerUnit, type UsageOfValue } from './per-unit.ts';
+import { chargePercentage, type PercentageUsage } from './percentage.ts';
+import type { Price } from './price.ts';
+import { chargeSeats } from './seat.ts';
+import { chargeVolume } from './volume.ts';
+
+/** What was used from the beginning of a price's period up to some time in it, as the price's model needs it. */
+export interface PeriodUsage {
+  /** Of the meter, or the number of seats; in units of 10^-12. */
+  units: bigint;
+  /** For `per_unit`; without it all units are of no value. */
+  byValue?: readonly UsageOfValue[];
+  /** For `percentage`. */
+  byBound?: PercentageUsage;
+}
+
+/** What a price charges for a span within one of its periods. Money in units of 10^-24. */
+export interface RatedSpan {
+  quantity: bigint;
+  /** Whole minor units of the currency. */
+  amount: bigint;
+  /** Exact: before `minimum`, `maximum` and rounding. */
+  tiers?: ChargedTier[];
+}
+
+/**
+ * The difference of what the period costs up to the span's end and up to its beginning, so that the spans of
+ * a period add up to it in whatever way it is cut. `before`: usage up to the span's beginning; undefined
+ * where the span begins with the period, and has all that does not depend on usage.
+ */
+export function rateSpan(price: Price, until: PeriodUsage, before?: PeriodUsage): RatedSpan {
+  const [charge, earlier] = [chargeOf(price, until), before && chargeOf(price, before)];
+  return {
+    quantity: charge.quantity - (earlier?.quantity ?? 0n),
+    amount: billed(price, charge) - (earlier ? billed(price, earlier) : 0n),
+    ...(charge.tiers ? { tiers: lessEarlier(charge.tiers, earlier?.tiers) } : {}),
+  };
+}
+
+export function chargeOf(price: Price, usage: PeriodUsage): Charge {
+  const { units, byValue = [{ value: undefined, units }], byBound } = usage;
+  switch (price.model) {
+    case 'flat':
+      return chargeFlat(price);
+    case 'per_unit':
+      return chargePerUnit(price, byValue);
+    case 'graduated':
+      return chargeGraduated(price, units);
+    case 'volume':
+      return chargeVolume(price, units);
+    case 'package':
+      return chargePackages(price, units);
+    case 'percentage':
+      return chargePercentage(price, byBound ?? withoutFees(units));
+    case 'seat':
+      return chargeSeats(price, units);
+  }
+}
+
+/** Within the price's bounds, and rounded: the only place where money is. */
+function billed({ minimum, maximum, currency }: Price, { amount }: Charge): bigint {
+  const most = maximum === undefined ? amount : smaller(amount, moneyUnits(maximum));
+  const least = minimum === undefined ? most : moneyUnits(minimum);
+  return roundToMinorUnit(larger(most, least), currency);
+}
+
+function lessEarlier(tiers: readonly ChargedTier[], earlier: readonly ChargedTier[] = []): ChargedTier[] {
+  return tiers.map(({ quantity, amount }, at) => ({
+    quantity: quantity - (earlier[at]?.quantity ?? 0n),
+    amount: amount - (earlier[at]?.amount ?? 0n),
+  }));
+}
+
+/** A share of the sum alone needs no single events. */
+function withoutFees(units: bigint): PercentageUsage {
+  return { total: units, units, events: 0n, atMin: 0n, atMax: 0n, corrected: 0n };
+}
