@@ -4,7 +4,9 @@ import { Defect, Rejected } from '../../schemas/failures.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import type { Plan } from '../../schemas/resources/plans.ts';
 import type { RequestContext } from '../http/request-context.ts';
+import { copyPlanEntitlements, type PlanVersion } from '../store/plan-entitlements.ts';
 import { findPlan, isVersionPinned, lockPlan, type PlanRow, updatePlan } from '../store/plans.ts';
+import { findPlanPrices, insertPlanPrices } from '../store/price-sets.ts';
 import { beginCatalogueChange, recordCatalogueChange } from './catalogue-change.ts';
 
 /**
@@ -16,9 +18,20 @@ export async function planToChange(context: RequestContext, name: string): Promi
   return (await lockPlan(context.db, context.environment, name)) ?? unknownPlan(name);
 }
 
-/** Of a plan to change. */
-export async function nextVersion({ db, environment }: RequestContext, row: PlanRow): Promise<number> {
-  return versionAfterChange({ ...row, isPinned: await isVersionPinned(db, environment, row) });
+/**
+ * The version that a change of a locked plan is written to: its own, or the next one, which begins with the
+ * entitlements and prices of its own.
+ */
+export async function versionToWrite(context: RequestContext, row: PlanRow): Promise<PlanVersion> {
+  const { db, environment, nowMs } = context;
+  const own = { planId: row.id, version: row.version };
+  const isPinned = await isVersionPinned(db, environment, row);
+  const next = { planId: row.id, version: versionAfterChange({ ...row, isPinned }) };
+  if (next.version === own.version) return own;
+  await copyPlanEntitlements(db, row.id, { from: own.version, to: next.version });
+  const prices = await findPlanPrices(db, own);
+  if (prices.length > 0) await insertPlanPrices(db, next, { prices, nowMs });
+  return next;
 }
 
 /** Writes the changed fields of a plan. */
@@ -46,6 +59,16 @@ export async function recordPlanChange(
 /** By id or key. */
 export async function knownPlan({ db, environment }: RequestContext, name: string): Promise<PlanRow> {
   return (await findPlan(db, environment, name)) ?? unknownPlan(name);
+}
+
+/** Throws Rejected `plan_not_found` for a version that the plan does not have yet. */
+export function requestedVersion(
+  plan: PlanRow,
+  { version = plan.version }: { version?: number },
+): PlanVersion {
+  if (version <= plan.version) return { planId: plan.id, version };
+  const message = `The plan ${plan.id} has no version ${version}.`;
+  throw new Rejected('plan_not_found', message, { param: 'version' });
 }
 
 function unknownPlan(name: string): never {

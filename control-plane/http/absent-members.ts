@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import { branchOf } from './union-branch.ts';
 
 interface Shape {
   type?: string | string[];
@@ -19,6 +20,8 @@ interface Shape {
 export function dropNulls(schema: TSchema, body: unknown): boolean {
   const { properties = {}, patternProperties = {}, required = [], items, anyOf } = schema as Shape;
   if (typeof body !== 'object' || body === null) return false;
+  const branch = branchOf(schema, body);
+  if (branch) return dropNulls(branch, body);
   let dropped = false;
   for (const branch of anyOf ?? []) dropped = dropNulls(branch, body) || dropped;
   if (Array.isArray(body)) {

@@ -35,6 +35,8 @@ const formats = {
 // An infinite number (1e400) is a number that is too large, for which the handler has the better message.
 const options = {
   strict: true,
+  // Of a union the branch that its member names: its errors are those that are reported.
+  discriminator: true,
   strictNumbers: false,
   strictTypes: false,
   useDefaults: true,
@@ -81,6 +83,7 @@ function paramOf({ instancePath, keyword, params, propertyName }: ErrorObject): 
     .slice(1)
     .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
   if (keyword === 'required') names.push(String(params.missingProperty));
+  if (keyword === 'discriminator') names.push(String(params.tag));
   if (propertyName !== undefined) names.push(propertyName);
   return names.join('.');
 }

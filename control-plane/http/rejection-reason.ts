@@ -14,6 +14,7 @@ const REASONS: Record<string, Reason> = {
   type: ({ params }) => mustBe([params.type].flat()),
   anyOf: ({ parentSchema }) => mustBe(typesOf(parentSchema?.anyOf)),
   enum: ({ params }) => `must be one of ${params.allowedValues.join(', ')}`,
+  discriminator: ({ params, parentSchema }) => `must be one of ${tagsOf(params.tag, parentSchema?.oneOf)}`,
   const: ({ params }) => `must be ${JSON.stringify(params.allowedValue)}`,
   format: ({ params, data }) => FORMATS[params.format]?.(String(data)) ?? 'is not valid',
   pattern: ({ parentSchema }) => parentSchema?.['x-pattern-rule'] ?? 'is not valid',
@@ -41,6 +42,14 @@ export function rejectionHint({ keyword, params, parentSchema, data }: ErrorObje
   const unknown = Object.keys(data as object).filter((name) => !Object.hasOwn(known, name));
   const sent = misspelling(String(params.missingProperty), unknown);
   return sent === undefined ? '' : ` ${notKnown(sent)} Did you mean \`${params.missingProperty}\`?`;
+}
+
+/** The values of the member that names a branch. */
+function tagsOf(
+  tag: string,
+  branches: Array<{ properties: Record<string, { const: unknown }> }> = [],
+): string {
+  return branches.map(({ properties }) => properties[tag]?.const).join(', ');
 }
 
 const TYPES: Record<string, string> = {

@@ -13,6 +13,8 @@ interface Schema {
   properties?: Record<string, Schema>;
   items?: Schema;
   anyOf?: Schema[];
+  discriminator?: { propertyName: string };
+  oneOf?: Array<Schema & { properties: Record<string, { const?: unknown }> }>;
 }
 
 const bodies = Object.entries<Route>(ROUTES).flatMap(([operationId, { body }]) =>
@@ -24,7 +26,8 @@ describe('a misspelt field', () => {
     const objects = objectsIn(body as Schema);
     expect(objects, 'objects that this test cannot reach').toHaveLength(countObjects(body));
     for (const path of objects) {
-      expect(unknownFields(body, bodyWith([...path, 'sofft']))).toEqual([[...path, 'sofft'].join('.')]);
+      const place = path.filter((name) => !name.includes('='));
+      expect(unknownFields(body, bodyWith([...path, 'sofft']))).toEqual([[...place, 'sofft'].join('.')]);
     }
   });
 
@@ -46,13 +49,16 @@ describe('a misspelt field', () => {
   });
 });
 
-/** The places of objects with listed fields; of a list its first item. */
-function objectsIn({ properties, items, anyOf = [] }: Schema, path: string[] = []): string[][] {
+/** The places of objects with listed fields: of a list its first item, of a union each branch (`a=b`). */
+function objectsIn(schema: Schema, path: string[] = []): string[][] {
+  const { properties, items, anyOf = [], discriminator, oneOf = [] } = schema;
+  const tag = discriminator?.propertyName ?? '';
   return [
     ...(properties ? [path] : []),
     ...Object.entries(properties ?? {}).flatMap(([name, inner]) => objectsIn(inner, [...path, name])),
     ...(items ? objectsIn(items, [...path, '0']) : []),
     ...anyOf.flatMap((branch) => objectsIn(branch, path)),
+    ...oneOf.flatMap((branch) => objectsIn(branch, [...path, `${tag}=${branch.properties[tag]?.const}`])),
   ];
 }
 
@@ -67,5 +73,7 @@ function countObjects(node: unknown): number {
 /** `{a: [{b: 1}]}` for `a.0.b`. */
 function bodyWith([name, ...below]: string[]): unknown {
   if (name === undefined) return 1;
+  const [tag, value] = name.split('=');
+  if (tag && value) return Object.assign({ [tag]: value }, bodyWith(below));
   return name === '0' ? [bodyWith(below)] : { [name]: bodyWith(below) };
 }

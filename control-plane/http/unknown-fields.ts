@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import { branchOf } from './union-branch.ts';
 
 /**
  * Fields of a body that its schema does not name, as dotted paths: `entitlements.0.sofft`. Descends into
@@ -7,7 +8,9 @@ import type { TSchema } from 'typebox';
 export function unknownFields(schema: TSchema, body: unknown): string[] {
   const { properties, items, anyOf } = schema as Shape;
   if (typeof body !== 'object' || body === null) return [];
-  // No union of ours has two objects: the branch that lists fields is the matching one.
+  const branch = branchOf(schema, body);
+  if (branch) return unknownFields(branch, body);
+  // No union without a discriminator has two objects: the branch that lists fields is the matching one.
   if (anyOf) return anyOf.flatMap((branch) => unknownFields(branch, body));
   if (!properties && !items) return [];
   if (Array.isArray(body) !== (items !== undefined)) return [];
@@ -20,8 +23,9 @@ export function unknownFields(schema: TSchema, body: unknown): string[] {
 /** Names that are known at the place of this unknown field, for a hint. */
 export function siblingNames(schema: TSchema, path: string): string[] {
   const [name, ...below] = path.split('.');
-  const { properties = {}, items, anyOf } = schema as Shape;
-  if (anyOf) return anyOf.flatMap((branch) => siblingNames(branch, path));
+  const { properties = {}, items, anyOf, oneOf } = schema as Shape;
+  const branches = anyOf ?? oneOf;
+  if (branches) return branches.flatMap((branch) => siblingNames(branch, path));
   const inner = items ?? (Object.hasOwn(properties, name ?? '') ? properties[name ?? ''] : undefined);
   return inner && below.length > 0 ? siblingNames(inner, below.join('.')) : Object.keys(properties);
 }
@@ -30,4 +34,5 @@ interface Shape {
   properties?: Record<string, TSchema>;
   items?: TSchema;
   anyOf?: TSchema[];
+  oneOf?: TSchema[];
 }

@@ -14,6 +14,7 @@ import * as integrations from '../../schemas/resources/integrations.ts';
 import * as meters from '../../schemas/resources/meters.ts';
 import * as overrides from '../../schemas/resources/overrides.ts';
 import * as plans from '../../schemas/resources/plans.ts';
+import * as prices from '../../schemas/resources/prices.ts';
 import * as products from '../../schemas/resources/products.ts';
 import * as service from '../../schemas/resources/service.ts';
 import * as subscriptions from '../../schemas/resources/subscriptions.ts';
@@ -39,6 +40,7 @@ const RESOURCES: object[] = [
   meters,
   overrides,
   plans,
+  prices,
   products,
   service,
   subscriptions,
@@ -85,9 +87,10 @@ const NAMES = new Map(NAMED_SCHEMAS.map(([name, json]) => [json, name]));
 
 const SCHEMAS = new Map(NAMED_SCHEMAS.map(([name, json]) => [name, insideReferring(JSON.parse(json))]));
 
-/** Objects with members, arrays of those, and text that holds one of them. */
+/** Objects with members, unions and arrays of those, and text that holds one of them. */
 function hasName(value: unknown): boolean {
-  const { type, properties = {}, items, contentSchema } = (value ?? {}) as Record<string, unknown>;
+  const { type, properties = {}, items, contentSchema, oneOf } = (value ?? {}) as Record<string, unknown>;
+  if (oneOf !== undefined) return true;
   if (type === 'array') return hasName(items);
   if (type === 'string') return contentSchema !== undefined;
   return type === 'object' && Object.keys(properties as object).length > 0;
@@ -101,7 +104,22 @@ function referring(schema: unknown): unknown {
 function insideReferring(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(referring);
   if (typeof schema !== 'object' || schema === null) return schema;
-  return Object.fromEntries(Object.entries(schema).map(([name, inner]) => [name, referring(inner)]));
+  const referred = Object.entries(schema).map(([name, inner]) => [name, referring(inner)] as const);
+  return withMapping(schema as Union, Object.fromEntries(referred));
+}
+
+interface Union {
+  discriminator?: { propertyName: string };
+  oneOf?: Array<{ properties: Record<string, { const: string }> }>;
+}
+
+/** Of a union the schema for each value of its discriminator, which is not the schema's name. */
+function withMapping({ discriminator, oneOf = [] }: Union, referred: Record<string, unknown>): unknown {
+  if (!discriminator) return referred;
+  const { propertyName } = discriminator;
+  const branches = referred.oneOf as Array<{ $ref: string }>;
+  const mapping = oneOf.map(({ properties }, at) => [properties[propertyName]?.const, branches[at]?.$ref]);
+  return { ...referred, discriminator: { propertyName, mapping: Object.fromEntries(mapping) } };
 }
 
 /** As JSON. A field with a default is optional here; the check fills it in first and then requires it. */

@@ -4,16 +4,16 @@ import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import type { Addon, AddonEntitlements } from '../../schemas/resources/addons.ts';
 import { beginCatalogueChange, recordCatalogueChange } from '../changes/catalogue-change.ts';
 import { changedFields } from '../changes/changed-fields.ts';
+import { knownAddon } from '../changes/known-addon.ts';
 import { touchEntitlements } from '../entitlements/changes/touch-entitlements.ts';
 import { requireMatch } from '../http/etag.ts';
 import { pageOf } from '../http/page.ts';
-import type { Handlers, RequestContext } from '../http/request-context.ts';
+import type { Handlers } from '../http/request-context.ts';
 import { readEntitlementValues, shownEntitlements } from '../input/read-entitlement-values.ts';
 import { isOtherPrices, mapPrices } from '../processor/map-prices.ts';
 import {
   type AddonRow,
   deleteAddonEntitlements,
-  findAddon,
   insertAddon,
   insertAddonEntitlements,
   listAddonEntitlements,
@@ -22,10 +22,13 @@ import {
   updateAddon,
 } from '../store/addons.ts';
 import type { EntitlementValueRow } from '../store/entitlement-values.ts';
+import { addonPriceHandlers } from './addon-prices.ts';
 
 type AddonOperation = Extract<keyof Handlers, `addons.${string}`>;
 
 export const addonHandlers: Pick<Handlers, AddonOperation> = {
+  ...addonPriceHandlers,
+
   'addons.list': async ({ db, environment }, { query }) => {
     const { rows, total } = await listAddons(db, environment, query);
     return pageOf(rows.map(shownAddon), total, query);
@@ -88,12 +91,6 @@ export const addonHandlers: Pick<Handlers, AddonOperation> = {
     return after;
   },
 };
-
-async function knownAddon({ db, environment }: RequestContext, name: string): Promise<AddonRow> {
-  const row = await findAddon(db, environment, name);
-  if (row) return row;
-  throw new Rejected('not_found', `There is no add-on ${name}.`, { param: 'addonId' });
-}
 
 function shownAddon({ id, key, name, processorPriceIds, createdAt, updatedAt }: AddonRow): Addon {
   return {

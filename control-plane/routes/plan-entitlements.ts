@@ -1,7 +1,12 @@
-import { Rejected } from '../../schemas/failures.ts';
 import type { PlanEntitlements } from '../../schemas/resources/plans.ts';
 import { recordCatalogueChange } from '../changes/catalogue-change.ts';
-import { knownPlan, nextVersion, planToChange, writePlan } from '../changes/change-plan.ts';
+import {
+  knownPlan,
+  planToChange,
+  requestedVersion,
+  versionToWrite,
+  writePlan,
+} from '../changes/change-plan.ts';
 import { changedFields } from '../changes/changed-fields.ts';
 import { touchEntitlements } from '../entitlements/changes/touch-entitlements.ts';
 import { requireMatch } from '../http/etag.ts';
@@ -20,9 +25,7 @@ type EntitlementOperation = 'plans.retrieveEntitlements' | 'plans.replaceEntitle
 export const planEntitlementHandlers: Pick<Handlers, EntitlementOperation> = {
   'plans.retrieveEntitlements': async (context, { params, query }) => {
     const plan = await knownPlan(context, params.planId);
-    const { version = plan.version } = query;
-    if (version > plan.version) throw noVersion(plan.id, version);
-    const place = { planId: plan.id, version };
+    const place = requestedVersion(plan, query);
     return shownSet(place, await listPlanEntitlements(context.db, context.environment, place));
   },
 
@@ -34,7 +37,7 @@ export const planEntitlementHandlers: Pick<Handlers, EntitlementOperation> = {
     requireMatch(context, before);
     const values = await readEntitlementValues(context, bodyText);
     if (changedFields(before, shownSet(old, values)).length === 0) return before;
-    const next = { planId: plan.id, version: await nextVersion(context, plan) };
+    const next = await versionToWrite(context, plan);
     await deletePlanEntitlements(db, next);
     await insertPlanEntitlements(db, next, values);
     await writePlan(context, plan, { version: next.version });
@@ -48,10 +51,4 @@ export const planEntitlementHandlers: Pick<Handlers, EntitlementOperation> = {
 
 function shownSet(place: PlanVersion, rows: readonly EntitlementValueRow[]): PlanEntitlements {
   return { ...place, entitlements: shownEntitlements(rows) };
-}
-
-function noVersion(planId: string, version: number): Rejected {
-  return new Rejected('plan_not_found', `The plan ${planId} has no version ${version}.`, {
-    param: 'version',
-  });
 }

@@ -8,10 +8,10 @@ import type { PlanStatus } from '../../schemas/value-sets.ts';
 import { beginCatalogueChange, recordCatalogueChange } from '../changes/catalogue-change.ts';
 import {
   knownPlan,
-  nextVersion,
   planToChange,
   recordPlanChange,
   shownPlan,
+  versionToWrite,
   writePlan,
 } from '../changes/change-plan.ts';
 import { illegalTransition } from '../changes/illegal-transition.ts';
@@ -19,15 +19,16 @@ import { requireMatch } from '../http/etag.ts';
 import { pageOf } from '../http/page.ts';
 import type { Handlers, RequestContext } from '../http/request-context.ts';
 import { isOtherPrices, mapPrices } from '../processor/map-prices.ts';
-import { copyPlanEntitlements } from '../store/plan-entitlements.ts';
 import { insertPlan, listPlans, type PlanRow } from '../store/plans.ts';
 import { planEntitlementHandlers } from './plan-entitlements.ts';
+import { planPriceHandlers } from './plan-prices.ts';
 import { registerProduct } from './products.ts';
 
 type PlanOperation = Extract<keyof Handlers, `plans.${string}` | 'createPlan'>;
 
 export const planHandlers: Pick<Handlers, PlanOperation> = {
   ...planEntitlementHandlers,
+  ...planPriceHandlers,
 
   'plans.list': async ({ db, environment }, { query }) => {
     const { rows, total } = await listPlans(db, environment, query);
@@ -59,10 +60,7 @@ export const planHandlers: Pick<Handlers, PlanOperation> = {
     if (isMapped) await mapPrices(context, { planId: row.id }, processorPriceIds);
     if (productId !== row.productId) await registerProduct(context, productId);
     // Prices of the processor are not part of what a version offers: they make no new version.
-    const version = isSame ? row.version : await nextVersion(context, row);
-    if (version !== row.version) {
-      await copyPlanEntitlements(context.db, row.id, { from: row.version, to: version });
-    }
+    const { version } = isSame ? row : await versionToWrite(context, row);
     const updated = await writePlan(context, row, { name, description, productId, version });
     const event = { type: 'plan.updated' as const, data: { planId: row.id, version } };
     return recordPlanChange(context, [row, updated], event);

@@ -70,6 +70,19 @@ export async function findMeter(
   return rows[0];
 }
 
+/** By key or id, in no order. */
+export async function findMeters(
+  db: Database,
+  environment: string,
+  names: readonly string[],
+): Promise<MeterRow[]> {
+  const { rows } = await db.query<MeterRow>(
+    `SELECT ${COLUMNS} FROM meters WHERE environment = $1 AND (id = ANY($2) OR key = ANY($2))`,
+    [environment, names],
+  );
+  return rows;
+}
+
 /** As {@link findMeter}, locked against changes for the rest of the transaction. */
 export async function lockMeter(
   db: Database,

@@ -24,5 +24,3 @@ const DIGITS: ReadonlyMap<string, number> = new Map(
 export function minorUnitDigits(currency: string): number | undefined {
   return DIGITS.get(currency);
 }
-
-export const CURRENCY_CODES: readonly string[] = [...DIGITS.keys()].sort();

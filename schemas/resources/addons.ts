@@ -3,6 +3,7 @@ import { API_BASE, defineRoute } from '../route.ts';
 import { EntitlementSet, GivenEntitlements } from './entitlement-values.ts';
 import { Name, NamedId, Nothing, PageQuery, pageOf, ruled, Timestamp } from './fields.ts';
 import { ProcessorPriceIds } from './integrations.ts';
+import { PriceSet, REPLACED } from './prices.ts';
 
 export const NewAddon = Type.Object({
   key: Type.String({
@@ -41,6 +42,9 @@ export const AddonEntitlements = Type.Object({
 });
 export type AddonEntitlements = Static<typeof AddonEntitlements>;
 
+export const AddonPrices = Type.Object({ addonId: Type.String(), ...PriceSet.properties });
+export type AddonPrices = Static<typeof AddonPrices>;
+
 const AddonParams = Type.Object({
   addonId: Type.String({ ...NamedId, description: "The add-on's id or key." }),
 });
@@ -53,6 +57,12 @@ const itsEntitlements = {
   status: 200,
   response: AddonEntitlements,
   etag: true,
+} as const;
+
+const itsPrices = {
+  ...itsEntitlements,
+  path: `${API_BASE}/addons/{addonId}/prices`,
+  response: AddonPrices,
 } as const;
 
 export const addonRoutes = {
@@ -133,5 +143,24 @@ export const addonRoutes = {
     body: EntitlementSet,
     example: { entitlements: [{ featureKey: 'seats', value: 1 }] },
     errors: ['not_found', 'feature_not_found', 'precondition_failed', 'value_invalid'],
+  }),
+  'addons.retrievePrices': defineRoute({
+    ...itsPrices,
+    method: 'GET',
+    access: 'plans:read',
+    summary: 'Retrieve the prices of an add-on',
+    errors: ['not_found'],
+  }),
+  'addons.replacePrices': defineRoute({
+    ...itsPrices,
+    method: 'PUT',
+    access: 'plans:write',
+    summary: 'Replace the prices of an add-on',
+    description: `${REPLACED} Each unit of the quantity of the add-on is charged the prices once.`,
+    body: PriceSet,
+    example: {
+      prices: [{ key: 'seat', currency: 'EUR', interval: 'month', model: 'flat', amount: 9 }],
+    },
+    errors: ['not_found', 'meter_not_found', 'feature_not_found', 'precondition_failed', 'value_invalid'],
   }),
 };

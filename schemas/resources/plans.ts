@@ -5,6 +5,7 @@ import { PLAN_STATUSES } from '../value-sets.ts';
 import { EntitlementSet, GivenEntitlements } from './entitlement-values.ts';
 import { Name, NamedId, Nothing, PageQuery, pageOf, Timestamp } from './fields.ts';
 import { ProcessorPriceIds } from './integrations.ts';
+import { PriceSet, REPLACED } from './prices.ts';
 
 const VERSION_MAX = 2 ** 31 - 1;
 
@@ -62,6 +63,13 @@ export const PlanEntitlements = Type.Object({
 });
 export type PlanEntitlements = Static<typeof PlanEntitlements>;
 
+export const PlanPrices = Type.Object({
+  planId: Type.String(),
+  version: Type.Integer(),
+  ...PriceSet.properties,
+});
+export type PlanPrices = Static<typeof PlanPrices>;
+
 const PlanParams = Type.Object({
   planId: Type.String({ ...NamedId, description: "The plan's id or key." }),
 });
@@ -76,6 +84,22 @@ const itsEntitlements = {
   response: PlanEntitlements,
   etag: true,
 } as const;
+
+const itsPrices = {
+  ...itsEntitlements,
+  path: `${API_BASE}/plans/{planId}/prices`,
+  response: PlanPrices,
+} as const;
+
+const VersionQuery = Type.Object({
+  version: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: VERSION_MAX,
+      description: 'The version of the plan. Default: the current version.',
+    }),
+  ),
+});
 
 export const planRoutes = {
   'plans.list': defineRoute({
@@ -156,15 +180,7 @@ export const planRoutes = {
     method: 'GET',
     access: 'plans:read',
     summary: 'Retrieve the entitlements of a plan',
-    query: Type.Object({
-      version: Type.Optional(
-        Type.Integer({
-          minimum: 1,
-          maximum: VERSION_MAX,
-          description: 'The version of the plan. Default: the current version.',
-        }),
-      ),
-    }),
+    query: VersionQuery,
     errors: ['plan_not_found'],
   }),
   'plans.replaceEntitlements': defineRoute({
@@ -181,5 +197,47 @@ export const planRoutes = {
     body: EntitlementSet,
     example: { entitlements: [{ featureKey: 'seats', value: 5 }] },
     errors: ['plan_not_found', 'feature_not_found', 'precondition_failed', 'value_invalid'],
+  }),
+  'plans.retrievePrices': defineRoute({
+    ...itsPrices,
+    method: 'GET',
+    access: 'plans:read',
+    summary: 'Retrieve the prices of a plan',
+    query: VersionQuery,
+    errors: ['plan_not_found'],
+  }),
+  'plans.replacePrices': defineRoute({
+    ...itsPrices,
+    method: 'PUT',
+    access: 'plans:write',
+    summary: 'Replace the prices of a plan',
+    description:
+      `${REPLACED} A draft is changed in place until a subscription is pinned to it. For any other plan ` +
+      'this creates the next version, which applies at once to every subscription that is not pinned.',
+    query: Nothing,
+    body: PriceSet,
+    example: {
+      prices: [
+        { key: 'base', currency: 'EUR', interval: 'month', model: 'flat', amount: 49 },
+        {
+          key: 'calls',
+          currency: 'EUR',
+          interval: 'month',
+          model: 'graduated',
+          meterKey: 'calls',
+          tiers: [
+            { upTo: 1000, unitAmount: 0 },
+            { upTo: null, unitAmount: 0.002 },
+          ],
+        },
+      ],
+    },
+    errors: [
+      'plan_not_found',
+      'meter_not_found',
+      'feature_not_found',
+      'precondition_failed',
+      'value_invalid',
+    ],
   }),
 };

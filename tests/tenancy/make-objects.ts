@@ -39,9 +39,7 @@ export async function makeObjects(client: WatchedClient, tenant: Tenant): Promis
   });
   const plan = await make('createPlan', { productId: product.id, name: marker });
   const addon = await make('addons.create', { key: `addon-${name}`, name: marker });
-  const entitlements = [{ featureKey: feature.key, value: 5 }];
-  await make('plans.replaceEntitlements', { entitlements }, { planId: plan.id });
-  await make('addons.replaceEntitlements', { entitlements }, { addonId: addon.id });
+  await offer(make, { planId: plan.id, addonId: addon.id }, [feature.key, meter.key]);
   const subscription = await make('subscriptions.create', {
     customerId: customer.id,
     planId: plan.id,
@@ -122,4 +120,19 @@ function signedEvent({ marker, secret, isLive }: { marker: string; secret: strin
   });
   const signature = createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex');
   return { id, body, headers: { 'stripe-signature': `t=${seconds},v1=${signature}` } };
+}
+
+/** Entitlements and prices of a plan and an add-on. */
+async function offer(
+  make: Make,
+  { planId, addonId }: { planId: string; addonId: string },
+  [featureKey, meterKey]: [string, string],
+): Promise<void> {
+  const entitlements = [{ featureKey, value: 5 }];
+  await make('plans.replaceEntitlements', { entitlements }, { planId });
+  await make('addons.replaceEntitlements', { entitlements }, { addonId });
+  const price = { key: 'use', currency: 'EUR', interval: 'month', model: 'per_unit', unitAmount: 1 };
+  const prices = [{ ...price, meterKey }];
+  await make('plans.replacePrices', { prices }, { planId });
+  await make('addons.replacePrices', { prices }, { addonId });
 }

@@ -53,12 +53,18 @@ const OWN_TEXTS = [
 /** Query parameters that an operation cannot do without. */
 const NEEDED: Record<string, string> = { dimension: 'region' };
 
+const EUR = { currency: 'EUR', interval: 'month' };
+const SEAT_PRICE = { prices: [{ ...EUR, key: 'seats', model: 'seat', featureKey: '', unitAmount: 1 }] };
+const USAGE_PRICE = { prices: [{ ...EUR, key: 'use', model: 'per_unit', meterKey: '', unitAmount: 1 }] };
+
 /** Where an operation's example omits a reference that its body may have. */
 const FURTHER_BODIES: Partial<Record<OperationId, object[]>> = {
   'features.create': [{ key: 'further', name: 'Further', type: 'metered', meterKey: '' }],
   'subscriptions.create': [{ customerId: '', planId: '', addons: [{ addonId: '', quantity: 1 }] }],
   'subscriptions.update': [{ planId: '' }, { planId: '', at: 'period_end' }],
   'features.update': [{ meterKey: '' }],
+  'plans.replacePrices': [SEAT_PRICE],
+  'addons.replacePrices': [SEAT_PRICE, USAGE_PRICE],
   'plans.update': [{ productId: '' }],
 };
 

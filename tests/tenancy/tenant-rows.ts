@@ -8,6 +8,8 @@ const BELONGS: Record<string, string> = {
   workspaces: 'id = (SELECT workspace_id FROM environments WHERE id = $1)',
   environments: 'id = $1',
   plan_entitlements: 'plan_id IN (SELECT id FROM plans WHERE environment = $1)',
+  plan_prices: 'plan_id IN (SELECT id FROM plans WHERE environment = $1)',
+  addon_prices: 'addon_id IN (SELECT id FROM addons WHERE environment = $1)',
   addon_entitlements: 'addon_id IN (SELECT id FROM addons WHERE environment = $1)',
   subscription_addons: 'subscription_id IN (SELECT id FROM subscriptions WHERE environment = $1)',
 };

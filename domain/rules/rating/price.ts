@@ -1,6 +1,6 @@
 import type { Interval } from '../../../schemas/value-sets.ts';
 
-/** A price as a plan or an add-on has it. Amounts and quantities are decimal texts, amounts in the currency. */
+/** A price of a plan or an add-on. Amounts and quantities are decimal texts, amounts in the currency. */
 export type Price = FlatPrice | PerUnitPrice | TieredPrice | PackagePrice | PercentagePrice | SeatPrice;
 
 interface AnyPrice {
@@ -73,7 +73,7 @@ export interface PercentagePrice extends AnyPrice {
   max?: string;
 }
 
-/** Each seat that the customer has: the value of a limit feature. */
+/** Each seat that the customer has: the value of a feature. */
 export interface SeatPrice extends AnyPrice {
   model: 'seat';
   featureKey: string;

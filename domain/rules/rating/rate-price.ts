@@ -10,7 +10,7 @@ import type { Price } from './price.ts';
 import { chargeSeats } from './seat.ts';
 import { chargeVolume } from './volume.ts';
 
-/** What was used from the beginning of a price's period up to some time in it, as the price's model needs it. */
+/** What was used from the beginning of a price's period up to some time in it, as its model needs it. */
 export interface PeriodUsage {
   /** Of the meter, or the number of seats; in units of 10^-12. */
   units: bigint;

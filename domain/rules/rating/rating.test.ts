@@ -6,9 +6,9 @@ import { chargeOf, rateSpan } from './rate-price.ts';
 import { expectedAmount, prices, type UsedEvent, usageOf, usedEvents } from './rating-oracle.ts';
 
 /*
- * Mutants that turn it red: a tier that excludes its own end; the first tier's flat amount only where there is
- * usage; a package that is charged only when it is full; the cheapest units included first; rounding half up;
- * usage below zero charged; corrections of a percentage left out.
+ * Mutants that turn it red: a tier that excludes its own end; the first tier's flat amount only where there
+ * is usage; a package that is charged only when it is full; the cheapest units included first; rounding half
+ * up; usage below zero charged; corrections of a percentage left out.
  */
 const CASES = Number(process.env.METERGATE_PRICES ?? 5_000);
 const SLOW = { timeout: 600_000 };

@@ -1,4 +1,4 @@
--- The schema after migration 12, for review. By `npm run schema`; nothing runs it.
+-- The schema after migration 13, for review. By `npm run schema`; nothing runs it.
 
 CREATE TABLE addon_entitlements (
   addon_id text NOT NULL,
@@ -11,6 +11,14 @@ CREATE TABLE addon_entitlements (
   CONSTRAINT addon_entitlements_pkey PRIMARY KEY (addon_id, feature_id)
 );
 CREATE INDEX addon_entitlements_feature ON public.addon_entitlements USING btree (feature_id);
+
+CREATE TABLE addon_prices (
+  addon_id text NOT NULL,
+  starts_at timestamp with time zone NOT NULL,
+  prices jsonb NOT NULL,
+  CONSTRAINT addon_prices_addon_id_fkey FOREIGN KEY (addon_id) REFERENCES addons(id),
+  CONSTRAINT addon_prices_pkey PRIMARY KEY (addon_id, starts_at)
+);
 
 CREATE TABLE addons (
   id text NOT NULL,
@@ -473,6 +481,15 @@ CREATE TABLE plan_entitlements (
   CONSTRAINT plan_entitlements_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans(id)
 );
 CREATE INDEX plan_entitlements_feature ON public.plan_entitlements USING btree (feature_id);
+
+CREATE TABLE plan_prices (
+  plan_id text NOT NULL,
+  version integer NOT NULL,
+  starts_at timestamp with time zone NOT NULL,
+  prices jsonb NOT NULL,
+  CONSTRAINT plan_prices_pkey PRIMARY KEY (plan_id, version, starts_at),
+  CONSTRAINT plan_prices_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans(id)
+);
 
 CREATE TABLE plans (
   id text NOT NULL,

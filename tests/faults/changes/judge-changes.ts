@@ -107,6 +107,7 @@ const EVENTS_OF: Record<string, string[]> = {
   'credits.grant': ['credit.granted'],
   'plans.update': ['plan.updated'],
   'plans.replaceEntitlements': ['plan.updated'],
+  'plans.replacePrices': ['plan.updated'],
   'plans.publish': ['plan.published'],
   'plans.archive': ['plan.archived'],
   'features.update': ['feature.updated'],
@@ -128,7 +129,8 @@ function eventsOfSubscription(id: string, before: Snapshot | null, after: Snapsh
 /** What an object was before a change is what it was after the one before. */
 function brokenHistories({ entries }: StoredChanges): string[] {
   const whole = entries.filter(
-    ({ action, objectId }) => OURS.test(objectId) && !/Entitlements$/.test(action) && !SENDS.test(action),
+    ({ action, objectId }) =>
+      OURS.test(objectId) && !/(Entitlements|Prices)$/.test(action) && !SENDS.test(action),
   );
   return [...groupedBy(whole, ({ objectId }) => objectId)].flatMap(([objectId, history]) => {
     return history.slice(1).flatMap(({ action, before }, at) => {

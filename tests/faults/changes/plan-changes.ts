@@ -38,16 +38,17 @@ export function planChanges(random: Random, run: string, taken: Set<string>) {
   const known = new Map(Object.keys(NAMES).map((name) => [name, [] as string[]]));
   let drawn = 0;
 
-  function filled(name: string, example: unknown): unknown {
+  /** A key in a list is a name within its own object. */
+  function filled(name: string, example: unknown, isListed = false): unknown {
     if (known.has(name)) return random.pick(known.get(name) ?? []);
-    if (Array.isArray(example)) return example.map((one) => filled('', one));
+    if (Array.isArray(example)) return example.map((one) => filled('', one, true));
     if (typeof example === 'object' && example !== null) {
       const values = Object.entries(example).map(([inner, value]) => {
-        return [inner, filled(name === 'metadata' ? 'name' : inner, value)];
+        return [inner, filled(name === 'metadata' ? 'name' : inner, value, isListed)];
       });
       return Object.fromEntries(values);
     }
-    if (UNIQUE.has(name)) return `${run}-${drawn}`;
+    if (UNIQUE.has(name) && !isListed) return `${run}-${drawn}`;
     if (typeof example === 'number' && VARIED.has(name)) return 1 + random.below(300);
     return name === 'at' ? random.pick(['now', 'period_end']) : example;
   }
