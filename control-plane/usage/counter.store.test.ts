@@ -93,24 +93,30 @@ describe('a counter', () => {
     expect((await usage.read('sum?at=2001-01-01T00:00:00Z')).body.current).toBe(0);
   });
 
-  it('of a max below zero is not 0, over hours, edges and both', async () => {
-    await usage.makeMeter('cold', 'max');
-    const below = happenings
-      .slice(0, 50)
-      .map((one) => ({ ...one, units: one.units > 0n ? -one.units : one.units }));
-    await loadNow(below.map((one) => usage.logged(one, 'cold')));
-    const meter = await meterOf('cold');
-    const times = below.map(({ occurredAtMs }) => occurredAtMs).sort((a, b) => a - b);
-    for (const [from, to] of [
-      [0, 49],
-      [10, 20],
-      [3, 4],
-    ] as const) {
-      const span = { fromMs: times[from] ?? 0, toMs: times[to] ?? 0 };
-      const expected = expectedValue(within(below, span), 'max');
-      expect(unitsOf(await readCounter(warehouse, { ...newCustomer(), meter }, span))).toBe(expected);
-    }
-  });
+  const OF_VALUES = AGGREGATIONS.filter((one) => one !== 'unique');
+  const SIGNS = OF_VALUES.flatMap((one) => [[one, 'below', -1n] as const, [one, 'above', 1n] as const]);
+  it.each(SIGNS)(
+    'of %s of values %s zero is exact, over hours, edges and both',
+    async (aggregation, side, sign) => {
+      const key = `${aggregation}-${side}`;
+      await usage.makeMeter(key, aggregation);
+      const signed = happenings.slice(0, 50).map((one) => {
+        return { ...one, units: sign * (one.units < 0n ? -one.units : one.units + 1n) };
+      });
+      await loadNow(signed.map((one) => usage.logged(one, key)));
+      const meter = await meterOf(key);
+      const times = signed.map(({ occurredAtMs }) => occurredAtMs).sort((a, b) => a - b);
+      for (const [from, to] of [
+        [0, 49],
+        [10, 20],
+        [3, 4],
+      ] as const) {
+        const span = { fromMs: times[from] ?? 0, toMs: times[to] ?? 0 };
+        const expected = expectedValue(within(signed, span), aggregation);
+        expect(unitsOf(await readCounter(warehouse, { ...newCustomer(), meter }, span))).toBe(expected);
+      }
+    },
+  );
 
   it('contains nothing of another environment, whatever the names', async () => {
     await usage.makeMeter('fenced', 'sum');

@@ -3,7 +3,7 @@ import { type PrivateTargets, targetsOf } from '../../infra/platform/private-tar
 import type { Clock } from '../../infra/ports/clock.ts';
 import type { DeliveryMetrics } from '../metrics.ts';
 import { ATTEMPT_TIMEOUT_MS, type Attempt, type Send } from '../send/send.ts';
-import type { Target } from '../send/target.ts';
+import type { Target } from '../send/signing-target.ts';
 import type { DueDelivery } from '../store/take-due.ts';
 import { type Verdict, verdictOf } from './delivery-verdict.ts';
 

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { ATTEMPT_TIMEOUT_MS } from '../send/send.ts';
-import { type Target, targetOf } from '../send/target.ts';
+import { type Target, targetOf } from '../send/signing-target.ts';
 import { readEndpoints } from '../store/endpoints.ts';
 import { type DueDelivery, giveBack, takeDue } from '../store/take-due.ts';
 import type { Job } from './attempt-job.ts';

@@ -57,7 +57,7 @@ export function expectedValue(happenings: Happening[], aggregation: Aggregation)
   return aggregateOf(happenings, aggregation, {
     units: (one) => one.units,
     label: ({ properties }) => properties.region,
-    isLater,
+    isLater: (a, b) => isLater(a, b, aggregation),
   });
 }
 
@@ -132,8 +132,9 @@ export function unitsAsText(units: bigint): string {
   return `${units < 0n ? '-' : ''}${digits.slice(0, -12)}.${digits.slice(-12)}`;
 }
 
-function isLater(a: Happening, b: Happening): boolean {
+/** Ids decide in the end. They depend on the meter, and the meters of these tests are named by aggregation. */
+function isLater(a: Happening, b: Happening, meterKey: string): boolean {
   if (a.occurredAtMs !== b.occurredAtMs) return a.occurredAtMs > b.occurredAtMs;
   if (a.createdAtMs !== b.createdAtMs) return a.createdAtMs > b.createdAtMs;
-  return storedId(a, 'latest') > storedId(b, 'latest');
+  return storedId(a, meterKey) > storedId(b, meterKey);
 }

@@ -104,6 +104,7 @@ function blockTests(createHarness: CreateHarness): void {
     };
     const ofEvents = Object.values(HOURLY_STATES).map(({ column, ofEvents }) => `${ofEvents} AS ${column}`);
     const filled = await valuesOf('SELECT * FROM metergate.usage_hourly');
+    // Those of the first release. Any other is compared with the events below.
     expect(filled).toMatchObject({
       ...{ begin: TEST_NOW_MS / 1000 - 1800, total_value: '10', events_value: '3' },
       ...{ largest_value: '5', latest_value: '2', uniques_value: '2' },
