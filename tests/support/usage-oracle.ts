@@ -132,7 +132,7 @@ export function unitsAsText(units: bigint): string {
   return `${units < 0n ? '-' : ''}${digits.slice(0, -12)}.${digits.slice(-12)}`;
 }
 
-/** Ids decide in the end. They depend on the meter, and the meters of these tests are named by aggregation. */
+/** Ids decide in the end. They depend on the meter, which these tests name by its aggregation. */
 function isLater(a: Happening, b: Happening, meterKey: string): boolean {
   if (a.occurredAtMs !== b.occurredAtMs) return a.occurredAtMs > b.occurredAtMs;
   if (a.createdAtMs !== b.createdAtMs) return a.createdAtMs > b.createdAtMs;
