@@ -36,6 +36,8 @@ export interface Route {
   errors: readonly ErrorCode[];
   /** The response has an ETag. If it is of one object, operations that change it accept If-Match. */
   etag?: true;
+  /** How long a browser may show the response again without a request. Others are never stored. */
+  cachedSeconds?: number;
   /**
    * Called by pages of any origin: CORS, bodies of `sendBeacon` (text/plain), and the publishable key in
    * `?key=`, since a beacon cannot set headers.

@@ -11,6 +11,7 @@ import { integrationRoutes } from './resources/integrations.ts';
 import { meterRoutes } from './resources/meters.ts';
 import { overrideRoutes } from './resources/overrides.ts';
 import { planRoutes } from './resources/plans.ts';
+import { pricingRoutes } from './resources/pricing.ts';
 import { productRoutes } from './resources/products.ts';
 import { serviceRoutes } from './resources/service.ts';
 import { subscriptionRoutes } from './resources/subscriptions.ts';
@@ -31,6 +32,7 @@ export const ROUTES = {
   ...budgetRoutes,
   ...productRoutes,
   ...planRoutes,
+  ...pricingRoutes,
   ...featureRoutes,
   ...addonRoutes,
   ...meterRoutes,

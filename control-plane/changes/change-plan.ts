@@ -75,11 +75,27 @@ function unknownPlan(name: string): never {
   throw new Rejected('plan_not_found', `There is no plan ${name}.`, { param: 'planId' });
 }
 
-export function shownPlan(row: PlanRow): Plan {
-  const { description, processorPriceIds, createdAt, updatedAt, ...plan } = row;
+/** What a pricing page shows of it. */
+export function shownPresentation({ position, highlights, callToAction }: PlanRow) {
   return {
-    ...plan,
+    ...(position === null ? {} : { position }),
+    ...(highlights.length === 0 ? {} : { highlights }),
+    ...(callToAction === null ? {} : { callToAction }),
+  };
+}
+
+export function shownPlan(row: PlanRow): Plan {
+  const { id, key, name, status, productId, version } = row;
+  const { description, processorPriceIds, createdAt, updatedAt } = row;
+  return {
+    id,
+    key,
+    name,
+    status,
+    productId,
+    version,
     ...(description === null ? {} : { description }),
+    ...shownPresentation(row),
     ...(processorPriceIds.length === 0 ? {} : { processorPriceIds }),
     createdAt: timestampText(createdAt.getTime()),
     updatedAt: timestampText(updatedAt.getTime()),

@@ -78,7 +78,10 @@ function keyInQuery(ctx: Context): string | undefined {
 function checkAccess({ kind, scopes }: StoredKey, access: Route['access']): void {
   if (access === 'publishable') return;
   if (kind === 'publishable') {
-    throw new Rejected('publishable_key_not_allowed', 'A publishable key may only post funnel events.');
+    throw new Rejected(
+      'publishable_key_not_allowed',
+      'A publishable key may only post funnel events and read the pricing.',
+    );
   }
   // mutant: scope-not-checked
   if (access === 'any_key' || scopes.includes(access) || scopes.includes(EVERY_SCOPE)) return;

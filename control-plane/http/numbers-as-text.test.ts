@@ -29,3 +29,11 @@ test('values of several types are texts where they are numbers, and rates by nam
     creditRates: { property: 'p', rates: { eu: '2', 1: '3.5' } },
   });
 });
+
+test('of a union the decimals of the branch that the object names are texts', () => {
+  const price = (amount: string) => `{"model":"flat","key":"1","intervalCount":1,"amount":${amount}}`;
+  const tiers = (upTo: string) => `{"model":"volume","tiers":[{"upTo":${upTo}},{"upTo":null}]}`;
+  const prices = (amount: string, upTo: string) => `{"version":1,"prices":[${price(amount)},${tiers(upTo)}]}`;
+  const { response } = ROUTES['plans.retrievePrices'];
+  expect(numbersAsText(response, prices('0.10', '5'))).toBe(prices('"0.10"', '"5"'));
+});

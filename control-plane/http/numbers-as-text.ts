@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox';
 import { exactJson, numberText, parseExact } from '../../schemas/primitives/exact-json.ts';
+import { branchOf } from './union-branch.ts';
 
 /**
  * A response with every decimal of its schema as a JSON string (`Prefer: numbers=text`). It works on the
@@ -27,6 +28,8 @@ function textIn(schema: TSchema, value: unknown): unknown {
   if (anyOf) return anyOf.reduce((made: unknown, branch) => textIn(branch, made), value);
   if (number !== undefined) return format === 'decimal' ? number : value;
   if (typeof value !== 'object' || value === null) return value;
+  const branch = branchOf(schema, value);
+  if (branch) return textIn(branch, value);
   if (Array.isArray(value)) return items ? value.map((inner) => textIn(items, inner)) : value;
   const [named] = Object.values(patternProperties);
   return Object.fromEntries(

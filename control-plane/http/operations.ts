@@ -131,6 +131,7 @@ function respond(
 ): void {
   ctx.status = status;
   if (status === NO_CONTENT) return;
+  if (route.cachedSeconds) ctx.set('Cache-Control', `private, max-age=${route.cachedSeconds}`);
   // The ETag of the object, independent of its number format: clients send it back in If-Match.
   if (route.etag) ctx.set('ETag', etagOf(body));
   if (route.etag && ctx.fresh) {

@@ -15,6 +15,7 @@ import * as meters from '../../schemas/resources/meters.ts';
 import * as overrides from '../../schemas/resources/overrides.ts';
 import * as plans from '../../schemas/resources/plans.ts';
 import * as prices from '../../schemas/resources/prices.ts';
+import * as pricing from '../../schemas/resources/pricing.ts';
 import * as products from '../../schemas/resources/products.ts';
 import * as service from '../../schemas/resources/service.ts';
 import * as subscriptions from '../../schemas/resources/subscriptions.ts';
@@ -41,6 +42,7 @@ const RESOURCES: object[] = [
   overrides,
   plans,
   prices,
+  pricing,
   products,
   service,
   subscriptions,

@@ -132,7 +132,10 @@ it('names each way to present a key of the operations that take it', () => {
   const inAddress = operations.filter(({ operation }) =>
     operation.security.some((way) => 'keyInAddress' in way),
   );
-  expect(inAddress.map(({ operation }) => operation.operationId)).toEqual(['funnel.record']);
+  expect(inAddress.map(({ operation }) => operation.operationId)).toEqual([
+    'pricing.retrieve',
+    'funnel.record',
+  ]);
   const { securitySchemes } = document.components as { securitySchemes: Json };
   expect(securitySchemes.keyInAddress).toMatchObject({ type: 'apiKey', in: 'query', name: 'key' });
   const ways = operations.flatMap(({ operation }) => operation.security.flatMap((way) => Object.keys(way)));

@@ -88,7 +88,10 @@ function endAfter(
 
 function wantedScopes({ kind, scopes = [] }: NewApiKey): string[] {
   if (kind === 'publishable' && scopes.length > 0) {
-    throw rejected('scopes', 'must be empty for a publishable key, which may only post funnel events');
+    throw rejected(
+      'scopes',
+      'must be empty for a publishable key, which may only post funnel events and read the pricing',
+    );
   }
   if (kind === 'secret' && scopes.length === 0) {
     throw rejected('scopes', 'must contain at least one scope for a secret key');

@@ -11,9 +11,11 @@ import {
   planToChange,
   recordPlanChange,
   shownPlan,
+  shownPresentation,
   versionToWrite,
   writePlan,
 } from '../changes/change-plan.ts';
+import { changedFields } from '../changes/changed-fields.ts';
 import { illegalTransition } from '../changes/illegal-transition.ts';
 import { requireMatch } from '../http/etag.ts';
 import { pageOf } from '../http/page.ts';
@@ -54,14 +56,21 @@ export const planHandlers: Pick<Handlers, PlanOperation> = {
     const row = await matchingPlan(context, params.planId);
     const { name = row.name, description = row.description, productId = row.productId } = body;
     const { processorPriceIds = row.processorPriceIds } = body;
+    const shown = {
+      position: body.position === undefined ? row.position : body.position,
+      highlights: body.highlights ?? row.highlights,
+      callToAction: body.callToAction === undefined ? row.callToAction : body.callToAction,
+    };
     const isSame = name === row.name && description === row.description && productId === row.productId;
+    const isShown =
+      changedFields(shownPresentation(row), shownPresentation({ ...row, ...shown })).length === 0;
     const isMapped = isOtherPrices(row.processorPriceIds, processorPriceIds);
-    if (isSame && !isMapped) return shownPlan(row);
+    if (isSame && isShown && !isMapped) return shownPlan(row);
     if (isMapped) await mapPrices(context, { planId: row.id }, processorPriceIds);
     if (productId !== row.productId) await registerProduct(context, productId);
-    // Prices of the processor are not part of what a version offers: they make no new version.
+    // Prices of the processor, and what a pricing page shows, are not part of what a version offers.
     const { version } = isSame ? row : await versionToWrite(context, row);
-    const updated = await writePlan(context, row, { name, description, productId, version });
+    const updated = await writePlan(context, row, { name, description, productId, version, ...shown });
     const event = { type: 'plan.updated' as const, data: { planId: row.id, version } };
     return recordPlanChange(context, [row, updated], event);
   },
@@ -95,10 +104,19 @@ async function move(
 
 async function insertUnderFreeKey(
   { db, environment, nowMs }: RequestContext,
-  { productId, name, description }: NewPlan,
+  { productId, name, description, position, highlights, callToAction }: NewPlan,
 ): Promise<PlanRow> {
   const id = newId('plan');
-  const fields = { id, name, description: description ?? null, productId, createdAt: new Date(nowMs) };
+  const fields = {
+    id,
+    name,
+    description: description ?? null,
+    productId,
+    position: position ?? null,
+    highlights: highlights ?? [],
+    callToAction: callToAction ?? null,
+    createdAt: new Date(nowMs),
+  };
   for (const key of planKeys(name, () => randomBytes(4).toString('hex'))) {
     const row = await insertPlan(db, environment, { ...fields, key });
     if (row) return row;

@@ -21,6 +21,31 @@ export async function listPlanEntitlements(
   return rows;
 }
 
+export interface OfferedValueRow extends EntitlementValueRow {
+  planId: string;
+  featureName: string;
+  /** Of the meter of a metered feature. */
+  unit: string | null;
+}
+
+/** Of several plans, each in its version, by the name of the feature. */
+export async function listOfferedEntitlements(
+  db: Database,
+  environment: string,
+  versions: readonly PlanVersion[],
+): Promise<OfferedValueRow[]> {
+  const { rows } = await db.query<OfferedValueRow>(
+    `SELECT given.plan_id AS "planId", ${ENTITLEMENT_VALUE_COLUMNS}, feature.name AS "featureName", meter.unit
+       FROM unnest($2::text[], $3::integer[]) AS named (id, current)
+       JOIN plan_entitlements given ON given.plan_id = named.id AND given.version = named.current
+       JOIN features feature ON feature.id = given.feature_id AND feature.environment = $1
+       LEFT JOIN meters meter ON meter.environment = $1 AND meter.key = feature.meter_key
+      ORDER BY feature.name, feature.key`,
+    [environment, versions.map(({ planId }) => planId), versions.map(({ version }) => version)],
+  );
+  return rows;
+}
+
 /** `planId` was read under its environment in this transaction, as below. */
 export async function deletePlanEntitlements(db: Database, { planId, version }: PlanVersion): Promise<void> {
   await db.query('DELETE FROM plan_entitlements WHERE plan_id = $1 AND version = $2', [planId, version]);

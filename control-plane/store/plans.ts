@@ -13,6 +13,9 @@ export interface PlanRow {
   productId: string;
   status: PlanStatus;
   version: number;
+  position: number | null;
+  highlights: string[];
+  callToAction: string | null;
   /** Ids of the payment processor; rows of a separate table. */
   processorPriceIds: string[];
   createdAt: Date;
@@ -22,6 +25,7 @@ export interface PlanRow {
 export type PlanFields = Omit<PlanRow, 'id' | 'key' | 'processorPriceIds' | 'createdAt'>;
 
 const COLUMNS = `id, key, name, description, product_id AS "productId", status, version,
+  position, highlights, call_to_action AS "callToAction",
   ${PLAN_PRICES}, created_at AS "createdAt", updated_at AS "updatedAt"`;
 
 /** A draft. Undefined when another plan of the environment has the key. */
@@ -31,11 +35,23 @@ export async function insertPlan(
   row: Omit<PlanRow, 'status' | 'version' | 'processorPriceIds' | 'updatedAt'>,
 ): Promise<PlanRow | undefined> {
   const { rows } = await db.query<PlanRow>(
-    `INSERT INTO plans (id, environment, key, name, description, product_id, created_at, updated_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
+    `INSERT INTO plans (id, environment, key, name, description, product_id, position, highlights,
+                        call_to_action, created_at, updated_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)
      ON CONFLICT (environment, key) DO NOTHING
      RETURNING ${COLUMNS}`,
-    [row.id, environment, row.key, row.name, row.description, row.productId, row.createdAt],
+    [
+      row.id,
+      environment,
+      row.key,
+      row.name,
+      row.description,
+      row.productId,
+      row.position,
+      row.highlights,
+      row.callToAction,
+      row.createdAt,
+    ],
   );
   return rows[0];
 }
@@ -85,12 +101,39 @@ export async function updatePlan(
   row: PlanFields & Pick<PlanRow, 'id'>,
 ): Promise<PlanRow | undefined> {
   const { rows } = await db.query<PlanRow>(
-    `UPDATE plans SET name = $3, description = $4, product_id = $5, status = $6, version = $7, updated_at = $8
+    `UPDATE plans SET name = $3, description = $4, product_id = $5, status = $6, version = $7, position = $8,
+                      highlights = $9, call_to_action = $10, updated_at = $11
       WHERE environment = $1 AND id = $2
      RETURNING ${COLUMNS}`,
-    [environment, row.id, row.name, row.description, row.productId, row.status, row.version, row.updatedAt],
+    [
+      environment,
+      row.id,
+      row.name,
+      row.description,
+      row.productId,
+      row.status,
+      row.version,
+      row.position,
+      row.highlights,
+      row.callToAction,
+      row.updatedAt,
+    ],
   );
   return rows[0];
+}
+
+/** In the order of a pricing page. */
+export async function listPublishedPlans(
+  db: Database,
+  environment: string,
+  plansMax: number,
+): Promise<PlanRow[]> {
+  const { rows } = await db.query<PlanRow>(
+    `SELECT ${COLUMNS} FROM plans WHERE environment = $1 AND status = 'published'
+      ORDER BY position NULLS LAST, created_at, id LIMIT $2`,
+    [environment, plansMax],
+  );
+  return rows;
 }
 
 export interface PlanFilter {

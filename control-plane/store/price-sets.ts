@@ -14,6 +14,21 @@ export async function findPlanPrices(db: Database, { planId, version }: PlanVers
   return rows[0]?.prices ?? [];
 }
 
+/** By plan; the plans were read under their environment. */
+export async function listPricesOfPlans(
+  db: Database,
+  versions: readonly PlanVersion[],
+): Promise<Map<string, StoredPrice[]>> {
+  const { rows } = await db.query<{ planId: string; prices: StoredPrice[] }>(
+    `SELECT DISTINCT ON (plan_id) plan_id AS "planId", prices
+       FROM unnest($1::text[], $2::integer[]) AS named (id, current)
+       JOIN plan_prices ON plan_id = named.id AND version = named.current
+      ORDER BY plan_id, starts_at DESC`,
+    [versions.map(({ planId }) => planId), versions.map(({ version }) => version)],
+  );
+  return new Map(rows.map(({ planId, prices }) => [planId, prices]));
+}
+
 /** From `nowMs` on. */
 export async function insertPlanPrices(
   db: Database,

@@ -23,7 +23,10 @@ const SCOPE = 'usage:write';
 function checkScope(found: StoredKey | Rejection): StoredKey | Rejection {
   if ('code' in found) return found;
   if (found.kind === 'publishable') {
-    return { code: 'publishable_key_not_allowed', message: 'A publishable key may only post funnel events.' };
+    return {
+      code: 'publishable_key_not_allowed',
+      message: 'A publishable key may only post funnel events and read the pricing.',
+    };
   }
   if (found.scopes.includes(SCOPE) || found.scopes.includes('*')) return found;
   return { code: 'insufficient_scope', message: `This operation needs the scope ${SCOPE}.` };

@@ -156,7 +156,7 @@ export const addonRoutes = {
     method: 'PUT',
     access: 'plans:write',
     summary: 'Replace the prices of an add-on',
-    description: `${REPLACED} Each unit of the quantity of the add-on is charged the prices once.`,
+    description: `${REPLACED} A flat price is charged for each unit of the quantity, usage and seats once.`,
     body: PriceSet,
     example: {
       prices: [{ key: 'seat', currency: 'EUR', interval: 'month', model: 'flat', amount: 9 }],

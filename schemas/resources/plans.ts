@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
 import { API_BASE, defineRoute } from '../route.ts';
 import { PLAN_STATUSES } from '../value-sets.ts';
 
@@ -6,6 +6,11 @@ import { EntitlementSet, GivenEntitlements } from './entitlement-values.ts';
 import { Name, NamedId, Nothing, PageQuery, pageOf, Timestamp } from './fields.ts';
 import { ProcessorPriceIds } from './integrations.ts';
 import { PriceSet, REPLACED } from './prices.ts';
+
+/** null removes it. */
+function orNull<S extends TSchema>(schema: S) {
+  return Type.Union([schema, Type.Null()]);
+}
 
 const VERSION_MAX = 2 ** 31 - 1;
 
@@ -17,10 +22,27 @@ const ProductId = Type.String({
 });
 const Description = Type.String({ maxLength: 2000 });
 
+/** What a pricing page shows of a plan. A change of it makes no version. */
+export const PRESENTATION = {
+  position: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 10_000, description: 'The place of the plan on a pricing page.' }),
+  ),
+  highlights: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
+      maxItems: 20,
+      description: 'Sentences that a pricing page shows under the price.',
+    }),
+  ),
+  callToAction: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 60, description: 'The text of the button on a pricing page.' }),
+  ),
+};
+
 export const NewPlan = Type.Object({
   productId: ProductId,
   name: Name,
   description: Type.Optional(Description),
+  ...PRESENTATION,
   processorPriceIds: Type.Optional(ProcessorPriceIds),
 });
 export type NewPlan = Static<typeof NewPlan>;
@@ -31,6 +53,9 @@ export const PlanPatch = Type.Object({
   description: Type.Optional(
     Type.Union([Description, Type.Null()], { description: 'null removes the description.' }),
   ),
+  position: Type.Optional(orNull(PRESENTATION.position)),
+  highlights: PRESENTATION.highlights,
+  callToAction: Type.Optional(orNull(PRESENTATION.callToAction)),
   processorPriceIds: Type.Optional(ProcessorPriceIds),
 });
 export type PlanPatch = Static<typeof PlanPatch>;
@@ -44,6 +69,7 @@ export const Plan = Type.Object({
   status: PlanStatus,
   productId: Type.String(),
   description: Type.Optional(Type.String()),
+  ...PRESENTATION,
   version: Type.Integer(),
   processorPriceIds: Type.Optional(
     Type.Array(Type.String(), {
@@ -151,8 +177,8 @@ export const planRoutes = {
     description:
       'Fields left out keep their values. A draft is changed in place until a subscription is pinned to ' +
       'it. A change of any other plan creates its next version with the same entitlements; pinned ' +
-      'subscriptions stay on their version. `processorPriceIds` is replaced as a whole and creates no ' +
-      'version.',
+      'subscriptions stay on their version. `processorPriceIds` and `highlights` are replaced as a whole; ' +
+      'they, `position` and `callToAction` create no version.',
     body: PlanPatch,
     example: { name: 'Pro 2026' },
     errors: ['plan_not_found', 'already_exists', 'precondition_failed'],

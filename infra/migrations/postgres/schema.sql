@@ -1,4 +1,4 @@
--- The schema after migration 13, for review. By `npm run schema`; nothing runs it.
+-- The schema after migration 14, for review. By `npm run schema`; nothing runs it.
 
 CREATE TABLE addon_entitlements (
   addon_id text NOT NULL,
@@ -502,6 +502,9 @@ CREATE TABLE plans (
   version integer NOT NULL DEFAULT 1,
   created_at timestamp with time zone NOT NULL,
   updated_at timestamp with time zone NOT NULL,
+  "position" integer,
+  highlights text[] NOT NULL DEFAULT '{}'::text[],
+  call_to_action text,
   CONSTRAINT plans_environment_fkey FOREIGN KEY (environment) REFERENCES environments(id),
   CONSTRAINT plans_environment_key_key UNIQUE (environment, key),
   CONSTRAINT plans_environment_product_id_fkey FOREIGN KEY (environment, product_id) REFERENCES products(environment, id),

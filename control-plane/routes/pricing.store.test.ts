@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
+
+/*
+ * What a pricing page reads, from any origin, with the key that it shows to its visitors.
+ *
+ * Mutants this suite catches: drafts and archived plans shown; prices or entitlements of an older version, or
+ * of another plan; plans of another environment; the response stored by caches of others.
+ */
+const api = await apiOfThisFile();
+await api.request('meters.create', {
+  body: { key: 'calls', name: 'Calls', aggregation: 'sum', unit: 'calls' },
+});
+const features = [
+  { key: 'sso', name: 'Single sign-on', type: 'boolean' },
+  { key: 'calls', name: 'API calls', type: 'metered', meterKey: 'calls' },
+];
+for (const body of features) await api.request('features.create', { body });
+const PATH = '/api/v1/pricing';
+const key = api.keys.live.publishable;
+
+const read = (headers: Record<string, string> = {}) => api.call('GET', PATH, { key, headers });
+
+const BASE = { key: 'base', currency: 'EUR', interval: 'month', intervalCount: 1, model: 'flat', amount: 49 };
+const PRESENTED = { position: 2, highlights: ['For teams', 'Support'], callToAction: 'Start now' };
+
+async function newPlan(fields: object, published = true): Promise<{ planId: string }> {
+  const body = { productId: 'p', name: 'Plan', ...fields };
+  const { body: plan } = await api.request('createPlan', { body });
+  const params = { planId: plan.id };
+  if (published) await api.request('plans.publish', { params });
+  return params;
+}
+
+describe('the pricing', () => {
+  it('has published plans in their order, with prices and entitlements of the current version', async () => {
+    const last = await newPlan({ name: 'No place' });
+    const team = await newPlan({ name: 'Team', description: 'All of it', ...PRESENTED });
+    const free = await newPlan({ name: 'Free', position: 1 });
+    await newPlan({ name: 'Draft', position: 0 }, false);
+    const old = await newPlan({ name: 'Old', position: 0 });
+    await api.request('plans.archive', { params: old });
+    await api.request('plans.replacePrices', { params: team, body: { prices: [{ ...BASE, amount: 39 }] } });
+    await api.request('plans.replacePrices', { params: team, body: { prices: [BASE] } });
+    const entitlements = [
+      { featureKey: 'sso', value: true },
+      { featureKey: 'calls', value: 1000.5, soft: true },
+    ];
+    await api.request('plans.replaceEntitlements', { params: team, body: { entitlements } });
+    const { status, body } = await read();
+    expect(status).toBe(200);
+    expect(body.plans.map(({ id }: { id: string }) => id)).toEqual([free.planId, team.planId, last.planId]);
+    expect(body.plans[0]).toEqual({
+      id: free.planId,
+      key: 'free',
+      name: 'Free',
+      position: 1,
+      prices: [],
+      entitlements: [],
+    });
+    expect(body.plans[1]).toEqual({
+      id: team.planId,
+      key: 'team',
+      name: 'Team',
+      description: 'All of it',
+      ...PRESENTED,
+      prices: [BASE],
+      entitlements: [
+        {
+          featureKey: 'calls',
+          featureName: 'API calls',
+          type: 'metered',
+          value: 1000.5,
+          soft: true,
+          unit: 'calls',
+        },
+        { featureKey: 'sso', featureName: 'Single sign-on', type: 'boolean', value: true, soft: false },
+      ],
+    });
+  });
+
+  it('is read by a page of any origin, which keeps it for a minute', async () => {
+    const { headers, body } = await read({ origin: 'https://shop.example' });
+    expect(headers).toMatchObject({
+      'access-control-allow-origin': 'https://shop.example',
+      'cache-control': 'private, max-age=60',
+      etag: expect.any(String),
+    });
+    const again = await read({ 'if-none-match': String(headers.etag) });
+    expect([again.status, again.text]).toEqual([304, '']);
+    const inAddress = await api.call('GET', `${PATH}?key=${key}`, { key: undefined });
+    expect(inAddress.body).toEqual(body);
+    const preflight = { origin: 'https://shop.example', 'access-control-request-method': 'GET' };
+    expect((await api.call('OPTIONS', PATH, { key: undefined, headers: preflight })).status).toBe(204);
+  });
+
+  it('needs a key, and a secret one not in the address', async () => {
+    expectRejection(await api.call('GET', PATH, { key: undefined }), 'unauthenticated');
+    const inAddress = `${PATH}?key=${api.keys.live.secret}`;
+    expectRejection(await api.call('GET', inAddress, { key: undefined }), 'unauthenticated');
+    expect((await api.call('GET', PATH)).status).toBe(200);
+    expectRejection(await api.call('GET', '/api/v1/plans', { key }), 'publishable_key_not_allowed');
+  });
+});
+
+describe('what a page shows of a plan', () => {
+  it('is changed and removed without a new version', async () => {
+    const params = await newPlan({ name: 'Shown', ...PRESENTED });
+    const changed = { position: 9, highlights: ['One'], callToAction: 'Buy' };
+    const { body } = await api.request('plans.update', { params, body: changed });
+    expect(body).toMatchObject({ ...changed, version: 1 });
+    const removed = { position: null, highlights: [], callToAction: null };
+    const bare = await api.request('plans.update', { params, body: removed });
+    expect(bare.body).toMatchObject({ version: 1 });
+    for (const name of Object.keys(PRESENTED)) expect(bare.body).not.toHaveProperty(name);
+  });
+
+  it.each([
+    [{ position: -1 }, 'position'],
+    [{ position: 1.5 }, 'position'],
+    [{ highlights: ['x'.repeat(201)] }, 'highlights.0'],
+    [{ highlights: Array(21).fill('x') }, 'highlights'],
+    [{ callToAction: '' }, 'callToAction'],
+  ])('is rejected: %j', async (fields, param) => {
+    const body = { productId: 'p', name: 'Plan', ...fields };
+    expectRejection(await api.call('POST', '/api/v1/plans', { body }), 'invalid_request', param);
+  });
+});

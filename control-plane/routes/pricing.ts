@@ -1,0 +1,41 @@
+import { exactNumber } from '../../schemas/primitives/exact-json.ts';
+import { PLANS_SHOWN_MAX } from '../../schemas/resources/pricing.ts';
+import { shownPresentation } from '../changes/change-plan.ts';
+import type { Handlers } from '../http/request-context.ts';
+import { shownPrices } from '../input/read-prices.ts';
+import { listOfferedEntitlements, type OfferedValueRow } from '../store/plan-entitlements.ts';
+import { listPublishedPlans, type PlanRow } from '../store/plans.ts';
+import { listPricesOfPlans, type StoredPrice } from '../store/price-sets.ts';
+
+export const pricingHandlers: Pick<Handlers, 'pricing.retrieve'> = {
+  'pricing.retrieve': async ({ db, environment }) => {
+    const plans = await listPublishedPlans(db, environment, PLANS_SHOWN_MAX);
+    const versions = plans.map(({ id: planId, version }) => ({ planId, version }));
+    const [prices, values] = [
+      await listPricesOfPlans(db, versions),
+      await listOfferedEntitlements(db, environment, versions),
+    ];
+    return { plans: plans.map((plan) => offered(plan, prices.get(plan.id) ?? [], values)) };
+  },
+};
+
+function offered(plan: PlanRow, prices: readonly StoredPrice[], values: readonly OfferedValueRow[]) {
+  const { id, key, name, description } = plan;
+  const own = values.filter(({ planId }) => planId === id);
+  return {
+    id,
+    key,
+    name,
+    ...(description === null ? {} : { description }),
+    ...shownPresentation(plan),
+    prices: shownPrices(prices),
+    entitlements: own.map(({ featureKey, featureName, type, enabled, amount, soft, unit }) => ({
+      featureKey,
+      featureName,
+      type,
+      value: type === 'boolean' ? enabled : amount === null ? null : exactNumber(amount),
+      soft,
+      ...(unit === null ? {} : { unit }),
+    })),
+  };
+}

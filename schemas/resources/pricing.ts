@@ -1,0 +1,62 @@
+import { type Static, Type } from 'typebox';
+import { API_BASE, defineRoute } from '../route.ts';
+import { EntitlementValue, FEATURE_TYPES } from './entitlement-values.ts';
+import { Nothing } from './fields.ts';
+import { PRESENTATION } from './plans.ts';
+import { Price } from './prices.ts';
+
+/** What one plan gives of one feature, with what a page needs to name it. */
+export const OfferedEntitlement = Type.Object({
+  featureKey: Type.String(),
+  featureName: Type.String(),
+  type: Type.Enum([...FEATURE_TYPES]),
+  value: EntitlementValue,
+  soft: Type.Boolean(),
+  unit: Type.Optional(Type.String({ description: 'Of the meter of a metered feature.' })),
+});
+
+export const OfferedPlan = Type.Object({
+  id: Type.String(),
+  key: Type.String(),
+  name: Type.String(),
+  description: Type.Optional(Type.String()),
+  ...PRESENTATION,
+  prices: Type.Array(Price),
+  entitlements: Type.Array(OfferedEntitlement),
+});
+
+export const Pricing = Type.Object({
+  plans: Type.Array(OfferedPlan, { description: 'By `position`, those without one last, oldest first.' }),
+});
+export type Pricing = Static<typeof Pricing>;
+
+export const PLANS_SHOWN_MAX = 100;
+const CACHED_SECONDS = 60;
+
+export const pricingRoutes = {
+  'pricing.retrieve': defineRoute({
+    method: 'GET',
+    path: `${API_BASE}/pricing`,
+    plane: 'control',
+    access: 'publishable',
+    fromBrowser: true,
+    summary: 'Retrieve the published plans with their prices and entitlements, for a pricing page',
+    description:
+      'For browsers, with a publishable key in a header or in `?key=`. CORS allows every origin. A browser ' +
+      `caches the response for ${CACHED_SECONDS} s. At most ${PLANS_SHOWN_MAX} plans.`,
+    params: Nothing,
+    query: Type.Object({
+      key: Type.Optional(
+        Type.String({
+          maxLength: 128,
+          description: 'A publishable key, in place of a header. Secret keys are rejected.',
+        }),
+      ),
+    }),
+    status: 200,
+    response: Pricing,
+    etag: true,
+    cachedSeconds: CACHED_SECONDS,
+    errors: [],
+  }),
+};
