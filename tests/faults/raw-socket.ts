@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
 import { poll } from '../../infra/platform/poll.ts';
 import { parseExact } from '../support/exact.ts';
+import { watchSocket } from '../support/watched-socket.ts';
 
 const RECEIVED_CHARS_MAX = 64 * 1024;
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -10,32 +10,23 @@ const LOOK_EVERY_MS = 5;
 /** A connection on which exactly the given bytes are sent. */
 export async function openRawSocket(origin: string) {
   const { hostname, port } = new URL(origin);
-  const socket = connect({ host: hostname, port: Number(port), noDelay: true });
-  let text = '';
-  let isClosed = false;
-  // A reset is one of the ways in which a server closes.
-  socket.on('error', () => undefined);
-  socket.on('close', () => {
-    isClosed = true;
-  });
-  socket.on('data', (chunk) => {
-    if (text.length < RECEIVED_CHARS_MAX) text += chunk.toString('latin1');
-  });
+  const watched = watchSocket({ host: hostname, port: Number(port) }, RECEIVED_CHARS_MAX);
+  const { socket } = watched;
   await once(socket, 'connect', { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });
 
   const becomes = async (isSo: () => boolean, timeoutMs: number): Promise<boolean> => {
-    await poll(() => isSo() || isClosed || undefined, { timeoutMs, everyMs: LOOK_EVERY_MS });
+    await poll(() => isSo() || watched.isClosed || undefined, { timeoutMs, everyMs: LOOK_EVERY_MS });
     return isSo();
   };
   return {
     /** False once the server has closed. */
-    send: (bytes: string | Buffer): boolean => !isClosed && (socket.write(bytes) || true),
+    send: (bytes: string | Buffer): boolean => !watched.isClosed && (socket.write(bytes) || true),
     /** What came back, the first 64 KiB. */
-    received: () => text,
+    received: () => watched.text,
     /** True as soon as the pattern has come back; false when the time is over or the server closes first. */
-    receives: (pattern: RegExp, timeoutMs: number) => becomes(() => pattern.test(text), timeoutMs),
+    receives: (pattern: RegExp, timeoutMs: number) => becomes(() => pattern.test(watched.text), timeoutMs),
     /** True when the server closes within the time. */
-    isClosedWithin: (timeoutMs: number) => becomes(() => isClosed, timeoutMs),
+    isClosedWithin: (timeoutMs: number) => becomes(() => watched.isClosed, timeoutMs),
     /** Half-closes our side; the server's responses still come. */
     end: () => void socket.end(),
     /** Closes without more: with a reset where `hard`. */

@@ -1,6 +1,7 @@
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { poll } from '../../infra/platform/poll.ts';
+import { watchSocket } from './watched-socket.ts';
 
 /** A connection on which a test says exactly the bytes it wants to. Gone when the test is over. */
 export interface RawConnection {
@@ -26,37 +27,33 @@ export interface RawResponse {
 }
 
 export async function openConnection(port: number): Promise<RawConnection> {
-  const socket = connect({ port, host: '127.0.0.1' });
+  const watched = watchSocket({ port, host: '127.0.0.1' });
+  const { socket } = watched;
   onTestFinished(() => void socket.destroy());
-  let text = '';
-  let isClosed = false;
-  socket.on('data', (chunk) => {
-    text += chunk.toString('latin1');
-  });
-  // A reset is one of the ways in which a server closes.
-  socket.on('error', () => undefined);
-  socket.on('close', () => {
-    isClosed = true;
-  });
-  await until('the connection opens or is rejected', () => !socket.connecting || isClosed);
+  await until('the connection opens or is rejected', () => !socket.connecting || watched.isClosed);
 
   return {
     socket,
     send: (bytes) => void socket.write(bytes),
     sendPacket: (sent) => new Promise((resolve) => socket.write(sent, () => setTimeout(resolve, 5))),
-    received: () => text,
+    received: () => watched.text,
     receives: async (expected) => {
-      await until(`"${expected}" arrives`, () => text.includes(expected) || isClosed);
+      await until(`"${expected}" arrives`, () => watched.text.includes(expected) || watched.isClosed);
+      const { text } = watched;
       if (!text.includes(expected)) throw new Error(`closed before "${expected}", after: ${text}`);
       return text;
     },
     response: async () => {
-      const found = await poll(() => parseResponse(text) ?? (isClosed ? 'closed' : undefined), WAIT);
-      if (found === undefined || found === 'closed') throw new Error(`no response (${found}): ${text}`);
-      text = text.slice(found.length);
+      const found = await poll(() => {
+        return parseResponse(watched.text) ?? (watched.isClosed ? 'closed' : undefined);
+      }, WAIT);
+      if (found === undefined || found === 'closed') {
+        throw new Error(`no response (${found}): ${watched.text}`);
+      }
+      watched.text = watched.text.slice(found.length);
       return found.response;
     },
-    closed: (timeoutMs, what = 'it') => until(`the server closes ${what}`, () => isClosed, timeoutMs),
+    closed: (timeoutMs, what = 'it') => until(`the server closes ${what}`, () => watched.isClosed, timeoutMs),
   };
 }
 

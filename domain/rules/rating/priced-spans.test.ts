@@ -9,8 +9,8 @@ import { rateSpan } from './rate-price.ts';
  * quantities, pauses and changed prices.
  *
  * Mutants that turn it red: a price that begins again with each change of another; a flat price charged again
- * when its amount changes; a quantity that is charged as a whole when it grows; usage before a plan counted by
- * it; a pinned subscription charged the current version.
+ * when its amount changes; a quantity that is charged as a whole when it grows; usage before a plan counted
+ * by it; a pinned subscription charged the current version.
  */
 const DAY_MS = 86_400_000;
 const DAYS = 40;
