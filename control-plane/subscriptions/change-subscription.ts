@@ -8,6 +8,7 @@ import { type ChangeContext, recordChange } from '../changes/record-change.ts';
 import { touchEntitlements } from '../entitlements/changes/touch-entitlements.ts';
 import { type SubscriptionFields, type SubscriptionRow, updateSubscription } from '../store/subscriptions.ts';
 import { whenTaken } from '../store/unique-violation.ts';
+import { recordTerm } from './record-term.ts';
 import { shownSubscription } from './shown-subscription.ts';
 import { termOfRow } from './subscription-fields.ts';
 
@@ -42,8 +43,9 @@ export async function recordSubscription(
   if (old && changedFields(old, now).length === 0) return;
   const events = old ? eventsOf(old, now) : eventsOfNew(now);
   await recordChange(context, { objectId: after.id, before: old, after: now, events });
-  if (before && grantsTheSame(before, after)) return;
   const since = context.since ?? (before && tookEffectAt(before, after));
+  await recordTerm(context, { before, after, at: since ?? new Date(context.nowMs) });
+  if (before && grantsTheSame(before, after)) return;
   await touchEntitlements(context, { customerIds: [after.customerId] }, since);
 }
 

@@ -1,4 +1,4 @@
--- The schema after migration 14, for review. By `npm run schema`; nothing runs it.
+-- The schema after migration 15, for review. By `npm run schema`; nothing runs it.
 
 CREATE TABLE addon_entitlements (
   addon_id text NOT NULL,
@@ -605,6 +605,21 @@ CREATE TABLE subscription_addons (
   CONSTRAINT subscription_addons_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id)
 );
 CREATE INDEX subscription_addons_addon ON public.subscription_addons USING btree (addon_id, subscription_id);
+
+CREATE TABLE subscription_terms (
+  subscription_id text NOT NULL,
+  starts_at timestamp with time zone NOT NULL,
+  is_charged boolean NOT NULL,
+  plan_id text NOT NULL,
+  plan_version integer,
+  addons jsonb NOT NULL,
+  anchor timestamp with time zone NOT NULL,
+  "interval" text NOT NULL,
+  interval_count integer NOT NULL,
+  CONSTRAINT subscription_terms_pkey PRIMARY KEY (subscription_id, starts_at),
+  CONSTRAINT subscription_terms_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans(id),
+  CONSTRAINT subscription_terms_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id)
+);
 
 CREATE TABLE subscriptions (
   id text NOT NULL,

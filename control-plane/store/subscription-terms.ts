@@ -1,0 +1,76 @@
+import type { Interval } from '../../schemas/value-sets.ts';
+import type { Database } from '../http/request-context.ts';
+
+/** What a subscription pays for from a time on. */
+export interface SubscriptionTermRow {
+  startsAt: Date;
+  isCharged: boolean;
+  planId: string;
+  /** Where it is pinned. */
+  planVersion: number | null;
+  addons: Array<{ addonId: string; quantity: number }>;
+  anchor: Date;
+  interval: Interval;
+  intervalCount: number;
+}
+
+/**
+ * A change that is reported late begins with the last term that has begun: what was recorded before it stays.
+ * $1 is the subscription, $2 now.
+ */
+const REPLACE = `
+  WITH named AS (
+    SELECT DISTINCT ON (starts_at) *
+      FROM (SELECT greatest(n.starts_at, (SELECT max(starts_at) FROM subscription_terms
+                                           WHERE subscription_id = $1 AND starts_at <= $2)) AS starts_at,
+                   n.is_charged, n.plan_id, n.plan_version, n.addons, n.anchor, n.interval, n.interval_count,
+                   n.place
+              FROM jsonb_to_recordset($3) AS n (starts_at timestamptz, is_charged boolean, plan_id text,
+                plan_version integer, addons jsonb, anchor timestamptz, interval text,
+                interval_count integer, place integer)) moved
+     ORDER BY starts_at, place DESC),
+  gone AS (
+    DELETE FROM subscription_terms
+     WHERE subscription_id = $1 AND starts_at > (SELECT min(starts_at) FROM named)
+       AND starts_at NOT IN (SELECT starts_at FROM named))
+  INSERT INTO subscription_terms (subscription_id, starts_at, is_charged, plan_id, plan_version, addons,
+                                  anchor, interval, interval_count)
+  SELECT $1, starts_at, is_charged, plan_id, plan_version, addons, anchor, interval, interval_count FROM named
+  ON CONFLICT (subscription_id, starts_at) DO UPDATE
+    SET (is_charged, plan_id, plan_version, addons, anchor, interval, interval_count)
+      = (excluded.is_charged, excluded.plan_id, excluded.plan_version, excluded.addons, excluded.anchor,
+         excluded.interval, excluded.interval_count)`;
+
+/** Replaces what is recorded from the first of these terms on. The subscription is locked. */
+export async function replaceSubscriptionTerms(
+  db: Database,
+  subscriptionId: string,
+  { terms, now }: { terms: readonly SubscriptionTermRow[]; now: Date },
+): Promise<void> {
+  const rows = terms.map((term, place) => ({
+    starts_at: term.startsAt,
+    is_charged: term.isCharged,
+    plan_id: term.planId,
+    plan_version: term.planVersion,
+    addons: term.addons,
+    anchor: term.anchor,
+    interval: term.interval,
+    interval_count: term.intervalCount,
+    place,
+  }));
+  await db.query(REPLACE, [subscriptionId, now, JSON.stringify(rows)]);
+}
+
+/** In the order of time. `subscriptionId` was read under its environment. */
+export async function listSubscriptionTerms(
+  db: Database,
+  subscriptionId: string,
+): Promise<SubscriptionTermRow[]> {
+  const { rows } = await db.query<SubscriptionTermRow>(
+    `SELECT starts_at AS "startsAt", is_charged AS "isCharged", plan_id AS "planId",
+            plan_version AS "planVersion", addons, anchor, interval, interval_count AS "intervalCount"
+       FROM subscription_terms WHERE subscription_id = $1 ORDER BY starts_at`,
+    [subscriptionId],
+  );
+  return rows;
+}

@@ -1,0 +1,37 @@
+import { changedFields } from '../changes/changed-fields.ts';
+import type { ChangeContext } from '../changes/record-change.ts';
+import { replaceSubscriptionTerms, type SubscriptionTermRow } from '../store/subscription-terms.ts';
+import type { SubscriptionRow } from '../store/subscriptions.ts';
+
+/** A trial costs nothing, nor does what gives nothing: see domain/rules/resolve-entitlements.ts. */
+const CHARGED: ReadonlySet<string> = new Set(['active', 'past_due']);
+
+/**
+ * Records what a new or changed subscription pays for, in the change's transaction. `at`: when the change
+ * took effect. A new one pays from its start, which may be in the past or in the future.
+ */
+export async function recordTerm(
+  { db, nowMs }: ChangeContext,
+  { before, after, at }: { before: SubscriptionRow | undefined; after: SubscriptionRow; at: Date },
+): Promise<void> {
+  if (before && changedFields(paidBy(before), paidBy(after)).length === 0) return;
+  const term = { ...termOf(after), startsAt: before ? at : after.startsAt };
+  const isAhead = before !== undefined && after.startsAt > at;
+  const terms = isAhead
+    ? [
+        { ...term, isCharged: false },
+        { ...term, startsAt: after.startsAt },
+      ]
+    : [term];
+  await replaceSubscriptionTerms(db, after.id, { terms, now: new Date(nowMs) });
+}
+
+function termOf(row: SubscriptionRow): Omit<SubscriptionTermRow, 'startsAt'> {
+  const { status, planId, planVersion, addons, anchor, interval, intervalCount } = row;
+  return { isCharged: CHARGED.has(status), planId, planVersion, addons, anchor, interval, intervalCount };
+}
+
+function paidBy(row: SubscriptionRow): object {
+  const { anchor, ...term } = termOf(row);
+  return { ...term, anchorMs: anchor.getTime(), startsMs: row.startsAt.getTime() };
+}
