@@ -131,7 +131,10 @@ function respond(
 ): void {
   ctx.status = status;
   if (status === NO_CONTENT) return;
-  if (route.cachedSeconds) ctx.set('Cache-Control', `private, max-age=${route.cachedSeconds}`);
+  if (route.cachedSeconds) {
+    ctx.set('Cache-Control', `private, max-age=${route.cachedSeconds}`);
+    ctx.vary('Authorization, X-API-Key, Prefer');
+  }
   // The ETag of the object, independent of its number format: clients send it back in If-Match.
   if (route.etag) ctx.set('ETag', etagOf(body));
   if (route.etag && ctx.fresh) {

@@ -9,7 +9,8 @@ import { auditEntries, emittedEvents } from '../subscriptions/subscriptions-unde
  * Mutants this suite catches: prices of a published plan replaced in place; a version without a copy of the
  * prices before it, or of the entitlements; numbers from JSON.parse; the same set written as a change.
  */
-const api = await apiOfThisFile();
+const clock = { aheadMs: 0, nowMs: () => Date.now() + clock.aheadMs, monotonicMs: () => performance.now() };
+const api = await apiOfThisFile(undefined, { clock });
 for (const [key, aggregation] of [
   ['calls', 'sum'],
   ['peak', 'max'],
@@ -106,6 +107,38 @@ describe('the prices of a plan', () => {
     expect(response.text).toContain(`"amount":${exact}}`);
     expect(response.headers['x-ignored-fields']).toBe('prices.0.rate, prices.0.x');
     expect(response.body.prices).toEqual([{ ...EUR, key: 'a', model: 'flat', amount: expect.anything() }]);
+  });
+
+  it('are those of the last change, also where its clock was behind', async () => {
+    const params = await newPlan({ published: true });
+    const { body: addon } = await api.request('addons.create', { body: { key: 'late', name: 'Late' } });
+    const offered = { params: { addonId: addon.id } };
+    await put(params, SET);
+    await api.request('addons.replacePrices', { ...offered, body: { prices: SET } });
+    clock.aheadMs = -60_000;
+    await put(params, [BASE]);
+    await api.request('addons.replacePrices', { ...offered, body: { prices: [BASE] } });
+    clock.aheadMs = 0;
+    expect((await get(params)).body).toMatchObject({ version: 3, prices: [BASE] });
+    expect((await api.request('addons.retrievePrices', offered)).body.prices).toEqual([BASE]);
+    const { rows } = await api.pool.query(
+      'SELECT count(DISTINCT starts_at) AS times FROM plan_prices WHERE plan_id = $1',
+      [params.planId],
+    );
+    expect(rows).toEqual([{ times: 1 }]);
+  });
+
+  it('may differ by the values of a property, whatever their names', async () => {
+    const amounts = { eu: 0.5, 'a\nb': 2, constructor: 1 };
+    const unitAmounts = { property: 'region', amounts };
+    const price = { ...EUR, key: 'calls', model: 'per_unit', meterKey: 'calls', unitAmount: 1, unitAmounts };
+    const params = await newPlan();
+    expect((await put(params, [price])).body.prices).toEqual([price]);
+    const negative = { ...price, unitAmounts: { ...unitAmounts, amounts: { 'a\nb': -5 } } };
+    const param = 'prices.0.unitAmounts.amounts.a\nb';
+    expectRejection(await put(params, [negative]), 'invalid_request', param);
+    const ofPeak = await put(params, [{ ...price, meterKey: 'peak' }]);
+    expectRejection(ofPeak, 'invalid_request', 'prices.0.unitAmounts');
   });
 
   it('of a meter or feature that is named by its id are shown with its key', async () => {

@@ -47,9 +47,17 @@ describe('the pricing', () => {
       { featureKey: 'calls', value: 1000.5, soft: true },
     ];
     await api.request('plans.replaceEntitlements', { params: team, body: { entitlements } });
+    const later = await newPlan({ name: 'No place either' });
+    const test = { key: api.keys.test.secret };
+    const other = await api.call('POST', '/api/v1/plans', {
+      ...test,
+      body: { productId: 'p', name: 'Test' },
+    });
+    await api.call('POST', `/api/v1/plans/${other.body.id}/publish`, test);
     const { status, body } = await read();
     expect(status).toBe(200);
-    expect(body.plans.map(({ id }: { id: string }) => id)).toEqual([free.planId, team.planId, last.planId]);
+    const inOrder = [free.planId, team.planId, last.planId, later.planId];
+    expect(body.plans.map(({ id }: { id: string }) => id)).toEqual(inOrder);
     expect(body.plans[0]).toEqual({
       id: free.planId,
       key: 'free',
@@ -84,6 +92,7 @@ describe('the pricing', () => {
     expect(headers).toMatchObject({
       'access-control-allow-origin': 'https://shop.example',
       'cache-control': 'private, max-age=60',
+      vary: 'Origin, Authorization, X-API-Key, Prefer',
       etag: expect.any(String),
     });
     const again = await read({ 'if-none-match': String(headers.etag) });

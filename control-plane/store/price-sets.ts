@@ -29,14 +29,18 @@ export async function listPricesOfPlans(
   return new Map(rows.map(({ planId, prices }) => [planId, prices]));
 }
 
-/** From `nowMs` on. */
+/**
+ * From `nowMs` on, but not before the last change of the plan: a request's time is taken before it waits for
+ * the lock, and clocks differ. The plan is locked.
+ */
 export async function insertPlanPrices(
   db: Database,
   { planId, version }: PlanVersion,
   { prices, nowMs }: { prices: readonly StoredPrice[]; nowMs: number },
 ): Promise<void> {
   await db.query(
-    `INSERT INTO plan_prices (plan_id, version, starts_at, prices) VALUES ($1, $2, $3, $4)
+    `INSERT INTO plan_prices (plan_id, version, starts_at, prices)
+     SELECT $1, $2, greatest($3::timestamptz, max(starts_at)), $4 FROM plan_prices WHERE plan_id = $1
      ON CONFLICT (plan_id, version, starts_at) DO UPDATE SET prices = excluded.prices`,
     [planId, version, new Date(nowMs), JSON.stringify(prices)],
   );
@@ -51,14 +55,15 @@ export async function findAddonPrices(db: Database, addonId: string): Promise<St
   return rows[0]?.prices ?? [];
 }
 
-/** From `nowMs` on. */
+/** As {@link insertPlanPrices}. */
 export async function insertAddonPrices(
   db: Database,
   addonId: string,
   { prices, nowMs }: { prices: readonly StoredPrice[]; nowMs: number },
 ): Promise<void> {
   await db.query(
-    `INSERT INTO addon_prices (addon_id, starts_at, prices) VALUES ($1, $2, $3)
+    `INSERT INTO addon_prices (addon_id, starts_at, prices)
+     SELECT $1, greatest($2::timestamptz, max(starts_at)), $3 FROM addon_prices WHERE addon_id = $1
      ON CONFLICT (addon_id, starts_at) DO UPDATE SET prices = excluded.prices`,
     [addonId, new Date(nowMs), JSON.stringify(prices)],
   );

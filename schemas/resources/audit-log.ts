@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox';
 import { API_BASE, defineRoute } from '../route.ts';
-import { NamedId, Nothing, optional, PageQuery, pageOf, Timestamp } from './fields.ts';
+import { AnyName, NamedId, Nothing, optional, PageQuery, pageOf, Timestamp } from './fields.ts';
 
 /** An object as a response would have shown it, without secrets. */
-const Snapshot = Type.Record(Type.String(), Type.Unknown());
+const Snapshot = Type.Record(AnyName, Type.Unknown());
 
 export const AuditEntry = Type.Object({
   actor: Type.String({

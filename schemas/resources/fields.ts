@@ -30,9 +30,15 @@ export const HEADER_KEY_PATTERN = '^[!-~]([ -~]*[!-~])?$';
 
 export const Nothing = Type.Object({});
 
+/**
+ * Every name of a record. The pattern of `Type.String()` matches none with a line break, and the value of
+ * such a name would not be checked.
+ */
+export const AnyName = Type.String({ pattern: '^[\\s\\S]*$' });
+
 /** Text, number and boolean values by name, as properties of an event and metadata are. */
 export const PlainValues = Type.Record(
-  Type.String(),
+  AnyName,
   Type.Union([Type.String({ maxLength: 256 }), Type.Number(), Type.Boolean()]),
   { maxProperties: 32, propertyNames: { minLength: 1, maxLength: 64 } },
 );

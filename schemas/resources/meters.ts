@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { API_BASE, defineRoute } from '../route.ts';
 import { AGGREGATIONS, RESERVED_METER_KEY } from '../usage-limits.ts';
-import { Decimal, Name, NamedId, Nothing, PageQuery, pageOf, ruled, Timestamp } from './fields.ts';
+import { AnyName, Decimal, Name, NamedId, Nothing, PageQuery, pageOf, ruled, Timestamp } from './fields.ts';
 
 const Rate = Type.Unsafe<Static<typeof Decimal>>({ ...Decimal, minimum: 0 });
 
@@ -12,7 +12,7 @@ const Property = Type.String({ minLength: 1, maxLength: 64 });
 /** Credits per unit, by the value of one property. */
 export const CreditRates = Type.Object({
   property: Property,
-  rates: Type.Record(Type.String(), Rate, {
+  rates: Type.Record(AnyName, Rate, {
     minProperties: 1,
     maxProperties: 1000,
     propertyNames: { maxLength: 256 },

@@ -1,6 +1,6 @@
 import { type Static, type TProperties, Type } from 'typebox';
 import { INTERVALS } from '../value-sets.ts';
-import { Decimal, NamedId, ruled } from './fields.ts';
+import { AnyName, Decimal, NamedId, ruled } from './fields.ts';
 
 export const PRICES_MAX = 100;
 export const TIERS_MAX = 100;
@@ -52,7 +52,7 @@ export const PerUnitPrice = ofModel('per_unit', 'Each unit costs the same.', {
     Type.Object(
       {
         property: Type.String({ minLength: 1, maxLength: 64 }),
-        amounts: Type.Record(Type.String(), Amount, {
+        amounts: Type.Record(AnyName, Amount, {
           minProperties: 1,
           maxProperties: 1000,
           propertyNames: { maxLength: 256 },

@@ -1,7 +1,7 @@
 /** Pages for operators, outside /api and without a key. */
 import { type Static, Type } from 'typebox';
 import { defineRoute } from '../route.ts';
-import { Nothing } from './fields.ts';
+import { AnyName, Nothing } from './fields.ts';
 
 const page = { method: 'GET', plane: 'control', access: 'public', params: Nothing, query: Nothing } as const;
 
@@ -14,14 +14,14 @@ const Check = Type.Object({ ok: Type.Boolean(), detail: Type.String() });
 export const Readiness = Type.Object({
   status: Type.Enum(['ready', 'not_ready']),
   checks: Type.Optional(
-    Type.Record(Type.String(), Check, {
+    Type.Record(AnyName, Check, {
       description:
         'The result of each check. Left out when `METRICS_PORT` or `METRICS_TOKEN` is set and the caller ' +
         'may not see it.',
     }),
   ),
   dataPlane: Type.Optional(
-    Type.Union([Type.Literal('ok'), Type.Record(Type.String(), Type.String())], {
+    Type.Union([Type.Literal('ok'), Type.Record(AnyName, Type.String())], {
       description:
         'On the public port: `ok`, or the blockers that keep the data plane from accepting usage, by name.',
     }),

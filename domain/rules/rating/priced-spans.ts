@@ -44,7 +44,7 @@ export interface PricedSpan<P extends Price = Price> extends Span {
  * so is each unit that is added to a quantity. A price that is changed goes on: what was charged stays, and
  * only what comes later is charged the new amounts. Nothing is given back for what ends within a period.
  *
- * `terms` and `sets` are in the order of time.
+ * `terms` and `sets` are in the order of time, sets of one time in that of their versions.
  */
 export function pricedSpans<P extends Price>(
   terms: readonly PricedTerm[],
