@@ -39,12 +39,13 @@ export async function readEntitlementValues(
 /** In the order of the response: one order for each set, so that two can be compared. */
 export function shownEntitlements(rows: readonly EntitlementValueRow[]): GivenEntitlements {
   const inOrder = rows.toSorted((a, b) => (a.featureKey < b.featureKey ? -1 : 1));
-  return inOrder.map(({ featureKey, type, enabled, amount, soft }) => ({
-    featureKey,
-    type,
-    value: type === 'boolean' ? enabled : amount === null ? null : exactNumber(amount),
-    soft,
-  }));
+  return inOrder.map(shownEntitlement);
+}
+
+export function shownEntitlement(row: EntitlementValueRow): GivenEntitlements[number] {
+  const { featureKey, type, enabled, amount, soft } = row;
+  const value = type === 'boolean' ? enabled : amount === null ? null : exactNumber(amount);
+  return { featureKey, type, value, soft };
 }
 
 /** The value of a feature from `parseExact`. Throws Rejected, which names the field. */

@@ -1,7 +1,7 @@
-import { exactNumber } from '../../schemas/primitives/exact-json.ts';
 import { PLANS_SHOWN_MAX } from '../../schemas/resources/pricing.ts';
 import { shownPresentation } from '../changes/change-plan.ts';
 import type { Handlers } from '../http/request-context.ts';
+import { shownEntitlement } from '../input/read-entitlement-values.ts';
 import { shownPrices } from '../input/read-prices.ts';
 import { listOfferedEntitlements, type OfferedValueRow } from '../store/plan-entitlements.ts';
 import { listPublishedPlans, type PlanRow } from '../store/plans.ts';
@@ -11,10 +11,8 @@ export const pricingHandlers: Pick<Handlers, 'pricing.retrieve'> = {
   'pricing.retrieve': async ({ db, environment }) => {
     const plans = await listPublishedPlans(db, environment, PLANS_SHOWN_MAX);
     const versions = plans.map(({ id: planId, version }) => ({ planId, version }));
-    const [prices, values] = [
-      await listPricesOfPlans(db, versions),
-      await listOfferedEntitlements(db, environment, versions),
-    ];
+    const prices = await listPricesOfPlans(db, versions);
+    const values = await listOfferedEntitlements(db, environment, versions);
     return { plans: plans.map((plan) => offered(plan, prices.get(plan.id) ?? [], values)) };
   },
 };
@@ -29,13 +27,10 @@ function offered(plan: PlanRow, prices: readonly StoredPrice[], values: readonly
     ...(description === null ? {} : { description }),
     ...shownPresentation(plan),
     prices: shownPrices(prices),
-    entitlements: own.map(({ featureKey, featureName, type, enabled, amount, soft, unit }) => ({
-      featureKey,
-      featureName,
-      type,
-      value: type === 'boolean' ? enabled : amount === null ? null : exactNumber(amount),
-      soft,
-      ...(unit === null ? {} : { unit }),
+    entitlements: own.map((value) => ({
+      ...shownEntitlement(value),
+      featureName: value.featureName,
+      ...(value.unit === null ? {} : { unit: value.unit }),
     })),
   };
 }

@@ -73,3 +73,18 @@ export function ruled(pattern: string, rule: string) {
 export function optional<P extends TProperties>(fields: P) {
   return Type.Partial(Type.Object(fields));
 }
+
+/** null removes the value. */
+export function removable<S extends TSchema>(schema: S) {
+  return Type.Optional(Type.Union([schema, Type.Null()]));
+}
+
+/** Of an operation that pages of any origin call. */
+export const PublishableKeyQuery = Type.Object({
+  key: Type.Optional(
+    Type.String({
+      maxLength: 128,
+      description: 'A publishable key, in place of a header. Secret keys are rejected.',
+    }),
+  ),
+});

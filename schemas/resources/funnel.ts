@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { API_BASE, defineRoute } from '../route.ts';
-import { NamedId, Nothing, Timestamp } from './fields.ts';
+import { NamedId, Nothing, PublishableKeyQuery, Timestamp } from './fields.ts';
 
 /** `activated` is not recorded by clients: it is derived from subscriptions. */
 const POSTED_STAGES = ['widget_view', 'checkout_started'] as const;
@@ -54,14 +54,7 @@ export const funnelRoutes = {
       'per publishable key: 429 with `Retry-After`. Events are stored for 400 days. The stage ' +
       '`activated` is not recorded here: create the subscription with `metadata.sessionId`.',
     params: Nothing,
-    query: Type.Object({
-      key: Type.Optional(
-        Type.String({
-          maxLength: 128,
-          description: 'A publishable key, in place of a header. Secret keys are rejected.',
-        }),
-      ),
-    }),
+    query: PublishableKeyQuery,
     body: FunnelEvent,
     example: EXAMPLE,
     bodyTexts: { 'text/plain': { schema: FunnelEventText, example: JSON.stringify(EXAMPLE) } },

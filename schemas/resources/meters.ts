@@ -1,7 +1,18 @@
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { API_BASE, defineRoute } from '../route.ts';
 import { AGGREGATIONS, RESERVED_METER_KEY } from '../usage-limits.ts';
-import { AnyName, Decimal, Name, NamedId, Nothing, PageQuery, pageOf, ruled, Timestamp } from './fields.ts';
+import {
+  AnyName,
+  Decimal,
+  Name,
+  NamedId,
+  Nothing,
+  PageQuery,
+  pageOf,
+  removable,
+  ruled,
+  Timestamp,
+} from './fields.ts';
 
 const Rate = Type.Unsafe<Static<typeof Decimal>>({ ...Decimal, minimum: 0 });
 
@@ -146,7 +157,3 @@ export const meterRoutes = {
     errors: ['meter_not_found', 'precondition_failed'],
   }),
 };
-
-function removable<Schema extends TSchema>(schema: Schema) {
-  return Type.Optional(Type.Union([schema, Type.Null()]));
-}

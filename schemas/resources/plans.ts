@@ -1,16 +1,11 @@
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { API_BASE, defineRoute } from '../route.ts';
 import { PLAN_STATUSES } from '../value-sets.ts';
 
 import { EntitlementSet, GivenEntitlements } from './entitlement-values.ts';
-import { Name, NamedId, Nothing, PageQuery, pageOf, Timestamp } from './fields.ts';
+import { Name, NamedId, Nothing, PageQuery, pageOf, removable, Timestamp } from './fields.ts';
 import { ProcessorPriceIds } from './integrations.ts';
 import { PriceSet, REPLACED } from './prices.ts';
-
-/** null removes it. */
-function orNull<S extends TSchema>(schema: S) {
-  return Type.Union([schema, Type.Null()]);
-}
 
 const VERSION_MAX = 2 ** 31 - 1;
 
@@ -53,9 +48,9 @@ export const PlanPatch = Type.Object({
   description: Type.Optional(
     Type.Union([Description, Type.Null()], { description: 'null removes the description.' }),
   ),
-  position: Type.Optional(orNull(PRESENTATION.position)),
+  position: removable(PRESENTATION.position),
   highlights: PRESENTATION.highlights,
-  callToAction: Type.Optional(orNull(PRESENTATION.callToAction)),
+  callToAction: removable(PRESENTATION.callToAction),
   processorPriceIds: Type.Optional(ProcessorPriceIds),
 });
 export type PlanPatch = Static<typeof PlanPatch>;

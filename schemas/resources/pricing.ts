@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { API_BASE, defineRoute } from '../route.ts';
 import { EntitlementValue, FEATURE_TYPES } from './entitlement-values.ts';
-import { Nothing } from './fields.ts';
+import { Nothing, PublishableKeyQuery } from './fields.ts';
 import { PRESENTATION } from './plans.ts';
 import { Price } from './prices.ts';
 
@@ -45,14 +45,7 @@ export const pricingRoutes = {
       'For browsers, with a publishable key in a header or in `?key=`. CORS allows every origin. A browser ' +
       `caches the response for ${CACHED_SECONDS} s. At most ${PLANS_SHOWN_MAX} plans.`,
     params: Nothing,
-    query: Type.Object({
-      key: Type.Optional(
-        Type.String({
-          maxLength: 128,
-          description: 'A publishable key, in place of a header. Secret keys are rejected.',
-        }),
-      ),
-    }),
+    query: PublishableKeyQuery,
     status: 200,
     response: Pricing,
     etag: true,
