@@ -102,7 +102,7 @@ const LONG = [
   'postgres/slow-start.whole-store.test.ts',
   'postgres/embedded.store.test.ts',
   'audit/audit.store.test.ts',
-  'clickhouse/chdb.store.test.ts',
+  'clickhouse/embedded/chdb.store.test.ts',
   'cache/metered-cache.store.test.ts',
   'upgrade/view-change.whole-store.test.ts',
   'aggregator/load/load.store.test.ts',

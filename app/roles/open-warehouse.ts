@@ -36,6 +36,6 @@ async function createWarehouse({ config, log, fail }: RoleContext, directory: st
   const { clickhouseUrl: url, clickhouseCluster: cluster } = config;
   if (url) return createClickHouseWarehouse({ url, cluster, log: own });
   // Half a gigabyte of engine: only a process that uses it loads it.
-  const { createChdbWarehouse } = await import('../../infra/clickhouse/chdb-warehouse.ts');
+  const { createChdbWarehouse } = await import('../../infra/clickhouse/embedded/chdb-warehouse.ts');
   return createChdbWarehouse({ directory, log: own, onStuck: fail });
 }

@@ -5,7 +5,7 @@ import { eventLines } from '../../tests/support/event-line.ts';
 import { SILENT } from '../../tests/support/silent-log.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
 import type { Warehouse } from '../ports/warehouse.ts';
-import { createChdbWarehouse } from './chdb-warehouse.ts';
+import { createChdbWarehouse } from './embedded/chdb-warehouse.ts';
 import { setEventsRetention } from './events-retention.ts';
 
 const DAYS = 432;

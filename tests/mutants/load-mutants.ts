@@ -1,7 +1,7 @@
 import { mutant } from './mutant-row.ts';
 
 const LOAD = 'aggregator/load/load.store.test.ts';
-const CHDB = 'infra/clickhouse/chdb.store.test.ts';
+const CHDB = 'infra/clickhouse/embedded/chdb.store.test.ts';
 const SETTLE = 'aggregator/settle/settle.store.test.ts';
 const SETTLE_USAGE = 'aggregator/settle/settle-usage.store.test.ts';
 const RANGES = 'aggregator/store/ranges.store.test.ts';

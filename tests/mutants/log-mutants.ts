@@ -9,6 +9,7 @@ const OPEN_KEY_TABLE = 'infra/key-table/open-key-table.test.ts';
 const LIMITS = 'tests/faults/crash/limits.timed.test.ts';
 const START_FROM_RECORDS = 'infra/key-table/start-from-records.test.ts';
 const LOGGER = 'infra/platform/logger.test.ts';
+const WRITTEN_PARTS = 'infra/clickhouse/embedded/written-parts.store.test.ts';
 const RECORD_WRITER = 'infra/key-table/record-writer.test.ts';
 
 /** The segment log, the key table over it, and what only a power cut or a full disk shows of them. */
@@ -98,6 +99,14 @@ export const LOG_MUTANTS = [
     .red(RECORD_WRITER, 'a sync that fails for want of space is no full disk to be waited out'),
   mutant('part-names-not-synced', [6])
     .why('a power cut takes parts of a range that is marked as loaded: nobody sends it again')
-    .drop('infra/clickhouse/chdb-warehouse')
+    .drop('infra/clickhouse/embedded/durable-writes')
     .shownBy({ promise: 6, rounds: 1 }),
+  mutant('insert-not-measured', [10])
+    .why('a range is settled whose part has empty files: the next start detaches it')
+    .drop('infra/clickhouse/embedded/durable-writes')
+    .red(WRITTEN_PARTS, 'an insert that cannot write is not taken for stored, and ends the process'),
+  mutant('new-parts-not-measured', [10])
+    .why('a merge on a full disk takes what it merged with it')
+    .drop('infra/clickhouse/embedded/written-parts')
+    .red(WRITTEN_PARTS, 'a merge that cannot write ends the process'),
 ];

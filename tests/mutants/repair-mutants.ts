@@ -5,7 +5,7 @@ const AUDIT = 'aggregator/audit/audit.store.test.ts';
 const DAMAGE = 'aggregator/audit/repair-damage.store.test.ts';
 const COUNTER = 'control-plane/usage/counter.store.test.ts';
 const FRESHNESS = 'control-plane/usage/freshness.test.ts';
-const CHDB = 'infra/clickhouse/chdb.store.test.ts';
+const CHDB = 'infra/clickhouse/embedded/chdb.store.test.ts';
 const LOAD_FAULTS = 'aggregator/load/load-faults.store.test.ts';
 const OPEN_TAIL = 'infra/segment-log/open-tail.test.ts';
 

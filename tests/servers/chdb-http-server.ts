@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createTlsServer } from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import { type ChdbConnection, createChdbConnection } from 'chdb/connection';
-import { inlineParameters } from '../../infra/clickhouse/inline-parameters.ts';
+import { inlineParameters } from '../../infra/clickhouse/embedded/inline-parameters.ts';
 import { poll } from '../../infra/platform/poll.ts';
 import { listen } from '../support/listen.ts';
 

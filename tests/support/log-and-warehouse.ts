@@ -1,5 +1,5 @@
 import { afterAll, onTestFinished } from 'vitest';
-import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
+import { createChdbWarehouse } from '../../infra/clickhouse/embedded/chdb-warehouse.ts';
 import type { EventLogReader, EventLogWriter } from '../../infra/ports/event-log.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { openSegmentLogReader } from '../../infra/segment-log/reader.ts';

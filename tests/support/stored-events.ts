@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
 import { createClickHouseWarehouse } from '../../infra/clickhouse/clickhouse-warehouse.ts';
+import { createChdbWarehouse } from '../../infra/clickhouse/embedded/chdb-warehouse.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { openSegmentLogReader } from '../../infra/segment-log/reader.ts';
 import { decodeFrame } from '../../schemas/stored/frame.ts';

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { escapeIdentifier } from 'pg';
 import { pino } from 'pino';
-import { createChdbWarehouse } from '../../../infra/clickhouse/chdb-warehouse.ts';
+import { createChdbWarehouse } from '../../../infra/clickhouse/embedded/chdb-warehouse.ts';
 import type { DataDir } from '../../../infra/platform/data-dir.ts';
 import { queryPostgres } from '../query-postgres.ts';
 

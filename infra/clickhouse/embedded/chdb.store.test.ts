@@ -1,6 +1,6 @@
-import { SILENT } from '../../tests/support/silent-log.ts';
-import { testFolder } from '../../tests/support/test-folder.ts';
-import { warehouseConformance } from '../ports/conformance/warehouse.ts';
+import { SILENT } from '../../../tests/support/silent-log.ts';
+import { testFolder } from '../../../tests/support/test-folder.ts';
+import { warehouseConformance } from '../../ports/conformance/warehouse.ts';
 import { createChdbWarehouse } from './chdb-warehouse.ts';
 
 async function createHarness() {

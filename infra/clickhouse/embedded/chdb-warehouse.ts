@@ -1,19 +1,18 @@
-import { existsSync, mkdirSync } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdirSync } from 'node:fs';
 import { Session } from 'chdb';
 import type { Logger } from 'pino';
-import { Fatal } from '../../schemas/failures.ts';
-import { EVENT_COLUMNS } from '../../schemas/stored/event-row.ts';
-import type { Warehouse } from '../ports/warehouse.ts';
+import { Fatal } from '../../../schemas/failures.ts';
+import { EVENT_COLUMNS } from '../../../schemas/stored/event-row.ts';
+import type { Warehouse } from '../../ports/warehouse.ts';
+import { SETTINGS_BY_CONNECTION } from '../connection-settings.ts';
+import { isLasting } from '../driver-errors.ts';
+import type { Transport } from '../transport.ts';
+import { createWarehouseOver } from '../warehouse-over.ts';
 import { type ChdbConnectionHandle, type ChdbSession, openChdbConnection } from './chdb-connection.ts';
-import { SETTINGS_BY_CONNECTION } from './connection-settings.ts';
 import { createDamageWatch } from './damage-watch.ts';
-import { isLasting } from './driver-errors.ts';
+import { createDurableWrites } from './durable-writes.ts';
 import { inlineParameters } from './inline-parameters.ts';
 import { createStuckWatch, type StuckWatchOptions } from './stuck-watch.ts';
-import type { Transport } from './transport.ts';
-import { createWarehouseOver } from './warehouse-over.ts';
 
 export interface ChdbWarehouseOptions {
   /** Belongs to one process, and a process has one such folder at a time. */
@@ -22,6 +21,8 @@ export interface ChdbWarehouseOptions {
   /** The engine fails for so long that only a new process can help: with the error to end this one. */
   onStuck?: (error: Fatal) => void;
   stuckAfterMs?: number;
+  /** Between two looks at what merges wrote. */
+  lookEveryMs?: number;
 }
 
 const COMMAND_TIMEOUT_MS = 60_000;
@@ -32,23 +33,20 @@ const ENGINE_ARGUMENTS = ['--os_threads_nice_value_merge_mutate=10'];
 
 /** ClickHouse's own engine in this process. Every connection opens the same folder. */
 export function createChdbWarehouse(options: ChdbWarehouseOptions): Warehouse {
-  const { directory, log, onStuck, stuckAfterMs = STUCK_AFTER_MS } = options;
+  const { directory, log, onStuck, stuckAfterMs = STUCK_AFTER_MS, lookEveryMs } = options;
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const engine = new Session(directory, { connectionArgs: ENGINE_ARGUMENTS });
   const connections = openConnections(directory, log);
   const stuck = (message: string) => (cause: unknown) =>
     onStuck?.(new Fatal('warehouse_stuck', message, { cause }));
-  const load = watchLoad(connections.load, {
-    afterMs: stuckAfterMs,
-    onStuck: stuck('ClickHouse takes nothing any more.'),
-  });
+  const onLoadStuck = stuck('ClickHouse takes nothing any more.');
+  const load = watchLoad(connections.load, { afterMs: stuckAfterMs, onStuck: onLoadStuck });
   const { lookAt } = createDamageWatch({ onDamage: stuck('A part of the warehouse is damaged.') });
-
+  const onFailure = stuck('What was written to the warehouse is not on disk.');
+  const writing = { directory, connection: connections.load, log, onFailure };
+  const writes = createDurableWrites({ ...writing, ...(lookEveryMs === undefined ? {} : { lookEveryMs }) });
   const write = (timeoutMs: number, work: (session: ChdbSession) => Promise<unknown>) =>
-    load.write(timeoutMs, async (session) => {
-      await work(session);
-      await syncPartNames(directory, stuck('The names of parts cannot be made durable.'));
-    });
+    load.write(timeoutMs, (session) => writes.write(session, work));
 
   const transport: Transport = {
     rows: ({ sql, params, connection, timeoutMs }) =>
@@ -83,6 +81,7 @@ export function createChdbWarehouse(options: ChdbWarehouseOptions): Warehouse {
         }),
       ),
     async close() {
+      writes.close();
       for (const connection of Object.values(connections).reverse()) await connection.close();
       // Last: with the last connection the engine stops.
       engine.close();
@@ -119,31 +118,4 @@ function watchLoad(connection: ChdbConnectionHandle, options: StuckWatchOptions)
     all.watch(() => connection.run(timeoutMs, work));
   const write: ChdbConnectionHandle['run'] = (timeoutMs, work) => writes.watch(() => run(timeoutMs, work));
   return { run, write };
-}
-
-/** What counters are made of. */
-const TABLES = ['events', 'usage_hourly'];
-
-/**
- * ClickHouse syncs a part's files and the part's own folder, by fdatasync, and then moves the part to its
- * name in the table's folder. It does not sync that folder: a power cut within seconds took parts of ranges
- * that were marked loaded. A sync that fails reports it once, and the next one succeeds without the lost
- * data: only a new process sees what is on disk.
- */
-async function syncPartNames(directory: string, onFailure: (cause: unknown) => void): Promise<void> {
-  for (const table of TABLES) {
-    const path = join(directory, 'data', 'metergate', table);
-    // Not there before the first migration.
-    if (!existsSync(path)) continue;
-    const folder = await open(path, 'r');
-    try {
-      // mutant: part-names-not-synced
-      await folder.sync();
-    } catch (error) {
-      onFailure(error);
-      throw error;
-    } finally {
-      await folder.close();
-    }
-  }
 }

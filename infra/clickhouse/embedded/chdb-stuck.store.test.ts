@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { eventLine } from '../../tests/support/event-line.ts';
-import { SILENT } from '../../tests/support/silent-log.ts';
-import { testFolder } from '../../tests/support/test-folder.ts';
+import { eventLine } from '../../../tests/support/event-line.ts';
+import { SILENT } from '../../../tests/support/silent-log.ts';
+import { testFolder } from '../../../tests/support/test-folder.ts';
 import { createChdbWarehouse } from './chdb-warehouse.ts';
 
 const LINES = Buffer.from(eventLine({ id: 'a' }));

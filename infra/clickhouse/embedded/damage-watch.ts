@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { isDamage } from './driver-errors.ts';
+import { isDamage } from '../driver-errors.ts';
 
 /** Notices parts that the embedded engine cannot read any more. */
 export interface DamageWatch {

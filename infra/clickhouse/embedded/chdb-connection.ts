@@ -1,8 +1,8 @@
 import { type ClickHouseClient, type ClickHouseClientConfigOptions, createClient } from '@clickhouse/client';
 import { type ChdbConnection, createChdbConnection } from 'chdb/connection';
 import type { Logger } from 'pino';
-import type { Settings } from './connection-settings.ts';
-import { unavailable } from './driver-errors.ts';
+import type { Settings } from '../connection-settings.ts';
+import { unavailable } from '../driver-errors.ts';
 
 export interface ChdbConnectionHandle {
   /**
@@ -85,7 +85,7 @@ export function openChdbConnection({
   };
 }
 
-async function openSession(directory: string, settings: Settings): Promise<ChdbSession> {
+export async function openSession(directory: string, settings: Settings): Promise<ChdbSession> {
   const connection = createChdbConnection({ path: directory });
   // chdb's declarations name the same interface of another package, which differs in optional fields only.
   const client = createClient({
