@@ -40,7 +40,7 @@ import { createIntegrationHandlers } from './routes/integrations.ts';
 import { meterHandlers } from './routes/meters.ts';
 import { overrideHandlers } from './routes/overrides.ts';
 import { planHandlers } from './routes/plans.ts';
-import { pricingHandlers } from './routes/pricing.ts';
+import { createPricingHandlers } from './routes/pricing.ts';
 import { processorEventHandlers } from './routes/processor-events.ts';
 import { createProcessorWebhookHandlers } from './routes/processor-webhooks.ts';
 import { productHandlers } from './routes/products.ts';
@@ -113,7 +113,7 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListe
       ...createProcessorWebhookHandlers({ ...secrets, metrics: createProcessorMetrics(metrics) }),
       ...processorEventHandlers,
       ...funnelHandlers,
-      ...pricingHandlers,
+      ...createPricingHandlers(),
       ...createWebhookHandlers({ sealingKey: secrets.sealingKey, privateTargets: webhookTargets }),
       ...webhookDeliveryHandlers,
       ...createApiKeyHandlers(secrets),

@@ -6,7 +6,7 @@ import type { Plan } from '../../schemas/resources/plans.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { copyPlanEntitlements, type PlanVersion } from '../store/plan-entitlements.ts';
 import { findPlan, isVersionPinned, lockPlan, type PlanRow, updatePlan } from '../store/plans.ts';
-import { findPlanPrices, insertPlanPrices } from '../store/price-sets.ts';
+import { findPlanPrices, putPlanPrices } from '../store/price-sets.ts';
 import { beginCatalogueChange, recordCatalogueChange } from './catalogue-change.ts';
 
 /**
@@ -30,7 +30,7 @@ export async function versionToWrite(context: RequestContext, row: PlanRow): Pro
   if (next.version === own.version) return own;
   await copyPlanEntitlements(db, row.id, { from: own.version, to: next.version });
   const prices = await findPlanPrices(db, own);
-  if (prices.length > 0) await insertPlanPrices(db, next, { prices, nowMs });
+  if (prices.length > 0) await putPlanPrices(db, next, { prices, nowMs });
   return next;
 }
 

@@ -87,6 +87,29 @@ describe('the pricing', () => {
     });
   });
 
+  it('is read again once anything that it shows has changed, and not before', async () => {
+    const params = await newPlan({ name: 'Kept' });
+    const entitlements = [{ featureKey: 'calls', value: 5 }];
+    await api.request('plans.replaceEntitlements', { params, body: { entitlements } });
+    const shown = async (ofKey = key) => {
+      const { body } = await api.call('GET', PATH, { key: ofKey });
+      return body.plans.find(({ id }: { id: string }) => id === params.planId);
+    };
+    const first = await shown();
+    await api.pool.query(`UPDATE plans SET name = 'Unseen' WHERE id = $1`, [params.planId]);
+    expect(await shown()).toEqual(first);
+    expect(await shown(api.keys.test.publishable)).toBeUndefined();
+    await api.request('plans.update', { params, body: { highlights: ['Seen'] } });
+    expect(await shown()).toMatchObject({ name: 'Unseen', highlights: ['Seen'] });
+    const change = { body: { unit: 'requests' } };
+    await api.request('meters.update', { params: { meterId: 'calls' }, ...change });
+    expect((await shown()).entitlements[0].unit).toBe('requests');
+    await api.request('features.update', { params: { featureKey: 'calls' }, body: { name: 'Requests' } });
+    expect((await shown()).entitlements[0].featureName).toBe('Requests');
+    await api.request('plans.archive', { params });
+    expect(await shown()).toBeUndefined();
+  });
+
   it('is read by a page of any origin, which keeps it for a minute', async () => {
     const { headers, body } = await read({ origin: 'https://shop.example' });
     expect(headers).toMatchObject({

@@ -31,9 +31,35 @@ export async function listPricesOfPlans(
 
 /**
  * From `nowMs` on, but not before the last change of the plan: a request's time is taken before it waits for
- * the lock, and clocks differ. The plan is locked.
+ * the lock, and clocks differ. Of a version that nothing was ever subscribed to no usage has a price: its
+ * prices are replaced as if they had been these from the start. The plan is locked.
  */
-export async function insertPlanPrices(
+export async function putPlanPrices(
+  db: Database,
+  version: PlanVersion,
+  set: { prices: readonly StoredPrice[]; nowMs: number },
+): Promise<void> {
+  if (!(await replaceUnusedPrices(db, version, set.prices))) await insertPlanPrices(db, version, set);
+}
+
+/** False where the version has no prices yet, or a subscription had them at any time. */
+async function replaceUnusedPrices(
+  db: Database,
+  { planId, version }: PlanVersion,
+  prices: readonly StoredPrice[],
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `UPDATE plan_prices SET prices = $3 WHERE plan_id = $1 AND version = $2
+        AND NOT EXISTS (SELECT FROM subscription_terms
+                         WHERE plan_id = $1 AND (plan_version IS NULL OR plan_version = $2))
+        AND NOT EXISTS (SELECT FROM subscriptions
+                         WHERE plan_id = $1 AND (plan_version IS NULL OR plan_version = $2))`,
+    [planId, version, JSON.stringify(prices)],
+  );
+  return (rowCount ?? 0) > 0;
+}
+
+async function insertPlanPrices(
   db: Database,
   { planId, version }: PlanVersion,
   { prices, nowMs }: { prices: readonly StoredPrice[]; nowMs: number },
@@ -55,7 +81,7 @@ export async function findAddonPrices(db: Database, addonId: string): Promise<St
   return rows[0]?.prices ?? [];
 }
 
-/** As {@link insertPlanPrices}. */
+/** From then on, as {@link putPlanPrices}. */
 export async function insertAddonPrices(
   db: Database,
   addonId: string,

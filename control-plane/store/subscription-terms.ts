@@ -12,6 +12,7 @@ export interface SubscriptionTermRow {
   anchor: Date;
   interval: Interval;
   intervalCount: number;
+  legacyIntervalMs: number | null;
 }
 
 /**
@@ -24,22 +25,24 @@ const REPLACE = `
       FROM (SELECT greatest(n.starts_at, (SELECT max(starts_at) FROM subscription_terms
                                            WHERE subscription_id = $1 AND starts_at <= $2)) AS starts_at,
                    n.is_charged, n.plan_id, n.plan_version, n.addons, n.anchor, n.interval, n.interval_count,
-                   n.place
+                   n.legacy_interval_ms, n.place
               FROM jsonb_to_recordset($3) AS n (starts_at timestamptz, is_charged boolean, plan_id text,
                 plan_version integer, addons jsonb, anchor timestamptz, interval text,
-                interval_count integer, place integer)) moved
+                interval_count integer, legacy_interval_ms bigint, place integer)) moved
      ORDER BY starts_at, place DESC),
   gone AS (
     DELETE FROM subscription_terms
      WHERE subscription_id = $1 AND starts_at > (SELECT min(starts_at) FROM named)
        AND starts_at NOT IN (SELECT starts_at FROM named))
   INSERT INTO subscription_terms (subscription_id, starts_at, is_charged, plan_id, plan_version, addons,
-                                  anchor, interval, interval_count)
-  SELECT $1, starts_at, is_charged, plan_id, plan_version, addons, anchor, interval, interval_count FROM named
+                                  anchor, interval, interval_count, legacy_interval_ms)
+  SELECT $1, starts_at, is_charged, plan_id, plan_version, addons, anchor, interval, interval_count,
+         legacy_interval_ms
+    FROM named
   ON CONFLICT (subscription_id, starts_at) DO UPDATE
-    SET (is_charged, plan_id, plan_version, addons, anchor, interval, interval_count)
+    SET (is_charged, plan_id, plan_version, addons, anchor, interval, interval_count, legacy_interval_ms)
       = (excluded.is_charged, excluded.plan_id, excluded.plan_version, excluded.addons, excluded.anchor,
-         excluded.interval, excluded.interval_count)`;
+         excluded.interval, excluded.interval_count, excluded.legacy_interval_ms)`;
 
 /** Replaces what is recorded from the first of these terms on. The subscription is locked. */
 export async function replaceSubscriptionTerms(
@@ -56,9 +59,30 @@ export async function replaceSubscriptionTerms(
     anchor: term.anchor,
     interval: term.interval,
     interval_count: term.intervalCount,
+    legacy_interval_ms: term.legacyIntervalMs,
     place,
   }));
   await db.query(REPLACE, [subscriptionId, now, JSON.stringify(rows)]);
+}
+
+/**
+ * The first term of a subscription that has none: a process of the release before wrote it during an upgrade.
+ */
+export async function insertFirstTerm(
+  db: Database,
+  subscriptionId: string,
+  { startsAt, isCharged, planId, planVersion, addons, ...cycle }: SubscriptionTermRow,
+): Promise<void> {
+  await db.query(
+    `INSERT INTO subscription_terms (subscription_id, starts_at, is_charged, plan_id, plan_version, addons,
+                                     anchor, interval, interval_count, legacy_interval_ms)
+     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10
+      WHERE NOT EXISTS (SELECT FROM subscription_terms WHERE subscription_id = $1)`,
+    [
+      ...[subscriptionId, startsAt, isCharged, planId, planVersion, JSON.stringify(addons)],
+      ...[cycle.anchor, cycle.interval, cycle.intervalCount, cycle.legacyIntervalMs],
+    ],
+  );
 }
 
 /** In the order of time. `subscriptionId` was read under its environment. */
@@ -68,7 +92,8 @@ export async function listSubscriptionTerms(
 ): Promise<SubscriptionTermRow[]> {
   const { rows } = await db.query<SubscriptionTermRow>(
     `SELECT starts_at AS "startsAt", is_charged AS "isCharged", plan_id AS "planId",
-            plan_version AS "planVersion", addons, anchor, interval, interval_count AS "intervalCount"
+            plan_version AS "planVersion", addons, anchor, interval, interval_count AS "intervalCount",
+            legacy_interval_ms AS "legacyIntervalMs"
        FROM subscription_terms WHERE subscription_id = $1 ORDER BY starts_at`,
     [subscriptionId],
   );
