@@ -24,19 +24,24 @@ import { createLongReads } from '../usage/long-reads.ts';
 import type { Metering } from '../usage/metering.ts';
 import { beginReadTime, type ReadTime } from '../usage/read-time.ts';
 import { breakdownSpan, openSpan } from '../usage/window.ts';
+import { createMeterUsage } from './meter-usage.ts';
 
 export interface UsageDeps {
   warehouse: Warehouse;
   freshness: Freshness;
 }
 
-type UsageHandlers = Pick<Handlers, 'usage.list' | 'usage.retrieve' | 'usage.breakdown' | 'usage.events'>;
+type UsageHandlers = Pick<
+  Handlers,
+  'usage.list' | 'usage.retrieve' | 'usage.breakdown' | 'usage.events' | 'meterUsage.retrieve'
+>;
 
 export function createUsageHandlers({ warehouse, freshness }: UsageDeps): UsageHandlers {
   const readLong = createReadLong();
 
   return {
     'usage.list': createUsageList({ warehouse, freshness }),
+    'meterUsage.retrieve': createMeterUsage({ warehouse, freshness, readLong }),
 
     'usage.retrieve': async (context, { params, query }) => {
       const time = beginReadTime(query.consistency);

@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox';
 import { CALENDAR_WINDOWS } from '../primitives/calendar.ts';
 import type { ExactNumber } from '../primitives/exact-json.ts';
 import { API_BASE, defineRoute } from '../route.ts';
+import { Consistency } from './consistency.ts';
 import { CustomerParams } from './customers.ts';
 import { Decimal, NamedId, optional, PageQuery, pageOf, Timestamp } from './fields.ts';
 import { UsageEvent } from './usage-events.ts';
@@ -11,14 +12,6 @@ const CustomerMeterParams = Type.Object({
   ...CustomerParams.properties,
   meterId: Type.String({ ...NamedId, description: "The meter's key or id." }),
 });
-
-const Consistency = Type.Enum(['strong', 'eventual'], {
-  description:
-    'By default the response waits up to 1 s for the usage acknowledged before the request, and is ' +
-    'returned without it after that. `strong` waits up to 5 s; after that the response is 503. ' +
-    '`eventual` does not wait. Usage acknowledged before `asOf` is counted.',
-});
-export type Consistency = 'strong' | 'eventual' | undefined;
 
 export const BREAKDOWN_WINDOWS = ['current_period', ...CALENDAR_WINDOWS, 'all'] as const;
 export type BreakdownWindow = (typeof BREAKDOWN_WINDOWS)[number];
