@@ -32,6 +32,7 @@ import { createApiKeyHandlers } from './routes/api-keys.ts';
 import { auditLogHandlers } from './routes/audit-log.ts';
 import { budgetHandlers } from './routes/budgets.ts';
 import { creditHandlers } from './routes/credits.ts';
+import { createCustomerTokenHandlers } from './routes/customer-tokens.ts';
 import { customerHandlers } from './routes/customers.ts';
 import { cachedEntitlementResponses, createEntitlementHandlers } from './routes/entitlements.ts';
 import { featureHandlers } from './routes/features.ts';
@@ -61,6 +62,8 @@ export interface AppDeps {
   firstCalls: FirstCallStamp;
   lastUsed: LastUsedStamp;
   keys: KeyCache;
+  /** The keys that create customer tokens, by id. */
+  tokenIssuers: KeyCache;
   entitlementCache: EntitlementCache;
   /** Invalidates the caches of this process after it has committed a change. */
   invalidate: (channel: string, payload: string) => void;
@@ -101,6 +104,7 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListe
   const operations = createOperations({
     handlers: {
       ...customerHandlers,
+      ...createCustomerTokenHandlers(secrets),
       ...creditHandlers,
       ...overrideHandlers,
       ...budgetHandlers,
@@ -124,7 +128,7 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListe
       ...createUsageHandlers({ warehouse, freshness }),
     },
     pages: createServicePages({ readiness, metrics, access }),
-    authorise: createAuthorise({ ...deps, nowMs: clock.nowMs }),
+    authorise: createAuthorise({ ...deps, ...secrets, nowMs: clock.nowMs }),
     takeRequest,
     inPlace: createRequestPlaces(),
     runChange: withLocalInvalidation(createRunChange(pool, secrets.sealingKey), deps.invalidate),

@@ -5,7 +5,7 @@ import { createFirstCallStamp } from '../domain/first-call-stamp.ts';
 import { startJobWatch } from '../domain/job-watch.ts';
 import { createLastUsedStamp } from '../domain/last-used-stamp.ts';
 import { hashApiKey } from '../domain/secrets.ts';
-import { findApiKey } from '../domain/store/find-api-key.ts';
+import { findApiKey, findApiKeyById } from '../domain/store/find-api-key.ts';
 import type { EventLogReader } from '../infra/ports/event-log.ts';
 import {
   CHANNELS,
@@ -41,6 +41,7 @@ type Inside =
   | 'firstCalls'
   | 'lastUsed'
   | 'keys'
+  | 'tokenIssuers'
   | 'entitlementCache'
   | 'invalidate'
   | 'jobWatch';
@@ -74,7 +75,7 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
   const requestLoad = () => notifyReaderWaits(pool);
   const freshness = createFreshness({ ...progress, ...repairsOf(deps), requestLoad, clock, log });
   const inside = { freshness, logId: progress.logId };
-  const { keys, entitlementCache, invalidations } = createCaches(deps, freshness);
+  const { invalidations, ...caches } = createCaches(deps, freshness);
   const firstCalls = createFirstCallStamp(pool, log);
   const lastUsed = createLastUsedStamp(pool, log);
   const jobs = startJobs(deps);
@@ -86,7 +87,7 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
   const invalidate = (channel: string, payload: string) => invalidations.channels[channel]?.(payload);
   return {
     listener: createApp(
-      { ...deps, ...inside, firstCalls, lastUsed, keys, entitlementCache, invalidate, jobWatch },
+      { ...deps, ...inside, ...caches, firstCalls, lastUsed, invalidate, jobWatch },
       options,
     ),
     notifications: {
@@ -106,7 +107,7 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
     },
     async close() {
       freshness.close();
-      entitlementCache.close();
+      caches.entitlementCache.close();
       await jobs.close();
       await firstCalls.close();
       await lastUsed.close();
@@ -171,12 +172,18 @@ function createCaches(deps: ControlPlaneDeps, freshness: Freshness) {
   const { pool, secrets, clock } = deps;
   const load = (text: string) => findApiKey(pool, hashApiKey(text, secrets.keyPepper));
   const keys = createKeyCache({ load, clock });
+  const tokenIssuers = createKeyCache({
+    load: (id) => findApiKeyById(pool, id),
+    mayName: () => true,
+    clock,
+  });
   const entitlementCache = createEntitlementCache({ ...deps, freshness });
   const invalidations: ControlPlane['notifications'] = {
     channels: {
       [CHANNELS.changes]: (payload) => {
         const invalidation = JSON.parse(payload) as Invalidation;
         keys.forget(invalidation);
+        tokenIssuers.forget(invalidation);
         entitlementCache.invalidate(invalidation);
       },
       [CHANNELS.credits]: (payload) =>
@@ -184,10 +191,11 @@ function createCaches(deps: ControlPlaneDeps, freshness: Freshness) {
     },
     onSession() {
       keys.clear();
+      tokenIssuers.clear();
       entitlementCache.newSession();
     },
   };
-  return { keys, entitlementCache, invalidations };
+  return { keys, tokenIssuers, entitlementCache, invalidations };
 }
 
 /** One partition has positions; those of several partitions are combined into one number. */

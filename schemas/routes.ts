@@ -3,6 +3,7 @@ import { apiKeyRoutes } from './resources/api-keys.ts';
 import { auditLogRoutes } from './resources/audit-log.ts';
 import { budgetRoutes } from './resources/budgets.ts';
 import { creditRoutes } from './resources/credits.ts';
+import { customerTokenRoutes } from './resources/customer-tokens.ts';
 import { customerRoutes } from './resources/customers.ts';
 import { entitlementRoutes } from './resources/entitlements.ts';
 import { featureRoutes } from './resources/features.ts';
@@ -28,6 +29,7 @@ import type { Route } from './route.ts';
  */
 export const ROUTES = {
   ...customerRoutes,
+  ...customerTokenRoutes,
   ...creditRoutes,
   ...overrideRoutes,
   ...budgetRoutes,

@@ -4,6 +4,7 @@ import * as apiKeys from '../../schemas/resources/api-keys.ts';
 import * as auditLog from '../../schemas/resources/audit-log.ts';
 import * as budgets from '../../schemas/resources/budgets.ts';
 import * as credits from '../../schemas/resources/credits.ts';
+import * as customerTokens from '../../schemas/resources/customer-tokens.ts';
 import * as customers from '../../schemas/resources/customers.ts';
 import * as entitlementValues from '../../schemas/resources/entitlement-values.ts';
 import * as entitlements from '../../schemas/resources/entitlements.ts';
@@ -33,6 +34,7 @@ const RESOURCES: object[] = [
   auditLog,
   budgets,
   credits,
+  customerTokens,
   customers,
   entitlementValues,
   entitlements,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
+import { apiOfThisFile, expectRejection, newCustomer } from '../api-under-test.ts';
 
 /*
  * What a pricing page reads, from any origin, with the key that it shows to its visitors.
@@ -132,6 +132,54 @@ describe('the pricing', () => {
     expectRejection(await api.call('GET', inAddress, { key: undefined }), 'unauthenticated');
     expect((await api.call('GET', PATH)).status).toBe(200);
     expectRejection(await api.call('GET', '/api/v1/plans', { key }), 'publishable_key_not_allowed');
+  });
+});
+
+describe('the pricing with a customer token', () => {
+  const CHEAP = { prices: [{ ...BASE, amount: 10 }] };
+  const product = 'compared';
+  const compared = async (name: string, position: number, prices: object = CHEAP) => {
+    const params = await newPlan({ name, productId: product, position });
+    await api.request('plans.replacePrices', { params, body: prices });
+    return params.planId;
+  };
+  const subscribe = (customerId: string, planId: string, fields: object = {}) =>
+    api.request('subscriptions.create', { body: { customerId, planId, ...fields } });
+
+  async function scenarios(customerId: string): Promise<Record<string, string>> {
+    const { body: made } = await api.request('customerTokens.create', { body: { customerId } });
+    const { body } = await api.request('pricing.retrieve', { key: made.token });
+    return Object.fromEntries(body.plans.map(({ id, scenario = 'none' }) => [id, scenario]));
+  }
+
+  it('says what choosing each plan would be', async () => {
+    const [low, middle, high] = [
+      await compared('Low', 1),
+      await compared('Middle', 2),
+      await compared('High', 3, { prices: [{ ...BASE, interval: 'year', amount: 1000 }] }),
+    ];
+    const elsewhere = (await newPlan({ name: 'Elsewhere', productId: 'another' })).planId;
+    const { body: customer } = await api.request('customers.create', { body: newCustomer() });
+    const shown = async () => {
+      const all = await scenarios(customer.id);
+      return [low, middle, high, elsewhere].map((id) => all[id]);
+    };
+    expect(await shown()).toEqual(['new', 'new', 'new', 'new']);
+    const future = new Date(Date.now() + 86_400_000).toISOString();
+    await subscribe(customer.id, low, { status: 'incomplete' });
+    await subscribe(customer.id, low, { currentPeriodStart: future });
+    expect(await shown()).toEqual(['scheduled', 'new', 'new', 'new']);
+    const { body: subscription } = await subscribe(customer.id, middle);
+    expect(await shown()).toEqual(['scheduled', 'active', 'upgrade', 'new']);
+    const params = { subscriptionId: subscription.id };
+    await api.request('subscriptions.update', { params, body: { planId: high, at: 'period_end' } });
+    expect(await shown()).toEqual(['scheduled', 'active', 'scheduled', 'new']);
+    await api.request('subscriptions.update', { params, body: { planId: high } });
+    expect(await shown()).toEqual(['scheduled', 'downgrade', 'active', 'new']);
+    await api.request('subscriptions.cancel', { params, body: { at: 'now' } });
+    expect(await shown()).toEqual(['scheduled', 'new', 'new', 'new']);
+    const { body } = await read();
+    expect(body.plans.every((plan: object) => !('scenario' in plan))).toBe(true);
   });
 });
 

@@ -32,7 +32,7 @@ export const TENANCY_MUTANTS = [
     .red(PROCESSOR_MAPPING, 'of the other mode, or another workspace, is not known'),
   mutant('scope-not-checked', [16])
     .why('every secret key may do everything')
-    .always('control-plane/http/auth')
+    .always('control-plane/http/requested-access')
     .red(TENANCY, 'a key with every scope but the right one is rejected everywhere, and changes nothing')
     .red(AUTH, 'needs the scope of the operation, whichever it is'),
   mutant('grant-not-checked', [16])

@@ -99,7 +99,8 @@ type Change = readonly [operationId: string, route: Route];
  * Changes nothing; is signed by another, or applies what was; is no change of an object: the funnel has no
  * audit log.
  */
-const NO_CHANGES = /^(entitlements\.checkMany|processor\.(receive|apply)Event|funnel\.record)$/;
+const NO_CHANGES =
+  /^(entitlements\.checkMany|customerTokens\.create|processor\.(receive|apply)Event|funnel\.record)$/;
 
 /** Whatever the control plane changes for a key: an operation that is new is among them at once. */
 export const CHANGES: readonly Change[] = Object.entries<Route>(ROUTES).filter(([operationId, route]) => {
