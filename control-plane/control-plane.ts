@@ -17,6 +17,7 @@ import { type AppDeps, type AppOptions, createApp } from './app.ts';
 import { startClockRepair } from './clock/clock-repair.ts';
 import { startSubscriptionClock } from './clock/subscription-clock.ts';
 import { startCreditExpiry } from './credits/credit-expiry.ts';
+import { startCreditSchedule } from './credits/credit-schedule.ts';
 import { createEntitlementCache } from './entitlements/cache/entitlement-cache.ts';
 import { startChangeNotifier } from './entitlements/changes/change-notifier.ts';
 import { startLogWatch } from './jobs/log-watch.ts';
@@ -122,6 +123,7 @@ function startJobs(deps: ControlPlaneDeps) {
   const clockMetrics = createClockMetrics(deps.metrics, clock.nowMs);
   const subscriptionClock = startSubscriptionClock({ pool, clock, log, metrics: clockMetrics });
   const creditExpiry = startCreditExpiry(deps);
+  const creditSchedule = startCreditSchedule(deps);
   const processorMatcher = startProcessorMatcher(deps);
   const notifierMetrics = createNotifierMetrics(deps.metrics, clock.nowMs);
   const changeNotifier = startChangeNotifier({ pool, clock, log, metrics: notifierMetrics });
@@ -135,6 +137,7 @@ function startJobs(deps: ControlPlaneDeps) {
     changeNotifier,
     subscriptionClock,
     creditExpiry,
+    creditSchedule,
     processorMatcher,
     sweep,
   ];

@@ -3,6 +3,7 @@ import { EVERY_MS } from '../../domain/leased-job.ts';
 import { CLOCK_REPAIR } from '../clock/clock-repair.ts';
 import { SUBSCRIPTION_CLOCK } from '../clock/subscription-clock.ts';
 import { CREDIT_EXPIRY } from '../credits/credit-expiry.ts';
+import { CREDIT_SCHEDULE } from '../credits/credit-schedule.ts';
 import { CHANGE_NOTIFIER } from '../entitlements/changes/change-notifier.ts';
 import { EVERY_MS as MATCHER_EVERY_MS, PROCESSOR_MATCHER } from '../processor/processor-matcher.ts';
 import { LOG_WATCH } from './log-watch.ts';
@@ -20,6 +21,11 @@ export function watchedJobs({ watchesLog }: { watchesLog: boolean }): WatchedJob
       job: CREDIT_EXPIRY,
       everyMs: EVERY_MS,
       stops: 'expired credits are not removed from wallets',
+    },
+    {
+      job: CREDIT_SCHEDULE,
+      everyMs: EVERY_MS,
+      stops: 'credits that a plan grants each month, or at a later start, are not granted',
     },
     {
       ...CHANGE_NOTIFIER,

@@ -19,6 +19,7 @@ import * as plans from '../../schemas/resources/plans.ts';
 import * as prices from '../../schemas/resources/prices.ts';
 import * as pricing from '../../schemas/resources/pricing.ts';
 import * as products from '../../schemas/resources/products.ts';
+import * as recurringGrants from '../../schemas/resources/recurring-grants.ts';
 import * as service from '../../schemas/resources/service.ts';
 import * as subscriptions from '../../schemas/resources/subscriptions.ts';
 import * as usage from '../../schemas/resources/usage.ts';
@@ -48,6 +49,7 @@ const RESOURCES: object[] = [
   prices,
   pricing,
   products,
+  recurringGrants,
   service,
   subscriptions,
   usage,

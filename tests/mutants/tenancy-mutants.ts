@@ -56,8 +56,7 @@ export const TENANCY_MUTANTS = [
     .why('an error repeats what was sent as a key, and errors are logged by clients')
     .is(
       'control-plane/http/auth',
-      `const text = keyTextOf(ctx, access);
-      const repeated = (key) => ('code' in key ? { ...key, message: \`\${key.message} \${text}\` } : key);
+      `const repeated = (key) => ('code' in key ? { ...key, message: \`\${key.message} \${text}\` } : key);
       const asked = keys.authenticate(text);
       const found = asked instanceof Promise ? asked.then(repeated) : repeated(asked);`,
     )

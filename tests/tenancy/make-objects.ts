@@ -122,7 +122,7 @@ function signedEvent({ marker, secret, isLive }: { marker: string; secret: strin
   return { id, body, headers: { 'stripe-signature': `t=${seconds},v1=${signature}` } };
 }
 
-/** Entitlements and prices of a plan and an add-on. */
+/** Entitlements, prices and credit grants of a plan and an add-on. */
 async function offer(
   make: Make,
   { planId, addonId }: { planId: string; addonId: string },
@@ -135,4 +135,6 @@ async function offer(
   const prices = [{ ...price, meterKey }];
   await make('plans.replacePrices', { prices }, { planId });
   await make('addons.replacePrices', { prices }, { addonId });
+  const creditGrants = [{ key: 'monthly', amount: 9, every: 'month', expires: 'period_end' }];
+  await make('plans.replaceCreditGrants', { creditGrants }, { planId });
 }
