@@ -643,10 +643,13 @@ CREATE TABLE subscription_terms (
   anchor timestamp with time zone NOT NULL,
   "interval" text NOT NULL,
   interval_count integer NOT NULL,
+  legacy_interval_ms bigint,
+  CONSTRAINT subscription_terms_legacy_interval_ms_check CHECK ((legacy_interval_ms > 0)),
   CONSTRAINT subscription_terms_pkey PRIMARY KEY (subscription_id, starts_at),
   CONSTRAINT subscription_terms_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans(id),
   CONSTRAINT subscription_terms_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id)
 );
+CREATE INDEX subscription_terms_plan ON public.subscription_terms USING btree (plan_id);
 
 CREATE TABLE subscriptions (
   id text NOT NULL,
