@@ -12,7 +12,7 @@ const CustomerMeterParams = Type.Object({
   meterId: Type.String({ ...NamedId, description: "The meter's key or id." }),
 });
 
-const Consistency = Type.Enum(['strong', 'eventual'], {
+export const Consistency = Type.Enum(['strong', 'eventual'], {
   description:
     'By default the response waits up to 1 s for the usage acknowledged before the request, and is ' +
     'returned without it after that. `strong` waits up to 5 s; after that the response is 503. ' +
