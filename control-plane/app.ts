@@ -31,6 +31,7 @@ import { addonHandlers } from './routes/addons.ts';
 import { createApiKeyHandlers } from './routes/api-keys.ts';
 import { auditLogHandlers } from './routes/audit-log.ts';
 import { budgetHandlers } from './routes/budgets.ts';
+import { createCostHandlers } from './routes/cost.ts';
 import { creditHandlers } from './routes/credits.ts';
 import { createCustomerTokenHandlers } from './routes/customer-tokens.ts';
 import { customerHandlers } from './routes/customers.ts';
@@ -126,6 +127,7 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListe
       ...subscriptionHandlers,
       ...createEntitlementHandlers({ customerGrantsReads, checks }),
       ...createUsageHandlers({ warehouse, freshness }),
+      ...createCostHandlers({ warehouse, freshness, customerGrantsReads }),
     },
     pages: createServicePages({ readiness, metrics, access }),
     authorise: createAuthorise({ ...deps, ...secrets, nowMs: clock.nowMs }),

@@ -2,6 +2,7 @@ import { addonRoutes } from './resources/addons.ts';
 import { apiKeyRoutes } from './resources/api-keys.ts';
 import { auditLogRoutes } from './resources/audit-log.ts';
 import { budgetRoutes } from './resources/budgets.ts';
+import { costRoutes } from './resources/cost.ts';
 import { creditRoutes } from './resources/credits.ts';
 import { customerTokenRoutes } from './resources/customer-tokens.ts';
 import { customerRoutes } from './resources/customers.ts';
@@ -44,6 +45,7 @@ export const ROUTES = {
   ...entitlementRoutes,
   ...usageEventRoutes,
   ...usageRoutes,
+  ...costRoutes,
   ...integrationRoutes,
   ...funnelRoutes,
   ...webhookRoutes,

@@ -1,3 +1,4 @@
+import { rowsBy } from '../../domain/store/rows-by.ts';
 import type { Interval } from '../../schemas/value-sets.ts';
 import type { Database } from '../http/request-context.ts';
 
@@ -96,6 +97,69 @@ export async function listSubscriptionTerms(
             legacy_interval_ms AS "legacyIntervalMs"
        FROM subscription_terms WHERE subscription_id = $1 ORDER BY starts_at`,
     [subscriptionId],
+  );
+  return rows;
+}
+
+/** A subscription with what it pays for, and its period. */
+export interface PayingSubscription extends Omit<SubscriptionTermRow, 'startsAt'> {
+  id: string;
+  customerId: string;
+  startsMs: number;
+  currentPeriodStart: Date;
+  currentPeriodEnd: Date;
+  /** In the order of time; empty where a process of the release before wrote it and nothing has changed. */
+  terms: Array<Omit<SubscriptionTermRow, 'startsAt' | 'anchor'> & { startsMs: number; anchorMs: number }>;
+}
+
+/** Changes of one subscription that are read, the newest ones. */
+const TERMS_MAX = 5_000;
+
+const MS = (column: string) => `(extract(epoch FROM ${column}) * 1000)::bigint`;
+
+const PAYING = `s.id, s.customer_id AS "customerId", ${MS('s.starts_at')} AS "startsMs",
+  s.status IN ('active', 'past_due') AS "isCharged", s.plan_id AS "planId", s.plan_version AS "planVersion",
+  (SELECT coalesce(json_agg(json_build_object('addonId', addon_id, 'quantity', quantity)), '[]')
+     FROM subscription_addons WHERE subscription_id = s.id) AS addons,
+  s.anchor, s.interval, s.interval_count AS "intervalCount", s.legacy_interval_ms AS "legacyIntervalMs",
+  s.current_period_start AS "currentPeriodStart", s.current_period_end AS "currentPeriodEnd",
+  (SELECT coalesce(json_agg(json_build_object('startsMs', ${MS('t.starts_at')}, 'isCharged', t.is_charged,
+            'planId', t.plan_id, 'planVersion', t.plan_version, 'addons', t.addons,
+            'anchorMs', ${MS('t.anchor')}, 'interval', t.interval, 'intervalCount', t.interval_count,
+            'legacyIntervalMs', t.legacy_interval_ms) ORDER BY t.starts_at), '[]')
+     FROM (SELECT * FROM subscription_terms WHERE subscription_id = s.id
+            ORDER BY starts_at DESC LIMIT ${TERMS_MAX}) t) AS terms`;
+
+/** One subscription, whatever its status. */
+export async function findPaying(
+  db: Database,
+  environment: string,
+  id: string,
+): Promise<PayingSubscription | undefined> {
+  const { rows } = await db.query<PayingSubscription>(
+    `SELECT ${PAYING} FROM subscriptions s WHERE s.environment = $1 AND s.id = $2`,
+    [environment, id],
+  );
+  return rows[0];
+}
+
+/**
+ * Those of these customers that had not ended at a time, or without one before their last period, oldest
+ * first by customer.
+ */
+export async function listPaying(
+  db: Database,
+  environment: string,
+  { customerIds, at, limit }: { customerIds: readonly string[]; at: Date | undefined; limit: number },
+): Promise<PayingSubscription[]> {
+  const { rows } = await db.query<PayingSubscription>(
+    `SELECT ${PAYING}
+       FROM unnest($2::text[]) AS named (id) JOIN ${rowsBy('subscriptions', 'customer_id', 'named.id')} s
+         ON s.environment = $1
+      WHERE s.status NOT IN ('canceled', 'incomplete_expired') 
+         OR s.status_since > coalesce($3, s.current_period_start)
+      ORDER BY s.customer_id, s.created_at, s.id LIMIT $4`,
+    [environment, customerIds, at, limit],
   );
   return rows;
 }

@@ -45,12 +45,13 @@ export interface PricedSpan<P extends Price = Price> extends Span {
  * what was charged stays, and only what comes later is charged the new amounts. Units that are added to a
  * quantity are charged as a whole. Nothing is given back for what ends within a period.
  *
- * `terms` and `sets` are in the order of time, sets of one time in that of their versions.
+ * `terms` and `sets` are in the order of time, sets of one time in that of their versions. Ends once there
+ * are more than `spansMax`.
  */
 export function pricedSpans<P extends Price>(
   terms: readonly PricedTerm[],
   sets: readonly PriceSet<P>[],
-  { fromMs, toMs }: Span,
+  { fromMs, toMs, spansMax = Number.POSITIVE_INFINITY }: Span & { spansMax?: number },
 ): PricedSpan<P>[] {
   const firstMs = terms[0]?.startsMs ?? toMs;
   if (firstMs >= toMs) return [];
@@ -59,11 +60,15 @@ export function pricedSpans<P extends Price>(
   const chosenAt = createChoice(terms, sets);
   const stretches = new Map<string, Stretch[]>();
   const spans = new Map<string, PricedSpan<P>[]>();
+  let left = spansMax;
   for (const piece of cut({ fromMs: firstMs, toMs }, ascending)) {
     for (const chosen of chosenAt(piece.fromMs)) {
       const past = listOf(stretches, chosen.id);
       const found = piece.fromMs < fromMs ? [] : partsOf(chosen, piece, past);
-      for (const span of found) add(listOf(spans, chosen.id), span);
+      for (const span of found) {
+        if (left < 0) return [...spans.values()].flat();
+        if (add(listOf(spans, chosen.id), span)) left -= 1;
+      }
       extend(past, { ...piece, units: chosen.units });
     }
   }
@@ -173,11 +178,15 @@ function extend(past: Stretch[], piece: Stretch): void {
   else past.push(piece);
 }
 
-/** As a part of its own, or as the end of the one that it continues. */
-function add<P extends Price>(spans: PricedSpan<P>[], span: PricedSpan<P>): void {
+/** As a part of its own (true), or as the end of the one that it continues. */
+function add<P extends Price>(spans: PricedSpan<P>[], span: PricedSpan<P>): boolean {
   const last = spans.at(-1);
-  if (last && continues(last, span)) last.toMs = span.toMs;
-  else spans.push(span);
+  if (last && continues(last, span)) {
+    last.toMs = span.toMs;
+    return false;
+  }
+  spans.push(span);
+  return true;
 }
 
 /** A version that was made for another reason has the same prices, as objects of its own. */
