@@ -10,6 +10,7 @@ import * as entitlements from '../../schemas/resources/entitlements.ts';
 import * as features from '../../schemas/resources/features.ts';
 import { pageOf } from '../../schemas/resources/fields.ts';
 import * as funnel from '../../schemas/resources/funnel.ts';
+import * as graphql from '../../schemas/resources/graphql.ts';
 import * as integrations from '../../schemas/resources/integrations.ts';
 import * as meters from '../../schemas/resources/meters.ts';
 import * as overrides from '../../schemas/resources/overrides.ts';
@@ -37,6 +38,7 @@ const RESOURCES: object[] = [
   entitlements,
   features,
   funnel,
+  graphql,
   integrations,
   meters,
   overrides,

@@ -3,7 +3,6 @@ import { readRatedMeters } from '../../domain/store/meter-rates.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { type ExactNumber, exactNumber } from '../../schemas/primitives/exact-json.ts';
 import { timestampMs, timestampText } from '../../schemas/primitives/timestamp.ts';
-import type { UsageCounter } from '../../schemas/resources/usage.ts';
 import { pageOf } from '../http/page.ts';
 import type { Handlers, RequestContext } from '../http/request-context.ts';
 import { listMeters, type MeterRow } from '../store/meters.ts';
@@ -23,6 +22,7 @@ import type { Freshness } from '../usage/freshness.ts';
 import { createLongReads } from '../usage/long-reads.ts';
 import type { Metering } from '../usage/metering.ts';
 import { beginReadTime, type ReadTime } from '../usage/read-time.ts';
+import { shownCounter, unitOf } from '../usage/shown-counter.ts';
 import { breakdownSpan, openSpan } from '../usage/window.ts';
 
 export interface UsageDeps {
@@ -131,34 +131,6 @@ function timeOf(at: string | undefined, nowMs: number): number {
 
 function questionsOf(meters: MeterRow[], { periodOf }: Metering): CounterQuestion[] {
   return meters.map(({ key, aggregation }) => ({ meterKey: key, aggregation, span: periodOf(key) }));
-}
-
-interface CounterFacts {
-  metering: Metering;
-  current: string;
-  asOfMs: number;
-}
-
-function shownCounter(
-  { customerId, meter }: CustomerMeter,
-  { metering, current, asOfMs }: CounterFacts,
-): UsageCounter {
-  const { fromMs, toMs } = metering.periodOf(meter.key);
-  const limit = metering.limitOf(meter.key);
-  return {
-    customerId,
-    meterId: meter.key,
-    current: exactNumber(current),
-    ...(limit === undefined ? {} : { limit: exactNumber(limit) }),
-    periodStart: timestampText(fromMs),
-    periodEnd: timestampText(toMs),
-    ...unitOf(meter),
-    asOf: timestampText(asOfMs),
-  };
-}
-
-function unitOf({ unit }: MeterRow): { unit?: string } {
-  return unit === null ? {} : { unit };
 }
 
 async function ratesOf(
