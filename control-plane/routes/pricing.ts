@@ -63,7 +63,7 @@ async function plansForCustomer(context: RequestContext, customerId: string): Pr
 async function readOffer({ db, environment }: RequestContext) {
   const plans = await listPublishedPlans(db, environment, PLANS_SHOWN_MAX);
   const versions = plans.map(({ id: planId, version }) => ({ planId, version }));
-  const prices = await listPricesOfPlans(db, versions);
+  const prices = pricesByPlan(await listPricesOfPlans(db, versions));
   const values = await listOfferedEntitlements(db, environment, versions);
   return { plans, prices, values };
 }
@@ -73,11 +73,15 @@ async function readCustomerPlans(context: RequestContext, customerId: string): P
   const rows = await listSubscribedPlans(db, environment, { customerId, now: new Date(nowMs) });
   const begun = rows.filter(({ hasBegun }) => hasBegun);
   const versions = begun.map(({ id: planId, version }) => ({ planId, version }));
-  const prices = await listPricesOfPlans(db, versions);
+  const prices = pricesByPlan(await listPricesOfPlans(db, versions));
   return {
     current: begun.map((row) => ({ ...row, prices: prices.get(row.id) ?? [] })),
     scheduledIds: new Set(rows.flatMap(scheduledIn)),
   };
+}
+
+function pricesByPlan(sets: ReadonlyArray<{ planId: string; prices: StoredPrice[] }>) {
+  return new Map(sets.map((set) => [set.planId, set.prices]));
 }
 
 function scheduledIn({ id, hasBegun, pendingPlanId }: SubscribedPlanRow): string[] {

@@ -17,9 +17,10 @@ import type { Freshness } from '../usage/freshness.ts';
 import { createReadLong } from '../usage/long-reads.ts';
 import type { Metering } from '../usage/metering.ts';
 import { beginReadTime } from '../usage/read-time.ts';
+import { shownCounter } from '../usage/shown-counter.ts';
+import { timeOf } from '../usage/time-of.ts';
 import { openSpan } from '../usage/window.ts';
 import { createMeterUsage } from './meter-usage.ts';
-import { shownCounter, timeOf } from './shown-counter.ts';
 import { createUsageBreakdown } from './usage-breakdown.ts';
 
 export interface UsageDeps {
