@@ -117,7 +117,7 @@ builder.objectFields(Plan, (t) => ({
     description: 'By feature key.',
     authScopes: { as: 'plans.retrieveEntitlements' },
     args: versionArg,
-    complexity: { field: 50, multiplier: 10 },
+    complexity: { field: 20, multiplier: 10 },
     resolve: async (plan, args, { loaders }) => {
       const place = requestedVersion(plan, checkedQuery('plans.retrieveEntitlements', args));
       return shownEntitlements(await loaders.planEntitlements.load(place));
@@ -127,7 +127,7 @@ builder.objectFields(Plan, (t) => ({
     type: [Price],
     authScopes: { as: 'plans.retrievePrices' },
     args: versionArg,
-    complexity: { field: 50, multiplier: 10 },
+    complexity: { field: 20, multiplier: 10 },
     resolve: async (plan, args, { loaders }) => {
       const place = requestedVersion(plan, checkedQuery('plans.retrievePrices', args));
       return shownPrices(await loaders.planPrices.load(place));

@@ -4,6 +4,7 @@ const TENANCY = 'tests/tenancy/tenancy.whole.test.ts';
 const API_KEYS = 'control-plane/routes/api-keys.store.test.ts';
 const PROCESSOR_MAPPING = 'control-plane/routes/processor-mapping.store.test.ts';
 const AUTH = 'control-plane/http/auth.store.test.ts';
+const FIELD_SCOPES = 'control-plane/graphql/scopes.store.test.ts';
 const API_KEY_CACHE = 'domain/api-key-cache.test.ts';
 
 /** What tenants, keys and secrets are kept apart by. */
@@ -19,7 +20,7 @@ export const TENANCY_MUTANTS = [
     .red(TENANCY, 'to another workspace nothing is there, shown or changed'),
   mutant('products-of-all-environments', [16])
     .why('a list shows what other workspaces sell')
-    .swap('control-plane/store/products#listProducts', 'environment = $1', '(environment = $1 OR true)')
+    .swap('control-plane/store/products#productList', 'environment = $1', '(environment = $1 OR true)')
     .red(TENANCY, 'to another workspace nothing is there, shown or changed')
     .red(TENANCY, 'to the other mode nothing is there, shown or changed'),
   mutant('price-of-any-environment', [16])
@@ -35,6 +36,10 @@ export const TENANCY_MUTANTS = [
     .always('control-plane/http/requested-access')
     .red(TENANCY, 'a key with every scope but the right one is rejected everywhere, and changes nothing')
     .red(AUTH, 'needs the scope of the operation, whichever it is'),
+  mutant('field-scope-not-checked', [16])
+    .why('every secret key may read every field with GraphQL')
+    .always('control-plane/graphql/schema-builder')
+    .red(FIELD_SCOPES, 'Query.customers needs customers:view, and is null without it'),
   mutant('grant-not-checked', [16])
     .why('a key that may make keys gives itself every scope')
     .always('control-plane/routes/api-keys')
