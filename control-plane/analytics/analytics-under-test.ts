@@ -36,10 +36,7 @@ export async function usageOfSeveralCustomers() {
 
 /** What a clock in this zone shows at a time, down to the hour, day, week or month: by `Intl` alone. */
 export function shownTime(ms: number, zone: string, granularity: Granularity): string {
-  const parts = new Intl.DateTimeFormat('sv', {
-    ...{ timeZone: zone, dateStyle: 'short', timeStyle: 'medium' },
-  }).format(ms);
-  const [date = '', time = ''] = parts.split(' ');
+  const [date = '', time = ''] = clockIn(zone).format(ms).split(' ');
   expect(date).toMatch(/^\d{4}-\d{2}-\d{2}$/);
   if (granularity === 'day') return date;
   if (granularity === 'month') return date.slice(0, 7);
@@ -49,9 +46,18 @@ export function shownTime(ms: number, zone: string, granularity: Granularity): s
   return `week of ${day.toISOString().slice(0, 10)}`;
 }
 
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function formatOf(language: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const name = `${language} ${options.timeZone}`;
+  const format = formats.get(name) ?? new Intl.DateTimeFormat(language, options);
+  formats.set(name, format);
+  return format;
+}
+
+const clockIn = (zone: string) => formatOf('sv', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' });
+
 function offsetText(ms: number, zone: string): string {
-  const parts = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' }).formatToParts(
-    ms,
-  );
+  const parts = formatOf('en', { timeZone: zone, timeZoneName: 'longOffset' }).formatToParts(ms);
   return parts.find(({ type }) => type === 'timeZoneName')?.value ?? '';
 }

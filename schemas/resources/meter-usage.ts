@@ -13,12 +13,11 @@ export const BUCKETS_MAX = 1_000;
 export const GROUPS_MAX = 1_000;
 export const POINTS_MAX = 50_000;
 
-export const TimeZone = Type.String({
-  minLength: 1,
-  maxLength: 64,
-  description:
-    'An IANA time zone, for example `Europe/Berlin`. Its hours, days, weeks and months are counted.',
-});
+/** `of`: what is counted in it. */
+export function timeZone(of: string) {
+  const description = `An IANA time zone, such as \`Europe/Berlin\`, ${of}. Default: UTC.`;
+  return Type.Optional(Type.String({ minLength: 1, maxLength: 64, description }));
+}
 
 const FILTER =
   'Only events whose property has this value, for example `filter[region]=eu`. The empty value selects ' +
@@ -106,8 +105,8 @@ export const meterUsageRoutes = {
     description:
       'Counts events with from ≤ occurredAt < to, by hour, day, week (from Monday) or month of ' +
       '`timezone`, and by customer or property. The groups with the largest totals are shown one by one, ' +
-      `the others are combined in \`other\`. At most ${BUCKETS_MAX} buckets of time, and ${POINTS_MAX} entries. With ` +
-      '`Accept: text/csv` the entries come as CSV.',
+      `the others are combined in \`other\`. At most ${BUCKETS_MAX} buckets of time, and ${POINTS_MAX} ` +
+      'entries. With `Accept: text/csv` the entries come as CSV.',
     params: Type.Object({
       meterId: Type.String({ ...NamedId, description: "The meter's key or id." }),
     }),
@@ -117,7 +116,7 @@ export const meterUsageRoutes = {
       granularity: Type.Optional(
         Type.Enum([...GRANULARITIES], { description: 'Default: one bucket, all of the time range.' }),
       ),
-      timezone: Type.Optional(Type.String({ ...TimeZone, default: 'UTC' })),
+      timezone: timeZone('of the hours, days, weeks and months'),
       groupBy: Type.Optional(
         Type.String({
           minLength: 1,
