@@ -16,6 +16,7 @@ export interface Route {
   summary: string;
   description?: string;
   params: TObject;
+  /** A parameter of type object holds values by name: `filter[region]=eu`. */
   query: TObject;
   headers?: TObject;
   body?: TSchema;
@@ -30,6 +31,8 @@ export interface Route {
   response: TSchema;
   /** Of the response, if it is not JSON. */
   mediaTypes?: readonly string[];
+  /** Further forms of the response, by media type: sent where the client prefers one to JSON. */
+  furtherMediaTypes?: Readonly<Record<string, TSchema>>;
   /** Changes nothing although it is not a GET: it needs a transaction only under an Idempotency-Key. */
   isRead?: true;
   /** In addition to those that every operation of its kind can return. */

@@ -8,6 +8,7 @@ import { entitlementRoutes } from './resources/entitlements.ts';
 import { featureRoutes } from './resources/features.ts';
 import { funnelRoutes } from './resources/funnel.ts';
 import { integrationRoutes } from './resources/integrations.ts';
+import { meterUsageRoutes } from './resources/meter-usage.ts';
 import { meterRoutes } from './resources/meters.ts';
 import { overrideRoutes } from './resources/overrides.ts';
 import { planRoutes } from './resources/plans.ts';
@@ -36,6 +37,7 @@ export const ROUTES = {
   ...featureRoutes,
   ...addonRoutes,
   ...meterRoutes,
+  ...meterUsageRoutes,
   ...subscriptionRoutes,
   ...entitlementRoutes,
   ...usageEventRoutes,

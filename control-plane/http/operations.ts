@@ -15,6 +15,7 @@ import { numbersAsText } from './numbers-as-text.ts';
 import { withOtherMode } from './other-mode.ts';
 import { PrintedJson } from './printed-json.ts';
 import { rejectTooMany, type TakeRequest } from './rate-limit.ts';
+import { RawResponse } from './raw-response.ts';
 import { createReadInput, rejectUnknown, searchOf } from './read-input.ts';
 import type { Caller, Database, Handler, HandlerInput, Handlers } from './request-context.ts';
 import { type InPlace, shareOf } from './request-slots.ts';
@@ -101,10 +102,17 @@ function serveKeyed(operationId: string, route: Route, handler: Handler<Route>, 
   ): Promise<void> {
     const input = await readInput(ctx, params);
     const requestId = String(ctx.state.requestId);
-    const context = { ...caller, operationId, requestId, nowMs: deps.clock.nowMs(), headers: ctx.headers };
-    const run = async (db: Database) => printed(route, await handler({ ...context, db }, input));
+    const { headers } = ctx;
+    const mediaType = acceptedType(ctx, route);
+    const context = { ...caller, operationId, requestId, nowMs: deps.clock.nowMs(), headers, mediaType };
+    const handle = async (db: Database) => handler({ ...context, db }, input);
+    const run = async (db: Database) => printed(route, await handle(db));
     try {
-      if (isPlainRead(ctx, route)) return respond(ctx, route, preferences, await run(deps.pool));
+      if (isPlainRead(ctx, route)) {
+        const output = await handle(deps.pool);
+        if (output instanceof RawResponse) return respondRaw(ctx, output);
+        return respond(ctx, route, preferences, printed(route, output));
+      }
       const change = changeOf(ctx, route, caller, input);
       const { replayed, ...responded } = await deps.runChange(change, run);
       if (replayed) ctx.set('Idempotent-Replayed', 'true');
@@ -123,6 +131,22 @@ function applyPreferences(ctx: Context, route: Route): Preferences {
   const applied = appliedPreferences(preferences);
   if (applied !== undefined) ctx.set('Preference-Applied', applied);
   return preferences;
+}
+
+const JSON_TYPE = 'application/json';
+
+function acceptedType(ctx: Context, { furtherMediaTypes }: Route): string {
+  if (!furtherMediaTypes) return JSON_TYPE;
+  ctx.vary('Accept');
+  return ctx.accepts(JSON_TYPE, ...Object.keys(furtherMediaTypes)) || JSON_TYPE;
+}
+
+function respondRaw(ctx: Context, { mediaType, body }: RawResponse): void {
+  ctx.status = 200;
+  ctx.set('Content-Type', mediaType);
+  // Nothing would read the stream of a HEAD.
+  if (typeof body !== 'string' && ctx.method === 'HEAD') body.destroy();
+  else ctx.body = body;
 }
 
 const NO_CONTENT = 204;
@@ -155,7 +179,7 @@ function respond(
     ctx.status = NOT_MODIFIED;
     return;
   }
-  ctx.set('Content-Type', 'application/json');
+  ctx.set('Content-Type', JSON_TYPE);
   ctx.body = preferences.numbersAsText ? numbersAsText(route.response, body) : body;
 }
 

@@ -3,6 +3,7 @@ import type { Pool, PoolClient } from 'pg';
 import type { Input, Output, Route } from '../../schemas/route.ts';
 import type { KeyedOperationId, Routes } from '../../schemas/routes.ts';
 import type { PrintedJson } from './printed-json.ts';
+import type { RawResponse } from './raw-response.ts';
 
 export type Database = Pool | PoolClient;
 
@@ -25,6 +26,8 @@ export interface RequestContext extends Caller {
   /** When the request arrived: the time of everything that it creates. */
   nowMs: number;
   headers: IncomingHttpHeaders;
+  /** Of the forms of the response the one that the client prefers; JSON unless it says otherwise. */
+  mediaType: string;
   /** For an operation that changes something this is its transaction, committed when the handler returns. */
   db: Database;
 }
@@ -40,6 +43,6 @@ export type Handler<R extends Route> = (
   input: HandlerInput<R>,
 ) => Responded<R> | Promise<Responded<R>>;
 
-type Responded<R extends Route> = Output<R> | PrintedJson;
+type Responded<R extends Route> = Output<R> | PrintedJson | RawResponse;
 
 export type Handlers = { [Id in KeyedOperationId]: Handler<Routes[Id]> };

@@ -11,6 +11,7 @@ import * as features from '../../schemas/resources/features.ts';
 import { pageOf } from '../../schemas/resources/fields.ts';
 import * as funnel from '../../schemas/resources/funnel.ts';
 import * as integrations from '../../schemas/resources/integrations.ts';
+import * as meterUsage from '../../schemas/resources/meter-usage.ts';
 import * as meters from '../../schemas/resources/meters.ts';
 import * as overrides from '../../schemas/resources/overrides.ts';
 import * as plans from '../../schemas/resources/plans.ts';
@@ -39,6 +40,7 @@ const RESOURCES: object[] = [
   funnel,
   integrations,
   meters,
+  meterUsage,
   overrides,
   plans,
   prices,

@@ -65,8 +65,9 @@ function successOf(operationId: string, route: Route): Record<string, unknown> {
   };
 }
 
-function contentOf({ response, mediaTypes }: Route): Record<string, unknown> {
-  if (!mediaTypes) return json(response);
+function contentOf({ response, mediaTypes, furtherMediaTypes = {} }: Route): Record<string, unknown> {
+  const further = Object.entries(furtherMediaTypes).map(([type, schema]) => [type, { schema }]);
+  if (!mediaTypes) return { ...json(response), ...Object.fromEntries(further) };
   return Object.fromEntries(mediaTypes.map((type) => [type, { schema: response }]));
 }
 

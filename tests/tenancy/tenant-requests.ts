@@ -51,7 +51,16 @@ const OWN_TEXTS = [
 ];
 
 /** Query parameters that an operation cannot do without. */
-const NEEDED: Record<string, string> = { dimension: 'region' };
+const NEEDED: Record<string, string> = {
+  dimension: 'region',
+  from: '2026-01-01T00:00:00Z',
+  to: '2027-01-01T00:00:00Z',
+};
+
+/** References that are members of a parameter. */
+const MEMBERS: Partial<Record<OperationId, Record<string, ReferenceName>>> = {
+  'meterUsage.retrieve': { 'filter[customerId]': 'customerId' },
+};
 
 const EUR = { currency: 'EUR', interval: 'month' };
 const SEAT_PRICE = { prices: [{ ...EUR, key: 'seats', model: 'seat', featureKey: '', unitAmount: 1 }] };
@@ -130,6 +139,9 @@ function pathOf(operationId: OperationId, { path, query }: Route, objects: Objec
     const isNeeded = query.required?.includes(name) && !('default' in (query.properties[name] ?? {}));
     if (isReference(operationId, name)) search.set(name, objectNamed(operationId, name, objects));
     else if (isNeeded) search.set(name, NEEDED[name] ?? unknown(operationId, name));
+  }
+  for (const [name, reference] of Object.entries(MEMBERS[operationId] ?? {})) {
+    search.set(name, objects[reference]);
   }
   return search.size === 0 ? filled : `${filled}?${search}`;
 }

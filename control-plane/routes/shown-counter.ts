@@ -1,0 +1,39 @@
+import { exactNumber } from '../../schemas/primitives/exact-json.ts';
+import { timestampMs, timestampText } from '../../schemas/primitives/timestamp.ts';
+import type { UsageCounter } from '../../schemas/resources/usage.ts';
+import type { MeterRow } from '../store/meters.ts';
+import type { CustomerMeter } from '../usage/customer-meter.ts';
+import type { Metering } from '../usage/metering.ts';
+
+export interface CounterFacts {
+  metering: Metering;
+  current: string;
+  asOfMs: number;
+}
+
+export function shownCounter(
+  { customerId, meter }: CustomerMeter,
+  { metering, current, asOfMs }: CounterFacts,
+): UsageCounter {
+  const { fromMs, toMs } = metering.periodOf(meter.key);
+  const limit = metering.limitOf(meter.key);
+  return {
+    customerId,
+    meterId: meter.key,
+    current: exactNumber(current),
+    ...(limit === undefined ? {} : { limit: exactNumber(limit) }),
+    periodStart: timestampText(fromMs),
+    periodEnd: timestampText(toMs),
+    ...unitOf(meter),
+    asOf: timestampText(asOfMs),
+  };
+}
+
+export function unitOf({ unit }: MeterRow): { unit?: string } {
+  return unit === null ? {} : { unit };
+}
+
+/** Its format was checked with the query. */
+export function timeOf(at: string | undefined, nowMs: number): number {
+  return (at === undefined ? undefined : timestampMs(at)) ?? nowMs;
+}
