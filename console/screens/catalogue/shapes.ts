@@ -1,4 +1,5 @@
 import type { Listed, Responded } from '../../api/wire.ts';
+import { amount } from '../../design/figures.ts';
 
 export type Plan = Responded<'plans.retrieve'>;
 export type Feature = Listed<'features.list'>;
@@ -8,6 +9,6 @@ export type Price = Responded<'plans.retrievePrices'>['prices'][number];
 /** What a plan gives of a feature, in words. */
 export function givenText({ value, soft }: Pick<Given, 'value' | 'soft'>): string {
   if (typeof value === 'boolean') return value ? 'Included' : 'Not included';
-  const limit = value === null ? 'Unlimited' : String(value);
+  const limit = value === null ? 'Unlimited' : amount(value);
   return soft ? `${limit}, may be exceeded` : limit;
 }
