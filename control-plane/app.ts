@@ -18,7 +18,9 @@ import { withLocalInvalidation } from './entitlements/cache/local-invalidation.t
 import { createCachedChecks } from './entitlements/check/cached-checks.ts';
 import { createCheckEntitlements } from './entitlements/check/check-entitlements.ts';
 import { createCheckFastPath } from './entitlements/check/check-fast-path.ts';
+import { createGraphqlHandler } from './graphql/graphql.ts';
 import { createReadiness, type LagLimits } from './health/readiness.ts';
+import { createShownReadiness } from './health/shown-readiness.ts';
 import { createAuthorise } from './http/auth.ts';
 import { createRunChange } from './http/idempotent.ts';
 import { mountRoutes } from './http/mount-routes.ts';
@@ -98,32 +100,39 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListe
   const checkEntitlements = createCheckEntitlements({ warehouse, freshness, customerGrantsReads });
   const checks = createCachedChecks({ ...deps.entitlementCache, customerGrantsReads, checkEntitlements });
   const takeRequest = createRateLimit(clock, rateLimits);
+  const handlers = {
+    ...customerHandlers,
+    ...creditHandlers,
+    ...overrideHandlers,
+    ...budgetHandlers,
+    ...productHandlers,
+    ...planHandlers,
+    ...featureHandlers,
+    ...addonHandlers,
+    ...meterHandlers,
+    ...createIntegrationHandlers(secrets),
+    ...createProcessorWebhookHandlers({ ...secrets, metrics: createProcessorMetrics(metrics) }),
+    ...processorEventHandlers,
+    ...funnelHandlers,
+    ...pricingHandlers,
+    ...createWebhookHandlers({ sealingKey: secrets.sealingKey, privateTargets: webhookTargets }),
+    ...webhookDeliveryHandlers,
+    ...createApiKeyHandlers(secrets),
+    ...workspaceHandlers,
+    ...auditLogHandlers,
+    ...subscriptionHandlers,
+    ...createEntitlementHandlers({ customerGrantsReads, checks }),
+    ...createUsageHandlers({ warehouse, freshness }),
+  };
+  const shownReadiness = createShownReadiness(readiness, access);
+  const graphql = createGraphqlHandler({
+    ...{ pool, warehouse, freshness, customerGrantsReads, checks, handlers, log },
+    counters: deps.entitlementCache.counters,
+    readiness: (authorization) => shownReadiness({ authorization }),
+  });
   const operations = createOperations({
-    handlers: {
-      ...customerHandlers,
-      ...creditHandlers,
-      ...overrideHandlers,
-      ...budgetHandlers,
-      ...productHandlers,
-      ...planHandlers,
-      ...featureHandlers,
-      ...addonHandlers,
-      ...meterHandlers,
-      ...createIntegrationHandlers(secrets),
-      ...createProcessorWebhookHandlers({ ...secrets, metrics: createProcessorMetrics(metrics) }),
-      ...processorEventHandlers,
-      ...funnelHandlers,
-      ...pricingHandlers,
-      ...createWebhookHandlers({ sealingKey: secrets.sealingKey, privateTargets: webhookTargets }),
-      ...webhookDeliveryHandlers,
-      ...createApiKeyHandlers(secrets),
-      ...workspaceHandlers,
-      ...auditLogHandlers,
-      ...subscriptionHandlers,
-      ...createEntitlementHandlers({ customerGrantsReads, checks }),
-      ...createUsageHandlers({ warehouse, freshness }),
-    },
-    pages: createServicePages({ readiness, metrics, access }),
+    handlers: { ...handlers, ...graphql },
+    pages: createServicePages({ readiness: shownReadiness, metrics, access }),
     authorise: createAuthorise({ ...deps, nowMs: clock.nowMs }),
     takeRequest,
     inPlace: createRequestPlaces(),

@@ -2,6 +2,7 @@
 export const ERROR_STATUS = {
   invalid_json: 400,
   invalid_request: 400,
+  query_too_complex: 400,
   idempotency_key_missing: 400,
   idempotency_key_invalid: 400,
   signature_invalid: 400,

@@ -7,6 +7,7 @@ import { customerRoutes } from './resources/customers.ts';
 import { entitlementRoutes } from './resources/entitlements.ts';
 import { featureRoutes } from './resources/features.ts';
 import { funnelRoutes } from './resources/funnel.ts';
+import { graphqlRoutes } from './resources/graphql.ts';
 import { integrationRoutes } from './resources/integrations.ts';
 import { meterUsageRoutes } from './resources/meter-usage.ts';
 import { meterRoutes } from './resources/meters.ts';
@@ -49,6 +50,7 @@ export const ROUTES = {
   ...apiKeyRoutes,
   ...workspaceRoutes,
   ...auditLogRoutes,
+  ...graphqlRoutes,
   ...serviceRoutes,
 } as const satisfies Record<string, Route>;
 

@@ -63,7 +63,7 @@ export async function knownPlan({ db, environment }: RequestContext, name: strin
 
 /** Throws Rejected `plan_not_found` for a version that the plan does not have yet. */
 export function requestedVersion(
-  plan: PlanRow,
+  plan: Pick<PlanRow, 'id' | 'version'>,
   { version = plan.version }: { version?: number },
 ): PlanVersion {
   if (version <= plan.version) return { planId: plan.id, version };

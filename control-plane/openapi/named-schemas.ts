@@ -10,6 +10,7 @@ import * as entitlements from '../../schemas/resources/entitlements.ts';
 import * as features from '../../schemas/resources/features.ts';
 import { pageOf } from '../../schemas/resources/fields.ts';
 import * as funnel from '../../schemas/resources/funnel.ts';
+import * as graphql from '../../schemas/resources/graphql.ts';
 import * as integrations from '../../schemas/resources/integrations.ts';
 import * as meterUsage from '../../schemas/resources/meter-usage.ts';
 import * as meters from '../../schemas/resources/meters.ts';
@@ -38,6 +39,7 @@ const RESOURCES: object[] = [
   entitlements,
   features,
   funnel,
+  graphql,
   integrations,
   meters,
   meterUsage,

@@ -74,7 +74,7 @@ export const meterHandlers: Pick<Handlers, MeterOperation> = {
  */
 const BEFORE_ALL_USAGE = new Date(0);
 
-function shownMeter({ property, unit, creditRate, creditRates, ...row }: MeterRow): Meter {
+export function shownMeter({ property, unit, creditRate, creditRates, ...row }: MeterRow): Meter {
   return {
     ...row,
     ...(property === null ? {} : { property }),

@@ -11,7 +11,8 @@ export const pricingHandlers: Pick<Handlers, 'pricing.retrieve'> = {
   'pricing.retrieve': async ({ db, environment }) => {
     const plans = await listPublishedPlans(db, environment, PLANS_SHOWN_MAX);
     const versions = plans.map(({ id: planId, version }) => ({ planId, version }));
-    const prices = await listPricesOfPlans(db, versions);
+    const sets = await listPricesOfPlans(db, versions);
+    const prices = new Map(sets.map((set) => [set.planId, set.prices]));
     const values = await listOfferedEntitlements(db, environment, versions);
     return { plans: plans.map((plan) => offered(plan, prices.get(plan.id) ?? [], values)) };
   },

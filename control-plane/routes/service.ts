@@ -2,9 +2,9 @@ import type { Registry } from 'prom-client';
 import type { OperatorAccess, OperatorCaller } from '../../infra/platform/operator-access.ts';
 import { shareOutcome } from '../../infra/platform/shared-outcome.ts';
 import { Rejected } from '../../schemas/failures.ts';
-import type { Readiness } from '../../schemas/resources/service.ts';
 import type { PublicOperationId } from '../../schemas/routes.ts';
 import { createConsolePages } from '../console/console-pages.ts';
+import type { ShownReadiness } from '../health/shown-readiness.ts';
 import { DOCS_POLICY, type DocsPage, readDocsPage } from '../http/docs-page.ts';
 import { openApi } from '../openapi/openapi.ts';
 
@@ -27,7 +27,7 @@ export type PublicPages = Record<
 >;
 
 export interface ServiceDeps {
-  readiness: () => Promise<Readiness>;
+  readiness: ShownReadiness;
   metrics: Registry;
   access: OperatorAccess;
 }
@@ -45,10 +45,8 @@ export function createServicePages({ readiness, metrics, access }: ServiceDeps):
   return {
     'service.health': () => json(200, JSON.stringify({ status: 'alive' })),
     'service.readiness': async (_, caller) => {
-      const response = await readiness();
-      const { status } = response;
-      const shown = access.rejectionOf(caller) ? { status } : response;
-      return json(status === 'ready' ? 200 : 503, JSON.stringify(shown));
+      const shown = await readiness(caller);
+      return json(shown.status === 'ready' ? 200 : 503, JSON.stringify(shown));
     },
     'service.metrics': async (_, caller) => {
       const rejection = access.rejectionOf(caller);

@@ -15,8 +15,8 @@ import { type BreakdownGroup, type BreakdownResponse, readBreakdown } from '../s
 import { readConsistently } from '../usage/consistency.ts';
 import { type CustomerMeter, findMeteredCustomerMeter } from '../usage/customer-meter.ts';
 import { beginReadTime } from '../usage/read-time.ts';
+import { timeOf, unitOf } from '../usage/shown-counter.ts';
 import type { MeterUsageDeps } from './meter-usage.ts';
-import { timeOf, unitOf } from './shown-counter.ts';
 
 export function createUsageBreakdown({
   warehouse,

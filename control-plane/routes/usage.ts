@@ -17,9 +17,9 @@ import type { Freshness } from '../usage/freshness.ts';
 import { createLongReads } from '../usage/long-reads.ts';
 import type { Metering } from '../usage/metering.ts';
 import { beginReadTime, type ReadTime } from '../usage/read-time.ts';
+import { shownCounter, timeOf } from '../usage/shown-counter.ts';
 import { openSpan } from '../usage/window.ts';
 import { createMeterUsage } from './meter-usage.ts';
-import { shownCounter, timeOf } from './shown-counter.ts';
 import { createUsageBreakdown } from './usage-breakdown.ts';
 
 export interface UsageDeps {

@@ -14,19 +14,19 @@ export async function findPlanPrices(db: Database, { planId, version }: PlanVers
   return rows[0]?.prices ?? [];
 }
 
-/** By plan; the plans were read under their environment. */
+/** Of the versions that have prices; the plans were read under their environment. */
 export async function listPricesOfPlans(
   db: Database,
   versions: readonly PlanVersion[],
-): Promise<Map<string, StoredPrice[]>> {
-  const { rows } = await db.query<{ planId: string; prices: StoredPrice[] }>(
-    `SELECT DISTINCT ON (plan_id) plan_id AS "planId", prices
+): Promise<Array<PlanVersion & { prices: StoredPrice[] }>> {
+  const { rows } = await db.query<PlanVersion & { prices: StoredPrice[] }>(
+    `SELECT DISTINCT ON (plan_id, version) plan_id AS "planId", version, prices
        FROM unnest($1::text[], $2::integer[]) AS named (id, current)
        JOIN plan_prices ON plan_id = named.id AND version = named.current
-      ORDER BY plan_id, starts_at DESC`,
+      ORDER BY plan_id, version, starts_at DESC`,
     [versions.map(({ planId }) => planId), versions.map(({ version }) => version)],
   );
-  return new Map(rows.map(({ planId, prices }) => [planId, prices]));
+  return rows;
 }
 
 /**

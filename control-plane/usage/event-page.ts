@@ -51,7 +51,7 @@ function shownProperty(stored: string): string | boolean {
 }
 
 /** Opaque to clients: the end of the previous page. */
-function cursorAfter({ occurredAtMs, id }: EventPlace): string {
+export function cursorAfter({ occurredAtMs, id }: EventPlace): string {
   return Buffer.from(JSON.stringify([occurredAtMs, id])).toString('base64url');
 }
 
