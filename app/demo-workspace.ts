@@ -55,6 +55,8 @@ export function demoGreeting(keys: WorkspaceKeys, baseUrl: string, file: string)
     `The workspace Demo was made (${keys.workspaceId}). Its keys are shown this once and kept in ${file}:`,
     `  live  ${keys.live.secret}  ${keys.live.publishable}`,
     `  test  ${keys.test.secret}  ${keys.test.publishable}`,
+    // The fragment of an address is sent to no server: the console takes the key out of it.
+    `The console, signed in to test mode: ${baseUrl}/console#key=${keys.test.secret}`,
     'To try:',
     `  curl ${baseUrl}/api/v1/customers ${auth} ${json} -d '${customer}'`,
     `  curl ${baseUrl}/api/v1/usage/events ${auth} ${json} -H 'Idempotency-Key: try-1' -d '${event}'`,

@@ -28,6 +28,7 @@ const GATES = [
   ['biome', program('biome'), ['check', '--error-on-warnings']],
   // More checkers than one check what several files share more than once, and the cores are taken.
   ['tsc', program('tsc'), ['--noEmit', '-p', '.', '--singleThreaded']],
+  ['tsc of the console', program('tsc'), ['--noEmit', '-p', 'console', '--singleThreaded']],
   ['knip', program('knip'), []],
 ];
 

@@ -3,6 +3,7 @@ import type { Context, Middleware } from 'koa';
 import { OPERATOR_PATHS } from '../../infra/platform/operator-paths.ts';
 import { Rejected } from '../../schemas/failures.ts';
 import { API_BASE, isOpenToPages, type Route } from '../../schemas/route.ts';
+import { redirectBrowsers } from '../console/redirect-browsers.ts';
 import { allowAnyOrigin, respondToPreflight } from './cors.ts';
 import { createPathTree } from './path-tree.ts';
 import { reject } from './respond.ts';
@@ -34,6 +35,7 @@ export function mountRoutes(operations: Mounted[]): Middleware[] {
     plainPaths(mounted),
     checkVersion,
     router.routes() as unknown as Middleware,
+    redirectBrowsers,
     noSuchPath,
   ];
 }

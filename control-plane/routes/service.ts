@@ -3,6 +3,7 @@ import type { OperatorAccess, OperatorCaller } from '../../infra/platform/operat
 import { shareOutcome } from '../../infra/platform/shared-outcome.ts';
 import { Rejected } from '../../schemas/failures.ts';
 import type { PublicOperationId } from '../../schemas/routes.ts';
+import { createConsolePages } from '../console/console-pages.ts';
 import type { ShownReadiness } from '../health/shown-readiness.ts';
 import { DOCS_POLICY, type DocsPage, readDocsPage } from '../http/docs-page.ts';
 import { openApi } from '../openapi/openapi.ts';
@@ -12,8 +13,11 @@ export interface PublicPage {
   /** 200 by default. */
   status?: number;
   mediaType: string;
+  /** With an ETag the page is not sent again to a client that has it. */
   headers?: Record<string, string>;
   body: string | Buffer;
+  /** The same body, compressed. */
+  encoded?: { br: Buffer; gzip: Buffer };
 }
 
 /** `params` are those of the path, unchecked. */
@@ -36,6 +40,7 @@ export function createServicePages({ readiness, metrics, access }: ServiceDeps):
     docs ??= readDocsPage();
     return docs;
   };
+  const consolePages = createConsolePages();
 
   return {
     'service.health': () => json(200, JSON.stringify({ status: 'alive' })),
@@ -55,6 +60,8 @@ export function createServicePages({ readiness, metrics, access }: ServiceDeps):
       body: docsPage().html,
     }),
     'service.docsAsset': ({ asset = '' }) => docsAsset(docsPage(), asset),
+    'service.console': () => consolePages.page(),
+    'service.consoleAsset': ({ asset = '' }) => consolePages.asset(asset),
   };
 }
 

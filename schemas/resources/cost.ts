@@ -1,11 +1,11 @@
 /** What customers and subscriptions cost, line by line. */
 import { type Static, type TProperties, Type } from 'typebox';
 import { API_BASE, defineRoute } from '../route.ts';
+import { Consistency } from './consistency.ts';
 import { CustomerParams } from './customers.ts';
 import { Decimal, optional, Timestamp } from './fields.ts';
 import { PRICE_MODELS } from './prices.ts';
 import { SubscriptionParams } from './subscriptions.ts';
-import { Consistency } from './consistency.ts';
 
 /** Of one response. */
 export const COST_LINES_MAX = 1_000;
