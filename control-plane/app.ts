@@ -46,6 +46,7 @@ import { processorEventHandlers } from './routes/processor-events.ts';
 import { createProcessorWebhookHandlers } from './routes/processor-webhooks.ts';
 import { productHandlers } from './routes/products.ts';
 import { createServicePages } from './routes/service.ts';
+import { simulationHandlers } from './routes/simulations.ts';
 import { subscriptionHandlers } from './routes/subscriptions.ts';
 import { createUsageHandlers } from './routes/usage.ts';
 import { webhookDeliveryHandlers } from './routes/webhook-deliveries.ts';
@@ -123,6 +124,7 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListe
       ...subscriptionHandlers,
       ...createEntitlementHandlers({ customerGrantsReads, checks }),
       ...createUsageHandlers({ warehouse, freshness }),
+      ...simulationHandlers,
       ...createCostHandlers({ warehouse, freshness, customerGrantsReads }),
     },
     pages: createServicePages({ readiness, metrics, access }),

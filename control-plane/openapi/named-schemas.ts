@@ -19,6 +19,7 @@ import * as prices from '../../schemas/resources/prices.ts';
 import * as pricing from '../../schemas/resources/pricing.ts';
 import * as products from '../../schemas/resources/products.ts';
 import * as service from '../../schemas/resources/service.ts';
+import * as simulations from '../../schemas/resources/simulations.ts';
 import * as subscriptions from '../../schemas/resources/subscriptions.ts';
 import * as usage from '../../schemas/resources/usage.ts';
 import * as usageEvents from '../../schemas/resources/usage-events.ts';
@@ -47,6 +48,7 @@ const RESOURCES: object[] = [
   pricing,
   products,
   service,
+  simulations,
   subscriptions,
   usage,
   usageEvents,

@@ -1,4 +1,4 @@
--- The schema after migration 16, for review. By `npm run schema`; nothing runs it.
+-- The schema after migration 17, for review. By `npm run schema`; nothing runs it.
 
 CREATE TABLE addon_entitlements (
   addon_id text NOT NULL,
@@ -593,6 +593,44 @@ CREATE TABLE settlement_marks (
   CONSTRAINT settlement_marks_environment_fkey FOREIGN KEY (environment) REFERENCES environments(id),
   CONSTRAINT settlement_marks_pkey PRIMARY KEY (id)
 );
+
+CREATE TABLE simulated_customers (
+  simulation_id text NOT NULL,
+  customer_id text NOT NULL,
+  totals jsonb NOT NULL,
+  difference numeric NOT NULL,
+  beyond jsonb NOT NULL,
+  CONSTRAINT simulated_customers_pkey PRIMARY KEY (simulation_id, customer_id),
+  CONSTRAINT simulated_customers_simulation_id_fkey FOREIGN KEY (simulation_id) REFERENCES simulations(id)
+);
+CREATE INDEX simulated_customers_order ON public.simulated_customers USING btree (simulation_id, difference DESC, customer_id);
+
+CREATE TABLE simulations (
+  id text NOT NULL,
+  environment text NOT NULL,
+  status text NOT NULL,
+  plan_id text,
+  offer jsonb NOT NULL,
+  customer_ids text[],
+  starts_at timestamp with time zone NOT NULL,
+  ends_at timestamp with time zone NOT NULL,
+  customers integer NOT NULL,
+  done integer NOT NULL DEFAULT 0,
+  "position" text NOT NULL DEFAULT ''::text,
+  failures integer NOT NULL DEFAULT 0,
+  as_of timestamp with time zone,
+  totals jsonb,
+  created_at timestamp with time zone NOT NULL,
+  worked_at timestamp with time zone NOT NULL,
+  finished_at timestamp with time zone,
+  CONSTRAINT simulations_environment_fkey FOREIGN KEY (environment) REFERENCES environments(id),
+  CONSTRAINT simulations_pkey PRIMARY KEY (id),
+  CONSTRAINT simulations_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans(id),
+  CONSTRAINT simulations_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'completed'::text, 'failed'::text])))
+);
+CREATE INDEX simulations_environment ON public.simulations USING btree (environment, created_at);
+CREATE INDEX simulations_oldest ON public.simulations USING btree (created_at);
+CREATE INDEX simulations_open ON public.simulations USING btree (worked_at) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]));
 
 CREATE TABLE subscription_addons (
   subscription_id text NOT NULL,
