@@ -49,6 +49,7 @@ import { processorEventHandlers } from './routes/processor-events.ts';
 import { createProcessorWebhookHandlers } from './routes/processor-webhooks.ts';
 import { productHandlers } from './routes/products.ts';
 import { createServicePages } from './routes/service.ts';
+import { simulationHandlers } from './routes/simulations.ts';
 import { subscriptionHandlers } from './routes/subscriptions.ts';
 import { createUsageHandlers } from './routes/usage.ts';
 import { webhookDeliveryHandlers } from './routes/webhook-deliveries.ts';
@@ -129,6 +130,7 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListe
     ...createEntitlementHandlers({ customerGrantsReads, checks }),
     ...createUsageHandlers({ warehouse, freshness }),
     ...createCostHandlers({ warehouse, freshness, customerGrantsReads }),
+    ...simulationHandlers,
   };
   const shownReadiness = createShownReadiness(readiness, access);
   const graphql = createGraphqlHandler({

@@ -16,6 +16,7 @@ import {
 import { type AppDeps, type AppOptions, createApp } from './app.ts';
 import { startClockRepair } from './clock/clock-repair.ts';
 import { startSubscriptionClock } from './clock/subscription-clock.ts';
+import { startSimulator } from './cost/simulator.ts';
 import { startCreditExpiry } from './credits/credit-expiry.ts';
 import { startCreditSchedule } from './credits/credit-schedule.ts';
 import { createEntitlementCache } from './entitlements/cache/entitlement-cache.ts';
@@ -79,7 +80,7 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
   const { invalidations, ...caches } = createCaches(deps, freshness);
   const firstCalls = createFirstCallStamp(pool, log);
   const lastUsed = createLastUsedStamp(pool, log);
-  const jobs = startJobs(deps);
+  const jobs = startJobs(deps, freshness);
   const { jobWatch } = jobs;
   createReadGauges(deps.metrics, {
     lagBytes: () => freshness.lag().bytes,
@@ -100,6 +101,7 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
         },
         [CHANNELS.loaded]: (payload) => freshness.loaded(JSON.parse(payload) as LoadedThrough),
         [CHANNELS.fanoutRequested]: jobs.wakeNotifier,
+        [CHANNELS.simulationRequested]: jobs.wakeSimulator,
       },
       onSession() {
         freshness.newSession();
@@ -117,7 +119,7 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
 }
 
 /** Jobs driven by time and by changes; the job watch reports which of them is stuck. */
-function startJobs(deps: ControlPlaneDeps) {
+function startJobs(deps: ControlPlaneDeps, { asOfMs }: Freshness) {
   const { pool, clock, log } = deps;
   const sweep = startSweep(pool, log);
   const clockMetrics = createClockMetrics(deps.metrics, clock.nowMs);
@@ -129,6 +131,7 @@ function startJobs(deps: ControlPlaneDeps) {
   const changeNotifier = startChangeNotifier({ pool, clock, log, metrics: notifierMetrics });
   const logWatch = watchLog(deps);
   const clockRepair = startClockRepair({ pool, clock, log });
+  const simulator = startSimulator({ ...deps, asOfMs });
   const jobWatch = startJobWatch(deps, watchedJobs({ watchesLog: logWatch !== undefined }));
   const jobs = [
     jobWatch,
@@ -139,12 +142,14 @@ function startJobs(deps: ControlPlaneDeps) {
     creditExpiry,
     creditSchedule,
     processorMatcher,
+    simulator,
     sweep,
   ];
   return {
     jobWatch,
     wakeMatcher: () => processorMatcher.wake(),
     wakeNotifier: () => changeNotifier.wake(),
+    wakeSimulator: () => simulator.wake(),
     /** Closes one job after the other, in the order of their start. */
     async close() {
       for (const job of jobs) await job.close();

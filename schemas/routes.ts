@@ -18,6 +18,7 @@ import { planRoutes } from './resources/plans.ts';
 import { pricingRoutes } from './resources/pricing.ts';
 import { productRoutes } from './resources/products.ts';
 import { serviceRoutes } from './resources/service.ts';
+import { simulationRoutes } from './resources/simulations.ts';
 import { subscriptionRoutes } from './resources/subscriptions.ts';
 import { usageRoutes } from './resources/usage.ts';
 import { usageEventRoutes } from './resources/usage-events.ts';
@@ -47,6 +48,7 @@ export const ROUTES = {
   ...usageEventRoutes,
   ...usageRoutes,
   ...costRoutes,
+  ...simulationRoutes,
   ...integrationRoutes,
   ...funnelRoutes,
   ...webhookRoutes,

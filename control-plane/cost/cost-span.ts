@@ -14,6 +14,8 @@ export interface CostSpan extends PricedSpan<StoredPrice> {
   subscriptionId: string;
   /** What has the price. */
   owner: { planKey: string } | { addonKey: string };
+  /** Of the prices that a simulation puts in place of a plan's. */
+  isSimulated: boolean;
 }
 
 /** A subscription, and the time whose cost is wanted. */
@@ -26,6 +28,7 @@ export interface CostSubject {
 
 /** The prices of plans and add-ons. */
 export interface PriceCatalogue {
+  isSimulated?: boolean;
   /** In the order of time and versions. */
   sets: Array<PriceSet<StoredPrice>>;
   owners: Map<string, CostSpan['owner']>;
@@ -58,7 +61,7 @@ function ownerOf({ ownerKey, version }: PriceSetRow): CostSpan['owner'] {
  */
 export function costSpans(
   { terms, span, ...subject }: CostSubject,
-  { sets, owners }: PriceCatalogue,
+  { sets, owners, isSimulated = false }: PriceCatalogue,
   { nowMs, spansMax }: { nowMs: number; spansMax: number },
 ): CostSpan[] {
   const ids = new Set(
@@ -68,6 +71,6 @@ export function costSpans(
   const begun = pricedSpans(terms, own, { ...span, spansMax }).filter(({ fromMs }) => fromMs <= nowMs);
   return begun.flatMap((one): CostSpan[] => {
     const owner = owners.get(one.ownerId);
-    return owner ? [{ ...one, ...subject, owner }] : [];
+    return owner ? [{ ...one, ...subject, owner, isSimulated }] : [];
   });
 }

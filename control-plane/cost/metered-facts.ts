@@ -1,6 +1,11 @@
-import { findManyCustomerGrants, heldNow } from '../../domain/find-customer-grants.ts';
-import { resolveEntitlements } from '../../domain/rules/resolve-entitlements.ts';
+import {
+  type CustomerWithGrants,
+  findManyCustomerGrants,
+  heldNow,
+} from '../../domain/find-customer-grants.ts';
+import { type EffectiveEntitlement, resolveEntitlements } from '../../domain/rules/resolve-entitlements.ts';
 import { decimalUnits } from '../../schemas/primitives/decimal.ts';
+import type { Aggregation } from '../../schemas/usage-limits.ts';
 import type { Database } from '../http/request-context.ts';
 import { findFeatures } from '../store/features.ts';
 import { findMeters } from '../store/meters.ts';
@@ -13,33 +18,53 @@ export async function readMeteredFacts(
   environment: string,
   { prices, customerIds, nowMs }: { prices: readonly StoredPrice[]; customerIds: string[]; nowMs: number },
 ): Promise<MeteredFacts> {
-  const meterKeys = new Set(prices.flatMap((price) => ('meterKey' in price ? [price.meterKey] : [])));
-  const meters = meterKeys.size === 0 ? [] : await findMeters(db, environment, [...meterKeys]);
-  const featureKeys = new Set(prices.flatMap((price) => ('featureKey' in price ? [price.featureKey] : [])));
-  const seats = await readSeats(db, environment, { featureKeys: [...featureKeys], customerIds, nowMs });
+  const aggregations = await readAggregations(db, environment, prices.flatMap(meterKeysOf));
+  const featureKeys = prices.flatMap(featureKeysOf);
+  const held = await readGrantsOf(db, environment, { featureKeys, customerIds, nowMs });
+  const seats = new Map([...held].map(([id, customer]) => [id, valuesOf(customer, nowMs)]));
   return {
-    aggregations: new Map(meters.map(({ key, aggregation }) => [key, aggregation])),
-    seatsOf: (customerId, featureKey) => seats.get(customerId)?.get(featureKey),
+    aggregations,
+    seatsOf: ({ customerId }, featureKey) => unitsOf(seats.get(customerId)?.get(featureKey)),
   };
 }
 
-/** By customer and feature. */
-async function readSeats(
+export async function readAggregations(
   db: Database,
   environment: string,
-  { featureKeys, customerIds, nowMs }: { featureKeys: string[]; customerIds: string[]; nowMs: number },
-): Promise<Map<string, Map<string, bigint>>> {
+  meterKeys: readonly string[],
+): Promise<Map<string, Aggregation>> {
+  const meters = meterKeys.length === 0 ? [] : await findMeters(db, environment, [...new Set(meterKeys)]);
+  return new Map(meters.map(({ key, aggregation }) => [key, aggregation]));
+}
+
+/** By customer, of these features alone. */
+export async function readGrantsOf(
+  db: Database,
+  environment: string,
+  asked: { featureKeys: readonly string[]; customerIds: string[]; nowMs: number },
+): Promise<Map<string, CustomerWithGrants>> {
+  const { featureKeys, customerIds, nowMs: atMs } = asked;
   if (featureKeys.length === 0) return new Map();
-  const featureIds = (await findFeatures(db, environment, featureKeys)).map(({ id }) => id);
-  const question = { environment, customerIds, atMs: nowMs, featureIds, meterKeys: [] };
-  const found = await findManyCustomerGrants(db, question);
-  return new Map(
-    [...found].map(([customerId, customer]) => {
-      const { features } = resolveEntitlements(heldNow(customer), nowMs);
-      const counted = [...features].flatMap(([key, { value }]) =>
-        typeof value === 'string' ? [[key, decimalUnits(value)] as const] : [],
-      );
-      return [customerId, new Map(counted)];
-    }),
-  );
+  const featureIds = (await findFeatures(db, environment, [...new Set(featureKeys)])).map(({ id }) => id);
+  return findManyCustomerGrants(db, { environment, customerIds, atMs, featureIds, meterKeys: [] });
+}
+
+export function valuesOf(
+  customer: CustomerWithGrants,
+  nowMs: number,
+): ReadonlyMap<string, EffectiveEntitlement> {
+  return resolveEntitlements(heldNow(customer), nowMs).features;
+}
+
+/** Undefined: there is none, or it is unlimited. */
+export function unitsOf(entitlement: EffectiveEntitlement | undefined): bigint | undefined {
+  return typeof entitlement?.value === 'string' ? decimalUnits(entitlement.value) : undefined;
+}
+
+export function meterKeysOf(price: StoredPrice): string[] {
+  return 'meterKey' in price ? [price.meterKey] : [];
+}
+
+export function featureKeysOf(price: StoredPrice): string[] {
+  return 'featureKey' in price ? [price.featureKey] : [];
 }

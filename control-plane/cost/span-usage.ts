@@ -24,8 +24,8 @@ export interface SpanUsage {
 export interface MeteredFacts {
   /** By meter key. */
   aggregations: ReadonlyMap<string, Aggregation>;
-  /** The value of a customer's feature now, units of 10^-12; undefined: none or unlimited. */
-  seatsOf: (customerId: string, featureKey: string) => bigint | undefined;
+  /** The value of the customer's feature now, units of 10^-12; undefined: none or unlimited. */
+  seatsOf: (span: CostSpan, featureKey: string) => bigint | undefined;
 }
 
 /** One statement each, at most. */
@@ -35,19 +35,29 @@ export interface UsageReads {
   byBound: (questions: BoundsQuestion[]) => ReturnType<typeof readByBound>;
 }
 
-/** The usage of all these spans, in their order, each read once. Throws Transient. */
+/** The usage of spans, and of further questions, each in their order. */
+export interface ReadUsage {
+  usages: SpanUsage[];
+  totals: bigint[];
+}
+
+/** Each question is read once, whatever has asked it. Throws Transient. */
 export async function readSpanUsage(
   reads: UsageReads,
   facts: MeteredFacts,
-  spans: readonly CostSpan[],
-): Promise<SpanUsage[]> {
+  { spans, questions = [] }: { spans: readonly CostSpan[]; questions?: readonly UsageQuestion[] },
+): Promise<ReadUsage> {
   const asked = createQuestions(facts);
   const needed = spans.map((span) => ({
     until: asked.need(span, joined([...span.earlier, span])),
     before: span.earlier.length === 0 ? undefined : asked.need(span, joined(span.earlier)),
   }));
+  const places = questions.map(asked.place);
   const found = await asked.read(reads);
-  return needed.map(({ until, before }) => ({ until: until(found), before: before?.(found) }));
+  return {
+    usages: needed.map(({ until, before }) => ({ until: until(found), before: before?.(found) })),
+    totals: places.map((at) => found.totals[at] ?? 0n),
+  };
 }
 
 interface Found {
@@ -63,10 +73,11 @@ function createQuestions({ aggregations, seatsOf }: MeteredFacts) {
   const byValue = createList<ValuesQuestion>();
   const byBound = createList<BoundsQuestion>();
 
-  function need({ price, customerId }: CostSpan, parts: Span[]): Needed {
+  function need(span: CostSpan, parts: Span[]): Needed {
+    const { price, customerId } = span;
     if (price.model === 'flat') return () => ({ units: 0n });
     if (price.model === 'seat') {
-      const units = seatsOf(customerId, price.featureKey) ?? 0n;
+      const units = seatsOf(span, price.featureKey) ?? 0n;
       return () => ({ units });
     }
     const { meterKey } = price;
@@ -100,7 +111,7 @@ function createQuestions({ aggregations, seatsOf }: MeteredFacts) {
     return { totals: ofTotals, byValue: values, byBound: bounds };
   }
 
-  return { need, read };
+  return { need, place: totals.place, read };
 }
 
 function ofValues(byValue: NonNullable<PeriodUsage['byValue']>): PeriodUsage {

@@ -2,6 +2,7 @@ import type { WatchedJob } from '../../domain/job-watch.ts';
 import { EVERY_MS } from '../../domain/leased-job.ts';
 import { CLOCK_REPAIR } from '../clock/clock-repair.ts';
 import { SUBSCRIPTION_CLOCK } from '../clock/subscription-clock.ts';
+import { SIMULATOR } from '../cost/simulator.ts';
 import { CREDIT_EXPIRY } from '../credits/credit-expiry.ts';
 import { CREDIT_SCHEDULE } from '../credits/credit-schedule.ts';
 import { CHANGE_NOTIFIER } from '../entitlements/changes/change-notifier.ts';
@@ -40,6 +41,10 @@ export function watchedJobs({ watchesLog }: { watchesLog: boolean }): WatchedJob
       ? [{ ...LOG_WATCH, stops: 'no warning is given before Kafka deletes events that are not loaded' }]
       : []),
     { ...CLOCK_REPAIR, stops: 'times in the future, left by a clock that ran ahead, are not reset' },
-    { ...OLD_ROWS_SWEEP, stops: 'old responses, processor events and funnel events are not removed' },
+    { ...SIMULATOR, stops: 'simulations do not proceed' },
+    {
+      ...OLD_ROWS_SWEEP,
+      stops: 'old responses, processor events, funnel events and simulations are not removed',
+    },
   ];
 }

@@ -23,6 +23,7 @@ import * as pricing from '../../schemas/resources/pricing.ts';
 import * as products from '../../schemas/resources/products.ts';
 import * as recurringGrants from '../../schemas/resources/recurring-grants.ts';
 import * as service from '../../schemas/resources/service.ts';
+import * as simulations from '../../schemas/resources/simulations.ts';
 import * as subscriptions from '../../schemas/resources/subscriptions.ts';
 import * as usage from '../../schemas/resources/usage.ts';
 import * as usageEvents from '../../schemas/resources/usage-events.ts';
@@ -55,6 +56,7 @@ const RESOURCES: object[] = [
   products,
   recurringGrants,
   service,
+  simulations,
   subscriptions,
   usage,
   usageEvents,

@@ -79,7 +79,8 @@ function createCost({ warehouse, freshness, customerGrantsReads }: CostDeps) {
     const wish = { consistency: query.consistency, environment, time };
     return readConsistently(freshness, wish, async (asOfMs) => {
       const reads = readsOf({ warehouse, environment, time, readLong });
-      const costs = rateSpans(spans, await readSpanUsage(reads, facts, spans));
+      const { usages } = await readSpanUsage(reads, facts, { spans });
+      const costs = rateSpans(spans, usages);
       const [from, to] = boundsOf(periods, nowMs);
       return {
         from: timestampText(from),

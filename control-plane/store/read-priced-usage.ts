@@ -113,11 +113,13 @@ export async function readByBound(
 
 async function query<Row>(
   { warehouse, environment, connection, timeoutMs }: PricedUsageRead,
-  { sql, params }: { sql: string; params: Record<string, string[] | string> },
+  { sql, params }: { sql: string; params: Params },
 ): Promise<Row[]> {
   if (sql === '') return [];
   return warehouse.query<Row>({ sql, params: { environment, ...params }, connection, timeoutMs });
 }
+
+type Params = NonNullable<Statement['params']>;
 
 /** A part of a question, [from, to) in seconds or milliseconds. */
 interface Piece {
@@ -140,26 +142,29 @@ function piecesSql(suffix: string): string {
              FROM (SELECT arrayJoin(arrayZip(${arrays})) AS piece))`;
 }
 
-function pieceParams(pieces: readonly Piece[], suffix: string): Record<string, string[]> {
+function pieceParams(pieces: readonly Piece[], suffix: string): Params {
   return {
     [`questions${suffix}`]: pieces.map(({ question }) => String(question)),
     [`begins${suffix}`]: pieces.map(({ from }) => String(from)),
     [`ends${suffix}`]: pieces.map(({ to }) => String(to)),
     [`customers${suffix}`]: pieces.map(({ customerId }) => customerId),
     [`meters${suffix}`]: pieces.map(({ meterKey }) => meterKey),
+    [`customerSet${suffix}`]: [...new Set(pieces.map(({ customerId }) => customerId))],
+    [`meterSet${suffix}`]: [...new Set(pieces.map(({ meterKey }) => meterKey))],
+    [`begin${suffix}`]: pieces.reduce((first, { from }) => Math.min(first, from), pieces[0]?.from ?? 0),
+    [`end${suffix}`]: pieces.reduce((last, { to }) => Math.max(last, to), 0),
   };
 }
 
 /** Rows of the pieces' customers and meters, by the sort key; a join alone would read the whole table. */
 function ofPieces(suffix: string): string {
-  return `environment = {environment:String} AND customer_id IN {customers${suffix}:Array(String)}
-     AND meter_key IN {meters${suffix}:Array(String)}`;
+  return `environment = {environment:String} AND customer_id IN {customerSet${suffix}:Array(String)}
+     AND meter_key IN {meterSet${suffix}:Array(String)}`;
 }
 
 /** The first and last time of all pieces: months and hours outside of them are not read. */
-function bound(suffix: string, which: 'begins' | 'ends'): string {
-  const of = `arrayMap(text -> toInt64(text), {${which}${suffix}:Array(String)})`;
-  return which === 'begins' ? `arrayMin(${of})` : `arrayMax(${of})`;
+function bound(suffix: string, which: 'begin' | 'end'): string {
+  return `{${which}${suffix}:Int64}`;
 }
 
 function totalsSql(aggregations: readonly Aggregation[], at: number): string {
@@ -171,8 +176,8 @@ function totalsSql(aggregations: readonly Aggregation[], at: number): string {
   SELECT question, ${states('ofHours')} FROM (
     SELECT customer_id, meter_key, hour, total, events, largest, latest, uniques FROM metergate.usage_hourly
      WHERE ${ofPieces(hours)}
-       AND hour >= toDateTime(${bound(hours, 'begins')}, 'UTC')
-       AND hour < toDateTime(${bound(hours, 'ends')}, 'UTC')) AS used
+       AND hour >= toDateTime(${bound(hours, 'begin')}, 'UTC')
+       AND hour < toDateTime(${bound(hours, 'end')}, 'UTC')) AS used
    INNER JOIN ${piecesSql(hours)} AS pieces USING (customer_id, meter_key)
    WHERE toInt64(toUnixTimestamp(hour)) >= begins AND toInt64(toUnixTimestamp(hour)) < ends
    GROUP BY question
@@ -219,8 +224,8 @@ function totalsParams(questions: ReadonlyArray<UsageQuestion & { at: number }>, 
 const EVENTS = `(
     SELECT * FROM metergate.events FINAL
      WHERE ${ofPieces('')}
-       AND occurred_at >= fromUnixTimestamp64Milli(${bound('', 'begins')}, 'UTC')
-       AND occurred_at < fromUnixTimestamp64Milli(${bound('', 'ends')}, 'UTC')) AS used
+       AND occurred_at >= fromUnixTimestamp64Milli(${bound('', 'begin')}, 'UTC')
+       AND occurred_at < fromUnixTimestamp64Milli(${bound('', 'end')}, 'UTC')) AS used
    INNER JOIN ${piecesSql('')} AS pieces USING (customer_id, meter_key)
    WHERE toUnixTimestamp64Milli(occurred_at) >= begins AND toUnixTimestamp64Milli(occurred_at) < ends`;
 
@@ -247,7 +252,7 @@ SELECT question, toString(sum(value)) AS total, toString(sumIf(value, isFree)) A
       FROM ${EVENTS})
  GROUP BY question`;
 
-function eventParams(questions: readonly UsageQuestion[]): Record<string, string[]> {
+function eventParams(questions: readonly UsageQuestion[]): Params {
   const pieces = questions.flatMap((question, at) =>
     question.parts.map((part) => pieceOf(question, at, part)),
   );
