@@ -47,6 +47,7 @@ import { productHandlers } from './routes/products.ts';
 import { createServicePages } from './routes/service.ts';
 import { subscriptionHandlers } from './routes/subscriptions.ts';
 import { createUsageHandlers } from './routes/usage.ts';
+import { usageLevelHandlers } from './routes/usage-levels.ts';
 import { webhookDeliveryHandlers } from './routes/webhook-deliveries.ts';
 import { createWebhookHandlers } from './routes/webhooks.ts';
 import { workspaceHandlers } from './routes/workspace.ts';
@@ -122,6 +123,7 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListe
       ...subscriptionHandlers,
       ...createEntitlementHandlers({ customerGrantsReads, checks }),
       ...createUsageHandlers({ warehouse, freshness }),
+      ...usageLevelHandlers,
     },
     pages: createServicePages({ readiness, metrics, access }),
     authorise: createAuthorise({ ...deps, nowMs: clock.nowMs }),
