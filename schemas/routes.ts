@@ -22,6 +22,8 @@ import { simulationRoutes } from './resources/simulations.ts';
 import { subscriptionRoutes } from './resources/subscriptions.ts';
 import { usageRoutes } from './resources/usage.ts';
 import { usageEventRoutes } from './resources/usage-events.ts';
+import { usageLevelRoutes } from './resources/usage-levels.ts';
+import { usageLiveRoutes } from './resources/usage-live.ts';
 import { webhookDeliveryRoutes } from './resources/webhook-deliveries.ts';
 import { webhookRoutes } from './resources/webhooks.ts';
 import { workspaceRoutes } from './resources/workspace.ts';
@@ -49,6 +51,8 @@ export const ROUTES = {
   ...usageRoutes,
   ...costRoutes,
   ...simulationRoutes,
+  ...usageLevelRoutes,
+  ...usageLiveRoutes,
   ...integrationRoutes,
   ...funnelRoutes,
   ...webhookRoutes,

@@ -15,8 +15,8 @@ import { shownTime, usageOfSeveralCustomers } from './analytics-under-test.ts';
  * Breakdowns of one customer by local time, filtered, in the order of time and filled, over HTTP.
  *
  * Mutants this suite catches: labels of UTC; the offset of now for all of the year; hours without their
- * offset (two of one name are one); sorted by label where clocks go back; `other` of the newest; a filter that is
- * ignored; windows of UTC.
+ * offset (two of one name are one); sorted by label where clocks go back; `other` of the newest; a filter
+ * that is ignored; windows of UTC.
  */
 const usage = await usageOfSeveralCustomers();
 const [{ customerId } = { customerId: '' }] = usage.owned;
