@@ -18,6 +18,7 @@ import { withLocalInvalidation } from './entitlements/cache/local-invalidation.t
 import { createCachedChecks } from './entitlements/check/cached-checks.ts';
 import { createCheckEntitlements } from './entitlements/check/check-entitlements.ts';
 import { createCheckFastPath } from './entitlements/check/check-fast-path.ts';
+import { createGraphiqlPages } from './graphql/graphiql-page.ts';
 import { createGraphqlHandler } from './graphql/graphql.ts';
 import { createReadiness, type LagLimits } from './health/readiness.ts';
 import { createShownReadiness } from './health/shown-readiness.ts';
@@ -132,7 +133,10 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListe
   });
   const operations = createOperations({
     handlers: { ...handlers, ...graphql },
-    pages: createServicePages({ readiness: shownReadiness, metrics, access }),
+    pages: {
+      ...createServicePages({ readiness: shownReadiness, metrics, access }),
+      ...createGraphiqlPages(),
+    },
     authorise: createAuthorise({ ...deps, nowMs: clock.nowMs }),
     takeRequest,
     inPlace: createRequestPlaces(),

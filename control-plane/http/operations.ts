@@ -6,7 +6,6 @@ import { appliedPreferences, type Preferences, readPreferences } from '../../sch
 import { exactJson } from '../../schemas/primitives/exact-json.ts';
 import { type Route, readsBody } from '../../schemas/route.ts';
 import { type OperationId, ROUTES } from '../../schemas/routes.ts';
-import type { PublicPages } from '../routes/service.ts';
 import type { Authorise } from './auth.ts';
 import { etagOf } from './etag.ts';
 import type { RunChange } from './idempotent.ts';
@@ -14,6 +13,7 @@ import type { Mounted, Serve } from './mount-routes.ts';
 import { numbersAsText } from './numbers-as-text.ts';
 import { withOtherMode } from './other-mode.ts';
 import { PrintedJson } from './printed-json.ts';
+import type { PublicPages } from './public-page.ts';
 import { rejectTooMany, type TakeRequest } from './rate-limit.ts';
 import { createReadInput, rejectUnknown, searchOf } from './read-input.ts';
 import type { Caller, Database, Handler, HandlerInput, Handlers } from './request-context.ts';
@@ -50,11 +50,11 @@ function serveOf(operationId: OperationId, route: Route, deps: OperationDeps): S
 }
 
 function servePage(page: PublicPages[keyof PublicPages], route: Route): Serve {
-  // The documentation page keeps its own parameters in its address.
-  const isDocs = /^\/docs\b/.test(route.path);
+  // Pages for people keep parameters of their own in their address.
+  const isForPeople = /^\/(docs|graphql)\b/.test(route.path);
   return async (ctx, params) => {
     const search = searchOf(ctx);
-    if (search && !isDocs) rejectUnknown(search, route);
+    if (search && !isForPeople) rejectUnknown(search, route);
     const { authorization } = ctx.headers;
     const caller = { authorization, localPort: ctx.socket.localPort };
     const { status = 200, mediaType, headers = {}, body } = await page(params, caller);
