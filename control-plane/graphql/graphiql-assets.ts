@@ -1,13 +1,15 @@
 /** What the page adds to GraphiQL: its start, with one place for the key, and its style. */
 
 /**
- * The key is kept for the session of the browser tab, under the name that the page of the REST API has for it,
- * and sent to this origin alone. There is no editor of headers: GraphiQL would keep a key for the next user
- * of the browser.
+ * The key is kept for the session of the browser tab, under the name that the page of the REST API has for
+ * it, and sent to this origin alone. There is no editor of headers: GraphiQL would keep a key for the next
+ * user of the browser.
  */
 export function graphiqlStart(workers: Record<string, string>): string {
-  return `const STORED_AS = 'metergate-api-key';
-const WORKERS = ${JSON.stringify(workers)};
+  return `const WORKERS = ${JSON.stringify(workers)};\n${START}`;
+}
+
+const START = `const STORED_AS = 'metergate-api-key';
 const form = document.getElementById('key-form');
 const input = document.getElementById('key');
 const forget = document.getElementById('forget');
@@ -67,7 +69,6 @@ function read() {
   }
 }
 `;
-}
 
 export const GRAPHIQL_STYLE = `html, body { height: 100%; margin: 0; }
 body { display: flex; flex-direction: column; }

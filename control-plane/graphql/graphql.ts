@@ -5,10 +5,11 @@ import { Rejected } from '../../schemas/failures.ts';
 import type { GraphqlRequest, GraphqlResponse } from '../../schemas/resources/graphql.ts';
 import type { Handlers } from '../http/request-context.ts';
 import { createTenantSemaphore, type SemaphoreLimits } from '../http/tenant-semaphore.ts';
-import type { GraphqlContext, GraphqlDeps } from './graphql-context.ts';
+import type { GraphqlContext } from './graphql-context.ts';
 import { graphqlSchema } from './graphql-schema.ts';
 import { createLoaders } from './loaders.ts';
 import { checkLimits } from './query-limits.ts';
+import type { GraphqlDeps, ReadContext, RestHandlers } from './read-context.ts';
 import { shownError } from './shown-errors.ts';
 
 /** For one request. */
@@ -29,22 +30,31 @@ const TURNS: SemaphoreLimits = {
 /** Parsed and validated queries: those of a page are few, and the same again and again. */
 const DOCUMENTS_KEPT = 200;
 
-/** Serves `POST /graphql`: the reads of the REST API, as a graph. */
-export function createGraphqlHandler(deps: GraphqlDeps & { log: Logger }): Pick<Handlers, 'graphql.query'> {
+/** The handlers with that of `POST /graphql`: what they read, as a graph. */
+export function withGraphql<Given extends RestHandlers>(
+  deps: Omit<GraphqlDeps, 'handlers'> & { log: Logger },
+  handlers: Given,
+): Given & Pick<Handlers, 'graphql.query'> {
   const yoga = createServer();
   const turns = createTenantSemaphore(TURNS, 'reads of GraphQL queries');
-
-  return {
-    'graphql.query': async (requested, { body }) => {
-      const context = { ...requested, db: deps.pool, deps, inTurn: turnsOf(requested.environment) };
-      const whole = { ...context, loaders: createLoaders(context) };
-      return run(yoga, body, { context: whole, log: deps.log });
-    },
+  const inTurnOf = (environment: string): ReadContext['inTurn'] => {
+    return (read) => turns.run(environment, read);
   };
 
-  function turnsOf(environment: string): GraphqlContext['inTurn'] {
-    return (read) => turns.run(environment, read);
-  }
+  return {
+    ...handlers,
+    'graphql.query': async (requested, { body }) => {
+      const { environment } = requested;
+      const reading = {
+        ...requested,
+        db: deps.pool,
+        deps: { ...deps, handlers },
+        inTurn: inTurnOf(environment),
+      };
+      const context = { ...reading, loaders: createLoaders(reading) };
+      return run(yoga, body, { context, log: deps.log });
+    },
+  };
 }
 
 type Server = ReturnType<typeof createServer>;

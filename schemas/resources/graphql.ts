@@ -66,8 +66,8 @@ export const graphqlRoutes = {
     summary: 'Query with GraphQL',
     description:
       'Executes one query. A field needs the scope of the operation that shows the same; without it the ' +
-      'field is null and has an error with the code `insufficient_scope`. Errors of a query are in `errors`, ' +
-      'with status 200. The types are in schemas/schema.graphql and can be introspected.',
+      'field is null and has an error with the code `insufficient_scope`. Errors of a query are in ' +
+      '`errors`, with status 200. The types are in schemas/schema.graphql and can be introspected.',
     params: Nothing,
     query: Nothing,
     body: GraphqlRequest,
