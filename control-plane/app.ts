@@ -19,7 +19,7 @@ import { createCachedChecks } from './entitlements/check/cached-checks.ts';
 import { createCheckEntitlements } from './entitlements/check/check-entitlements.ts';
 import { createCheckFastPath } from './entitlements/check/check-fast-path.ts';
 import { createGraphiqlPages } from './graphql/graphiql-page.ts';
-import { withGraphql } from './graphql/graphql.ts';
+import { withGraphql } from './graphql/with-graphql.ts';
 import { createReadiness, type LagLimits } from './health/readiness.ts';
 import { createShownReadiness } from './health/shown-readiness.ts';
 import { createAuthorise } from './http/auth.ts';
