@@ -19,7 +19,8 @@ import { withLocalInvalidation } from './entitlements/cache/local-invalidation.t
 import { createCachedChecks } from './entitlements/check/cached-checks.ts';
 import { createCheckEntitlements } from './entitlements/check/check-entitlements.ts';
 import { createCheckFastPath } from './entitlements/check/check-fast-path.ts';
-import { createGraphqlHandler } from './graphql/graphql.ts';
+import { createGraphiqlPages } from './graphql/graphiql-page.ts';
+import { withGraphql } from './graphql/with-graphql.ts';
 import { createReadiness, type LagLimits } from './health/readiness.ts';
 import { createShownReadiness } from './health/shown-readiness.ts';
 import { createAuthorise } from './http/auth.ts';
@@ -96,57 +97,45 @@ export interface AppOptions {
  */
 export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListener {
   const { lagLimits, rateLimits = {}, webhookTargets = 'none', access = OPEN_ACCESS } = options;
-  const { pool, warehouse, freshness, logId, secrets, clock, log, metrics } = deps;
-  const readiness = createReadiness({
-    pool,
-    warehouse,
-    freshness,
-    logId,
-    jobWatch: deps.jobWatch,
-    ...(lagLimits ? { limits: lagLimits } : {}),
-  });
+  const { pool, warehouse, freshness, secrets, clock, log, metrics } = deps;
+  const health = createReadiness({ ...deps, ...(lagLimits ? { limits: lagLimits } : {}) });
+  const readiness = createShownReadiness(health, access);
   const customerGrantsReads = createCustomerGrantsReads();
   const checkEntitlements = createCheckEntitlements({ warehouse, freshness, customerGrantsReads });
   const checks = createCachedChecks({ ...deps.entitlementCache, customerGrantsReads, checkEntitlements });
   const takeRequest = createRateLimit(clock, rateLimits);
-  const handlers = {
-    ...customerHandlers,
-    ...createCustomerTokenHandlers(secrets),
-    ...creditHandlers,
-    ...overrideHandlers,
-    ...budgetHandlers,
-    ...productHandlers,
-    ...planHandlers,
-    ...featureHandlers,
-    ...addonHandlers,
-    ...meterHandlers,
-    ...createIntegrationHandlers(secrets),
-    ...createProcessorWebhookHandlers({ ...secrets, metrics: createProcessorMetrics(metrics) }),
-    ...processorEventHandlers,
-    ...funnelHandlers,
-    ...createPricingHandlers(),
-    ...createWebhookHandlers({ sealingKey: secrets.sealingKey, privateTargets: webhookTargets }),
-    ...webhookDeliveryHandlers,
-    ...createApiKeyHandlers(secrets),
-    ...workspaceHandlers,
-    ...auditLogHandlers,
-    ...subscriptionHandlers,
-    ...createEntitlementHandlers({ customerGrantsReads, checks }),
-    ...createUsageHandlers({ warehouse, freshness }),
-    ...createCostHandlers({ warehouse, freshness, customerGrantsReads }),
-    ...simulationHandlers,
-    ...usageLevelHandlers,
-    ...createUsageLiveHandlers(deps),
-  };
-  const shownReadiness = createShownReadiness(readiness, access);
-  const graphql = createGraphqlHandler({
-    ...{ pool, warehouse, freshness, customerGrantsReads, checks, handlers, log },
-    counters: deps.entitlementCache.counters,
-    readiness: (authorization) => shownReadiness({ authorization }),
-  });
+  const reading = { ...deps, customerGrantsReads, checks, readiness };
   const operations = createOperations({
-    handlers: { ...handlers, ...graphql },
-    pages: createServicePages({ readiness: shownReadiness, metrics, access }),
+    handlers: withGraphql(reading, {
+      ...customerHandlers,
+      ...createCustomerTokenHandlers(secrets),
+      ...creditHandlers,
+      ...overrideHandlers,
+      ...budgetHandlers,
+      ...productHandlers,
+      ...planHandlers,
+      ...featureHandlers,
+      ...addonHandlers,
+      ...meterHandlers,
+      ...createIntegrationHandlers(secrets),
+      ...createProcessorWebhookHandlers({ ...secrets, metrics: createProcessorMetrics(metrics) }),
+      ...processorEventHandlers,
+      ...funnelHandlers,
+      ...createPricingHandlers(),
+      ...createWebhookHandlers({ sealingKey: secrets.sealingKey, privateTargets: webhookTargets }),
+      ...webhookDeliveryHandlers,
+      ...createApiKeyHandlers(secrets),
+      ...workspaceHandlers,
+      ...auditLogHandlers,
+      ...subscriptionHandlers,
+      ...createEntitlementHandlers({ customerGrantsReads, checks }),
+      ...createUsageHandlers({ warehouse, freshness }),
+      ...createCostHandlers({ warehouse, freshness, customerGrantsReads }),
+      ...simulationHandlers,
+      ...usageLevelHandlers,
+      ...createUsageLiveHandlers(deps),
+    }),
+    pages: { ...createServicePages({ readiness, metrics, access }), ...createGraphiqlPages() },
     authorise: createAuthorise({ ...deps, ...secrets, nowMs: clock.nowMs }),
     takeRequest,
     inPlace: createRequestPlaces(),

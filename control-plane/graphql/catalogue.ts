@@ -54,6 +54,9 @@ builder.queryFields((t) => ({
     args: { id: t.arg.id({ required: true, description: "The plan's id or key." }) },
     resolve: (_, { id }, context) => readAs(context, 'plans.retrieve', { params: { planId: id } }),
   }),
+}));
+
+builder.queryFields((t) => ({
   features: t.field({
     type: Features,
     description: 'Newest first.',
@@ -88,6 +91,9 @@ builder.queryFields((t) => ({
     args: { id: t.arg.id({ required: true, description: "The add-on's id or key." }) },
     resolve: (_, { id }, context) => readAs(context, 'addons.retrieve', { params: { addonId: id } }),
   }),
+}));
+
+builder.queryFields((t) => ({
   meters: t.field({
     type: Meters,
     description: 'Newest first.',

@@ -7,7 +7,7 @@ import { secondControlPlaneOfThisFile } from '../entitlements/second-control-pla
 /*
  * How many statements a query takes, on a control plane whose caches are empty.
  *
- * Mutants this suite catches: a look-up that reads one object at a time; counters read for each customer.
+ * Mutants this suite catches: a loader that reads one object at a time; counters read for each customer.
  */
 const CUSTOMERS = 100;
 const { warehouse, reader } = await openLogAndWarehouse(afterAll);
@@ -73,7 +73,7 @@ describe('a query for customers with all that belongs to them', () => {
   it('takes as many statements for 100 as for 2', async () => {
     const [few, many] = [await statementsOf(2), await statementsOf(CUSTOMERS)];
     expect(many.postgres.length).toBe(few.postgres.length);
-    // Four reads of entitlements are one transaction; each list, count and look-up is one statement.
+    // Four reads of entitlements are one transaction; each list, count and loader is one statement.
     expect(many.postgres.filter((sql) => sql === 'a transaction')).toHaveLength(1);
     expect(many.postgres).toHaveLength(13);
     // Two meters, for the entitlements and for the counters.

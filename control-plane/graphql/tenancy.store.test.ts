@@ -8,7 +8,7 @@ import { argumentsOf, makeTenant, NAMING, type Tenant } from './tenant-under-tes
 /*
  * Every field that a query leads to, asked for another workspace's objects and for those of the other mode.
  *
- * Mutants this suite catches: the environment left out of a list, of a look-up of many, of a count; the rows
+ * Mutants this suite catches: the environment left out of a list, of a read of many, of a count; the rows
  * of one parent shown under another.
  */
 const { warehouse, reader } = await openLogAndWarehouse(afterAll);

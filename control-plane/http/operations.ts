@@ -7,7 +7,6 @@ import { appliedPreferences, type Preferences, readPreferences } from '../../sch
 import { exactJson } from '../../schemas/primitives/exact-json.ts';
 import { type Route, readsBody } from '../../schemas/route.ts';
 import { type OperationId, ROUTES } from '../../schemas/routes.ts';
-import type { PublicPages } from '../routes/service.ts';
 import type { Authorise } from './auth.ts';
 import { etagOf } from './etag.ts';
 import type { RunChange } from './idempotent.ts';
@@ -15,6 +14,7 @@ import type { Mounted, Serve } from './mount-routes.ts';
 import { numbersAsText } from './numbers-as-text.ts';
 import { withOtherMode } from './other-mode.ts';
 import { PrintedJson } from './printed-json.ts';
+import type { PublicPages } from './public-page.ts';
 import { rejectTooMany, type TakeRequest } from './rate-limit.ts';
 import { RawResponse } from './raw-response.ts';
 import { createReadInput, rejectUnknown, searchOf } from './read-input.ts';
@@ -52,8 +52,8 @@ function serveOf(operationId: OperationId, route: Route, deps: OperationDeps): S
 }
 
 function servePage(page: PublicPages[keyof PublicPages], route: Route): Serve {
-  // The documentation page keeps its own parameters in its address, and links to the console may have some.
-  const isForPeople = /^\/(docs|console)\b/.test(route.path);
+  // Pages for people keep parameters of their own in their address, and links to them may have some.
+  const isForPeople = /^\/(docs|console|graphql)/.test(route.path);
   return async (ctx, params) => {
     const search = searchOf(ctx);
     if (search && !isForPeople) rejectUnknown(search, route);
