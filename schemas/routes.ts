@@ -20,6 +20,7 @@ import { usageRoutes } from './resources/usage.ts';
 import { usageEventRoutes } from './resources/usage-events.ts';
 import { webhookDeliveryRoutes } from './resources/webhook-deliveries.ts';
 import { webhookRoutes } from './resources/webhooks.ts';
+import { widgetRoutes } from './resources/widget.ts';
 import { workspaceRoutes } from './resources/workspace.ts';
 import type { Route } from './route.ts';
 
@@ -50,6 +51,7 @@ export const ROUTES = {
   ...workspaceRoutes,
   ...auditLogRoutes,
   ...serviceRoutes,
+  ...widgetRoutes,
 } as const satisfies Record<string, Route>;
 
 export type Routes = typeof ROUTES;

@@ -16,7 +16,7 @@ export interface CustomerTokenDeps {
 }
 
 /** In place of a customer's id: the customer of the token. */
-export const OWN_CUSTOMER = 'me';
+const OWN_CUSTOMER = 'me';
 
 /**
  * Authorises the bearer of a customer token. Throws Rejected for a token that is not genuine or has ended

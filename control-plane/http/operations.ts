@@ -50,19 +50,33 @@ function serveOf(operationId: OperationId, route: Route, deps: OperationDeps): S
 }
 
 function servePage(page: PublicPages[keyof PublicPages], route: Route): Serve {
-  // The documentation page keeps its own parameters in its address.
-  const isDocs = /^\/docs\b/.test(route.path);
+  // The documentation page keeps its own parameters in its address, and links to the console may have some.
+  const isForPeople = /^\/(docs|console)\b/.test(route.path);
   return async (ctx, params) => {
     const search = searchOf(ctx);
-    if (search && !isDocs) rejectUnknown(search, route);
+    if (search && !isForPeople) rejectUnknown(search, route);
     const { authorization } = ctx.headers;
     const caller = { authorization, localPort: ctx.socket.localPort };
-    const { status = 200, mediaType, headers = {}, body } = await page(params, caller);
+    const { status = 200, mediaType, headers = {}, body, encoded } = await page(params, caller);
     ctx.status = status;
     ctx.set(headers);
+    if (encoded) ctx.vary('Accept-Encoding');
+    if (ctx.response.get('ETag') && ctx.fresh) {
+      ctx.status = NOT_MODIFIED;
+      return;
+    }
     ctx.set('Content-Type', mediaType);
-    ctx.body = body;
+    ctx.body = encoded ? inEncoding(ctx, body, encoded) : body;
   };
+}
+
+/** The smallest form that the client accepts. */
+function inEncoding(ctx: Context, body: string | Buffer, encoded: { br: Buffer; gzip: Buffer }) {
+  // Asked one by one: together they come in the order of the client, which names gzip first.
+  const chosen = (['br', 'gzip'] as const).find((one) => ctx.acceptsEncodings(one) === one);
+  if (chosen === undefined) return body;
+  ctx.set('Content-Encoding', chosen);
+  return encoded[chosen];
 }
 
 /** The data plane serves it on the public port before the request reaches this app. */

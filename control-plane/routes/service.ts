@@ -12,8 +12,11 @@ export interface PublicPage {
   /** 200 by default. */
   status?: number;
   mediaType: string;
+  /** With an ETag the page is not sent again to a client that has it. */
   headers?: Record<string, string>;
   body: string | Buffer;
+  /** The same body, compressed. */
+  encoded?: { br: Buffer; gzip: Buffer };
 }
 
 /** `params` are those of the path, unchecked. */
@@ -22,13 +25,15 @@ export type PublicPages = Record<
   (params: Record<string, string>, caller: OperatorCaller) => PublicPage | Promise<PublicPage>
 >;
 
+type ServicePages = Pick<PublicPages, Extract<PublicOperationId, `service.${string}`>>;
+
 export interface ServiceDeps {
   readiness: () => Promise<Readiness>;
   metrics: Registry;
   access: OperatorAccess;
 }
 
-export function createServicePages({ readiness, metrics, access }: ServiceDeps): PublicPages {
+export function createServicePages({ readiness, metrics, access }: ServiceDeps): ServicePages {
   const description = JSON.stringify(openApi());
   const metricsText = shareOutcome(() => metrics.metrics());
   let docs: DocsPage | undefined;
