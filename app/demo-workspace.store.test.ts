@@ -83,7 +83,7 @@ test('the identity key is made once, whichever process is first', async () => {
 });
 
 /** Red when a text that is no key is shown on a page. */
-test('the demo page gets the publishable key of the test mode, while there is a sound file of keys', async () => {
+test('the demo page gets the publishable key of the test mode, while the file of keys is sound', async () => {
   const deps = await installation();
   expect(readDemoKey(deps.file)).toBeUndefined();
   const keys = await ensureDemoWorkspace(deps);

@@ -12,9 +12,10 @@ import { openSite } from './widget-site.ts';
  * The pricing and usage widgets in a real Chromium, on a page of another origin under the policy that the
  * documentation names, against a whole Metergate behind its public port.
  *
- * Seen red with: styles in a style element; the view reported when the script starts; the session left out of
- * the plan's address; the event dispatched before the report; the placeholder without its height; a warning
- * for each attempt; prices of the interval that is not chosen.
+ * Seen red with: styles in a style element; the view reported when plans are there, or each time they are; the
+ * session left out of the plan's address; the event dispatched before the report, or its default kept; the
+ * placeholder without its height; a warning for each attempt; no slot; prices of the first interval, or of one
+ * language; a token that hides the plans when it is not accepted; a text too pale.
  */
 const instance = await instanceOfThisFile();
 const keys = instance.keys();
@@ -106,6 +107,11 @@ describe('the funnel', () => {
       await expect.poll(() => reports.length, WITHIN).toBe(1);
       await page.evaluate('scrollTo(0, 0)');
     }
+    await page.locator(CARD).first().scrollIntoViewIfNeeded();
+    await page.evaluate(`document.querySelector('metergate-pricing').setAttribute('featured', 'pro')`);
+    await page.locator('[part~="plan-featured"]').waitFor();
+    // What is new in the document has been looked at by then.
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
     await page.getByRole('radio', { name: 'Monthly' }).check();
     await page.getByRole('link', { name: 'Start free trial' }).click();
     await page.waitForURL('**/checkout**');
@@ -139,11 +145,16 @@ describe('the funnel', () => {
     await textsOf(page, '[part="name"]');
     await page.evaluate(`addEventListener('metergate:select', (event) => {
       event.preventDefault();
-      globalThis.selected = { ...event.detail, own: event.target.sessionId };
-    })`);
+      globalThis.selected = { ...event.detail, own: event.target.sessionId, reports: globalThis.reports };
+    });
+    globalThis.reports = 0;
+    const send = navigator.sendBeacon.bind(navigator);
+    navigator.sendBeacon = (...report) => { globalThis.reports += 1; return send(...report); };`);
     const address = page.url();
     await page.getByRole('link', { name: 'Start free trial' }).click();
     const selected = (await page.evaluate('globalThis.selected')) as Record<string, string>;
+    // By then the server knows, or a subscription that the page makes at once would be before its checkout.
+    expect(selected.reports).toBe(1);
     const { sessionId, own, url } = selected;
     expect(selected).toMatchObject({
       ...{ planId: planIds.pro, planKey: 'pro', interval: 'month', currency: 'EUR', scenario: 'new' },

@@ -20,6 +20,8 @@ export function createFunnel(recipient: () => Recipient): Funnel {
 
   function send(report: { event: string; planId?: string }): void {
     const { api, key } = recipient();
+    // With a customer token alone: reports need a publishable key.
+    if (key === '') return;
     const url = apiUrl(api, `/events/funnel?key=${encodeURIComponent(key)}`);
     const body = JSON.stringify({ ...report, sessionId });
     // False: the browser has too many beacons waiting.
