@@ -60,6 +60,7 @@ import { webhookDeliveryHandlers } from './routes/webhook-deliveries.ts';
 import { createWebhookHandlers } from './routes/webhooks.ts';
 import { workspaceHandlers } from './routes/workspace.ts';
 import type { Freshness } from './usage/freshness.ts';
+import { createWidgetPages } from './widget/widget-pages.ts';
 
 export interface AppDeps {
   pool: Pool;
@@ -88,6 +89,8 @@ export interface AppOptions {
   rateLimits?: RateLimits;
   /** Which callers see metrics and the details of readiness. Default: all of them. */
   access?: OperatorAccess;
+  /** The publishable key of the demo workspace's test mode, where there is one. Default: there is none. */
+  demoKey?: () => string | undefined;
   /** Private addresses that webhooks may reach in addition to public ones. Default: none. */
   webhookTargets?: PrivateTargets;
 }
@@ -135,7 +138,11 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListe
       ...usageLevelHandlers,
       ...createUsageLiveHandlers(deps),
     }),
-    pages: { ...createServicePages({ readiness, metrics, access }), ...createGraphiqlPages() },
+    pages: {
+      ...createServicePages({ readiness, metrics, access }),
+      ...createGraphiqlPages(),
+      ...createWidgetPages(options),
+    },
     authorise: createAuthorise({ ...deps, ...secrets, nowMs: clock.nowMs }),
     takeRequest,
     inPlace: createRequestPlaces(),

@@ -26,6 +26,7 @@ import { usageLevelRoutes } from './resources/usage-levels.ts';
 import { usageLiveRoutes } from './resources/usage-live.ts';
 import { webhookDeliveryRoutes } from './resources/webhook-deliveries.ts';
 import { webhookRoutes } from './resources/webhooks.ts';
+import { widgetRoutes } from './resources/widget.ts';
 import { workspaceRoutes } from './resources/workspace.ts';
 import type { Route } from './route.ts';
 
@@ -62,6 +63,7 @@ export const ROUTES = {
   ...auditLogRoutes,
   ...graphqlRoutes,
   ...serviceRoutes,
+  ...widgetRoutes,
 } as const satisfies Record<string, Route>;
 
 export type Routes = typeof ROUTES;

@@ -16,7 +16,7 @@ export interface CustomerTokenDeps {
 }
 
 /** In place of a customer's id: the customer of the token. */
-export const OWN_CUSTOMER = 'me';
+const OWN_CUSTOMER = 'me';
 
 /**
  * Authorises the bearer of a customer token. Throws Rejected for a token that is not genuine or has ended
@@ -41,6 +41,7 @@ export function createTokenAuth({ customerTokenKey, tokenIssuers, pool, nowMs }:
 /** Those of the key that created the token, while that key is valid. */
 async function scopesOf(claims: CustomerTokenClaims, tokenIssuers: KeyCache): Promise<readonly string[]> {
   const issuer = await tokenIssuers.authenticate(claims.keyId);
+  // mutant: token-issuer-unchecked
   if ('code' in issuer || issuer.environment !== claims.environment) {
     throw new Rejected('key_revoked', ENDED);
   }
@@ -48,8 +49,10 @@ async function scopesOf(claims: CustomerTokenClaims, tokenIssuers: KeyCache): Pr
 }
 
 function checkRequested({ route, params }: Requested, { id, externalId }: TokenCustomer): void {
+  // mutant: token-for-any-operation
   if (!route.customerToken) throw new Rejected('customer_token_not_allowed', NOT_THIS_OPERATION);
   const { customerId: named } = params;
+  // mutant: token-of-any-customer
   if (named === undefined || [OWN_CUSTOMER, id, externalId].includes(named)) return;
   throw new Rejected('customer_token_not_allowed', NOT_THIS_CUSTOMER, { param: 'customerId' });
 }

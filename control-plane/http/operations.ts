@@ -53,7 +53,7 @@ function serveOf(operationId: OperationId, route: Route, deps: OperationDeps): S
 
 function servePage(page: PublicPages[keyof PublicPages], route: Route): Serve {
   // Pages for people keep parameters of their own in their address, and links to them may have some.
-  const isForPeople = /^\/(docs|console|graphql)/.test(route.path);
+  const isForPeople = /^\/(docs|console|graphql)\b/.test(route.path);
   return async (ctx, params) => {
     const search = searchOf(ctx);
     if (search && !isForPeople) rejectUnknown(search, route);
