@@ -13,6 +13,7 @@ import { overrideRoutes } from './resources/overrides.ts';
 import { planRoutes } from './resources/plans.ts';
 import { pricingRoutes } from './resources/pricing.ts';
 import { productRoutes } from './resources/products.ts';
+import { recurringGrantRoutes } from './resources/recurring-grants.ts';
 import { serviceRoutes } from './resources/service.ts';
 import { subscriptionRoutes } from './resources/subscriptions.ts';
 import { usageRoutes } from './resources/usage.ts';
@@ -32,6 +33,7 @@ export const ROUTES = {
   ...budgetRoutes,
   ...productRoutes,
   ...planRoutes,
+  ...recurringGrantRoutes,
   ...pricingRoutes,
   ...featureRoutes,
   ...addonRoutes,
