@@ -17,6 +17,7 @@ import { overrideRoutes } from './resources/overrides.ts';
 import { planRoutes } from './resources/plans.ts';
 import { pricingRoutes } from './resources/pricing.ts';
 import { productRoutes } from './resources/products.ts';
+import { recurringGrantRoutes } from './resources/recurring-grants.ts';
 import { serviceRoutes } from './resources/service.ts';
 import { simulationRoutes } from './resources/simulations.ts';
 import { subscriptionRoutes } from './resources/subscriptions.ts';
@@ -41,6 +42,7 @@ export const ROUTES = {
   ...budgetRoutes,
   ...productRoutes,
   ...planRoutes,
+  ...recurringGrantRoutes,
   ...pricingRoutes,
   ...featureRoutes,
   ...addonRoutes,

@@ -5,13 +5,14 @@ import {
   type DueGrant,
   dueGrants,
   grantPeriodAt,
+  partsDue,
   type RecurringGrantSet,
   setAt,
 } from '../../domain/rules/recurring-credits.ts';
 import { alignExpiry, findGrantedPeriod, type RecurringPlace } from '../../domain/store/credit-grants.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
 import { type ChangeContext, recordChange } from '../changes/record-change.ts';
-import { findCreditSchedule, writeCreditSchedule } from '../store/credit-schedules.ts';
+import { readGrantingSince, writeCreditSchedule } from '../store/credit-schedules.ts';
 import { findCustomer } from '../store/customers.ts';
 import { listCreditGrantSets } from '../store/plan-credit-grants.ts';
 import type { SubscriptionRow } from '../store/subscriptions.ts';
@@ -35,8 +36,8 @@ export async function grantRecurring(context: ChangeContext, change: Subscriptio
   const plans = [before?.planId, before?.pendingPlanId, after.planId].filter((id) => id != null);
   const sets = await listCreditGrantSets(db, [...new Set(plans)]);
   if (sets.length === 0) return;
-  const scheduledMs = (await findCreditSchedule(db, after.id))?.getTime();
-  const due = stretchesOf(change, { nowMs, scheduledMs }).flatMap((one) => dueGrants(one, sets));
+  const since = await readGrantingSince(db, after.id, { at: new Date(change.atMs), now: new Date(nowMs) });
+  const due = stretchesOf(change, { nowMs, since }).flatMap((one) => dueGrants(one, sets));
   const isOtherPlan = before?.planId !== after.planId || before.planVersion !== after.planVersion;
   await grantAll(context, after, { due, isOtherPlan });
   const dueAt = nextDueAt(after, sets, nowMs);
@@ -110,17 +111,22 @@ async function grantOne(
   { grant, period, isOtherPlan }: DueGrant & Pick<Due, 'isOtherPlan'>,
 ): Promise<void> {
   const place = { subscriptionId: row.id, key: grant.key, periodStartMs: period.fromMs };
-  const { amount, nextPart } = await findGrantedPeriod(context.db, place);
-  if (nextPart > 1 && !isOtherPlan) return;
-  const units = creditUnits(grant.amount) - creditUnits(amount);
-  if (units <= 0n) return;
-  const reason = `Included in ${row.planName}`.slice(0, REASON_CHARS_MAX);
-  await make(context, row, { grant, period, recurring: { ...place, part: nextPart }, units, reason });
+  const { amount, nextPart, lapsed } = await findGrantedPeriod(context.db, place);
+  const soFar = { granted: creditUnits(amount), nextPart, lapsed: creditUnits(lapsed) };
+  const parts = partsDue(grant, soFar, { isOtherPlan });
+  // In the order of their ids grants burn that have all else in common: what was rolled over is the first.
+  const ids = parts.map(() => newId('grant')).sort();
+  for (const [at, { part, units }] of parts.entries()) {
+    const reason = part === 0 ? 'Rolled over' : `Included in ${row.planName}`.slice(0, REASON_CHARS_MAX);
+    const id = ids[at] ?? newId('grant');
+    await make(context, row, { id, grant, period, recurring: { ...place, part }, units, reason });
+  }
 }
 
 const REASON_CHARS_MAX = 200;
 
 interface Made extends DueGrant {
+  id: string;
   recurring: RecurringPlace;
   units: bigint;
   reason: string;
@@ -130,11 +136,11 @@ interface Made extends DueGrant {
 async function make(
   context: ChangeContext,
   { customerId }: SubscriptionRow,
-  { grant, period, recurring, units, reason }: Made,
+  { id, grant, period, recurring, units, reason }: Made,
 ): Promise<void> {
   const { db, environment, nowMs } = context;
   const row = await grantCredits(db, {
-    id: newId('grant'),
+    id,
     environment,
     customerId,
     amount: creditText(units),

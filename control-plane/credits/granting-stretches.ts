@@ -9,10 +9,16 @@ export interface SubscriptionChange {
   atMs: number;
 }
 
-/** Up to when grants were made, apart from those at the start of a period; undefined: none is scheduled. */
-type Scheduled = number | undefined;
+/** What was recorded of a subscription's grants. */
+export interface GrantingSince {
+  /** When time alone was to make the next grant due, if it was. */
+  scheduledMs: number | undefined;
+  /** From when on what holds now, and what held until the change, holds: earlier times had their grants. */
+  afterMs: number;
+  beforeMs: number;
+}
 
-/** What a subscription gives its grants: whoever does not pay, or pauses, gets them when that is over. */
+/** A subscription that is not paid for, or paused, gets its grants when that is over. */
 const GRANTING: ReadonlySet<string> = new Set(['trialing', 'active']);
 
 /** Whether the change may make a grant due. */
@@ -28,35 +34,39 @@ export function concernsGrants({ before, after }: Omit<SubscriptionChange, 'atMs
 /** The times for which grants are to be made now: as it was until the change, and as it is from then on. */
 export function stretchesOf(
   { before, after, atMs }: SubscriptionChange,
-  { nowMs, scheduledMs }: { nowMs: number; scheduledMs: Scheduled },
+  { nowMs, since }: { nowMs: number; since: GrantingSince },
 ): GrantingStretch[] {
   const stretches: GrantingStretch[] = [];
-  if (before && isGranting(before)) stretches.push(...untilChange(before, { atMs, scheduledMs }));
-  const firstMs = Math.max(atMs, after.startsAt.getTime(), after.createdAt.getTime());
-  const lastMs = Math.min(nowMs, after.currentPeriodEnd.getTime() - 1);
+  if (before && isGranting(before)) stretches.push(...untilChange(before, atMs, since));
+  const firstMs = Math.max(atMs, since.afterMs, after.startsAt.getTime(), after.createdAt.getTime());
+  const lastMs = isLinked(after) ? Math.min(nowMs, after.currentPeriodEnd.getTime() - 1) : nowMs;
   if (isGranting(after) && firstMs <= lastMs) {
     stretches.push({ ...placeOf(after), firstMs, lastMs, includesBegun: true });
   }
   return stretches;
 }
 
-/** When time alone makes the next grant of a subscription due: at its start, or with its next month. */
 export function isGranting({ status }: SubscriptionRow): boolean {
   return GRANTING.has(status);
 }
 
+/** The processor reports when its next period begins. */
+function isLinked({ processorSubscriptionId }: SubscriptionRow): boolean {
+  return processorSubscriptionId !== null;
+}
+
 /**
  * Of the running period the months that were due since; and where the subscription clock was late, the
- * periods that had begun since. When the next period of a linked subscription begins the processor reports.
+ * periods that had begun since.
  */
 function untilChange(
   before: SubscriptionRow,
-  { atMs, scheduledMs }: { atMs: number; scheduledMs: Scheduled },
+  atMs: number,
+  { scheduledMs, beforeMs }: GrantingSince,
 ): GrantingStretch[] {
   const endMs = before.currentPeriodEnd.getTime();
-  const firstMs = Math.max(scheduledMs ?? endMs, before.startsAt.getTime());
-  const isLinked = before.processorSubscriptionId !== null;
-  const lastMs = isLinked ? Math.min(atMs, endMs) - 1 : atMs - 1;
+  const firstMs = Math.max(scheduledMs ?? endMs, beforeMs, before.startsAt.getTime());
+  const lastMs = (isLinked(before) ? Math.min(atMs, endMs) : atMs) - 1;
   if (firstMs > lastMs) return [];
   const next = before.pendingPlanId;
   const place = placeOf(before);

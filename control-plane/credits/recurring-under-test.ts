@@ -74,6 +74,22 @@ export async function recurringUnderTest() {
         const place = { environment, customerId, meterKey: 'calls', periodStart: new Date(START_MS) };
         return burnCredits(db, { nowMs, burns: [{ ...place, amount }] });
       }),
+    /** A subscription that no later pass looks at. */
+    end: (id: string, nowMs: number) =>
+      at(nowMs, async (context) => {
+        const row = await lockSubscription(context.db, environment, id);
+        if (row) await patchSubscription(context, row, { body: { status: 'canceled' }, bodyText: '{}' });
+      }),
+    /** As the settlement writes it: what usage has cost. */
+    async settleBurns(): Promise<void> {
+      await pool.query(
+        `INSERT INTO credit_burns (environment, customer_id, meter_key, span_from, span_to, version, label,
+                                   burned)
+         SELECT environment, customer_id, meter_key, min(period_start), 'infinity', 1, '',
+                sum(unpaid - amount)
+           FROM credit_ledger WHERE type = 'burn' GROUP BY 1, 2, 3`,
+      );
+    },
     /** Of one customer, as text: key, start and end of the period, amount, what is left, what had lapsed. */
     async grants(customerId: string): Promise<string[]> {
       const { rows } = await pool.query<{ text: string }>(

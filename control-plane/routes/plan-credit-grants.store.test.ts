@@ -24,6 +24,7 @@ const get = (params: { planId: string }, query: Record<string, number> = {}) =>
   api.request('plans.retrieveCreditGrants', { params, query });
 
 const USUAL = { key: 'included', amount: 500, every: 'period', priority: 100, expires: 'period_end' };
+const ROLLED = { ...USUAL, key: 'rolled', rollover: { percent: 12.5, max: 40 } };
 const BONUS = { key: 'bonus', amount: 0.5, every: 'month', priority: 7, expires: 'never' };
 
 it('are replaced as a whole, with what is left out filled in', async () => {
@@ -32,12 +33,13 @@ it('are replaced as a whole, with what is left out filled in', async () => {
   const { key: _, priority: __, ...least } = USUAL;
   const first = await put(params, [{ ...least, key: null }, BONUS]);
   expect(first.body).toEqual({ ...params, version: 1, creditGrants: [BONUS, USUAL] });
+  expect((await put(params, [ROLLED])).body.creditGrants).toEqual([ROLLED]);
   const second = await put(params, [BONUS]);
   expect((await get(params)).body).toEqual(second.body);
   const events = await emittedEvents(api.pool, params.planId);
-  expect(events.map(({ type }) => type)).toEqual(['plan.created', 'plan.updated', 'plan.updated']);
+  expect(events.map(({ type }) => type)).toEqual(['plan.created', ...Array(3).fill('plan.updated')]);
   const entries = await auditEntries(api.pool, params.planId);
-  expect(entries.at(-1)).toMatchObject({ before: first.body, after: second.body });
+  expect(entries.at(-1)).toMatchObject({ before: { creditGrants: [ROLLED] }, after: second.body });
 });
 
 it('of a published plan are a new version, and other new versions have them as well', async () => {
@@ -67,6 +69,9 @@ const FAULTS: Array<[unknown, ErrorCode, string]> = [
   [{ ...USUAL, every: 'week' }, 'invalid_request', 'creditGrants.0.every'],
   [{ ...USUAL, expires: undefined }, 'invalid_request', 'creditGrants.0.expires'],
   [{ ...USUAL, priority: 1001 }, 'invalid_request', 'creditGrants.0.priority'],
+  [{ ...USUAL, rollover: { percent: 101 } }, 'invalid_request', 'creditGrants.0.rollover.percent'],
+  [{ ...USUAL, rollover: { max: 5 } }, 'invalid_request', 'creditGrants.0.rollover.percent'],
+  [{ ...BONUS, rollover: { percent: 5 } }, 'invalid_request', 'creditGrants.0.rollover'],
   [{ ...USUAL, key: '' }, 'invalid_request', 'creditGrants.0.key'],
 ];
 

@@ -1,5 +1,5 @@
 import type { RecurringGrant } from '../../domain/rules/recurring-credits.ts';
-import type { PlanCreditGrants } from '../../schemas/resources/plans.ts';
+import type { PlanCreditGrants } from '../../schemas/resources/recurring-grants.ts';
 import { recordCatalogueChange } from '../changes/catalogue-change.ts';
 import {
   knownPlan,

@@ -1,3 +1,4 @@
+import type { GrantingSince } from '../credits/granting-stretches.ts';
 import type { Database } from '../http/request-context.ts';
 import type { PlanVersion } from './plan-entitlements.ts';
 
@@ -15,6 +16,30 @@ export async function findCreditSchedule(db: Database, subscriptionId: string): 
     [subscriptionId],
   );
   return rows[0]?.dueAt;
+}
+
+/**
+ * Of a locked subscription, whose term of this change is recorded: control-plane/credits/
+ * granting-stretches.ts.
+ */
+export async function readGrantingSince(
+  db: Database,
+  subscriptionId: string,
+  { at, now }: { at: Date; now: Date },
+): Promise<GrantingSince> {
+  const { rows } = await db.query<{ dueAt: Date | null; after: Date | null; before: Date | null }>(
+    `SELECT (SELECT due_at FROM credit_schedules WHERE subscription_id = $1) AS "dueAt",
+            max(starts_at) FILTER (WHERE starts_at <= $3) AS after,
+            max(starts_at) FILTER (WHERE starts_at < $2) AS before
+       FROM subscription_terms WHERE subscription_id = $1`,
+    [subscriptionId, at, now],
+  );
+  const [{ dueAt, after, before } = { dueAt: null, after: null, before: null }] = rows;
+  return {
+    scheduledMs: dueAt?.getTime(),
+    afterMs: after?.getTime() ?? 0,
+    beforeMs: before?.getTime() ?? 0,
+  };
 }
 
 /** Of a locked subscription; undefined: time alone makes nothing due. */

@@ -6,7 +6,6 @@ import { EntitlementSet, GivenEntitlements } from './entitlement-values.ts';
 import { Name, NamedId, Nothing, PageQuery, pageOf, removable, Timestamp } from './fields.ts';
 import { ProcessorPriceIds } from './integrations.ts';
 import { PriceSet, REPLACED } from './prices.ts';
-import { RecurringGrantSet } from './recurring-grants.ts';
 
 const VERSION_MAX = 2 ** 31 - 1;
 
@@ -92,14 +91,7 @@ export const PlanPrices = Type.Object({
 });
 export type PlanPrices = Static<typeof PlanPrices>;
 
-export const PlanCreditGrants = Type.Object({
-  planId: Type.String(),
-  version: Type.Integer(),
-  ...RecurringGrantSet.properties,
-});
-export type PlanCreditGrants = Static<typeof PlanCreditGrants>;
-
-const PlanParams = Type.Object({
+export const PlanParams = Type.Object({
   planId: Type.String({ ...NamedId, description: "The plan's id or key." }),
 });
 
@@ -120,13 +112,7 @@ const itsPrices = {
   response: PlanPrices,
 } as const;
 
-const itsCreditGrants = {
-  ...itsEntitlements,
-  path: `${API_BASE}/plans/{planId}/credit-grants`,
-  response: PlanCreditGrants,
-} as const;
-
-const VersionQuery = Type.Object({
+export const VersionQuery = Type.Object({
   version: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -274,28 +260,5 @@ export const planRoutes = {
       'precondition_failed',
       'value_invalid',
     ],
-  }),
-  'plans.retrieveCreditGrants': defineRoute({
-    ...itsCreditGrants,
-    method: 'GET',
-    access: 'plans:read',
-    summary: 'Retrieve the credits that a plan grants',
-    query: VersionQuery,
-    errors: ['plan_not_found'],
-  }),
-  'plans.replaceCreditGrants': defineRoute({
-    ...itsCreditGrants,
-    method: 'PUT',
-    access: 'plans:write',
-    summary: 'Replace the credits that a plan grants',
-    description:
-      'The request contains the whole set. A subscription gets each grant once per period while it is active ' +
-      'or in a trial. The set that is there already changes nothing; another one is granted from the next ' +
-      'period of each subscription on. A draft is changed in place until a subscription is pinned to it. ' +
-      'For any other plan this creates the next version.',
-    query: Nothing,
-    body: RecurringGrantSet,
-    example: { creditGrants: [{ amount: 500, every: 'period', expires: 'period_end' }] },
-    errors: ['plan_not_found', 'precondition_failed', 'value_invalid'],
   }),
 };

@@ -1,5 +1,5 @@
--- The credits that a plan's version grants again and again: the list of them, decimals as texts. One row for
--- each change while the version is a draft, so that a period that is granted late gets what held at its start.
+-- The credits that a plan's version grants again and again: the list of them, decimals as texts. One row
+-- for each change while the version is a draft: a period that is granted late gets what held at its start.
 CREATE TABLE plan_credit_grants (
   plan_id    text NOT NULL REFERENCES plans (id),
   version    integer NOT NULL,
