@@ -1,0 +1,37 @@
+import { useMemo } from 'preact/hooks';
+import { type Read, type ReadOptions, useRead } from './reads.ts';
+import { ApiError } from './send.ts';
+
+/** A query of the console with the shape of its result. */
+export interface GraphqlQuery<T, V extends Record<string, unknown> = Record<string, never>> {
+  document: string;
+  /** Never there: it holds the types. */
+  shape?: (variables: V) => T;
+}
+
+interface GraphqlBody<T> {
+  data?: T | null;
+  errors?: ReadonlyArray<{ message: string; extensions?: { code?: string } }>;
+}
+
+/** Status of an error that left the rest of a result whole. */
+const PARTLY = 200;
+
+/** Reads by GraphQL; what the key may not see is null, and `error` then says what. */
+export function useQuery<T, V extends Record<string, unknown>>(
+  { document }: GraphqlQuery<T, V>,
+  variables: V,
+  options?: ReadOptions,
+): Read<T> {
+  const request = { method: 'POST', path: '/graphql', body: { query: document, variables } };
+  const read = useRead<GraphqlBody<T>>(request, options);
+  const { data: body, error } = read;
+  const partly = useMemo(() => (body?.errors ? errorOf(body.errors) : undefined), [body]);
+  return { ...read, data: body?.data ?? undefined, error: error ?? partly };
+}
+
+function errorOf(errors: NonNullable<GraphqlBody<unknown>['errors']>): ApiError {
+  const messages = [...new Set(errors.map(({ message }) => message))];
+  const code = errors[0]?.extensions?.code ?? 'unknown';
+  return new ApiError(PARTLY, { code, message: `Not all of this is shown: ${messages.join(' ')}` });
+}
