@@ -49,6 +49,7 @@ import { productHandlers } from './routes/products.ts';
 import { createServicePages } from './routes/service.ts';
 import { subscriptionHandlers } from './routes/subscriptions.ts';
 import { createUsageHandlers } from './routes/usage.ts';
+import { usageLevelHandlers } from './routes/usage-levels.ts';
 import { webhookDeliveryHandlers } from './routes/webhook-deliveries.ts';
 import { createWebhookHandlers } from './routes/webhooks.ts';
 import { workspaceHandlers } from './routes/workspace.ts';
@@ -123,6 +124,7 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListe
     ...subscriptionHandlers,
     ...createEntitlementHandlers({ customerGrantsReads, checks }),
     ...createUsageHandlers({ warehouse, freshness }),
+    ...usageLevelHandlers,
   };
   const shownReadiness = createShownReadiness(readiness, access);
   const graphql = createGraphqlHandler({

@@ -19,6 +19,7 @@ import { serviceRoutes } from './resources/service.ts';
 import { subscriptionRoutes } from './resources/subscriptions.ts';
 import { usageRoutes } from './resources/usage.ts';
 import { usageEventRoutes } from './resources/usage-events.ts';
+import { usageLevelRoutes } from './resources/usage-levels.ts';
 import { webhookDeliveryRoutes } from './resources/webhook-deliveries.ts';
 import { webhookRoutes } from './resources/webhooks.ts';
 import { workspaceRoutes } from './resources/workspace.ts';
@@ -43,6 +44,7 @@ export const ROUTES = {
   ...entitlementRoutes,
   ...usageEventRoutes,
   ...usageRoutes,
+  ...usageLevelRoutes,
   ...integrationRoutes,
   ...funnelRoutes,
   ...webhookRoutes,

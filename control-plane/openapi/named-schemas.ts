@@ -23,6 +23,7 @@ import * as service from '../../schemas/resources/service.ts';
 import * as subscriptions from '../../schemas/resources/subscriptions.ts';
 import * as usage from '../../schemas/resources/usage.ts';
 import * as usageEvents from '../../schemas/resources/usage-events.ts';
+import * as usageLevels from '../../schemas/resources/usage-levels.ts';
 import * as webhookDeliveries from '../../schemas/resources/webhook-deliveries.ts';
 import * as webhooks from '../../schemas/resources/webhooks.ts';
 import * as workspace from '../../schemas/resources/workspace.ts';
@@ -52,6 +53,7 @@ const RESOURCES: object[] = [
   subscriptions,
   usage,
   usageEvents,
+  usageLevels,
   webhookDeliveries,
   webhooks,
   workspace,

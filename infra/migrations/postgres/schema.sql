@@ -1,4 +1,4 @@
--- The schema after migration 15, for review. By `npm run schema`; nothing runs it.
+-- The schema after migration 18, for review. By `npm run schema`; nothing runs it.
 
 CREATE TABLE addon_entitlements (
   addon_id text NOT NULL,
@@ -702,6 +702,26 @@ CREATE TABLE usage_crossings (
   CONSTRAINT usage_crossings_pkey PRIMARY KEY (environment, customer_id, meter_key, period_start, threshold)
 );
 
+CREATE TABLE usage_levels (
+  environment text NOT NULL,
+  customer_id text NOT NULL,
+  meter_key text NOT NULL,
+  share numeric NOT NULL,
+  current numeric NOT NULL,
+  usage_limit numeric,
+  budget numeric,
+  period_start timestamp with time zone NOT NULL,
+  period_end timestamp with time zone NOT NULL,
+  changes_at timestamp with time zone NOT NULL,
+  used_ahead boolean NOT NULL,
+  updated_at timestamp with time zone NOT NULL,
+  CONSTRAINT usage_levels_environment_fkey FOREIGN KEY (environment) REFERENCES environments(id),
+  CONSTRAINT usage_levels_pkey PRIMARY KEY (environment, customer_id, meter_key)
+);
+CREATE INDEX usage_levels_due ON public.usage_levels USING btree (changes_at);
+CREATE INDEX usage_levels_of_meter ON public.usage_levels USING btree (environment, meter_key, share DESC, customer_id);
+CREATE INDEX usage_levels_share ON public.usage_levels USING btree (environment, share DESC, customer_id, meter_key);
+
 CREATE TABLE warehouse_stamps (
   only_one boolean NOT NULL DEFAULT true,
   id text NOT NULL,
@@ -751,10 +771,14 @@ CREATE TABLE webhook_deliveries (
   last_error text,
   last_attempt_at timestamp with time zone,
   created_at timestamp with time zone NOT NULL,
+  event_type text,
   CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (id, created_at),
   CONSTRAINT webhook_deliveries_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'held'::text])))
 ) PARTITION BY RANGE (created_at);
+CREATE INDEX webhook_deliveries_all ON ONLY public.webhook_deliveries USING btree (environment, created_at DESC, id DESC);
 CREATE INDEX webhook_deliveries_newest ON ONLY public.webhook_deliveries USING btree (endpoint_id, created_at DESC, id DESC);
+CREATE INDEX webhook_deliveries_type ON ONLY public.webhook_deliveries USING btree (environment, event_type, created_at DESC, id DESC);
+CREATE INDEX webhook_deliveries_unsent ON ONLY public.webhook_deliveries USING btree (environment, state, created_at DESC, id DESC) WHERE (state <> 'succeeded'::text);
 
 CREATE TABLE webhook_deliveries_default (
   id text NOT NULL,
@@ -767,10 +791,14 @@ CREATE TABLE webhook_deliveries_default (
   last_error text,
   last_attempt_at timestamp with time zone,
   created_at timestamp with time zone NOT NULL,
+  event_type text,
   CONSTRAINT webhook_deliveries_default_pkey PRIMARY KEY (id, created_at),
   CONSTRAINT webhook_deliveries_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'held'::text])))
 );
 CREATE INDEX webhook_deliveries_default_endpoint_id_created_at_id_idx ON public.webhook_deliveries_default USING btree (endpoint_id, created_at DESC, id DESC);
+CREATE INDEX webhook_deliveries_default_environment_created_at_id_idx ON public.webhook_deliveries_default USING btree (environment, created_at DESC, id DESC);
+CREATE INDEX webhook_deliveries_default_environment_event_type_created_a_idx ON public.webhook_deliveries_default USING btree (environment, event_type, created_at DESC, id DESC);
+CREATE INDEX webhook_deliveries_default_environment_state_created_at_id_idx ON public.webhook_deliveries_default USING btree (environment, state, created_at DESC, id DESC) WHERE (state <> 'succeeded'::text);
 
 CREATE TABLE webhook_endpoints (
   id text NOT NULL,
