@@ -17,17 +17,18 @@ interface GraphqlBody<T> {
 /** Status of an error that left the rest of a result whole. */
 const PARTLY = 200;
 
-/** Reads by GraphQL; what the key may not see is null, and `error` then says what. */
+/** Reads by GraphQL; undefined as a query reads nothing yet. What the key may not see is null, and `error` then says what. */
 export function useQuery<T, V extends Record<string, unknown>>(
-  { document }: GraphqlQuery<T, V>,
+  query: GraphqlQuery<T, V> | undefined,
   variables: V,
   options?: ReadOptions,
 ): Read<T> {
-  const request = { method: 'POST', path: '/graphql', body: { query: document, variables } };
+  const body = query && { query: query.document, variables };
+  const request = body && { method: 'POST', path: '/graphql', body };
   const read = useRead<GraphqlBody<T>>(request, options);
-  const { data: body, error } = read;
-  const partly = useMemo(() => (body?.errors ? errorOf(body.errors) : undefined), [body]);
-  return { ...read, data: body?.data ?? undefined, error: error ?? partly };
+  const { data: result, error } = read;
+  const partly = useMemo(() => (result?.errors ? errorOf(result.errors) : undefined), [result]);
+  return { ...read, data: result?.data ?? undefined, error: error ?? partly };
 }
 
 function errorOf(errors: NonNullable<GraphqlBody<unknown>['errors']>): ApiError {

@@ -1,6 +1,7 @@
 import type { ComponentType } from 'preact';
 import { CatalogueScreen } from '../screens/catalogue/catalogue-screen.tsx';
 import { CustomersScreen } from '../screens/customers/customers-screen.tsx';
+import { EventsScreen } from '../screens/events/events-screen.tsx';
 import { HealthScreen } from '../screens/health/health-screen.tsx';
 import { MetersScreen } from '../screens/meters/meters-screen.tsx';
 import { OverviewScreen } from '../screens/overview/overview-screen.tsx';
@@ -18,6 +19,7 @@ export const SCREENS: readonly ScreenRow[] = [
   { name: 'customers', title: 'Customers', Show: CustomersScreen },
   { name: 'meters', title: 'Meters', Show: MetersScreen },
   { name: 'catalogue', title: 'Catalogue', Show: CatalogueScreen },
+  { name: 'events', title: 'Events', Show: EventsScreen },
   { name: 'webhooks', title: 'Webhooks', Show: WebhooksScreen },
   { name: 'health', title: 'Health', Show: HealthScreen },
 ];

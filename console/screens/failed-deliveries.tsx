@@ -8,8 +8,8 @@ import type { EndpointSummary } from './queries.ts';
 export function FailedDeliveries({ endpoints }: { endpoints: readonly EndpointSummary[] }) {
   const failing = [...endpoints].sort((one, other) => failedOf(other) - failedOf(one));
   return (
-    <Card title="Failing webhooks">
-      <Table label="Failing webhooks" columns={COLUMNS} rows={failing} empty="There is no endpoint yet." />
+    <Card title="Webhook endpoints">
+      <Table label="Webhook endpoints" columns={COLUMNS} rows={failing} empty="There is no endpoint yet." />
     </Card>
   );
 }
@@ -26,7 +26,9 @@ function placeOf(endpoint: EndpointSummary): [string[], { status?: string }] {
 function State({ endpoint }: { endpoint: EndpointSummary }) {
   const failed = failedOf(endpoint);
   if (failed > 0) return <Badge tone="bad">{count(failed)} failed</Badge>;
-  return endpoint.status === 'disabled' ? <Badge tone="bad">Disabled</Badge> : <Badge tone="good">OK</Badge>;
+  if (endpoint.status === 'disabled') return <Badge tone="bad">Disabled</Badge>;
+  const pending = endpoint.pending?.totalCount ?? 0;
+  return pending > 0 ? <Badge tone="warn">{count(pending)} pending</Badge> : <Badge tone="good">OK</Badge>;
 }
 
 function failedOf({ failed }: EndpointSummary): number {

@@ -16,11 +16,13 @@ export interface EndpointSummary {
   disabledReason: 'gone' | 'failing' | null;
   createdAt: string;
   failed: Total | null;
+  pending: Total | null;
 }
 
 const ENDPOINTS = `webhookEndpoints {
     id url events status disabledReason createdAt
     failed: deliveries(first: 1, status: failed) { totalCount }
+    pending: deliveries(first: 1, status: pending) { totalCount }
   }`;
 
 export const OVERVIEW: GraphqlQuery<{
@@ -76,3 +78,13 @@ export const CUSTOMERS: GraphqlQuery<
   }
 }`,
 };
+
+type Names = Record<string, { id: string; name: string } | null>;
+
+/** A query for the names of so many customers. */
+export function namesQuery(customers: number): GraphqlQuery<Names, Record<string, string>> {
+  const places = Array.from({ length: customers }, (_, at) => at);
+  const variables = places.map((at) => `$id${at}: ID!`).join(', ');
+  const fields = places.map((at) => `  n${at}: customer(id: $id${at}) { id name }`).join('\n');
+  return { document: `query Names(${variables}) {\n${fields}\n}` };
+}

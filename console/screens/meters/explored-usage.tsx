@@ -1,10 +1,10 @@
-import { linkTo } from '../../app/place.ts';
 import { Chart, Legend, type Series } from '../../design/chart.tsx';
 import { amount, count, percent } from '../../design/figures.ts';
 import { Badge } from '../../design/pieces.tsx';
 import { type Column, Table } from '../../design/table.tsx';
 import { Time } from '../../design/times.tsx';
-import { drawnOf, groupName, type Report } from './explored.ts';
+import { useCustomerNames } from '../customer-names.ts';
+import { drawnOf, groupName, named, type Report } from './explored.ts';
 
 interface ExploredProps {
   report: Report;
@@ -13,8 +13,9 @@ interface ExploredProps {
 }
 
 export function Explored({ report, before }: ExploredProps) {
-  const { total, unit = '', asOf, groupBy } = report;
-  const { timesMs, series } = drawnOf(report);
+  const { total, unit = '', asOf } = report;
+  const names = useCustomerNames(report.data.flatMap(({ group }) => group.customerId ?? []));
+  const { timesMs, series } = drawnOf(report, names);
   const compared = before ? [...series, beforeSeries(before, timesMs.length)] : series;
   const isSingle = compared.length === 1;
   const label = `${report.meterId} over time, ${amount(total)} ${unit} in all`;
@@ -31,11 +32,11 @@ export function Explored({ report, before }: ExploredProps) {
       </div>
       <Chart label={label} timesMs={timesMs} series={compared} isLine={!isSingle} />
       {isSingle ? null : <Legend series={compared} />}
-      <details open={groupBy.length > 0 && report.data.length < 100}>
+      <details>
         <summary>Show as a table</summary>
         <Table
           label={label}
-          columns={columnsOf(report)}
+          columns={columnsOf(report, names)}
           rows={report.data.filter((entry) => entry.count > 0)}
           empty="There is no usage in this time."
         />
@@ -62,25 +63,10 @@ function Change({ now, before }: { now: number; before: number }) {
   );
 }
 
-interface GroupProps {
-  groupBy: readonly string[];
-  group: Record<string, string>;
-  all: string;
-}
-
-function Group({ groupBy, group, all }: GroupProps) {
-  const { customerId } = group;
-  const name = groupName(groupBy, group, all);
-  return customerId ? (
-    <a href={linkTo(['customers', customerId], { tab: 'usage' })}>{name}</a>
-  ) : (
-    <span>{name}</span>
-  );
-}
-
 type Entry = Report['data'][number];
 
-function columnsOf({ groupBy, meterId, unit }: Report): Array<Column<Entry>> {
+function columnsOf(report: Report, names: ReadonlyMap<string, string>): Array<Column<Entry>> {
+  const { groupBy, meterId, unit } = report;
   return [
     { title: 'From', isFit: true, cell: ({ from }) => <Time at={from} /> },
     ...(groupBy.length === 0
@@ -88,7 +74,7 @@ function columnsOf({ groupBy, meterId, unit }: Report): Array<Column<Entry>> {
       : [
           {
             title: groupBy.join(', '),
-            cell: ({ group }: Entry) => <Group groupBy={groupBy} group={group} all={meterId} />,
+            cell: ({ group }: Entry) => groupName(groupBy, named(group, names), meterId),
           },
         ]),
     { title: unit ? `Total (${unit})` : 'Total', isEnd: true, cell: ({ total }) => amount(total) },

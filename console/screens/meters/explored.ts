@@ -4,6 +4,7 @@ import type { Series } from '../../design/chart.tsx';
 import { lastDays, monthBefore, type Span } from '../../design/ranges.ts';
 
 export type Report = Responded<'meterUsage.retrieve'>;
+type Group = Report['data'][number]['group'];
 
 export const RANGES = [
   ['7-days', 'Last 7 days'],
@@ -51,7 +52,12 @@ const GROUPS_SHOWN = 4;
 /** As many as one file has. */
 export const GROUPS_SAVED = 1_000;
 
-export function usagePath(meterKey: string, question: Question, groups = GROUPS_SHOWN): string {
+/** With a step of '' each group has one entry, of all the time. */
+export function usagePath(
+  meterKey: string,
+  question: Omit<Question, 'step'> & { step: Step | '' },
+  groups = GROUPS_SHOWN,
+): string {
   const { span, step, timezone, group, filter } = question;
   const [, property = '', value = ''] = /^([^=]+)=(.*)$/.exec(filter) ?? [];
   return apiPath(['meters', meterKey, 'usage'], {
@@ -60,7 +66,7 @@ export function usagePath(meterKey: string, question: Question, groups = GROUPS_
     timezone,
     groupBy: group,
     ...(property === '' ? {} : { [`filter[${property}]`]: value }),
-    fill: 'zero',
+    ...(step === '' ? {} : { fill: 'zero' }),
     limit: group === '' ? 1 : groups,
     consistency: 'eventual',
   });
@@ -71,27 +77,34 @@ export interface Drawn {
   series: Series[];
 }
 
-/** One series for each group, in the order of their totals. */
-export function drawnOf({ data, other, groupBy, meterId }: Report): Drawn {
+/** One series for each group, in the order of their totals. `names`: of customers, by id. */
+export function drawnOf(report: Report, names: ReadonlyMap<string, string> = new Map()): Drawn {
+  const { data, other, groupBy, meterId } = report;
   const timesMs = [...new Set(data.map(({ from }) => Date.parse(from)))].sort((one, two) => one - two);
   const groups = new Map<string, Map<number, number>>();
   for (const { from, group, total } of data) {
-    const name = groupName(groupBy, group, meterId);
+    const name = groupName(groupBy, named(group, names), meterId);
     const values = groups.get(name) ?? new Map<number, number>();
     groups.set(name, values.set(Date.parse(from), Number(total)));
   }
-  if (other) {
-    groups.set('others', new Map(other.data.map(({ from, total }) => [Date.parse(from), Number(total)])));
-  }
-  const series = [...groups].map(([name, values]) => ({
+  const seriesOf = (name: string, values: ReadonlyMap<number, number>): Series => ({
     name,
     values: timesMs.map((ms) => values.get(ms) ?? 0),
-  }));
-  return { timesMs, series: series.sort((one, two) => sum(two) - sum(one)) };
+  });
+  const series = [...groups].map(([name, values]) => seriesOf(name, values));
+  series.sort((one, two) => sum(two) - sum(one));
+  const rest = other?.data.map(({ from, total }) => [Date.parse(from), Number(total)] as const);
+  return { timesMs, series: rest ? [...series, seriesOf('others', new Map(rest))] : series };
+}
+
+/** The group with the name of the customer in place of the id. */
+export function named(group: Group, names: ReadonlyMap<string, string>): Group {
+  const { customerId } = group;
+  return customerId === undefined ? group : { ...group, customerId: names.get(customerId) ?? customerId };
 }
 
 /** What one entry is of. */
-export function groupName(groupBy: readonly string[], group: Record<string, string>, all: string): string {
+export function groupName(groupBy: readonly string[], group: Group, all: string): string {
   return groupBy.length === 0 ? all : groupBy.map((name) => group[name] || 'none').join(', ');
 }
 

@@ -22,6 +22,7 @@ import {
   usagePath,
 } from './explored.ts';
 import { Explored } from './explored-usage.tsx';
+import { GroupTotals } from './group-totals.tsx';
 
 export function MeterScreen({ meterKey }: { meterKey: string }) {
   const meter = useOperation<'meters.retrieve'>(apiPath(['meters', meterKey]));
@@ -50,6 +51,7 @@ export function MeterScreen({ meterKey }: { meterKey: string }) {
         </Loaded>
         {before.error ? <Notice tone="bad">{before.error.message}</Notice> : null}
       </Card>
+      {group === '' ? null : <GroupTotals meterKey={meterKey} question={question} />}
       {meter.data ? <About meter={meter.data} /> : null}
     </Screen>
   );

@@ -7,6 +7,7 @@ import { Card, Figure } from '../../design/pieces.tsx';
 import { AuditTable } from '../audit-card.tsx';
 import { FailedDeliveries } from '../failed-deliveries.tsx';
 import { InstallationFigures } from '../installation-figures.tsx';
+import { NearLimit } from '../near-limit.tsx';
 import { OVERVIEW } from '../queries.ts';
 
 const EVERY_MS = 15_000;
@@ -27,6 +28,7 @@ export function OverviewScreen() {
         <Figure name="Past due" value={totalText(late)} note="subscriptions that were not paid" />
       </dl>
       <div class="columns">
+        <NearLimit />
         <Loaded read={read}>
           {({ webhookEndpoints }) => <FailedDeliveries endpoints={webhookEndpoints ?? []} />}
         </Loaded>
