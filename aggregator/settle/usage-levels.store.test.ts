@@ -7,9 +7,9 @@ import { CUSTOMER, ENVIRONMENT, METER, openTenant } from './settlement-under-tes
 /*
  * What the settlement keeps of limits and budgets, in real stores under a clock that the test sets.
  *
- * Breaks that it catches: only usage below an uncrossed threshold is kept; a limit that ended keeps its row; the
- * share of the smallest limit; a period that ends keeps its row; usage ahead of its period forgotten with it; a
- * limit that time changes settled by the next usage only.
+ * Breaks that it catches: only usage below an uncrossed threshold is kept; a limit that ended keeps its row;
+ * the share of the smallest limit; a period that ends keeps its row; usage ahead of its period forgotten with
+ * it; a limit that time changes settled by the next usage only.
  */
 const DAY_MS = 86_400_000;
 /** The middle of a month. */

@@ -17,8 +17,8 @@ export interface LevelRow extends CustomerMeterPlace {
 export async function writeLevels(db: Queryable, rows: readonly LevelRow[], now: Date): Promise<void> {
   await db.query(
     `INSERT INTO usage_levels AS was
-     SELECT environment, customer_id, meter_key, share, current, usage_limit, budget, period_start, period_end,
-            changes_at, used_ahead, $12
+     SELECT environment, customer_id, meter_key, share, current, usage_limit, budget, period_start,
+            period_end, changes_at, used_ahead, $12
        FROM unnest($1::text[], $2::text[], $3::text[], $4::numeric[], $5::numeric[], $6::numeric[],
                    $7::numeric[], $8::timestamptz[], $9::timestamptz[], $10::timestamptz[], $11::boolean[])
               AS new (environment, customer_id, meter_key, share, current, usage_limit, budget, period_start,
@@ -60,8 +60,8 @@ export async function removeLevels(db: Queryable, places: readonly CustomerMeter
 }
 
 /**
- * Rows of periods that have ended, of whose successors nothing was used yet: a month ends for all customers at
- * once. Never waits for a settlement.
+ * Rows of periods that have ended, of whose successors nothing was used yet: a month ends for all customers
+ * at once. Never waits for a settlement.
  */
 export async function removeEndedLevels(db: Queryable, now: Date, limit: number): Promise<void> {
   await db.query(

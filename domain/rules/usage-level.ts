@@ -3,7 +3,7 @@ import { decimalUnits } from '../../schemas/primitives/decimal.ts';
 import { allowanceOf, type MeteredTerm, meteredPeriod, termAt } from './metered-terms.ts';
 import type { UsageBudget } from './usage-thresholds.ts';
 
-/** By what the usage of a customer's meter is limited at a time, in the period of that time. Decimal texts. */
+/** What limits the usage of a customer's meter at a time, in the period of that time. Decimal texts. */
 export interface LevelTerms extends Span {
   /** The largest one, where several features use the meter. */
   limit: string | undefined;
@@ -31,8 +31,8 @@ export function levelTerms(
 const DIGITS = 6;
 
 /**
- * The larger one of the shares of limit and budget: decimal text of six fraction digits, rounded down, so that
- * 1 is reached with the limit and not before. Of a limit of 0 everything is used as soon as something is.
+ * The larger one of the shares of limit and budget: decimal text of six fraction digits, rounded down, so
+ * that 1 is reached with the limit and not before. Of a limit of 0 everything is used once something is.
  */
 export function shareUsed(current: bigint, { limit, budget }: Pick<LevelTerms, 'limit' | 'budget'>): string {
   const shares = [limit, budget].flatMap((text) => (text === undefined ? [] : [millionths(current, text)]));

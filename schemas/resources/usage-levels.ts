@@ -41,9 +41,9 @@ export const usageLevelRoutes = {
     access: 'usage:read',
     summary: 'List customers by the share of a limit or budget used, largest first',
     description:
-      'One entry for each meter of a customer that has a limit or budget in the running period and has used ' +
-      'something. Of several features on a meter the largest limit counts. Usage, limits and periods are ' +
-      'reflected a few seconds after they are counted or changed.',
+      'One entry for each meter of a customer that has a limit or budget in the running period and has ' +
+      'used something. Of several features on a meter the largest limit counts. Usage, limits and periods ' +
+      'are reflected a few seconds after they are counted or changed.',
     params: Nothing,
     query: Type.Object({
       above: Type.Number({

@@ -34,4 +34,5 @@ UPDATE webhook_deliveries d SET event_type = e.type FROM webhook_events e WHERE 
 CREATE INDEX webhook_deliveries_all ON webhook_deliveries (environment, created_at DESC, id DESC);
 CREATE INDEX webhook_deliveries_unsent ON webhook_deliveries (environment, state, created_at DESC, id DESC)
   WHERE state <> 'succeeded';
-CREATE INDEX webhook_deliveries_type ON webhook_deliveries (environment, event_type, created_at DESC, id DESC);
+CREATE INDEX webhook_deliveries_type
+  ON webhook_deliveries (environment, event_type, created_at DESC, id DESC);
