@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openPage } from './browser.ts';
 import { consoleOfThisFile, settled } from './console-under-test.ts';
+import { caller } from './seed-console.ts';
 
 /*
  * What people come for, from the sign-in on, by what they read: why a customer is denied a feature, which one
@@ -12,6 +13,7 @@ import { consoleOfThisFile, settled } from './console-under-test.ts';
  * Red with: features that no plan of the customer has left out of the list; a CSV of what was shown before.
  */
 const { instance, browser, seeded, open } = await consoleOfThisFile();
+const call = caller(instance.origin, instance.keys().test.secret);
 
 async function openSignedIn(): Promise<Page> {
   const { page, context } = await open();
@@ -68,9 +70,25 @@ describe('a reader finds', () => {
     expect(lines.slice(1).map((line) => line.split(',')[0])).toEqual(expect.arrayContaining(['eu', 'us']));
   });
 
+  it('an event that is sent now, without a step', async () => {
+    const page = await openSignedIn();
+    await page.getByRole('link', { name: 'Events' }).click();
+    await page.getByText('Live', { exact: true }).nth(1).waitFor();
+    await call('POST', '/usage/events', {
+      ...{ customerId: 'ember-health', meterId: 'calls', value: 4321, properties: { region: 'mars' } },
+      idempotencyKey: 'watched-1',
+    });
+    const row = page.getByRole('row', { name: 'region: mars' });
+    await row.getByText('4,321').waitFor();
+    await row.getByRole('link', { name: 'Ember Health' }).waitFor();
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByText('Paused').waitFor();
+  });
+
   it('one event by its id', async () => {
     const page = await openSignedIn();
     await page.getByRole('link', { name: 'Events' }).click();
+    await page.getByRole('link', { name: 'Find' }).click();
     await page.getByLabel('Customer').fill(seeded.customers[0] ?? '');
     const meter = page.getByLabel('Meter');
     await meter.selectOption('calls');

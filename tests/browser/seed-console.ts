@@ -98,7 +98,8 @@ async function sendUsage(call: Call, customers: readonly string[]): Promise<void
   await call('POST', '/usage/events/batch', { events });
 }
 
-function caller(origin: string, key: string): Call {
+/** Calls of the API with that key. Throws for every status but success. */
+export function caller(origin: string, key: string): Call {
   return async <T>(method: string, path: string, body?: unknown) => {
     const response = await fetch(`${origin}/api/v1${path}`, {
       method,

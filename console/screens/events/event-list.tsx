@@ -59,7 +59,7 @@ export function EventList({ question: { customer, meter, span, find } }: EventLi
   );
 }
 
-export const EVENT_COLUMNS: ReadonlyArray<Column<UsageEvent>> = [
+const EVENT_COLUMNS: ReadonlyArray<Column<UsageEvent>> = [
   { title: 'Occurred', isFit: true, cell: ({ occurredAt }) => <Time at={occurredAt} /> },
   { title: 'Event', cell: ({ id }) => <code>{id}</code> },
   { title: 'Value', isEnd: true, cell: ({ value }) => amount(value) },
@@ -67,7 +67,8 @@ export const EVENT_COLUMNS: ReadonlyArray<Column<UsageEvent>> = [
   { title: 'Received', isFit: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];
 
-function propertiesText(properties: Record<string, unknown>): string {
+/** Names and values in a line. */
+export function propertiesText(properties: Record<string, unknown>): string {
   const pairs = Object.entries(properties).map(([name, value]) => `${name}: ${String(value)}`);
   return pairs.join(', ') || '–';
 }

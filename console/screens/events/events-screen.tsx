@@ -1,18 +1,36 @@
 import { useState } from 'preact/hooks';
 import { apiPath, useOperation } from '../../api/rest.ts';
-import { changeQuery, usePlace } from '../../app/place.ts';
+import { changeQuery, linkTo, usePlace } from '../../app/place.ts';
 import { Screen } from '../../app/screen.tsx';
 import { Choice, Field } from '../../design/fields.tsx';
 import { Failure } from '../../design/loaded.tsx';
 import { Card, Empty, Notice } from '../../design/pieces.tsx';
 import { betweenDays, DAY_MS } from '../../design/ranges.ts';
 import { EventList } from './event-list.tsx';
+import { LiveCard } from './live-card.tsx';
 
-/** Stored usage events of one customer and meter. */
+const TABS = [
+  ['live', 'Live'],
+  ['find', 'Find'],
+] as const;
+
+/** Usage events: as they are counted, and those that are stored. */
 export function EventsScreen() {
+  const { tab = 'live' } = usePlace().query;
   return (
     <Screen title="Events">
-      <Finder />
+      <nav class="tabs" aria-label="Events">
+        {TABS.map(([name, title]) => (
+          <a
+            key={name}
+            href={linkTo(['events'], { tab: name })}
+            aria-current={name === tab ? 'page' : undefined}
+          >
+            {title}
+          </a>
+        ))}
+      </nav>
+      {tab === 'find' ? <Finder /> : <LiveCard />}
     </Screen>
   );
 }

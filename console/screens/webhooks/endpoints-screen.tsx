@@ -14,6 +14,7 @@ import { type Column, Table } from '../../design/table.tsx';
 import { Time } from '../../design/times.tsx';
 import { type EndpointSummary, WEBHOOK_ENDPOINTS } from '../queries.ts';
 import { StatusBadge } from '../status-badge.tsx';
+import { AllDeliveriesCard } from './all-deliveries-card.tsx';
 
 export function EndpointsScreen() {
   const read = useQuery(WEBHOOK_ENDPOINTS, {});
@@ -40,6 +41,7 @@ export function EndpointsScreen() {
           )}
         </Loaded>
       </Card>
+      <AllDeliveriesCard urls={urlsOf(read.data?.webhookEndpoints ?? [])} />
       {isAdding ? <AddDialog onClose={() => setAdding(false)} onSecret={setSecret} /> : null}
       {secret === undefined ? null : <SecretDialog secret={secret} onClose={() => setSecret(undefined)} />}
     </Screen>
@@ -64,6 +66,10 @@ const COLUMNS: ReadonlyArray<Column<EndpointSummary>> = [
 function Failed({ id, number }: { id: string; number: number }) {
   if (number === 0) return <span>0</span>;
   return <a href={linkTo(['webhooks', id], { status: 'failed' })}>{count(number)}</a>;
+}
+
+function urlsOf(endpoints: readonly EndpointSummary[]): Map<string, string> {
+  return new Map(endpoints.map(({ id, url }) => [id, url]));
 }
 
 interface AddDialogProps {
