@@ -83,7 +83,8 @@ function keep(name: string, response: ApiResponse): void {
   if (kept.size > KEPT_MAX && oldest !== undefined) kept.delete(oldest);
 }
 
-function register(request: ApiRequest): () => void {
+/** Names a request to the reader until the returned function is called. */
+export function register(request: ApiRequest): () => void {
   shownRequests.set([...shownRequests.get(), request]);
   return () => shownRequests.set(shownRequests.get().filter((one) => one !== request));
 }

@@ -23,7 +23,7 @@ interface ChartProps {
 
 const HEIGHT = 240;
 /** As many as tokens.css has. */
-const COLOURS = 5;
+const COLOURS = 6;
 
 export function Chart({ label, timesMs, series, boundsMs = [], isLine = false }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);

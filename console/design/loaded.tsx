@@ -46,7 +46,7 @@ export function Failure({ error, onRetry, isStale = false }: FailureProps) {
     <Notice tone="bad">
       <div class="row">
         <span>
-          {isStale ? 'This could not be refreshed. ' : ''}
+          {isStale && error.status !== 200 ? 'This could not be refreshed. ' : ''}
           {explained(error)}
           {error.requestId ? <span class="small"> Request {error.requestId}.</span> : null}
         </span>

@@ -11,27 +11,29 @@ type Entry = Listed<'auditLog.list'>;
 
 interface AuditCardProps {
   title: string;
-  /** Default: of all objects. */
-  objectId?: string;
-  pageSize?: number;
+  objectId: string;
 }
 
-/** Who changed what, newest first. */
-export function AuditCard({ title, objectId, pageSize = 20 }: AuditCardProps) {
+/** Who changed an object, and how, newest first. */
+export function AuditCard({ title, objectId }: AuditCardProps) {
   const [page, setPage] = useState(1);
-  const read = useOperation<'auditLog.list'>(apiPath(['audit-log'], { objectId, page, pageSize }));
+  const read = useOperation<'auditLog.list'>(apiPath(['audit-log'], { objectId, page }));
   return (
     <Card title={title}>
       <Loaded read={read} lines={6}>
         {(entries) => (
           <>
-            <Table label={title} columns={COLUMNS} rows={entries.data} empty="Nothing was changed yet." />
+            <AuditTable label={title} entries={entries.data} />
             <Pager page={entries} onTurn={setPage} />
           </>
         )}
       </Loaded>
     </Card>
   );
+}
+
+export function AuditTable({ label, entries }: { label: string; entries: readonly Entry[] }) {
+  return <Table label={label} columns={COLUMNS} rows={entries} empty="Nothing was changed yet." />;
 }
 
 const COLUMNS: ReadonlyArray<Column<Entry>> = [
@@ -43,19 +45,17 @@ const COLUMNS: ReadonlyArray<Column<Entry>> = [
 ];
 
 function Changed({ entry: { before, after } }: { entry: Entry }) {
-  const names = changedNames(before, after);
+  const names = changedNames(before ?? {}, after ?? {});
   return (
     <details>
-      <summary>
-        {before === undefined ? 'Created' : after === undefined ? 'Deleted' : names.join(', ')}
-      </summary>
-      {before === undefined ? null : (
+      <summary>{before == null ? 'Created' : after == null ? 'Deleted' : names.join(', ')}</summary>
+      {before == null ? null : (
         <>
           <h3>Before</h3>
           <Code text={JSON.stringify(before, null, 2)} />
         </>
       )}
-      {after === undefined ? null : (
+      {after == null ? null : (
         <>
           <h3>After</h3>
           <Code text={JSON.stringify(after, null, 2)} />
@@ -66,7 +66,7 @@ function Changed({ entry: { before, after } }: { entry: Entry }) {
 }
 
 /** Of members whose value differs. */
-function changedNames(before: object = {}, after: object = {}): string[] {
+function changedNames(before: object, after: object): string[] {
   const [old, present] = [before, after].map((one) => new Map(Object.entries(one)));
   const names = [...new Set([...(old?.keys() ?? []), ...(present?.keys() ?? [])])];
   const isChanged = (name: string) => JSON.stringify(old?.get(name)) !== JSON.stringify(present?.get(name));

@@ -1,42 +1,36 @@
-import { apiPath, useOperation } from '../api/rest.ts';
-import type { Listed } from '../api/wire.ts';
 import { linkTo } from '../app/place.ts';
 import { count } from '../design/figures.ts';
-import { Loaded } from '../design/loaded.tsx';
-import { Badge, Card, Empty } from '../design/pieces.tsx';
+import { Badge, Card } from '../design/pieces.tsx';
+import { type Column, Table } from '../design/table.tsx';
+import type { EndpointSummary } from './queries.ts';
 
-type Endpoint = Listed<'listWebhookEndpoints'>;
-
-/** The endpoints that deliveries fail at, each with their number. */
-export function FailedDeliveries({ endpoints }: { endpoints: readonly Endpoint[] }) {
+/** The endpoints, those with failed deliveries first. */
+export function FailedDeliveries({ endpoints }: { endpoints: readonly EndpointSummary[] }) {
+  const failing = [...endpoints].sort((one, other) => failedOf(other) - failedOf(one));
   return (
-    <Card title="Failed deliveries">
-      {endpoints.length === 0 ? <Empty>Nothing is delivered yet.</Empty> : null}
-      {endpoints.map((endpoint) => (
-        <FailedAt key={endpoint.id} endpoint={endpoint} />
-      ))}
+    <Card title="Webhook endpoints">
+      <Table label="Webhook endpoints" columns={COLUMNS} rows={failing} empty="There is no endpoint yet." />
     </Card>
   );
 }
 
-function FailedAt({ endpoint: { id, url, status, disabledReason } }: { endpoint: Endpoint }) {
-  const query = { status: 'failed', pageSize: 1 };
-  const read = useOperation<'webhookDeliveries.list'>(
-    apiPath(['webhooks', 'endpoints', id, 'deliveries'], query),
-  );
-  return (
-    <div class="row">
-      <Loaded read={read} lines={1}>
-        {({ total }) => (
-          <>
-            <Badge tone={total > 0 ? 'bad' : 'good'}>{total > 0 ? `${count(total)} failed` : 'None'}</Badge>
-            <a href={linkTo(['webhooks', id], total > 0 ? { status: 'failed' } : {})}>{url}</a>
-            {status === 'disabled' ? (
-              <span class="muted small">disabled{disabledReason ? `: ${disabledReason}` : ''}</span>
-            ) : null}
-          </>
-        )}
-      </Loaded>
-    </div>
-  );
+const COLUMNS: ReadonlyArray<Column<EndpointSummary>> = [
+  { title: 'Endpoint', cell: (endpoint) => <a href={linkTo(...placeOf(endpoint))}>{endpoint.url}</a> },
+  { title: 'State', isFit: true, cell: (endpoint) => <State endpoint={endpoint} /> },
+];
+
+function placeOf(endpoint: EndpointSummary): [string[], { status?: string }] {
+  return [['webhooks', endpoint.id], failedOf(endpoint) > 0 ? { status: 'failed' } : {}];
+}
+
+function State({ endpoint }: { endpoint: EndpointSummary }) {
+  const failed = failedOf(endpoint);
+  if (failed > 0) return <Badge tone="bad">{count(failed)} failed</Badge>;
+  if (endpoint.status === 'disabled') return <Badge tone="bad">Disabled</Badge>;
+  const pending = endpoint.pending?.totalCount ?? 0;
+  return pending > 0 ? <Badge tone="warn">{count(pending)} pending</Badge> : <Badge tone="good">OK</Badge>;
+}
+
+function failedOf({ failed }: EndpointSummary): number {
+  return failed?.totalCount ?? 0;
 }

@@ -16,7 +16,7 @@ const [customer = ''] = seeded.customers;
 
 /** By name: the address, and a text that only its data show. */
 const SCREENS: ReadonlyArray<readonly [name: string, address: string, shows: string]> = [
-  ['overview', '#/', 'Recent changes'],
+  ['overview', '#/', 'Birch & Co'],
   ['customers', '#/customers', 'Aurora Labs'],
   ['customers-search', '#/customers?q=cobalt', 'Cobalt Systems'],
   ['customer-access', `#/customers/${customer}`, 'granted_by_override'],
@@ -24,6 +24,11 @@ const SCREENS: ReadonlyArray<readonly [name: string, address: string, shows: str
   ['customer-subscriptions', `#/customers/${customer}?tab=subscriptions`, 'every month'],
   ['customer-credits', `#/customers/${customer}?tab=credits`, 'Welcome credits'],
   ['customer-audit', `#/customers/${customer}?tab=audit`, 'customers.create'],
+  ['meters', '#/meters', 'API calls'],
+  ['meter', '#/meters/calls?group=region&compare=before', 'apac'],
+  ['meter-customers', '#/meters/calls?group=customerId', 'Birch & Co'],
+  ['events-live', '#/events', 'Nothing was counted since'],
+  ['events-find', `#/events?tab=find&customer=${customer}&meter=calls`, 'region: eu'],
   ['catalogue', '#/catalogue', 'Single sign-on'],
   ['plan', `#/catalogue/${seeded.planId}`, '€49.00'],
   ['webhooks', '#/webhooks', 'hooks'],

@@ -22,13 +22,15 @@ export async function seedConsole(origin: string, key: string): Promise<Seeded> 
     events: ['*'],
   });
   await seedCatalogue(call);
-  const plan = await seedPlan(call, { name: 'Pro', calls: 10_000, seats: 10, sso: true, amount: 49 });
+  const plan = await seedPlan(call, { name: 'Pro', calls: 5_000, seats: 10, sso: true, amount: 49 });
   const small = await seedPlan(call, { name: 'Starter', calls: 1_000, seats: 2, sso: false, amount: 9 });
   const customers: string[] = [];
+  const currentPeriodStart = new Date(Date.now() - 20 * DAY_MS).toISOString();
   for (const [at, name] of NAMES.entries()) {
     const externalId = name.toLowerCase().replace(/\W+/g, '-');
     await call('POST', '/customers', { name, email: `billing@${externalId}.example`, externalId });
-    await call('POST', '/subscriptions', { customerId: externalId, planId: at % 2 === 0 ? plan : small });
+    const subscription = { customerId: externalId, planId: at % 2 === 0 ? plan : small, currentPeriodStart };
+    await call('POST', '/subscriptions', subscription);
     customers.push(externalId);
   }
   await seedDetails(call, customers[0] ?? '');
@@ -96,7 +98,8 @@ async function sendUsage(call: Call, customers: readonly string[]): Promise<void
   await call('POST', '/usage/events/batch', { events });
 }
 
-function caller(origin: string, key: string): Call {
+/** Calls of the API with that key. Throws for every status but success. */
+export function caller(origin: string, key: string): Call {
   return async <T>(method: string, path: string, body?: unknown) => {
     const response = await fetch(`${origin}/api/v1${path}`, {
       method,

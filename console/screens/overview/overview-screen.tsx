@@ -1,45 +1,47 @@
-import { apiPath, useOperation } from '../../api/rest.ts';
+import { useQuery } from '../../api/graphql.ts';
 import { linkTo } from '../../app/place.ts';
 import { Screen } from '../../app/screen.tsx';
 import { count } from '../../design/figures.ts';
 import { Loaded } from '../../design/loaded.tsx';
-import { Figure } from '../../design/pieces.tsx';
-import { AuditCard } from '../audit-card.tsx';
+import { Card, Figure } from '../../design/pieces.tsx';
+import { AuditTable } from '../audit-card.tsx';
 import { FailedDeliveries } from '../failed-deliveries.tsx';
 import { InstallationFigures } from '../installation-figures.tsx';
+import { NearLimit } from '../near-limit.tsx';
+import { OVERVIEW } from '../queries.ts';
 
-const CHANGES_SHOWN = 8;
+const EVERY_MS = 15_000;
 
 export function OverviewScreen() {
-  const endpoints = useOperation<'listWebhookEndpoints'>(apiPath(['webhooks', 'endpoints']));
+  const read = useQuery(OVERVIEW, {}, { everyMs: EVERY_MS });
+  const { customers, active, late } = read.data ?? {};
   return (
     <Screen title="Overview">
       <InstallationFigures />
-      <Totals />
+      <dl class="figures">
+        <Figure
+          name="Customers"
+          value={totalText(customers)}
+          note={<a href={linkTo(['customers'])}>See them</a>}
+        />
+        <Figure name="Active subscriptions" value={totalText(active)} note="in this mode" />
+        <Figure name="Past due" value={totalText(late)} note="subscriptions that were not paid" />
+      </dl>
       <div class="columns">
-        <Loaded read={endpoints}>{({ data }) => <FailedDeliveries endpoints={data} />}</Loaded>
+        <NearLimit />
+        <Loaded read={read}>
+          {({ webhookEndpoints }) => <FailedDeliveries endpoints={webhookEndpoints ?? []} />}
+        </Loaded>
       </div>
-      <AuditCard title="Recent changes" pageSize={CHANGES_SHOWN} />
+      <Card title="Recent changes">
+        <Loaded read={read} lines={6}>
+          {({ auditLog }) => <AuditTable label="Recent changes" entries={auditLog?.nodes ?? []} />}
+        </Loaded>
+      </Card>
     </Screen>
   );
 }
 
-/** How much there is in this mode. */
-function Totals() {
-  const ONE = { pageSize: 1 };
-  const customers = useOperation<'customers.list'>(apiPath(['customers'], ONE));
-  const active = useOperation<'subscriptions.list'>(apiPath(['subscriptions'], { ...ONE, status: 'active' }));
-  const late = useOperation<'subscriptions.list'>(apiPath(['subscriptions'], { ...ONE, status: 'past_due' }));
-  const shown = (total: number | undefined) => (total === undefined ? '…' : count(total));
-  return (
-    <dl class="figures">
-      <Figure
-        name="Customers"
-        value={shown(customers.data?.total)}
-        note={<a href={linkTo(['customers'])}>See them</a>}
-      />
-      <Figure name="Active subscriptions" value={shown(active.data?.total)} />
-      <Figure name="Past due" value={shown(late.data?.total)} />
-    </dl>
-  );
+function totalText(total: { totalCount: number | null } | null | undefined): string {
+  return total?.totalCount == null ? '…' : count(total.totalCount);
 }

@@ -1,22 +1,23 @@
 import { useState } from 'preact/hooks';
 import { askToChange } from '../../api/change.tsx';
-import { apiPath, useOperation } from '../../api/rest.ts';
-import type { Listed, Responded } from '../../api/wire.ts';
+import { useQuery } from '../../api/graphql.ts';
+import { apiPath } from '../../api/rest.ts';
+import type { Responded } from '../../api/wire.ts';
 import { linkTo } from '../../app/place.ts';
 import { Screen } from '../../app/screen.tsx';
 import { Dialog } from '../../design/dialog.tsx';
 import { Field, Form } from '../../design/fields.tsx';
+import { count } from '../../design/figures.ts';
 import { Loaded } from '../../design/loaded.tsx';
 import { Card, Code, CopyButton, Notice } from '../../design/pieces.tsx';
 import { type Column, Table } from '../../design/table.tsx';
 import { Time } from '../../design/times.tsx';
-import { FailedDeliveries } from '../failed-deliveries.tsx';
+import { type EndpointSummary, WEBHOOK_ENDPOINTS } from '../queries.ts';
 import { StatusBadge } from '../status-badge.tsx';
-
-type Endpoint = Listed<'listWebhookEndpoints'>;
+import { AllDeliveriesCard } from './all-deliveries-card.tsx';
 
 export function EndpointsScreen() {
-  const read = useOperation<'listWebhookEndpoints'>(apiPath(['webhooks', 'endpoints']));
+  const read = useQuery(WEBHOOK_ENDPOINTS, {});
   const [isAdding, setAdding] = useState(false);
   const [secret, setSecret] = useState<string>();
   return (
@@ -30,32 +31,46 @@ export function EndpointsScreen() {
     >
       <Card title="Endpoints">
         <Loaded read={read}>
-          {({ data }) => (
+          {({ webhookEndpoints }) => (
             <Table
               label="Webhook endpoints"
               columns={COLUMNS}
-              rows={data}
+              rows={webhookEndpoints ?? []}
               empty="There is no endpoint yet. Add one to receive events."
             />
           )}
         </Loaded>
       </Card>
-      <Loaded read={read}>{({ data }) => <FailedDeliveries endpoints={data} />}</Loaded>
+      <AllDeliveriesCard urls={urlsOf(read.data?.webhookEndpoints ?? [])} />
       {isAdding ? <AddDialog onClose={() => setAdding(false)} onSecret={setSecret} /> : null}
       {secret === undefined ? null : <SecretDialog secret={secret} onClose={() => setSecret(undefined)} />}
     </Screen>
   );
 }
 
-const COLUMNS: ReadonlyArray<Column<Endpoint>> = [
+const COLUMNS: ReadonlyArray<Column<EndpointSummary>> = [
   { title: 'URL', cell: ({ id, url }) => <a href={linkTo(['webhooks', id])}>{url}</a> },
   { title: 'Status', isFit: true, cell: ({ status }) => <StatusBadge status={status} /> },
+  {
+    title: 'Failed',
+    isEnd: true,
+    cell: ({ id, failed }) => <Failed id={id} number={failed?.totalCount ?? 0} />,
+  },
   {
     title: 'Events',
     cell: ({ events }) => (events.includes('*') ? 'All types' : events.join(', ')),
   },
   { title: 'Created', isFit: true, cell: ({ createdAt }) => <Time at={createdAt} isDay /> },
 ];
+
+function Failed({ id, number }: { id: string; number: number }) {
+  if (number === 0) return <span>0</span>;
+  return <a href={linkTo(['webhooks', id], { status: 'failed' })}>{count(number)}</a>;
+}
+
+function urlsOf(endpoints: readonly EndpointSummary[]): Map<string, string> {
+  return new Map(endpoints.map(({ id, url }) => [id, url]));
+}
 
 interface AddDialogProps {
   onClose: () => void;
