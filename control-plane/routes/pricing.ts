@@ -1,13 +1,13 @@
-import { type CustomerPlans, planScenario } from '../../domain/rules/plan-scenario.ts';
+import { planScenario } from '../../domain/rules/plan-scenario.ts';
 import { PLANS_SHOWN_MAX } from '../../schemas/resources/pricing.ts';
 import { shownPresentation } from '../changes/change-plan.ts';
-import type { Handlers, RequestContext } from '../http/request-context.ts';
+import type { Handlers } from '../http/request-context.ts';
 import { shownEntitlement } from '../input/read-entitlement-values.ts';
 import { shownPrices } from '../input/read-prices.ts';
-import { listSubscribedPlans, type SubscribedPlanRow } from '../store/customer-plans.ts';
 import { listOfferedEntitlements, type OfferedValueRow } from '../store/plan-entitlements.ts';
 import { listPublishedPlans, type PlanRow } from '../store/plans.ts';
 import { listPricesOfPlans, type StoredPrice } from '../store/price-sets.ts';
+import { readCustomerPlans } from '../subscriptions/customer-plans.ts';
 
 export const pricingHandlers: Pick<Handlers, 'pricing.retrieve'> = {
   'pricing.retrieve': async (context) => {
@@ -26,24 +26,6 @@ export const pricingHandlers: Pick<Handlers, 'pricing.retrieve'> = {
     };
   },
 };
-
-/** Of the customer of the token; undefined with any key. */
-async function readCustomerPlans(context: RequestContext): Promise<CustomerPlans | undefined> {
-  const { db, environment, customerId, nowMs } = context;
-  if (customerId === undefined) return undefined;
-  const rows = await listSubscribedPlans(db, environment, { customerId, now: new Date(nowMs) });
-  const begun = rows.filter(({ hasBegun }) => hasBegun);
-  const versions = begun.map(({ id: planId, version }) => ({ planId, version }));
-  const prices = await listPricesOfPlans(db, versions);
-  return {
-    current: begun.map((row) => ({ ...row, prices: prices.get(row.id) ?? [] })),
-    scheduledIds: new Set(rows.flatMap(scheduledIn)),
-  };
-}
-
-function scheduledIn({ id, hasBegun, pendingPlanId }: SubscribedPlanRow): string[] {
-  return [...(hasBegun ? [] : [id]), ...(pendingPlanId === null ? [] : [pendingPlanId])];
-}
 
 function offered(plan: PlanRow, prices: readonly StoredPrice[], values: readonly OfferedValueRow[]) {
   const { id, key, name, description } = plan;
