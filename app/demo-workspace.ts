@@ -62,6 +62,7 @@ export function demoGreeting(keys: WorkspaceKeys, baseUrl: string, file: string)
     `  curl ${baseUrl}/api/v1/customers ${auth} ${json} -d '${customer}'`,
     `  curl ${baseUrl}/api/v1/usage/events ${auth} ${json} -H 'Idempotency-Key: try-1' -d '${event}'`,
     `  curl ${baseUrl}/api/v1/usage/ada/api_calls ${auth}`,
+    `The plans of its test mode, as a pricing page: ${baseUrl}/demo/pricing`,
     '',
   ].join('\n');
 }
