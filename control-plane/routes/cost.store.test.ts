@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { newId } from '../../schemas/primitives/ids.ts';
 import type { TestEvent } from '../../tests/support/event-line.ts';
-import { expectRejection } from '../api-under-test.ts';
+import { expectRejection, newCustomer } from '../api-under-test.ts';
 import { isoText, usageOfThisFile } from '../usage/usage-under-test.ts';
 
 /*
@@ -265,6 +265,25 @@ describe('the cost of a subscription', () => {
     expect(ended.body.lines).toHaveLength(5);
     const year = { from: isoText(at(-10)), to: isoText(at(300)) };
     expect((await costOf(subscriptionId, year)).lines).toHaveLength(5);
+  });
+});
+
+describe('the cost of a customer', () => {
+  it('without a subscription is nothing, in the month or in the time that is asked for', async () => {
+    const { body } = await api.request('customers.create', { body: newCustomer() });
+    const params = { customerId: body.id };
+    const whole = await api.request('cost.ofCustomer', { params });
+    expect(whole.body).toMatchObject({
+      ...params,
+      from: expect.stringMatching(/-01T00:00:00\.000Z$/),
+      totals: [],
+      lines: [],
+    });
+    const query = { from: isoText(at(-3)), to: isoText(at(-2)) };
+    expect((await api.request('cost.ofCustomer', { params, query })).body).toMatchObject({
+      ...query,
+      lines: [],
+    });
   });
 });
 
