@@ -32,8 +32,6 @@ export interface CostWish {
   time: ReadTime;
 }
 
-export type ReadCost = ReturnType<typeof createReadCost>;
-
 /** Subscriptions of one customer in one response, with those that have ended. */
 const SUBSCRIPTIONS_MAX = 500;
 /** Of a read of events, in addition to its wait. */
