@@ -3,7 +3,7 @@ import { Rejected } from '../../schemas/failures.ts';
 import { calendarSpan, type Span } from '../../schemas/primitives/calendar.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import { COST_LINES_MAX } from '../../schemas/resources/cost.ts';
-import type { Consistency } from '../../schemas/resources/usage.ts';
+import type { Consistency } from '../../schemas/resources/consistency.ts';
 import type { CustomerGrantsReads } from '../entitlements/cache/customer-grants-reads.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { type PricedUsageRead, readByBound, readByValue, readTotals } from '../store/read-priced-usage.ts';
