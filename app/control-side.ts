@@ -112,6 +112,8 @@ async function serve(side: ControlSide): Promise<void> {
   };
   closer.add('listener', createListener({ url: postgresUrl, log }, { channels, onSession }));
   closer.add('server', { drain: server.drain, close: server.close });
+  // Drained first: the server waits for every response.
+  closer.add('streams', { drain: controlPlane.endStreams });
   const { internalToken: token } = secrets;
   const { eventsRetentionDays } = config;
   server.serve(serveKeyExport({ pool, warehouse, token, log, eventsRetentionDays }, controlPlane.listener));

@@ -12,6 +12,7 @@ import { OPEN_ACCESS, type OperatorAccess } from '../infra/platform/operator-acc
 import type { PrivateTargets } from '../infra/platform/private-targets.ts';
 import type { Clock } from '../infra/ports/clock.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
+import type { LiveUsage } from './analytics/live/live-usage.ts';
 import { createCustomerGrantsReads } from './entitlements/cache/customer-grants-reads.ts';
 import type { EntitlementCache } from './entitlements/cache/entitlement-cache.ts';
 import { withLocalInvalidation } from './entitlements/cache/local-invalidation.ts';
@@ -48,6 +49,7 @@ import { createServicePages } from './routes/service.ts';
 import { subscriptionHandlers } from './routes/subscriptions.ts';
 import { createUsageHandlers } from './routes/usage.ts';
 import { usageLevelHandlers } from './routes/usage-levels.ts';
+import { createUsageLiveHandlers } from './routes/usage-live.ts';
 import { webhookDeliveryHandlers } from './routes/webhook-deliveries.ts';
 import { createWebhookHandlers } from './routes/webhooks.ts';
 import { workspaceHandlers } from './routes/workspace.ts';
@@ -57,6 +59,7 @@ export interface AppDeps {
   pool: Pool;
   warehouse: Warehouse;
   freshness: Freshness;
+  liveUsage: LiveUsage;
   /** Hex. */
   logId: string;
   firstCalls: FirstCallStamp;
@@ -124,6 +127,7 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListe
       ...createEntitlementHandlers({ customerGrantsReads, checks }),
       ...createUsageHandlers({ warehouse, freshness }),
       ...usageLevelHandlers,
+      ...createUsageLiveHandlers(deps),
     },
     pages: createServicePages({ readiness, metrics, access }),
     authorise: createAuthorise({ ...deps, nowMs: clock.nowMs }),

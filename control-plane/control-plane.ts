@@ -13,6 +13,7 @@ import {
   type Invalidation,
   type LoadedThrough,
 } from '../schemas/stored/channels.ts';
+import { createLiveUsage } from './analytics/live/live-usage.ts';
 import { type AppDeps, type AppOptions, createApp } from './app.ts';
 import { startClockRepair } from './clock/clock-repair.ts';
 import { startSubscriptionClock } from './clock/subscription-clock.ts';
@@ -37,6 +38,7 @@ import { createPartitionCuts } from './usage/partition-cuts.ts';
 /** Created here, from the other dependencies. */
 type Inside =
   | 'freshness'
+  | 'liveUsage'
   | 'logId'
   | 'firstCalls'
   | 'lastUsed'
@@ -63,6 +65,8 @@ export interface ControlPlane {
     channels: Record<string, (payload: string) => void>;
     onSession: () => void;
   };
+  /** Ends the responses that go on, so that the last request can end. From now on none begins. */
+  endStreams(): void;
   /** After the last request. Neither the pool nor the warehouse nor the log is closed. */
   close(): Promise<void>;
 }
@@ -73,7 +77,8 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
   const progress = progressOf(logReader, pool);
   const requestLoad = () => notifyReaderWaits(pool);
   const freshness = createFreshness({ ...progress, ...repairsOf(deps), requestLoad, clock, log });
-  const inside = { freshness, logId: progress.logId };
+  const liveUsage = createLiveUsage({ ...deps, logId: progress.logId });
+  const inside = { freshness, liveUsage, logId: progress.logId };
   const { keys, entitlementCache, invalidations } = createCaches(deps, freshness);
   const firstCalls = createFirstCallStamp(pool, log);
   const lastUsed = createLastUsedStamp(pool, log);
@@ -96,7 +101,10 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
           invalidate(CHANNELS.changes, payload);
           if (mayMap(payload)) jobs.wakeMatcher();
         },
-        [CHANNELS.loaded]: (payload) => freshness.loaded(JSON.parse(payload) as LoadedThrough),
+        [CHANNELS.loaded]: (payload) => {
+          freshness.loaded(JSON.parse(payload) as LoadedThrough);
+          liveUsage.wake();
+        },
         [CHANNELS.fanoutRequested]: jobs.wakeNotifier,
       },
       onSession() {
@@ -104,7 +112,9 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
         invalidations.onSession();
       },
     },
+    endStreams: liveUsage.end,
     async close() {
+      liveUsage.end();
       freshness.close();
       entitlementCache.close();
       await jobs.close();

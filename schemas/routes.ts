@@ -19,6 +19,7 @@ import { subscriptionRoutes } from './resources/subscriptions.ts';
 import { usageRoutes } from './resources/usage.ts';
 import { usageEventRoutes } from './resources/usage-events.ts';
 import { usageLevelRoutes } from './resources/usage-levels.ts';
+import { usageLiveRoutes } from './resources/usage-live.ts';
 import { webhookDeliveryRoutes } from './resources/webhook-deliveries.ts';
 import { webhookRoutes } from './resources/webhooks.ts';
 import { workspaceRoutes } from './resources/workspace.ts';
@@ -44,6 +45,7 @@ export const ROUTES = {
   ...usageEventRoutes,
   ...usageRoutes,
   ...usageLevelRoutes,
+  ...usageLiveRoutes,
   ...integrationRoutes,
   ...funnelRoutes,
   ...webhookRoutes,

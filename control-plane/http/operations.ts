@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import type { Pool } from 'pg';
 import type { Clock } from '../../infra/ports/clock.ts';
@@ -130,9 +131,18 @@ function acceptedType(ctx: Context, { furtherMediaTypes }: Route): string {
 function respondRaw(ctx: Context, { mediaType, body }: RawResponse): void {
   ctx.status = 200;
   ctx.set('Content-Type', mediaType);
-  // Nothing would read the stream of a HEAD.
-  if (typeof body !== 'string' && ctx.method === 'HEAD') body.destroy();
-  else ctx.body = body;
+  if (typeof body === 'string') ctx.body = body;
+  else respondWithStream(ctx, body);
+}
+
+/** A stream that breaks off ends the connection: its client would take a part for the whole. */
+function respondWithStream(ctx: Context, body: Readable): void {
+  // nginx passes each piece on at once.
+  ctx.set('X-Accel-Buffering', 'no');
+  // Nothing would read it.
+  if (ctx.method === 'HEAD') return void body.destroy();
+  body.once('close', () => body.readableEnded || ctx.res.destroy());
+  ctx.body = body;
 }
 
 const NO_CONTENT = 204;

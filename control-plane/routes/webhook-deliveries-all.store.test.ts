@@ -123,7 +123,8 @@ describe('the list of all deliveries', () => {
   it('reads no more than a page, whatever is filtered', async () => {
     await api.pool.query(
       `INSERT INTO webhook_deliveries (id, environment, endpoint_id, event_id, event_type, state, created_at)
-       SELECT 'dlv_x' || n, $1, 'we_x', 'evt_x', 'plan.updated', 'succeeded', $2::timestamptz + n * interval '1 s'
+       SELECT 'dlv_x' || n, $1, 'we_x', 'evt_x', 'plan.updated', 'succeeded',
+              $2::timestamptz + n * interval '1 s'
          FROM generate_series(100, 20000) AS n`,
       [environment, at(0)],
     );

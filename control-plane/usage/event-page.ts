@@ -13,22 +13,25 @@ type UsageEvent = UsageEventList['data'][number];
 export function eventPage(
   events: StoredEvent[],
   limit: number,
-  customerMeter: CustomerMeter,
+  { customerId, meter }: CustomerMeter,
 ): Pick<UsageEventList, 'data' | 'nextCursor'> {
   const page = events.slice(0, limit);
   const last = events.length > limit ? page.at(-1) : undefined;
   return {
-    data: page.map((event) => shownEvent(event, customerMeter)),
+    data: page.map((event) => shownEvent(event, { customerId, meterKey: meter.key })),
     ...(last ? { nextCursor: cursorAfter(last) } : {}),
   };
 }
 
 /** A stored event as the response of its own request showed it. */
-function shownEvent(event: StoredEvent, { customerId, meter }: CustomerMeter): UsageEvent {
+export function shownEvent(
+  event: StoredEvent,
+  { customerId, meterKey }: { customerId: string; meterKey: string },
+): UsageEvent {
   return {
     id: event.id,
     customerId,
-    meterId: meter.key,
+    meterId: meterKey,
     eventName: 'usage.recorded',
     value: exactNumber(unitsText(decimalUnits(event.value))),
     status: 'recorded',

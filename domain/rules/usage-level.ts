@@ -32,7 +32,7 @@ const DIGITS = 6;
 
 /**
  * The larger one of the shares of limit and budget: decimal text of six fraction digits, rounded down, so
- * that 1 is reached with the limit and not before. Of a limit of 0 everything is used as soon as something is.
+ * that 1 is reached with the limit and not before. Of a limit of 0 everything is used once something is.
  */
 export function shareUsed(current: bigint, { limit, budget }: Pick<LevelTerms, 'limit' | 'budget'>): string {
   const shares = [limit, budget].flatMap((text) => (text === undefined ? [] : [millionths(current, text)]));

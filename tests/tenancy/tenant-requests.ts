@@ -57,6 +57,11 @@ const NEEDED: Record<string, string> = {
   to: '2027-01-01T00:00:00Z',
 };
 
+/** Of an operation that would go on: in this time it ends. */
+const BRIEF: Partial<Record<OperationId, Record<string, string>>> = {
+  'usageLive.stream': { forSeconds: '1' },
+};
+
 /** References that are members of a parameter. */
 const MEMBERS: Partial<Record<OperationId, Record<string, ReferenceName>>> = {
   'meterUsage.retrieve': { 'filter[customerId]': 'customerId' },
@@ -143,6 +148,7 @@ function pathOf(operationId: OperationId, { path, query }: Route, objects: Objec
   for (const [name, reference] of Object.entries(MEMBERS[operationId] ?? {})) {
     search.set(name, objects[reference]);
   }
+  for (const [name, value] of Object.entries(BRIEF[operationId] ?? {})) search.set(name, value);
   return search.size === 0 ? filled : `${filled}?${search}`;
 }
 
