@@ -8,8 +8,8 @@ import { startStopwatch } from '../tests/support/stopwatch.ts';
  * and a stream passes the data plane and does not hold up a stop.
  *
  * Breaks that it catches: a deleted budget, an override, a plan's change or a cancelled subscription that
- * does not settle the level again; a response that is collected before it is passed on; a stop that waits for the
- * stream.
+ * does not settle the level again; a response that is collected before it is passed on; a stop that waits for
+ * the stream.
  */
 const instance = await instanceOfThisFile();
 const headers = { authorization: `Bearer ${instance.keys().live.secret}` };
