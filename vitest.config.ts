@@ -45,6 +45,12 @@ const NOT_RUN_HERE = testsNotRunHere().map(({ pattern, why }) => {
   return pattern;
 });
 
+/**
+ * Node reads graphql's CommonJS files and Vite its other ones: with both, objects of one are none of the
+ * other.
+ */
+const RESOLVED = { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] };
+
 interface Tests {
   maxWorkers: number;
   groupOrder: number;
@@ -53,6 +59,7 @@ interface Tests {
 function processes(name: (typeof KINDS)[number], { maxWorkers, groupOrder }: Tests) {
   return {
     plugins: brokenProcesses(),
+    resolve: RESOLVED,
     test: {
       name,
       include: filesOf(name),
@@ -77,6 +84,7 @@ interface StoreTests extends Omit<Tests, 'maxWorkers'> {
 function stores(name: (typeof KINDS)[number], { groupOrder, isolate, globalSetup }: StoreTests) {
   return {
     plugins: brokenModules(),
+    resolve: RESOLVED,
     test: {
       name,
       include: filesOf(name),
@@ -146,6 +154,7 @@ export default defineConfig({
     projects: [
       {
         plugins: brokenModules(),
+        resolve: RESOLVED,
         test: {
           name: 'unit',
           include: ['**/*.test.ts'],

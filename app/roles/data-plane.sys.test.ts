@@ -108,7 +108,7 @@ describe('without Postgres', () => {
 interface Sent {
   key?: string | null;
   type?: string;
-  body?: string | Buffer;
+  body?: string | Buffer<ArrayBuffer>;
   query?: string;
   single?: string;
   headers?: Record<string, string>;

@@ -42,7 +42,7 @@ const options = {
   useDefaults: true,
   // Errors contain their schema: the reasons need it.
   verbose: true,
-  keywords: ['x-pattern-rule'],
+  keywords: ['x-pattern-rule', 'x-type-rule'],
   formats,
 };
 const bodies = new Ajv2020(options);

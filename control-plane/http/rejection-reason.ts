@@ -11,7 +11,7 @@ type Reason = (error: ErrorObject) => string;
 
 const REASONS: Record<string, Reason> = {
   required: () => 'is required',
-  type: ({ params }) => mustBe([params.type].flat()),
+  type: ({ params, parentSchema }) => parentSchema?.['x-type-rule'] ?? mustBe([params.type].flat()),
   anyOf: ({ parentSchema }) => mustBe(typesOf(parentSchema?.anyOf)),
   enum: ({ params }) => `must be one of ${params.allowedValues.join(', ')}`,
   discriminator: ({ params, parentSchema }) => `must be one of ${tagsOf(params.tag, parentSchema?.oneOf)}`,

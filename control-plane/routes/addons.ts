@@ -92,7 +92,7 @@ export const addonHandlers: Pick<Handlers, AddonOperation> = {
   },
 };
 
-function shownAddon({ id, key, name, processorPriceIds, createdAt, updatedAt }: AddonRow): Addon {
+export function shownAddon({ id, key, name, processorPriceIds, createdAt, updatedAt }: AddonRow): Addon {
   return {
     id,
     key,

@@ -16,7 +16,7 @@ export const auditLogHandlers: Pick<Handlers, 'auditLog.list'> = {
   },
 };
 
-function shownAuditEntry(row: AuditEntryRow): AuditEntry {
+export function shownAuditEntry(row: AuditEntryRow): AuditEntry {
   const { actor, action, objectId, before, after, requestId, createdAt } = row;
   return {
     actor,

@@ -106,7 +106,7 @@ function readThresholds(bodyText: string): BudgetFields {
   return fields;
 }
 
-function shownBudget({ customerId, meterKey, soft, hard, createdAt, updatedAt }: BudgetRow): Budget {
+export function shownBudget({ customerId, meterKey, soft, hard, createdAt, updatedAt }: BudgetRow): Budget {
   return {
     customerId,
     meterId: meterKey,

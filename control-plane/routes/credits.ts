@@ -56,7 +56,7 @@ export const creditHandlers: Pick<Handlers, CreditOperation> = {
     const customerId = await findCustomerId(db, environment, params.customerId);
     if (customerId === undefined) throw customerNotFound(params.customerId);
     const { rows, total } = await listLedger(db, environment, { ...query, customerId });
-    return pageOf(rows.map(shownEntry), total, query);
+    return pageOf(rows.map(shownLedgerEntry), total, query);
   },
 };
 
@@ -79,7 +79,8 @@ async function creditedCustomer({ db, environment, nowMs }: RequestContext, name
   throw new Rejected('invalid_request', message, { param });
 }
 
-function shownCredit(rows: readonly CreditsRow[], name: string): CustomerCredits {
+/** Of one customer, which the error names. */
+export function shownCredit(rows: readonly CreditsRow[], name: string): CustomerCredits {
   const [first] = rows;
   if (!first) throw customerNotFound(name);
   const grants = rows.filter(isGrant).map(shownGrant);
@@ -97,7 +98,7 @@ function isGrant(row: CreditsRow): row is CreditsRow & GrantRow {
   return row.id !== null;
 }
 
-function shownEntry(row: LedgerRow): CreditLedgerEntry {
+export function shownLedgerEntry(row: LedgerRow): CreditLedgerEntry {
   const { type, grantId, meterKey, periodStart, createdAt, updatedAt } = row;
   return {
     type,

@@ -67,7 +67,7 @@ export const customerHandlers: Pick<Handlers, CustomerOperation> = {
   },
 };
 
-function shownCustomer(row: CustomerRow): Customer {
+export function shownCustomer(row: CustomerRow): Customer {
   const { id, name, email, externalId, processorCustomerId, metadata, status, createdAt } = row;
   return {
     id,

@@ -71,7 +71,7 @@ export const featureHandlers: Pick<Handlers, FeatureOperation> = {
   },
 };
 
-function shownFeature({ id, key, name, type, meterKey, createdAt, updatedAt }: FeatureRow): Feature {
+export function shownFeature({ id, key, name, type, meterKey, createdAt, updatedAt }: FeatureRow): Feature {
   return {
     id,
     key,

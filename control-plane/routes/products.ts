@@ -38,6 +38,6 @@ async function makeProduct(context: RequestContext, id: string, name: string): P
   return after;
 }
 
-function shownProduct({ id, name, createdAt }: ProductRow): Product {
+export function shownProduct({ id, name, createdAt }: ProductRow): Product {
   return { id, name, createdAt: timestampText(createdAt.getTime()) };
 }

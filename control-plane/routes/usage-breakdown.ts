@@ -15,8 +15,9 @@ import { type BreakdownGroup, type BreakdownResponse, readBreakdown } from '../s
 import { readConsistently } from '../usage/consistency.ts';
 import { type CustomerMeter, findMeteredCustomerMeter } from '../usage/customer-meter.ts';
 import { beginReadTime } from '../usage/read-time.ts';
+import { unitOf } from '../usage/shown-counter.ts';
+import { timeOf } from '../usage/time-of.ts';
 import type { MeterUsageDeps } from './meter-usage.ts';
-import { timeOf, unitOf } from './shown-counter.ts';
 
 export function createUsageBreakdown({
   warehouse,

@@ -174,7 +174,7 @@ async function readDelivery({ db, environment }: RequestContext, id = ''): Promi
   return shownDelivery(row);
 }
 
-function shownDelivery(row: WebhookDeliveryRow): WebhookDelivery {
+export function shownDelivery(row: WebhookDeliveryRow): WebhookDelivery {
   const { id, endpointId, eventId, eventType, status, attemptsMade, createdAt } = row;
   return {
     id,
@@ -195,7 +195,7 @@ function shownTime<Name extends string>(name: Name, time: Date | null): { [N in 
   return (time === null ? {} : { [name]: timestampText(time.getTime()) }) as { [N in Name]?: string };
 }
 
-function shownAttempt(row: WebhookAttemptRow): WebhookAttempt {
+export function shownAttempt(row: WebhookAttemptRow): WebhookAttempt {
   const { number, startedAt, durationMs, requestHead } = row;
   return {
     number,

@@ -176,7 +176,7 @@ function tooMany(): Rejected {
   return new Rejected('invalid_request', message, { details: { endpointsMax: ENDPOINTS_MAX } });
 }
 
-function shownEndpoint(row: WebhookEndpointRow): WebhookEndpoint {
+export function shownEndpoint(row: WebhookEndpointRow): WebhookEndpoint {
   const { id, url, events, status, disabledReason, createdAt } = row;
   return {
     id,
@@ -193,6 +193,6 @@ function shownUntil(previousUntil: Date | null): { previousSecretUntil?: string 
 }
 
 /** Its numbers keep their text, so that it is printed as it is stored. */
-function shownEvent(body: string): EventEnvelope {
+export function shownEvent(body: string): EventEnvelope {
   return parseExact(body) as EventEnvelope;
 }

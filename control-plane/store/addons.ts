@@ -2,7 +2,7 @@ import type { PageQuery } from '../../schemas/resources/fields.ts';
 import type { Database } from '../http/request-context.ts';
 import { ENTITLEMENT_VALUE_COLUMNS, type EntitlementValueRow, valueArrays } from './entitlement-values.ts';
 import { ADDON_PRICES } from './processor-prices.ts';
-import { readPage } from './read-page.ts';
+import { type List, readPage } from './read-page.ts';
 
 export interface AddonRow {
   id: string;
@@ -45,8 +45,11 @@ export async function findAddon(
 }
 
 export function listAddons(db: Database, environment: string, query: PageQuery) {
-  const list = { columns: COLUMNS, from: 'addons', where: 'environment = $1', values: [environment] };
-  return readPage<AddonRow>(db, list, query);
+  return readPage<AddonRow>(db, addonList(environment), query);
+}
+
+export function addonList(environment: string): List {
+  return { columns: COLUMNS, from: 'addons', where: 'environment = $1', values: [environment] };
 }
 
 /** The catalogue is locked. */

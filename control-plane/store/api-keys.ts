@@ -2,7 +2,7 @@ import { API_KEY_COLUMNS, type ApiKeyRow } from '../../domain/store/api-keys.ts'
 import type { ApiKey } from '../../schemas/resources/api-keys.ts';
 import type { PageQuery } from '../../schemas/resources/fields.ts';
 import type { Database } from '../http/request-context.ts';
-import { readPage } from './read-page.ts';
+import { type List, readPage } from './read-page.ts';
 
 export async function findKey(db: Database, environment: string, id: string): Promise<ApiKeyRow | undefined> {
   const { rows } = await db.query<ApiKeyRow>(
@@ -34,11 +34,11 @@ const WITH_STATUS: Record<ApiKey['status'], string> = {
   revoked: 'revoked_at IS NOT NULL AND $2::timestamptz IS NOT NULL',
 };
 
-export function listKeys(
-  db: Database,
-  environment: string,
-  { kind, status, now, ...page }: PageQuery & KeyFilter,
-) {
+export function listKeys(db: Database, environment: string, query: PageQuery & KeyFilter) {
+  return readPage<ApiKeyRow>(db, keyList(environment, query), query);
+}
+
+export function keyList(environment: string, { kind, status, now }: KeyFilter): List {
   const values: unknown[] = [environment];
   let where = 'environment = $1';
   if (status !== undefined) {
@@ -46,5 +46,5 @@ export function listKeys(
     where += ` AND ${WITH_STATUS[status]}`;
   }
   if (kind !== undefined) where += ` AND kind = $${values.push(kind)}`;
-  return readPage<ApiKeyRow>(db, { columns: API_KEY_COLUMNS, from: 'api_keys', where, values }, page);
+  return { columns: API_KEY_COLUMNS, from: 'api_keys', where, values };
 }

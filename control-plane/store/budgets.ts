@@ -1,6 +1,6 @@
 import type { PageQuery } from '../../schemas/resources/fields.ts';
 import type { Database } from '../http/request-context.ts';
-import { readPage } from './read-page.ts';
+import { type List, listOf, readPage } from './read-page.ts';
 
 export interface BudgetRow extends BudgetFields {
   customerId: string;
@@ -62,13 +62,16 @@ export async function deleteBudget(
   ]);
 }
 
-/** Budgets with equal times are ordered by key. */
 export function listBudgets(
   db: Database,
   environment: string,
   { customerId, ...page }: PageQuery & { customerId: string },
 ) {
+  return readPage<BudgetRow>(db, listOf(budgetList(environment), 'customer_id', customerId), page);
+}
+
+/** Budgets with equal times are ordered by key. */
+export function budgetList(environment: string): List {
   const from = '(SELECT *, meter_key AS id FROM budgets) AS budgets';
-  const where = 'environment = $1 AND customer_id = $2';
-  return readPage<BudgetRow>(db, { columns: COLUMNS, from, where, values: [environment, customerId] }, page);
+  return { columns: COLUMNS, from, where: 'environment = $1', values: [environment] };
 }

@@ -1,7 +1,7 @@
 import type { Customer } from '../../schemas/resources/customers.ts';
 import type { PageQuery } from '../../schemas/resources/fields.ts';
 import type { Database } from '../http/request-context.ts';
-import { readPage } from './read-page.ts';
+import { type List, readPage } from './read-page.ts';
 
 /** Numbers of the metadata are marked text where it is written (schemas/primitives/exact-json.ts). */
 export interface CustomerRow {
@@ -105,9 +105,26 @@ export interface CustomerFilter {
 }
 
 export function listCustomers(db: Database, environment: string, query: PageQuery & CustomerFilter) {
+  return readPage<CustomerRow>(db, customerList(environment, query), query);
+}
+
+export function customerList(environment: string, { email, q }: CustomerFilter): List {
   const values: unknown[] = [environment];
   let where = 'environment = $1';
-  if (query.email !== undefined) where += ` AND lower(email) = lower($${values.push(query.email)})`;
-  if (query.q !== undefined) where += ` AND position(lower($${values.push(query.q)}) IN search_text) > 0`;
-  return readPage<CustomerRow>(db, { columns: COLUMNS, from: 'customers', where, values }, query);
+  if (email !== undefined) where += ` AND lower(email) = lower($${values.push(email)})`;
+  if (q !== undefined) where += ` AND position(lower($${values.push(q)}) IN search_text) > 0`;
+  return { columns: COLUMNS, from: 'customers', where, values };
+}
+
+/** By id: those that there are. */
+export async function findCustomersById(
+  db: Database,
+  environment: string,
+  ids: readonly string[],
+): Promise<CustomerRow[]> {
+  const { rows } = await db.query<CustomerRow>(
+    `SELECT ${COLUMNS} FROM customers WHERE environment = $1 AND id = ANY ($2)`,
+    [environment, ids],
+  );
+  return rows;
 }

@@ -1,7 +1,7 @@
 import type { FeatureType } from '../../schemas/resources/entitlement-values.ts';
 import type { PageQuery } from '../../schemas/resources/fields.ts';
 import type { Database } from '../http/request-context.ts';
-import { readPage } from './read-page.ts';
+import { type List, readPage } from './read-page.ts';
 
 export interface FeatureRow {
   id: string;
@@ -93,6 +93,9 @@ export async function deleteFeature(db: Database, environment: string, id: strin
 }
 
 export function listFeatures(db: Database, environment: string, query: PageQuery) {
-  const list = { columns: COLUMNS, from: 'features', where: 'environment = $1', values: [environment] };
-  return readPage<FeatureRow>(db, list, query);
+  return readPage<FeatureRow>(db, featureList(environment), query);
+}
+
+export function featureList(environment: string): List {
+  return { columns: COLUMNS, from: 'features', where: 'environment = $1', values: [environment] };
 }

@@ -38,30 +38,42 @@ export async function readSizedMark(
 ): Promise<SizedMark | undefined> {
   const { rows } = await db.query<SizedMark>(
     `SELECT c.id AS "customerId", ${MARK} AS mark, size.grants
-       FROM customers c ${OF_CUSTOMER}
-      CROSS JOIN LATERAL (
-              SELECT count(*) AS grants FROM (
-                (SELECT FROM subscriptions s
-                   LEFT JOIN plans p ON p.id = s.plan_id AND p.environment = s.environment
-                   LEFT JOIN plan_entitlements pe
-                     ON pe.plan_id = p.id AND pe.version = coalesce(s.plan_version, p.version)
-                  WHERE s.customer_id = c.id AND s.environment = c.environment
-                    AND s.status NOT IN ('canceled', 'incomplete_expired') LIMIT $3)
-                UNION ALL
-                (SELECT FROM subscriptions s
-                   JOIN subscription_addons sa ON sa.subscription_id = s.id
-                   JOIN addon_entitlements ae ON ae.addon_id = sa.addon_id
-                  WHERE s.customer_id = c.id AND s.environment = c.environment
-                    AND s.status NOT IN ('canceled', 'incomplete_expired') LIMIT $3)
-                UNION ALL
-                (SELECT FROM overrides o
-                  WHERE o.customer_id = c.id AND o.environment = c.environment LIMIT $3)) counted
-            ) size
+       FROM customers c ${OF_CUSTOMER} CROSS JOIN LATERAL (${SIZE}) size
       WHERE c.environment = $1 AND (c.id = $2 OR c.external_id = $2)`,
     [environment, customer, grantsMax + 1],
   );
   return rows[0];
 }
+
+/** For the existing ones of these customers, by id: how many grants each has, up to a bound and one more. */
+export async function readGrantCounts(
+  db: Database,
+  environment: string,
+  { customerIds, grantsMax }: { customerIds: readonly string[]; grantsMax: number },
+): Promise<Array<Pick<SizedMark, 'customerId' | 'grants'>>> {
+  const { rows } = await db.query<Pick<SizedMark, 'customerId' | 'grants'>>(
+    `SELECT c.id AS "customerId", size.grants FROM customers c CROSS JOIN LATERAL (${SIZE}) size
+      WHERE c.environment = $1 AND c.id = ANY ($2)`,
+    [environment, customerIds, grantsMax + 1],
+  );
+  return rows;
+}
+
+/** Of the customer `c`; no part is counted beyond `$3`. */
+const SIZE = `SELECT count(*) AS grants FROM (
+  (SELECT FROM subscriptions s
+     LEFT JOIN plans p ON p.id = s.plan_id AND p.environment = s.environment
+     LEFT JOIN plan_entitlements pe ON pe.plan_id = p.id AND pe.version = coalesce(s.plan_version, p.version)
+    WHERE s.customer_id = c.id AND s.environment = c.environment
+      AND s.status NOT IN ('canceled', 'incomplete_expired') LIMIT $3)
+  UNION ALL
+  (SELECT FROM subscriptions s
+     JOIN subscription_addons sa ON sa.subscription_id = s.id
+     JOIN addon_entitlements ae ON ae.addon_id = sa.addon_id
+    WHERE s.customer_id = c.id AND s.environment = c.environment
+      AND s.status NOT IN ('canceled', 'incomplete_expired') LIMIT $3)
+  UNION ALL
+  (SELECT FROM overrides o WHERE o.customer_id = c.id AND o.environment = c.environment LIMIT $3)) counted`;
 
 /** For the existing ones of these customers. */
 export async function readMarks(

@@ -1,7 +1,7 @@
 import type { PageQuery } from '../../schemas/resources/fields.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';
 import type { Database } from '../http/request-context.ts';
-import { readPage } from './read-page.ts';
+import { type List, readPage } from './read-page.ts';
 
 /**
  * A meter as it is stored; rates are decimal strings, also those inside the JSON: jsonb's numbers are read as
@@ -111,6 +111,9 @@ export async function updateMeter(
 }
 
 export function listMeters(db: Database, environment: string, query: PageQuery) {
-  const list = { columns: COLUMNS, from: 'meters', where: 'environment = $1', values: [environment] };
-  return readPage<MeterRow>(db, list, query);
+  return readPage<MeterRow>(db, meterList(environment), query);
+}
+
+export function meterList(environment: string): List {
+  return { columns: COLUMNS, from: 'meters', where: 'environment = $1', values: [environment] };
 }

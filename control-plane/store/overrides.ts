@@ -3,7 +3,7 @@ import { rowsBy } from '../../domain/store/rows-by.ts';
 import type { FeatureType } from '../../schemas/resources/entitlement-values.ts';
 import type { PageQuery } from '../../schemas/resources/fields.ts';
 import type { Database } from '../http/request-context.ts';
-import { readPage } from './read-page.ts';
+import { type List, listOf, readPage } from './read-page.ts';
 
 export interface OverrideRow extends OverrideFields {
   id: string;
@@ -99,9 +99,11 @@ export function listOverrides(
   environment: string,
   { customerId, ...page }: PageQuery & { customerId: string },
 ) {
-  const values = [environment, customerId];
-  const where = 'environment = $1 AND customer_id = $2';
-  return readPage<OverrideRow>(db, { columns: COLUMNS, from: 'overrides', where, values }, page);
+  return readPage<OverrideRow>(db, listOf(overrideList(environment), 'customer_id', customerId), page);
+}
+
+export function overrideList(environment: string): List {
+  return { columns: COLUMNS, from: 'overrides', where: 'environment = $1', values: [environment] };
 }
 
 /** For customers, each with a time range: the overrides that expired after its start, up to its end. */

@@ -3,7 +3,7 @@ import type { PlanStatus } from '../../schemas/value-sets.ts';
 
 import type { Database } from '../http/request-context.ts';
 import { PLAN_PRICES } from './processor-prices.ts';
-import { readPage } from './read-page.ts';
+import { type List, readPage } from './read-page.ts';
 
 export interface PlanRow {
   id: string;
@@ -141,14 +141,27 @@ export interface PlanFilter {
   productId?: string | undefined;
 }
 
-export function listPlans(
-  db: Database,
-  environment: string,
-  { status, productId, ...query }: PageQuery & PlanFilter,
-) {
+export function listPlans(db: Database, environment: string, query: PageQuery & PlanFilter) {
+  return readPage<PlanRow>(db, planList(environment, query), query);
+}
+
+export function planList(environment: string, { status, productId }: PlanFilter): List {
   const values: unknown[] = [environment];
   let where = 'environment = $1';
   if (status !== undefined) where += ` AND status = $${values.push(status)}`;
   if (productId !== undefined) where += ` AND product_id = $${values.push(productId)}`;
-  return readPage<PlanRow>(db, { columns: COLUMNS, from: 'plans', where, values }, query);
+  return { columns: COLUMNS, from: 'plans', where, values };
+}
+
+/** By id: those that there are. */
+export async function findPlansById(
+  db: Database,
+  environment: string,
+  ids: readonly string[],
+): Promise<PlanRow[]> {
+  const { rows } = await db.query<PlanRow>(
+    `SELECT ${COLUMNS} FROM plans WHERE environment = $1 AND id = ANY ($2)`,
+    [environment, ids],
+  );
+  return rows;
 }

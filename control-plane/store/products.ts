@@ -1,6 +1,6 @@
 import type { PageQuery } from '../../schemas/resources/fields.ts';
 import type { Database } from '../http/request-context.ts';
-import { readPage } from './read-page.ts';
+import { type List, readPage } from './read-page.ts';
 
 export interface ProductRow {
   /** The caller's own, or `prod_…`. */
@@ -27,6 +27,9 @@ export async function insertProduct(
 }
 
 export function listProducts(db: Database, environment: string, query: PageQuery) {
-  const list = { columns: COLUMNS, from: 'products', where: 'environment = $1', values: [environment] };
-  return readPage<ProductRow>(db, list, query);
+  return readPage<ProductRow>(db, productList(environment), query);
+}
+
+export function productList(environment: string): List {
+  return { columns: COLUMNS, from: 'products', where: 'environment = $1', values: [environment] };
 }

@@ -11,6 +11,11 @@ export interface List {
   values: unknown[];
 }
 
+/** The rows of one parent: those with its id in this column. */
+export function listOf({ where, values, ...list }: List, column: string, id: string): List {
+  return { ...list, where: `${where} AND ${column} = $${values.length + 1}`, values: [...values, id] };
+}
+
 /**
  * One page, newest first, ties by id, with the total. A page of the second half is read from the other end:
  * the last page of a long list costs no more than the first (15 ms of 100,000, nearly all of it the total).

@@ -2,7 +2,7 @@ import type { PageQuery } from '../../schemas/resources/fields.ts';
 import type { Interval, SubscriptionStatus } from '../../schemas/value-sets.ts';
 
 import type { Database } from '../http/request-context.ts';
-import { readPage } from './read-page.ts';
+import { type List, readPage } from './read-page.ts';
 
 /** The fields that change in the life of a subscription. */
 export interface SubscriptionFields {
@@ -169,6 +169,10 @@ export interface SubscriptionFilter {
 }
 
 export function listSubscriptions(db: Database, environment: string, query: PageQuery & SubscriptionFilter) {
+  return readPage<SubscriptionRow>(db, subscriptionList(environment, query), query);
+}
+
+export function subscriptionList(environment: string, query: SubscriptionFilter): List {
   const values: unknown[] = [environment];
   let where = 'environment = $1';
   if (query.customerId !== undefined) {
@@ -185,7 +189,7 @@ export function listSubscriptions(db: Database, environment: string, query: Page
   if (query.processorSubscriptionId !== undefined) {
     where += ` AND processor_subscription_id = $${values.push(query.processorSubscriptionId)}`;
   }
-  return readPage<SubscriptionRow>(db, { columns: COLUMNS, from: 'subscriptions', where, values }, query);
+  return { columns: COLUMNS, from: 'subscriptions', where, values };
 }
 
 function valuesOf(fields: SubscriptionFields): unknown[] {

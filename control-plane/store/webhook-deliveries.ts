@@ -2,7 +2,7 @@ import type { EventType } from '../../schemas/events.ts';
 import type { PageQuery } from '../../schemas/resources/fields.ts';
 import type { WebhookAttempt, WebhookDelivery } from '../../schemas/resources/webhook-deliveries.ts';
 import type { Database } from '../http/request-context.ts';
-import { readPage } from './read-page.ts';
+import { type List, listOf, readPage } from './read-page.ts';
 
 export interface WebhookDeliveryRow {
   id: string;
@@ -36,10 +36,14 @@ export function listDeliveries(
   environment: string,
   { endpointId, status, ...page }: DeliveryFilter & PageQuery,
 ): Promise<{ rows: WebhookDeliveryRow[]; total: number }> {
-  const values: unknown[] = [environment, endpointId];
-  let where = 'd.environment = $1 AND d.endpoint_id = $2';
+  return readPage(db, listOf(deliveryList(environment, { status }), 'd.endpoint_id', endpointId), page);
+}
+
+export function deliveryList(environment: string, { status }: Pick<DeliveryFilter, 'status'>): List {
+  const values: unknown[] = [environment];
+  let where = 'd.environment = $1';
   if (status !== undefined) where += ` AND d.state = $${values.push(status)}`;
-  return readPage(db, { columns: COLUMNS, from: 'webhook_deliveries d', where, values }, page);
+  return { columns: COLUMNS, from: 'webhook_deliveries d', where, values };
 }
 
 /** Left out: of all endpoints, all states, all types. */
@@ -104,6 +108,10 @@ export interface WebhookAttemptRow {
   responseBody: string | null;
 }
 
+const ATTEMPT_COLUMNS = `number, started_at AS "startedAt", duration_ms AS "durationMs", status,
+  error_code AS "errorCode", request_head AS "requestHead", response_head AS "responseHead",
+  response_body AS "responseBody"`;
+
 /** In their order. There are at most ten. */
 export async function listAttempts(
   db: Database,
@@ -111,11 +119,26 @@ export async function listAttempts(
   { id, createdAt }: Pick<WebhookDeliveryRow, 'id' | 'createdAt'>,
 ): Promise<WebhookAttemptRow[]> {
   const { rows } = await db.query<WebhookAttemptRow>(
-    `SELECT number, started_at AS "startedAt", duration_ms AS "durationMs", status,
-            error_code AS "errorCode", request_head AS "requestHead", response_head AS "responseHead",
-            response_body AS "responseBody"
+    `SELECT ${ATTEMPT_COLUMNS}
        FROM webhook_attempts WHERE environment = $1 AND delivery_id = $2 AND created_at = $3 ORDER BY number`,
     [environment, id, createdAt],
+  );
+  return rows;
+}
+
+/** The same of several deliveries. */
+export async function listAttemptsOf(
+  db: Database,
+  environment: string,
+  deliveries: ReadonlyArray<Pick<WebhookDeliveryRow, 'id' | 'createdAt'>>,
+): Promise<Array<WebhookAttemptRow & { deliveryId: string }>> {
+  const { rows } = await db.query<WebhookAttemptRow & { deliveryId: string }>(
+    `SELECT delivery_id AS "deliveryId", ${ATTEMPT_COLUMNS}
+       FROM webhook_attempts
+      WHERE environment = $1 AND (delivery_id, created_at) IN (
+            SELECT * FROM unnest($2::text[], $3::timestamptz[]))
+      ORDER BY delivery_id, number`,
+    [environment, deliveries.map(({ id }) => id), deliveries.map(({ createdAt }) => createdAt)],
   );
   return rows;
 }

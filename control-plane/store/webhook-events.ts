@@ -2,7 +2,7 @@ import type { NewEventRow } from '../../domain/store/insert-events.ts';
 import type { EventType } from '../../schemas/events.ts';
 import type { PageQuery } from '../../schemas/resources/fields.ts';
 import type { Database } from '../http/request-context.ts';
-import { readPage } from './read-page.ts';
+import { type List, readPage } from './read-page.ts';
 
 /** The envelope of one event; undefined if the environment has none with this id. */
 export async function findEvent(db: Database, environment: string, id: string): Promise<string | undefined> {
@@ -11,6 +11,19 @@ export async function findEvent(db: Database, environment: string, id: string): 
     [environment, id],
   );
   return rows[0]?.body;
+}
+
+/** The same of several events, by id. */
+export async function findEventsById(
+  db: Database,
+  environment: string,
+  ids: readonly string[],
+): Promise<Map<string, string>> {
+  const { rows } = await db.query<{ id: string; body: string }>(
+    'SELECT id, body FROM webhook_events WHERE environment = $1 AND id = ANY ($2)',
+    [environment, ids],
+  );
+  return new Map(rows.map(({ id, body }) => [id, body]));
 }
 
 /** From ≤ time of the event < to. */
@@ -40,10 +53,14 @@ export async function insertTestEvent(
 export function listEvents(
   db: Database,
   environment: string,
-  { type, from, to, ...page }: PageQuery & EventFilter,
+  query: PageQuery & EventFilter,
 ): Promise<{ rows: Array<{ body: string }>; total: number }> {
+  return readPage(db, eventList(environment, query), query);
+}
+
+export function eventList(environment: string, { type, from, to }: EventFilter): List {
   const values: unknown[] = [environment, from, to];
   let where = `environment = $1 AND created_at >= $2 AND created_at < $3 AND object_id NOT LIKE 'we\\_%'`;
   if (type !== undefined) where += ` AND type = $${values.push(type)}`;
-  return readPage(db, { columns: 'body', from: 'webhook_events', where, values }, page);
+  return { columns: 'body', from: 'webhook_events', where, values };
 }

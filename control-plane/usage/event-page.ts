@@ -53,8 +53,8 @@ function shownProperty(stored: string): string | boolean {
   return stored.startsWith(BOOLEAN_TAG) ? json === 'true' : exactNumber(json);
 }
 
-/** The end of the previous page. */
-function cursorAfter({ occurredAtMs, id }: EventPlace): string {
+/** Opaque to clients: the end of the previous page. */
+export function cursorAfter({ occurredAtMs, id }: EventPlace): string {
   return cursorOf([occurredAtMs, id]);
 }
 

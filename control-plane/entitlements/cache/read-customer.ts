@@ -7,8 +7,8 @@ import type { ReadCustomer } from './cached-customer.ts';
 import type { LargeCustomer } from './customer-cache.ts';
 import type { CustomerGrantsReads } from './customer-grants-reads.ts';
 
-/** Customers with more grants than that, a million perhaps, are not cached. */
-const GRANTS_MAX = 1_000;
+/** Customers with more grants than that, a million perhaps, are not cached, nor read with others. */
+export const GRANTS_MAX = 1_000;
 
 const NO_CREDITS = { balance: '0', unpaid: '0', nextExpiryAt: null };
 

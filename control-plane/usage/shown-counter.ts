@@ -2,8 +2,7 @@ import { exactNumber } from '../../schemas/primitives/exact-json.ts';
 import { timestampMs, timestampText } from '../../schemas/primitives/timestamp.ts';
 import type { UsageCounter } from '../../schemas/resources/usage.ts';
 import type { MeterRow } from '../store/meters.ts';
-import type { CustomerMeter } from '../usage/customer-meter.ts';
-import type { Metering } from '../usage/metering.ts';
+import type { Metering } from './metering.ts';
 
 export interface CounterFacts {
   metering: Metering;
@@ -11,8 +10,9 @@ export interface CounterFacts {
   asOfMs: number;
 }
 
+/** As responses show it. */
 export function shownCounter(
-  { customerId, meter }: CustomerMeter,
+  { customerId, meter }: { customerId: string; meter: MeterRow },
   { metering, current, asOfMs }: CounterFacts,
 ): UsageCounter {
   const { fromMs, toMs } = metering.periodOf(meter.key);

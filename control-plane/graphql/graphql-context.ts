@@ -1,0 +1,7 @@
+import type { Loaders } from './loaders.ts';
+import type { ReadContext } from './read-context.ts';
+
+/** What the resolvers of one request share. */
+export interface GraphqlContext extends ReadContext {
+  loaders: Loaders;
+}

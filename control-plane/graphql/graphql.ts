@@ -1,0 +1,135 @@
+import { type DocumentNode, type ExecutionResult, GraphQLError } from 'graphql';
+import { createLRUCache, createYoga, type Plugin, useExecutionCancellation } from 'graphql-yoga';
+import type { Logger } from 'pino';
+import { throwTransient } from '../../infra/postgres/unavailable.ts';
+import { Rejected } from '../../schemas/failures.ts';
+import type { GraphqlRequest, GraphqlResponse } from '../../schemas/resources/graphql.ts';
+import type { Handlers } from '../http/request-context.ts';
+import { createTenantSemaphore, type SemaphoreLimits } from '../http/tenant-semaphore.ts';
+import type { GraphqlContext } from './graphql-context.ts';
+import { graphqlSchema } from './graphql-schema.ts';
+import { createLoaders } from './loaders.ts';
+import { checkLimits } from './query-limits.ts';
+import type { GraphqlDeps, ReadContext } from './read-context.ts';
+import { shownError } from './shown-errors.ts';
+
+/** For one request. */
+const TIMEOUT_MS = 20_000;
+
+/**
+ * The pool has 20 connections. Queries leave 12 of them to other requests, and those of one environment half
+ * of the 8 to others. A query of 500 fields waits in this line, and not in that of the pool.
+ */
+const TURNS: SemaphoreLimits = {
+  underWayMax: 8,
+  shareMax: 4,
+  waitingMax: 8_000,
+  waitingShareMax: 2_000,
+  waitMs: TIMEOUT_MS,
+};
+
+/** Parsed and validated queries: those of a page are few, and the same again and again. */
+const DOCUMENTS_KEPT = 100;
+/** A longer one takes megabytes once it is parsed, and is parsed each time. */
+const KEPT_CHARS_MAX = 4_096;
+
+/** Serves `POST /graphql`: what the operations of the REST API read, as a graph. */
+export function createGraphql(
+  deps: GraphqlDeps & { log: Logger },
+  timeoutMs = TIMEOUT_MS,
+): Handlers['graphql.query'] {
+  const yoga = createServer();
+  const turns = createTenantSemaphore(TURNS, 'reads of GraphQL queries');
+
+  return async (requested, { body }) => {
+    // Drivers throw bare errors, as the executor does for a fault of ours: here it is known which is which.
+    const inTurn: ReadContext['inTurn'] = (read) =>
+      turns.run(requested.environment, read).catch(throwTransient);
+    const reading = { ...requested, db: deps.pool, deps, inTurn };
+    const context = { ...reading, loaders: createLoaders(reading) };
+    return run(yoga, body, { context, log: deps.log, timeoutMs });
+  };
+}
+
+type Server = ReturnType<typeof createServer>;
+
+/** Of graphql-yoga the execution alone: its HTTP part is the app's own, with keys, limits and errors. */
+function createServer() {
+  return createYoga<GraphqlContext>({
+    schema: graphqlSchema(),
+    graphiql: false,
+    landingPage: false,
+    logging: false,
+    // The errors of all its steps are masked at the end.
+    maskedErrors: false,
+    parserAndValidationCache: {
+      documentCache: createDocumentCache(),
+      errorCache: { get: () => undefined, set: () => undefined },
+    },
+    plugins: [useExecutionCancellation(), withinLimits],
+  });
+}
+
+function createDocumentCache() {
+  const documents = createLRUCache<DocumentNode>({ max: DOCUMENTS_KEPT });
+  return {
+    get: (query: string) => documents.get(query),
+    set(query: string, document: DocumentNode) {
+      if (query.length <= KEPT_CHARS_MAX) documents.set(query, document);
+    },
+  };
+}
+
+const withinLimits: Plugin<GraphqlContext> = {
+  onExecute({ args, setResultAndStopExecution }) {
+    const { schema, document, operationName, variableValues: variables } = args;
+    try {
+      checkLimits(schema, { document, operationName, variables });
+    } catch (error) {
+      if (!(error instanceof Rejected)) throw error;
+      setResultAndStopExecution({ errors: [new GraphQLError(error.message, { originalError: error })] });
+    }
+  },
+};
+
+async function run(
+  yoga: Server,
+  { query, operationName, variables }: GraphqlRequest,
+  { context, log, timeoutMs }: { context: GraphqlContext; log: Logger; timeoutMs: number },
+): Promise<GraphqlResponse> {
+  const params = { query, ...(operationName ? { operationName } : {}), ...(variables ? { variables } : {}) };
+  const { data, errors } = await inTime(timeoutMs, async (signal) => {
+    const request = new Request('http://graphql.invalid/graphql', { method: 'POST', signal });
+    return (await yoga.getResultForParams({ params, request }, context as never)) as ExecutionResult;
+  });
+  const { requestId } = context;
+  const onUnexpected = (err: unknown) => log.error({ err, requestId }, 'a field of a query failed');
+  return {
+    ...(data === undefined ? {} : { data }),
+    ...(errors ? { errors: errors.map((error) => shownError(error, onUnexpected).toJSON()) } : {}),
+  } as GraphqlResponse;
+}
+
+/** Throws Rejected when it takes too long. What is read by then is bounded by itself, and not waited for. */
+async function inTime<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController();
+  const begun = work(controller.signal);
+  begun.catch(() => undefined);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(tooSlow(timeoutMs));
+      controller.abort();
+    }, timeoutMs);
+  });
+  try {
+    return await Promise.race([begun, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function tooSlow(timeoutMs: number): Rejected {
+  const message = `The query took longer than ${timeoutMs / 1000} s. Ask for less, or retry the request.`;
+  return new Rejected('unavailable', message);
+}
