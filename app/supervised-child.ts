@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { Logger } from 'pino';
 import { EXIT, isFinal } from '../infra/platform/exit-code.ts';
-import type { ReadyMessage } from './roles/role-process.ts';
+import type { AllReadyMessage, ReadyMessage } from './roles/role-process.ts';
 
 /** A process of ours: it sends a {@link ReadyMessage}, drains on SIGTERM and ends when its channel closes. */
 export interface ChildSpec {
@@ -25,6 +25,8 @@ export interface ChildEvents {
 }
 
 export interface SupervisedChild {
+  /** Sends it a message, if it runs. */
+  tell(message: AllReadyMessage): void;
   /** Resolves when it has ended, by force after `stopTimeoutMs`. */
   stop(): Promise<void>;
   /** SIGKILL at once. */
@@ -94,8 +96,13 @@ export function superviseChild(spec: ChildSpec, { log, onReady, onGivenUp }: Chi
     clearTimeout(late);
   }
 
+  function tell(message: AllReadyMessage): void {
+    // One that has just ended is started again, and told again.
+    if (running?.connected) running.send(message, () => undefined);
+  }
+
   run();
-  return { stop, force: () => void running?.kill('SIGKILL') };
+  return { tell, stop, force: () => void running?.kill('SIGKILL') };
 }
 
 function isReady(message: unknown): message is ReadyMessage {
