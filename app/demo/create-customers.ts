@@ -3,6 +3,7 @@ import type { BodyOf, Call } from './api-client.ts';
 import { ADDON, type PlanKey } from './catalogue.ts';
 import { sessionOf } from './create-funnel.ts';
 import { CUSTOMERS, type DemoCustomer } from './customers.ts';
+import { inGroups } from './in-groups.ts';
 import { DAY_MS, periodStartOf, startOf } from './usage-events.ts';
 
 interface World {
@@ -16,7 +17,7 @@ interface World {
 export async function createCustomers(world: World): Promise<Map<DemoCustomer, string>> {
   const { call } = world;
   const subscriptionIds = new Map<DemoCustomer, string>();
-  for (const customer of CUSTOMERS) {
+  await inGroups(CUSTOMERS, async (customer) => {
     const { name, slug, region } = customer;
     const body = { name, email: `billing@${slug}.example`, externalId: slug, metadata: { region } };
     await call('customers.create', { body, key: `demo/customer/${slug}` });
@@ -26,7 +27,7 @@ export async function createCustomers(world: World): Promise<Map<DemoCustomer, s
       key: `demo/subscription/${slug}`,
     });
     subscriptionIds.set(customer, id);
-  }
+  });
   return subscriptionIds;
 }
 

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { PrivateTargets } from '../../infra/platform/private-targets.ts';
 import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
 import { type Call, RequestFailed } from './api-client.ts';
@@ -55,11 +56,14 @@ async function createEndpoints(call: Call, targets: PrivateTargets): Promise<voi
 
 /** As a product would send it: in batches, in the order of time. */
 async function sendUsage(call: Call, nowMs: number): Promise<number> {
-  const streams = CUSTOMERS.flatMap((customer) =>
-    (['api-calls', 'ai-tokens'] as const).map((meterKey) => usageEvents(customer, meterKey, nowMs)),
-  );
+  const events: DemoEvent[] = [];
+  for (const customer of CUSTOMERS) {
+    events.push(...usageEvents(customer, 'api-calls', nowMs), ...usageEvents(customer, 'ai-tokens', nowMs));
+    // Requests are served meanwhile.
+    await setImmediate();
+  }
   const timeOf = ({ occurredAt = '' }: DemoEvent) => Date.parse(occurredAt);
-  const events = streams.flat().sort((a, b) => timeOf(a) - timeOf(b));
+  events.sort((a, b) => timeOf(a) - timeOf(b));
   for (let from = 0; from < events.length; from += USAGE_LIMITS.batchItemsMax) {
     const batch = events.slice(from, from + USAGE_LIMITS.batchItemsMax);
     const { results } = await call('usage.submitBatch', { body: { events: batch } });

@@ -1,6 +1,7 @@
 import type { Call } from './api-client.ts';
 import type { PlanKey } from './catalogue.ts';
 import { CUSTOMERS, type DemoCustomer } from './customers.ts';
+import { inGroups } from './in-groups.ts';
 
 const VIEWS = 64;
 const CHECKOUTS = 21;
@@ -22,12 +23,13 @@ function sessionName(at: number): string {
 /** What the pricing page reported, before the customers subscribed: the first visits led to a subscription. */
 export async function createFunnel(call: Call, planIds: ReadonlyMap<PlanKey, string>): Promise<void> {
   const bought = new Map(CUSTOMERS.map((customer) => [sessionOf(customer), customer.plan]));
-  for (let at = 0; at < VIEWS; at += 1) {
+  const visits = Array.from({ length: VIEWS }, (_, at) => at);
+  await inGroups(visits, async (at) => {
     const sessionId = sessionName(at);
     await call('funnel.record', { body: { event: 'widget_view', sessionId }, key: `demo/view/${at}` });
-    if (at >= CHECKOUTS) continue;
+    if (at >= CHECKOUTS) return;
     const planId = planIds.get(bought.get(sessionId) ?? 'pro');
     const body = { event: 'checkout_started', sessionId, ...(planId ? { planId } : {}) } as const;
     await call('funnel.record', { body, key: `demo/checkout/${at}` });
-  }
+  });
 }

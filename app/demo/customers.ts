@@ -54,7 +54,7 @@ const ROWS: Row[] = [
   ['Copperfield Books', 'copperfield', 'free', 13, 'eu-west', 0.93, 0.41],
   ['Delta Ledger', 'delta-ledger', 'pro yearly', 75, 'us-east', 0.16, 0.12],
   ['Driftwood Studio', 'driftwood', 'free', 9, 'us-east', 0.3, 0.88],
-  ['Ember Games', 'ember', 'pro', 16, 'ap-south', 0.58, 1.42, lowCredits(150)],
+  ['Ember Games', 'ember', 'pro', 16, 'ap-south', 0.58, 1.42, goodwill(40)],
   ['Evergreen Energy', 'evergreen', 'business', 8, 'eu-west', 0.27, 0.33],
   ['Fjord Mobility', 'fjord', 'pro', 18, 'eu-west', 0.72, 0.67, { becomes: 'past_due' }],
   ['Foxglove Pharma', 'foxglove', 'business', 24, 'eu-west', 0.97, 0.81, budgetOf('api-calls', 400_000)],
@@ -93,8 +93,8 @@ function toCustomer([name, slug, named, periodDays, region, calls, tokens, story
   };
 }
 
-/** Used up within the period. */
-function lowCredits(amount: number): Story {
+/** Too little for what is used: the balance reaches zero. */
+function goodwill(amount: number): Story {
   return { credits: [{ amount, reason: 'Goodwill after an outage' }] };
 }
 

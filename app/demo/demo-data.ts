@@ -21,7 +21,7 @@ export interface DemoDataJob {
   close(): Promise<void>;
 }
 
-const DONE = 'demo_data_done';
+export const DATA_DONE = 'demo_data_done';
 /** Responses are kept for 24 hours: then the same requests would not be the same any more. */
 const CONTINUED_FOR_MS = 20 * 3_600_000;
 
@@ -38,7 +38,7 @@ export function startDemoData(deps: DemoDataDeps): DemoDataJob {
 
   async function run(): Promise<void> {
     try {
-      await fill(deps, { url: () => url ?? '', signal: stopping.signal });
+      await fillDemoWorkspace(deps, { url: () => url ?? '', signal: stopping.signal });
     } catch (err) {
       if (!stopping.signal.aborted) deps.log.warn({ err }, 'the data of the demo are incomplete');
     }
@@ -56,12 +56,13 @@ export function startDemoData(deps: DemoDataDeps): DemoDataJob {
   };
 }
 
-async function fill(
+/** Throws {@link RequestFailed}; what is done stays done. */
+export async function fillDemoWorkspace(
   { pool, log, file, webhookTargets }: DemoDataDeps,
   access: { url(): string; signal: AbortSignal },
 ): Promise<void> {
   const due = await readFact(pool, DATA_DUE);
-  if (!due || (await readFact(pool, DONE))) return;
+  if (!due || (await readFact(pool, DATA_DONE))) return;
   const keys = await readDemoKeys(pool, file);
   // An operator who removes the keys wants no demo.
   if (!keys) return;
@@ -75,5 +76,5 @@ async function fill(
     const tookMs = Math.round(performance.now() - beganAt);
     log.info({ events, tookMs }, 'the demo workspace has its data, in test mode');
   }
-  await keepFact(pool, DONE, Buffer.from(new Date().toISOString()));
+  await keepFact(pool, DATA_DONE, Buffer.from(new Date().toISOString()));
 }

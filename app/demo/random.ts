@@ -18,15 +18,25 @@ function hashOf(text: string): number {
   return hash;
 }
 
-/** One of the choices, each as likely as its share of all weights. */
-export function pick<T>(choices: ReadonlyArray<readonly [choice: T, weight: number]>, random: Random): T {
-  const total = choices.reduce((sum, [, weight]) => sum + weight, 0);
-  let rest = random() * total;
-  for (const [choice, weight] of choices) {
-    rest -= weight;
-    if (rest < 0) return choice;
-  }
-  const last = choices.at(-1);
-  if (last === undefined) throw new RangeError('nothing to pick from');
-  return last[0];
+/** Picks one of the choices, each as likely as its share of all weights. */
+export type Pick<T> = (random: Random) => T;
+
+export function createPick<T>(choices: ReadonlyArray<readonly [choice: T, weight: number]>): Pick<T> {
+  let total = 0;
+  const ends = choices.map(([choice, weight]) => {
+    total += weight;
+    return { choice, end: total };
+  });
+  return (random) => {
+    const at = random() * total;
+    let [low, high] = [0, ends.length - 1];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (at < (ends[middle]?.end ?? 0)) high = middle;
+      else low = middle + 1;
+    }
+    const picked = ends[low];
+    if (picked === undefined) throw new RangeError('there is nothing to pick from');
+    return picked.choice;
+  };
 }

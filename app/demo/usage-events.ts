@@ -4,7 +4,7 @@ import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import type { BodyOf } from './api-client.ts';
 import { type MeterKey, PLANS } from './catalogue.ts';
 import { type DemoCustomer, REGIONS, type Region } from './customers.ts';
-import { createRandom, pick, type Random } from './random.ts';
+import { createPick, createRandom, type Random } from './random.ts';
 
 export type DemoEvent = BodyOf<'usage.submitBatch'>['events'][number];
 
@@ -51,13 +51,14 @@ export function startOf(customer: DemoCustomer, nowMs: number): number {
 
 function eventTimes(customer: DemoCustomer, perDay: number, nowMs: number, random: Random): number[] {
   const fromMs = Math.max(nowMs - MONTH_DAYS * DAY_MS, startOf(customer, nowMs));
-  const slots: Array<readonly [startMs: number, weight: number]> = [];
+  const hours: Array<readonly [startMs: number, weight: number]> = [];
   for (let startMs = fromMs; startMs + HOUR_MS <= nowMs; startMs += HOUR_MS) {
-    slots.push([startMs, busyness(startMs, customer.region)]);
+    hours.push([startMs, busyness(startMs, customer.region)]);
   }
+  const pickHour = createPick(hours);
   const days = (nowMs - fromMs) / DAY_MS;
   const times = Array.from({ length: Math.round(perDay * days) }, () =>
-    Math.floor(pick(slots, random) + random() * HOUR_MS),
+    Math.floor(pickHour(random) + random() * HOUR_MS),
   );
   return times.sort((a, b) => a - b);
 }
@@ -80,21 +81,18 @@ function periodSum(times: number[], sizes: number[], periodStartMs: number): num
   return times.reduce((sum, atMs, at) => (atMs < periodStartMs ? sum : sum + (sizes[at] ?? 0)), 0);
 }
 
-const ENDPOINTS = [
+const pickEndpoint = createPick([
   ['/v1/documents', 5],
   ['/v1/search', 3],
   ['/v1/exports', 1],
-] as const;
-const MODELS = [
+]);
+const pickModel = createPick([
   ['small', 3],
   ['large', 1],
-] as const;
+]);
 
 function properties({ region: home }: DemoCustomer, meterKey: MeterKey, random: Random) {
-  const region = pick(
-    REGIONS.map((one) => [one, one === home ? AT_HOME : ELSEWHERE] as const),
-    random,
-  );
-  if (meterKey === 'ai-tokens') return { region, model: pick(MODELS, random) };
-  return { region, endpoint: pick(ENDPOINTS, random) };
+  const region = createPick(REGIONS.map((one) => [one, one === home ? AT_HOME : ELSEWHERE]))(random);
+  if (meterKey === 'ai-tokens') return { region, model: pickModel(random) };
+  return { region, endpoint: pickEndpoint(random) };
 }
