@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TSchema } from 'typebox';
 import { request } from 'undici';
+import { Defect, Transient } from '../../schemas/failures.ts';
 import type { ExactNumber } from '../../schemas/primitives/exact-json.ts';
 import type { Input, Output, Route } from '../../schemas/route.ts';
 import { type OperationId, ROUTES, type Routes } from '../../schemas/routes.ts';
@@ -21,7 +22,7 @@ interface Sent<Id extends OperationId> {
   key?: string;
 }
 
-/** Requests operations of the public API. Throws {@link RequestFailed} for a response that is no success. */
+/** Requests an operation of the public API. Throws Defect for a rejection, Transient without a response. */
 export type Call = <Id extends OperationId>(
   operationId: Id,
   sent?: Sent<Id>,
@@ -35,17 +36,13 @@ export interface ApiAccess {
   signal: AbortSignal;
 }
 
-export class RequestFailed extends Error {
-  override name = 'RequestFailed';
-}
-
 const ATTEMPTS_MAX = 60;
 const RETRY_AFTER_MS = 500;
 const ATTEMPT_TIMEOUT_MS = 15_000;
-/** Rate limits, a request in progress with the same key, and what is unavailable for a while. */
-const RETRIED = new Set([429, 502, 503, 504]);
+/** Codes of errors: what is not available for a while, and a request with the same key that still runs. */
+const RETRIED = new Set(['unavailable', 'overloaded', 'rate_limited', 'idempotency_key_in_use']);
 
-/** Repeats what may succeed later for half a minute and more. Every change is sent so that it is done once. */
+/** Repeats for half a minute and more what may succeed later: each change is sent so that it is done once. */
 export function createApiCall(access: ApiAccess): Call {
   return async (operationId, { params = {}, body, key } = {}) => {
     const route: Route = ROUTES[operationId];
@@ -55,11 +52,11 @@ export function createApiCall(access: ApiAccess): Call {
     );
     const sent = { method: route.method, path, key, body: bodyText(route.body, body) };
     for (let attempt = 1; ; attempt += 1) {
-      const { status, text, why } = await send(access, sent);
-      if (status >= 200 && status < 300) return text === '' ? {} : JSON.parse(text);
+      const { text, mayRetry, why } = await send(access, sent);
+      if (text !== undefined) return JSON.parse(text || '{}');
       access.signal.throwIfAborted();
-      const mayRetry = status === 0 || RETRIED.has(status);
-      if (!mayRetry || attempt === ATTEMPTS_MAX) throw new RequestFailed(`${operationId}: ${why}`);
+      if (!mayRetry) throw new Defect(`${operationId}: ${why}`);
+      if (attempt === ATTEMPTS_MAX) throw new Transient('api_unavailable', `${operationId}: ${why}`);
       await delay(RETRY_AFTER_MS, undefined, { signal: access.signal });
     }
   };
@@ -76,8 +73,15 @@ interface SentRequest {
   body: string | undefined;
 }
 
-/** Status 0 stands for no response. */
-async function send({ url, secretKey, signal }: ApiAccess, { method, path, key, body }: SentRequest) {
+interface Outcome {
+  /** The body of a success. */
+  text?: string;
+  mayRetry?: boolean;
+  why?: string;
+}
+
+async function send(access: ApiAccess, { method, path, key, body }: SentRequest): Promise<Outcome> {
+  const { url, secretKey, signal } = access;
   try {
     const response = await request(`${url()}${path}`, {
       method,
@@ -89,9 +93,14 @@ async function send({ url, secretKey, signal }: ApiAccess, { method, path, key, 
       body: body ?? null,
       signal: AbortSignal.any([signal, AbortSignal.timeout(ATTEMPT_TIMEOUT_MS)]),
     });
-    const text = await response.body.text();
-    return { status: response.statusCode, text, why: `${response.statusCode} ${text}` };
+    return outcomeOf(response.statusCode, await response.body.text());
   } catch (error) {
-    return { status: 0, text: '', why: String(error) };
+    return { mayRetry: true, why: String(error) };
   }
+}
+
+function outcomeOf(status: number, text: string): Outcome {
+  if (status >= 200 && status < 300) return { text };
+  const code = /"code":"(\w+)"/.exec(text)?.[1] ?? '';
+  return { mayRetry: RETRIED.has(code), why: `${status} ${text}` };
 }

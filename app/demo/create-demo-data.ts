@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { PrivateTargets } from '../../infra/platform/private-targets.ts';
+import { Defect } from '../../schemas/failures.ts';
 import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
-import { type Call, RequestFailed } from './api-client.ts';
+import type { Call } from './api-client.ts';
 import { createCatalogue } from './create-catalogue.ts';
 import { createAgreements, createCustomers, moveSubscriptions } from './create-customers.ts';
 import { createFunnel } from './create-funnel.ts';
@@ -30,7 +31,7 @@ export async function createDemoData({ call, nowMs, webhookTargets }: DemoData):
   return { events };
 }
 
-/** A port that no server listens on, and where loopback addresses are not allowed, a name that never exists. */
+/** A port that no server listens on; where loopback addresses are not allowed, a name that never exists. */
 const UNREACHABLE: Record<PrivateTargets, string> = {
   all: 'http://127.0.0.1:9',
   loopback: 'http://127.0.0.1:9',
@@ -68,7 +69,7 @@ async function sendUsage(call: Call, nowMs: number): Promise<number> {
     const batch = events.slice(from, from + USAGE_LIMITS.batchItemsMax);
     const { results } = await call('usage.submitBatch', { body: { events: batch } });
     const faulty = results.find(({ error }) => error !== undefined && error.code !== TOO_OLD);
-    if (faulty) throw new RequestFailed(`usage.submitBatch: ${faulty.error?.code} ${faulty.error?.message}`);
+    if (faulty) throw new Defect(`usage.submitBatch: ${faulty.error?.code} ${faulty.error?.message}`);
   }
   return events.length;
 }

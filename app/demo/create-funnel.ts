@@ -20,7 +20,7 @@ function sessionName(at: number): string {
   return `demo-visit-${at + 1}`;
 }
 
-/** What the pricing page reported, before the customers subscribed: the first visits led to a subscription. */
+/** What the pricing page reported before the customers subscribed: the first visits led to that. */
 export async function createFunnel(call: Call, planIds: ReadonlyMap<PlanKey, string>): Promise<void> {
   const bought = new Map(CUSTOMERS.map((customer) => [sessionOf(customer), customer.plan]));
   const visits = Array.from({ length: VIEWS }, (_, at) => at);

@@ -3,11 +3,11 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { readFact } from '../../domain/store/installation.ts';
+import { Defect } from '../../schemas/failures.ts';
 import { listen } from '../../tests/support/listen.ts';
 import { SILENT } from '../../tests/support/silent-log.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
 import { testPool } from '../../tests/support/test-pool.ts';
-import { RequestFailed } from './api-client.ts';
 import { DATA_DONE, fillDemoWorkspace } from './demo-data.ts';
 import { DATA_DUE, ensureDemoWorkspace } from './demo-workspace.ts';
 
@@ -28,17 +28,17 @@ async function firstStart({ withData = true } = {}) {
   return { pool, file, keys, sent, fill };
 }
 
-test('it requests with the test key of the workspace, and a failure leaves it to the next start', async () => {
+test("it requests with the workspace's test key, and a failure leaves it to the next start", async () => {
   const { pool, keys, sent, fill } = await firstStart();
   const first = ['POST', '/api/v1/meters', `Bearer ${keys?.test.secret}`, 'demo/meter/api-calls'];
-  await expect(fill()).rejects.toThrow(RequestFailed);
+  await expect(fill()).rejects.toThrow(Defect);
   expect(await readFact(pool, DATA_DONE)).toBeUndefined();
   await expect(fill()).rejects.toThrow('meters.create: 400 rejected');
   expect(sent).toEqual([first, first]);
 });
 
 /** Red when the data are made at each start, in a workspace of an earlier release, or without its keys. */
-test('nothing is requested once it is done, where it is not due, and where the keys were removed', async () => {
+test('nothing is requested once it is done, where it is not due, or the keys were removed', async () => {
   const done = await firstStart();
   await done.pool.query('INSERT INTO installation (name, value) VALUES ($1, $2)', [DATA_DONE, '']);
   const notDue = await firstStart({ withData: false });

@@ -56,7 +56,7 @@ export function startDemoData(deps: DemoDataDeps): DemoDataJob {
   };
 }
 
-/** Throws {@link RequestFailed}; what is done stays done. */
+/** Throws Defect or Transient; what is done stays done. */
 export async function fillDemoWorkspace(
   { pool, log, file, webhookTargets }: DemoDataDeps,
   access: { url(): string; signal: AbortSignal },

@@ -112,7 +112,7 @@ test('a first start fills test mode, and shows what there is to see', async () =
 /** One that is down has an attempt, one that was switched off is held. */
 async function deliveries(instance: Instance) {
   const { data } = (await get(instance, 'webhooks/endpoints')) as { data: Array<{ id: string }> };
-  const lists = data.map(({ id }) => get(instance, `webhooks/endpoints/${id}/deliveries`));
+  const lists = data.map(({ id }) => get(instance, `webhooks/endpoints/${id}/deliveries?pageSize=100`));
   const all = (await Promise.all(lists)).flatMap((list) => list.data as Array<Record<string, unknown>>);
   return {
     held: all.some(({ status }) => status === 'held'),

@@ -16,7 +16,7 @@ export interface DemoDeps {
 }
 
 const FACT = 'demo_workspace';
-/** The time that its data are relative to. Installations of earlier releases do not have it: nothing is due. */
+/** The time that its data are relative to. Installations of earlier releases lack it: nothing is due. */
 export const DATA_DUE = 'demo_data_due';
 
 /**

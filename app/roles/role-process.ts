@@ -25,7 +25,7 @@ export interface ReadyMessage {
   port?: number;
 }
 
-/** From the supervisor, each time that one becomes ready and all of them have been: what each reported last. */
+/** From the supervisor, each time that one becomes ready and all have been: what each reported last. */
 export interface AllReadyMessage {
   type: 'all-ready';
   ready: Record<string, ReadyMessage>;
