@@ -26,7 +26,7 @@ export interface ChildEvents {
 
 export interface SupervisedChild {
   /** Sends it a message, if it runs. */
-  tell(message: AllReadyMessage): void;
+  notify(message: AllReadyMessage): void;
   /** Resolves when it has ended, by force after `stopTimeoutMs`. */
   stop(): Promise<void>;
   /** SIGKILL at once. */
@@ -96,13 +96,13 @@ export function superviseChild(spec: ChildSpec, { log, onReady, onGivenUp }: Chi
     clearTimeout(late);
   }
 
-  function tell(message: AllReadyMessage): void {
-    // One that has just ended is started again, and told again.
-    if (running?.connected) running.send(message, () => undefined);
-  }
-
   run();
-  return { tell, stop, force: () => void running?.kill('SIGKILL') };
+  return { notify: (message) => send(running, message), stop, force: () => void running?.kill('SIGKILL') };
+}
+
+/** One that has just ended is started again, and notified again. */
+function send(child: ChildProcess | undefined, message: AllReadyMessage): void {
+  if (child?.connected) child.send(message, () => undefined);
 }
 
 function isReady(message: unknown): message is ReadyMessage {

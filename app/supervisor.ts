@@ -38,7 +38,7 @@ export function startSupervisor({ children, log, onReady }: SupervisorOptions): 
         messages.set(spec.name, message);
         if (messages.size < children.length) return;
         for (const child of supervised)
-          child.tell({ type: 'all-ready', ready: Object.fromEntries(messages) });
+          child.notify({ type: 'all-ready', ready: Object.fromEntries(messages) });
         if (announced) return;
         announced = true;
         onReady(messages);

@@ -22,9 +22,8 @@ export const FEATURES: Array<BodyOf<'features.create'>> = [
   { key: 'audit-export', name: 'Audit log export', type: 'boolean' },
 ];
 
-export const ADDON_KEY = 'extra-seats';
 export const ADDON = {
-  created: { key: ADDON_KEY, name: 'Extra seats' },
+  created: { key: 'extra-seats', name: 'Extra seats' },
   entitlements: [{ featureKey: 'seats', value: 1 }],
   prices: [
     { key: 'extra-seat', currency: 'EUR', interval: 'month', model: 'flat', amount: 9 },

@@ -16,7 +16,7 @@ async function firstStart(): Promise<Instance> {
   return instance;
 }
 
-/** The database may be away for a moment. */
+/** While Postgres is unavailable there are no rows. */
 async function query<Row extends object>(instance: Instance, sql: string, values: unknown[] = []) {
   return await queryOnce<Row>(instance.postgresUrl(), sql, values).catch(() => []);
 }
@@ -120,7 +120,7 @@ async function deliveries(instance: Instance) {
   };
 }
 
-/** Red when an interrupted one is begun anew, is given up, or its requests create a second time. */
+/** Red when an interrupted start is given up, or its requests create a second time. */
 test('it is continued after a kill at any time, and everything is there once', async () => {
   const instance = await firstStart();
   await atLeast(instance, 'meters', 1);
