@@ -63,8 +63,8 @@ test('it is ready once, when every child is, with what each reported', async () 
 /** Red when they are notified once: one that was started again waits for what it needs to know. */
 test('each time that all are ready, every child is notified of what each reported', async () => {
   const { child, pids } = programs();
-  const hears = `process.on('message', ({ type, ready }) => write([type, ready.b.port].join(':')));`;
-  const { onReady } = supervise([child('a', hears, READY), child('b', READY)]);
+  const reports = `process.on('message', ({ type, ready }) => write([type, ready.b.port].join(':')));`;
+  const { onReady } = supervise([child('a', reports, READY), child('b', READY)]);
   await vi.waitFor(() => expect(pids('a all-ready:7')).toHaveLength(1), WITHIN);
   const [first = 0] = pids('a started');
   signal(first, 'SIGKILL');
