@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Pool } from 'pg';
+import { parseApiKey } from '../domain/rules/api-key.ts';
 import { keepFact, readFact } from '../domain/store/installation.ts';
 import { newWorkspaceKeys, type WorkspaceKeys, writeWorkspace } from '../domain/workspace.ts';
 import { syncDirectory, writeDurably } from '../infra/platform/durable-file.ts';
@@ -63,6 +64,17 @@ export function demoGreeting(keys: WorkspaceKeys, baseUrl: string, file: string)
     `  curl ${baseUrl}/api/v1/usage/ada/api_calls ${auth}`,
     '',
   ].join('\n');
+}
+
+/** The publishable key of its test mode, which a page may show; undefined without a file of keys. */
+export function readDemoKey(file: string): string | undefined {
+  try {
+    const { test } = Object(JSON.parse(readFileSync(file, 'utf8'))) as Partial<WorkspaceKeys>;
+    const key = test?.publishable ?? '';
+    return parseApiKey(key) ? key : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Undefined when there are no keys: then they are not those of any workspace. */

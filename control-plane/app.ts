@@ -19,7 +19,8 @@ import { withLocalInvalidation } from './entitlements/cache/local-invalidation.t
 import { createCachedChecks } from './entitlements/check/cached-checks.ts';
 import { createCheckEntitlements } from './entitlements/check/check-entitlements.ts';
 import { createCheckFastPath } from './entitlements/check/check-fast-path.ts';
-import { createGraphqlHandler } from './graphql/graphql.ts';
+import { createGraphiqlPages } from './graphql/graphiql-page.ts';
+import { withGraphql } from './graphql/with-graphql.ts';
 import { createReadiness, type LagLimits } from './health/readiness.ts';
 import { createShownReadiness } from './health/shown-readiness.ts';
 import { createAuthorise } from './http/auth.ts';
@@ -34,7 +35,9 @@ import { addonHandlers } from './routes/addons.ts';
 import { createApiKeyHandlers } from './routes/api-keys.ts';
 import { auditLogHandlers } from './routes/audit-log.ts';
 import { budgetHandlers } from './routes/budgets.ts';
+import { createCostHandlers } from './routes/cost.ts';
 import { creditHandlers } from './routes/credits.ts';
+import { createCustomerTokenHandlers } from './routes/customer-tokens.ts';
 import { customerHandlers } from './routes/customers.ts';
 import { cachedEntitlementResponses, createEntitlementHandlers } from './routes/entitlements.ts';
 import { featureHandlers } from './routes/features.ts';
@@ -43,11 +46,12 @@ import { createIntegrationHandlers } from './routes/integrations.ts';
 import { meterHandlers } from './routes/meters.ts';
 import { overrideHandlers } from './routes/overrides.ts';
 import { planHandlers } from './routes/plans.ts';
-import { pricingHandlers } from './routes/pricing.ts';
+import { createPricingHandlers } from './routes/pricing.ts';
 import { processorEventHandlers } from './routes/processor-events.ts';
 import { createProcessorWebhookHandlers } from './routes/processor-webhooks.ts';
 import { productHandlers } from './routes/products.ts';
 import { createServicePages } from './routes/service.ts';
+import { simulationHandlers } from './routes/simulations.ts';
 import { subscriptionHandlers } from './routes/subscriptions.ts';
 import { createUsageHandlers } from './routes/usage.ts';
 import { usageLevelHandlers } from './routes/usage-levels.ts';
@@ -56,6 +60,7 @@ import { webhookDeliveryHandlers } from './routes/webhook-deliveries.ts';
 import { createWebhookHandlers } from './routes/webhooks.ts';
 import { workspaceHandlers } from './routes/workspace.ts';
 import type { Freshness } from './usage/freshness.ts';
+import { createWidgetPages } from './widget/widget-pages.ts';
 
 export interface AppDeps {
   pool: Pool;
@@ -67,6 +72,8 @@ export interface AppDeps {
   firstCalls: FirstCallStamp;
   lastUsed: LastUsedStamp;
   keys: KeyCache;
+  /** The keys that create customer tokens, by id. */
+  tokenIssuers: KeyCache;
   entitlementCache: EntitlementCache;
   /** Invalidates the caches of this process after it has committed a change. */
   invalidate: (channel: string, payload: string) => void;
@@ -82,6 +89,8 @@ export interface AppOptions {
   rateLimits?: RateLimits;
   /** Which callers see metrics and the details of readiness. Default: all of them. */
   access?: OperatorAccess;
+  /** The publishable key of the demo workspace's test mode, where there is one. Default: there is none. */
+  demoKey?: () => string | undefined;
   /** Private addresses that webhooks may reach in addition to public ones. Default: none. */
   webhookTargets?: PrivateTargets;
 }
@@ -91,55 +100,50 @@ export interface AppOptions {
  */
 export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListener {
   const { lagLimits, rateLimits = {}, webhookTargets = 'none', access = OPEN_ACCESS } = options;
-  const { pool, warehouse, freshness, logId, secrets, clock, log, metrics } = deps;
-  const readiness = createReadiness({
-    pool,
-    warehouse,
-    freshness,
-    logId,
-    jobWatch: deps.jobWatch,
-    ...(lagLimits ? { limits: lagLimits } : {}),
-  });
+  const { pool, warehouse, freshness, secrets, clock, log, metrics } = deps;
+  const health = createReadiness({ ...deps, ...(lagLimits ? { limits: lagLimits } : {}) });
+  const readiness = createShownReadiness(health, access);
   const customerGrantsReads = createCustomerGrantsReads();
   const checkEntitlements = createCheckEntitlements({ warehouse, freshness, customerGrantsReads });
   const checks = createCachedChecks({ ...deps.entitlementCache, customerGrantsReads, checkEntitlements });
   const takeRequest = createRateLimit(clock, rateLimits);
-  const handlers = {
-    ...customerHandlers,
-    ...creditHandlers,
-    ...overrideHandlers,
-    ...budgetHandlers,
-    ...productHandlers,
-    ...planHandlers,
-    ...featureHandlers,
-    ...addonHandlers,
-    ...meterHandlers,
-    ...createIntegrationHandlers(secrets),
-    ...createProcessorWebhookHandlers({ ...secrets, metrics: createProcessorMetrics(metrics) }),
-    ...processorEventHandlers,
-    ...funnelHandlers,
-    ...pricingHandlers,
-    ...createWebhookHandlers({ sealingKey: secrets.sealingKey, privateTargets: webhookTargets }),
-    ...webhookDeliveryHandlers,
-    ...createApiKeyHandlers(secrets),
-    ...workspaceHandlers,
-    ...auditLogHandlers,
-    ...subscriptionHandlers,
-    ...createEntitlementHandlers({ customerGrantsReads, checks }),
-    ...createUsageHandlers({ warehouse, freshness }),
-    ...usageLevelHandlers,
-    ...createUsageLiveHandlers(deps),
-  };
-  const shownReadiness = createShownReadiness(readiness, access);
-  const graphql = createGraphqlHandler({
-    ...{ pool, warehouse, freshness, customerGrantsReads, checks, handlers, log },
-    counters: deps.entitlementCache.counters,
-    readiness: (authorization) => shownReadiness({ authorization }),
-  });
+  const reading = { ...deps, customerGrantsReads, checks, readiness };
   const operations = createOperations({
-    handlers: { ...handlers, ...graphql },
-    pages: createServicePages({ readiness: shownReadiness, metrics, access }),
-    authorise: createAuthorise({ ...deps, nowMs: clock.nowMs }),
+    handlers: withGraphql(reading, {
+      ...customerHandlers,
+      ...createCustomerTokenHandlers(secrets),
+      ...creditHandlers,
+      ...overrideHandlers,
+      ...budgetHandlers,
+      ...productHandlers,
+      ...planHandlers,
+      ...featureHandlers,
+      ...addonHandlers,
+      ...meterHandlers,
+      ...createIntegrationHandlers(secrets),
+      ...createProcessorWebhookHandlers({ ...secrets, metrics: createProcessorMetrics(metrics) }),
+      ...processorEventHandlers,
+      ...funnelHandlers,
+      ...createPricingHandlers(),
+      ...createWebhookHandlers({ sealingKey: secrets.sealingKey, privateTargets: webhookTargets }),
+      ...webhookDeliveryHandlers,
+      ...createApiKeyHandlers(secrets),
+      ...workspaceHandlers,
+      ...auditLogHandlers,
+      ...subscriptionHandlers,
+      ...createEntitlementHandlers({ customerGrantsReads, checks }),
+      ...createUsageHandlers({ warehouse, freshness }),
+      ...createCostHandlers({ warehouse, freshness, customerGrantsReads }),
+      ...simulationHandlers,
+      ...usageLevelHandlers,
+      ...createUsageLiveHandlers(deps),
+    }),
+    pages: {
+      ...createServicePages({ readiness, metrics, access }),
+      ...createGraphiqlPages(),
+      ...createWidgetPages(options),
+    },
+    authorise: createAuthorise({ ...deps, ...secrets, nowMs: clock.nowMs }),
     takeRequest,
     inPlace: createRequestPlaces(),
     runChange: withLocalInvalidation(createRunChange(pool, secrets.sealingKey), deps.invalidate),

@@ -27,7 +27,7 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const PRODUCT = {
   dist: join(ROOT, 'dist'),
   rooms: ['schemas', 'infra', 'domain', 'ingest', 'aggregator', 'control-plane', 'delivery', 'app'],
-  pages: ['console'],
+  pages: ['console', 'widget'],
   settings: join(ROOT, 'tools', 'tsconfig.build.json'),
 };
 const EVERYTHING = {

@@ -29,6 +29,7 @@ const GATES = [
   // More checkers than one check what several files share more than once, and the cores are taken.
   ['tsc', program('tsc'), ['--noEmit', '-p', '.', '--singleThreaded']],
   ['tsc of the console', program('tsc'), ['--noEmit', '-p', 'console', '--singleThreaded']],
+  ['tsc of the widget', program('tsc'), ['--noEmit', '-p', 'widget', '--singleThreaded']],
   ['knip', program('knip'), []],
 ];
 

@@ -18,8 +18,8 @@ interface GraphqlBody<T> {
 const PARTLY = 200;
 
 /**
- * Reads by GraphQL; undefined as a query reads nothing yet. What the key may not see is null, and `error` then
- * says what.
+ * Reads by GraphQL; undefined as a query reads nothing yet. What the key may not see is null, and `error`
+ * then says what.
  */
 export function useQuery<T, V extends Record<string, unknown>>(
   query: GraphqlQuery<T, V> | undefined,

@@ -60,7 +60,7 @@ builder.queryFields((t) => ({
     type: Health,
     authScopes: { as: 'service.readiness' },
     complexity: 20,
-    resolve: (_, _args, { deps, headers }) => deps.readiness(headers.authorization),
+    resolve: (_, _args, { deps, headers }) => deps.readiness({ authorization: headers.authorization }),
   }),
   auditLog: t.field({
     type: AuditLog,
@@ -82,6 +82,9 @@ builder.queryFields((t) => ({
       return rootPage(context, { name: 'auditLog', list, shown: shownAuditEntry }, args);
     },
   }),
+}));
+
+builder.queryFields((t) => ({
   apiKeys: t.field({
     type: ApiKeys,
     description: 'Newest first, without their texts.',

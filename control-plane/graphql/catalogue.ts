@@ -54,6 +54,9 @@ builder.queryFields((t) => ({
     args: { id: t.arg.id({ required: true, description: "The plan's id or key." }) },
     resolve: (_, { id }, context) => readAs(context, 'plans.retrieve', { params: { planId: id } }),
   }),
+}));
+
+builder.queryFields((t) => ({
   features: t.field({
     type: Features,
     description: 'Newest first.',
@@ -88,6 +91,9 @@ builder.queryFields((t) => ({
     args: { id: t.arg.id({ required: true, description: "The add-on's id or key." }) },
     resolve: (_, { id }, context) => readAs(context, 'addons.retrieve', { params: { addonId: id } }),
   }),
+}));
+
+builder.queryFields((t) => ({
   meters: t.field({
     type: Meters,
     description: 'Newest first.',
@@ -117,7 +123,7 @@ builder.objectFields(Plan, (t) => ({
     description: 'By feature key.',
     authScopes: { as: 'plans.retrieveEntitlements' },
     args: versionArg,
-    complexity: { field: 50, multiplier: 10 },
+    complexity: { field: 20, multiplier: 10 },
     resolve: async (plan, args, { loaders }) => {
       const place = requestedVersion(plan, checkedQuery('plans.retrieveEntitlements', args));
       return shownEntitlements(await loaders.planEntitlements.load(place));
@@ -127,7 +133,7 @@ builder.objectFields(Plan, (t) => ({
     type: [Price],
     authScopes: { as: 'plans.retrievePrices' },
     args: versionArg,
-    complexity: { field: 50, multiplier: 10 },
+    complexity: { field: 20, multiplier: 10 },
     resolve: async (plan, args, { loaders }) => {
       const place = requestedVersion(plan, checkedQuery('plans.retrievePrices', args));
       return shownPrices(await loaders.planPrices.load(place));

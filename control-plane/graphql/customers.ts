@@ -104,6 +104,9 @@ builder.objectFields(Customer, (t) => ({
     resolve: ({ id: customerId }, { featureKeys }, context) =>
       context.loaders.decisions.load({ customerId, featureKeys: featureKeys ?? undefined }),
   }),
+}));
+
+builder.objectFields(Customer, (t) => ({
   credits: t.field({
     type: Credits,
     authScopes: { as: 'credits.retrieve' },

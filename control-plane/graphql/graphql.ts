@@ -1,14 +1,16 @@
-import { type ExecutionResult, GraphQLError } from 'graphql';
+import { type DocumentNode, type ExecutionResult, GraphQLError } from 'graphql';
 import { createLRUCache, createYoga, type Plugin, useExecutionCancellation } from 'graphql-yoga';
 import type { Logger } from 'pino';
+import { throwTransient } from '../../infra/postgres/unavailable.ts';
 import { Rejected } from '../../schemas/failures.ts';
 import type { GraphqlRequest, GraphqlResponse } from '../../schemas/resources/graphql.ts';
 import type { Handlers } from '../http/request-context.ts';
 import { createTenantSemaphore, type SemaphoreLimits } from '../http/tenant-semaphore.ts';
-import type { GraphqlContext, GraphqlDeps } from './graphql-context.ts';
+import type { GraphqlContext } from './graphql-context.ts';
 import { graphqlSchema } from './graphql-schema.ts';
 import { createLoaders } from './loaders.ts';
 import { checkLimits } from './query-limits.ts';
+import type { GraphqlDeps, ReadContext } from './read-context.ts';
 import { shownError } from './shown-errors.ts';
 
 /** For one request. */
@@ -27,24 +29,26 @@ const TURNS: SemaphoreLimits = {
 };
 
 /** Parsed and validated queries: those of a page are few, and the same again and again. */
-const DOCUMENTS_KEPT = 200;
+const DOCUMENTS_KEPT = 100;
+/** A longer one takes megabytes once it is parsed, and is parsed each time. */
+const KEPT_CHARS_MAX = 4_096;
 
-/** Serves `POST /graphql`: the reads of the REST API, as a graph. */
-export function createGraphqlHandler(deps: GraphqlDeps & { log: Logger }): Pick<Handlers, 'graphql.query'> {
+/** Serves `POST /graphql`: what the operations of the REST API read, as a graph. */
+export function createGraphql(
+  deps: GraphqlDeps & { log: Logger },
+  timeoutMs = TIMEOUT_MS,
+): Handlers['graphql.query'] {
   const yoga = createServer();
   const turns = createTenantSemaphore(TURNS, 'reads of GraphQL queries');
 
-  return {
-    'graphql.query': async (requested, { body }) => {
-      const context = { ...requested, db: deps.pool, deps, inTurn: turnsOf(requested.environment) };
-      const whole = { ...context, loaders: createLoaders(context) };
-      return run(yoga, body, { context: whole, log: deps.log });
-    },
+  return async (requested, { body }) => {
+    // Drivers throw bare errors, as the executor does for a fault of ours: here it is known which is which.
+    const inTurn: ReadContext['inTurn'] = (read) =>
+      turns.run(requested.environment, read).catch(throwTransient);
+    const reading = { ...requested, db: deps.pool, deps, inTurn };
+    const context = { ...reading, loaders: createLoaders(reading) };
+    return run(yoga, body, { context, log: deps.log, timeoutMs });
   };
-
-  function turnsOf(environment: string): GraphqlContext['inTurn'] {
-    return (read) => turns.run(environment, read);
-  }
 }
 
 type Server = ReturnType<typeof createServer>;
@@ -59,11 +63,21 @@ function createServer() {
     // The errors of all its steps are masked at the end.
     maskedErrors: false,
     parserAndValidationCache: {
-      documentCache: createLRUCache({ max: DOCUMENTS_KEPT }),
-      errorCache: createLRUCache({ max: DOCUMENTS_KEPT }),
+      documentCache: createDocumentCache(),
+      errorCache: { get: () => undefined, set: () => undefined },
     },
     plugins: [useExecutionCancellation(), withinLimits],
   });
+}
+
+function createDocumentCache() {
+  const documents = createLRUCache<DocumentNode>({ max: DOCUMENTS_KEPT });
+  return {
+    get: (query: string) => documents.get(query),
+    set(query: string, document: DocumentNode) {
+      if (query.length <= KEPT_CHARS_MAX) documents.set(query, document);
+    },
+  };
 }
 
 const withinLimits: Plugin<GraphqlContext> = {
@@ -81,10 +95,10 @@ const withinLimits: Plugin<GraphqlContext> = {
 async function run(
   yoga: Server,
   { query, operationName, variables }: GraphqlRequest,
-  { context, log }: { context: GraphqlContext; log: Logger },
+  { context, log, timeoutMs }: { context: GraphqlContext; log: Logger; timeoutMs: number },
 ): Promise<GraphqlResponse> {
   const params = { query, ...(operationName ? { operationName } : {}), ...(variables ? { variables } : {}) };
-  const { data, errors } = await inTime(async (signal) => {
+  const { data, errors } = await inTime(timeoutMs, async (signal) => {
     const request = new Request('http://graphql.invalid/graphql', { method: 'POST', signal });
     return (await yoga.getResultForParams({ params, request }, context as never)) as ExecutionResult;
   });
@@ -97,16 +111,16 @@ async function run(
 }
 
 /** Throws Rejected when it takes too long. What is read by then is bounded by itself, and not waited for. */
-async function inTime<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+async function inTime<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   const begun = work(controller.signal);
   begun.catch(() => undefined);
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      reject(tooSlow());
+      reject(tooSlow(timeoutMs));
       controller.abort();
-    }, TIMEOUT_MS);
+    }, timeoutMs);
   });
   try {
     return await Promise.race([begun, late]);
@@ -115,7 +129,7 @@ async function inTime<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> 
   }
 }
 
-function tooSlow(): Rejected {
-  const message = `The query took longer than ${TIMEOUT_MS / 1000} s. Ask for less, or retry the request.`;
+function tooSlow(timeoutMs: number): Rejected {
+  const message = `The query took longer than ${timeoutMs / 1000} s. Ask for less, or retry the request.`;
   return new Rejected('unavailable', message);
 }

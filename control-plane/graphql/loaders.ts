@@ -32,13 +32,12 @@ import {
 import { listEndpoints, type WebhookEndpointRow } from '../store/webhook-endpoints.ts';
 import { findEventsById } from '../store/webhook-events.ts';
 import { type CounterQuestion, readCountersOfMany } from '../usage/counters-of-many.ts';
-import type { GraphqlContext } from './graphql-context.ts';
+import type { ReadContext } from './read-context.ts';
 
 type Row = PlacedRow<Record<string, unknown>>;
-type Context = Omit<GraphqlContext, 'loaders'>;
 
 /**
- * The look-ups of one request. Those of all objects of one level are read together, so that the number of
+ * The reads of one request. Those of all objects of one level are read together, so that the number of
  * statements grows with the depth of a query and not with its objects.
  */
 export interface Loaders {
@@ -61,11 +60,11 @@ export interface Loaders {
   counters: DataLoader<CounterQuestion, UsageCounter, string>;
 }
 
-export function createLoaders(context: Context): Loaders {
+export function createLoaders(context: ReadContext): Loaders {
   return { ...listLoaders(context), ...rowLoaders(context), ...customerLoaders(context) };
 }
 
-function listLoaders({ db, inTurn }: Context) {
+function listLoaders({ db, inTurn }: ReadContext) {
   return {
     rows: new DataLoader<{ list: List; slice: Slice }, Row[], string>(
       (keys) => Promise.all(keys.map(({ list, slice }) => inTurn(() => readSlice<Row>(db, list, slice)))),
@@ -105,7 +104,7 @@ function listLoaders({ db, inTurn }: Context) {
   };
 }
 
-function rowLoaders({ db, environment, inTurn }: Context) {
+function rowLoaders({ db, environment, inTurn }: ReadContext) {
   return {
     customers: new DataLoader<string, CustomerRow | undefined>(async (ids) => {
       const rows = await inTurn(() => findCustomersById(db, environment, ids));
@@ -153,7 +152,7 @@ function rowLoaders({ db, environment, inTurn }: Context) {
   };
 }
 
-function customerLoaders(context: Context) {
+function customerLoaders(context: ReadContext) {
   const { db, environment, nowMs, inTurn, deps } = context;
   return {
     credits: new DataLoader<string, CreditsRow[]>(async (ids) => {
@@ -161,7 +160,7 @@ function customerLoaders(context: Context) {
       return ids.map((id) => rows.filter(({ customerId }) => customerId === id));
     }),
     decisions: new DataLoader<DecisionsQuestion, EntitlementDecision[], string>(
-      (questions) => inTurn(() => decideForMany(deps, context, questions)),
+      (questions) => inTurn(() => decideForMany({ ...deps, ...deps.entitlementCache }, context, questions)),
       { cacheKeyFn: JSON.stringify, maxBatchSize: CUSTOMERS_TOGETHER },
     ),
     counters: new DataLoader<CounterQuestion, UsageCounter, string>(
@@ -195,7 +194,7 @@ async function byGroup<Key, Value>(
   });
   await Promise.all(reads);
   return keys.map((key) => {
-    if (!values.has(key)) throw new Defect('a look-up has no result');
+    if (!values.has(key)) throw new Defect('a read has no result');
     return values.get(key) as Value;
   });
 }

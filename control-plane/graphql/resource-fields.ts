@@ -51,6 +51,7 @@ function fieldsOf(
       type,
       nullable: !isThere,
       ...(member.description === undefined ? {} : { description: member.description }),
+      extensions: { isMember: true },
       resolve: (parent: Record<string, unknown>) => parent[name],
     });
   }

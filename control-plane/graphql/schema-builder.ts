@@ -3,7 +3,7 @@ import ComplexityPlugin from '@pothos/plugin-complexity';
 import RelayPlugin from '@pothos/plugin-relay';
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth';
 import { getNamedType, isLeafType } from 'graphql';
-import { Rejected } from '../../schemas/failures.ts';
+import { Defect, Rejected } from '../../schemas/failures.ts';
 import type { Route } from '../../schemas/route.ts';
 import { type OperationId, ROUTES } from '../../schemas/routes.ts';
 import { EVERY_SCOPE } from '../../schemas/scopes.ts';
@@ -84,7 +84,10 @@ function mayRequest({ scopes }: Pick<RequestContext, 'scopes'>, operationId: Ope
   return scopes.includes(access) || scopes.includes(EVERY_SCOPE);
 }
 
+/** A field names one operation, in a list of what would do. */
 function scopeOf(failure: object): string {
-  const { parameter } = failure as { parameter?: OperationId };
-  return parameter === undefined ? 'of another operation' : ROUTES[parameter].access;
+  const { failures = [] } = failure as { failures?: Array<{ parameter?: OperationId }> };
+  const operationId = failures[0]?.parameter;
+  if (operationId === undefined) throw new Defect('a field was denied that needs no operation');
+  return ROUTES[operationId].access;
 }

@@ -1,5 +1,4 @@
 import { GraphQLError } from 'graphql';
-import { asTransient } from '../../infra/postgres/unavailable.ts';
 import type { ErrorCode, Rejection } from '../../schemas/error-codes.ts';
 import { Rejected, Transient } from '../../schemas/failures.ts';
 
@@ -10,7 +9,7 @@ import { Rejected, Transient } from '../../schemas/failures.ts';
 export function shownError(error: unknown, onUnexpected: (error: unknown) => void): GraphQLError {
   const cause = causeOf(error);
   if (cause instanceof Rejected) return withCode(error, cause.rejection);
-  if (asTransient(cause) instanceof Transient) return withCode(error, UNAVAILABLE);
+  if (cause instanceof Transient) return withCode(error, UNAVAILABLE);
   // The query itself, or a variable: graphql's messages name what is wrong with it, and nothing of ours.
   if (cause instanceof GraphQLError)
     return withCode(error, { code: 'invalid_request', message: messageOf(error) });

@@ -81,6 +81,9 @@ builder.objectFields(Customer, (t) => ({
       return context.loaders.counters.load({ customerId, meter, ...wishOf(context, args) });
     },
   }),
+}));
+
+builder.objectFields(Customer, (t) => ({
   breakdown: t.field({
     type: Breakdown,
     description: 'Sorted by total, largest first.',

@@ -29,7 +29,7 @@ const Events = connectionType('WebhookEvent', WebhookEvent);
 /** Each has a body. */
 const EVENT_COST = 5;
 /** At most ten, each with texts of some KiB. */
-const ATTEMPTS_COST = 100;
+const ATTEMPTS_COST = 20;
 
 builder.queryFields((t) => ({
   webhookEndpoints: t.field({

@@ -1,22 +1,16 @@
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { DOCS_START, DOCS_STYLE } from './docs-assets.ts';
+import { createHashedAssets, type HashedAssets, SCRIPT, STYLE } from './hashed-assets.ts';
 
 /**
  * The description as a page for people: Swagger UI from its npm package, and a form for the API key, all
- * from our own origin. An asset's name carries a hash of its content, so that browsers may cache it forever.
+ * from our own origin.
  */
 export interface DocsPage {
   html: string;
-  /** By the last part of their path; no other path is served. */
-  assets: ReadonlyMap<string, DocsAsset>;
-}
-
-export interface DocsAsset {
-  mediaType: string;
-  content: Buffer;
+  assets: HashedAssets;
 }
 
 /** Nothing is loaded from, run from, framed by or sent to another site. Swagger UI's icons are data URLs. */
@@ -33,25 +27,17 @@ export const DOCS_POLICY = [
 
 /** Reads 2 MB of files: once, when the page is first requested. */
 export function readDocsPage(): DocsPage {
-  const assets = new Map<string, DocsAsset>();
-  const add = (name: string, mediaType: string, content: Buffer): string => {
-    const hash = createHash('sha256').update(content).digest('hex').slice(0, 12);
-    const hashed = name.replace(/\.(\w+)$/, `-${hash}.$1`);
-    assets.set(hashed, { mediaType, content });
-    return `/docs/${hashed}`;
-  };
+  const assets = createHashedAssets('/docs');
+  const { add } = assets;
   const html = htmlOf({
     icon: add('icon.png', 'image/png', packaged('favicon-32x32.png')),
     base: add('swagger-ui.css', STYLE, packaged('swagger-ui.css')),
-    style: add('page.css', STYLE, Buffer.from(DOCS_STYLE)),
+    style: add('page.css', STYLE, DOCS_STYLE),
     program: add('swagger-ui.js', SCRIPT, packaged('swagger-ui-bundle.js')),
-    start: add('start.js', SCRIPT, Buffer.from(DOCS_START)),
+    start: add('start.js', SCRIPT, DOCS_START),
   });
   return { html, assets };
 }
-
-const STYLE = 'text/css; charset=utf-8';
-const SCRIPT = 'text/javascript; charset=utf-8';
 
 function packaged(name: string): Buffer {
   const require = createRequire(import.meta.url);

@@ -7,7 +7,6 @@ import { appliedPreferences, type Preferences, readPreferences } from '../../sch
 import { exactJson } from '../../schemas/primitives/exact-json.ts';
 import { type Route, readsBody } from '../../schemas/route.ts';
 import { type OperationId, ROUTES } from '../../schemas/routes.ts';
-import type { PublicPages } from '../routes/service.ts';
 import type { Authorise } from './auth.ts';
 import { etagOf } from './etag.ts';
 import type { RunChange } from './idempotent.ts';
@@ -15,6 +14,7 @@ import type { Mounted, Serve } from './mount-routes.ts';
 import { numbersAsText } from './numbers-as-text.ts';
 import { withOtherMode } from './other-mode.ts';
 import { PrintedJson } from './printed-json.ts';
+import type { PublicPages } from './public-page.ts';
 import { rejectTooMany, type TakeRequest } from './rate-limit.ts';
 import { RawResponse } from './raw-response.ts';
 import { createReadInput, rejectUnknown, searchOf } from './read-input.ts';
@@ -52,8 +52,8 @@ function serveOf(operationId: OperationId, route: Route, deps: OperationDeps): S
 }
 
 function servePage(page: PublicPages[keyof PublicPages], route: Route): Serve {
-  // The documentation page keeps its own parameters in its address, and links to the console may have some.
-  const isForPeople = /^\/(docs|console)\b/.test(route.path);
+  // Pages for people keep parameters of their own in their address, and links to them may have some.
+  const isForPeople = /^\/(docs|console|graphql)\b/.test(route.path);
   return async (ctx, params) => {
     const search = searchOf(ctx);
     if (search && !isForPeople) rejectUnknown(search, route);
@@ -90,10 +90,11 @@ function serveKeyed(operationId: string, route: Route, handler: Handler<Route>, 
   const readInput = createReadInput(route);
 
   return async (ctx, params) => {
-    const caller = await deps.authorise(ctx, route.access, params);
+    const caller = await deps.authorise(ctx, { route, params });
     rejectTooMany(ctx, deps.takeRequest(caller));
     const preferences = applyPreferences(ctx, route);
-    await deps.inPlace(caller, () => serve(ctx, params, { caller, preferences }));
+    const named = withOwnCustomer(params, caller);
+    await deps.inPlace(caller, () => serve(ctx, named, { caller, preferences }));
   };
 
   async function serve(
@@ -106,23 +107,29 @@ function serveKeyed(operationId: string, route: Route, handler: Handler<Route>, 
     const { headers } = ctx;
     const mediaType = acceptedType(ctx, route);
     const context = { ...caller, operationId, requestId, nowMs: deps.clock.nowMs(), headers, mediaType };
+    const responding = { preferences, isOfOneCustomer: caller.customerId !== undefined };
     const handle = async (db: Database) => handler({ ...context, db }, input);
     const run = async (db: Database) => printed(route, await handle(db));
     try {
       if (isPlainRead(ctx, route)) {
         const output = await handle(deps.pool);
         if (output instanceof RawResponse) return respondRaw(ctx, output);
-        return respond(ctx, route, preferences, printed(route, output));
+        return respond(ctx, route, responding, printed(route, output));
       }
       const change = changeOf(ctx, route, caller, input);
       const { replayed, ...responded } = await deps.runChange(change, run);
       if (replayed) ctx.set('Idempotent-Replayed', 'true');
-      respond(ctx, route, preferences, responded);
+      respond(ctx, route, responding, responded);
     } catch (error) {
       // Runs outside of any transaction.
       throw await withOtherMode(deps.pool, caller, error, input);
     }
   }
+}
+
+/** A customer token names its own customer by several names. */
+function withOwnCustomer(params: Record<string, string>, { customerId }: Caller): Record<string, string> {
+  return customerId === undefined || params.customerId === undefined ? params : { ...params, customerId };
 }
 
 /** Which of the request's preferences apply; without an input there is nothing to handle strictly. */
@@ -171,15 +178,21 @@ function isPlainRead(ctx: Context, { method, isRead }: Route): boolean {
   return method === 'GET' || (isRead === true && ctx.headers['idempotency-key'] === undefined);
 }
 
+interface Responding {
+  preferences: Preferences;
+  /** With a customer token: no cache stores it. */
+  isOfOneCustomer: boolean;
+}
+
 function respond(
   ctx: Context,
   route: Route,
-  preferences: Preferences,
+  { preferences, isOfOneCustomer }: Responding,
   { status, body }: { status: number; body: string },
 ): void {
   ctx.status = status;
   if (status === NO_CONTENT) return;
-  if (route.cachedSeconds) {
+  if (route.cachedSeconds && !isOfOneCustomer) {
     ctx.set('Cache-Control', `private, max-age=${route.cachedSeconds}`);
     ctx.vary('Authorization, X-API-Key, Prefer');
   }
@@ -199,9 +212,9 @@ function changeOf(ctx: Context, route: Route, caller: Caller, { bodyText }: Hand
   const { environment, kind, scopes } = caller;
   // Joined by a character that no key may contain: two keys are rejected, and not read as one with a comma.
   const key = kind === undefined ? undefined : ctx.req.headersDistinct['idempotency-key']?.join('\n');
-  // The response contains an API key: it is replayed only to a caller that could create a key with its
+  // The response contains a credential: it is replayed only to a caller that could create one with its
   // scopes.
   // mutant: replayed-to-any-key
-  const boundTo = route.access === 'keys:manage' ? [...scopes].sort() : [];
+  const boundTo = route.returnsCredential ? [...scopes].sort() : [];
   return { environment, method, path, key, bodyText, boundTo, share: shareOf(caller) };
 }

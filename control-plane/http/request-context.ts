@@ -11,12 +11,14 @@ export type Database = Pool | PoolClient;
 export interface Caller {
   /** Every statement uses it. */
   environment: string;
-  /** The id of the key, or `processor`. */
+  /** The id of the key, `processor`, or of a customer token the id of the customer. */
   actor: string;
-  /** Of the key. */
+  /** Of the key; of a customer token those of the key that created it. */
   scopes: readonly string[];
-  /** The key's; absent for a signed call. */
-  kind?: 'secret' | 'publishable';
+  /** The key's, or `customer` with a customer token; absent for a signed call. */
+  kind?: 'secret' | 'publishable' | 'customer';
+  /** With a customer token: the only customer that the caller may read. */
+  customerId?: string;
 }
 
 /** The data of the request in addition to the input of its handler. */

@@ -3,7 +3,9 @@ import * as addons from '../../schemas/resources/addons.ts';
 import * as apiKeys from '../../schemas/resources/api-keys.ts';
 import * as auditLog from '../../schemas/resources/audit-log.ts';
 import * as budgets from '../../schemas/resources/budgets.ts';
+import * as cost from '../../schemas/resources/cost.ts';
 import * as credits from '../../schemas/resources/credits.ts';
+import * as customerTokens from '../../schemas/resources/customer-tokens.ts';
 import * as customers from '../../schemas/resources/customers.ts';
 import * as entitlementValues from '../../schemas/resources/entitlement-values.ts';
 import * as entitlements from '../../schemas/resources/entitlements.ts';
@@ -19,7 +21,9 @@ import * as plans from '../../schemas/resources/plans.ts';
 import * as prices from '../../schemas/resources/prices.ts';
 import * as pricing from '../../schemas/resources/pricing.ts';
 import * as products from '../../schemas/resources/products.ts';
+import * as recurringGrants from '../../schemas/resources/recurring-grants.ts';
 import * as service from '../../schemas/resources/service.ts';
+import * as simulations from '../../schemas/resources/simulations.ts';
 import * as subscriptions from '../../schemas/resources/subscriptions.ts';
 import * as usage from '../../schemas/resources/usage.ts';
 import * as usageEvents from '../../schemas/resources/usage-events.ts';
@@ -34,7 +38,9 @@ const RESOURCES: object[] = [
   apiKeys,
   auditLog,
   budgets,
+  cost,
   credits,
+  customerTokens,
   customers,
   entitlementValues,
   entitlements,
@@ -49,7 +55,9 @@ const RESOURCES: object[] = [
   prices,
   pricing,
   products,
+  recurringGrants,
   service,
+  simulations,
   subscriptions,
   usage,
   usageEvents,

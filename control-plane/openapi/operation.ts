@@ -40,9 +40,14 @@ function requestContent({ body, example, bodyTexts = {} }: Route): Record<string
   return { ...json(body, example), ...Object.fromEntries(texts) };
 }
 
-function securityOf({ access, fromBrowser }: Route): unknown[] {
+function securityOf({ access, fromBrowser, customerToken }: Route): unknown[] {
   if (access === 'public' || access === 'signature') return [];
-  return [{ bearer: [] }, { apiKey: [] }, ...(fromBrowser ? [{ keyInAddress: [] }] : [])];
+  return [
+    { bearer: [] },
+    { apiKey: [] },
+    ...(fromBrowser ? [{ keyInAddress: [] }] : []),
+    ...(customerToken ? [{ customerToken: [] }] : []),
+  ];
 }
 
 function isScope(access: Access): boolean {

@@ -1,30 +1,15 @@
 import type { Registry } from 'prom-client';
-import type { OperatorAccess, OperatorCaller } from '../../infra/platform/operator-access.ts';
+import type { OperatorAccess } from '../../infra/platform/operator-access.ts';
 import { shareOutcome } from '../../infra/platform/shared-outcome.ts';
 import { Rejected } from '../../schemas/failures.ts';
-import type { PublicOperationId } from '../../schemas/routes.ts';
 import { createConsolePages } from '../console/console-pages.ts';
 import type { ShownReadiness } from '../health/shown-readiness.ts';
 import { DOCS_POLICY, type DocsPage, readDocsPage } from '../http/docs-page.ts';
+import { GUARDED, HTML } from '../http/hashed-assets.ts';
+import type { PublicPage, PublicPages } from '../http/public-page.ts';
 import { openApi } from '../openapi/openapi.ts';
 
-/** A page without a key. */
-export interface PublicPage {
-  /** 200 by default. */
-  status?: number;
-  mediaType: string;
-  /** With an ETag the page is not sent again to a client that has it. */
-  headers?: Record<string, string>;
-  body: string | Buffer;
-  /** The same body, compressed. */
-  encoded?: { br: Buffer; gzip: Buffer };
-}
-
-/** `params` are those of the path, unchecked. */
-export type PublicPages = Record<
-  PublicOperationId,
-  (params: Record<string, string>, caller: OperatorCaller) => PublicPage | Promise<PublicPage>
->;
+type ServicePage = Extract<keyof PublicPages, `service.${string}`>;
 
 export interface ServiceDeps {
   readiness: ShownReadiness;
@@ -32,7 +17,11 @@ export interface ServiceDeps {
   access: OperatorAccess;
 }
 
-export function createServicePages({ readiness, metrics, access }: ServiceDeps): PublicPages {
+export function createServicePages({
+  readiness,
+  metrics,
+  access,
+}: ServiceDeps): Pick<PublicPages, ServicePage> {
   const description = JSON.stringify(openApi());
   const metricsText = shareOutcome(() => metrics.metrics());
   let docs: DocsPage | undefined;
@@ -55,25 +44,14 @@ export function createServicePages({ readiness, metrics, access }: ServiceDeps):
     },
     'service.openapi': () => json(200, description),
     'service.docs': () => ({
-      mediaType: 'text/html; charset=utf-8',
+      mediaType: HTML,
       headers: { 'Content-Security-Policy': DOCS_POLICY, 'Cache-Control': 'no-cache', ...GUARDED },
       body: docsPage().html,
     }),
-    'service.docsAsset': ({ asset = '' }) => docsAsset(docsPage(), asset),
+    'service.docsAsset': ({ asset = '' }) => docsPage().assets.page(asset),
     'service.console': () => consolePages.page(),
     'service.consoleAsset': ({ asset = '' }) => consolePages.asset(asset),
   };
-}
-
-const GUARDED = { 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' };
-/** A year: changed content gets another name. */
-const FOREVER = 'public, max-age=31536000, immutable';
-
-function docsAsset({ assets }: DocsPage, name: string): PublicPage {
-  const found = assets.get(name);
-  if (!found) throw new Rejected('not_found', 'This file does not exist. See /docs.');
-  const { mediaType, content } = found;
-  return { mediaType, headers: { 'Cache-Control': FOREVER, ...GUARDED }, body: content };
 }
 
 function json(status: number, body: string): PublicPage {

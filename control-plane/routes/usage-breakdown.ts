@@ -15,7 +15,8 @@ import { type BreakdownGroup, type BreakdownResponse, readBreakdown } from '../s
 import { readConsistently } from '../usage/consistency.ts';
 import { type CustomerMeter, findMeteredCustomerMeter } from '../usage/customer-meter.ts';
 import { beginReadTime } from '../usage/read-time.ts';
-import { timeOf, unitOf } from '../usage/shown-counter.ts';
+import { unitOf } from '../usage/shown-counter.ts';
+import { timeOf } from '../usage/time-of.ts';
 import type { MeterUsageDeps } from './meter-usage.ts';
 
 export function createUsageBreakdown({

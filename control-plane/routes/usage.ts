@@ -14,10 +14,11 @@ import {
 } from '../usage/customer-meter.ts';
 import { eventPage, placeOf } from '../usage/event-page.ts';
 import type { Freshness } from '../usage/freshness.ts';
-import { createLongReads } from '../usage/long-reads.ts';
+import { createReadLong } from '../usage/long-reads.ts';
 import type { Metering } from '../usage/metering.ts';
-import { beginReadTime, type ReadTime } from '../usage/read-time.ts';
-import { shownCounter, timeOf } from '../usage/shown-counter.ts';
+import { beginReadTime } from '../usage/read-time.ts';
+import { shownCounter } from '../usage/shown-counter.ts';
+import { timeOf } from '../usage/time-of.ts';
 import { openSpan } from '../usage/window.ts';
 import { createMeterUsage } from './meter-usage.ts';
 import { createUsageBreakdown } from './usage-breakdown.ts';
@@ -67,16 +68,6 @@ export function createUsageHandlers({ warehouse, freshness }: UsageDeps): UsageH
       });
     },
   };
-}
-
-/**
- * A long read does not count against its request's time: its own time and its wait for the semaphore are
- * bounded.
- */
-function createReadLong() {
-  const longReads = createLongReads();
-  return <T>(time: ReadTime, environment: string, read: () => Promise<T>) =>
-    time.untimed(() => longReads(environment, read));
 }
 
 function createUsageList({ warehouse, freshness }: UsageDeps): UsageHandlers['usage.list'] {

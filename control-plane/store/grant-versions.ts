@@ -45,7 +45,7 @@ export async function readSizedMark(
   return rows[0];
 }
 
-/** For the existing ones of these customers, by id: how many grants each has, up to one more than the bound. */
+/** For the existing ones of these customers, by id: how many grants each has, up to a bound and one more. */
 export async function readGrantCounts(
   db: Database,
   environment: string,

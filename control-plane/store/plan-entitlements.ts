@@ -34,7 +34,8 @@ export async function listOfferedEntitlements(
   versions: readonly PlanVersion[],
 ): Promise<OfferedValueRow[]> {
   const { rows } = await db.query<OfferedValueRow>(
-    `SELECT given.plan_id AS "planId", given.version, ${ENTITLEMENT_VALUE_COLUMNS}, feature.name AS "featureName", meter.unit
+    `SELECT given.plan_id AS "planId", given.version, ${ENTITLEMENT_VALUE_COLUMNS},
+            feature.name AS "featureName", meter.unit
        FROM unnest($2::text[], $3::integer[]) AS named (id, current)
        JOIN plan_entitlements given ON given.plan_id = named.id AND given.version = named.current
        JOIN features feature ON feature.id = given.feature_id AND feature.environment = $1

@@ -47,6 +47,15 @@ export const GraphqlResponse = Type.Object({
 });
 export type GraphqlResponse = Static<typeof GraphqlResponse>;
 
+const page = {
+  method: 'GET',
+  plane: 'control',
+  access: 'public',
+  params: Nothing,
+  query: Nothing,
+  status: 200,
+} as const;
+
 export const graphqlRoutes = {
   'graphql.query': defineRoute({
     method: 'POST',
@@ -57,8 +66,8 @@ export const graphqlRoutes = {
     summary: 'Query with GraphQL',
     description:
       'Executes one query. A field needs the scope of the operation that shows the same; without it the ' +
-      'field is null and has an error with the code `insufficient_scope`. Errors of a query are in `errors`, ' +
-      'with status 200. The types are in schemas/schema.graphql and can be introspected.',
+      'field is null and has an error with the code `insufficient_scope`. Errors of a query are in ' +
+      '`errors`, with status 200. The types are in schemas/schema.graphql and can be introspected.',
     params: Nothing,
     query: Nothing,
     body: GraphqlRequest,
@@ -66,5 +75,22 @@ export const graphqlRoutes = {
     status: 200,
     response: GraphqlResponse,
     errors: ['query_too_complex'],
+  }),
+  'graphql.page': defineRoute({
+    ...page,
+    path: '/graphql',
+    summary: 'Show a page to write queries',
+    response: Type.String(),
+    mediaTypes: ['text/html'],
+    errors: [],
+  }),
+  'graphql.asset': defineRoute({
+    ...page,
+    path: '/graphql/{asset}',
+    summary: 'Retrieve a file of the page to write queries',
+    params: Type.Object({ asset: Type.String({ minLength: 1, maxLength: 128 }) }),
+    response: Type.String(),
+    mediaTypes: ['text/css', 'text/javascript', 'image/png'],
+    errors: ['not_found'],
   }),
 };

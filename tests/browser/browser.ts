@@ -28,7 +28,7 @@ export interface PageOptions {
 
 const HEIGHTS = { phone: 844, desk: 1000 };
 
-/** A page of a browser that nobody is signed in with. */
+/** A page of a browser without a session. */
 export async function openPage(browser: Browser, options: PageOptions): Promise<WatchedPage> {
   const { origin, width = 1280, theme = 'light' } = options;
   const height = width < 500 ? HEIGHTS.phone : HEIGHTS.desk;

@@ -48,9 +48,9 @@ const REGISTRY_HOST = /registry\.(npmjs|yarnpkg)\.|\bhttps?:\/\/[\w.-]*(registry
 const UNFINISHED = /\b(TODO|FIXME|XXX)\b/;
 const MODULE_MOCK = /\b(vi|jest)\.(do)?mock\(/i;
 const BARE_ERROR = /throw new Error\(/;
-const LONG_LINES_ALLOWED = /\.(md|json|svg|html)$|^LICENSE$|postgres\/schema\.sql$/;
-/** The schema is written by `npm run schema`. */
-const NO_SIZE = /(\.(md|json)$)|^LICENSE$|postgres\/schema\.sql$/;
+/** These schemas are written by `npm run schema` and `npm run graphql`. */
+const LONG_LINES_ALLOWED = /\.(md|json|svg|html)$|^LICENSE$|postgres\/schema\.sql$|schema\.graphql$/;
+const NO_SIZE = /(\.(md|json)$)|^LICENSE$|postgres\/schema\.sql$|schema\.graphql$/;
 /** These rules have to name what they forbid. */
 const NAMES_THE_RULES = /^(tools\/tidy\/(house-rules|tidy\.test)\.ts|CONTRIBUTING\.md)$/;
 

@@ -3,7 +3,7 @@ import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 import { ask, dataOf } from './graphql-under-test.ts';
 
 /*
- * What is refused, before anything is read.
+ * What is rejected, before anything is read.
  *
  * Mutants this suite catches: fragments counted once; aliases counted once; variables left out of the cost;
  * the first operation of a document measured in place of the named one.
@@ -27,7 +27,7 @@ const bomb = (levels: number) => {
 };
 
 describe('a query', () => {
-  it('of eight levels is answered, and one of nine is refused with the limit', async () => {
+  it('of eight levels is served, and one of nine is rejected with the limit', async () => {
     expect((await ask(api, nested(8))).errors).toEqual([]);
     const { data, errors } = await ask(api, nested(9));
     expect(data).toBeUndefined();
@@ -36,14 +36,14 @@ describe('a query', () => {
     expect(errors).toEqual([{ code: 'query_too_complex', message }]);
   });
 
-  it('of many aliases is refused with the limit', async () => {
+  it('of many aliases is rejected with the limit', async () => {
     expect((await ask(api, aliases(250))).errors).toEqual([]);
     const { errors } = await ask(api, aliases(251));
     expect(errors).toMatchObject([{ code: 'query_too_complex' }]);
     expect(errors[0]?.message).toContain('of 502 fields; the limit is 500 fields');
   });
 
-  it('of fragments within fragments is refused at once', async () => {
+  it('of fragments within fragments is rejected at once', async () => {
     const startedMs = performance.now();
     expect((await ask(api, bomb(60))).errors).toMatchObject([{ code: 'query_too_complex' }]);
     expect(performance.now() - startedMs).toBeLessThan(5_000);
