@@ -27,6 +27,13 @@ it('keeps what is not edited', () => {
   expect(entitlementsOf(given, drafts)).toContainEqual({ featureKey: 'sso', value: true });
 });
 
+/** Red when the form sends only what it shows: what a later release adds would be lost by an edit. */
+it('keeps what the form does not show of an entitlement', () => {
+  const [first] = given.map((one) => ({ ...one, later: 'x' }));
+  const sets = [draftsWith(), new Map()].map((drafts) => entitlementsOf(first ? [first] : [], drafts));
+  for (const [kept] of sets) expect(kept).toMatchObject({ featureKey: 'api', later: 'x' });
+});
+
 it('names what is added, removed and changed', () => {
   const next = entitlementsOf(
     given,
