@@ -33,7 +33,7 @@ export function currentKey(): string | undefined {
   return keys[mode];
 }
 
-export function currentMode(): Mode {
+function currentMode(): Mode {
   return session.get().mode;
 }
 
