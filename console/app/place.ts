@@ -12,7 +12,7 @@ export interface Place {
 
 type Query = Record<string, string | undefined>;
 
-function placeOf(fragment: string): Place {
+export function placeOf(fragment: string): Place {
   if (!fragment.startsWith('#/')) return { path: [], query: {} };
   const [path = '', query = ''] = fragment.slice(2).split('?');
   return {
@@ -43,7 +43,7 @@ export function usePlace(): Place {
   return useStore(place);
 }
 
-function goTo(path: readonly string[], query?: Query): void {
+export function goTo(path: readonly string[], query?: Query): void {
   location.hash = linkTo(path, query);
 }
 

@@ -33,7 +33,7 @@ export function currentKey(): string | undefined {
   return keys[mode];
 }
 
-function currentMode(): Mode {
+export function currentMode(): Mode {
   return session.get().mode;
 }
 

@@ -34,7 +34,7 @@ export function money(text: string | number, currency: string): string {
 }
 
 /** `a`, `a and b`, `a, b and c`. */
-function listed(words: readonly string[]): string {
+export function listed(words: readonly string[]): string {
   return new Intl.ListFormat('en').format(words);
 }
 
