@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { localMs, zoneOffsets } from './zone-offsets.ts';
 
 /*
- * Mutants this suite catches: steps of two weeks (miss the summer time of Recife in 2000); a change taken a second late; an
- * offset by name taken for a zone.
+ * Mutants this suite catches: steps of four weeks (miss the summer time of Recife in 2000); a change taken a
+ * second late; an offset by name taken for a zone.
  */
 const EVER = { fromMs: 0, toMs: Date.UTC(2100, 0, 1) };
 
