@@ -54,8 +54,6 @@ import { createServicePages } from './routes/service.ts';
 import { simulationHandlers } from './routes/simulations.ts';
 import { subscriptionHandlers } from './routes/subscriptions.ts';
 import { createUsageHandlers } from './routes/usage.ts';
-import { usageLevelHandlers } from './routes/usage-levels.ts';
-import { createUsageLiveHandlers } from './routes/usage-live.ts';
 import { webhookDeliveryHandlers } from './routes/webhook-deliveries.ts';
 import { createWebhookHandlers } from './routes/webhooks.ts';
 import { workspaceHandlers } from './routes/workspace.ts';
@@ -132,11 +130,9 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListe
       ...auditLogHandlers,
       ...subscriptionHandlers,
       ...createEntitlementHandlers({ customerGrantsReads, checks }),
-      ...createUsageHandlers({ warehouse, freshness }),
+      ...createUsageHandlers(deps),
       ...createCostHandlers({ warehouse, freshness, customerGrantsReads }),
       ...simulationHandlers,
-      ...usageLevelHandlers,
-      ...createUsageLiveHandlers(deps),
     }),
     pages: {
       ...createServicePages({ readiness, metrics, access }),

@@ -22,21 +22,26 @@ import { timeOf } from '../usage/time-of.ts';
 import { openSpan } from '../usage/window.ts';
 import { createMeterUsage } from './meter-usage.ts';
 import { createUsageBreakdown } from './usage-breakdown.ts';
+import { usageLevelHandlers } from './usage-levels.ts';
+import { createUsageLiveHandlers, type UsageLiveDeps } from './usage-live.ts';
 
-export interface UsageDeps {
+interface UsageDeps {
   warehouse: Warehouse;
   freshness: Freshness;
 }
 
 type UsageHandlers = Pick<
   Handlers,
-  'usage.list' | 'usage.retrieve' | 'usage.breakdown' | 'usage.events' | 'meterUsage.retrieve'
+  Extract<keyof Handlers, `usage.${string}`> | 'meterUsage.retrieve' | 'usageLevels.list' | 'usageLive.stream'
 >;
 
-export function createUsageHandlers({ warehouse, freshness }: UsageDeps): UsageHandlers {
+export function createUsageHandlers(deps: UsageDeps & UsageLiveDeps): UsageHandlers {
+  const { warehouse, freshness } = deps;
   const readLong = createReadLong();
 
   return {
+    ...usageLevelHandlers,
+    ...createUsageLiveHandlers(deps),
     'usage.list': createUsageList({ warehouse, freshness }),
     'meterUsage.retrieve': createMeterUsage({ warehouse, freshness, readLong }),
 
