@@ -54,8 +54,6 @@ import { createServicePages } from './routes/service.ts';
 import { simulationHandlers } from './routes/simulations.ts';
 import { subscriptionHandlers } from './routes/subscriptions.ts';
 import { createUsageHandlers } from './routes/usage.ts';
-import { usageLevelHandlers } from './routes/usage-levels.ts';
-import { createUsageLiveHandlers } from './routes/usage-live.ts';
 import { webhookDeliveryHandlers } from './routes/webhook-deliveries.ts';
 import { createWebhookHandlers } from './routes/webhooks.ts';
 import { workspaceHandlers } from './routes/workspace.ts';
@@ -165,7 +163,5 @@ function createHandlers(deps: AppDeps, reads: Reads, webhookTargets: PrivateTarg
     ...createUsageHandlers(reading),
     ...createCostHandlers(reading),
     ...simulationHandlers,
-    ...usageLevelHandlers,
-    ...createUsageLiveHandlers(deps),
   };
 }
