@@ -143,7 +143,7 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListe
       ...createGraphiqlPages(),
       ...createWidgetPages(options),
     },
-    authorise: createAuthorise({ ...deps, ...secrets, nowMs: clock.nowMs }),
+    authorise: createAuthorise({ ...deps, ...secrets, takeRequest, nowMs: clock.nowMs }),
     takeRequest,
     inPlace: createRequestPlaces(),
     runChange: withLocalInvalidation(createRunChange(pool, secrets.sealingKey), deps.invalidate),

@@ -3,13 +3,13 @@ import { openLogAndWarehouse } from '../../tests/support/log-and-warehouse.ts';
 import { apiOfThisFile } from '../api-under-test.ts';
 import { ask, dataOf } from './graphql-under-test.ts';
 import { queryOf, type WalkedField, walkSchema } from './schema-walk-under-test.ts';
-import { argumentsOf, makeTenant, NAMING, type Tenant } from './tenant-under-test.ts';
+import { argumentsOf, makeTenant, NAMING, OPTIONAL, type Tenant } from './tenant-under-test.ts';
 
 /*
  * Every field that a query leads to, asked for another workspace's objects and for those of the other mode.
  *
- * Mutants this suite catches: the environment left out of a list, of a read of many, of a count; the rows
- * of one parent shown under another.
+ * Mutants this suite catches: the environment left out of a list, of a read of many, of a count; a meter of
+ * another environment taken for one of the own.
  */
 const { warehouse, reader } = await openLogAndWarehouse(afterAll);
 const api = await apiOfThisFile({ warehouse, logReader: reader });
@@ -61,6 +61,7 @@ describe.each(Object.entries(theirs))('of %s', (_, foreign) => {
       const shown = JSON.stringify([data, errors]).replaceAll(named, '');
       for (const text of textsOf(foreign)) expect(shown).not.toContain(text);
       for (const { code } of errors) expect(code).toMatch(/not_found$/);
+      if (!OPTIONAL.has(argument)) expect(errors, query).not.toEqual([]);
     }
   });
 

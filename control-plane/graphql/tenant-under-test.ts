@@ -94,7 +94,8 @@ export function argumentsOf(own: Tenant, foreign?: { argument: string; of: Tenan
   };
 }
 
-const OPTIONAL = new Set([
+/** Filters, which nothing then passes. */
+export const OPTIONAL: ReadonlySet<string> = new Set([
   'Query.subscriptions.customerId',
   'Query.subscriptions.planId',
   'Query.plans.productId',

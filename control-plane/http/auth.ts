@@ -39,7 +39,7 @@ export function createAuthorise({ keys, firstCalls, lastUsed, ...deps }: AuthDep
     const { access } = requested.route;
     if (access === 'signature') return signedCaller(requested.params);
     const text = keyTextOf(ctx, access);
-    if (looksLikeCustomerToken(text)) return authoriseToken(text, requested);
+    if (looksLikeCustomerToken(text)) return authoriseToken(ctx, text, requested);
     // mutant: unknown-key-repeated
     const found = keys.authenticate(text);
     return found instanceof Promise

@@ -1,9 +1,11 @@
+import type { Context } from 'koa';
 import type { Pool } from 'pg';
 import type { KeyCache } from '../../domain/api-key-cache.ts';
 import { type CustomerTokenClaims, readCustomerToken } from '../../domain/rules/customer-token.ts';
 import { throwTransient } from '../../infra/postgres/unavailable.ts';
 import { Rejected } from '../../schemas/failures.ts';
 import { findTokenCustomer, type TokenCustomer } from '../store/token-customer.ts';
+import { rejectTooMany, type TakeRequest } from './rate-limit.ts';
 import type { Caller } from './request-context.ts';
 import { checkScope, type Requested } from './requested-access.ts';
 
@@ -12,6 +14,7 @@ export interface CustomerTokenDeps {
   /** The keys that create tokens, by id. */
   tokenIssuers: KeyCache;
   pool: Pool;
+  takeRequest: TakeRequest;
   nowMs: () => number;
 }
 
@@ -20,16 +23,19 @@ const OWN_CUSTOMER = 'me';
 
 /**
  * Authorises the bearer of a customer token. Throws Rejected for a token that is not genuine or has ended
- * (401), then for an operation or a customer that is none of its business (403), whether or not that customer
- * exists; throws Transient.
+ * (401), for too many requests (429), and then for an operation or a customer that is none of its business
+ * (403), whether or not that customer exists; throws Transient.
  */
-export function createTokenAuth({ customerTokenKey, tokenIssuers, pool, nowMs }: CustomerTokenDeps) {
-  return async (text: string, requested: Requested): Promise<Caller> => {
+export function createTokenAuth(deps: CustomerTokenDeps) {
+  const { customerTokenKey, tokenIssuers, pool, takeRequest, nowMs } = deps;
+  return async (ctx: Context, text: string, requested: Requested): Promise<Caller> => {
     const claims = readCustomerToken(text, customerTokenKey);
     if (!claims) throw new Rejected('unauthenticated', UNKNOWN);
     if (nowMs() >= claims.expiresAtMs) throw new Rejected('key_expired', EXPIRED);
-    const scopes = await scopesOf(claims, tokenIssuers);
     const { environment, customerId } = claims;
+    // Before any store is read: a browser may send as much as it likes.
+    rejectTooMany(ctx, takeRequest({ kind: 'customer', actor: customerId }));
+    const scopes = await scopesOf(claims, tokenIssuers);
     const customer = await findTokenCustomer(pool, environment, customerId).catch(throwTransient);
     if (customer?.status !== 'active') throw new Rejected('key_revoked', ENDED);
     checkRequested(requested, customer);

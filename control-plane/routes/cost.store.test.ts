@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { newId } from '../../schemas/primitives/ids.ts';
-import type { TestEvent } from '../../tests/support/event-line.ts';
-import { expectRejection } from '../api-under-test.ts';
+import { expectRejection, newCustomer } from '../api-under-test.ts';
+import { costUnderTest } from '../cost/cost-under-test.ts';
 import { isoText, usageOfThisFile } from '../usage/usage-under-test.ts';
 
 /*
@@ -13,59 +12,12 @@ import { isoText, usageOfThisFile } from '../usage/usage-under-test.ts';
  */
 const usage = await usageOfThisFile();
 const { api, nowMs } = usage;
-const DAY_MS = 86_400_000;
-const at = (days: number) => Math.floor(nowMs / DAY_MS) * DAY_MS + days * DAY_MS;
 const MONTH = { interval: 'month', intervalCount: 1 };
 const EUR = { currency: 'EUR', ...MONTH };
 
 await api.request('features.create', { body: { key: 'seats', name: 'Seats', type: 'limit' } });
 
-let loaded = 0;
-
-/** Of the `sum` and `count` meters. */
-async function use(customerId: string, meterKey: string, events: Array<Partial<TestEvent>>): Promise<void> {
-  const logged = events.map((event): TestEvent => {
-    loaded += 1;
-    const id = `use_${String(loaded).padStart(26, 'q')}`;
-    const own = { environment: usage.environment, customerId, meterKey, properties: {}, uniqueValue: '' };
-    return { ...own, id, createdAtMs: nowMs, ...event };
-  });
-  await usage.load(await usage.append(logged));
-}
-
-async function newPlan(prices: object[], entitlements: object[] = []): Promise<{ id: string; key: string }> {
-  const { body: plan } = await api.request('createPlan', { body: { productId: 'p', name: newId('plan') } });
-  const params = { planId: plan.id };
-  await api.request('plans.replaceEntitlements', { params, body: { entitlements } });
-  expect((await api.request('plans.replacePrices', { params, body: { prices } })).status).toBe(200);
-  await api.request('plans.publish', { params });
-  return plan;
-}
-
-async function newAddon(prices: object[]): Promise<string> {
-  const key = newId('addon').replace('_', '-');
-  const { body } = await api.request('addons.create', { body: { key, name: key } });
-  await api.request('addons.replacePrices', { params: { addonId: body.id }, body: { prices } });
-  return key;
-}
-
-/** On a plan since ten days ago, in a period of 20 days. */
-async function subscribed(planId: string, fields: object = {}) {
-  const body = { name: 'Ada', email: 'ada@example.com' };
-  const { body: customer } = await api.request('customers.create', { body });
-  const period = { currentPeriodStart: isoText(at(-10)), currentPeriodEnd: isoText(at(10)) };
-  const term = { ...period, interval: 'day', intervalCount: 20 };
-  const { body: subscription, status } = await api.request('subscriptions.create', {
-    body: { customerId: customer.id, planId, ...term, ...fields },
-  });
-  expect(status).toBe(201);
-  return { customerId: customer.id, subscriptionId: subscription.id };
-}
-
-const costOf = async (subscriptionId: string, query: Record<string, string> = {}) => {
-  const { body } = await api.request('cost.ofSubscription', { params: { subscriptionId }, query });
-  return body;
-};
+const { at, use, newPlan, newAddon, subscribed, costOf } = costUnderTest(usage);
 
 /** What lines say that do not name their subscription and time. */
 function charged(lines: Awaited<ReturnType<typeof costOf>>['lines']) {
@@ -265,6 +217,25 @@ describe('the cost of a subscription', () => {
     expect(ended.body.lines).toHaveLength(5);
     const year = { from: isoText(at(-10)), to: isoText(at(300)) };
     expect((await costOf(subscriptionId, year)).lines).toHaveLength(5);
+  });
+});
+
+describe('the cost of a customer', () => {
+  it('without a subscription is nothing, in the month or in the time that is asked for', async () => {
+    const { body } = await api.request('customers.create', { body: newCustomer() });
+    const params = { customerId: body.id };
+    const whole = await api.request('cost.ofCustomer', { params });
+    expect(whole.body).toMatchObject({
+      ...params,
+      from: expect.stringMatching(/-01T00:00:00\.000Z$/),
+      totals: [],
+      lines: [],
+    });
+    const query = { from: isoText(at(-3)), to: isoText(at(-2)) };
+    expect((await api.request('cost.ofCustomer', { params, query })).body).toMatchObject({
+      ...query,
+      lines: [],
+    });
   });
 });
 

@@ -1,4 +1,4 @@
-import { type CustomerPlans, planScenario } from '../../domain/rules/plan-scenario.ts';
+import { planScenario } from '../../domain/rules/plan-scenario.ts';
 import { exactJson } from '../../schemas/primitives/exact-json.ts';
 import { PLANS_SHOWN_MAX, type Pricing } from '../../schemas/resources/pricing.ts';
 import { shownPresentation } from '../changes/change-plan.ts';
@@ -7,11 +7,11 @@ import { PrintedJson } from '../http/printed-json.ts';
 import type { Handlers, RequestContext } from '../http/request-context.ts';
 import { shownEntitlement } from '../input/read-entitlement-values.ts';
 import { shownPrices } from '../input/read-prices.ts';
-import { listSubscribedPlans, type SubscribedPlanRow } from '../store/customer-plans.ts';
 import { readCatalogueVersion } from '../store/entitlement-versions.ts';
 import { listOfferedEntitlements, type OfferedValueRow } from '../store/plan-entitlements.ts';
 import { listPublishedPlans, type PlanRow } from '../store/plans.ts';
-import { listPricesOfPlans, type StoredPrice } from '../store/price-sets.ts';
+import { listPricesOfPlans, pricesByPlan, type StoredPrice } from '../store/price-sets.ts';
+import { readCustomerPlans } from '../subscriptions/customer-plans.ts';
 
 /** Of a pricing page of 100 plans that each have 500 entitlements. */
 const CACHE_BOUNDS = { countMax: 1_000, bytesMax: 64 * 1024 * 1024 };
@@ -66,26 +66,6 @@ async function readOffer({ db, environment }: RequestContext) {
   const prices = pricesByPlan(await listPricesOfPlans(db, versions));
   const values = await listOfferedEntitlements(db, environment, versions);
   return { plans, prices, values };
-}
-
-async function readCustomerPlans(context: RequestContext, customerId: string): Promise<CustomerPlans> {
-  const { db, environment, nowMs } = context;
-  const rows = await listSubscribedPlans(db, environment, { customerId, now: new Date(nowMs) });
-  const begun = rows.filter(({ hasBegun }) => hasBegun);
-  const versions = begun.map(({ id: planId, version }) => ({ planId, version }));
-  const prices = pricesByPlan(await listPricesOfPlans(db, versions));
-  return {
-    current: begun.map((row) => ({ ...row, prices: prices.get(row.id) ?? [] })),
-    scheduledIds: new Set(rows.flatMap(scheduledIn)),
-  };
-}
-
-function pricesByPlan(sets: ReadonlyArray<{ planId: string; prices: StoredPrice[] }>) {
-  return new Map(sets.map((set) => [set.planId, set.prices]));
-}
-
-function scheduledIn({ id, hasBegun, pendingPlanId }: SubscribedPlanRow): string[] {
-  return [...(hasBegun ? [] : [id]), ...(pendingPlanId === null ? [] : [pendingPlanId])];
 }
 
 function offered(plan: PlanRow, prices: readonly StoredPrice[], values: readonly OfferedValueRow[]) {

@@ -59,6 +59,13 @@ export async function listPricesOfPlans(
   return rows;
 }
 
+/** Of one version of each. */
+export function pricesByPlan(
+  sets: ReadonlyArray<{ planId: string; prices: StoredPrice[] }>,
+): Map<string, StoredPrice[]> {
+  return new Map(sets.map(({ planId, prices }) => [planId, prices]));
+}
+
 /**
  * From `nowMs` on, but not before the last change of the plan: a request's time is taken before it waits for
  * the lock, and clocks differ. A version that nothing was ever subscribed to has its prices from the start: a

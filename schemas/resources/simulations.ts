@@ -101,8 +101,8 @@ export const simulationRoutes = {
       'Starts a job over the stored usage, which changes nothing else. Each subscription is charged as if ' +
       'its plan had had these prices (and, with `planId`, these entitlements) all the time; add-ons, ' +
       `trials and pauses stay as they were. At most ${SIMULATION_DAYS_MAX} days and ` +
-      `${SIMULATION_CUSTOMERS_MAX} customers; ${SIMULATIONS_OPEN_MAX} unfinished jobs, and ${SIMULATIONS_KEPT_MAX} in ` +
-      `${SIMULATION_KEPT_DAYS} days.`,
+      `${SIMULATION_CUSTOMERS_MAX} customers; ${SIMULATIONS_OPEN_MAX} unfinished jobs, and ` +
+      `${SIMULATIONS_KEPT_MAX} in ${SIMULATION_KEPT_DAYS} days.`,
     params: Nothing,
     query: Nothing,
     body: NewSimulation,

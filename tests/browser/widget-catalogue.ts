@@ -1,6 +1,7 @@
 /** Plans that show everything that the pricing widget knows. */
 
-type Call = <T>(method: string, path: string, body?: unknown) => Promise<T>;
+/** Of the API, below /api/v1; throws unless the status is 2xx. */
+export type Call = <T>(method: string, path: string, body?: unknown) => Promise<T>;
 
 export interface Catalogue {
   call: Call;
@@ -94,9 +95,6 @@ function caller(origin: string, key: string): Call {
       headers: {
         Authorization: `Bearer ${key}`,
         ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-        'Idempotency-Key': `${method}-${path}-${JSON.stringify(body ?? '')}`
-          .slice(0, 255)
-          .replace(/[^!-~]/g, '_'),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });

@@ -10,7 +10,7 @@ import { usageOfThisFile } from '../../usage/usage-under-test.ts';
  *
  * Breaks that it catches: another environment's events; the filter that is ignored; what was counted before;
  * events beyond 100 in a second lost without a word; a stream that stays after its key was revoked; a place
- * that is not given back; reads of the log while nobody watches.
+ * that is not given back; reads of the log without a viewer.
  */
 const usage = await usageOfThisFile();
 const { api, happenings, customerId } = usage;
@@ -173,7 +173,7 @@ describe('the live stream', () => {
     expectRejection(await api.call('GET', PATH, { key }), 'insufficient_scope');
   });
 
-  it('reads the log only while somebody watches', async () => {
+  it('reads the log only while a client watches', async () => {
     const read = vi.spyOn(usage.stores.reader, 'read');
     onTestFinished(() => read.mockRestore());
     const stream = await watch();

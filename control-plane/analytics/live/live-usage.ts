@@ -50,21 +50,58 @@ export interface LiveUsageDeps extends Omit<CountedLinesDeps, 'onLine' | 'onGap'
 }
 
 export function createLiveUsage(deps: LiveUsageDeps, limits: LiveLimits = LIMITS): LiveUsage {
-  const { clock } = deps;
-  const open = new Set<Open>();
+  const viewers = createViewers(deps.clock, limits, stopReading);
   let timer: NodeJS.Timeout | undefined;
   let starting: Promise<void> | undefined;
-  let isEnded = false;
   const lines: CountedLines = createCountedLines({
     ...deps,
     onLine(line) {
       const environment = environmentIn(line);
-      for (const { viewer, stream } of open) if (viewer.environment === environment) stream.offer(line);
+      for (const { viewer, stream } of viewers.open) {
+        if (viewer.environment === environment) stream.offer(line);
+      }
     },
     onGap() {
-      for (const { stream } of open) stream.gap();
+      for (const { stream } of viewers.open) stream.gap();
     },
   });
+
+  function stopReading(): void {
+    clearInterval(timer);
+    lines.stop();
+    starting = undefined;
+  }
+
+  async function begin(): Promise<void> {
+    await lines.start();
+    clearInterval(timer);
+    // The viewer may have left meanwhile.
+    if (viewers.open.size === 0) lines.stop();
+    else timer = setInterval(viewers.second, SECOND_MS);
+  }
+
+  return {
+    async open(viewer) {
+      const { body } = viewers.admit(viewer);
+      starting ??= begin();
+      try {
+        await starting;
+      } catch (error) {
+        starting = undefined;
+        body.destroy();
+        throw error;
+      }
+      return body;
+    },
+    wake: lines.wake,
+    end: viewers.end,
+  };
+}
+
+/** Those that have a stream. `onEmpty`: the last one has left. */
+function createViewers(clock: Clock, limits: LiveLimits, onEmpty: () => void) {
+  const open = new Set<Open>();
+  let isEnded = false;
 
   function second(one: Open): void {
     one.seconds += 1;
@@ -74,47 +111,22 @@ export function createLiveUsage(deps: LiveUsageDeps, limits: LiveLimits = LIMITS
     else if (one.seconds % CHECK_EVERY === 0) void endIfDenied(one);
   }
 
-  function leave(one: Open): void {
-    open.delete(one);
-    if (open.size > 0) return;
-    clearInterval(timer);
-    lines.stop();
-    starting = undefined;
-  }
-
-  function admit(viewer: Viewer): Open {
-    const own = [...open].filter((one) => one.viewer.environment === viewer.environment).length;
-    if (isEnded) throw new Rejected('unavailable', 'This process is stopping. Retry the request.');
-    if (own >= limits.streamsShareMax || open.size >= limits.streamsMax) throw tooMany(limits);
-    const endsAtMs = clock.monotonicMs() + viewer.forMs;
-    const one = { viewer, stream: createLiveStream(viewer), endsAtMs, seconds: 0 };
-    open.add(one);
-    one.stream.body.once('close', () => leave(one));
-    return one;
-  }
-
-  async function begin(): Promise<void> {
-    await lines.start();
-    clearInterval(timer);
-    // The viewer may have left meanwhile.
-    if (open.size === 0) lines.stop();
-    else timer = setInterval(() => open.forEach(second), SECOND_MS);
-  }
-
   return {
-    async open(viewer) {
-      const { stream } = admit(viewer);
-      starting ??= begin();
-      try {
-        await starting;
-      } catch (error) {
-        starting = undefined;
-        stream.body.destroy();
-        throw error;
-      }
-      return stream.body;
+    open,
+    second: () => open.forEach(second),
+    admit(viewer: Viewer): LiveStream {
+      const own = [...open].filter((one) => one.viewer.environment === viewer.environment).length;
+      if (isEnded) throw new Rejected('unavailable', 'This process is stopping. Retry the request.');
+      if (own >= limits.streamsShareMax || open.size >= limits.streamsMax) throw tooMany(limits);
+      const stream = createLiveStream(viewer);
+      const one = { viewer, stream, endsAtMs: clock.monotonicMs() + viewer.forMs, seconds: 0 };
+      open.add(one);
+      stream.body.once('close', () => {
+        open.delete(one);
+        if (open.size === 0) onEmpty();
+      });
+      return stream;
     },
-    wake: lines.wake,
     end() {
       isEnded = true;
       for (const { stream } of open) stream.end();
