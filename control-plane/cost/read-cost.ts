@@ -2,15 +2,15 @@ import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { Rejected } from '../../schemas/failures.ts';
 import { calendarSpan, type Span } from '../../schemas/primitives/calendar.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
-import { COST_LINES_MAX } from '../../schemas/resources/cost.ts';
 import type { Consistency } from '../../schemas/resources/consistency.ts';
+import { COST_LINES_MAX } from '../../schemas/resources/cost.ts';
 import type { CustomerGrantsReads } from '../entitlements/cache/customer-grants-reads.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { type PricedUsageRead, readByBound, readByValue, readTotals } from '../store/read-priced-usage.ts';
 import { findPaying, listPaying, type PayingSubscription } from '../store/subscription-terms.ts';
 import { readConsistently } from '../usage/consistency.ts';
 import type { Freshness } from '../usage/freshness.ts';
-import { createReadLong, type ReadLong } from '../usage/long-reads.ts';
+import type { ReadLong } from '../usage/long-reads.ts';
 import type { ReadTime } from '../usage/read-time.ts';
 import { rateSpans, shownLine, shownTotals, totalsOf } from './cost-lines.ts';
 import { type CostSpan, costSpans, readPriceCatalogue } from './cost-span.ts';
@@ -22,6 +22,8 @@ export interface CostDeps {
   warehouse: Warehouse;
   freshness: Freshness;
   customerGrantsReads: CustomerGrantsReads;
+  /** One for all long reads of the process. */
+  readLong: ReadLong;
 }
 
 /** Which time, and how. */
@@ -42,9 +44,8 @@ const EVENTS_MS = 15_000;
  * it. Throws Rejected for too many subscriptions or lines, and Transient.
  */
 export function createReadCost(deps: CostDeps) {
-  const readLong = createReadLong();
   const read = (context: RequestContext, wish: CostWish, rows: PayingSubscription[]) =>
-    readOf({ ...deps, readLong }, context, { ...wish, rows });
+    readOf(deps, context, { ...wish, rows });
   return {
     async ofCustomer(context: RequestContext, customerId: string, wish: CostWish) {
       const { db, environment } = context;
@@ -64,7 +65,7 @@ export function createReadCost(deps: CostDeps) {
 }
 
 async function readOf(
-  { warehouse, freshness, customerGrantsReads, readLong }: CostDeps & { readLong: ReadLong },
+  { warehouse, freshness, customerGrantsReads, readLong }: CostDeps,
   context: RequestContext,
   { rows, span, consistency, time }: CostWish & { rows: PayingSubscription[] },
 ) {

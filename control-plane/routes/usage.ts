@@ -14,7 +14,7 @@ import {
 } from '../usage/customer-meter.ts';
 import { eventPage, placeOf } from '../usage/event-page.ts';
 import type { Freshness } from '../usage/freshness.ts';
-import { createReadLong } from '../usage/long-reads.ts';
+import type { ReadLong } from '../usage/long-reads.ts';
 import type { Metering } from '../usage/metering.ts';
 import { beginReadTime } from '../usage/read-time.ts';
 import { shownCounter } from '../usage/shown-counter.ts';
@@ -26,6 +26,8 @@ import { createUsageBreakdown } from './usage-breakdown.ts';
 export interface UsageDeps {
   warehouse: Warehouse;
   freshness: Freshness;
+  /** One for all long reads of the process. */
+  readLong: ReadLong;
 }
 
 type UsageHandlers = Pick<
@@ -33,9 +35,7 @@ type UsageHandlers = Pick<
   'usage.list' | 'usage.retrieve' | 'usage.breakdown' | 'usage.events' | 'meterUsage.retrieve'
 >;
 
-export function createUsageHandlers({ warehouse, freshness }: UsageDeps): UsageHandlers {
-  const readLong = createReadLong();
-
+export function createUsageHandlers({ warehouse, freshness, readLong }: UsageDeps): UsageHandlers {
   return {
     'usage.list': createUsageList({ warehouse, freshness }),
     'meterUsage.retrieve': createMeterUsage({ warehouse, freshness, readLong }),
@@ -70,7 +70,7 @@ export function createUsageHandlers({ warehouse, freshness }: UsageDeps): UsageH
   };
 }
 
-function createUsageList({ warehouse, freshness }: UsageDeps): UsageHandlers['usage.list'] {
+function createUsageList({ warehouse, freshness }: Omit<UsageDeps, 'readLong'>): UsageHandlers['usage.list'] {
   return async (context, { params, query }) => {
     const { db, environment, nowMs } = context;
     const time = beginReadTime(query.consistency);
