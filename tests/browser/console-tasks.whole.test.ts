@@ -98,3 +98,27 @@ describe('a reader finds', () => {
     expect(await page.getByRole('row').count()).toBe(2);
   });
 });
+
+describe('the keyboard alone', () => {
+  it('reaches the content at once, and every screen from the menu of a phone', async () => {
+    const { page, context } = await open({ width: 390 });
+    onTestFinished(() => context.close());
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('MAIN');
+    await page.getByRole('button', { name: 'Menu' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'Health', exact: true }).focus();
+    await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: 'Health', exact: true }).waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Menu' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'Health', exact: true }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Health' }).waitFor();
+    // The menu is closed, and the screen has the focus.
+    await page.getByRole('link', { name: 'Health', exact: true }).waitFor({ state: 'hidden' });
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('MAIN');
+  });
+});
