@@ -115,8 +115,8 @@ function createUsageList({ warehouse, freshness }: UsageDeps): UsageHandlers['us
     const questions = questionsOf(rows, metering);
     return readConsistently(freshness, { ...query, environment, time }, async (asOfMs) => {
       const counters = await readCounters(warehouse, owner, questions, time.leftMs());
-      const shown = rows.map((meter, at) => {
-        const current = counters[at] ?? '0';
+      const shown = rows.map((meter) => {
+        const current = counters.get(meter.key) ?? '0';
         return shownCounter({ ...owner, meter }, { metering, current, asOfMs });
       });
       return pageOf(shown, total, query);

@@ -20,7 +20,7 @@ export async function readCounter(
 ): Promise<string> {
   const { key, aggregation } = customerMeter.meter;
   const question = { meterKey: key, aggregation, span };
-  const [current = '0'] = await readCounters(warehouse, customerMeter, [question], timeoutMs);
+  const [current = '0'] = await readCountersInOrder(warehouse, customerMeter, [question], timeoutMs);
   return current;
 }
 
@@ -31,10 +31,19 @@ export interface CounterQuestion {
   span: Span;
 }
 
+/** The same of several meters of one customer, each requested once, by meter key. */
+export async function readCounters(
+  ...[warehouse, owner, questions, timeoutMs]: Parameters<typeof readCountersInOrder>
+): Promise<Map<string, string>> {
+  const counters = await readCountersInOrder(warehouse, owner, questions, timeoutMs);
+  return new Map(questions.map(({ meterKey }, at) => [meterKey, counters[at] ?? '0']));
+}
+
 /**
  * Several counters of one customer in one statement, in the order of the questions; as {@link readCounter}.
+ * A meter may be requested for several spans.
  */
-export async function readCounters(
+export async function readCountersInOrder(
   warehouse: Warehouse,
   { environment, customerId }: Pick<CustomerMeter, 'environment' | 'customerId'>,
   questions: readonly CounterQuestion[],

@@ -71,23 +71,31 @@ const rates = fc
   })
   .map((one): RatesSince => one);
 
-/** Most of them for the billing period: of others a history soon has all kinds. */
-const oneLimit: fc.Arbitrary<OneLimit> = fc.record({
-  amount: fc.integer({ min: 0, max: 900 }),
-  resets: fc.oneof(fc.constant('billing_period' as const), fc.constantFrom(...RESETS)),
-});
+const oneLimit = (resets: readonly SlowResets[]): fc.Arbitrary<OneLimit> =>
+  fc.record({ amount: fc.integer({ min: 0, max: 900 }), resets: fc.constantFrom(...resets) });
 
-const limitChange = fc
-  .record({
-    startMs: anyTime,
-    limits: fc.oneof(
-      { weight: 5, arbitrary: fc.array(oneLimit, { maxLength: 2 }) },
-      { weight: 1, arbitrary: fc.constant(null) },
-    ),
-    subscription: fc.constantFrom('a' as const, 'b' as const, undefined),
-    round: fc.integer({ min: 0, max: ROUNDS - 1 }),
-  })
-  .map((one): LimitSince => one);
+/** Of a history: with all of them in each, hardly any would last. */
+const kinds = fc.constantFrom<readonly SlowResets[]>(
+  ['billing_period'],
+  ['never'],
+  ['day'],
+  ['week', 'month'],
+  ['billing_period', 'never', 'day'],
+  RESETS,
+);
+
+const limitChange = (resets: readonly SlowResets[]) =>
+  fc
+    .record({
+      startMs: anyTime,
+      limits: fc.oneof(
+        { weight: 5, arbitrary: fc.array(oneLimit(resets), { maxLength: 2 }) },
+        { weight: 1, arbitrary: fc.constant(null) },
+      ),
+      subscription: fc.constantFrom('a' as const, 'b' as const, undefined),
+      round: fc.integer({ min: 0, max: ROUNDS - 1 }),
+    })
+    .map((one): LimitSince => one);
 
 function byStart<One extends { startMs: number }>(all: One[]): One[] {
   return [...all].sort((a, b) => a.startMs - b.startMs);
@@ -106,7 +114,7 @@ export const histories: fc.Arbitrary<UsageHistory> = fc.record({
   rates: fc
     .array(rates, { maxLength: 2 })
     .chain((later) => rates.map((first) => [{ ...first, startMs: 0 }, ...byStart(later)])),
-  limits: fc.array(limitChange, { maxLength: 4 }).map(byStart),
+  limits: kinds.chain((some) => fc.array(limitChange(some), { maxLength: 4 })).map(byStart),
   rounds: fc.constant(ROUNDS),
 });
 

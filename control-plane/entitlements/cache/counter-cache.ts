@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Warehouse } from '../../../infra/ports/warehouse.ts';
 import { Transient } from '../../../schemas/failures.ts';
-import { readCounters } from '../../store/read-counter.ts';
+import { readCountersInOrder } from '../../store/read-counter.ts';
 import { readManyCounters } from '../../store/read-many-counters.ts';
 import type { Freshness } from '../../usage/freshness.ts';
 import { beginReadTime } from '../../usage/read-time.ts';
@@ -98,7 +98,7 @@ function createCounterReads({ warehouse, freshness }: CounterReadDeps, cache: Co
     const [{ place }] = counters as [KeptCounter];
     const places = counters.map((one) => one.place);
     const at = await time();
-    const read = await readCounters(warehouse, place, places);
+    const read = await readCountersInOrder(warehouse, place, places);
     for (const [n, one] of counters.entries()) cache.learn(one, read[n] ?? '0', at);
   }
 

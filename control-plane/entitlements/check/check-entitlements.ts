@@ -13,7 +13,7 @@ import { readMeteredTerms, termsByMeter } from '../../../domain/store/metered-te
 import type { Warehouse } from '../../../infra/ports/warehouse.ts';
 import type { EntitlementDecision } from '../../../schemas/resources/entitlements.ts';
 import type { RequestContext } from '../../http/request-context.ts';
-import { type CounterQuestion, readCounters } from '../../store/read-counter.ts';
+import { type CounterQuestion, readCountersInOrder } from '../../store/read-counter.ts';
 import { findRequestedFeatures, type RequestedFeatureRow } from '../../store/requested-features.ts';
 import { readConsistently } from '../../usage/consistency.ts';
 import type { Freshness } from '../../usage/freshness.ts';
@@ -140,7 +140,7 @@ async function readMeters(
     freshness,
     { consistency, time, environment: owner.environment },
     async (asOfMs) => {
-      const counters = await readCounters(warehouse, owner, questions, time.leftMs());
+      const counters = await readCountersInOrder(warehouse, owner, questions, time.leftMs());
       return new Map(
         questions.map(({ featureKey, resetsAtMs }, at) => {
           return [featureKey, { current: counters[at] ?? '0', resetsAtMs, asOfMs }] as const;

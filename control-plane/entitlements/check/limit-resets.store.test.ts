@@ -37,6 +37,11 @@ async function yearly(given: Record<string, unknown>) {
   return { customerId, startMs, strong: { consistency: 'strong' } };
 }
 
+async function counter(customerId: string) {
+  const params = { customerId, meterId: 'sum' };
+  return (await api.request('usage.retrieve', { params, query: {} })).body;
+}
+
 const iso = (ms: number) => new Date(ms).toISOString();
 
 it('count usage since they were last reset, also two of one meter in one request', async () => {
@@ -58,8 +63,7 @@ it('count usage since they were last reset, also two of one meter in one request
     ]);
   }
   expect(await made.check(customerId, 'daily', { requested: 2 })).toMatchObject({ allowed: false });
-  const counter = await api.request('usage.retrieve', { params: { customerId, meterId: 'sum' }, query: {} });
-  expect(counter.body).toMatchObject({ current: 34, limit: 100, periodStart: iso(monthMs) });
+  expect(await counter(customerId)).toMatchObject({ current: 34, limit: 100, periodStart: iso(monthMs) });
   const list = await made.list(customerId);
   expect(list).toMatchObject([{ featureKey: 'daily', resets: 'day' }, { resets: 'month' }]);
 });
@@ -80,8 +84,10 @@ it('of several sources last as long as the longest, and an override resets as wh
   await made.override(customerId, 'monthly', { value: 20 });
   expect(await made.check(customerId, 'monthly', strong)).toMatchObject({ limit: 20, resets: 'month' });
   expect(await made.list(customerId)).toMatchObject([{ effectiveValue: 20, resets: 'month' }]);
+  expect(await counter(customerId)).toMatchObject({ limit: 20, periodStart: iso(addMonths(startMs, 1)) });
   await made.override(customerId, 'monthly', { value: 20, resets: 'billing_period' });
   expect(await made.check(customerId, 'monthly', strong)).toMatchObject({ current: 8, limit: 20 });
+  expect(await counter(customerId)).toMatchObject({ current: 8, periodStart: iso(startMs) });
   const addonId = await made.addon('more', { monthly: 5, seats: 1 });
   const fields = { addons: [{ addonId, quantity: 2 }] };
   const other = await made.customer();
@@ -91,6 +97,7 @@ it('of several sources last as long as the longest, and an override resets as wh
   const sum = await made.check(other, 'monthly', strong);
   expect(sum).toMatchObject({ limit: 21 });
   expect(sum).not.toHaveProperty('resets');
+  expect(await counter(other)).toMatchObject({ limit: 21, periodEnd: sum.resetsAt });
 });
 
 it('are shown as they were given, and are for metered features alone', async () => {
