@@ -17,6 +17,7 @@ import { systemClock } from '../infra/ports/clock.ts';
 import { createListener } from '../infra/postgres/listen.ts';
 import { openSegmentLogReader } from '../infra/segment-log/reader.ts';
 import type { DistributedStores } from './config/distributed-stores-config.ts';
+import { readDemoKey } from './demo-workspace.ts';
 import { prepareInstallation } from './prepare-installation.ts';
 import { rejectLostCluster, rejectOtherDatabase } from './reject-lost-database.ts';
 import { type ControlServer, createControlServer } from './roles/control-server.ts';
@@ -98,6 +99,7 @@ async function serve(side: ControlSide): Promise<void> {
       rateLimits: { secret: config.rateLimit },
       webhookTargets: config.webhookTargets,
       // The data plane requests them; it opens METRICS_PORT itself.
+      demoKey: () => readDemoKey(side.paths.demoKeys),
       access: createOperatorAccess(config, secrets.internalToken.toString('base64url')),
     },
   );
@@ -112,6 +114,8 @@ async function serve(side: ControlSide): Promise<void> {
   };
   closer.add('listener', createListener({ url: postgresUrl, log }, { channels, onSession }));
   closer.add('server', { drain: server.drain, close: server.close });
+  // Drained first: the server waits for every response.
+  closer.add('streams', { drain: controlPlane.endStreams });
   const { internalToken: token } = secrets;
   const { eventsRetentionDays } = config;
   server.serve(serveKeyExport({ pool, warehouse, token, log, eventsRetentionDays }, controlPlane.listener));

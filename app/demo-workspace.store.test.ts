@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { ensureIdentityKey, hashApiKey, readIdentityKey } from '../domain/secrets.ts';
 import { testFolder } from '../tests/support/test-folder.ts';
 import { testPool } from '../tests/support/test-pool.ts';
-import { demoGreeting, ensureDemoWorkspace } from './demo-workspace.ts';
+import { demoGreeting, ensureDemoWorkspace, readDemoKey } from './demo-workspace.ts';
 
 const pepper = Buffer.alloc(32, 3);
 
@@ -80,4 +80,16 @@ test('the identity key is made once, whichever process is first', async () => {
   const keys = await Promise.all([1, 2, 3, 4].map(() => ensureIdentityKey(pool)));
   expect(new Set(keys.map((key) => key.toString('hex'))).size).toBe(1);
   expect(await readIdentityKey(pool)).toEqual(keys[0]);
+});
+
+/** Red when a text that is no key is shown on a page. */
+test('the demo page gets the publishable key of the test mode, while the file of keys is sound', async () => {
+  const deps = await installation();
+  expect(readDemoKey(deps.file)).toBeUndefined();
+  const keys = await ensureDemoWorkspace(deps);
+  expect(readDemoKey(deps.file)).toBe(keys?.test.publishable);
+  for (const text of ['', '{', '[]', '{"test":{"publishable":"pk_test_<script>"}}']) {
+    writeFileSync(deps.file, text);
+    expect(readDemoKey(deps.file)).toBeUndefined();
+  }
 });

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Pool } from 'pg';
+import { parseApiKey } from '../domain/rules/api-key.ts';
 import { keepFact, readFact } from '../domain/store/installation.ts';
 import { newWorkspaceKeys, type WorkspaceKeys, writeWorkspace } from '../domain/workspace.ts';
 import { syncDirectory, writeDurably } from '../infra/platform/durable-file.ts';
@@ -55,12 +56,26 @@ export function demoGreeting(keys: WorkspaceKeys, baseUrl: string, file: string)
     `The workspace Demo was made (${keys.workspaceId}). Its keys are shown this once and kept in ${file}:`,
     `  live  ${keys.live.secret}  ${keys.live.publishable}`,
     `  test  ${keys.test.secret}  ${keys.test.publishable}`,
+    // The fragment of an address is sent to no server: the console takes the key out of it.
+    `The console, signed in to test mode: ${baseUrl}/console#key=${keys.test.secret}`,
     'To try:',
     `  curl ${baseUrl}/api/v1/customers ${auth} ${json} -d '${customer}'`,
     `  curl ${baseUrl}/api/v1/usage/events ${auth} ${json} -H 'Idempotency-Key: try-1' -d '${event}'`,
     `  curl ${baseUrl}/api/v1/usage/ada/api_calls ${auth}`,
+    `The plans of its test mode, as a pricing page: ${baseUrl}/demo/pricing`,
     '',
   ].join('\n');
+}
+
+/** The publishable key of its test mode, which a page may show; undefined without a file of keys. */
+export function readDemoKey(file: string): string | undefined {
+  try {
+    const { test } = Object(JSON.parse(readFileSync(file, 'utf8'))) as Partial<WorkspaceKeys>;
+    const key = test?.publishable ?? '';
+    return parseApiKey(key) ? key : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Undefined when there are no keys: then they are not those of any workspace. */

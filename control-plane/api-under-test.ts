@@ -266,9 +266,12 @@ function withTexts(response: TSchema): TSchema {
   return JSON.parse(replaced) as TSchema;
 }
 
+/** A concrete path before a templated one. */
 function routeOf(method: string, path: string): Route | undefined {
-  return Object.values<Route>(ROUTES).find((route) => {
+  const routes = Object.values<Route>(ROUTES).filter((route) => route.method === method);
+  const matches = (route: Route) => {
     const pattern = route.path.replace(/\{\w+\}/g, '[^/]+').replaceAll('.', '\\.');
-    return route.method === method && new RegExp(`^${pattern}$`).test(path);
-  });
+    return new RegExp(`^${pattern}$`).test(path);
+  };
+  return routes.find((route) => route.path === path) ?? routes.find(matches);
 }

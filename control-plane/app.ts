@@ -12,6 +12,7 @@ import { OPEN_ACCESS, type OperatorAccess } from '../infra/platform/operator-acc
 import type { PrivateTargets } from '../infra/platform/private-targets.ts';
 import type { Clock } from '../infra/ports/clock.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
+import type { LiveUsage } from './analytics/live/live-usage.ts';
 import { createCustomerGrantsReads } from './entitlements/cache/customer-grants-reads.ts';
 import type { EntitlementCache } from './entitlements/cache/entitlement-cache.ts';
 import { withLocalInvalidation } from './entitlements/cache/local-invalidation.ts';
@@ -34,7 +35,9 @@ import { addonHandlers } from './routes/addons.ts';
 import { createApiKeyHandlers } from './routes/api-keys.ts';
 import { auditLogHandlers } from './routes/audit-log.ts';
 import { budgetHandlers } from './routes/budgets.ts';
+import { createCostHandlers } from './routes/cost.ts';
 import { creditHandlers } from './routes/credits.ts';
+import { createCustomerTokenHandlers } from './routes/customer-tokens.ts';
 import { customerHandlers } from './routes/customers.ts';
 import { cachedEntitlementResponses, createEntitlementHandlers } from './routes/entitlements.ts';
 import { featureHandlers } from './routes/features.ts';
@@ -43,27 +46,34 @@ import { createIntegrationHandlers } from './routes/integrations.ts';
 import { meterHandlers } from './routes/meters.ts';
 import { overrideHandlers } from './routes/overrides.ts';
 import { planHandlers } from './routes/plans.ts';
-import { pricingHandlers } from './routes/pricing.ts';
+import { createPricingHandlers } from './routes/pricing.ts';
 import { processorEventHandlers } from './routes/processor-events.ts';
 import { createProcessorWebhookHandlers } from './routes/processor-webhooks.ts';
 import { productHandlers } from './routes/products.ts';
 import { createServicePages } from './routes/service.ts';
+import { simulationHandlers } from './routes/simulations.ts';
 import { subscriptionHandlers } from './routes/subscriptions.ts';
 import { createUsageHandlers } from './routes/usage.ts';
+import { usageLevelHandlers } from './routes/usage-levels.ts';
+import { createUsageLiveHandlers } from './routes/usage-live.ts';
 import { webhookDeliveryHandlers } from './routes/webhook-deliveries.ts';
 import { createWebhookHandlers } from './routes/webhooks.ts';
 import { workspaceHandlers } from './routes/workspace.ts';
 import type { Freshness } from './usage/freshness.ts';
+import { createWidgetPages } from './widget/widget-pages.ts';
 
 export interface AppDeps {
   pool: Pool;
   warehouse: Warehouse;
   freshness: Freshness;
+  liveUsage: LiveUsage;
   /** Hex. */
   logId: string;
   firstCalls: FirstCallStamp;
   lastUsed: LastUsedStamp;
   keys: KeyCache;
+  /** The keys that create customer tokens, by id. */
+  tokenIssuers: KeyCache;
   entitlementCache: EntitlementCache;
   /** Invalidates the caches of this process after it has committed a change. */
   invalidate: (channel: string, payload: string) => void;
@@ -79,6 +89,8 @@ export interface AppOptions {
   rateLimits?: RateLimits;
   /** Which callers see metrics and the details of readiness. Default: all of them. */
   access?: OperatorAccess;
+  /** The publishable key of the demo workspace's test mode, where there is one. Default: there is none. */
+  demoKey?: () => string | undefined;
   /** Private addresses that webhooks may reach in addition to public ones. Default: none. */
   webhookTargets?: PrivateTargets;
 }
@@ -99,6 +111,7 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListe
   const operations = createOperations({
     handlers: withGraphql(reading, {
       ...customerHandlers,
+      ...createCustomerTokenHandlers(secrets),
       ...creditHandlers,
       ...overrideHandlers,
       ...budgetHandlers,
@@ -111,7 +124,7 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListe
       ...createProcessorWebhookHandlers({ ...secrets, metrics: createProcessorMetrics(metrics) }),
       ...processorEventHandlers,
       ...funnelHandlers,
-      ...pricingHandlers,
+      ...createPricingHandlers(),
       ...createWebhookHandlers({ sealingKey: secrets.sealingKey, privateTargets: webhookTargets }),
       ...webhookDeliveryHandlers,
       ...createApiKeyHandlers(secrets),
@@ -120,9 +133,17 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListe
       ...subscriptionHandlers,
       ...createEntitlementHandlers({ customerGrantsReads, checks }),
       ...createUsageHandlers({ warehouse, freshness }),
+      ...createCostHandlers({ warehouse, freshness, customerGrantsReads }),
+      ...simulationHandlers,
+      ...usageLevelHandlers,
+      ...createUsageLiveHandlers(deps),
     }),
-    pages: { ...createServicePages({ readiness, metrics, access }), ...createGraphiqlPages() },
-    authorise: createAuthorise({ ...deps, nowMs: clock.nowMs }),
+    pages: {
+      ...createServicePages({ readiness, metrics, access }),
+      ...createGraphiqlPages(),
+      ...createWidgetPages(options),
+    },
+    authorise: createAuthorise({ ...deps, ...secrets, takeRequest, nowMs: clock.nowMs }),
     takeRequest,
     inPlace: createRequestPlaces(),
     runChange: withLocalInvalidation(createRunChange(pool, secrets.sealingKey), deps.invalidate),

@@ -5,7 +5,7 @@ import { createFirstCallStamp } from '../domain/first-call-stamp.ts';
 import { startJobWatch } from '../domain/job-watch.ts';
 import { createLastUsedStamp } from '../domain/last-used-stamp.ts';
 import { hashApiKey } from '../domain/secrets.ts';
-import { findApiKey } from '../domain/store/find-api-key.ts';
+import { findApiKey, findApiKeyById } from '../domain/store/find-api-key.ts';
 import type { EventLogReader } from '../infra/ports/event-log.ts';
 import {
   CHANNELS,
@@ -13,10 +13,13 @@ import {
   type Invalidation,
   type LoadedThrough,
 } from '../schemas/stored/channels.ts';
+import { createLiveUsage } from './analytics/live/live-usage.ts';
 import { type AppDeps, type AppOptions, createApp } from './app.ts';
 import { startClockRepair } from './clock/clock-repair.ts';
 import { startSubscriptionClock } from './clock/subscription-clock.ts';
+import { startSimulator } from './cost/simulator.ts';
 import { startCreditExpiry } from './credits/credit-expiry.ts';
+import { startCreditSchedule } from './credits/credit-schedule.ts';
 import { createEntitlementCache } from './entitlements/cache/entitlement-cache.ts';
 import { startChangeNotifier } from './entitlements/changes/change-notifier.ts';
 import { startLogWatch } from './jobs/log-watch.ts';
@@ -37,10 +40,12 @@ import { createPartitionCuts } from './usage/partition-cuts.ts';
 /** Created here, from the other dependencies. */
 type Inside =
   | 'freshness'
+  | 'liveUsage'
   | 'logId'
   | 'firstCalls'
   | 'lastUsed'
   | 'keys'
+  | 'tokenIssuers'
   | 'entitlementCache'
   | 'invalidate'
   | 'jobWatch';
@@ -63,6 +68,8 @@ export interface ControlPlane {
     channels: Record<string, (payload: string) => void>;
     onSession: () => void;
   };
+  /** Ends the responses that go on, so that the last request can end. From now on none begins. */
+  endStreams(): void;
   /** After the last request. Neither the pool nor the warehouse nor the log is closed. */
   close(): Promise<void>;
 }
@@ -73,11 +80,12 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
   const progress = progressOf(logReader, pool);
   const requestLoad = () => notifyReaderWaits(pool);
   const freshness = createFreshness({ ...progress, ...repairsOf(deps), requestLoad, clock, log });
-  const inside = { freshness, logId: progress.logId };
-  const { keys, entitlementCache, invalidations } = createCaches(deps, freshness);
+  const liveUsage = createLiveUsage({ ...deps, logId: progress.logId });
+  const inside = { freshness, liveUsage, logId: progress.logId };
+  const { invalidations, ...caches } = createCaches(deps, freshness);
   const firstCalls = createFirstCallStamp(pool, log);
   const lastUsed = createLastUsedStamp(pool, log);
-  const jobs = startJobs(deps);
+  const jobs = startJobs(deps, freshness);
   const { jobWatch } = jobs;
   createReadGauges(deps.metrics, {
     lagBytes: () => freshness.lag().bytes,
@@ -86,7 +94,7 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
   const invalidate = (channel: string, payload: string) => invalidations.channels[channel]?.(payload);
   return {
     listener: createApp(
-      { ...deps, ...inside, firstCalls, lastUsed, keys, entitlementCache, invalidate, jobWatch },
+      { ...deps, ...inside, ...caches, firstCalls, lastUsed, invalidate, jobWatch },
       options,
     ),
     notifications: {
@@ -96,17 +104,23 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
           invalidate(CHANNELS.changes, payload);
           if (mayMap(payload)) jobs.wakeMatcher();
         },
-        [CHANNELS.loaded]: (payload) => freshness.loaded(JSON.parse(payload) as LoadedThrough),
+        [CHANNELS.loaded]: (payload) => {
+          freshness.loaded(JSON.parse(payload) as LoadedThrough);
+          liveUsage.wake();
+        },
         [CHANNELS.fanoutRequested]: jobs.wakeNotifier,
+        [CHANNELS.simulationRequested]: jobs.wakeSimulator,
       },
       onSession() {
         freshness.newSession();
         invalidations.onSession();
       },
     },
+    endStreams: liveUsage.end,
     async close() {
+      liveUsage.end();
       freshness.close();
-      entitlementCache.close();
+      caches.entitlementCache.close();
       await jobs.close();
       await firstCalls.close();
       await lastUsed.close();
@@ -115,17 +129,19 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
 }
 
 /** Jobs driven by time and by changes; the job watch reports which of them is stuck. */
-function startJobs(deps: ControlPlaneDeps) {
+function startJobs(deps: ControlPlaneDeps, { asOfMs }: Freshness) {
   const { pool, clock, log } = deps;
   const sweep = startSweep(pool, log);
   const clockMetrics = createClockMetrics(deps.metrics, clock.nowMs);
   const subscriptionClock = startSubscriptionClock({ pool, clock, log, metrics: clockMetrics });
   const creditExpiry = startCreditExpiry(deps);
+  const creditSchedule = startCreditSchedule(deps);
   const processorMatcher = startProcessorMatcher(deps);
   const notifierMetrics = createNotifierMetrics(deps.metrics, clock.nowMs);
   const changeNotifier = startChangeNotifier({ pool, clock, log, metrics: notifierMetrics });
   const logWatch = watchLog(deps);
   const clockRepair = startClockRepair({ pool, clock, log });
+  const simulator = startSimulator({ ...deps, asOfMs });
   const jobWatch = startJobWatch(deps, watchedJobs({ watchesLog: logWatch !== undefined }));
   const jobs = [
     jobWatch,
@@ -134,13 +150,16 @@ function startJobs(deps: ControlPlaneDeps) {
     changeNotifier,
     subscriptionClock,
     creditExpiry,
+    creditSchedule,
     processorMatcher,
+    simulator,
     sweep,
   ];
   return {
     jobWatch,
     wakeMatcher: () => processorMatcher.wake(),
     wakeNotifier: () => changeNotifier.wake(),
+    wakeSimulator: () => simulator.wake(),
     /** Closes one job after the other, in the order of their start. */
     async close() {
       for (const job of jobs) await job.close();
@@ -171,12 +190,18 @@ function createCaches(deps: ControlPlaneDeps, freshness: Freshness) {
   const { pool, secrets, clock } = deps;
   const load = (text: string) => findApiKey(pool, hashApiKey(text, secrets.keyPepper));
   const keys = createKeyCache({ load, clock });
+  const tokenIssuers = createKeyCache({
+    load: (id) => findApiKeyById(pool, id),
+    mayName: () => true,
+    clock,
+  });
   const entitlementCache = createEntitlementCache({ ...deps, freshness });
   const invalidations: ControlPlane['notifications'] = {
     channels: {
       [CHANNELS.changes]: (payload) => {
         const invalidation = JSON.parse(payload) as Invalidation;
         keys.forget(invalidation);
+        tokenIssuers.forget(invalidation);
         entitlementCache.invalidate(invalidation);
       },
       [CHANNELS.credits]: (payload) =>
@@ -184,10 +209,11 @@ function createCaches(deps: ControlPlaneDeps, freshness: Freshness) {
     },
     onSession() {
       keys.clear();
+      tokenIssuers.clear();
       entitlementCache.newSession();
     },
   };
-  return { keys, entitlementCache, invalidations };
+  return { keys, tokenIssuers, entitlementCache, invalidations };
 }
 
 /** One partition has positions; those of several partitions are combined into one number. */

@@ -19,6 +19,8 @@ export interface StoredKey {
 export interface KeyCacheDeps {
   /** Queries one key. Undefined when it does not exist; throws Transient while Postgres is unavailable. */
   load(text: string): Promise<StoredKey | undefined>;
+  /** False for a text that cannot name a key: it is not queried. Default: by the checksum of an API key. */
+  mayName?(text: string): boolean;
   clock: Clock;
 }
 
@@ -56,7 +58,7 @@ const RETRY_AFTER_MS = 1_000;
 /** A Postgres that hangs fails after 12 s: a request with a key that was good does not wait for that. */
 const RECHECK_PATIENCE_MS = 300;
 
-export function createKeyCache({ load, clock }: KeyCacheDeps): KeyCache {
+export function createKeyCache({ load, mayName = isApiKey, clock }: KeyCacheDeps): KeyCache {
   const cache = createCache(clock);
   const firstLoads = createFirstLoads(load, cache, createCircuitBreaker(clock));
   const judge = (key: StoredKey) => judgeAt(key, clock.nowMs());
@@ -96,7 +98,7 @@ export function createKeyCache({ load, clock }: KeyCacheDeps): KeyCache {
   return {
     authenticate(text) {
       const entry = cache.find(text);
-      if (!entry) return parseApiKey(text) ? firstLoad(text) : KEY_REJECTIONS.unknown;
+      if (!entry) return mayName(text) ? firstLoad(text) : KEY_REJECTIONS.unknown;
       const now = clock.monotonicMs();
       const age = now - entry.checkedAtMs;
       // mutant: key-never-looked-up-again
@@ -116,6 +118,10 @@ export function createKeyCache({ load, clock }: KeyCacheDeps): KeyCache {
     },
     clear,
   };
+}
+
+function isApiKey(text: string): boolean {
+  return parseApiKey(text) !== undefined;
 }
 
 function judgeAt(key: StoredKey, nowMs: number): StoredKey | Rejection {

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { testFolder } from '../tests/support/test-folder.ts';
 import { deriveSecrets, hashApiKey, readServerSecret, seal, unseal } from './secrets.ts';
 
-const { keyPepper, sealingKey, internalToken } = deriveSecrets(Buffer.alloc(32, 1));
+const { keyPepper, sealingKey, internalToken, customerTokenKey } = deriveSecrets(Buffer.alloc(32, 1));
 const BROKEN = expect.objectContaining({ name: 'Poison', code: 'seal_broken' });
 
 test('the server secret is made once, for the eyes of this account alone', () => {
@@ -43,7 +43,9 @@ test('a lost secret is an error, not made again, once there is a log', () => {
 
 test('each purpose has its own key, and the same secret always gives the same ones', () => {
   expect(keyPepper).not.toEqual(sealingKey);
-  expect(deriveSecrets(Buffer.alloc(32, 1))).toEqual({ keyPepper, sealingKey, internalToken });
+  const all = { keyPepper, sealingKey, internalToken, customerTokenKey };
+  expect(deriveSecrets(Buffer.alloc(32, 1))).toEqual(all);
+  expect(new Set(Object.values(all).map((key) => key.toString('hex'))).size).toBe(4);
   expect(hashApiKey('sk_live_x', keyPepper)).toHaveLength(32);
   expect(hashApiKey('sk_live_x', keyPepper)).not.toEqual(hashApiKey('sk_live_x', sealingKey));
 });

@@ -16,6 +16,8 @@ export interface DerivedSecrets {
   sealingKey: Buffer;
   /** What the processes of one installation show each other, 32 bytes. */
   internalToken: Buffer;
+  /** Under which customer tokens are signed, 32 bytes. */
+  customerTokenKey: Buffer;
 }
 
 const SECRET_BYTES = 32;
@@ -85,6 +87,7 @@ export function deriveSecrets(secret: Buffer): DerivedSecrets {
     keyPepper: derive('api-key-pepper'),
     sealingKey: derive('sealing'),
     internalToken: derive('internal-token'),
+    customerTokenKey: derive('customer-token'),
   };
 }
 

@@ -11,6 +11,7 @@ export const ERROR_STATUS = {
   key_expired: 401,
   insufficient_scope: 403,
   publishable_key_not_allowed: 403,
+  customer_token_not_allowed: 403,
   secret_key_required: 403,
   not_found: 404,
   unsupported_api_version: 404,

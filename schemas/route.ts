@@ -16,6 +16,7 @@ export interface Route {
   summary: string;
   description?: string;
   params: TObject;
+  /** A parameter of type object holds values by name: `filter[region]=eu`. */
   query: TObject;
   headers?: TObject;
   body?: TSchema;
@@ -30,6 +31,8 @@ export interface Route {
   response: TSchema;
   /** Of the response, if it is not JSON. */
   mediaTypes?: readonly string[];
+  /** Further forms of the response, by media type: sent where the client prefers one to JSON. */
+  furtherMediaTypes?: Readonly<Record<string, TSchema>>;
   /** Changes nothing although it is not a GET: it needs a transaction only under an Idempotency-Key. */
   isRead?: true;
   /** In addition to those that every operation of its kind can return. */
@@ -43,6 +46,13 @@ export interface Route {
    * `?key=`, since a beacon cannot set headers.
    */
   fromBrowser?: true;
+  /**
+   * A customer token reads it too, from pages of any origin: where the path has a `{customerId}`, only that
+   * customer's.
+   */
+  customerToken?: true;
+  /** The response contains a credential, which has the scopes of the caller or fewer. */
+  returnsCredential?: true;
   /** Removed: returns an error that names its successor. */
   deprecated?: true;
 }
@@ -71,6 +81,11 @@ export type Output<R extends Route> = Static<R['response']>;
 /** An operation without a body checks a body that is sent all the same against an object without fields. */
 export function readsBody({ body, method }: Route): boolean {
   return body !== undefined || method !== 'GET';
+}
+
+/** Browsers may call it from pages of any origin (CORS). */
+export function isOpenToPages({ fromBrowser, customerToken }: Route): boolean {
+  return fromBrowser === true || customerToken === true;
 }
 
 /** Keeps the exact types of a definition. */

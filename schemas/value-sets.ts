@@ -33,3 +33,11 @@ export type Interval = (typeof INTERVALS)[number];
 /** Kinds of usage thresholds. A soft threshold warns; at a hard one the grant is used up. */
 export const THRESHOLD_KINDS = ['soft', 'hard'] as const;
 export type ThresholdKind = (typeof THRESHOLD_KINDS)[number];
+
+/** How often a plan grants credits: once in each billing period, or in each month from the billing anchor. */
+export const GRANT_RHYTHMS = ['period', 'month'] as const;
+export type GrantRhythm = (typeof GRANT_RHYTHMS)[number];
+
+/** When what is left of such a grant expires. */
+export const GRANT_EXPIRIES = ['period_end', 'never'] as const;
+export type GrantExpiry = (typeof GRANT_EXPIRIES)[number];

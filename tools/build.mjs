@@ -20,15 +20,20 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { binaryName, correctBinary, REVIEWED_BINARIES } from './corrected-uws.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
-/** For each: where it goes, its folders, and the compiler settings that select its files. */
+/**
+ * For each: where it goes, its folders, those of what browsers run, each bundled by a script of its own, and
+ * the compiler settings that select its files.
+ */
 const PRODUCT = {
   dist: join(ROOT, 'dist'),
   rooms: ['schemas', 'infra', 'domain', 'ingest', 'aggregator', 'control-plane', 'delivery', 'app'],
+  pages: ['console', 'widget'],
   settings: join(ROOT, 'tools', 'tsconfig.build.json'),
 };
 const EVERYTHING = {
   dist: join(ROOT, 'dist-tests'),
   rooms: [...PRODUCT.rooms, 'tests', 'bench', 'tools'],
+  pages: PRODUCT.pages,
   settings: join(ROOT, 'tools', 'tsconfig.tests.json'),
 };
 const UWS = join(ROOT, 'node_modules', 'uWebSockets.js');
@@ -86,6 +91,9 @@ function buildInto(fresh, target) {
   run(TOOLS.tsc, '-p', target.settings, '--noCheck', '--outDir', fresh);
   for (const path of sources(target).filter((source) => READ_AT_RUN_TIME.has(extname(source)))) {
     cpSync(path, path.replace(ROOT, fresh), { recursive: true });
+  }
+  for (const page of target.pages.filter((name) => existsSync(join(ROOT, name)))) {
+    run(join(ROOT, 'tools', `build-${page}.mjs`), join(fresh, page));
   }
   writeFileSync(join(fresh, STAMP), JSON.stringify(stamp));
 }
@@ -153,7 +161,13 @@ function run(tool, ...args) {
 
 function writtenSources(target) {
   const settings = [join(ROOT, 'package.json'), join(ROOT, 'tsconfig.json'), target.settings];
-  return [...settings, ...sources(target).filter((path) => !MADE.has(extname(path)))];
+  const bundled = target.pages.flatMap((page) => filesIn(join(ROOT, page)).filter(isBundled));
+  return [...settings, ...sources(target).filter((path) => !MADE.has(extname(path))), ...bundled];
+}
+
+/** npm puts packages there that another room has in another version. */
+function isBundled(path) {
+  return !OF_TESTS.test(path) && !/[/\\]node_modules[/\\]/.test(path);
 }
 
 /** Of the product without its tests: editing a test does not cause a build. */

@@ -28,6 +28,8 @@ const GATES = [
   ['biome', program('biome'), ['check', '--error-on-warnings']],
   // More checkers than one check what several files share more than once, and the cores are taken.
   ['tsc', program('tsc'), ['--noEmit', '-p', '.', '--singleThreaded']],
+  ['tsc of the console', program('tsc'), ['--noEmit', '-p', 'console', '--singleThreaded']],
+  ['tsc of the widget', program('tsc'), ['--noEmit', '-p', 'widget', '--singleThreaded']],
   ['knip', program('knip'), []],
 ];
 

@@ -17,7 +17,8 @@ const BY_ITS_FILE: Record<string, string> = { 'uWebSockets.js': 'Apache-2.0' };
 /** Red when a package is added, or changes its license, and the notice does not name it. */
 test('THIRD_PARTY.md names every package that Metergate runs with, and its license', () => {
   const notice = readFileSync('THIRD_PARTY.md', 'utf8');
-  for (const name of Object.keys(manifest('.').dependencies ?? {})) {
+  const rooms = ['.', 'console'];
+  for (const name of rooms.flatMap((room) => Object.keys(manifest(room).dependencies ?? {}))) {
     const license = BY_ITS_FILE[name] ?? manifest(join('node_modules', name)).license;
     expect(notice.replace(/ +/g, ' '), name).toContain(`| ${name} | ${license} |`);
   }

@@ -78,7 +78,7 @@ async function readTotals(
       ...cells.filter(({ source }) => source === 'total'),
       ...unread,
     ]);
-    for (const span of [...facts.watched, ...summed]) {
+    for (const span of [...facts.watched, ...(facts.level ? [facts.level] : []), ...summed]) {
       totals.set(nameOf(facts, span), questionOf(facts, span));
     }
   }

@@ -15,7 +15,8 @@ import { type Crossing, insertCrossings } from '../store/usage-crossings.ts';
 import { boundedWarehouse } from './bounded-warehouse.ts';
 import { costChanges } from './cost-changes.ts';
 import { type CustomerMeterUsage, readCustomerMeterUsage } from './customer-meter-usage.ts';
-import { readSettlementInputs, type SettlingTime } from './settlement-inputs.ts';
+import { readSettlementInputs, type SettlementInputs, type SettlingTime } from './settlement-inputs.ts';
+import { endLevels, keepLevels } from './usage-levels.ts';
 
 /** What came of a settlement. */
 export interface Settled {
@@ -39,7 +40,9 @@ export async function settleCustomerMeters(
   { warehouse, nowMs, keptFromMs }: { warehouse: Warehouse } & SettlingTime,
   customerMeters: readonly TouchedCustomerMeter[],
 ): Promise<Settled> {
-  const { facts: all, rest } = await readSettlementInputs(db, customerMeters, { nowMs, keptFromMs });
+  const inputs = await readSettlementInputs(db, customerMeters, { nowMs, keptFromMs });
+  const { facts: all, rest } = inputs;
+  await endLevels(db, inputs.without);
   if (all.length === 0) return { watched: [], rest, crossings: 0 };
   // After taking the lock: what is read is never older than what the lock's previous owner has settled.
   const usage = await readCustomerMeterUsage(boundedWarehouse(warehouse, READING_MS), all);
@@ -47,11 +50,17 @@ export async function settleCustomerMeters(
   const left = all.slice(facts.length).map(({ customerMeter }) => customerMeter);
   await moveCosts(db, { usage, nowMs });
   const crossings = await emitCrossings(db, { usage, nowMs });
+  await keepLevels(db, { usage, nowMs });
   return {
-    watched: facts.map(({ customerMeter }) => customerMeter),
+    watched: facts.filter(mayFollow).map(({ customerMeter }) => customerMeter),
     rest: [...withoutThose(rest, left), ...left],
     crossings,
   };
+}
+
+/** Without new usage: a level is settled again when time changes it (usage-levels.ts). */
+function mayFollow({ watched, rated }: SettlementInputs): boolean {
+  return watched.length + rated.length > 0;
 }
 
 /** A customer meter that is left completely is not left in parts as well. */

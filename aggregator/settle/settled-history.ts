@@ -13,6 +13,8 @@ import { type BurnRow, readBurns } from '../store/credit-burns.ts';
 /** The periods of a customer meter that are settled, and how they were settled before. */
 export interface SettledHistory extends SettledPeriods {
   stored: SettledUsage[];
+  /** Of these periods, and of now and later. */
+  terms: MeteredTerm[];
 }
 
 /** A row extends beyond what was read at most once for each time that its period was recorded again. */
@@ -40,7 +42,7 @@ export async function readHistories(
   });
   let open = readings;
   for (let round = 0; open.length > 0 && round < ROUNDS_MAX; round += 1) {
-    await readTerms(db, open);
+    await readTerms(db, open, nowMs);
     for (const one of open) one.hull = hullOf(periodsOf(one, nowMs).periods);
     await readStored(db, open);
     open = open.filter((one) => {
@@ -50,7 +52,11 @@ export async function readHistories(
       return isWider;
     });
   }
-  return readings.map((one) => ({ ...periodsOf(one, nowMs), stored: one.stored }));
+  return readings.map((one) => ({
+    ...periodsOf(one, nowMs),
+    stored: one.stored,
+    terms: one.terms,
+  }));
 }
 
 function periodsOf({ customerMeter, terms, stored }: Reading, nowMs: number): SettledPeriods {
@@ -62,10 +68,10 @@ function periodsOf({ customerMeter, terms, stored }: Reading, nowMs: number): Se
   return settledPeriods(terms, question, stored);
 }
 
-async function readTerms(db: PoolClient, readings: readonly Reading[]): Promise<void> {
+async function readTerms(db: PoolClient, readings: readonly Reading[], nowMs: number): Promise<void> {
   const requested = readings.map(({ customerMeter, hull }) => ({
     ...customerMeter,
-    from: new Date(Math.min(customerMeter.occurredFromMs, hull.fromMs)),
+    from: new Date(Math.min(customerMeter.occurredFromMs, hull.fromMs, nowMs)),
   }));
   const terms = byName(await readMeteredTerms(db, requested));
   for (const one of readings) one.terms = terms.get(nameOf(one.customerMeter)) ?? [];

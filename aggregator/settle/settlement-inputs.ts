@@ -1,9 +1,10 @@
 import type { PoolClient } from 'pg';
 import { type CellPeriod, cellsOf, meet, type SettledUsage } from '../../domain/rules/usage-cells.ts';
+import { type LevelTerms, levelTerms } from '../../domain/rules/usage-level.ts';
 import { type Threshold, usageThresholds } from '../../domain/rules/usage-thresholds.ts';
 import { type RatedMeter, readRatedMeters } from '../../domain/store/meter-rates.ts';
 import type { TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
-import { readBudgets } from '../store/read-budgets.ts';
+import { type BudgetRow, readBudgets } from '../store/read-budgets.ts';
 import { readCrossings } from '../store/usage-crossings.ts';
 import { nameOf, readHistories, type SettledHistory } from './settled-history.ts';
 
@@ -15,6 +16,8 @@ export interface SettlementInputs {
   watched: WatchedPeriod[];
   /** Periods whose usage may cost something. */
   rated: RatedPeriod[];
+  /** What the usage of the running period is compared with; undefined without a limit and a budget. */
+  level: LevelTerms | undefined;
 }
 
 export interface WatchedPeriod {
@@ -46,6 +49,8 @@ export interface InputsOfCustomerMeters {
   facts: SettlementInputs[];
   /** Customer meters with the times that are left, where they have more periods than are settled at once. */
   rest: TouchedCustomerMeter[];
+  /** Those of which nothing follows. */
+  without: TouchedCustomerMeter[];
 }
 
 /** Of the customer meters that may have an effect. In a transaction that holds the settlement lock. */
@@ -57,9 +62,11 @@ export async function readSettlementInputs(
   const meters = await readMeters(db, customerMeters);
   const known = customerMeters.filter((customerMeter) => meters.has(meterName(customerMeter)));
   const histories = await readHistories(db, known, nowMs);
-  const watched = await readWatched(db, known, histories);
+  const budgets = new Map((await readBudgets(db, known)).map((one) => [nameOf(one), one]));
+  const watched = await readWatched(db, known, { histories, budgets });
   const facts: SettlementInputs[] = [];
   const rest: TouchedCustomerMeter[] = [];
+  const without: TouchedCustomerMeter[] = [];
   known.forEach((customerMeter, at) => {
     const [meter, history] = [meters.get(meterName(customerMeter)), histories[at]];
     if (!meter || !history) return;
@@ -67,10 +74,13 @@ export async function readSettlementInputs(
       ({ fromMs }) => fromMs >= keptFromMs,
     );
     const fresh = watched[at] ?? [];
-    if (fresh.length + rated.length > 0) facts.push({ customerMeter, meter, watched: fresh, rated });
+    const level = levelTerms(history.terms, budgets.get(nameOf(customerMeter)), nowMs);
+    const isSettled = fresh.length + rated.length > 0 || level !== undefined;
+    if (isSettled) facts.push({ customerMeter, meter, watched: fresh, rated, level });
+    else without.push(customerMeter);
     if (history.restMs !== undefined) rest.push({ ...customerMeter, occurredFromMs: history.restMs });
   });
-  return { facts, rest };
+  return { facts, rest, without };
 }
 
 async function readMeters(
@@ -117,9 +127,8 @@ function ratedPeriods(
 async function readWatched(
   db: PoolClient,
   customerMeters: readonly TouchedCustomerMeter[],
-  histories: readonly SettledHistory[],
+  { histories, budgets }: { histories: readonly SettledHistory[]; budgets: ReadonlyMap<string, BudgetRow> },
 ): Promise<WatchedPeriod[][]> {
-  const budgets = new Map((await readBudgets(db, customerMeters)).map((one) => [nameOf(one), one]));
   const watched = customerMeters.map((customerMeter, at) => {
     const history = histories[at];
     if (!history) return [];

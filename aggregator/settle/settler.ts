@@ -8,6 +8,7 @@ import { markedCustomerMeters } from './marked-customer-meters.ts';
 import { createRecentCustomerMeters, type RecentCustomerMeters } from './recent-customer-meters.ts';
 import { type BatchDeps, settleBatch } from './settle-batch.ts';
 import { mergeCustomerMeter, watchedCustomerMeters } from './touched-customer-meters.ts';
+import { dueLevels } from './usage-levels.ts';
 
 /**
  * Settles what is loaded, concurrently with the load. It takes all waiting ranges at once, so that a customer
@@ -128,8 +129,8 @@ async function settleLoaded(
     loaded.flatMap((one) => one.touched),
   );
   const merged = new Map<string, TouchedCustomerMeter>();
-  for (const customerMeter of [...touched, ...marked, ...recent.due(nowMs)])
-    mergeCustomerMeter(merged, customerMeter);
+  const due = [...recent.due(nowMs), ...(await dueLevels(deps.pool, nowMs))];
+  for (const customerMeter of [...touched, ...marked, ...due]) mergeCustomerMeter(merged, customerMeter);
   if (loaded.length + merged.size + marks.length === 0) return;
   const ranges = loaded.map(({ range }) => range);
   const batch = { ranges, customerMeters: [...merged.values()], marks };

@@ -45,6 +45,7 @@ await runRole('control-plane', async (context) => {
   closer.add('listener', createListener({ url, log }, controlPlane.notifications));
   // Drained first, closed last.
   closer.add('requests', { drain: server.drain });
+  closer.add('streams', { drain: controlPlane.endStreams });
   server.serve(controlPlane.listener);
   await openOperatorPort(config, context, controlPlane.listener);
   return { port: Number(new URL(server.url).port) };

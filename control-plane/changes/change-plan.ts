@@ -4,9 +4,10 @@ import { Defect, Rejected } from '../../schemas/failures.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import type { Plan } from '../../schemas/resources/plans.ts';
 import type { RequestContext } from '../http/request-context.ts';
+import { findPlanCreditGrants, insertPlanCreditGrants } from '../store/plan-credit-grants.ts';
 import { copyPlanEntitlements, type PlanVersion } from '../store/plan-entitlements.ts';
 import { findPlan, isVersionPinned, lockPlan, type PlanRow, updatePlan } from '../store/plans.ts';
-import { findPlanPrices, insertPlanPrices } from '../store/price-sets.ts';
+import { findPlanPrices, putPlanPrices } from '../store/price-sets.ts';
 import { beginCatalogueChange, recordCatalogueChange } from './catalogue-change.ts';
 
 /**
@@ -20,7 +21,7 @@ export async function planToChange(context: RequestContext, name: string): Promi
 
 /**
  * The version that a change of a locked plan is written to: its own, or the next one, which begins with the
- * entitlements and prices of its own.
+ * entitlements, prices and credit grants of its own.
  */
 export async function versionToWrite(context: RequestContext, row: PlanRow): Promise<PlanVersion> {
   const { db, environment, nowMs } = context;
@@ -30,7 +31,9 @@ export async function versionToWrite(context: RequestContext, row: PlanRow): Pro
   if (next.version === own.version) return own;
   await copyPlanEntitlements(db, row.id, { from: own.version, to: next.version });
   const prices = await findPlanPrices(db, own);
-  if (prices.length > 0) await insertPlanPrices(db, next, { prices, nowMs });
+  if (prices.length > 0) await putPlanPrices(db, next, { prices, nowMs });
+  const creditGrants = await findPlanCreditGrants(db, own);
+  if (creditGrants.length > 0) await insertPlanCreditGrants(db, next, { creditGrants, nowMs });
   return next;
 }
 

@@ -2,32 +2,31 @@ import type { Context } from 'koa';
 import type { KeyCache, StoredKey } from '../../domain/api-key-cache.ts';
 import type { FirstCallStamp } from '../../domain/first-call-stamp.ts';
 import type { LastUsedStamp } from '../../domain/last-used-stamp.ts';
+import { looksLikeCustomerToken } from '../../domain/rules/customer-token.ts';
 import type { Rejection } from '../../schemas/error-codes.ts';
 import { Rejected } from '../../schemas/failures.ts';
 import { presentedKey } from '../../schemas/http/presented-key.ts';
 import type { Route } from '../../schemas/route.ts';
-import { EVERY_SCOPE } from '../../schemas/scopes.ts';
+import { type CustomerTokenDeps, createTokenAuth } from './customer-token-auth.ts';
 import type { Caller } from './request-context.ts';
+import { checkScope, type Requested } from './requested-access.ts';
 
-export interface AuthDeps {
+export interface AuthDeps extends CustomerTokenDeps {
   keys: KeyCache;
-  nowMs: () => number;
   firstCalls: FirstCallStamp;
   lastUsed: LastUsedStamp;
 }
 
 /**
- * Throws Rejected: first for an unknown caller (401), then for a missing permission (403). `params` are those
- * of the path. Synchronous for a key that was used recently; throws Transient while another key cannot be
- * read.
+ * Throws Rejected: first for an unknown caller (401), then for a missing permission (403). Synchronous for a
+ * key that was used recently; throws Transient while another key cannot be read.
  */
-export type Authorise = (
-  ctx: Context,
-  access: Route['access'],
-  params: Record<string, string>,
-) => Caller | Promise<Caller>;
+export type Authorise = (ctx: Context, requested: Requested) => Caller | Promise<Caller>;
 
-export function createAuthorise({ keys, nowMs, firstCalls, lastUsed }: AuthDeps): Authorise {
+export function createAuthorise({ keys, firstCalls, lastUsed, ...deps }: AuthDeps): Authorise {
+  const { nowMs } = deps;
+  const authoriseToken = createTokenAuth(deps);
+
   function authorised(found: StoredKey | Rejection, access: Route['access']): Caller {
     if ('code' in found) throw new Rejected(found.code, found.message);
     firstCalls.saw(found.environment);
@@ -36,10 +35,13 @@ export function createAuthorise({ keys, nowMs, firstCalls, lastUsed }: AuthDeps)
     return { environment: found.environment, actor: found.id, scopes: found.scopes, kind: found.kind };
   }
 
-  return (ctx, access, params) => {
-    if (access === 'signature') return signedCaller(params);
+  return (ctx, requested) => {
+    const { access } = requested.route;
+    if (access === 'signature') return signedCaller(requested.params);
+    const text = keyTextOf(ctx, access);
+    if (looksLikeCustomerToken(text)) return authoriseToken(ctx, text, requested);
     // mutant: unknown-key-repeated
-    const found = keys.authenticate(keyTextOf(ctx, access));
+    const found = keys.authenticate(text);
     return found instanceof Promise
       ? found.then((key) => authorised(key, access))
       : authorised(found, access);
@@ -65,9 +67,12 @@ function signedCaller({ workspaceId = '', mode = '' }: Record<string, string>): 
   return { environment: `${workspaceId}:${mode}`, actor: 'processor', scopes: [] };
 }
 
-/** For a beacon, which cannot set headers. Throws Rejected for a secret key: addresses end up in logs. */
+/** For a beacon, which cannot set headers. Throws Rejected for other credentials: logs show addresses. */
 function keyInQuery(ctx: Context): string | undefined {
   const text = new URLSearchParams(ctx.querystring).get('key');
+  if (text !== null && looksLikeCustomerToken(text)) {
+    throw new Rejected('unauthenticated', 'Send a customer token in the Authorization header, not in a URL.');
+  }
   if (text === null || !text.startsWith('sk_')) return text ?? undefined;
   throw new Rejected(
     'unauthenticated',
@@ -83,7 +88,5 @@ function checkAccess({ kind, scopes }: StoredKey, access: Route['access']): void
       'A publishable key may only post funnel events and read the pricing.',
     );
   }
-  // mutant: scope-not-checked
-  if (access === 'any_key' || scopes.includes(access) || scopes.includes(EVERY_SCOPE)) return;
-  throw new Rejected('insufficient_scope', `This operation needs the scope ${access}.`);
+  checkScope(scopes, access);
 }

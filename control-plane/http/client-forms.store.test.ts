@@ -25,7 +25,9 @@ describe('a query parameter that is not known', () => {
     const response = await api.call(route.method, `${path}?utm_source=x&frm=2026-11-01`, sent);
     if (exempt(route)) return expect(response.body?.error?.param).not.toBe('frm');
     expectRejection(response, 'invalid_request', 'frm');
-    const known = Object.keys(route.query.properties).map((name) => `\`${name}\``);
+    const known = Object.entries<{ type?: string }>(route.query.properties).map(([name, { type }]) =>
+      type === 'object' ? `\`${name}[…]\`` : `\`${name}\``,
+    );
     expect(response.body.error.message).toContain(known.length === 0 ? 'has none' : known.join(', '));
   });
 

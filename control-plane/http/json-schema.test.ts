@@ -19,7 +19,11 @@ describe('a rejected body', () => {
     [{ name: 7 }, 'name', 'must be a string'],
     [{ name: undefined }, 'name', 'is required'],
     [{ email: 'ada' }, 'email', 'must be an email address, like ada@example.com'],
-    [{ externalId: 'cus_1' }, 'externalId', 'must not begin with cus_, nor be events, check, `.` or `..`'],
+    [
+      { externalId: 'cus_1' },
+      'externalId',
+      'must not begin with cus_, nor be events, check, levels, live, `.` or `..`',
+    ],
     [{ metadata: { k: [1] } }, 'metadata.k', 'must be a string, a number or a boolean'],
     [{ metadata: { k: 'x'.repeat(257) } }, 'metadata.k', 'must have at most 256 characters'],
   ])('of a customer gets for %j a message with what to do', (fields, param, reason) => {

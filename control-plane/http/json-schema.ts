@@ -9,12 +9,12 @@ export type Check = (value: unknown) => void;
 
 /** For bodies: values are not converted. */
 export function checkOf(schema: TSchema): Check {
-  return compile(bodies, schema);
+  return compile(bodies, schema, (names) => names.join('.'));
 }
 
 /** For parameters of path and query, which are all strings: integers are parsed, defaults filled in. */
 export function textCheckOf(schema: TSchema): Check {
-  return compile(texts, schema);
+  return compile(texts, schema, ([name = '', ...members]) => [name, ...members.map(inBrackets)].join(''));
 }
 
 /** The times that usage can have; beyond them the warehouse's dates would wrap around. */
@@ -48,12 +48,20 @@ const options = {
 const bodies = new Ajv2020(options);
 const texts = new Ajv2020({ ...options, coerceTypes: true });
 
+/** The name of a field as its client writes it. */
+type ShownName = (path: string[]) => string;
+
+/** `filter[region]`, as in the address. */
+function inBrackets(name: string): string {
+  return `[${name}]`;
+}
+
 /** Compiled on first use: to compile the checks of all operations would take a quarter of a start. */
-function compile(ajv: Ajv2020, schema: TSchema): Check {
+function compile(ajv: Ajv2020, schema: TSchema, shown: ShownName): Check {
   let validate: ValidateFunction | undefined;
   return (value) => {
     validate ??= ajv.compile(schema);
-    if (!validate(value)) throw rejected(notifyingError(validate.errors ?? []));
+    if (!validate(value)) throw rejected(notifyingError(validate.errors ?? []), shown);
   };
 }
 
@@ -67,17 +75,17 @@ function notifyingError(errors: ErrorObject[]): ErrorObject | undefined {
   return errors.find((one) => one.keyword !== 'type' || one.instancePath !== last.instancePath);
 }
 
-function rejected(error: ErrorObject | undefined): Rejected {
+function rejected(error: ErrorObject | undefined, shown: ShownName): Rejected {
   if (!error) return new Rejected('invalid_request', 'The body is not valid.');
-  const param = paramOf(error);
+  const param = shown(pathOf(error));
   const value = param === '' ? 'The body' : `\`${param}\``;
   const named = error.propertyName === undefined ? value : `The name of ${value}`;
   const message = `${named} ${rejectionReason(error)}.${rejectionHint(error)}`;
   return new Rejected('invalid_request', message, param === '' ? {} : { param });
 }
 
-/** `creditRates.property` for the pointer `/creditRates/property`. */
-function paramOf({ instancePath, keyword, params, propertyName }: ErrorObject): string {
+/** `creditRates`, `property` for the pointer `/creditRates/property`. */
+function pathOf({ instancePath, keyword, params, propertyName }: ErrorObject): string[] {
   const names = instancePath
     .split('/')
     .slice(1)
@@ -85,7 +93,7 @@ function paramOf({ instancePath, keyword, params, propertyName }: ErrorObject): 
   if (keyword === 'required') names.push(String(params.missingProperty));
   if (keyword === 'discriminator') names.push(String(params.tag));
   if (propertyName !== undefined) names.push(propertyName);
-  return names.join('.');
+  return names;
 }
 
 function isTime(text: string): boolean {

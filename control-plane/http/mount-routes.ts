@@ -2,7 +2,8 @@ import { Router } from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import { OPERATOR_PATHS } from '../../infra/platform/operator-paths.ts';
 import { Rejected } from '../../schemas/failures.ts';
-import { API_BASE, type Route } from '../../schemas/route.ts';
+import { API_BASE, isOpenToPages, type Route } from '../../schemas/route.ts';
+import { redirectBrowsers } from '../console/redirect-browsers.ts';
 import { allowAnyOrigin, respondToPreflight } from './cors.ts';
 import { createPathTree } from './path-tree.ts';
 import { reject } from './respond.ts';
@@ -34,6 +35,7 @@ export function mountRoutes(operations: Mounted[]): Middleware[] {
     plainPaths(mounted),
     checkVersion,
     router.routes() as unknown as Middleware,
+    redirectBrowsers,
     noSuchPath,
   ];
 }
@@ -86,7 +88,7 @@ const noSuchPath: Middleware = (ctx) => {
 };
 
 function isFromBrowser(here: Mounted[]): boolean {
-  return here.some(({ route }) => route.fromBrowser);
+  return here.some(({ route }) => isOpenToPages(route));
 }
 
 function allowed(here: Mounted[]): string[] {

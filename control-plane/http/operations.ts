@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import type { Pool } from 'pg';
 import type { Clock } from '../../infra/ports/clock.ts';
@@ -15,6 +16,7 @@ import { withOtherMode } from './other-mode.ts';
 import { PrintedJson } from './printed-json.ts';
 import type { PublicPages } from './public-page.ts';
 import { rejectTooMany, type TakeRequest } from './rate-limit.ts';
+import { RawResponse } from './raw-response.ts';
 import { createReadInput, rejectUnknown, searchOf } from './read-input.ts';
 import type { Caller, Database, Handler, HandlerInput, Handlers } from './request-context.ts';
 import { type InPlace, shareOf } from './request-slots.ts';
@@ -50,19 +52,33 @@ function serveOf(operationId: OperationId, route: Route, deps: OperationDeps): S
 }
 
 function servePage(page: PublicPages[keyof PublicPages], route: Route): Serve {
-  // Pages for people keep parameters of their own in their address.
-  const isForPeople = /^\/(docs|graphql)\b/.test(route.path);
+  // Pages for people keep parameters of their own in their address, and links to them may have some.
+  const isForPeople = /^\/(docs|console|graphql)\b/.test(route.path);
   return async (ctx, params) => {
     const search = searchOf(ctx);
     if (search && !isForPeople) rejectUnknown(search, route);
     const { authorization } = ctx.headers;
     const caller = { authorization, localPort: ctx.socket.localPort };
-    const { status = 200, mediaType, headers = {}, body } = await page(params, caller);
+    const { status = 200, mediaType, headers = {}, body, encoded } = await page(params, caller);
     ctx.status = status;
     ctx.set(headers);
+    if (encoded) ctx.vary('Accept-Encoding');
+    if (ctx.response.get('ETag') && ctx.fresh) {
+      ctx.status = NOT_MODIFIED;
+      return;
+    }
     ctx.set('Content-Type', mediaType);
-    ctx.body = body;
+    ctx.body = encoded ? inEncoding(ctx, body, encoded) : body;
   };
+}
+
+/** The smallest form that the client accepts. */
+function inEncoding(ctx: Context, body: string | Buffer, encoded: { br: Buffer; gzip: Buffer }) {
+  // Asked one by one: together they come in the order of the client, which names gzip first.
+  const chosen = (['br', 'gzip'] as const).find((one) => ctx.acceptsEncodings(one) === one);
+  if (chosen === undefined) return body;
+  ctx.set('Content-Encoding', chosen);
+  return encoded[chosen];
 }
 
 /** The data plane serves it on the public port before the request reaches this app. */
@@ -74,10 +90,12 @@ function serveKeyed(operationId: string, route: Route, handler: Handler<Route>, 
   const readInput = createReadInput(route);
 
   return async (ctx, params) => {
-    const caller = await deps.authorise(ctx, route.access, params);
-    rejectTooMany(ctx, deps.takeRequest(caller));
+    const caller = await deps.authorise(ctx, { route, params });
+    // For a customer token this was asked before its customer was read (customer-token-auth.ts).
+    if (caller.kind !== 'customer') rejectTooMany(ctx, deps.takeRequest(caller));
     const preferences = applyPreferences(ctx, route);
-    await deps.inPlace(caller, () => serve(ctx, params, { caller, preferences }));
+    const named = withOwnCustomer(params, caller);
+    await deps.inPlace(caller, () => serve(ctx, named, { caller, preferences }));
   };
 
   async function serve(
@@ -87,19 +105,32 @@ function serveKeyed(operationId: string, route: Route, handler: Handler<Route>, 
   ): Promise<void> {
     const input = await readInput(ctx, params);
     const requestId = String(ctx.state.requestId);
-    const context = { ...caller, operationId, requestId, nowMs: deps.clock.nowMs(), headers: ctx.headers };
-    const run = async (db: Database) => printed(route, await handler({ ...context, db }, input));
+    const { headers } = ctx;
+    const mediaType = acceptedType(ctx, route);
+    const context = { ...caller, operationId, requestId, nowMs: deps.clock.nowMs(), headers, mediaType };
+    const responding = { preferences, isOfOneCustomer: caller.customerId !== undefined };
+    const handle = async (db: Database) => handler({ ...context, db }, input);
+    const run = async (db: Database) => printed(route, await handle(db));
     try {
-      if (isPlainRead(ctx, route)) return respond(ctx, route, preferences, await run(deps.pool));
+      if (isPlainRead(ctx, route)) {
+        const output = await handle(deps.pool);
+        if (output instanceof RawResponse) return respondRaw(ctx, output);
+        return respond(ctx, route, responding, printed(route, output));
+      }
       const change = changeOf(ctx, route, caller, input);
       const { replayed, ...responded } = await deps.runChange(change, run);
       if (replayed) ctx.set('Idempotent-Replayed', 'true');
-      respond(ctx, route, preferences, responded);
+      respond(ctx, route, responding, responded);
     } catch (error) {
       // Runs outside of any transaction.
       throw await withOtherMode(deps.pool, caller, error, input);
     }
   }
+}
+
+/** A customer token names its own customer by several names. */
+function withOwnCustomer(params: Record<string, string>, { customerId }: Caller): Record<string, string> {
+  return customerId === undefined || params.customerId === undefined ? params : { ...params, customerId };
 }
 
 /** Which of the request's preferences apply; without an input there is nothing to handle strictly. */
@@ -109,6 +140,31 @@ function applyPreferences(ctx: Context, route: Route): Preferences {
   const applied = appliedPreferences(preferences);
   if (applied !== undefined) ctx.set('Preference-Applied', applied);
   return preferences;
+}
+
+const JSON_TYPE = 'application/json';
+
+function acceptedType(ctx: Context, { furtherMediaTypes }: Route): string {
+  if (!furtherMediaTypes) return JSON_TYPE;
+  ctx.vary('Accept');
+  return ctx.accepts(JSON_TYPE, ...Object.keys(furtherMediaTypes)) || JSON_TYPE;
+}
+
+function respondRaw(ctx: Context, { mediaType, body }: RawResponse): void {
+  ctx.status = 200;
+  ctx.set('Content-Type', mediaType);
+  if (typeof body === 'string') ctx.body = body;
+  else respondWithStream(ctx, body);
+}
+
+/** A stream that breaks off ends the connection: its client would take a part for the whole. */
+function respondWithStream(ctx: Context, body: Readable): void {
+  // nginx passes each piece on at once.
+  ctx.set('X-Accel-Buffering', 'no');
+  // Nothing would read it.
+  if (ctx.method === 'HEAD') return void body.destroy();
+  body.once('close', () => body.readableEnded || ctx.res.destroy());
+  ctx.body = body;
 }
 
 const NO_CONTENT = 204;
@@ -123,15 +179,21 @@ function isPlainRead(ctx: Context, { method, isRead }: Route): boolean {
   return method === 'GET' || (isRead === true && ctx.headers['idempotency-key'] === undefined);
 }
 
+interface Responding {
+  preferences: Preferences;
+  /** With a customer token: no cache stores it. */
+  isOfOneCustomer: boolean;
+}
+
 function respond(
   ctx: Context,
   route: Route,
-  preferences: Preferences,
+  { preferences, isOfOneCustomer }: Responding,
   { status, body }: { status: number; body: string },
 ): void {
   ctx.status = status;
   if (status === NO_CONTENT) return;
-  if (route.cachedSeconds) {
+  if (route.cachedSeconds && !isOfOneCustomer) {
     ctx.set('Cache-Control', `private, max-age=${route.cachedSeconds}`);
     ctx.vary('Authorization, X-API-Key, Prefer');
   }
@@ -141,7 +203,7 @@ function respond(
     ctx.status = NOT_MODIFIED;
     return;
   }
-  ctx.set('Content-Type', 'application/json');
+  ctx.set('Content-Type', JSON_TYPE);
   ctx.body = preferences.numbersAsText ? numbersAsText(route.response, body) : body;
 }
 
@@ -151,9 +213,9 @@ function changeOf(ctx: Context, route: Route, caller: Caller, { bodyText }: Hand
   const { environment, kind, scopes } = caller;
   // Joined by a character that no key may contain: two keys are rejected, and not read as one with a comma.
   const key = kind === undefined ? undefined : ctx.req.headersDistinct['idempotency-key']?.join('\n');
-  // The response contains an API key: it is replayed only to a caller that could create a key with its
+  // The response contains a credential: it is replayed only to a caller that could create one with its
   // scopes.
   // mutant: replayed-to-any-key
-  const boundTo = route.access === 'keys:manage' ? [...scopes].sort() : [];
+  const boundTo = route.returnsCredential ? [...scopes].sort() : [];
   return { environment, method, path, key, bodyText, boundTo, share: shareOf(caller) };
 }

@@ -9,6 +9,8 @@ export interface RateLimits {
   secret?: RateLimit | undefined;
   /** Per publishable key. All visitors of a site share one. */
   publishable?: RateLimit | undefined;
+  /** Per customer, of all its customer tokens. */
+  customer?: RateLimit | undefined;
 }
 
 /**
@@ -16,17 +18,18 @@ export interface RateLimits {
  */
 export type TakeRequest = (caller: Pick<Caller, 'kind' | 'actor'>) => number;
 
-/** Pages show publishable keys to all visitors, so their writes are always limited. */
-const PUBLISHABLE: RateLimit = { perSecond: 50, burst: 200 };
+/** Browsers hold publishable keys and customer tokens, so these are always limited. */
+const IN_BROWSERS: RateLimit = { perSecond: 50, burst: 200 };
 
 /** Of this process. */
 export function createRateLimit(
   clock: Clock,
-  { secret, publishable = PUBLISHABLE }: RateLimits,
+  { secret, publishable = IN_BROWSERS, customer = IN_BROWSERS }: RateLimits,
 ): TakeRequest {
   const buckets = {
     secret: secret && createTokenBuckets(secret, clock),
     publishable: createTokenBuckets(publishable, clock),
+    customer: createTokenBuckets(customer, clock),
   };
   return ({ kind, actor }) => (kind === undefined ? 0 : (buckets[kind]?.take(actor) ?? 0));
 }

@@ -4,7 +4,7 @@ import type { Rejection } from '../../schemas/error-codes.ts';
 import { Rejected } from '../../schemas/failures.ts';
 import { ignoredFieldsHeader } from '../../schemas/http/ignored-fields.ts';
 import { readPreferences } from '../../schemas/http/preferences.ts';
-import { repeatedParameter, unknownParameter } from '../../schemas/http/query-parameters.ts';
+import { readQuery, repeatedParameter, unknownParameter } from '../../schemas/http/query-parameters.ts';
 import { exactJson, faultyText, parseExact } from '../../schemas/primitives/exact-json.ts';
 import { jsonFault } from '../../schemas/primitives/json-fault.ts';
 import { didYouMean, notKnown } from '../../schemas/primitives/similar-name.ts';
@@ -26,6 +26,7 @@ export function createReadInput(route: Route): ReadInput {
   const checkParams = textCheckOf(route.params);
   const checkQuery = textCheckOf(route.query);
   const { fromBrowser, access } = route;
+  const maps = mapsOf(route);
   const timeoutMs = access === 'signature' || access === 'publishable' ? STRANGER_MS : undefined;
   const isOptional = route.body === undefined || route.bodyOptional === true;
   const schema = bodySchemaOf(route);
@@ -36,7 +37,7 @@ export function createReadInput(route: Route): ReadInput {
       ? readJson(schema, sent, isOptional)
       : { body: undefined, bodyText: sent };
     const search = searchOf(ctx);
-    const query: Record<string, unknown> = search ? Object.fromEntries(search) : {};
+    const query = search ? readQuery(search, maps) : {};
     checkTexts({ params, query, body });
     checkParams(params);
     if (search) checkNames(route, search);
@@ -95,7 +96,7 @@ export function searchOf({ querystring }: Context): URLSearchParams | undefined 
 
 /** Throws Rejected for a parameter that the operation does not know. */
 export function rejectUnknown(search: URLSearchParams, { query }: Route): void {
-  throwIf(unknownParameter(search, Object.keys(query.properties)));
+  throwIf(unknownParameter(search, Object.keys(query.properties), mapsOf({ query })));
 }
 
 /**
@@ -105,6 +106,12 @@ export function rejectUnknown(search: URLSearchParams, { query }: Route): void {
 function checkNames(route: Route, search: URLSearchParams): void {
   if (!route.fromBrowser && !route.deprecated) rejectUnknown(search, route);
   checkOnce(route, search);
+}
+
+/** The parameters that hold values by name. */
+function mapsOf({ query: { properties } }: Pick<Route, 'query'>): string[] {
+  const isMap = (schema: TSchema & { type?: string }) => schema.type === 'object';
+  return Object.entries(properties).flatMap(([name, schema]) => (isMap(schema) ? [name] : []));
 }
 
 /** In a query a plus is a space: `…T00:00:00+01:00` comes as `…T00:00:00 01:00`. */
@@ -124,7 +131,7 @@ function checkTexts(texts: unknown): void {
 }
 
 function checkOnce({ query }: Route, search: URLSearchParams): void {
-  throwIf(repeatedParameter(search, Object.keys(query.properties)));
+  throwIf(repeatedParameter(search, Object.keys(query.properties), mapsOf({ query })));
 }
 
 function throwIf(rejection: Rejection | undefined): void {

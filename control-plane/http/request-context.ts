@@ -3,6 +3,7 @@ import type { Pool, PoolClient } from 'pg';
 import type { Input, Output, Route } from '../../schemas/route.ts';
 import type { KeyedOperationId, Routes } from '../../schemas/routes.ts';
 import type { PrintedJson } from './printed-json.ts';
+import type { RawResponse } from './raw-response.ts';
 
 export type Database = Pool | PoolClient;
 
@@ -10,12 +11,14 @@ export type Database = Pool | PoolClient;
 export interface Caller {
   /** Every statement uses it. */
   environment: string;
-  /** The id of the key, or `processor`. */
+  /** The id of the key, `processor`, or of a customer token the id of the customer. */
   actor: string;
-  /** Of the key. */
+  /** Of the key; of a customer token those of the key that created it. */
   scopes: readonly string[];
-  /** The key's; absent for a signed call. */
-  kind?: 'secret' | 'publishable';
+  /** The key's, or `customer` with a customer token; absent for a signed call. */
+  kind?: 'secret' | 'publishable' | 'customer';
+  /** With a customer token: the only customer that the caller may read. */
+  customerId?: string;
 }
 
 /** The data of the request in addition to the input of its handler. */
@@ -25,6 +28,8 @@ export interface RequestContext extends Caller {
   /** When the request arrived: the time of everything that it creates. */
   nowMs: number;
   headers: IncomingHttpHeaders;
+  /** Of the forms of the response the one that the client prefers; JSON unless it says otherwise. */
+  mediaType: string;
   /** For an operation that changes something this is its transaction, committed when the handler returns. */
   db: Database;
 }
@@ -40,6 +45,6 @@ export type Handler<R extends Route> = (
   input: HandlerInput<R>,
 ) => Responded<R> | Promise<Responded<R>>;
 
-type Responded<R extends Route> = Output<R> | PrintedJson;
+type Responded<R extends Route> = Output<R> | PrintedJson | RawResponse;
 
 export type Handlers = { [Id in KeyedOperationId]: Handler<Routes[Id]> };

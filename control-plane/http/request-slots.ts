@@ -25,12 +25,13 @@ export function createRequestPlaces(underWayMax = UNDER_WAY_MAX): InPlace {
 }
 
 /**
- * The name under which a caller takes slots. Requests that need no secret key, with the publishable key of a
- * page or to a path that names a workspace, take none from the share of that workspace's secret keys.
+ * The name under which a caller takes slots. Requests that need no secret key, with the publishable key or
+ * the customer token of a page or to a path that names a workspace, take none from the share of that
+ * workspace's secret keys.
  */
 export function shareOf({ environment, kind }: Pick<Caller, 'environment' | 'kind'>): string {
   if (kind === undefined) return 'signed';
-  return kind === 'secret' ? environment : `publishable ${environment}`;
+  return kind === 'secret' ? environment : `${kind} ${environment}`;
 }
 
 function overloaded(): Rejected {

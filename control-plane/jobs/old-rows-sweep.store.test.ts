@@ -4,6 +4,7 @@ import { poolOfThisFile } from '../../tests/support/test-pool.ts';
 import { forgetFunnelEvents } from '../store/funnel-events.ts';
 import { forgetOldResponses } from '../store/idempotent-responses.ts';
 import { forgetProcessorEvents } from '../store/processor-events.ts';
+import { forgetSimulations } from '../store/simulations.ts';
 import { startSweep } from './old-rows-sweep.ts';
 
 const WAIT = { timeout: 10_000, interval: 20 };
@@ -42,6 +43,16 @@ const KINDS: Kind[] = [
     forget: forgetFunnelEvents,
     old: '401 days',
     kept: '399 days',
+  },
+  {
+    table: 'simulations',
+    insert: `INSERT INTO simulations (environment, id, status, offer, starts_at, ends_at, customers,
+                                      worked_at, created_at)
+             SELECT 'ws_a:live', $2 || ' ' || number, 'completed', '{}', now(), now(), 0, now(),
+                    now() - $2::interval`,
+    forget: forgetSimulations,
+    old: '8 days',
+    kept: '6 days',
   },
 ];
 

@@ -4,16 +4,23 @@ import { type JobTurn, type LeasedJob, startLeasedJob } from '../../domain/lease
 import { forgetFunnelEvents } from '../store/funnel-events.ts';
 import { forgetOldResponses } from '../store/idempotent-responses.ts';
 import { forgetProcessorEvents } from '../store/processor-events.ts';
+import { forgetSimulations } from '../store/simulations.ts';
 
 export const OLD_ROWS_SWEEP = { job: 'old-rows-sweep', everyMs: 600_000 };
 /** Rows per statement, which takes milliseconds; the next one follows at once while there are more. */
 const ROWS_MAX = 1_000;
 
-const KINDS = { responses: forgetOldResponses, processor: forgetProcessorEvents, funnel: forgetFunnelEvents };
+const KINDS = {
+  responses: forgetOldResponses,
+  processor: forgetProcessorEvents,
+  funnel: forgetFunnelEvents,
+  simulations: forgetSimulations,
+};
 
 /**
  * Removes rows that are too old to be of use, beginning at the start: stored responses of POSTs (no sealed
- * row is kept longer than needed), events of the processor that can no longer be sent again, funnel events.
+ * row is kept longer than needed), events of the processor that can no longer be sent again, funnel events,
+ * simulations.
  */
 export function startSweep(pool: Pool, log: Logger): LeasedJob {
   async function look({ hold, signal }: JobTurn): Promise<undefined> {

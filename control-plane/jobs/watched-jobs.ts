@@ -2,7 +2,9 @@ import type { WatchedJob } from '../../domain/job-watch.ts';
 import { EVERY_MS } from '../../domain/leased-job.ts';
 import { CLOCK_REPAIR } from '../clock/clock-repair.ts';
 import { SUBSCRIPTION_CLOCK } from '../clock/subscription-clock.ts';
+import { SIMULATOR } from '../cost/simulator.ts';
 import { CREDIT_EXPIRY } from '../credits/credit-expiry.ts';
+import { CREDIT_SCHEDULE } from '../credits/credit-schedule.ts';
 import { CHANGE_NOTIFIER } from '../entitlements/changes/change-notifier.ts';
 import { EVERY_MS as MATCHER_EVERY_MS, PROCESSOR_MATCHER } from '../processor/processor-matcher.ts';
 import { LOG_WATCH } from './log-watch.ts';
@@ -22,6 +24,11 @@ export function watchedJobs({ watchesLog }: { watchesLog: boolean }): WatchedJob
       stops: 'expired credits are not removed from wallets',
     },
     {
+      job: CREDIT_SCHEDULE,
+      everyMs: EVERY_MS,
+      stops: 'credits that a plan grants each month, or at a later start, are not granted',
+    },
+    {
       ...CHANGE_NOTIFIER,
       stops: 'customers are not notified of entitlements changed by a plan or by time',
     },
@@ -34,6 +41,10 @@ export function watchedJobs({ watchesLog }: { watchesLog: boolean }): WatchedJob
       ? [{ ...LOG_WATCH, stops: 'no warning is given before Kafka deletes events that are not loaded' }]
       : []),
     { ...CLOCK_REPAIR, stops: 'times in the future, left by a clock that ran ahead, are not reset' },
-    { ...OLD_ROWS_SWEEP, stops: 'old responses, processor events and funnel events are not removed' },
+    { ...SIMULATOR, stops: 'simulations do not proceed' },
+    {
+      ...OLD_ROWS_SWEEP,
+      stops: 'old responses, processor events, funnel events and simulations are not removed',
+    },
   ];
 }

@@ -60,6 +60,7 @@ export function codesOf(route: Route): ErrorCode[] {
   return [
     ...(isKeyed ? KEY_CODES : []),
     ...(isOpenToBrowsers ? [] : (['publishable_key_not_allowed'] as const)),
+    ...(isKeyed && !isForAnyToken(route) ? (['customer_token_not_allowed'] as const) : []),
     ...(isOpenToBrowsers || access === 'any_key' ? [] : (['insufficient_scope'] as const)),
     ...(readsBody(route) ? BODY_CODES : []),
     'invalid_request',
@@ -70,6 +71,11 @@ export function codesOf(route: Route): ErrorCode[] {
     'overloaded',
     'unavailable',
   ];
+}
+
+/** What is not of one customer, every customer token reads. */
+function isForAnyToken({ customerToken, params }: Route): boolean {
+  return customerToken === true && !Object.hasOwn(params.properties, 'customerId');
 }
 
 /** References by status to error responses with these codes, which are added to `rejections`. */

@@ -3,7 +3,9 @@ import * as addons from '../../schemas/resources/addons.ts';
 import * as apiKeys from '../../schemas/resources/api-keys.ts';
 import * as auditLog from '../../schemas/resources/audit-log.ts';
 import * as budgets from '../../schemas/resources/budgets.ts';
+import * as cost from '../../schemas/resources/cost.ts';
 import * as credits from '../../schemas/resources/credits.ts';
+import * as customerTokens from '../../schemas/resources/customer-tokens.ts';
 import * as customers from '../../schemas/resources/customers.ts';
 import * as entitlementValues from '../../schemas/resources/entitlement-values.ts';
 import * as entitlements from '../../schemas/resources/entitlements.ts';
@@ -12,16 +14,20 @@ import { pageOf } from '../../schemas/resources/fields.ts';
 import * as funnel from '../../schemas/resources/funnel.ts';
 import * as graphql from '../../schemas/resources/graphql.ts';
 import * as integrations from '../../schemas/resources/integrations.ts';
+import * as meterUsage from '../../schemas/resources/meter-usage.ts';
 import * as meters from '../../schemas/resources/meters.ts';
 import * as overrides from '../../schemas/resources/overrides.ts';
 import * as plans from '../../schemas/resources/plans.ts';
 import * as prices from '../../schemas/resources/prices.ts';
 import * as pricing from '../../schemas/resources/pricing.ts';
 import * as products from '../../schemas/resources/products.ts';
+import * as recurringGrants from '../../schemas/resources/recurring-grants.ts';
 import * as service from '../../schemas/resources/service.ts';
+import * as simulations from '../../schemas/resources/simulations.ts';
 import * as subscriptions from '../../schemas/resources/subscriptions.ts';
 import * as usage from '../../schemas/resources/usage.ts';
 import * as usageEvents from '../../schemas/resources/usage-events.ts';
+import * as usageLevels from '../../schemas/resources/usage-levels.ts';
 import * as webhookDeliveries from '../../schemas/resources/webhook-deliveries.ts';
 import * as webhooks from '../../schemas/resources/webhooks.ts';
 import * as workspace from '../../schemas/resources/workspace.ts';
@@ -32,7 +38,9 @@ const RESOURCES: object[] = [
   apiKeys,
   auditLog,
   budgets,
+  cost,
   credits,
+  customerTokens,
   customers,
   entitlementValues,
   entitlements,
@@ -41,15 +49,19 @@ const RESOURCES: object[] = [
   graphql,
   integrations,
   meters,
+  meterUsage,
   overrides,
   plans,
   prices,
   pricing,
   products,
+  recurringGrants,
   service,
+  simulations,
   subscriptions,
   usage,
   usageEvents,
+  usageLevels,
   webhookDeliveries,
   webhooks,
   workspace,

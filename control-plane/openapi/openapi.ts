@@ -60,4 +60,11 @@ const SECURITY_SCHEMES = {
     name: 'key',
     description: 'A publishable key, for pages that cannot set headers (`navigator.sendBeacon`).',
   },
+  customerToken: {
+    type: 'http',
+    scheme: 'bearer',
+    description:
+      'A customer token, for pages that a customer has signed in to: `POST /api/v1/customer-tokens`. It ' +
+      'reads one customer, named by its own id or `me`.',
+  },
 };

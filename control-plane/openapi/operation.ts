@@ -40,9 +40,14 @@ function requestContent({ body, example, bodyTexts = {} }: Route): Record<string
   return { ...json(body, example), ...Object.fromEntries(texts) };
 }
 
-function securityOf({ access, fromBrowser }: Route): unknown[] {
+function securityOf({ access, fromBrowser, customerToken }: Route): unknown[] {
   if (access === 'public' || access === 'signature') return [];
-  return [{ bearer: [] }, { apiKey: [] }, ...(fromBrowser ? [{ keyInAddress: [] }] : [])];
+  return [
+    { bearer: [] },
+    { apiKey: [] },
+    ...(fromBrowser ? [{ keyInAddress: [] }] : []),
+    ...(customerToken ? [{ customerToken: [] }] : []),
+  ];
 }
 
 function isScope(access: Access): boolean {
@@ -65,8 +70,9 @@ function successOf(operationId: string, route: Route): Record<string, unknown> {
   };
 }
 
-function contentOf({ response, mediaTypes }: Route): Record<string, unknown> {
-  if (!mediaTypes) return json(response);
+function contentOf({ response, mediaTypes, furtherMediaTypes = {} }: Route): Record<string, unknown> {
+  const further = Object.entries(furtherMediaTypes).map(([type, schema]) => [type, { schema }]);
+  if (!mediaTypes) return { ...json(response), ...Object.fromEntries(further) };
   return Object.fromEntries(mediaTypes.map((type) => [type, { schema: response }]));
 }
 

@@ -64,6 +64,12 @@ function parametersIn(place: string, { properties, required }: Route['params']):
     in: place,
     // A parameter with a default is optional.
     required: named.includes(name) && !('default' in schema),
+    ...(isMap(schema) ? { style: 'deepObject', explode: true } : {}),
     schema,
   }));
+}
+
+/** Its values come one by one, as `filter[region]=eu`. */
+function isMap(schema: Route['params']['properties'][string] & { type?: string }): boolean {
+  return schema.type === 'object';
 }

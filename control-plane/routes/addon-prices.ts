@@ -6,7 +6,7 @@ import { requireMatch } from '../http/etag.ts';
 import type { Handlers } from '../http/request-context.ts';
 import { readPrices, shownPrices } from '../input/read-prices.ts';
 import { touchAddon } from '../store/addons.ts';
-import { findAddonPrices, insertAddonPrices, type StoredPrice } from '../store/price-sets.ts';
+import { findAddonPrices, putAddonPrices, type StoredPrice } from '../store/price-sets.ts';
 
 export const addonPriceHandlers: Pick<Handlers, 'addons.retrievePrices' | 'addons.replacePrices'> = {
   'addons.retrievePrices': async (context, { params }) => {
@@ -23,7 +23,7 @@ export const addonPriceHandlers: Pick<Handlers, 'addons.retrievePrices' | 'addon
     const prices = await readPrices(context, bodyText);
     const after = shownSet(id, prices);
     if (changedFields(before, after).length === 0) return before;
-    await insertAddonPrices(db, id, { prices, nowMs });
+    await putAddonPrices(db, id, { prices, nowMs });
     await touchAddon(db, environment, { id, updatedAt: new Date(nowMs) });
     await recordCatalogueChange(context, { objectId: id, before, after });
     return after;

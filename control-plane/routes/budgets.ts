@@ -56,6 +56,8 @@ export const budgetHandlers: Pick<Handlers, BudgetOperation> = {
     if (!row) return noBudget(meter.key);
     await deleteBudget(context.db, context.environment, row);
     await recordChange(context, { objectId: customer.id, before: shownBudget(row) });
+    const place = { customerId: customer.id, meterKey: meter.key };
+    await markForSettlement(context.db, context.environment, { ...place, from: new Date(context.nowMs) });
     return {};
   },
 };

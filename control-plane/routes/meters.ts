@@ -13,6 +13,7 @@ import { requireMatch } from '../http/etag.ts';
 import { pageOf } from '../http/page.ts';
 import type { Handlers, RequestContext } from '../http/request-context.ts';
 import { readCreditRates, shownCreditRates } from '../input/read-credit-rates.ts';
+import { raiseCatalogueVersion } from '../store/entitlement-versions.ts';
 import {
   findMeter,
   insertMeter,
@@ -105,6 +106,8 @@ async function change(context: RequestContext, row: MeterRow, fields: MeterField
   if (!updated) throw new Defect('a locked meter is missing');
   const after = shownMeter(updated);
   if (isRates) await changeRates(context, updated);
+  // A pricing page shows it, and is kept by this version.
+  if (changed.includes('unit')) await raiseCatalogueVersion(db, environment);
   await record(context, { objectId: row.id, before, after });
   return after;
 }

@@ -12,7 +12,7 @@ import { requireMatch } from '../http/etag.ts';
 import type { Handlers } from '../http/request-context.ts';
 import { readPrices, shownPrices } from '../input/read-prices.ts';
 import type { PlanVersion } from '../store/plan-entitlements.ts';
-import { findPlanPrices, insertPlanPrices, type StoredPrice } from '../store/price-sets.ts';
+import { findPlanPrices, putPlanPrices, type StoredPrice } from '../store/price-sets.ts';
 
 export const planPriceHandlers: Pick<Handlers, 'plans.retrievePrices' | 'plans.replacePrices'> = {
   'plans.retrievePrices': async (context, { params, query }) => {
@@ -29,7 +29,7 @@ export const planPriceHandlers: Pick<Handlers, 'plans.retrievePrices' | 'plans.r
     const prices = await readPrices(context, bodyText);
     if (changedFields(before, shownSet(own, prices)).length === 0) return before;
     const next = await versionToWrite(context, plan);
-    await insertPlanPrices(db, next, { prices, nowMs });
+    await putPlanPrices(db, next, { prices, nowMs });
     await writePlan(context, plan, { version: next.version });
     const after = shownSet(next, prices);
     const events = [{ type: 'plan.updated' as const, data: next }];

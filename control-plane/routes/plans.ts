@@ -22,6 +22,7 @@ import { pageOf } from '../http/page.ts';
 import type { Handlers, RequestContext } from '../http/request-context.ts';
 import { isOtherPrices, mapPrices } from '../processor/map-prices.ts';
 import { insertPlan, listPlans, type PlanRow } from '../store/plans.ts';
+import { planCreditGrantHandlers } from './plan-credit-grants.ts';
 import { planEntitlementHandlers } from './plan-entitlements.ts';
 import { planPriceHandlers } from './plan-prices.ts';
 import { registerProduct } from './products.ts';
@@ -31,6 +32,7 @@ type PlanOperation = Extract<keyof Handlers, `plans.${string}` | 'createPlan'>;
 export const planHandlers: Pick<Handlers, PlanOperation> = {
   ...planEntitlementHandlers,
   ...planPriceHandlers,
+  ...planCreditGrantHandlers,
 
   'plans.list': async ({ db, environment }, { query }) => {
     const { rows, total } = await listPlans(db, environment, query);

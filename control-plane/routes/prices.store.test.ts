@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ErrorCode } from '../../schemas/error-codes.ts';
-import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
+import { apiOfThisFile, expectRejection, newCustomer } from '../api-under-test.ts';
 import { auditEntries, emittedEvents } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
@@ -126,6 +126,24 @@ describe('the prices of a plan', () => {
       [params.planId],
     );
     expect(rows).toEqual([{ times: 1 }]);
+  });
+
+  it('of a version that nothing was subscribed to are one row, and a row each afterwards', async () => {
+    const params = await newPlan();
+    const rows = async () =>
+      (await api.pool.query('SELECT prices FROM plan_prices WHERE plan_id = $1', [params.planId])).rows;
+    await put(params, SET);
+    await put(params, [BASE]);
+    expect(await rows()).toEqual([{ prices: [{ ...BASE, amount: '49.9' }] }]);
+    const { body } = await api.request('customers.create', { body: newCustomer() });
+    const subscribed = await api.request('subscriptions.create', {
+      body: { customerId: body.id, planId: params.planId },
+    });
+    expect(subscribed.status).toBe(201);
+    await put(params, SET);
+    await put(params, []);
+    expect(await rows()).toHaveLength(3);
+    expect((await get(params)).body.prices).toEqual([]);
   });
 
   it('may differ by the values of a property, whatever their names', async () => {

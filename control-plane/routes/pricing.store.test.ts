@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
+import { apiOfThisFile, expectRejection, newCustomer } from '../api-under-test.ts';
 
 /*
  * What a pricing page reads, from any origin, with the key that it shows to its visitors.
@@ -87,6 +87,29 @@ describe('the pricing', () => {
     });
   });
 
+  it('is read again once anything that it shows has changed, and not before', async () => {
+    const params = await newPlan({ name: 'Kept' });
+    const entitlements = [{ featureKey: 'calls', value: 5 }];
+    await api.request('plans.replaceEntitlements', { params, body: { entitlements } });
+    const shown = async (ofKey = key) => {
+      const { body } = await api.call('GET', PATH, { key: ofKey });
+      return body.plans.find(({ id }: { id: string }) => id === params.planId);
+    };
+    const first = await shown();
+    await api.pool.query(`UPDATE plans SET name = 'Unseen' WHERE id = $1`, [params.planId]);
+    expect(await shown()).toEqual(first);
+    expect(await shown(api.keys.test.publishable)).toBeUndefined();
+    await api.request('plans.update', { params, body: { highlights: ['Seen'] } });
+    expect(await shown()).toMatchObject({ name: 'Unseen', highlights: ['Seen'] });
+    const change = { body: { unit: 'requests' } };
+    await api.request('meters.update', { params: { meterId: 'calls' }, ...change });
+    expect((await shown()).entitlements[0].unit).toBe('requests');
+    await api.request('features.update', { params: { featureKey: 'calls' }, body: { name: 'Requests' } });
+    expect((await shown()).entitlements[0].featureName).toBe('Requests');
+    await api.request('plans.archive', { params });
+    expect(await shown()).toBeUndefined();
+  });
+
   it('is read by a page of any origin, which keeps it for a minute', async () => {
     const { headers, body } = await read({ origin: 'https://shop.example' });
     expect(headers).toMatchObject({
@@ -109,6 +132,54 @@ describe('the pricing', () => {
     expectRejection(await api.call('GET', inAddress, { key: undefined }), 'unauthenticated');
     expect((await api.call('GET', PATH)).status).toBe(200);
     expectRejection(await api.call('GET', '/api/v1/plans', { key }), 'publishable_key_not_allowed');
+  });
+});
+
+describe('the pricing with a customer token', () => {
+  const CHEAP = { prices: [{ ...BASE, amount: 10 }] };
+  const product = 'compared';
+  const compared = async (name: string, position: number, prices: object = CHEAP) => {
+    const params = await newPlan({ name, productId: product, position });
+    await api.request('plans.replacePrices', { params, body: prices });
+    return params.planId;
+  };
+  const subscribe = (customerId: string, planId: string, fields: object = {}) =>
+    api.request('subscriptions.create', { body: { customerId, planId, ...fields } });
+
+  async function scenarios(customerId: string): Promise<Record<string, string>> {
+    const { body: made } = await api.request('customerTokens.create', { body: { customerId } });
+    const { body } = await api.request('pricing.retrieve', { key: made.token });
+    return Object.fromEntries(body.plans.map(({ id, scenario = 'none' }) => [id, scenario]));
+  }
+
+  it('says what choosing each plan would be', async () => {
+    const [low, middle, high] = [
+      await compared('Low', 1),
+      await compared('Middle', 2),
+      await compared('High', 3, { prices: [{ ...BASE, interval: 'year', amount: 1000 }] }),
+    ];
+    const elsewhere = (await newPlan({ name: 'Elsewhere', productId: 'another' })).planId;
+    const { body: customer } = await api.request('customers.create', { body: newCustomer() });
+    const shown = async () => {
+      const all = await scenarios(customer.id);
+      return [low, middle, high, elsewhere].map((id) => all[id]);
+    };
+    expect(await shown()).toEqual(['new', 'new', 'new', 'new']);
+    const future = new Date(Date.now() + 86_400_000).toISOString();
+    await subscribe(customer.id, low, { status: 'incomplete' });
+    await subscribe(customer.id, low, { currentPeriodStart: future });
+    expect(await shown()).toEqual(['scheduled', 'new', 'new', 'new']);
+    const { body: subscription } = await subscribe(customer.id, middle);
+    expect(await shown()).toEqual(['scheduled', 'active', 'upgrade', 'new']);
+    const params = { subscriptionId: subscription.id };
+    await api.request('subscriptions.update', { params, body: { planId: high, at: 'period_end' } });
+    expect(await shown()).toEqual(['scheduled', 'active', 'scheduled', 'new']);
+    await api.request('subscriptions.update', { params, body: { planId: high } });
+    expect(await shown()).toEqual(['scheduled', 'downgrade', 'active', 'new']);
+    await api.request('subscriptions.cancel', { params, body: { at: 'now' } });
+    expect(await shown()).toEqual(['scheduled', 'new', 'new', 'new']);
+    const { body } = await read();
+    expect(body.plans.every((plan: object) => !('scenario' in plan))).toBe(true);
   });
 });
 

@@ -2,6 +2,7 @@ import type { Registry } from 'prom-client';
 import type { OperatorAccess } from '../../infra/platform/operator-access.ts';
 import { shareOutcome } from '../../infra/platform/shared-outcome.ts';
 import { Rejected } from '../../schemas/failures.ts';
+import { createConsolePages } from '../console/console-pages.ts';
 import type { ShownReadiness } from '../health/shown-readiness.ts';
 import { DOCS_POLICY, type DocsPage, readDocsPage } from '../http/docs-page.ts';
 import { GUARDED, HTML } from '../http/hashed-assets.ts';
@@ -28,6 +29,7 @@ export function createServicePages({
     docs ??= readDocsPage();
     return docs;
   };
+  const consolePages = createConsolePages();
 
   return {
     'service.health': () => json(200, JSON.stringify({ status: 'alive' })),
@@ -47,6 +49,8 @@ export function createServicePages({
       body: docsPage().html,
     }),
     'service.docsAsset': ({ asset = '' }) => docsPage().assets.page(asset),
+    'service.console': () => consolePages.page(),
+    'service.consoleAsset': ({ asset = '' }) => consolePages.asset(asset),
   };
 }
 

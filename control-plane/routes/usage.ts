@@ -1,17 +1,12 @@
-import { creditCost, type RateVersion } from '../../domain/rules/credit-cost.ts';
-import { readRatedMeters } from '../../domain/store/meter-rates.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
-import { type ExactNumber, exactNumber } from '../../schemas/primitives/exact-json.ts';
-import { timestampMs, timestampText } from '../../schemas/primitives/timestamp.ts';
+import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import { pageOf } from '../http/page.ts';
-import type { Handlers, RequestContext } from '../http/request-context.ts';
+import type { Handlers } from '../http/request-context.ts';
 import { listMeters, type MeterRow } from '../store/meters.ts';
-import { type BreakdownGroup, type BreakdownResponse, readBreakdown } from '../store/read-breakdown.ts';
 import { type CounterQuestion, readCounter, readCounters } from '../store/read-counter.ts';
 import { readUsageEvents } from '../store/read-usage-events.ts';
 import { readConsistently } from '../usage/consistency.ts';
 import {
-  type CustomerMeter,
   findCustomer,
   findCustomerMeter,
   findMeteredCustomerMeter,
@@ -19,24 +14,31 @@ import {
 } from '../usage/customer-meter.ts';
 import { eventPage, placeOf } from '../usage/event-page.ts';
 import type { Freshness } from '../usage/freshness.ts';
-import { createLongReads } from '../usage/long-reads.ts';
+import { createReadLong } from '../usage/long-reads.ts';
 import type { Metering } from '../usage/metering.ts';
-import { beginReadTime, type ReadTime } from '../usage/read-time.ts';
-import { shownCounter, unitOf } from '../usage/shown-counter.ts';
-import { breakdownSpan, openSpan } from '../usage/window.ts';
+import { beginReadTime } from '../usage/read-time.ts';
+import { shownCounter } from '../usage/shown-counter.ts';
+import { timeOf } from '../usage/time-of.ts';
+import { openSpan } from '../usage/window.ts';
+import { createMeterUsage } from './meter-usage.ts';
+import { createUsageBreakdown } from './usage-breakdown.ts';
 
 export interface UsageDeps {
   warehouse: Warehouse;
   freshness: Freshness;
 }
 
-type UsageHandlers = Pick<Handlers, 'usage.list' | 'usage.retrieve' | 'usage.breakdown' | 'usage.events'>;
+type UsageHandlers = Pick<
+  Handlers,
+  'usage.list' | 'usage.retrieve' | 'usage.breakdown' | 'usage.events' | 'meterUsage.retrieve'
+>;
 
 export function createUsageHandlers({ warehouse, freshness }: UsageDeps): UsageHandlers {
   const readLong = createReadLong();
 
   return {
     'usage.list': createUsageList({ warehouse, freshness }),
+    'meterUsage.retrieve': createMeterUsage({ warehouse, freshness, readLong }),
 
     'usage.retrieve': async (context, { params, query }) => {
       const time = beginReadTime(query.consistency);
@@ -50,31 +52,7 @@ export function createUsageHandlers({ warehouse, freshness }: UsageDeps): UsageH
       });
     },
 
-    'usage.breakdown': async (context, { params, query }) => {
-      const { environment } = context;
-      const time = beginReadTime(query.consistency);
-      const atMs = timeOf(query.at, context.nowMs);
-      const { window, span: requested } = breakdownSpan(query, atMs);
-      const named = { ...params, atMs };
-      const { customerMeter, metering } = await time.within(findMeteredCustomerMeter(context, named));
-      const span = window === 'current_period' ? metering.periodOf(customerMeter.meter.key) : requested;
-      const versions = await time.within(ratesOf(context, customerMeter));
-      const { dimension, limit } = query;
-      const question = { customerMeter, dimension, span, versions, limit };
-      return readConsistently(freshness, { ...query, environment, time }, async (asOfMs) => {
-        const response = await readLong(time, environment, () => readBreakdown(warehouse, question));
-        return {
-          customerId: customerMeter.customerId,
-          meterId: customerMeter.meter.key,
-          dimension,
-          window,
-          ...(span ? { from: timestampText(span.fromMs), to: timestampText(span.toMs) } : {}),
-          ...shownGroups(response, versions),
-          ...unitOf(customerMeter.meter),
-          asOf: timestampText(asOfMs),
-        };
-      });
-    },
+    'usage.breakdown': createUsageBreakdown({ warehouse, freshness, readLong }),
 
     'usage.events': async (context, { params, query }) => {
       const { environment } = context;
@@ -90,16 +68,6 @@ export function createUsageHandlers({ warehouse, freshness }: UsageDeps): UsageH
       });
     },
   };
-}
-
-/**
- * A long read does not count against its request's time: its own time and its wait for the semaphore are
- * bounded.
- */
-function createReadLong() {
-  const longReads = createLongReads();
-  return <T>(time: ReadTime, environment: string, read: () => Promise<T>) =>
-    time.untimed(() => longReads(environment, read));
 }
 
 function createUsageList({ warehouse, freshness }: UsageDeps): UsageHandlers['usage.list'] {
@@ -124,39 +92,6 @@ function createUsageList({ warehouse, freshness }: UsageDeps): UsageHandlers['us
   };
 }
 
-/** Its format was checked with the query. */
-function timeOf(at: string | undefined, nowMs: number): number {
-  return (at === undefined ? undefined : timestampMs(at)) ?? nowMs;
-}
-
 function questionsOf(meters: MeterRow[], { periodOf }: Metering): CounterQuestion[] {
   return meters.map(({ key, aggregation }) => ({ meterKey: key, aggregation, span: periodOf(key) }));
-}
-
-async function ratesOf(
-  { db, environment }: RequestContext,
-  { meter }: CustomerMeter,
-): Promise<RateVersion[]> {
-  const place = { environments: [environment], meterKeys: [meter.key] };
-  return (await readRatedMeters(db, place))[0]?.versions ?? [];
-}
-
-function shownGroups({ all, groups, other }: BreakdownResponse, versions: readonly RateVersion[]) {
-  const { total, creditCost: totalCreditCost } = amountsOf(all, versions);
-  return {
-    total,
-    totalCreditCost,
-    breakdown: groups.map((group) => ({ value: group.label, ...amountsOf(group, versions) })),
-    ...(other ? { other: amountsOf(other, versions) } : {}),
-  };
-}
-
-interface Amounts {
-  total: ExactNumber;
-  count: number;
-  creditCost: ExactNumber;
-}
-
-function amountsOf({ total, count, rated }: BreakdownGroup, versions: readonly RateVersion[]): Amounts {
-  return { total: exactNumber(total), count, creditCost: exactNumber(creditCost(rated, versions)) };
 }

@@ -9,6 +9,7 @@ import {
   type WebhookDelivery,
 } from '../../schemas/resources/webhook-deliveries.ts';
 import { recordChange } from '../changes/record-change.ts';
+import { cursorOf, isText, readCursor } from '../http/cursor.ts';
 import { pageOf } from '../http/page.ts';
 import type { Handlers, RequestContext } from '../http/request-context.ts';
 import {
@@ -17,6 +18,7 @@ import {
   hurryDeliveries,
   hurryDelivery,
   insertDueDeliveries,
+  listAllDeliveries,
   listAttempts,
   listDeliveries,
   type WebhookAttemptRow,
@@ -38,6 +40,23 @@ export const webhookDeliveryHandlers: Pick<Handlers, DeliveryOperation> = {
     const { page, pageSize, status } = query;
     const { rows, total } = await listDeliveries(db, environment, { endpointId, status, page, pageSize });
     return pageOf(rows.map(shownDelivery), total, query);
+  },
+
+  'webhookDeliveries.listAll': async ({ db, environment }, { query }) => {
+    const { endpointId, status, type: eventType, limit, cursor } = query;
+    const { fromMs, toMs } = openSpan(query);
+    const after = cursor === undefined ? undefined : placeOf(cursor);
+    if (endpointId !== undefined && !(await findEndpoint(db, environment, endpointId))) {
+      endpointNotFound(endpointId);
+    }
+    const span = { from: new Date(fromMs), to: new Date(toMs) };
+    const filter = { endpointId, status, eventType, after, ...span, limit: limit + 1 };
+    const rows = await listAllDeliveries(db, environment, filter);
+    const last = rows.length > limit ? rows[limit - 1] : undefined;
+    return {
+      data: rows.slice(0, limit).map(shownDelivery),
+      ...(last ? { nextCursor: cursorOf([last.createdAt.getTime(), last.id]) } : {}),
+    };
   },
 
   'webhookDeliveries.retrieve': async ({ db, environment }, { params }) => {
@@ -84,6 +103,17 @@ export const webhookDeliveryHandlers: Pick<Handlers, DeliveryOperation> = {
     return readDelivery(context, id);
   },
 };
+
+function placeOf(cursor: string): { createdAt: Date; id: string } {
+  const [createdMs, id] = readCursor(cursor, isPosition);
+  return { createdAt: new Date(createdMs), id };
+}
+
+/** A time that Postgres has as well. */
+function isPosition(values: unknown[]): values is [number, string] {
+  const [createdMs, id] = values;
+  return Number.isInteger(createdMs) && Math.abs(Number(createdMs)) < Date.UTC(2200, 0, 1) && isText(id);
+}
 
 interface EndpointSpan extends Span {
   endpointId: string;

@@ -1,4 +1,4 @@
-import type { GrantRow } from '../../domain/store/credit-grants.ts';
+import { type GrantRow, RECURRING } from '../../domain/store/credit-grants.ts';
 import type { LedgerEntry } from '../../domain/store/credit-ledger.ts';
 import type { PageQuery } from '../../schemas/resources/fields.ts';
 import type { Database } from '../http/request-context.ts';
@@ -37,7 +37,7 @@ export async function readCreditsOf(
 }
 
 const CREDITS = `SELECT c.id AS "customerId", w.unpaid, g.id, g.environment, g.amount, g.remaining, g.reason,
-          g.priority, g.expires_at AS "expiresAt", g.created_at AS "createdAt"
+          g.priority, g.expires_at AS "expiresAt", g.created_at AS "createdAt", ${RECURRING}
      FROM customers c
      LEFT JOIN credit_wallets w ON w.environment = c.environment AND w.customer_id = c.id
      LEFT JOIN credit_grants g ON g.environment = c.environment AND g.customer_id = c.id

@@ -9,3 +9,12 @@ export async function raiseCatalogueVersion(db: Database, environment: string): 
     [environment],
   );
 }
+
+/** 0 before the first change. */
+export async function readCatalogueVersion(db: Database, environment: string): Promise<number> {
+  const { rows } = await db.query<{ version: number }>(
+    'SELECT version FROM catalogue_versions WHERE environment = $1',
+    [environment],
+  );
+  return rows[0]?.version ?? 0;
+}

@@ -12,3 +12,21 @@ export async function findCustomerId(
   );
   return rows[0]?.id;
 }
+
+/** The same of many, by the names that there are. */
+export async function findCustomerIds(
+  db: Database,
+  environment: string,
+  names: readonly string[],
+): Promise<Map<string, string>> {
+  const { rows } = await db.query<{ name: string; id: string }>(
+    `SELECT named.name, found.id FROM unnest($2::text[]) AS named (name)
+       JOIN LATERAL (
+            SELECT id FROM customers WHERE environment = $1 AND id = named.name
+             UNION ALL
+            SELECT id FROM customers WHERE environment = $1 AND external_id = named.name
+             LIMIT 1) found ON true`,
+    [environment, names],
+  );
+  return new Map(rows.map(({ name, id }) => [name, id]));
+}

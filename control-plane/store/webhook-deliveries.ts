@@ -21,8 +21,8 @@ export interface WebhookDeliveryRow {
 const COLUMNS = `d.id, d.endpoint_id AS "endpointId", d.event_id AS "eventId", d.state AS status,
   d.attempts AS "attemptsMade", d.last_status AS "lastStatus", d.last_error AS "lastError",
   d.last_attempt_at AS "lastAttemptAt", d.created_at AS "createdAt",
-  (SELECT e.type FROM webhook_events e
-    WHERE e.environment = d.environment AND e.id = d.event_id) AS "eventType",
+  coalesce(d.event_type, (SELECT e.type FROM webhook_events e
+    WHERE e.environment = d.environment AND e.id = d.event_id)) AS "eventType",
   (SELECT q.due_at FROM webhook_queue q
     WHERE q.environment = d.environment AND q.delivery_id = d.id) AS "nextAttemptAt"`;
 
@@ -44,6 +44,45 @@ export function deliveryList(environment: string, { status }: Pick<DeliveryFilte
   let where = 'd.environment = $1';
   if (status !== undefined) where += ` AND d.state = $${values.push(status)}`;
   return { columns: COLUMNS, from: 'webhook_deliveries d', where, values };
+}
+
+/** Left out: of all endpoints, all states, all types. */
+export interface DeliveriesFilter {
+  endpointId: string | undefined;
+  status: WebhookDelivery['status'] | undefined;
+  eventType: EventType | undefined;
+  /** from ≤ time of the delivery < to. */
+  from: Date;
+  to: Date;
+  /** The last delivery of the previous page. */
+  after: Pick<WebhookDeliveryRow, 'createdAt' | 'id'> | undefined;
+  limit: number;
+}
+
+/**
+ * Newest first, ties by id. Each filter has an index in this order, but for successful deliveries: they
+ * are most of them.
+ */
+export async function listAllDeliveries(
+  db: Database,
+  environment: string,
+  { endpointId, status, eventType, from, to, after, limit }: DeliveriesFilter,
+): Promise<WebhookDeliveryRow[]> {
+  const values: unknown[] = [environment, from, to, limit];
+  const given = (value: unknown) => `$${values.push(value)}`;
+  const conditions = ['d.environment = $1', 'd.created_at >= $2', 'd.created_at < $3'];
+  if (endpointId !== undefined) conditions.push(`d.endpoint_id = ${given(endpointId)}`);
+  // As the index of the others names them.
+  if (status !== undefined) conditions.push(`d.state = ${given(status)}`);
+  if (status !== undefined && status !== 'succeeded') conditions.push(`d.state <> 'succeeded'`);
+  if (eventType !== undefined) conditions.push(`d.event_type = ${given(eventType)}`);
+  if (after) conditions.push(`(d.created_at, d.id) < (${given(after.createdAt)}, ${given(after.id)})`);
+  const { rows } = await db.query<WebhookDeliveryRow>(
+    `SELECT ${COLUMNS} FROM webhook_deliveries d WHERE ${conditions.join(' AND ')}
+      ORDER BY d.created_at DESC, d.id DESC LIMIT $4`,
+    values,
+  );
+  return rows;
 }
 
 export async function findDelivery(
@@ -118,8 +157,9 @@ export async function insertDueDeliveries(
 ): Promise<void> {
   await db.query(
     `WITH new AS (
-       INSERT INTO webhook_deliveries (id, environment, endpoint_id, event_id, state, created_at)
-       SELECT id, $1, $2, event_id, 'pending', $3 FROM unnest($4::text[], $5::text[]) AS new (id, event_id)
+       INSERT INTO webhook_deliveries (id, environment, endpoint_id, event_id, event_type, state, created_at)
+       SELECT new.id, $1, $2, new.event_id, e.type, 'pending', $3
+         FROM unnest($4::text[], $5::text[]) AS new (id, event_id), ${eventOf('new.event_id')}
        RETURNING *
      )
      INSERT INTO webhook_queue (delivery_id, delivery_created_at, environment, endpoint_id, event_id, due_at)
@@ -144,7 +184,7 @@ export interface ReplayFilter {
  * took longer than a statement may). So the caller compares `e.environment` itself.
  */
 const eventOf = (id: string) => `LATERAL (
-  SELECT environment, created_at, object_id FROM webhook_events WHERE id = ${id} OFFSET 0) AS e`;
+  SELECT environment, created_at, object_id, type FROM webhook_events WHERE id = ${id} OFFSET 0) AS e`;
 
 export interface ReplayableEvent {
   id: string;

@@ -5,6 +5,7 @@ import { Defect, Rejected } from '../../schemas/failures.ts';
 import type { Subscription } from '../../schemas/resources/subscriptions.ts';
 import { changedFields } from '../changes/changed-fields.ts';
 import { type ChangeContext, recordChange } from '../changes/record-change.ts';
+import { grantRecurring } from '../credits/grant-recurring.ts';
 import { touchEntitlements } from '../entitlements/changes/touch-entitlements.ts';
 import { type SubscriptionFields, type SubscriptionRow, updateSubscription } from '../store/subscriptions.ts';
 import { whenTaken } from '../store/unique-violation.ts';
@@ -45,8 +46,10 @@ export async function recordSubscription(
   await recordChange(context, { objectId: after.id, before: old, after: now, events });
   const since = context.since ?? (before && tookEffectAt(before, after));
   await recordTerm(context, { before, after, at: since ?? new Date(context.nowMs) });
-  if (before && grantsTheSame(before, after)) return;
-  await touchEntitlements(context, { customerIds: [after.customerId] }, since);
+  if (!before || !grantsTheSame(before, after)) {
+    await touchEntitlements(context, { customerIds: [after.customerId] }, since);
+  }
+  await grantRecurring(context, { before, after, atMs: since?.getTime() ?? context.nowMs });
 }
 
 /** When a change took effect, if its fields contain that; undefined: now. */

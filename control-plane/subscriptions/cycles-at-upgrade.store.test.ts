@@ -40,6 +40,11 @@ it('no period of an earlier release begins or ends at another time after the upg
   const before = (await pool.query(unchanged)).rows;
   await migratePostgres(url);
   expect((await pool.query(unchanged)).rows).toEqual(before);
+  const ofTerms = await pool.query<{ same: boolean }>(
+    `SELECT bool_and(t.legacy_interval_ms IS NOT DISTINCT FROM s.legacy_interval_ms) AS same
+       FROM subscriptions s LEFT JOIN subscription_terms t ON t.subscription_id = s.id`,
+  );
+  expect(ofTerms.rows).toEqual([{ same: true }]);
   for (const [id, anchor, months, ms, shown] of CYCLES) {
     const row = await found(pool, environment, id);
     const { interval, intervalCount } = shownSubscription(row);

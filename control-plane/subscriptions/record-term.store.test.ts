@@ -1,13 +1,18 @@
 import { describe, expect, it } from 'vitest';
+import { inTransaction } from '../../infra/postgres/pool.ts';
 import { apiOfThisFile } from '../api-under-test.ts';
 import { listSubscriptionTerms, replaceSubscriptionTerms } from '../store/subscription-terms.ts';
+import { lockSubscription, type SubscriptionFields, type SubscriptionRow } from '../store/subscriptions.ts';
+import { changeSubscription } from './change-subscription.ts';
 import { inMinutes, subscriptionsUnderTest } from './subscriptions-under-test.ts';
 
 /*
  * What a subscription pays for, as it is recorded with each change.
  *
  * Mutants this suite catches: a term for a change of metadata; add-ons left out; a trial that is charged; a
- * change before the start that is charged at once; a late change that replaces what was recorded before it.
+ * change before the start that is charged at once; a late change that replaces what was recorded before it;
+ * a change that begins when it was written; past due not charged; no term of what a process of the release
+ * before wrote.
  */
 const api = await apiOfThisFile();
 const made = subscriptionsUnderTest(api);
@@ -20,6 +25,17 @@ async function termsOf(id: string) {
     planVersion,
     addons,
   }));
+}
+
+/** By another process than the API: at the time of the change, or `since` then. */
+function changed(id: string, fields: Partial<SubscriptionFields>, since?: Date): Promise<SubscriptionRow> {
+  const { environment } = api;
+  return inTransaction(api.pool, async (db) => {
+    const row = await lockSubscription(db, environment, id);
+    if (!row) throw new Error('no subscription');
+    const by = { actor: 'clock', operationId: 'test', nowMs: Date.now(), ...(since ? { since } : {}) };
+    return changeSubscription({ db, environment, ...by }, row, fields);
+  });
 }
 
 const term = (planId: string, fields = {}) => {
@@ -37,6 +53,7 @@ describe('a term of a subscription', () => {
         anchor: new Date(body.billingAnchor),
         interval: 'month',
         intervalCount: 1,
+        legacyIntervalMs: null,
       },
     ]);
     await made.patch(body.id, { metadata: { note: 'x' } });
@@ -74,6 +91,54 @@ describe('a term of a subscription', () => {
     expect(terms).toMatchObject([
       term(planId, { isCharged: false }),
       term(planId, { startsAt: new Date(body.currentPeriodStart) }),
+    ]);
+  });
+
+  it('begins when the change took effect, and is charged while it is past due', async () => {
+    const { body } = await made.subscribe({ currentPeriodStart: inMinutes(-600) });
+    const since = new Date(inMinutes(-30));
+    const past = await changed(body.id, { status: 'past_due', statusSince: since }, since);
+    const [unpaidAt, activeAt] = [new Date(inMinutes(-20)), new Date(inMinutes(-10))];
+    await changed(body.id, { status: 'unpaid', statusSince: unpaidAt });
+    await changed(body.id, { status: 'active', statusSince: activeAt });
+    const terms = await listSubscriptionTerms(api.pool, body.id);
+    expect(past.status).toBe('past_due');
+    expect(terms.map(({ startsAt, isCharged }) => [startsAt, isCharged])).toEqual([
+      [new Date(body.currentPeriodStart), true],
+      [unpaidAt, false],
+      [activeAt, true],
+    ]);
+  });
+
+  it('of a pending plan begins with its period, when the clock notices it late', async () => {
+    const start = inMinutes(-1_500);
+    const { body } = await made.subscribe({ currentPeriodStart: start, interval: 'day' });
+    const planId = await made.plan();
+    const end = new Date(Date.parse(start) + 86_400_000);
+    const fields = {
+      planId,
+      currentPeriodStart: end,
+      currentPeriodEnd: new Date(end.getTime() + 86_400_000),
+    };
+    await api.pool.query(
+      'UPDATE subscriptions SET pending_plan_id = $2, current_period_start = $3,' +
+        ' current_period_end = $4 WHERE id = $1',
+      [body.id, planId, start, end],
+    );
+    await changed(body.id, { ...fields, pendingPlanId: null });
+    const terms = await listSubscriptionTerms(api.pool, body.id);
+    expect(terms.at(-1)).toMatchObject(term(planId, { startsAt: end }));
+  });
+
+  it('is recorded from the start on where a process of the release before wrote none', async () => {
+    const { body } = await made.subscribe({ currentPeriodStart: inMinutes(-600) });
+    await api.pool.query('DELETE FROM subscription_terms WHERE subscription_id = $1', [body.id]);
+    await api.pool.query('UPDATE subscriptions SET legacy_interval_ms = 5000000000 WHERE id = $1', [body.id]);
+    await made.patch(body.id, { status: 'paused' });
+    const terms = await listSubscriptionTerms(api.pool, body.id);
+    expect(terms).toMatchObject([
+      term(body.planId, { startsAt: new Date(body.currentPeriodStart), legacyIntervalMs: 5_000_000_000 }),
+      term(body.planId, { isCharged: false, legacyIntervalMs: 5_000_000_000 }),
     ]);
   });
 

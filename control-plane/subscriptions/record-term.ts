@@ -1,6 +1,10 @@
 import { changedFields } from '../changes/changed-fields.ts';
 import type { ChangeContext } from '../changes/record-change.ts';
-import { replaceSubscriptionTerms, type SubscriptionTermRow } from '../store/subscription-terms.ts';
+import {
+  insertFirstTerm,
+  replaceSubscriptionTerms,
+  type SubscriptionTermRow,
+} from '../store/subscription-terms.ts';
 import type { SubscriptionRow } from '../store/subscriptions.ts';
 
 /** A trial costs nothing, nor does what gives nothing: see domain/rules/resolve-entitlements.ts. */
@@ -15,6 +19,7 @@ export async function recordTerm(
   { before, after, at }: { before: SubscriptionRow | undefined; after: SubscriptionRow; at: Date },
 ): Promise<void> {
   if (before && changedFields(paidBy(before), paidBy(after)).length === 0) return;
+  if (before) await insertFirstTerm(db, before.id, { ...termOf(before), startsAt: before.startsAt });
   const term = { ...termOf(after), startsAt: before ? at : after.startsAt };
   const isAhead = before !== undefined && after.startsAt > at;
   const terms = isAhead
@@ -27,8 +32,9 @@ export async function recordTerm(
 }
 
 function termOf(row: SubscriptionRow): Omit<SubscriptionTermRow, 'startsAt'> {
-  const { status, planId, planVersion, addons, anchor, interval, intervalCount } = row;
-  return { isCharged: CHARGED.has(status), planId, planVersion, addons, anchor, interval, intervalCount };
+  const { status, planId, planVersion, addons, anchor, interval, intervalCount, legacyIntervalMs } = row;
+  const cycle = { anchor, interval, intervalCount, legacyIntervalMs };
+  return { isCharged: CHARGED.has(status), planId, planVersion, addons, ...cycle };
 }
 
 function paidBy(row: SubscriptionRow): object {

@@ -1,5 +1,5 @@
 import { Rejected } from '../../schemas/failures.ts';
-import type { Consistency } from '../../schemas/resources/usage.ts';
+import type { Consistency } from '../../schemas/resources/consistency.ts';
 import type { Freshness } from './freshness.ts';
 import { type ReadTime, USUAL_WAIT_MS } from './read-time.ts';
 

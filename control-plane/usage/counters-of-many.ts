@@ -1,7 +1,8 @@
 import { readMeteredTerms } from '../../domain/store/metered-terms.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { groupBy } from '../../schemas/primitives/group-by.ts';
-import type { Consistency, UsageCounter } from '../../schemas/resources/usage.ts';
+import type { Consistency } from '../../schemas/resources/consistency.ts';
+import type { UsageCounter } from '../../schemas/resources/usage.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { MeterRow } from '../store/meters.ts';
 import { readCounters } from '../store/read-counter.ts';

@@ -23,11 +23,19 @@ export async function findCustomerMeter(
   context: RequestContext,
   names: CustomerMeterNames,
 ): Promise<CustomerMeter> {
-  const { db, environment } = context;
   const customerId = await findCustomer(context, names.customerId);
-  const meter = await findMeter(db, environment, names.meterId);
-  if (!meter) throw meterNotFound(names.meterId);
-  return { environment, customerId, meter };
+  const meter = await findKnownMeter(context, names.meterId);
+  return { environment: context.environment, customerId, meter };
+}
+
+/** By its key or id. Throws Rejected `meter_not_found`. */
+export async function findKnownMeter(
+  { db, environment }: Pick<RequestContext, 'db' | 'environment'>,
+  name: string,
+): Promise<MeterRow> {
+  const meter = await findMeter(db, environment, name);
+  if (!meter) throw meterNotFound(name);
+  return meter;
 }
 
 /** The same with the period and the limit of the meter at a time. */

@@ -1,9 +1,9 @@
-import { Rejected } from '../../schemas/failures.ts';
 import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
 import { exactNumber } from '../../schemas/primitives/exact-json.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import type { UsageEventList } from '../../schemas/resources/usage.ts';
 import { BOOLEAN_TAG, propertyJson } from '../../schemas/stored/event-row.ts';
+import { cursorOf, isText, readCursor } from '../http/cursor.ts';
 import type { EventPlace, StoredEvent } from '../store/read-usage-events.ts';
 import type { CustomerMeter } from './customer-meter.ts';
 
@@ -13,22 +13,25 @@ type UsageEvent = UsageEventList['data'][number];
 export function eventPage(
   events: StoredEvent[],
   limit: number,
-  customerMeter: CustomerMeter,
+  { customerId, meter }: CustomerMeter,
 ): Pick<UsageEventList, 'data' | 'nextCursor'> {
   const page = events.slice(0, limit);
   const last = events.length > limit ? page.at(-1) : undefined;
   return {
-    data: page.map((event) => shownEvent(event, customerMeter)),
+    data: page.map((event) => shownEvent(event, { customerId, meterKey: meter.key })),
     ...(last ? { nextCursor: cursorAfter(last) } : {}),
   };
 }
 
 /** A stored event as the response of its own request showed it. */
-function shownEvent(event: StoredEvent, { customerId, meter }: CustomerMeter): UsageEvent {
+export function shownEvent(
+  event: StoredEvent,
+  { customerId, meterKey }: { customerId: string; meterKey: string },
+): UsageEvent {
   return {
     id: event.id,
     customerId,
-    meterId: meter.key,
+    meterId: meterKey,
     eventName: 'usage.recorded',
     value: exactNumber(unitsText(decimalUnits(event.value))),
     status: 'recorded',
@@ -52,7 +55,7 @@ function shownProperty(stored: string): string | boolean {
 
 /** Opaque to clients: the end of the previous page. */
 export function cursorAfter({ occurredAtMs, id }: EventPlace): string {
-  return Buffer.from(JSON.stringify([occurredAtMs, id])).toString('base64url');
+  return cursorOf([occurredAtMs, id]);
 }
 
 /** Far beyond any usage, and within the range of the warehouse's DateTime64. */
@@ -60,18 +63,11 @@ const DATE_MS_MAX = Date.UTC(2200, 0, 1);
 
 /** The position in a cursor. Throws Rejected for any other text. */
 export function placeOf(cursor: string): EventPlace {
-  const [occurredAtMs, id] = parsed(Buffer.from(cursor, 'base64url').toString());
-  const isTime = Number.isInteger(occurredAtMs) && Math.abs(Number(occurredAtMs)) <= DATE_MS_MAX;
-  if (isTime && typeof id === 'string' && id.isWellFormed())
-    return { occurredAtMs: Number(occurredAtMs), id };
-  throw new Rejected('invalid_request', 'Invalid `cursor`.', { param: 'cursor' });
+  const [occurredAtMs, id] = readCursor(cursor, isPlace);
+  return { occurredAtMs, id };
 }
 
-function parsed(json: string): unknown[] {
-  try {
-    const value: unknown = JSON.parse(json);
-    return Array.isArray(value) ? value : [];
-  } catch {
-    return [];
-  }
+function isPlace(values: unknown[]): values is [number, string] {
+  const [occurredAtMs, id] = values;
+  return Number.isInteger(occurredAtMs) && Math.abs(Number(occurredAtMs)) <= DATE_MS_MAX && isText(id);
 }

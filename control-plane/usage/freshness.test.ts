@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../infra/ports/clock.ts';
 import { Transient } from '../../schemas/failures.ts';
-import type { Consistency } from '../../schemas/resources/usage.ts';
+import type { Consistency } from '../../schemas/resources/consistency.ts';
 import { SILENT } from '../../tests/support/silent-log.ts';
 import type { Repairs } from '../store/repairs.ts';
 import { awaitConsistency, readConsistently } from './consistency.ts';

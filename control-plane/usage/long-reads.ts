@@ -1,4 +1,5 @@
 import { createTenantSemaphore, type SemaphoreLimits } from '../http/tenant-semaphore.ts';
+import type { ReadTime } from './read-time.ts';
 
 /** Runs a long read when its environment's slot is free. Throws Rejected `overloaded` when too many wait. */
 export type LongReads = <T>(environment: string, read: () => Promise<T>) => Promise<T>;
@@ -15,6 +16,18 @@ const LIMITS: SemaphoreLimits = {
   waitingShareMax: 30,
   waitMs: 8_000,
 };
+
+/**
+ * A long read does not count against its request's time: its own time and its wait for the semaphore are
+ * bounded.
+ */
+export function createReadLong() {
+  const longReads = createLongReads();
+  return <T>(time: ReadTime, environment: string, read: () => Promise<T>) =>
+    time.untimed(() => longReads(environment, read));
+}
+
+export type ReadLong = ReturnType<typeof createReadLong>;
 
 export function createLongReads(limits: SemaphoreLimits = LIMITS): LongReads {
   return createTenantSemaphore(limits, 'large reads').run;

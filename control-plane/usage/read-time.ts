@@ -1,5 +1,5 @@
 import { inTime } from '../../infra/platform/circuit-breaker.ts';
-import type { Consistency } from '../../schemas/resources/usage.ts';
+import type { Consistency } from '../../schemas/resources/consistency.ts';
 
 /** The time that one read of usage has left, for any store. */
 export interface ReadTime {

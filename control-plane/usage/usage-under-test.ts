@@ -18,6 +18,8 @@ export interface Appended {
 const HAPPENINGS = 2_000;
 const METERS = '/api/v1/meters';
 
+export type UsageUnderTest = Awaited<ReturnType<typeof usageOfThisFile>>;
+
 /**
  * The control plane over a real log, Postgres and warehouse, with a customer and a meter of every
  * aggregation, which all tests of a file share.

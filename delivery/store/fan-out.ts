@@ -28,6 +28,7 @@ export async function markFannedOut(db: Database, ids: string[]): Promise<void> 
 export interface Recipient {
   environment: string;
   eventId: string;
+  eventType: string;
   endpointId: string;
   isHeld: boolean;
 }
@@ -39,7 +40,8 @@ export async function findRecipients(
   limit: number,
 ): Promise<Recipient[]> {
   const { rows } = await db.query<Recipient>(
-    `SELECT ev.environment, ev.id AS "eventId", e.id AS "endpointId", e.status = 'disabled' AS "isHeld"
+    `SELECT ev.environment, ev.id AS "eventId", ev.type AS "eventType", e.id AS "endpointId",
+            e.status = 'disabled' AS "isHeld"
        FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[]) WITH ORDINALITY
               AS ev (id, environment, type, created_at, place)
        JOIN webhook_endpoints e ON e.environment = ev.environment AND e.events && ARRAY[ev.type, '*']
@@ -62,10 +64,12 @@ export type NewDelivery = Recipient & { id: string };
 export async function insertDeliveries(db: Database, now: Date, rows: NewDelivery[]): Promise<void> {
   await db.query(
     `WITH new AS (
-       INSERT INTO webhook_deliveries (id, environment, endpoint_id, event_id, state, created_at)
-       SELECT id, environment, endpoint_id, event_id, CASE WHEN is_held THEN 'held' ELSE 'pending' END, $1
-         FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::boolean[])
-                AS new (id, environment, endpoint_id, event_id, is_held)
+       INSERT INTO webhook_deliveries (id, environment, endpoint_id, event_id, event_type, state,
+                                       created_at)
+       SELECT id, environment, endpoint_id, event_id, event_type,
+              CASE WHEN is_held THEN 'held' ELSE 'pending' END, $1
+         FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::boolean[], $7::text[])
+                AS new (id, environment, endpoint_id, event_id, is_held, event_type)
        RETURNING *
      )
      INSERT INTO webhook_queue (delivery_id, delivery_created_at, environment, endpoint_id, event_id, due_at)
@@ -77,6 +81,7 @@ export async function insertDeliveries(db: Database, now: Date, rows: NewDeliver
       rows.map(({ endpointId }) => endpointId),
       rows.map(({ eventId }) => eventId),
       rows.map(({ isHeld }) => isHeld),
+      rows.map(({ eventType }) => eventType),
     ],
   );
 }

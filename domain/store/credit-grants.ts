@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
+import type { Span } from '../../schemas/primitives/calendar.ts';
 import type { WalletPlace } from './credit-wallets.ts';
 
 /** Amounts are decimal text. */
@@ -11,16 +12,32 @@ export interface GrantRow extends WalletPlace {
   priority: number;
   expiresAt: Date | null;
   createdAt: Date;
+  /** Of one that a plan makes. */
+  recurring?: RecurringPlace | null;
 }
 
+/** Which grant of which period it is. */
+export interface RecurringPlace {
+  subscriptionId: string;
+  key: string;
+  periodStartMs: number;
+  /** 0: rolled over; 1: the grant; more: added by a change of the plan. */
+  part: number;
+}
+
+export const RECURRING = `CASE WHEN subscription_id IS NOT NULL THEN jsonb_build_object(
+  'subscriptionId', subscription_id, 'key', grant_key, 'part', part,
+  'periodStartMs', (extract(epoch FROM period_start) * 1000)::bigint) END AS recurring`;
+
 const COLUMNS = `id, environment, customer_id AS "customerId", amount, remaining, reason, priority,
-  expires_at AS "expiresAt", created_at AS "createdAt"`;
+  expires_at AS "expiresAt", created_at AS "createdAt", ${RECURRING}`;
 
 export async function insertGrant(db: Pool | PoolClient, row: GrantRow): Promise<void> {
   await db.query(
     `INSERT INTO credit_grants
-       (id, environment, customer_id, amount, remaining, reason, priority, expires_at, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+       (id, environment, customer_id, amount, remaining, reason, priority, expires_at, created_at,
+        subscription_id, grant_key, period_start, part)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
     [
       row.id,
       row.environment,
@@ -31,6 +48,10 @@ export async function insertGrant(db: Pool | PoolClient, row: GrantRow): Promise
       row.priority,
       row.expiresAt,
       row.createdAt,
+      row.recurring?.subscriptionId,
+      row.recurring?.key,
+      row.recurring && new Date(row.recurring.periodStartMs),
+      row.recurring?.part,
     ],
   );
 }
@@ -47,7 +68,8 @@ export async function emptyExpired(
         WHERE (environment, customer_id) IN (SELECT * FROM unnest($1::text[], $2::text[]))
           AND remaining > 0 AND expires_at <= $3
      ), emptied AS (
-       UPDATE credit_grants AS granted SET remaining = 0 FROM expired
+       UPDATE credit_grants AS granted SET remaining = 0, lapsed = granted.lapsed + granted.remaining
+          FROM expired
         WHERE granted.environment = expired.environment AND granted.id = expired.id
      )
      SELECT ${COLUMNS} FROM expired ORDER BY expires_at, id`,
@@ -143,4 +165,45 @@ export async function nextExpiryAt(db: Pool | PoolClient): Promise<Date | undefi
       WHERE remaining > 0 AND expires_at IS NOT NULL`,
   );
   return rows[0]?.expiresAt ?? undefined;
+}
+
+/** What a subscription was granted under one key in one period. Amounts are decimal text. */
+export interface GrantedPeriod {
+  /** 0 without any; what was rolled over is not counted. */
+  amount: string;
+  /** The next part. 1: nothing was granted. */
+  nextPart: number;
+  /** What had expired unused when the period began. */
+  lapsed: string;
+}
+
+/** Of a locked wallet that has no expired credits. */
+export async function findGrantedPeriod(
+  db: Pool | PoolClient,
+  { subscriptionId, key, periodStartMs }: Omit<RecurringPlace, 'part'>,
+): Promise<GrantedPeriod> {
+  const { rows } = await db.query<GrantedPeriod>(
+    `SELECT coalesce(sum(amount) FILTER (WHERE period_start = $3 AND part > 0), 0) AS amount,
+            coalesce(max(part) FILTER (WHERE period_start = $3), 0) + 1 AS "nextPart",
+            coalesce(sum(lapsed) FILTER (WHERE expires_at = $3), 0) AS lapsed
+       FROM credit_grants WHERE subscription_id = $1 AND grant_key = $2`,
+    [subscriptionId, key, new Date(periodStartMs)],
+  );
+  return rows[0] as GrantedPeriod;
+}
+
+/**
+ * What was granted for this period expires with it, and what was granted before it when it began: a period
+ * may end at another time than it was to. What has expired already stays so.
+ */
+export async function alignExpiry(
+  db: Pool | PoolClient,
+  { subscriptionId, key, fromMs, toMs }: Pick<RecurringPlace, 'subscriptionId' | 'key'> & Span,
+): Promise<void> {
+  await db.query(
+    `UPDATE credit_grants SET expires_at = CASE WHEN period_start < $3 THEN $3 ELSE $4::timestamptz END
+      WHERE subscription_id = $1 AND grant_key = $2 AND lapsed = 0
+        AND (period_start = $3 AND expires_at <> $4 OR period_start < $3 AND expires_at > $3)`,
+    [subscriptionId, key, new Date(fromMs), new Date(toMs)],
+  );
 }

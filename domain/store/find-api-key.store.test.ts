@@ -3,13 +3,13 @@ import { createPool } from '../../infra/postgres/pool.ts';
 import { Transient } from '../../schemas/failures.ts';
 import { SILENT } from '../../tests/support/silent-log.ts';
 import { poolOfThisFile } from '../../tests/support/test-pool.ts';
-import { findApiKey } from './find-api-key.ts';
+import { findApiKey, findApiKeyById } from './find-api-key.ts';
 
 const pool = await poolOfThisFile();
 await pool.query("INSERT INTO workspaces (id, name) VALUES ('ws_a', 'A')");
 await pool.query("INSERT INTO environments (id, workspace_id, mode) VALUES ('ws_a:live', 'ws_a', 'live')");
 
-test('a key is found by its hash, with its scopes, end and revocation', async () => {
+test('a key is found by its hash or its id, with its scopes, end and revocation', async () => {
   const expiresAt = new Date('2027-01-01T00:00:00.000Z');
   const insert = (id: string, expires: Date | null, revoked: Date | null) =>
     pool.query(
@@ -33,6 +33,9 @@ test('a key is found by its hash, with its scopes, end and revocation', async ()
     revoked: true,
   });
   expect(await findApiKey(pool, Buffer.from('key_c'))).toBeUndefined();
+  for (const id of ['key_a', 'key_b', 'key_c']) {
+    expect(await findApiKeyById(pool, id)).toEqual(await findApiKey(pool, Buffer.from(id)));
+  }
 });
 
 test('while Postgres is unavailable a query throws Transient', async () => {

@@ -28,16 +28,22 @@ const ONE_BLOCK: Settings = {
   optimize_on_insert: 0,
 };
 
-/** The settings of each connection. */
+/** The settings of each connection. A statement has the customers and times that it asks for in its text. */
 export const SETTINGS_BY_CONNECTION: Record<ConnectionName, Settings> = {
   load: { ...EVERYWHERE, ...ONE_BLOCK, max_threads: 1 },
-  counters: { ...EVERYWHERE, max_threads: 1, max_memory_usage: 1024 * MEBIBYTE },
+  counters: {
+    ...EVERYWHERE,
+    max_threads: 1,
+    max_memory_usage: 1024 * MEBIBYTE,
+    max_query_size: 2 * MEBIBYTE,
+  },
   settlement: { ...EVERYWHERE, max_threads: 1, max_memory_usage: 1024 * MEBIBYTE },
   // One thread, and what does not fit goes to disk: a breakdown must not take the machine from the load.
   long: {
     ...EVERYWHERE,
     max_threads: 1,
     max_memory_usage: 2048 * MEBIBYTE,
+    max_query_size: 16 * MEBIBYTE,
     max_bytes_before_external_group_by: 512 * MEBIBYTE,
     max_bytes_before_external_sort: 512 * MEBIBYTE,
   },

@@ -1,8 +1,11 @@
 /** What is put in the place of one. */
 const INSTEAD = '[secret]';
 
-/** API keys, the processor's keys, and signing secrets: these hold base64, of which a slash may be a part. */
-const SECRET = /[sp]k_(?:live|test)_[\w%+=-]*|whsec_[\w%+/=-]*/;
+/**
+ * API keys, the processor's keys, customer tokens (two parts with a dot between them), and signing secrets:
+ * these hold base64, of which a slash may be a part.
+ */
+const SECRET = /[sp]k_(?:live|test)_[\w%+=-]*|ct_(?:live|test)_[\w%.-]*|whsec_[\w%+/=-]*/;
 const SECRETS = new RegExp(SECRET, 'g');
 
 /** True where the text holds what has the form of a key or a secret, percent-encoded or not. */

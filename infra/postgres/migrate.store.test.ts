@@ -26,6 +26,16 @@ test('six that migrate one empty database at once all succeed, each migration ru
   expect(await column(url, 'SELECT number FROM migrations ORDER BY number')).toEqual([1, 2, 3]);
 });
 
+/** Red when only what comes after the last one is applied: its tables are missing ever after. */
+test('a migration that came between others later on is applied as well', async () => {
+  const url = await emptyDatabase();
+  const made = (number: number): Migration => ({ number, sql: `CREATE TABLE made_${number} (a integer)` });
+  await migratePostgres(url, [made(1), made(3)]);
+  await migratePostgres(url, [made(1), made(2), made(3)]);
+  expect(await column(url, 'SELECT number FROM migrations ORDER BY number')).toEqual([1, 2, 3]);
+  expect(await column(url, 'SELECT count(*)::integer FROM made_2')).toEqual([0]);
+});
+
 /** Red when the newest number is not compared. */
 test('a database of a later release is rejected and left unchanged', async () => {
   const url = await emptyDatabase();

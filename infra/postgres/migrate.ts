@@ -24,11 +24,10 @@ export async function migratePostgres(url: string, migrations?: Migration[]): Pr
   await client.connect();
   try {
     await createMigrationsTable(client);
-    const applied = await lastApplied(client);
-    rejectNewer(applied, known);
-    for (const migration of known) {
-      if (migration.number > applied) await apply(client, migration);
-    }
+    const applied = await readApplied(client);
+    rejectNewer(Math.max(0, ...applied), known);
+    // Not only those after the last: a build of two branches may have had the later of their migrations alone.
+    for (const migration of known) if (!applied.has(migration.number)) await apply(client, migration);
   } finally {
     await client.end();
   }
@@ -59,9 +58,9 @@ async function createMigrationsTable(client: Client): Promise<void> {
   }
 }
 
-async function lastApplied(client: Client): Promise<number> {
-  const { rows } = await client.query<{ last: number | null }>('SELECT max(number) AS last FROM migrations');
-  return rows[0]?.last ?? 0;
+async function readApplied(client: Client): Promise<Set<number>> {
+  const { rows } = await client.query<{ number: number }>('SELECT number FROM migrations');
+  return new Set(rows.map(({ number }) => number));
 }
 
 function rejectNewer(applied: number, known: Migration[]): void {

@@ -83,4 +83,5 @@ test('a secret key needs the scope usage:write, or the star', async () => {
 test('a publishable key is rejected for its kind, whatever its scopes', async () => {
   const key: StoredKey = { ...KEY, kind: 'publishable', scopes: ['*'] };
   expect(await authorise({ 'x-api-key': 'good' }, key)).toBe('publishable_key_not_allowed');
+  expect(await authorise({ authorization: 'Bearer ct_live_x.y' })).toBe('customer_token_not_allowed');
 });

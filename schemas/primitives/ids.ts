@@ -19,6 +19,7 @@ export const ID_PREFIXES = [
   'key',
   'ws',
   'req',
+  'sim',
 ] as const;
 
 export type IdPrefix = (typeof ID_PREFIXES)[number];

@@ -84,6 +84,7 @@ export const apiKeyRoutes = {
     ...common,
     method: 'POST',
     path: `${API_BASE}/api-keys`,
+    returnsCredential: true,
     summary: 'Create an API key',
     description:
       'The new key belongs to the environment of the key that makes the request, which can only grant ' +
@@ -110,6 +111,7 @@ export const apiKeyRoutes = {
     ...common,
     method: 'POST',
     path: `${API_BASE}/api-keys/{keyId}/rotate`,
+    returnsCredential: true,
     summary: 'Rotate an API key',
     description:
       'Creates a key with the name, scopes and expiry of the old one; the response contains its text, ' +

@@ -6,9 +6,9 @@ import { Decimal, Name, Nothing, PageQuery, pageOf, Timestamp } from './fields.t
 /** Grants of one customer with credits left: one response contains all of them. */
 export const CUSTOMER_GRANTS_MAX = 500;
 /** In the middle, so that other grants can come before and after it. */
-const PRIORITY_DEFAULT = 100;
+export const PRIORITY_DEFAULT = 100;
 
-const Priority = Type.Integer({
+export const Priority = Type.Integer({
   minimum: 0,
   maximum: 1_000,
   description:
@@ -37,6 +37,12 @@ export const CreditGrant = Type.Object({
   reason: Type.String(),
   priority: Priority,
   expiresAt: Type.Optional(Timestamp),
+  recurring: Type.Optional(
+    Type.Object(
+      { subscriptionId: Type.String(), key: Type.String(), periodStart: Timestamp },
+      { description: 'Of a grant that a plan makes: for which subscription, key and period.' },
+    ),
+  ),
   createdAt: Timestamp,
 });
 export type CreditGrant = Static<typeof CreditGrant>;

@@ -107,6 +107,7 @@ export const entitlementRoutes = {
     path: `${API_BASE}/entitlements/{customerId}`,
     plane: 'control',
     access: 'entitlements:read',
+    customerToken: true,
     summary: "List a customer's entitlements",
     description:
       'One entry per feature, sorted by key. `effectiveValue` is null when the feature is unlimited. ' +
@@ -124,6 +125,7 @@ export const entitlementRoutes = {
     path: `${API_BASE}/entitlements/{customerId}/{featureKey}`,
     plane: 'control',
     access: 'entitlements:read',
+    customerToken: true,
     summary: 'Check whether a customer may use a feature',
     description:
       'The response is always a decision: an unknown customer or feature is denied with its own ' +

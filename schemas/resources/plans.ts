@@ -91,7 +91,7 @@ export const PlanPrices = Type.Object({
 });
 export type PlanPrices = Static<typeof PlanPrices>;
 
-const PlanParams = Type.Object({
+export const PlanParams = Type.Object({
   planId: Type.String({ ...NamedId, description: "The plan's id or key." }),
 });
 
@@ -112,7 +112,7 @@ const itsPrices = {
   response: PlanPrices,
 } as const;
 
-const VersionQuery = Type.Object({
+export const VersionQuery = Type.Object({
   version: Type.Optional(
     Type.Integer({
       minimum: 1,

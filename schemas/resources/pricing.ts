@@ -5,6 +5,8 @@ import { Nothing, PublishableKeyQuery } from './fields.ts';
 import { PRESENTATION } from './plans.ts';
 import { Price } from './prices.ts';
 
+const SCENARIOS = ['new', 'upgrade', 'downgrade', 'active', 'scheduled'] as const;
+
 /** What one plan gives of one feature, with what a page needs to name it. */
 export const OfferedEntitlement = Type.Object({
   featureKey: Type.String(),
@@ -23,6 +25,16 @@ export const OfferedPlan = Type.Object({
   ...PRESENTATION,
   prices: Type.Array(Price),
   entitlements: Type.Array(OfferedEntitlement),
+  scenario: Type.Optional(
+    Type.Enum([...SCENARIOS], {
+      description:
+        'With a customer token: what choosing the plan would be. `active`: a subscription of the customer ' +
+        'has it. `scheduled`: one changes to it or begins with it later. Otherwise it is compared with the ' +
+        'plans that the customer has of the same product: `new` without one, `upgrade` above all of them, ' +
+        '`downgrade` for the rest. A plan is above another that costs less without any usage; at the same ' +
+        'cost, or without one in a common currency, the plan that comes later on the page is above.',
+    }),
+  ),
 });
 
 export const Pricing = Type.Object({
@@ -40,10 +52,12 @@ export const pricingRoutes = {
     plane: 'control',
     access: 'publishable',
     fromBrowser: true,
+    customerToken: true,
     summary: 'Retrieve the published plans with their prices and entitlements, for a pricing page',
     description:
       'For browsers, with a publishable key in a header or in `?key=`. CORS allows every origin. A browser ' +
-      `caches the response for ${CACHED_SECONDS} s. At most ${PLANS_SHOWN_MAX} plans.`,
+      `caches the response for ${CACHED_SECONDS} s. With a customer token each plan has a \`scenario\`, ` +
+      `and nothing is cached. At most ${PLANS_SHOWN_MAX} plans.`,
     params: Nothing,
     query: PublishableKeyQuery,
     status: 200,

@@ -85,4 +85,23 @@ export const serviceRoutes = {
     mediaTypes: ['text/css', 'text/javascript', 'image/png'],
     errors: ['not_found'],
   }),
+  'service.console': defineRoute({
+    ...page,
+    path: '/console',
+    summary: 'Show the console as a page',
+    status: 200,
+    response: Type.String(),
+    mediaTypes: ['text/html'],
+    errors: ['not_found'],
+  }),
+  'service.consoleAsset': defineRoute({
+    ...page,
+    path: '/console/{asset}',
+    summary: 'Retrieve a file of the console',
+    params: Type.Object({ asset: Type.String({ minLength: 1, maxLength: 128 }) }),
+    status: 200,
+    response: Type.String(),
+    mediaTypes: ['text/css', 'text/javascript', 'image/svg+xml'],
+    errors: ['not_found'],
+  }),
 };

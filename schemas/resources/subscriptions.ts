@@ -165,7 +165,7 @@ export const SubscriptionCancellation = Type.Object({
 
 export const AddonQuantity = Type.Object({ quantity: Quantity });
 
-const SubscriptionParams = Type.Object({ subscriptionId: NamedId });
+export const SubscriptionParams = Type.Object({ subscriptionId: NamedId });
 const AddonParams = Type.Object({
   ...SubscriptionParams.properties,
   addonId: described(NamedId, "The add-on's id or key."),

@@ -3,22 +3,16 @@ import { type Static, Type } from 'typebox';
 import { CALENDAR_WINDOWS } from '../primitives/calendar.ts';
 import type { ExactNumber } from '../primitives/exact-json.ts';
 import { API_BASE, defineRoute } from '../route.ts';
+import { Consistency } from './consistency.ts';
 import { CustomerParams } from './customers.ts';
 import { Decimal, NamedId, optional, PageQuery, pageOf, Timestamp } from './fields.ts';
+import { Fill, Quantiles, timeZone, usageFilter, ValueQuantiles } from './meter-usage.ts';
 import { UsageEvent } from './usage-events.ts';
 
 const CustomerMeterParams = Type.Object({
   ...CustomerParams.properties,
   meterId: Type.String({ ...NamedId, description: "The meter's key or id." }),
 });
-
-const Consistency = Type.Enum(['strong', 'eventual'], {
-  description:
-    'By default the response waits up to 1 s for the usage acknowledged before the request, and is ' +
-    'returned without it after that. `strong` waits up to 5 s; after that the response is 503. ' +
-    '`eventual` does not wait. Usage acknowledged before `asOf` is counted.',
-});
-export type Consistency = 'strong' | 'eventual' | undefined;
 
 export const BREAKDOWN_WINDOWS = ['current_period', ...CALENDAR_WINDOWS, 'all'] as const;
 export type BreakdownWindow = (typeof BREAKDOWN_WINDOWS)[number];
@@ -46,7 +40,12 @@ export const UsageCounter = Type.Object({
 });
 export type UsageCounter = Static<typeof UsageCounter>;
 
-const BreakdownAmount = { total: Decimal, count: Type.Integer(), creditCost: Decimal };
+const BreakdownAmount = {
+  total: Decimal,
+  count: Type.Integer(),
+  creditCost: Decimal,
+  quantiles: Type.Optional(ValueQuantiles),
+};
 
 export const UsageBreakdownReport = Type.Object({
   ...counterFields,
@@ -54,8 +53,10 @@ export const UsageBreakdownReport = Type.Object({
   window: Type.Enum([...BREAKDOWN_WINDOWS, 'custom']),
   from: Type.Optional(Timestamp),
   to: Type.Optional(Timestamp),
+  timezone: Type.Optional(Type.String()),
   total: Decimal,
   totalCreditCost: Decimal,
+  quantiles: Type.Optional(ValueQuantiles),
   breakdown: Type.Array(Type.Object({ value: Type.String(), ...BreakdownAmount })),
   other: Type.Optional(
     Type.Object(BreakdownAmount, { description: 'The entries beyond `limit`, combined.' }),
@@ -87,6 +88,7 @@ export const usageRoutes = {
     path: `${API_BASE}/usage/{customerId}`,
     plane: 'control',
     access: 'usage:read',
+    customerToken: true,
     summary: "List a customer's usage counters",
     description: `One counter per meter, newest meter first, including counters at 0. ${PERIOD}`,
     params: CustomerParams,
@@ -104,6 +106,7 @@ export const usageRoutes = {
     path: `${API_BASE}/usage/{customerId}/{meterId}`,
     plane: 'control',
     access: 'usage:read',
+    customerToken: true,
     summary: 'Retrieve a usage counter',
     description: `Counts all usage that occurred in the period. ${PERIOD}`,
     params: CustomerMeterParams,
@@ -119,20 +122,30 @@ export const usageRoutes = {
     access: 'usage:read',
     summary: 'Retrieve usage broken down by a property or by time',
     description:
-      'The entries are sorted by total, largest first, then by value. Events without the property have the ' +
-      'empty value. Entries beyond `limit` are combined in `other`. `total` is the aggregate of all events ' +
-      `in the window. ${PERIOD}`,
+      'The entries are sorted by total, largest first, then by value; or by time. Events without the ' +
+      'property have the empty value. Entries beyond `limit` are combined in `other`. `total` is the ' +
+      `aggregate of all events in the window. ${PERIOD}`,
     params: CustomerMeterParams,
     query: Type.Object({
       dimension: Type.String({
         minLength: 1,
         maxLength: 64,
-        description: 'An event property, or `$hour`, `$day` or `$month` of `occurredAt` in UTC.',
+        description: 'An event property, or `$hour`, `$day` or `$month` of `occurredAt` in `timezone`.',
       }),
       window: Type.Optional(Type.Enum([...BREAKDOWN_WINDOWS])),
       from: Type.Optional(Timestamp),
       to: Type.Optional(Timestamp),
       at: Type.Optional(At),
+      timezone: timeZone('of the hours, days and months, and of the windows `day`, `week` and `month`'),
+      filter: Type.Optional(usageFilter()),
+      quantiles: Type.Optional(Quantiles),
+      order: Type.Optional(
+        Type.Enum(['time', 'total'], {
+          description:
+            'Largest total first (the default), or oldest first where the dimension is one of time.',
+        }),
+      ),
+      fill: Type.Optional(Fill),
       limit: pageLimit,
       consistency: Type.Optional(Consistency),
     }),

@@ -91,7 +91,34 @@ const OfDelivery = Type.Object({ deliveryId: NamedId });
 const common = { plane: 'control', status: 200 } as const;
 const action = { ...common, method: 'POST', access: 'webhooks:write', query: Nothing } as const;
 
+export const WebhookDeliveryList = Type.Object({
+  data: Type.Array(WebhookDelivery),
+  nextCursor: Type.Optional(
+    Type.String({ description: 'The cursor of the next page. Left out on the last page.' }),
+  ),
+});
+
 export const webhookDeliveryRoutes = {
+  'webhookDeliveries.listAll': defineRoute({
+    ...common,
+    method: 'GET',
+    path: `${API_BASE}/webhooks/deliveries`,
+    access: 'webhooks:read',
+    summary: 'List the deliveries of all endpoints, newest first',
+    description: 'Deliveries are stored for 30 days, also those of deleted endpoints.',
+    params: Nothing,
+    query: Type.Object({
+      status: Type.Optional(Status),
+      endpointId: Type.Optional(NamedId),
+      type: Type.Optional(Type.Enum([...EVENT_TYPES], { description: 'Of the event.' })),
+      from: Type.Optional(Type.String({ ...Timestamp, description: 'from ≤ `createdAt` of the delivery.' })),
+      to: Type.Optional(Type.String({ ...Timestamp, description: '`createdAt` of the delivery < to.' })),
+      limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
+      cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+    }),
+    response: WebhookDeliveryList,
+    errors: ['endpoint_not_found'],
+  }),
   'webhookDeliveries.list': defineRoute({
     ...common,
     method: 'GET',

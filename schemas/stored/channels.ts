@@ -6,6 +6,8 @@ export const CHANNELS = {
   credits: 'metergate_credits',
   /** There is a new row in `fanout_jobs`. No payload. */
   fanoutRequested: 'metergate_fanout_asked',
+  /** There is a new row in `simulations`. No payload. */
+  simulationRequested: 'metergate_simulation_requested',
   /** A range was loaded: {@link LoadedThrough}. */
   loaded: 'metergate_loaded',
   /** A reader waits for events on the log: the aggregator loads at once. No payload. */

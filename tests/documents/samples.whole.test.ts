@@ -23,6 +23,7 @@ const PAGES: ReadonlyArray<readonly [path: string, expected: RegExp]> = [
   ['docs/use/entitlements.md', /"allowed":true[\s\S]*"granted_by_override"/],
   ['docs/use/credits.md', /"amount":25[\s\S]*"balance"/],
   ['docs/use/corrections.md', /"current":800,/],
+  ['docs/use/usage.md', /"groups":1,"data":[\s\S]*"breakdown":[\s\S]*"data":[\s\S]*,eu,3,1,false/],
   ['docs/use/webhooks.md', /"secret":"whsec_/],
 ];
 

@@ -17,6 +17,7 @@ import { storesUnavailable } from './outage/stores-unavailable.ts';
 import { unknownOutcomes } from './outage/unknown-outcomes.ts';
 import type { FaultPromise } from './promise.ts';
 import { logGivenUp } from './retention/retention-rounds.ts';
+import { recurringKilled } from './settlement/recurring-rounds.ts';
 import { settlementKilled } from './settlement/settlement-rounds.ts';
 import { upgradesKilled } from './upgrade/upgrade-rounds.ts';
 import { deliveryKilled } from './webhooks/delivery-kills.ts';
@@ -41,6 +42,7 @@ const OF_THE_TABLE: readonly FaultPromise[] = [
   upgradesKilled,
   changesKilled,
   settlementKilled,
+  recurringKilled,
   fanoutKilled,
   deliveryKilled,
   noisyNeighbours,

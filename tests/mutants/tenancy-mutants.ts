@@ -5,6 +5,8 @@ const API_KEYS = 'control-plane/routes/api-keys.store.test.ts';
 const PROCESSOR_MAPPING = 'control-plane/routes/processor-mapping.store.test.ts';
 const AUTH = 'control-plane/http/auth.store.test.ts';
 const FIELD_SCOPES = 'control-plane/graphql/scopes.store.test.ts';
+const CUSTOMER_TOKENS = 'control-plane/routes/customer-tokens.store.test.ts';
+const CUSTOMER_TOKEN = 'domain/rules/customer-token.test.ts';
 const API_KEY_CACHE = 'domain/api-key-cache.test.ts';
 
 /** What tenants, keys and secrets are kept apart by. */
@@ -33,7 +35,7 @@ export const TENANCY_MUTANTS = [
     .red(PROCESSOR_MAPPING, 'of the other mode, or another workspace, is not known'),
   mutant('scope-not-checked', [16])
     .why('every secret key may do everything')
-    .always('control-plane/http/auth')
+    .always('control-plane/http/requested-access')
     .red(TENANCY, 'a key with every scope but the right one is rejected everywhere, and changes nothing')
     .red(AUTH, 'needs the scope of the operation, whichever it is'),
   mutant('field-scope-not-checked', [16])
@@ -48,6 +50,22 @@ export const TENANCY_MUTANTS = [
     .why('a key that may make keys repeats the request of another and is shown one that may do everything')
     .never('control-plane/http/operations')
     .red(API_KEYS, 'shows nothing to a key with other scopes'),
+  mutant('token-of-any-customer', [16])
+    .why('a page that shows one customer what it has used reads every other one of the environment')
+    .always('control-plane/http/customer-token-auth')
+    .red(CUSTOMER_TOKENS, 'reads no other customer, whether or not there is one'),
+  mutant('token-for-any-operation', [16])
+    .why('a browser that may read one customer does what the key that created its token may do')
+    .never('control-plane/http/customer-token-auth')
+    .red(CUSTOMER_TOKENS, 'is taken by no operation but those that are marked, which only read'),
+  mutant('token-issuer-unchecked', [18])
+    .why('tokens of a key that was revoked because it leaked go on until they expire')
+    .never('control-plane/http/customer-token-auth')
+    .red(CUSTOMER_TOKENS, 'ends at its time, with the key that created it, and with its customer'),
+  mutant('token-signature-unchecked', [16])
+    .why('a forged token reads any customer of any workspace')
+    .never('domain/rules/customer-token')
+    .red(CUSTOMER_TOKEN, 'is not read with any character changed, under another key, or in another form'),
   mutant('whole-key-kept', [17])
     .why('the text of every key is in the database, in lists and in the audit log')
     .is('domain/api-keys', 'last4: text')
@@ -61,8 +79,7 @@ export const TENANCY_MUTANTS = [
     .why('an error repeats what was sent as a key, and errors are logged by clients')
     .is(
       'control-plane/http/auth',
-      `const text = keyTextOf(ctx, access);
-      const repeated = (key) => ('code' in key ? { ...key, message: \`\${key.message} \${text}\` } : key);
+      `const repeated = (key) => ('code' in key ? { ...key, message: \`\${key.message} \${text}\` } : key);
       const asked = keys.authenticate(text);
       const found = asked instanceof Promise ? asked.then(repeated) : repeated(asked);`,
     )

@@ -26,6 +26,10 @@ const MEANS = {
     isThere: () => starts('systemd-analyze', '--version'),
     named: 'systemd-analyze (Debian: apt-get install systemd)',
   },
+  chromium: {
+    isThere: () => starts(process.env.CHROMIUM ?? '/usr/bin/chromium', '--version'),
+    named: 'Chromium (Debian: apt-get install chromium; elsewhere CHROMIUM names its program)',
+  },
   broker: {
     isThere: () => isGiven('TEST_KAFKA_BROKERS') || canStartKafka(),
     named: 'a Kafka broker: TEST_KAFKA_BROKERS, or Docker, or Java and Maven',
@@ -104,6 +108,7 @@ export const NEEDY_TESTS: readonly NeedyTests[] = [
   { pattern: 'tests/proxies/caddy-sample.test.ts', what: 'the sample for Caddy', means: ['caddy'] },
   { pattern: 'tests/operate/alert-rules.test.ts', what: 'the alert rules', means: ['promtool'] },
   { pattern: 'tests/operate/systemd-unit.test.ts', what: 'the systemd unit', means: ['systemd'] },
+  { pattern: 'tests/browser/*.test.ts', what: 'the console in a browser', means: ['chromium'] },
   {
     pattern: 'tests/servers/servers.distributed-store.test.ts',
     what: 'servers for tests',

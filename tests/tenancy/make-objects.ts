@@ -1,4 +1,5 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { splitEnvironment } from '../../schemas/primitives/environment.ts';
 import { type OperationId, ROUTES } from '../../schemas/routes.ts';
 import type { Objects } from './tenant-requests.ts';
@@ -56,6 +57,7 @@ export async function makeObjects(client: WatchedClient, tenant: Tenant): Promis
   const processorEventId = await makeProcessorEvent(make, { marker, environment });
   await make('funnel.record', { event: 'widget_view', sessionId: marker });
   await make('usage.submit', { customerId: customer.id, meterId: meter.key, value: 7 });
+  const simulationId = await simulate(make, { planId: plan.id, customerIds: [customer.id] });
   const events = await make('webhookEvents.list');
   const deliveries = await make('webhookDeliveries.list', undefined, { endpointId });
   return {
@@ -72,6 +74,7 @@ export async function makeObjects(client: WatchedClient, tenant: Tenant): Promis
     endpointId,
     deliveryId: deliveries.data[0].id,
     processorEventId,
+    simulationId,
     ...splitEnvironment(environment),
   };
 }
@@ -83,6 +86,18 @@ type Make = (
   headers?: Record<string, string>,
   // biome-ignore lint/suspicious/noExplicitAny: each caller reads the fields of its own operation
 ) => Promise<any>;
+
+/** One that is completed, so that it changes no more. */
+async function simulate(make: Make, of: { planId: string; customerIds: string[] }): Promise<string> {
+  const span = { from: '2026-10-01T00:00:00Z', to: '2026-11-01T00:00:00Z' };
+  const { id: simulationId } = await make('simulations.create', { ...of, ...span });
+  for (let tries = 0; tries < 600; tries += 1) {
+    const { status } = await make('simulations.retrieve', undefined, { simulationId });
+    if (status === 'completed') return simulationId;
+    await delay(100);
+  }
+  throw new Error('The simulation has not completed within a minute.');
+}
 
 /** One that waits. The secret that signs it is no longer known afterwards. */
 async function makeProcessorEvent(
@@ -122,7 +137,7 @@ function signedEvent({ marker, secret, isLive }: { marker: string; secret: strin
   return { id, body, headers: { 'stripe-signature': `t=${seconds},v1=${signature}` } };
 }
 
-/** Entitlements and prices of a plan and an add-on. */
+/** Entitlements, prices and credit grants of a plan and an add-on. */
 async function offer(
   make: Make,
   { planId, addonId }: { planId: string; addonId: string },
@@ -135,4 +150,6 @@ async function offer(
   const prices = [{ ...price, meterKey }];
   await make('plans.replacePrices', { prices }, { planId });
   await make('addons.replacePrices', { prices }, { addonId });
+  const creditGrants = [{ key: 'monthly', amount: 9, every: 'month', expires: 'period_end' }];
+  await make('plans.replaceCreditGrants', { creditGrants }, { planId });
 }

@@ -1,5 +1,5 @@
 import { type OperationId, ROUTES } from '../../schemas/routes.ts';
-import type { TenancyScenario } from './tenancy-scenario.ts';
+import type { TenancyScenario, TenantName } from './tenancy-scenario.ts';
 import type { TenantRequest } from './tenant-requests.ts';
 import type { WatchedResponse } from './watched-client.ts';
 
@@ -16,6 +16,15 @@ export async function newKey(
   const response = await ask(scenario, 'apiKeys.create', scenario.alpha.live.secret, { body });
   if (response.status !== 201) throw new Error(`no key was made: ${response.status} ${response.text}`);
   return JSON.parse(response.text) as NewKey;
+}
+
+/** For a customer of this tenant. */
+export async function customerToken(scenario: TenancyScenario, name: TenantName): Promise<string> {
+  const { key, objects } = scenario.tenants[name];
+  const body = { customerId: objects.customerId };
+  const response = await ask(scenario, 'customerTokens.create', key, { body });
+  if (response.status !== 201) throw new Error(`no token was made: ${response.status} ${response.text}`);
+  return (JSON.parse(response.text) as { token: string }).token;
 }
 
 /** One operation, whose path may name a key of ours. */

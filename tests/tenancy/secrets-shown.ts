@@ -4,9 +4,10 @@ import { readEveryRow } from './tenant-rows.ts';
 import type { WatchedResponse } from './watched-client.ts';
 
 /** The only responses that contain a secret: one that the operation itself created. */
-const SHOW: Partial<Record<OperationId, 'key' | 'secret'>> = {
+const SHOW: Partial<Record<OperationId, 'key' | 'secret' | 'token'>> = {
   'apiKeys.create': 'key',
   'apiKeys.rotate': 'key',
+  'customerTokens.create': 'token',
   createWebhookEndpoint: 'secret',
   'webhookEndpoints.rotateSecret': 'secret',
 };

@@ -6,7 +6,7 @@ import { SCOPES } from '../../schemas/scopes.ts';
 import { ofThisFile } from '../support/of-this-file.ts';
 import { isHidden } from './is-hidden.ts';
 import { markerOf } from './make-objects.ts';
-import { ask, faults, type NewKey, newKey } from './request-as.ts';
+import { ask, customerToken, faults, type NewKey, newKey } from './request-as.ts';
 import { codeOn, revocationTimes, type Tier } from './revocation-times.ts';
 import { findSecrets, secretsOf } from './secrets-shown.ts';
 import { spoiltRequests } from './spoilt-requests.ts';
@@ -79,6 +79,20 @@ describe('promise 16: no request crosses into another environment', () => {
     expect(await rowsOfAlpha()).toEqual(before);
   });
 
+  it('a customer token reads its own customer, is rejected elsewhere, and changes nothing', async () => {
+    const tokens = await Promise.all(TENANTS.map((name) => customerToken(scenario, name)));
+    const before = await rowsOfAlpha();
+    for (const [at, name] of TENANTS.entries()) {
+      const reads = (request: TenantRequest) => request.route.customerToken && isReadBy(name, request);
+      const isRight = ({ status, code }: WatchedResponse, request: TenantRequest) => {
+        if (isSigned(request)) return code === 'signature_invalid';
+        return reads(request) ? status === 200 : code === 'customer_token_not_allowed';
+      };
+      expect(await faults(scenario, requests, { keyOf: () => tokens[at], isRight })).toEqual([]);
+    }
+    expect(await rowsOfAlpha()).toEqual(before);
+  });
+
   it('to another workspace nothing is there, shown or changed', () => crossAs('beta live'));
   it('to the other mode nothing is there, shown or changed', () => {
     // One workspace has both modes: its settings are all that they share.
@@ -116,6 +130,13 @@ describe('promise 16: no request crosses into another environment', () => {
     expect(wrong).toEqual([]);
   });
 });
+
+const TENANTS = ['alpha live', 'alpha test', 'beta live'] as const;
+
+/** The requests are about objects of the first tenant; what names no customer is of each one's own. */
+function isReadBy(name: TenantName, { route }: TenantRequest): boolean {
+  return name === 'alpha live' || !route.path.includes('{customerId}');
+}
 
 async function revokedKey(): Promise<string> {
   const { id: keyId, key } = await newKey(scenario);

@@ -32,9 +32,13 @@ export const REFERENCES = [
   'endpointId',
   'deliveryId',
   'processorEventId',
+  'simulationId',
   'workspaceId',
   'mode',
 ] as const;
+
+/** A list of them: in a request it has the one. */
+const LISTS: Record<string, ReferenceName> = { customerIds: 'customerId' };
 
 /** Names that end like a reference and are the caller's own text. */
 const OWN_TEXTS = [
@@ -51,10 +55,25 @@ const OWN_TEXTS = [
 ];
 
 /** Query parameters that an operation cannot do without. */
-const NEEDED: Record<string, string> = { dimension: 'region' };
+const NEEDED: Record<string, string> = {
+  dimension: 'region',
+  from: '2026-01-01T00:00:00Z',
+  to: '2027-01-01T00:00:00Z',
+};
+
+/** Of an operation that would go on: in this time it ends. */
+const BRIEF: Partial<Record<OperationId, Record<string, string>>> = {
+  'usageLive.stream': { forSeconds: '1' },
+};
+
+/** References that are members of a parameter. */
+const MEMBERS: Partial<Record<OperationId, Record<string, ReferenceName>>> = {
+  'meterUsage.retrieve': { 'filter[customerId]': 'customerId' },
+};
 
 const EUR = { currency: 'EUR', interval: 'month' };
 const SEAT_PRICE = { prices: [{ ...EUR, key: 'seats', model: 'seat', featureKey: '', unitAmount: 1 }] };
+const SIMULATED = { from: '2026-10-01T00:00:00Z', to: '2026-11-01T00:00:00Z' };
 const USAGE_PRICE = { prices: [{ ...EUR, key: 'use', model: 'per_unit', meterKey: '', unitAmount: 1 }] };
 
 /** Where an operation's example omits a reference that its body may have. */
@@ -66,6 +85,10 @@ const FURTHER_BODIES: Partial<Record<OperationId, object[]>> = {
   'plans.replacePrices': [SEAT_PRICE],
   'addons.replacePrices': [SEAT_PRICE, USAGE_PRICE],
   'plans.update': [{ productId: '' }],
+  'simulations.create': [
+    { ...SIMULATED, ...SEAT_PRICE, customerIds: [] },
+    { ...SIMULATED, ...USAGE_PRICE, all: true },
+  ],
 };
 
 /** What ends an object comes last, so that a request never fails for what was done by one before it. */
@@ -131,6 +154,10 @@ function pathOf(operationId: OperationId, { path, query }: Route, objects: Objec
     if (isReference(operationId, name)) search.set(name, objectNamed(operationId, name, objects));
     else if (isNeeded) search.set(name, NEEDED[name] ?? unknown(operationId, name));
   }
+  for (const [name, reference] of Object.entries(MEMBERS[operationId] ?? {})) {
+    search.set(name, objects[reference]);
+  }
+  for (const [name, value] of Object.entries(BRIEF[operationId] ?? {})) search.set(name, value);
   return search.size === 0 ? filled : `${filled}?${search}`;
 }
 
@@ -140,6 +167,7 @@ function objectNamed(operationId: OperationId, name: string, objects: Objects): 
 
 function isReference(operationId: OperationId, name: string): boolean {
   if (REFERENCES.some((known) => known === name)) return name !== 'mode';
+  if (Object.hasOwn(LISTS, name)) return true;
   if (!/(Id|Key)s?$/.test(name) || OWN_TEXTS.includes(name)) return false;
   return unknown(operationId, name);
 }
@@ -153,6 +181,8 @@ function withObjects(value: unknown, objects: Objects): unknown {
   if (Array.isArray(value)) return value.map((item) => withObjects(item, objects));
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).map(([name, inner]) => {
+    const listed = LISTS[name];
+    if (listed) return [name, [objects[listed]]];
     const isNamed = name !== 'mode' && Object.hasOwn(objects, name);
     return [name, isNamed ? objects[name as ReferenceName] : withObjects(inner, objects)];
   });

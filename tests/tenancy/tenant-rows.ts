@@ -9,9 +9,11 @@ const BELONGS: Record<string, string> = {
   environments: 'id = $1',
   plan_entitlements: 'plan_id IN (SELECT id FROM plans WHERE environment = $1)',
   plan_prices: 'plan_id IN (SELECT id FROM plans WHERE environment = $1)',
+  plan_credit_grants: 'plan_id IN (SELECT id FROM plans WHERE environment = $1)',
   addon_prices: 'addon_id IN (SELECT id FROM addons WHERE environment = $1)',
   addon_entitlements: 'addon_id IN (SELECT id FROM addons WHERE environment = $1)',
   subscription_terms: 'subscription_id IN (SELECT id FROM subscriptions WHERE environment = $1)',
+  simulated_customers: 'simulation_id IN (SELECT id FROM simulations WHERE environment = $1)',
   subscription_addons: 'subscription_id IN (SELECT id FROM subscriptions WHERE environment = $1)',
 };
 

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path/posix';
 const COMMENT_LINE = /^\s*(\/\/|\*|\/\*)/;
 const LINK = /\{@link ([\w$]+)/g;
 /** A file of the tree, from the root or from the folder of the file that names it. */
-const NAMED_FILE = /(?<![\w/.…-])((?:[\w-]+\/)*[a-z][\w-]*\.(?:ts|mjs|md))\b/g;
+const NAMED_FILE = /(?<![\w/.…-])((?:[\w-]+\/)*[a-z][\w-]*\.(?:tsx?|mjs|md))\b/g;
 
 interface CommentedFile {
   path: string;
@@ -17,7 +17,7 @@ export function commentBreaches(files: readonly CommentedFile[]): string[] {
   const isThere = (path: string, named: string) =>
     paths.has(named) || paths.has(join(dirname(path), named)) || (!named.includes('/') && names.has(named));
   return files
-    .filter(({ path }) => /\.(ts|mjs)$/.test(path) && !path.startsWith('tools/tidy/'))
+    .filter(({ path }) => /\.(tsx?|mjs)$/.test(path) && !path.startsWith('tools/tidy/'))
     .flatMap(({ path, text }) =>
       text.split('\n').flatMap((line, at) => {
         if (!COMMENT_LINE.test(line)) return [];

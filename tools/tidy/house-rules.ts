@@ -33,6 +33,8 @@ const LIMITS = { fileLines: 300, lineChars: 110, rowChars: 300, functionLines: 6
 const SERVICES = ['ingest', 'aggregator', 'control-plane', 'delivery'];
 /** Each room imports itself and the rooms before it; the four services import none of the others. */
 const LAYERS = [['schemas'], ['infra'], ['domain'], SERVICES, ['app'], ['tests', 'bench'], ['tools']];
+/** What browsers run: of the product they know the contract alone. */
+const BROWSER_ROOMS = ['console', 'widget'];
 /** What a new reader has to choose from in the root of a room. */
 const ROOT_FILES_MAX = 15;
 /** Folders of infra/ that hold adapters: logic knows their ports only. */
@@ -60,12 +62,12 @@ function servesRequests(path: string): boolean {
 }
 
 function isSource(path: string): boolean {
-  return /\.(ts|mjs)$/.test(path) && !/^ingest\/engine\/wasm\/assembly\//.test(path);
+  return /\.(tsx?|mjs)$/.test(path) && !/^ingest\/engine\/wasm\/assembly\//.test(path);
 }
 
 /** Test files, what they share next to the code, and the suites of the ports. */
 function isTest(path: string): boolean {
-  return /(\.test|-under-test|-oracle)\.ts$/.test(path) || /^infra\/ports\/conformance\//.test(path);
+  return /(\.test|-under-test|-oracle)\.tsx?$/.test(path) || /^infra\/ports\/conformance\//.test(path);
 }
 
 function nameBreaches(path: string): string[] {
@@ -140,6 +142,9 @@ function arrowFault(from: string, to: string): string | undefined {
   if (!to.includes('/') || !from.includes('/')) return undefined;
   if (from.startsWith('infra/ports/') && !isTest(from) && !/^(schemas|infra\/ports)\//.test(to)) {
     return `a port imports ${to}`;
+  }
+  if (BROWSER_ROOMS.includes(room) && ![room, 'schemas'].includes(target) && !isTest(from)) {
+    return `${room}/ imports ${to}`;
   }
   const [own = -1, other = -1] = [room, target].map((name) =>
     LAYERS.findIndex((layer) => layer.includes(name)),

@@ -80,7 +80,7 @@ export function wordBreaches({ path, text }: WordFile): string[] {
 
 function isRead(path: string): boolean {
   const isException = EXCEPT.test(path) || GENERATED.test(path) || NAMES_THE_WORDS.test(path);
-  return /\.(ts|mjs|md)$/.test(path) && !isException;
+  return /\.(tsx?|mjs|md)$/.test(path) && !isException;
 }
 
 /**

@@ -1,5 +1,11 @@
 import { Defect } from '../../../schemas/failures.ts';
 import { minorUnitDigits } from '../../../schemas/primitives/currency.ts';
+import { creditText } from '../credit-units.ts';
+
+/** The canonical decimal text of money in units of 10^-24. */
+export function moneyText(units: bigint): string {
+  return creditText(units);
+}
 
 /** Digits behind the point of exact money. */
 const EXACT_DIGITS = 24;

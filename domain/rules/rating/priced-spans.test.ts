@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Span } from '../../../schemas/primitives/calendar.ts';
 import type { Price } from './price.ts';
 import { type PricedTerm, type PriceSet, pricedSpans } from './priced-spans.ts';
 import { rateSpan } from './rate-price.ts';
@@ -8,9 +9,10 @@ import { rateSpan } from './rate-price.ts';
  * What a subscription is charged for, against a walk over its days: histories of plans, versions, add-ons,
  * quantities, pauses and changed prices.
  *
- * Mutants that turn it red: a price that begins again with each change of another; a flat price charged again
- * when its amount changes; a quantity that is charged as a whole when it grows; usage before a plan counted
- * by it; a pinned subscription charged the current version.
+ * Mutants that turn it red: a price that begins again with each change of another, or after a gap in its
+ * period; a flat price charged again when its amount changes; a quantity that is charged as a whole when it
+ * grows, or again when it comes back; usage before a plan, or in a gap, counted by it; a pinned subscription
+ * charged the current version, or nothing before that had prices.
  */
 const DAY_MS = 86_400_000;
 const DAYS = 40;
@@ -36,7 +38,8 @@ function priceOf(key: 'flat' | 'more' | 'use'): fc.Arbitrary<Price> {
       .record({ intervalCount, amount })
       .map((given): Price => ({ ...common, model: 'flat', ...given }));
   }
-  return fc.record({ intervalCount, unitAmount: amount }).map((given): Price => {
+  const included = fc.constantFrom('0', '4', '20');
+  return fc.record({ intervalCount, unitAmount: amount, included }).map((given): Price => {
     return { ...common, model: 'per_unit', meterKey: 'calls', ...given };
   });
 }
@@ -109,14 +112,15 @@ describe('what a subscription is charged', () => {
 
 function chargedIn({ terms, sets, used }: History, from: number, to: number): Map<string, bigint> {
   const charged = new Map<string, bigint>();
-  const usage = (fromMs: number, toMs: number) => {
-    const units = used.slice(Math.max(0, fromMs / DAY_MS), toMs / DAY_MS).reduce((sum, one) => sum + one, 0n);
-    return { units };
-  };
+  const unitsIn = ({ fromMs, toMs }: Span) =>
+    used.slice(Math.max(0, fromMs / DAY_MS), toMs / DAY_MS).reduce((sum, one) => sum + one, 0n);
+  const usage = (parts: readonly Span[]) => ({
+    units: parts.reduce((sum, part) => sum + unitsIn(part), 0n),
+  });
   for (const span of pricedSpans(terms, sets, { fromMs: from * DAY_MS, toMs: to * DAY_MS })) {
-    const { beganMs, fromMs, toMs, price, times, ownerId } = span;
-    const before = fromMs > beganMs ? usage(beganMs, fromMs) : undefined;
-    const { amount } = rateSpan(price, usage(beganMs, toMs), before);
+    const { earlier, price, times, ownerId } = span;
+    const isBegun = earlier.length > 0 && price.model !== 'flat';
+    const { amount } = rateSpan(price, usage([...earlier, span]), isBegun ? usage(earlier) : undefined);
     const id = `${ownerId} ${price.key}`;
     charged.set(id, (charged.get(id) ?? 0n) + amount * BigInt(times));
   }
@@ -127,36 +131,34 @@ function withoutZeros(amounts: Map<string, bigint>): Map<string, bigint> {
   return new Map([...amounts].filter(([, amount]) => amount !== 0n).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Day by day: a unit of a flat price is charged on its first day and where its period begins. */
+/** Day by day, by price and period: how many units of it were charged, and how much was used while it was. */
 function expectedOf({ terms, sets, used }: History): Map<string, bigint> {
   const charged = new Map<string, bigint>();
-  const CENTS = 10n ** 24n;
-  const since = new Map<string, number[]>();
+  const before = new Map<string, { units: number; used: number }>();
   for (let today = 0; today < DAYS; today += 1) {
     const term = terms.findLast(({ startsMs }) => startsMs <= today * DAY_MS);
-    const present = new Set<string>();
     for (const { ownerId, quantity, version } of term?.isCharged ? ownersOf(term) : []) {
       const known = sets.filter((one) => one.ownerId === ownerId && one.startsMs <= today * DAY_MS);
-      const set = known.findLast((one) => version === null || one.version === version);
-      for (const price of set?.prices ?? []) {
+      const pinned = sets.filter((one) => one.ownerId === ownerId && one.version === version);
+      const ofVersion = known.findLast((one) => one.version === version) ?? pinned[0];
+      for (const price of (version === null ? known.at(-1) : ofVersion)?.prices ?? []) {
         const id = `${ownerId} ${price.key}`;
-        const unit = `${id} ${price.intervalCount}`;
-        present.add(unit);
-        const begun = (since.get(unit) ?? []).slice(0, price.model === 'flat' ? quantity : 1);
-        while (begun.length < (price.model === 'flat' ? quantity : 1)) begun.push(today);
-        since.set(unit, begun);
-        const begins = (today - 3) % price.intervalCount === 0;
-        let thousandths = 0n;
+        const period = Math.floor((today - 3) / price.intervalCount);
+        const place = `${id} ${price.intervalCount} ${period}`;
+        const past = before.get(place) ?? { units: 0, used: 0 };
+        const now = { units: past.units, used: past.used + Number((used[today] ?? 0n) / 10n ** 12n) };
+        let thousandths = 0;
         if (price.model === 'flat') {
-          const due = begun.filter((first) => first === today || begins).length;
-          thousandths = BigInt(due) * BigInt(Number(price.amount) * 1000);
+          now.units = Math.max(past.units, quantity);
+          thousandths = (now.units - past.units) * Number(price.amount) * 1000;
         } else if (price.model === 'per_unit') {
-          thousandths = ((used[today] ?? 0n) / 10n ** 12n) * BigInt(Number(price.unitAmount) * 1000);
+          const beyond = (units: number) => Math.max(0, units - Number(price.included));
+          thousandths = (beyond(now.used) - beyond(past.used)) * Number(price.unitAmount) * 1000;
         }
-        charged.set(id, (charged.get(id) ?? 0n) + (thousandths * CENTS) / 1000n);
+        before.set(place, now);
+        charged.set(id, (charged.get(id) ?? 0n) + BigInt(thousandths) * 10n ** 21n);
       }
     }
-    for (const unit of since.keys()) if (!present.has(unit)) since.delete(unit);
   }
   return withoutZeros(charged);
 }

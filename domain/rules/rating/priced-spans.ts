@@ -30,77 +30,106 @@ export interface PriceSet<P extends Price = Price> {
 export interface PricedSpan<P extends Price = Price> extends Span {
   ownerId: string;
   price: P;
-  /** How often it is charged: the quantity of an add-on for a flat price, else 1. */
+  /** How often its charge is made: for a flat price the units that begin here, which can be none; else 1. */
   times: number;
   /** The price's own period. */
   period: Span;
-  /** From when on usage counts: the beginning of the period, or of the price within it. */
-  beganMs: number;
+  /** The parts of the period before this one in which it was charged: their usage is used already. */
+  earlier: readonly Span[];
 }
 
 /**
  * What a subscription is charged for in a span, without proration. A price is charged from the beginning of
- * each of its periods. One that begins within a period is charged as a whole, and counts usage from there on;
- * so is each unit that is added to a quantity. A price that is changed goes on: what was charged stays, and
- * only what comes later is charged the new amounts. Nothing is given back for what ends within a period.
+ * each of its periods, once in each: one that begins within a period is charged as a whole, and counts usage
+ * from there on. One that comes back after a gap goes on where it ended, and so does one that is changed:
+ * what was charged stays, and only what comes later is charged the new amounts. Units that are added to a
+ * quantity are charged as a whole. Nothing is given back for what ends within a period.
  *
- * `terms` and `sets` are in the order of time, sets of one time in that of their versions.
+ * `terms` and `sets` are in the order of time, sets of one time in that of their versions. Ends once there
+ * are more than `spansMax`.
  */
 export function pricedSpans<P extends Price>(
   terms: readonly PricedTerm[],
   sets: readonly PriceSet<P>[],
-  { fromMs, toMs }: Span,
+  { fromMs, toMs, spansMax = Number.POSITIVE_INFINITY }: Span & { spansMax?: number },
 ): PricedSpan<P>[] {
   const firstMs = terms[0]?.startsMs ?? toMs;
   if (firstMs >= toMs) return [];
   const times = [...terms, ...sets].map(({ startsMs }) => startsMs).concat(fromMs);
   const ascending = [...new Set(times)].sort((a, b) => a - b);
-  const spans: PricedSpan<P>[] = [];
-  let charged: Charged<P>[] = [];
+  const chosenAt = createChoice(terms, sets);
+  const stretches = new Map<string, Stretch[]>();
+  const spans = new Map<string, PricedSpan<P>[]>();
+  let left = spansMax;
   for (const piece of cut({ fromMs: firstMs, toMs }, ascending)) {
-    charged = chargedIn(terms, sets, piece.fromMs).flatMap((one) =>
-      withBeginnings(one, charged, piece.fromMs),
-    );
-    if (piece.fromMs < fromMs) continue;
-    for (const one of charged) for (const span of spansOf(one, piece)) add(spans, span);
+    for (const chosen of chosenAt(piece.fromMs)) {
+      const past = listOf(stretches, chosen.id);
+      const found = piece.fromMs < fromMs ? [] : partsOf(chosen, piece, past);
+      for (const span of found) {
+        if (left < 0) return [...spans.values()].flat();
+        if (add(listOf(spans, chosen.id), span)) left -= 1;
+      }
+      extend(past, { ...piece, units: chosen.units });
+    }
   }
-  return spans;
+  return [...spans.values()].flat().sort((a, b) => a.fromMs - b.fromMs);
 }
 
-/** One price of a term, as often as it is charged, and since when. */
-interface Charged<P extends Price> {
+/** One price of a term, in so many units. */
+interface Chosen<P extends Price> {
   id: string;
   ownerId: string;
   price: P;
   cycle: BillingCycle;
-  times: number;
-  sinceMs: number;
+  units: number;
 }
 
-type Chosen<P extends Price> = Omit<Charged<P>, 'sinceMs'>;
+/** A time in which a price was charged, in so many units. */
+interface Stretch extends Span {
+  units: number;
+}
 
-function chargedIn<P extends Price>(
-  terms: readonly PricedTerm[],
-  sets: readonly PriceSet<P>[],
-  atMs: number,
-): Chosen<P>[] {
-  const term = terms.findLast(({ startsMs }) => startsMs <= atMs);
-  if (!term?.isCharged) return [];
-  const { planId, planVersion, addons, cycle } = term;
-  const owners = [
-    { ownerId: planId, version: planVersion, quantity: 1 },
-    ...addons.map(({ addonId, quantity }) => ({ ownerId: addonId, version: null, quantity })),
-  ];
-  return owners.flatMap(({ ownerId, version, quantity }) => {
-    const set = sets.findLast((one) => {
-      return one.ownerId === ownerId && one.startsMs <= atMs && (version === null || one.version === version);
-    });
-    return variantsFor(set?.prices ?? [], cycle).map((price): Chosen<P> => {
-      const { key, currency, interval, intervalCount, model } = price;
-      const id = [ownerId, key, currency, interval, intervalCount].join(' ');
-      return { id, ownerId, price, cycle, times: model === 'flat' ? quantity : 1 };
-    });
-  });
+/** What is charged at a time, for ascending times. */
+function createChoice<P extends Price>(terms: readonly PricedTerm[], sets: readonly PriceSet<P>[]) {
+  const setAt = createSetAt(sets);
+  let next = 0;
+  return (atMs: number): Chosen<P>[] => {
+    while ((terms[next]?.startsMs ?? Number.POSITIVE_INFINITY) <= atMs) next += 1;
+    const term = terms[next - 1];
+    if (!term?.isCharged) return [];
+    const { planId, planVersion, addons, cycle } = term;
+    const owners = [
+      { ownerId: planId, version: planVersion, quantity: 1 },
+      ...addons.map(({ addonId, quantity }) => ({ ownerId: addonId, version: null, quantity })),
+    ];
+    return owners.flatMap(({ ownerId, version, quantity }) =>
+      variantsFor(setAt(atMs, ownerId, version)?.prices ?? [], cycle).map((price): Chosen<P> => {
+        const { key, currency, interval, intervalCount, model } = price;
+        const id = [ownerId, key, currency, interval, intervalCount].join(' ');
+        return { id, ownerId, price, cycle, units: model === 'flat' ? quantity : 1 };
+      }),
+    );
+  };
+}
+
+/**
+ * The set that holds at a time, for ascending times. A subscription may be pinned from before its version had
+ * prices, as it may begin in the past: then the version's first ones hold.
+ */
+function createSetAt<P extends Price>(sets: readonly PriceSet<P>[]) {
+  const ofOwner = new Map<string, PriceSet<P>>();
+  const ofVersion = new Map<string, PriceSet<P>>();
+  const versionOf = (ownerId: string, version: number | null) => `${ownerId} ${version}`;
+  for (const set of [...sets].reverse()) ofVersion.set(versionOf(set.ownerId, set.version), set);
+  let next = 0;
+  return (atMs: number, ownerId: string, version: number | null): PriceSet<P> | undefined => {
+    for (let set = sets[next]; set && set.startsMs <= atMs; set = sets[next]) {
+      ofOwner.set(set.ownerId, set);
+      ofVersion.set(versionOf(set.ownerId, set.version), set);
+      next += 1;
+    }
+    return version === null ? ofOwner.get(ownerId) : ofVersion.get(versionOf(ownerId, version));
+  };
 }
 
 /** Of the prices with one key and currency the one with the subscription's interval, else the shortest. */
@@ -117,48 +146,60 @@ function variantsFor<P extends Price>(prices: readonly P[], cycle: BillingCycle)
 const DAYS = { day: 1, week: 7, month: 30.44, year: 365.25 };
 
 function rank({ interval, intervalCount }: Price, cycle: BillingCycle): number {
-  const isOwn = interval === cycle.interval && intervalCount === cycle.intervalCount;
+  const isSame = interval === cycle.interval && intervalCount === cycle.intervalCount;
+  const isOwn = isSame && cycle.legacyIntervalMs === undefined;
   return isOwn ? 0 : DAYS[interval] * intervalCount;
 }
 
-/** With the times at which its units began: units that were there stay, the last ones added go first. */
-function withBeginnings<P extends Price>(
-  chosen: Chosen<P>,
-  before: readonly Charged<P>[],
-  nowMs: number,
-): Charged<P>[] {
-  let left = chosen.times;
-  const kept = before
-    .filter(({ id }) => id === chosen.id)
-    .flatMap(({ times, sinceMs }) => {
-      const taken = Math.min(times, left);
-      left -= taken;
-      return taken > 0 ? [{ ...chosen, times: taken, sinceMs }] : [];
-    });
-  return left > 0 ? [...kept, { ...chosen, times: left, sinceMs: nowMs }] : kept;
-}
-
-function* spansOf<P extends Price>(charged: Charged<P>, piece: Span): Generator<PricedSpan<P>> {
-  const { ownerId, price, cycle, times, sinceMs } = charged;
+/** A piece of time in which a price is charged, by its periods. */
+function* partsOf<P extends Price>(
+  { ownerId, price, cycle, units }: Chosen<P>,
+  piece: Span,
+  past: readonly Stretch[],
+): Generator<PricedSpan<P>> {
   const { interval, intervalCount } = price;
   const lattice = { anchorMs: cycle.anchorMs, interval, intervalCount };
   for (let atMs = piece.fromMs; atMs < piece.toMs; ) {
     const period = periodAt(lattice, atMs);
     const toMs = Math.min(period.toMs, piece.toMs);
-    yield { ownerId, price, times, period, beganMs: Math.max(period.fromMs, sinceMs), fromMs: atMs, toMs };
+    const before = past.slice(past.findLastIndex((one) => one.toMs <= period.fromMs) + 1);
+    const earlier = before.map((one) => ({ fromMs: Math.max(one.fromMs, period.fromMs), toMs: one.toMs }));
+    const begun = before.reduce((most, one) => Math.max(most, one.units), 0);
+    const times = price.model === 'flat' ? Math.max(0, units - begun) : 1;
+    yield { ownerId, price, times, period, earlier, fromMs: atMs, toMs };
     atMs = toMs;
   }
 }
 
-/** As a part of its own, or as the end of the one that it continues. */
-function add<P extends Price>(spans: PricedSpan<P>[], span: PricedSpan<P>): void {
-  const last = spans.findLast((one) => one.ownerId === span.ownerId && one.price.key === span.price.key);
-  if (last && continues(last, span)) last.toMs = span.toMs;
-  else spans.push(span);
+/** As a stretch of its own, or as the end of the one that it continues. */
+function extend(past: Stretch[], piece: Stretch): void {
+  const last = past.at(-1);
+  if (last?.toMs === piece.fromMs && last.units === piece.units) last.toMs = piece.toMs;
+  else past.push(piece);
+}
+
+/** As a part of its own (true), or as the end of the one that it continues. */
+function add<P extends Price>(spans: PricedSpan<P>[], span: PricedSpan<P>): boolean {
+  const last = spans.at(-1);
+  if (last && continues(last, span)) {
+    last.toMs = span.toMs;
+    return false;
+  }
+  spans.push(span);
+  return true;
 }
 
 /** A version that was made for another reason has the same prices, as objects of its own. */
 function continues(last: PricedSpan, span: PricedSpan): boolean {
-  if (last.toMs !== span.fromMs || last.beganMs !== span.beganMs || last.times !== span.times) return false;
-  return JSON.stringify(last.price) === JSON.stringify(span.price);
+  if (last.toMs !== span.fromMs || last.period.fromMs !== span.period.fromMs) return false;
+  // The lattice may have another anchor from there on.
+  if (last.period.toMs !== span.period.toMs) return false;
+  if (span.price.model === 'flat' && span.times > 0) return false;
+  return last.price === span.price || JSON.stringify(last.price) === JSON.stringify(span.price);
+}
+
+function listOf<T>(lists: Map<string, T[]>, id: string): T[] {
+  const list = lists.get(id) ?? [];
+  lists.set(id, list);
+  return list;
 }

@@ -23,9 +23,15 @@ export interface PeriodUsage {
 /** What a price charges for a span within one of its periods. Money in units of 10^-24. */
 export interface RatedSpan {
   quantity: bigint;
-  /** Whole minor units of the currency. */
+  /** Whole minor units of the currency: the sum of the three below, rounded. */
   amount: bigint;
-  /** Exact: before `minimum`, `maximum` and rounding. */
+  /** By the model alone. */
+  exact: bigint;
+  /** What `minimum` adds to that; below zero where usage has come up to what it had added before. */
+  minimum: bigint;
+  /** What `maximum` adds, which is zero or below. */
+  maximum: bigint;
+  /** Their amounts add up to `exact`. */
   tiers?: ChargedTier[];
 }
 
@@ -36,9 +42,13 @@ export interface RatedSpan {
  */
 export function rateSpan(price: Price, until: PeriodUsage, before?: PeriodUsage): RatedSpan {
   const [charge, earlier] = [chargeOf(price, until), before && chargeOf(price, before)];
+  const [bill, billed] = [billOf(price, charge), earlier && billOf(price, earlier)];
   return {
     quantity: charge.quantity - (earlier?.quantity ?? 0n),
-    amount: billed(price, charge) - (earlier ? billed(price, earlier) : 0n),
+    amount: bill.amount - (billed?.amount ?? 0n),
+    exact: charge.amount - (earlier?.amount ?? 0n),
+    minimum: bill.minimum - (billed?.minimum ?? 0n),
+    maximum: bill.maximum - (billed?.maximum ?? 0n),
     ...(charge.tiers ? { tiers: lessEarlier(charge.tiers, earlier?.tiers) } : {}),
   };
 }
@@ -64,10 +74,14 @@ export function chargeOf(price: Price, usage: PeriodUsage): Charge {
 }
 
 /** Within the price's bounds, and rounded: the only place where money is. */
-function billed({ minimum, maximum, currency }: Price, { amount }: Charge): bigint {
+function billOf({ minimum, maximum, currency }: Price, { amount }: Charge) {
   const most = maximum === undefined ? amount : smaller(amount, moneyUnits(maximum));
-  const least = minimum === undefined ? most : moneyUnits(minimum);
-  return roundToMinorUnit(larger(most, least), currency);
+  const bounded = minimum === undefined ? most : larger(most, moneyUnits(minimum));
+  return {
+    amount: roundToMinorUnit(bounded, currency),
+    minimum: bounded - most,
+    maximum: most - amount,
+  };
 }
 
 function lessEarlier(tiers: readonly ChargedTier[], earlier: readonly ChargedTier[] = []): ChargedTier[] {

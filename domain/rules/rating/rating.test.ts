@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { roundToMinorUnit } from './money.ts';
+import { isShareAlone, unboundedValues } from './percentage.ts';
 import type { Price } from './price.ts';
 import { chargeOf, rateSpan } from './rate-price.ts';
 import { expectedAmount, prices, type UsedEvent, usageOf, usedEvents } from './rating-oracle.ts';
@@ -62,6 +63,29 @@ describe('what a price charges', () => {
         for (const [at, tier] of (whole.tiers ?? []).entries()) {
           const parts = spans.map(({ tiers = [] }) => tiers[at]?.amount ?? 0n);
           expect(parts.reduce((sum, part) => sum + part, 0n)).toBe(tier.amount);
+        }
+      }),
+      { numRuns: CASES },
+    );
+  });
+});
+
+describe('the values for which neither bound of a percentage holds', () => {
+  it('are those of the events that cost their share and fee', SLOW, () => {
+    fc.assert(
+      fc.property(prices, usedEvents, (price, events) => {
+        fc.pre(price.model === 'percentage');
+        const { byBound } = usageOf(price, events);
+        const { from, to } = unboundedValues(price);
+        const values = events
+          .map(({ halves }) => (BigInt(halves) * 10n ** 12n) / 2n)
+          .filter((one) => one >= 0n);
+        const beyond = values.filter((value) => value > to);
+        const below = values.filter((value) => value <= to && value < from);
+        expect([below.length, beyond.length].map(BigInt)).toEqual([byBound?.atMin, byBound?.atMax]);
+        if (isShareAlone(price)) {
+          const { amount } = chargeOf(price, { units: usageOf(price, events).units });
+          expect(amount).toBe(chargeOf(price, usageOf(price, events)).amount);
         }
       }),
       { numRuns: CASES },

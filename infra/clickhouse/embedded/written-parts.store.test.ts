@@ -18,6 +18,8 @@ import { createWrittenParts } from './written-parts.ts';
  */
 
 const TIMEOUT_MS = 10_000;
+/** The block is sent again, by the next process. */
+const UNKNOWN = { name: 'Transient', code: 'warehouse_unavailable' };
 const STUCK = { name: 'Fatal', code: 'warehouse_stuck' };
 
 // Red when its part is not measured: files have no bytes, and the next start detaches it.
@@ -26,7 +28,7 @@ it('an insert that cannot write is not taken for stored, and ends the process', 
   await warehouse.insertEvents(block('whole', 10));
   expect(notified).toEqual([]);
   await withFilesUpTo(0, async () => {
-    await expect(warehouse.insertEvents(block('short', 1_000))).rejects.toThrow();
+    await expect(warehouse.insertEvents(block('short', 1_000))).rejects.toMatchObject(UNKNOWN);
   });
   expect(notified).toEqual([expect.objectContaining(STUCK)]);
 });

@@ -1,4 +1,4 @@
--- The schema after migration 15, for review. By `npm run schema`; nothing runs it.
+-- The schema after migration 20, for review. By `npm run schema`; nothing runs it.
 
 CREATE TABLE addon_entitlements (
   addon_id text NOT NULL,
@@ -132,11 +132,19 @@ CREATE TABLE credit_grants (
   priority integer NOT NULL,
   expires_at timestamp with time zone,
   created_at timestamp with time zone NOT NULL,
+  subscription_id text,
+  grant_key text,
+  period_start timestamp with time zone,
+  part smallint,
+  lapsed numeric NOT NULL DEFAULT 0,
   CONSTRAINT credit_grants_amount_check CHECK ((amount > (0)::numeric)),
   CONSTRAINT credit_grants_check CHECK (((remaining >= (0)::numeric) AND (remaining <= amount))),
   CONSTRAINT credit_grants_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES credit_wallets(customer_id),
   CONSTRAINT credit_grants_environment_fkey FOREIGN KEY (environment) REFERENCES environments(id),
-  CONSTRAINT credit_grants_pkey PRIMARY KEY (id)
+  CONSTRAINT credit_grants_pkey PRIMARY KEY (id),
+  CONSTRAINT credit_grants_recurring UNIQUE (subscription_id, grant_key, period_start, part),
+  CONSTRAINT credit_grants_recurring_check CHECK ((num_nulls(subscription_id, grant_key, period_start, part) = ANY (ARRAY[0, 4]))),
+  CONSTRAINT credit_grants_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id)
 );
 CREATE INDEX credit_grants_due ON public.credit_grants USING btree (expires_at, id) WHERE ((remaining > (0)::numeric) AND (expires_at IS NOT NULL));
 CREATE INDEX credit_grants_open ON public.credit_grants USING btree (customer_id, priority, expires_at, created_at, id) WHERE (remaining > (0)::numeric);
@@ -164,6 +172,16 @@ CREATE TABLE credit_ledger (
   CONSTRAINT credit_ledger_type_check CHECK ((type = ANY (ARRAY['grant'::text, 'repayment'::text, 'burn'::text, 'reversal'::text, 'expiry'::text])))
 );
 CREATE INDEX credit_ledger_newest ON public.credit_ledger USING btree (environment, customer_id, created_at DESC, id DESC);
+
+CREATE TABLE credit_schedules (
+  subscription_id text NOT NULL,
+  environment text NOT NULL,
+  due_at timestamp with time zone NOT NULL,
+  CONSTRAINT credit_schedules_environment_fkey FOREIGN KEY (environment) REFERENCES environments(id),
+  CONSTRAINT credit_schedules_pkey PRIMARY KEY (subscription_id),
+  CONSTRAINT credit_schedules_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id)
+);
+CREATE INDEX credit_schedules_due ON public.credit_schedules USING btree (due_at, subscription_id);
 
 CREATE TABLE credit_uses (
   environment text NOT NULL,
@@ -469,6 +487,15 @@ CREATE TABLE partition_leases (
   CONSTRAINT partition_leases_pkey PRIMARY KEY (log_id, partition)
 );
 
+CREATE TABLE plan_credit_grants (
+  plan_id text NOT NULL,
+  version integer NOT NULL,
+  starts_at timestamp with time zone NOT NULL,
+  grants jsonb NOT NULL,
+  CONSTRAINT plan_credit_grants_pkey PRIMARY KEY (plan_id, version, starts_at),
+  CONSTRAINT plan_credit_grants_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans(id)
+);
+
 CREATE TABLE plan_entitlements (
   plan_id text NOT NULL,
   version integer NOT NULL,
@@ -594,6 +621,44 @@ CREATE TABLE settlement_marks (
   CONSTRAINT settlement_marks_pkey PRIMARY KEY (id)
 );
 
+CREATE TABLE simulated_customers (
+  simulation_id text NOT NULL,
+  customer_id text NOT NULL,
+  totals jsonb NOT NULL,
+  difference numeric NOT NULL,
+  beyond jsonb NOT NULL,
+  CONSTRAINT simulated_customers_pkey PRIMARY KEY (simulation_id, customer_id),
+  CONSTRAINT simulated_customers_simulation_id_fkey FOREIGN KEY (simulation_id) REFERENCES simulations(id)
+);
+CREATE INDEX simulated_customers_order ON public.simulated_customers USING btree (simulation_id, difference DESC, customer_id);
+
+CREATE TABLE simulations (
+  id text NOT NULL,
+  environment text NOT NULL,
+  status text NOT NULL,
+  plan_id text,
+  offer jsonb NOT NULL,
+  customer_ids text[],
+  starts_at timestamp with time zone NOT NULL,
+  ends_at timestamp with time zone NOT NULL,
+  customers integer NOT NULL,
+  done integer NOT NULL DEFAULT 0,
+  "position" text NOT NULL DEFAULT ''::text,
+  failures integer NOT NULL DEFAULT 0,
+  as_of timestamp with time zone,
+  totals jsonb,
+  created_at timestamp with time zone NOT NULL,
+  worked_at timestamp with time zone NOT NULL,
+  finished_at timestamp with time zone,
+  CONSTRAINT simulations_environment_fkey FOREIGN KEY (environment) REFERENCES environments(id),
+  CONSTRAINT simulations_pkey PRIMARY KEY (id),
+  CONSTRAINT simulations_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans(id),
+  CONSTRAINT simulations_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'completed'::text, 'failed'::text])))
+);
+CREATE INDEX simulations_environment ON public.simulations USING btree (environment, created_at);
+CREATE INDEX simulations_oldest ON public.simulations USING btree (created_at);
+CREATE INDEX simulations_open ON public.simulations USING btree (worked_at) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]));
+
 CREATE TABLE subscription_addons (
   subscription_id text NOT NULL,
   addon_id text NOT NULL,
@@ -616,10 +681,13 @@ CREATE TABLE subscription_terms (
   anchor timestamp with time zone NOT NULL,
   "interval" text NOT NULL,
   interval_count integer NOT NULL,
+  legacy_interval_ms bigint,
+  CONSTRAINT subscription_terms_legacy_interval_ms_check CHECK ((legacy_interval_ms > 0)),
   CONSTRAINT subscription_terms_pkey PRIMARY KEY (subscription_id, starts_at),
   CONSTRAINT subscription_terms_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans(id),
   CONSTRAINT subscription_terms_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id)
 );
+CREATE INDEX subscription_terms_plan ON public.subscription_terms USING btree (plan_id);
 
 CREATE TABLE subscriptions (
   id text NOT NULL,
@@ -702,6 +770,26 @@ CREATE TABLE usage_crossings (
   CONSTRAINT usage_crossings_pkey PRIMARY KEY (environment, customer_id, meter_key, period_start, threshold)
 );
 
+CREATE TABLE usage_levels (
+  environment text NOT NULL,
+  customer_id text NOT NULL,
+  meter_key text NOT NULL,
+  share numeric NOT NULL,
+  current numeric NOT NULL,
+  usage_limit numeric,
+  budget numeric,
+  period_start timestamp with time zone NOT NULL,
+  period_end timestamp with time zone NOT NULL,
+  changes_at timestamp with time zone NOT NULL,
+  used_ahead boolean NOT NULL,
+  updated_at timestamp with time zone NOT NULL,
+  CONSTRAINT usage_levels_environment_fkey FOREIGN KEY (environment) REFERENCES environments(id),
+  CONSTRAINT usage_levels_pkey PRIMARY KEY (environment, customer_id, meter_key)
+);
+CREATE INDEX usage_levels_due ON public.usage_levels USING btree (changes_at);
+CREATE INDEX usage_levels_of_meter ON public.usage_levels USING btree (environment, meter_key, share DESC, customer_id);
+CREATE INDEX usage_levels_share ON public.usage_levels USING btree (environment, share DESC, customer_id, meter_key);
+
 CREATE TABLE warehouse_stamps (
   only_one boolean NOT NULL DEFAULT true,
   id text NOT NULL,
@@ -751,10 +839,14 @@ CREATE TABLE webhook_deliveries (
   last_error text,
   last_attempt_at timestamp with time zone,
   created_at timestamp with time zone NOT NULL,
+  event_type text,
   CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (id, created_at),
   CONSTRAINT webhook_deliveries_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'held'::text])))
 ) PARTITION BY RANGE (created_at);
+CREATE INDEX webhook_deliveries_all ON ONLY public.webhook_deliveries USING btree (environment, created_at DESC, id DESC);
 CREATE INDEX webhook_deliveries_newest ON ONLY public.webhook_deliveries USING btree (endpoint_id, created_at DESC, id DESC);
+CREATE INDEX webhook_deliveries_type ON ONLY public.webhook_deliveries USING btree (environment, event_type, created_at DESC, id DESC);
+CREATE INDEX webhook_deliveries_unsent ON ONLY public.webhook_deliveries USING btree (environment, state, created_at DESC, id DESC) WHERE (state <> 'succeeded'::text);
 
 CREATE TABLE webhook_deliveries_default (
   id text NOT NULL,
@@ -767,10 +859,14 @@ CREATE TABLE webhook_deliveries_default (
   last_error text,
   last_attempt_at timestamp with time zone,
   created_at timestamp with time zone NOT NULL,
+  event_type text,
   CONSTRAINT webhook_deliveries_default_pkey PRIMARY KEY (id, created_at),
   CONSTRAINT webhook_deliveries_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'held'::text])))
 );
 CREATE INDEX webhook_deliveries_default_endpoint_id_created_at_id_idx ON public.webhook_deliveries_default USING btree (endpoint_id, created_at DESC, id DESC);
+CREATE INDEX webhook_deliveries_default_environment_created_at_id_idx ON public.webhook_deliveries_default USING btree (environment, created_at DESC, id DESC);
+CREATE INDEX webhook_deliveries_default_environment_event_type_created_a_idx ON public.webhook_deliveries_default USING btree (environment, event_type, created_at DESC, id DESC);
+CREATE INDEX webhook_deliveries_default_environment_state_created_at_id_idx ON public.webhook_deliveries_default USING btree (environment, state, created_at DESC, id DESC) WHERE (state <> 'succeeded'::text);
 
 CREATE TABLE webhook_endpoints (
   id text NOT NULL,

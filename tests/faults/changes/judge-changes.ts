@@ -108,6 +108,8 @@ const EVENTS_OF: Record<string, string[]> = {
   'plans.update': ['plan.updated'],
   'plans.replaceEntitlements': ['plan.updated'],
   'plans.replacePrices': ['plan.updated'],
+  'plans.replaceCreditGrants': ['plan.updated'],
+  'credits.grantRecurring': ['credit.granted'],
   'plans.publish': ['plan.published'],
   'plans.archive': ['plan.archived'],
   'features.update': ['feature.updated'],
@@ -130,7 +132,7 @@ function eventsOfSubscription(id: string, before: Snapshot | null, after: Snapsh
 function brokenHistories({ entries }: StoredChanges): string[] {
   const whole = entries.filter(
     ({ action, objectId }) =>
-      OURS.test(objectId) && !/(Entitlements|Prices)$/.test(action) && !SENDS.test(action),
+      OURS.test(objectId) && !/(Entitlements|Prices|CreditGrants)$/.test(action) && !SENDS.test(action),
   );
   return [...groupedBy(whole, ({ objectId }) => objectId)].flatMap(([objectId, history]) => {
     return history.slice(1).flatMap(({ action, before }, at) => {

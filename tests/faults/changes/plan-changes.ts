@@ -96,10 +96,11 @@ export function planChanges(random: Random, run: string, taken: Set<string>) {
 type Change = readonly [operationId: string, route: Route];
 
 /**
- * Changes nothing; is signed by another, or applies what was; is no change of an object: the funnel has no
- * audit log.
+ * Changes nothing; is signed by another, or applies what was; is no change of an object: the funnel and
+ * simulations have no audit log.
  */
-const NO_CHANGES = /^(entitlements\.checkMany|processor\.(receive|apply)Event|funnel\.record)$/;
+const NO_CHANGES =
+  /^(entitlements\.checkMany|(customerTokens|simulations)\.create|processor\.(receive|apply)Event|funnel\.record)$/;
 
 /** Whatever the control plane changes for a key: an operation that is new is among them at once. */
 export const CHANGES: readonly Change[] = Object.entries<Route>(ROUTES).filter(([operationId, route]) => {

@@ -1,0 +1,68 @@
+import type { PoolClient } from 'pg';
+import { shareUsed } from '../../domain/rules/usage-level.ts';
+import { unitsText } from '../../schemas/primitives/decimal.ts';
+import type { TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
+import type { Queryable } from '../store/queryable.ts';
+import {
+  type LevelRow,
+  readDueLevels,
+  removeEndedLevels,
+  removeLevels,
+  writeLevels,
+} from '../store/usage-levels.ts';
+import type { CustomerMeterUsage } from './customer-meter-usage.ts';
+
+/** Rows removed at once, and customer meters settled again at once: a month ends for all of them together. */
+const ENDED_MAX = 5_000;
+const DUE_MAX = 200;
+
+/** The levels of settled customer meters, as their usage and terms are now. */
+export async function keepLevels(
+  db: PoolClient,
+  { usage, nowMs }: { usage: CustomerMeterUsage; nowMs: number },
+): Promise<void> {
+  const rows = usage.facts.flatMap((facts): LevelRow[] => {
+    const { customerMeter, level } = facts;
+    if (!level) return [];
+    const current = usage.total(facts, level);
+    const usedAhead = customerMeter.occurredToMs >= level.toMs;
+    if (current <= 0n && !usedAhead) return [];
+    const { environment, customerId, meterKey } = customerMeter;
+    return [
+      {
+        ...{ environment, customerId, meterKey, usedAhead, current: unitsText(current) },
+        share: shareUsed(current, level),
+        limit: level.limit ?? null,
+        budget: level.budget ?? null,
+        periodStart: new Date(level.fromMs),
+        periodEnd: new Date(level.toMs),
+        changesAt: new Date(level.changesMs),
+      },
+    ];
+  });
+  const kept = new Set(rows.map(nameOf));
+  const gone = usage.facts.map(({ customerMeter }) => customerMeter).filter((one) => !kept.has(nameOf(one)));
+  if (gone.length > 0) await removeLevels(db, gone);
+  if (rows.length > 0) await writeLevels(db, rows, new Date(nowMs));
+}
+
+/** Of customer meters that nothing is settled of: they have no limit, budget or rate. */
+export async function endLevels(db: PoolClient, ended: readonly TouchedCustomerMeter[]): Promise<void> {
+  if (ended.length > 0) await removeLevels(db, ended);
+}
+
+/** The customer meters whose level time alone has changed. Removes those of periods that are over. */
+export async function dueLevels(db: Queryable, nowMs: number): Promise<TouchedCustomerMeter[]> {
+  const now = new Date(nowMs);
+  await removeEndedLevels(db, now, ENDED_MAX);
+  const due = await readDueLevels(db, now, DUE_MAX);
+  return due.map((place) => ({ ...place, occurredFromMs: nowMs, occurredToMs: nowMs }));
+}
+
+function nameOf({
+  environment,
+  customerId,
+  meterKey,
+}: Omit<LevelRow, 'share'> | TouchedCustomerMeter): string {
+  return `${environment} ${customerId} ${meterKey}`;
+}

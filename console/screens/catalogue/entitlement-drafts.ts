@@ -1,0 +1,72 @@
+import { Decimal } from '../../api/exact-body.ts';
+import { type Feature, type Given, givenText } from './shapes.ts';
+
+/** What a reader chose for one feature. */
+export interface Draft {
+  kind: 'none' | 'yes' | 'no' | 'limit' | 'unlimited';
+  /** As it was typed. */
+  limit: string;
+  soft: boolean;
+}
+
+/** As a request has it. */
+export interface NewEntitlement {
+  featureKey: string;
+  value: boolean | null | Decimal;
+  soft?: boolean;
+}
+
+/** One line of a comparison; undefined where there is nothing. */
+export interface Difference {
+  name: string;
+  before: string | undefined;
+  after: string | undefined;
+}
+
+export function draftOf({ key }: Feature, given: readonly Given[]): Draft {
+  const found = given.find(({ featureKey }) => featureKey === key);
+  if (!found) return { kind: 'none', limit: '', soft: false };
+  const { value, soft } = found;
+  if (typeof value === 'boolean') return { kind: value ? 'yes' : 'no', limit: '', soft };
+  return value === null ? { kind: 'unlimited', limit: '', soft } : { kind: 'limit', limit: value, soft };
+}
+
+/** The whole new set. Features without a draft keep what they have. */
+export function entitlementsOf(
+  given: readonly Given[],
+  drafts: ReadonlyMap<string, Draft>,
+): NewEntitlement[] {
+  const kept = given.filter(({ featureKey }) => !drafts.has(featureKey)).map(unchanged);
+  return [...kept, ...[...drafts].flatMap(([featureKey, draft]) => newEntitlement(featureKey, draft))];
+}
+
+/** Line by line, what one set has that the other has not, sorted by feature. */
+export function differences(given: readonly Given[], next: readonly NewEntitlement[]): Difference[] {
+  const before = new Map(given.map((one) => [one.featureKey, givenText(one)]));
+  const after = new Map(next.map((one) => [one.featureKey, givenText(shown(one))]));
+  return compared(before, after);
+}
+
+export function compared(
+  before: ReadonlyMap<string, string>,
+  after: ReadonlyMap<string, string>,
+): Difference[] {
+  const names = [...new Set([...before.keys(), ...after.keys()])].sort();
+  const lines = names.map((name) => ({ name, before: before.get(name), after: after.get(name) }));
+  return lines.filter((line) => line.before !== line.after);
+}
+
+function newEntitlement(featureKey: string, { kind, limit, soft }: Draft): NewEntitlement[] {
+  if (kind === 'none') return [];
+  if (kind === 'yes' || kind === 'no') return [{ featureKey, value: kind === 'yes' }];
+  return [{ featureKey, value: kind === 'unlimited' ? null : new Decimal(limit), soft }];
+}
+
+function unchanged({ featureKey, value, soft }: Given): NewEntitlement {
+  if (typeof value === 'boolean') return { featureKey, value };
+  return { featureKey, value: value === null ? null : new Decimal(value), soft };
+}
+
+function shown({ value, soft = false }: NewEntitlement): Pick<Given, 'value' | 'soft'> {
+  return { value: value instanceof Decimal ? value.text : value, soft };
+}

@@ -1,0 +1,84 @@
+import { useEffect, useState } from 'preact/hooks';
+import { useQuery } from '../../api/graphql.ts';
+import { changeQuery, linkTo, usePlace } from '../../app/place.ts';
+import { Screen } from '../../app/screen.tsx';
+import { Field } from '../../design/fields.tsx';
+import { counted } from '../../design/figures.ts';
+import { Loaded } from '../../design/loaded.tsx';
+import { Card } from '../../design/pieces.tsx';
+import { type Column, Table } from '../../design/table.tsx';
+import { Time } from '../../design/times.tsx';
+import { CUSTOMERS, type CustomerSummary } from '../queries.ts';
+import { StatusBadge } from '../status-badge.tsx';
+
+/** After the last key: each search reads the customers of the environment. */
+const TYPING_MS = 250;
+
+export function CustomerListScreen() {
+  const { q = '', after } = usePlace().query;
+  const [typed, setTyped] = useState(q);
+  useEffect(() => {
+    if (typed === q) return undefined;
+    const timer = setTimeout(() => changeQuery({ q: typed, after: undefined }), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [typed, q]);
+  const read = useQuery(CUSTOMERS, { q: q === '' ? null : q, after: after ?? null });
+  return (
+    <Screen title="Customers">
+      <Field
+        label="Search by name, email or your own id"
+        type="search"
+        value={typed}
+        onInput={setTyped}
+        placeholder="aurora, billing@…"
+      />
+      <Card title={q === '' ? 'All customers' : `Customers with “${q}”`}>
+        <Loaded read={read} lines={10}>
+          {({ customers }) => (
+            <>
+              <Table
+                label="Customers"
+                columns={COLUMNS}
+                rows={customers?.nodes ?? []}
+                empty={q === '' ? 'There is no customer yet.' : 'No customer has that text.'}
+              />
+              <div class="row">
+                <span class="muted small">{counted(customers?.totalCount ?? 0, 'customer')}</span>
+                {after ? <a href={linkTo(['customers'], { q })}>First page</a> : null}
+                {customers?.pageInfo.hasNextPage ? (
+                  <a href={linkTo(['customers'], { q, after: customers.pageInfo.endCursor ?? undefined })}>
+                    Next page
+                  </a>
+                ) : null}
+              </div>
+            </>
+          )}
+        </Loaded>
+      </Card>
+    </Screen>
+  );
+}
+
+const COLUMNS: ReadonlyArray<Column<CustomerSummary>> = [
+  { title: 'Name', cell: ({ id, name }) => <a href={linkTo(['customers', id])}>{name}</a> },
+  { title: 'Email', cell: ({ email }) => email },
+  { title: 'Your id', cell: ({ externalId }) => (externalId ? <code>{externalId}</code> : '–') },
+  { title: 'Plans', cell: (customer) => <Plans customer={customer} /> },
+  { title: 'Status', isFit: true, cell: ({ status }) => <StatusBadge status={status} /> },
+  { title: 'Created', isFit: true, cell: ({ createdAt }) => <Time at={createdAt} isDay /> },
+];
+
+function Plans({ customer: { subscriptions } }: { customer: CustomerSummary }) {
+  const nodes = subscriptions?.nodes ?? [];
+  if (nodes.length === 0) return <span class="muted">None</span>;
+  return (
+    <div class="row">
+      {nodes.map(({ id, planName, status }) => (
+        <span key={id} class="row">
+          {planName}
+          {status === 'active' ? null : <StatusBadge status={status} />}
+        </span>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,89 @@
+import { useState } from 'preact/hooks';
+import { askToChange } from '../../api/change.tsx';
+import { DECIMAL, Decimal } from '../../api/exact-body.ts';
+import { apiPath } from '../../api/rest.ts';
+import { Dialog } from '../../design/dialog.tsx';
+import { Choice, Field, Form } from '../../design/fields.tsx';
+import type { Customer, Feature } from './shapes.ts';
+
+interface OverrideDialogProps {
+  customer: Customer;
+  feature: Feature;
+  onClose: () => void;
+}
+
+type Kind = 'yes' | 'no' | 'unlimited' | 'number';
+
+/** What to grant whatever the plans say. Asks before it is stored. */
+export function OverrideDialog({ customer, feature, onClose }: OverrideDialogProps) {
+  const isBoolean = feature.type === 'boolean';
+  const [kind, setKind] = useState<Kind>(isBoolean ? 'yes' : 'number');
+  const [limit, setLimit] = useState('');
+  const [expires, setExpires] = useState('');
+  const [reason, setReason] = useState('');
+  const isBad = kind === 'number' && !DECIMAL.test(limit);
+  const ask = () => {
+    if (isBad) return;
+    onClose();
+    askToChange({
+      title: `Override ${feature.name} for ${customer.name}?`,
+      effect: (
+        <p>
+          It is then {kind === 'number' ? limit : kind}, whatever the plans of {customer.name} grant
+          {expires === '' ? '.' : ` until ${expires}.`}
+        </p>
+      ),
+      verb: 'Override',
+      request: {
+        method: 'PUT',
+        path: apiPath(['customers', customer.id, 'overrides', feature.key]),
+        body: {
+          value: grantedValue(kind, limit),
+          ...(expires === '' ? {} : { expiresAt: new Date(expires).toISOString() }),
+          ...(reason === '' ? {} : { reason }),
+        },
+      },
+      done: `${feature.name} is overridden.`,
+    });
+  };
+  return (
+    <Dialog title={`Override ${feature.name}`} onClose={onClose}>
+      <Form onSubmit={ask}>
+        <Choice label="Value" value={kind} options={isBoolean ? BOOLEAN : NUMBER} onChoose={setKind} />
+        {kind === 'number' ? (
+          <Field
+            label="Limit"
+            value={limit}
+            onInput={setLimit}
+            isRequired
+            error={limit !== '' && isBad ? 'Enter a number of at least 0, such as 250 or 0.5.' : undefined}
+          />
+        ) : null}
+        <Field label="Expires (optional)" type="datetime-local" value={expires} onInput={setExpires} />
+        <Field label="Reason (optional)" value={reason} onInput={setReason} placeholder="For people" />
+        <div class="row row-end">
+          <button type="button" class="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="button button-primary">
+            Continue
+          </button>
+        </div>
+      </Form>
+    </Dialog>
+  );
+}
+
+const BOOLEAN = [
+  ['yes', 'Granted'],
+  ['no', 'Denied'],
+] as const;
+const NUMBER = [
+  ['number', 'A limit'],
+  ['unlimited', 'Unlimited'],
+] as const;
+
+function grantedValue(kind: Kind, limit: string): boolean | null | Decimal {
+  if (kind === 'number') return new Decimal(limit);
+  return kind === 'unlimited' ? null : kind === 'yes';
+}

@@ -1,0 +1,141 @@
+import { useState } from 'preact/hooks';
+import { saveFile } from '../../api/csv.ts';
+import { apiPath, useOperation } from '../../api/rest.ts';
+import { send } from '../../api/send.ts';
+import { changeQuery, linkTo, usePlace } from '../../app/place.ts';
+import { Screen } from '../../app/screen.tsx';
+import { Choice, Field } from '../../design/fields.tsx';
+import { words } from '../../design/figures.ts';
+import { Failure, Loaded } from '../../design/loaded.tsx';
+import { Card, Facts, Notice } from '../../design/pieces.tsx';
+import { say } from '../../design/toasts.tsx';
+import { StatusBadge } from '../status-badge.tsx';
+import {
+  GROUPS_SAVED,
+  type Question,
+  RANGES,
+  type Range,
+  STEPS,
+  type Step,
+  spanBefore,
+  spanOf,
+  usagePath,
+} from './explored.ts';
+import { Explored } from './explored-usage.tsx';
+import { GroupTotals } from './group-totals.tsx';
+
+export function MeterScreen({ meterKey }: { meterKey: string }) {
+  const meter = useOperation<'meters.retrieve'>(apiPath(['meters', meterKey]));
+  const { range, step, group = '', filter = '', timezone = 'UTC', compare = '' } = usePlace().query;
+  const [nowMs] = useState(Date.now);
+  const chosen = RANGES.find(([one]) => one === range)?.[0] ?? '30-days';
+  const span = spanOf(chosen, nowMs);
+  const every = STEPS.find(([one]) => one === step)?.[0] ?? 'day';
+  const question: Question = { span, step: every, timezone, group, filter };
+  const read = useOperation<'meterUsage.retrieve'>(usagePath(meterKey, question));
+  const before = useOperation<'meterUsage.retrieve'>(
+    compare === '' ? undefined : usagePath(meterKey, { ...question, span: spanBefore(span), group: '' }),
+  );
+  return (
+    <Screen
+      title={meter.data?.name ?? meterKey}
+      above={{ text: 'Meters', link: linkTo(['meters']) }}
+      badges={meter.data ? <StatusBadge status={meter.data.status} /> : null}
+      actions={<CsvButton meterKey={meterKey} question={question} />}
+    >
+      {meter.error && !meter.data ? <Failure error={meter.error} onRetry={meter.reload} /> : null}
+      <Card title="Usage of all customers">
+        <Controls range={chosen} step={every} />
+        <Loaded read={read} lines={8}>
+          {(report) => <Explored report={report} before={compare === '' ? undefined : before.data} />}
+        </Loaded>
+        {before.error ? <Notice tone="bad">{before.error.message}</Notice> : null}
+      </Card>
+      {group === '' ? null : <GroupTotals meterKey={meterKey} question={question} />}
+      {meter.data ? <About meter={meter.data} /> : null}
+    </Screen>
+  );
+}
+
+function Controls({ range, step }: { range: Range; step: Step }) {
+  const { group = '', filter = '', timezone = 'UTC', compare = '' } = usePlace().query;
+  return (
+    <div class="fields">
+      <Choice label="Time" value={range} options={RANGES} onChoose={(one) => changeQuery({ range: one })} />
+      <Choice label="By" value={step} options={STEPS} onChoose={(one) => changeQuery({ step: one })} />
+      <Field
+        label="Group by"
+        value={group}
+        offered={['customerId', 'region']}
+        placeholder="customerId or a property"
+        onInput={(one) => changeQuery({ group: one })}
+      />
+      <Field
+        label="Only where"
+        value={filter}
+        placeholder="region=eu"
+        onInput={(one) => changeQuery({ filter: one })}
+      />
+      <Choice
+        label="Time zone"
+        value={timezone}
+        options={[...new Set(['UTC', ownTimezone(), timezone])].map((one) => [one, one] as const)}
+        onChoose={(one) => changeQuery({ timezone: one })}
+      />
+      <Choice
+        label="Compare"
+        value={compare}
+        options={COMPARISONS}
+        onChoose={(one) => changeQuery({ compare: one })}
+      />
+    </div>
+  );
+}
+
+const COMPARISONS = [
+  ['', 'With nothing'],
+  ['before', 'With the time before'],
+] as const;
+
+function ownTimezone(): string {
+  return Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
+/** All entries, as the API writes them. */
+function CsvButton({ meterKey, question }: { meterKey: string; question: Question }) {
+  const { from, to } = question.span;
+  const save = async () => {
+    const path = usagePath(meterKey, question, GROUPS_SAVED);
+    const { body } = await send({ method: 'GET', path, headers: { Accept: 'text/csv' } });
+    saveFile(`usage-${meterKey}-${from.slice(0, 10)}-${to.slice(0, 10)}.csv`, 'text/csv', String(body));
+  };
+  return (
+    <button
+      type="button"
+      class="button"
+      onClick={() => void save().catch((error: Error) => say(`No file was made. ${error.message}`))}
+    >
+      Download CSV
+    </button>
+  );
+}
+
+interface AboutProps {
+  meter: { id: string; key: string; aggregation: string; unit?: string; property?: string; source: string };
+}
+
+function About({ meter: { id, key, aggregation, unit, property, source } }: AboutProps) {
+  return (
+    <Card title="Meter">
+      <Facts
+        facts={[
+          ['Key', <code>{key}</code>],
+          ['Id', <code>{id}</code>],
+          ['Counts', property === undefined ? words(aggregation) : `${words(aggregation)} of ${property}`],
+          ['Unit', unit ?? '–'],
+          ['Made by', source === 'auto' ? 'the first usage event with its key' : 'the API'],
+        ]}
+      />
+    </Card>
+  );
+}

@@ -1,0 +1,47 @@
+import { useQuery } from '../../api/graphql.ts';
+import { linkTo } from '../../app/place.ts';
+import { Screen } from '../../app/screen.tsx';
+import { count } from '../../design/figures.ts';
+import { Loaded } from '../../design/loaded.tsx';
+import { Card, Figure } from '../../design/pieces.tsx';
+import { AuditTable } from '../audit-card.tsx';
+import { FailedDeliveries } from '../failed-deliveries.tsx';
+import { InstallationFigures } from '../installation-figures.tsx';
+import { NearLimit } from '../near-limit.tsx';
+import { OVERVIEW } from '../queries.ts';
+
+const EVERY_MS = 15_000;
+
+export function OverviewScreen() {
+  const read = useQuery(OVERVIEW, {}, { everyMs: EVERY_MS });
+  const { customers, active, late } = read.data ?? {};
+  return (
+    <Screen title="Overview">
+      <InstallationFigures />
+      <dl class="figures">
+        <Figure
+          name="Customers"
+          value={totalText(customers)}
+          note={<a href={linkTo(['customers'])}>See them</a>}
+        />
+        <Figure name="Active subscriptions" value={totalText(active)} note="in this mode" />
+        <Figure name="Past due" value={totalText(late)} note="subscriptions that were not paid" />
+      </dl>
+      <div class="columns">
+        <NearLimit />
+        <Loaded read={read}>
+          {({ webhookEndpoints }) => <FailedDeliveries endpoints={webhookEndpoints ?? []} />}
+        </Loaded>
+      </div>
+      <Card title="Recent changes">
+        <Loaded read={read} lines={6}>
+          {({ auditLog }) => <AuditTable label="Recent changes" entries={auditLog?.nodes ?? []} />}
+        </Loaded>
+      </Card>
+    </Screen>
+  );
+}
+
+function totalText(total: { totalCount: number | null } | null | undefined): string {
+  return total?.totalCount == null ? '…' : count(total.totalCount);
+}

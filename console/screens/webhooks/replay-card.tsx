@@ -1,0 +1,49 @@
+import { useState } from 'preact/hooks';
+import { askToChange } from '../../api/change.tsx';
+import { apiPath } from '../../api/rest.ts';
+import { Field, Form } from '../../design/fields.tsx';
+import { Card } from '../../design/pieces.tsx';
+import { utc } from '../../design/times.tsx';
+
+const DAY_MS = 86_400_000;
+
+/** Every event of a period again, after a receiver was down. */
+export function ReplayCard({ endpointId }: { endpointId: string }) {
+  const [from, setFrom] = useState(() => fieldText(Date.now() - DAY_MS));
+  const [to, setTo] = useState(() => fieldText(Date.now()));
+  const ask = () => {
+    const [first, last] = [new Date(from), new Date(to)];
+    const body = { from: first.toISOString(), to: last.toISOString(), onlyFailed: true };
+    askToChange({
+      title: 'Replay failed deliveries?',
+      effect: (
+        <p>
+          Every event between {utc(first)} and {utc(last)} whose deliveries to this endpoint failed or were
+          held is sent again.
+        </p>
+      ),
+      verb: 'Replay',
+      request: { method: 'POST', path: apiPath(['webhooks', 'endpoints', endpointId, 'replay']), body },
+      done: 'The events are on their way again.',
+    });
+  };
+  return (
+    <Card title="Replay a period">
+      <Form onSubmit={ask}>
+        <Field label="From" type="datetime-local" value={from} onInput={setFrom} isRequired />
+        <Field label="To" type="datetime-local" value={to} onInput={setTo} isRequired />
+        <div>
+          <button type="submit" class="button">
+            Replay failed and held
+          </button>
+        </div>
+      </Form>
+    </Card>
+  );
+}
+
+/** As such a field has it: in the zone of the browser, without seconds. */
+function fieldText(timeMs: number): string {
+  const local = new Date(timeMs - new Date(timeMs).getTimezoneOffset() * 60_000);
+  return local.toISOString().slice(0, 16);
+}

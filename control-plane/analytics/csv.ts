@@ -1,0 +1,19 @@
+/** RFC 4180: fields by comma, lines by CR LF, quotes where a field needs them. */
+export function csvLine(fields: ReadonlyArray<string | number | boolean>): string {
+  return `${fields.map((field) => quoted(String(field))).join(',')}\r\n`;
+}
+
+/**
+ * A text of a client as a field. A spreadsheet takes a text that begins like this for a formula, quotes or
+ * not, and would run it: an apostrophe in front makes it text. Numbers with a sign stay numbers.
+ */
+export function csvText(text: string): string {
+  return FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
+}
+
+const FORMULA = /^[=+\-@\t\r]/;
+const NUMBER = /^[+-]?\d+(\.\d+)?$/;
+
+function quoted(field: string): string {
+  return /[",\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;
+}

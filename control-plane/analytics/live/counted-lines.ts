@@ -1,0 +1,122 @@
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import { createWakeup } from '../../../infra/platform/wakeup.ts';
+import type { EventLogReader, LogFrame } from '../../../infra/ports/event-log.ts';
+import { decodeFrame } from '../../../schemas/stored/frame.ts';
+import { type LoadedRange, readLoadedEnds, readLoadedRanges } from '../../store/loaded-ranges.ts';
+
+/** Reads the lines of events as they are counted: those that the load has inserted, and not their repeats. */
+export interface CountedLines {
+  /** Resolves once everything that is counted from now on will be read. Throws Transient. */
+  start(): Promise<void>;
+  stop(): void;
+  /** More may be counted. */
+  wake(): void;
+}
+
+export interface CountedLinesDeps {
+  pool: Pool;
+  logReader: EventLogReader;
+  /** Hex. */
+  logId: string;
+  log: Logger;
+  /** An event's line (schemas/stored/event-row.ts), without its end. It is not kept. */
+  onLine(line: Buffer): void;
+  /** An unknown number of events was passed over. */
+  onGap(): void;
+}
+
+/** Without a notification, which may be lost. */
+const POLL_MS = 1_000;
+const READ_BYTES_MAX = 4 * 1024 * 1024;
+/** Of each partition at once. */
+const RANGES_MAX = 64;
+/** More than these behind, and it goes on with what is counted now: a second of the largest load. */
+const BEHIND_EVENTS_MAX = 200_000;
+
+/** Only while it is started; the load knows nothing of it. */
+export function createCountedLines(deps: CountedLinesDeps): CountedLines {
+  const { log } = deps;
+  const wakeup = createWakeup();
+  /** Of the present run. By partition: everything before it was read. */
+  let run: Map<number, number> | undefined;
+
+  async function ends(): Promise<Map<number, number>> {
+    const found = await readLoadedEnds(deps.pool, deps.logId, deps.logReader.partitions);
+    return new Map(found.map(({ partition, hi }) => [partition, hi]));
+  }
+
+  async function follow(positions: Map<number, number>): Promise<void> {
+    while (run === positions) {
+      try {
+        await catchUp(deps, positions, () => run === positions);
+      } catch (err) {
+        // The log may have been trimmed there, or a store is unavailable.
+        log.debug({ err }, 'cannot read what was counted for a live stream');
+        deps.onGap();
+        const now = await ends().catch(() => positions);
+        for (const [partition, hi] of now) positions.set(partition, hi);
+      }
+      await wakeup.wait(POLL_MS);
+    }
+  }
+
+  return {
+    async start() {
+      const positions = await ends();
+      run = positions;
+      void follow(positions);
+    },
+    stop() {
+      run = undefined;
+      wakeup.wake();
+    },
+    wake: () => (run ? wakeup.wake() : undefined),
+  };
+}
+
+async function catchUp(
+  deps: CountedLinesDeps,
+  positions: Map<number, number>,
+  isWanted: () => boolean,
+): Promise<void> {
+  const after = [...positions].map(([partition, hi]) => ({ partition, hi }));
+  const ranges = await readLoadedRanges(deps.pool, deps.logId, { after, limit: RANGES_MAX });
+  const isFarBehind = ranges.reduce((sum, { eventCount }) => sum + eventCount, 0) > BEHIND_EVENTS_MAX;
+  if (isFarBehind) deps.onGap();
+  for (const range of ranges) {
+    if (!isWanted()) return;
+    if (!isFarBehind) await readRange(deps, range);
+    positions.set(range.partition, range.hi);
+  }
+}
+
+async function readRange({ logReader, onLine }: CountedLinesDeps, range: LoadedRange): Promise<void> {
+  const dropped = new Set(range.dropped);
+  let number = 0;
+  let position = range.lo;
+  while (position < range.hi) {
+    const frames = await logReader.read(range.partition, position, READ_BYTES_MAX);
+    if (frames.length === 0) return;
+    for (const frame of frames.filter((one) => one.position < range.hi)) {
+      for (const line of linesOf(frame)) {
+        if (!dropped.has(number)) onLine(line);
+        number += 1;
+      }
+      position = frame.next;
+    }
+  }
+}
+
+const LINE_FEED = 10;
+
+function* linesOf({ bytes, foreign }: LogFrame): Generator<Buffer> {
+  if (foreign !== undefined || bytes.length === 0) return;
+  const { lines } = decodeFrame(bytes);
+  for (let at = 0; at < lines.length; ) {
+    const end = lines.indexOf(LINE_FEED, at);
+    if (end < 0) return;
+    yield lines.subarray(at, end);
+    at = end + 1;
+  }
+}
