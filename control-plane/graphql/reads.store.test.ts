@@ -1,9 +1,7 @@
-import { type GraphQLObjectType, getNamedType, isLeafType } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import type { OperationId } from '../../schemas/routes.ts';
 import { numberIn, usageOfThisFile } from '../usage/usage-under-test.ts';
-import { graphqlSchema } from './graphql-schema.ts';
-import { ask, dataOf } from './graphql-under-test.ts';
+import { ask, dataOf, expectSame, members } from './graphql-under-test.ts';
 import { makeTenant } from './tenant-under-test.ts';
 
 /*
@@ -20,29 +18,6 @@ await api.request('customers.update', {
   params: { customerId: own.customerId },
   body: '{"metadata":{"exact":123456789.000000000001}}',
 });
-
-/** All values of an object of the REST API, without what it leads to. */
-function members(type: string): string {
-  const fields = Object.values((graphqlSchema().getType(type) as GraphQLObjectType).getFields());
-  const shown = fields.flatMap((field) => {
-    if (field.extensions.isMember !== true) return [];
-    const named = getNamedType(field.type);
-    return isLeafType(named) ? [field.name] : [`${field.name} { ${members(named.name)} }`];
-  });
-  return shown.join(' ');
-}
-
-/** An object of the REST API as GraphQL shows it: decimals as text, and null for what is not there. */
-function expectSame(graph: unknown, rest: unknown): void {
-  if (Array.isArray(graph)) {
-    expect(graph).toHaveLength((rest as unknown[]).length);
-    for (const [at, one] of graph.entries()) expectSame(one, (rest as unknown[])[at]);
-  } else if (typeof graph === 'object' && graph !== null) {
-    for (const [name, value] of Object.entries(graph))
-      expectSame(value, (rest as Record<string, unknown>)[name]);
-  } else if (typeof graph === 'string' && typeof rest === 'number') expect(Number(graph)).toBe(rest);
-  else expect(graph ?? undefined).toEqual(rest ?? undefined);
-}
 
 interface Held {
   id: string;
