@@ -4,6 +4,7 @@ import { BREAKDOWN_WINDOWS } from '../../schemas/resources/usage.ts';
 import { type MeterRow, meterList } from '../store/meters.ts';
 import type { PlacedRow } from '../store/read-slice.ts';
 import { cursorAfter } from '../usage/event-page.ts';
+import { timeOf } from '../usage/time-of.ts';
 import { connectionType, costOfList, pageArgs, pageOf, sliceOf } from './connections.ts';
 import type { GraphqlContext } from './graphql-context.ts';
 import { enumOf } from './resource-fields.ts';
@@ -138,6 +139,5 @@ async function eventsOf(
 /** Of which time and how fresh a counter is to be. Throws Rejected. */
 function wishOf({ nowMs }: GraphqlContext, args: { at?: string | null | undefined; consistency?: unknown }) {
   const { at, consistency } = checkedQuery('usage.retrieve', args as object);
-  const atMs = (at === undefined ? undefined : timestampMs(at)) ?? nowMs;
-  return { atMs, consistency: consistency as 'strong' | 'eventual' | undefined };
+  return { atMs: timeOf(at, nowMs), consistency: consistency as 'strong' | 'eventual' | undefined };
 }

@@ -1,5 +1,5 @@
 import { exactNumber } from '../../schemas/primitives/exact-json.ts';
-import { timestampMs, timestampText } from '../../schemas/primitives/timestamp.ts';
+import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import type { UsageCounter } from '../../schemas/resources/usage.ts';
 import type { MeterRow } from '../store/meters.ts';
 import type { Metering } from './metering.ts';
@@ -31,9 +31,4 @@ export function shownCounter(
 
 export function unitOf({ unit }: MeterRow): { unit?: string } {
   return unit === null ? {} : { unit };
-}
-
-/** Its format was checked with the query. */
-export function timeOf(at: string | undefined, nowMs: number): number {
-  return (at === undefined ? undefined : timestampMs(at)) ?? nowMs;
 }
