@@ -10,7 +10,7 @@ import { browserOfThisFile, openPage } from './browser.ts';
 const api = await apiOfThisFile();
 const browser = await browserOfThisFile();
 
-it('runs a query with a key, loads nothing from elsewhere, and keeps the key for the session alone', async () => {
+it('runs a query with a key that is kept for the session, and loads nothing from elsewhere', async () => {
   const { page, context, faults } = await openPage(browser, { origin: api.origin });
   await page.goto(`${api.origin}/graphql`);
   await page.getByLabel('API key').fill(api.keys.live.secret);
