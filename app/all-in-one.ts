@@ -103,7 +103,7 @@ async function supervise(config: Config, log: Logger, { keeper, stopping }: Supe
   const supervisor = startSupervisor({
     children: CHILDREN,
     log,
-    onReady: (messages) => process.stdout.write(`Metergate ready on ${servedUrl(config, messages)}\n`),
+    onReady: (messages) => process.stdout.write(readyLines(servedUrl(config, messages), config)),
   });
   const stop = (reason: string): void => {
     if (stopping.begin()) log.info({ reason }, 'stops');
@@ -126,6 +126,13 @@ async function stopLeftPostgres({ postgres }: DataDir, log: Logger, leftMs: numb
   } catch (err) {
     log.error({ err }, 'Postgres could not be stopped');
   }
+}
+
+/** For people: what to open in a browser. */
+function readyLines(url: string, { seedDemo }: Config): string {
+  const pages = [`  console  ${url}/console`];
+  if (seedDemo === 'true') pages.push(`  pricing page of the demo  ${url}/demo/pricing`);
+  return `Metergate ready on ${url}\n${pages.join('\n')}\n`;
 }
 
 /** PORT may be 0; the data plane reports which one it took. */

@@ -12,12 +12,14 @@ import { createMetrics } from '../infra/platform/metrics.ts';
 import { createOperatorAccess } from '../infra/platform/operator-access.ts';
 import { identityOf } from '../infra/platform/process-identity.ts';
 import { acquireLock } from '../infra/platform/process-lock.ts';
+import { publicUrl } from '../infra/platform/public-url.ts';
 import { retryUntilAvailable } from '../infra/platform/retry-until-available.ts';
 import { systemClock } from '../infra/ports/clock.ts';
 import { createListener } from '../infra/postgres/listen.ts';
 import { openSegmentLogReader } from '../infra/segment-log/reader.ts';
 import type { DistributedStores } from './config/distributed-stores-config.ts';
-import { readDemoKey } from './demo-workspace.ts';
+import { startDemoData } from './demo/demo-data.ts';
+import { readDemoKey } from './demo/demo-workspace.ts';
 import { prepareInstallation } from './prepare-installation.ts';
 import { rejectLostCluster, rejectOtherDatabase } from './reject-lost-database.ts';
 import { type ControlServer, createControlServer } from './roles/control-server.ts';
@@ -25,7 +27,7 @@ import { openDelivery } from './roles/open-delivery.ts';
 import { type LoadDeps, openLoad } from './roles/open-load.ts';
 import { openWarehouse } from './roles/open-warehouse.ts';
 import { openRelational, type Relational } from './roles/relational.ts';
-import { type RoleContext, runRole } from './roles/role-process.ts';
+import { onAllReady, type RoleContext, runRole } from './roles/role-process.ts';
 
 await runRole('control', async (context) => {
   const { config, closer, log } = context;
@@ -119,7 +121,17 @@ async function serve(side: ControlSide): Promise<void> {
   const { internalToken: token } = secrets;
   const { eventsRetentionDays } = config;
   server.serve(serveKeyExport({ pool, warehouse, token, log, eventsRetentionDays }, controlPlane.listener));
+  fillDemo(side);
   await load.start();
+}
+
+/** Once the data plane serves, too: it is filled through the public port. */
+function fillDemo({ config, paths, closer, log, relational: { pool } }: ControlSide): void {
+  if (config.seedDemo !== 'true') return;
+  const { webhookTargets } = config;
+  const demo = startDemoData({ pool, log, file: paths.demoKeys, webhookTargets });
+  closer.add('demo data', { drain: () => demo.close() });
+  onAllReady(({ ingest }) => demo.served(publicUrl({ ...config, port: ingest?.port ?? config.port })));
 }
 
 type OpenedLog = Pick<LoadDeps, 'logReader' | 'deadLetters'> & Partial<Pick<KafkaLog, 'keepsMs'>>;

@@ -8,8 +8,8 @@ import {
 } from '../domain/secrets.ts';
 import type { DataDir } from '../infra/platform/data-dir.ts';
 import { publicUrl } from '../infra/platform/public-url.ts';
-import type { Config } from './config/config.ts';
-import { demoGreeting, ensureDemoWorkspace } from './demo-workspace.ts';
+import type { Config, SeedDemo } from './config/config.ts';
+import { demoGreeting, ensureDemoWorkspace } from './demo/demo-workspace.ts';
 
 export interface Installed {
   config: Config;
@@ -23,12 +23,13 @@ export interface Installed {
  */
 export async function prepareInstallation(
   { config, paths, pool }: Installed,
-  { seedDemo }: { seedDemo: boolean },
+  { seedDemo }: { seedDemo: SeedDemo },
 ): Promise<DerivedSecrets> {
   const secrets = await openSecrets({ config, paths, pool });
   await ensureIdentityKey(pool);
-  if (seedDemo) {
-    const keys = await ensureDemoWorkspace({ pool, pepper: secrets.keyPepper, file: paths.demoKeys });
+  if (seedDemo !== 'false') {
+    const demo = { pool, pepper: secrets.keyPepper, file: paths.demoKeys, withData: seedDemo === 'true' };
+    const keys = await ensureDemoWorkspace(demo);
     // Plain stdout, never the logger: what is logged is kept and shipped.
     if (keys) process.stdout.write(demoGreeting(keys, publicUrl(config), paths.demoKeys));
   }

@@ -19,6 +19,7 @@ import { testFolder } from '../tests/support/test-folder.ts';
 const START = fileURLToPath(new URL('./start.mjs', import.meta.url));
 const SETPRIV = '/usr/bin/setpriv';
 const isRoot = process.getuid?.() === 0;
+const DEFAULTS = { PORT: '0', SEED_DEMO: 'keys' };
 const WITHIN = { timeout: 60_000, interval: 20 };
 
 interface Run {
@@ -31,7 +32,7 @@ interface Run {
 /** The very process of `npm start`; ended by force with the test, if it still runs. */
 function start(dataDir: string, env: NodeJS.ProcessEnv = {}): Run {
   const child = spawn(process.execPath, [START], {
-    env: { ...process.env, npm_lifecycle_event: '', PORT: '0', DATA_DIR: dataDir, ...env },
+    env: { ...process.env, npm_lifecycle_event: '', ...DEFAULTS, DATA_DIR: dataDir, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output = { stdout: '', stderr: '' };
@@ -95,7 +96,7 @@ test('after kill -9 of the whole the next start is ready, and makes the demo lef
   const dataDir = join(testFolder(), 'data');
   const first = start(dataDir, { SEED_DEMO: 'false' });
   await ready(first);
-  expect(first.stdout()).toMatch(/^Metergate ready on [^\n]+\n$/);
+  expect(first.stdout()).toMatch(/^Metergate ready on (\S+)\n {2}console {2}\1\/console\n$/);
   expect(readdirSync(dataDir)).not.toContain('demo-keys.json');
   signal(first.child.pid ?? 0, 'SIGKILL');
   const second = start(dataDir);

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { Logger } from 'pino';
 import { EXIT, isFinal } from '../infra/platform/exit-code.ts';
-import type { ReadyMessage } from './roles/role-process.ts';
+import type { AllReadyMessage, ReadyMessage } from './roles/role-process.ts';
 
 /** A process of ours: it sends a {@link ReadyMessage}, drains on SIGTERM and ends when its channel closes. */
 export interface ChildSpec {
@@ -25,6 +25,8 @@ export interface ChildEvents {
 }
 
 export interface SupervisedChild {
+  /** Sends it a message, if it runs. */
+  notify(message: AllReadyMessage): void;
   /** Resolves when it has ended, by force after `stopTimeoutMs`. */
   stop(): Promise<void>;
   /** SIGKILL at once. */
@@ -95,7 +97,12 @@ export function superviseChild(spec: ChildSpec, { log, onReady, onGivenUp }: Chi
   }
 
   run();
-  return { stop, force: () => void running?.kill('SIGKILL') };
+  return { notify: (message) => send(running, message), stop, force: () => void running?.kill('SIGKILL') };
+}
+
+/** One that has just ended is started again, and notified again. */
+function send(child: ChildProcess | undefined, message: AllReadyMessage): void {
+  if (child?.connected) child.send(message, () => undefined);
 }
 
 function isReady(message: unknown): message is ReadyMessage {

@@ -60,6 +60,19 @@ test('it is ready once, when every child is, with what each reported', async () 
   expect(messages.get('early')).toEqual({ type: 'ready', port: 7 });
 });
 
+/** Red when they are notified once: one that was started again waits for what it needs to know. */
+test('each time that all are ready, every child is notified of what each reported', async () => {
+  const { child, pids } = programs();
+  const reports = `process.on('message', ({ type, ready }) => write([type, ready.b.port].join(':')));`;
+  const { onReady } = supervise([child('a', reports, READY), child('b', READY)]);
+  await vi.waitFor(() => expect(pids('a all-ready:7')).toHaveLength(1), WITHIN);
+  const [first = 0] = pids('a started');
+  signal(first, 'SIGKILL');
+  await vi.waitFor(() => expect(pids('a all-ready:7')).toHaveLength(2), WITHIN);
+  expect(pids('a all-ready:7')).toEqual([first, pids('a started')[1]]);
+  expect(onReady).toHaveBeenCalledOnce();
+});
+
 /** Red when a dead child is left dead, and when ready is announced again. */
 test('a killed child is started again at once, and the other one is left alone', async () => {
   const { child, pids } = programs();

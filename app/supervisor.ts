@@ -36,7 +36,10 @@ export function startSupervisor({ children, log, onReady }: SupervisorOptions): 
       log,
       onReady: (message) => {
         messages.set(spec.name, message);
-        if (announced || messages.size < children.length) return;
+        if (messages.size < children.length) return;
+        for (const child of supervised)
+          child.notify({ type: 'all-ready', ready: Object.fromEntries(messages) });
+        if (announced) return;
         announced = true;
         onReady(messages);
       },

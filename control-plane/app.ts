@@ -54,12 +54,11 @@ import { createServicePages } from './routes/service.ts';
 import { simulationHandlers } from './routes/simulations.ts';
 import { subscriptionHandlers } from './routes/subscriptions.ts';
 import { createUsageHandlers } from './routes/usage.ts';
-import { usageLevelHandlers } from './routes/usage-levels.ts';
-import { createUsageLiveHandlers } from './routes/usage-live.ts';
 import { webhookDeliveryHandlers } from './routes/webhook-deliveries.ts';
 import { createWebhookHandlers } from './routes/webhooks.ts';
 import { workspaceHandlers } from './routes/workspace.ts';
 import type { Freshness } from './usage/freshness.ts';
+import { createReadLong } from './usage/long-reads.ts';
 import { createWidgetPages } from './widget/widget-pages.ts';
 
 export interface AppDeps {
@@ -106,37 +105,10 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListe
   const checkEntitlements = createCheckEntitlements({ warehouse, freshness, customerGrantsReads });
   const checks = createCachedChecks({ ...deps.entitlementCache, customerGrantsReads, checkEntitlements });
   const takeRequest = createRateLimit(clock, rateLimits);
-  const reading = { ...deps, customerGrantsReads, checks, readiness };
+  const reads = { customerGrantsReads, checks };
+  const handlers = createHandlers(deps, reads, webhookTargets);
   const operations = createOperations({
-    handlers: withGraphql(reading, {
-      ...customerHandlers,
-      ...createCustomerTokenHandlers(secrets),
-      ...creditHandlers,
-      ...overrideHandlers,
-      ...budgetHandlers,
-      ...productHandlers,
-      ...planHandlers,
-      ...featureHandlers,
-      ...addonHandlers,
-      ...meterHandlers,
-      ...createIntegrationHandlers(secrets),
-      ...createProcessorWebhookHandlers({ ...secrets, metrics: createProcessorMetrics(metrics) }),
-      ...processorEventHandlers,
-      ...funnelHandlers,
-      ...createPricingHandlers(),
-      ...createWebhookHandlers({ sealingKey: secrets.sealingKey, privateTargets: webhookTargets }),
-      ...webhookDeliveryHandlers,
-      ...createApiKeyHandlers(secrets),
-      ...workspaceHandlers,
-      ...auditLogHandlers,
-      ...subscriptionHandlers,
-      ...createEntitlementHandlers({ customerGrantsReads, checks }),
-      ...createUsageHandlers({ warehouse, freshness }),
-      ...createCostHandlers({ warehouse, freshness, customerGrantsReads }),
-      ...simulationHandlers,
-      ...usageLevelHandlers,
-      ...createUsageLiveHandlers(deps),
-    }),
+    handlers: withGraphql({ ...deps, ...reads, readiness }, handlers),
     pages: {
       ...createServicePages({ readiness, metrics, access }),
       ...createGraphiqlPages(),
@@ -157,4 +129,38 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListe
   for (const middleware of mountRoutes(operations)) app.use(middleware);
   const responses = cachedEntitlementResponses(checks);
   return createCheckFastPath({ ...deps, responses, takeRequest, metrics: httpMetrics }, app.callback());
+}
+
+type Reads = Parameters<typeof createEntitlementHandlers>[0];
+
+/** Those of all operations with a key. */
+function createHandlers(deps: AppDeps, reads: Reads, webhookTargets: PrivateTargets) {
+  const reading = { ...deps, ...reads, readLong: createReadLong() };
+  return {
+    ...customerHandlers,
+    ...createCustomerTokenHandlers(deps.secrets),
+    ...creditHandlers,
+    ...overrideHandlers,
+    ...budgetHandlers,
+    ...productHandlers,
+    ...planHandlers,
+    ...featureHandlers,
+    ...addonHandlers,
+    ...meterHandlers,
+    ...createIntegrationHandlers(deps.secrets),
+    ...createProcessorWebhookHandlers({ ...deps.secrets, metrics: createProcessorMetrics(deps.metrics) }),
+    ...processorEventHandlers,
+    ...funnelHandlers,
+    ...createPricingHandlers(),
+    ...createWebhookHandlers({ sealingKey: deps.secrets.sealingKey, privateTargets: webhookTargets }),
+    ...webhookDeliveryHandlers,
+    ...createApiKeyHandlers(deps.secrets),
+    ...workspaceHandlers,
+    ...auditLogHandlers,
+    ...subscriptionHandlers,
+    ...createEntitlementHandlers(reads),
+    ...createUsageHandlers(reading),
+    ...createCostHandlers(reading),
+    ...simulationHandlers,
+  };
 }

@@ -193,3 +193,29 @@ test.runIf(process.platform === 'linux')('of many that start on a fresh clone on
   expect(output.match(/^Building/gm)).toHaveLength(1);
   expect(output.match(/^Waiting/gm)).toHaveLength(2);
 });
+
+/** Red when the bundle is no part of the build, or its sources none of what decides about one. */
+test('the console is bundled with the product, and again when one of its files is another', async () => {
+  const tree = makeTree();
+  tree.write('console/page.html', '<link rel="stylesheet" href="{style}"><script src="{script}"></script>');
+  tree.write('console/app/main.tsx', `import './one.css';\n${printing('first')}`);
+  tree.write('console/app/one.css', 'p { color: red; }');
+  expect(await tree.start()).toMatchObject({ code: 0 });
+  const [style, script] = namedFiles(tree);
+  expect(tree.read(`dist${style}`)).toContain('red');
+  expect(tree.read(`dist${script}`)).toContain('first');
+  expect(existsSync(tree.path(`dist${script}.br`))).toBe(true);
+  tree.write('console/app/main.tsx', `import './one.css';\n${printing('second')}`);
+  expect(await tree.start()).toMatchObject({ code: 0 });
+  const [sameStyle, otherScript] = namedFiles(tree);
+  expect(sameStyle).toBe(style);
+  expect(tree.read(`dist${otherScript}`)).toContain('second');
+  // A test of it is no reason for a build.
+  tree.write('console/app/main.test.ts', printing('test'));
+  expect(await tree.start()).toMatchObject({ code: 0, stderr: '' });
+});
+
+/** By their paths, as the built page has them. */
+function namedFiles({ read }: Tree): string[] {
+  return [...read('dist/console/page.html').matchAll(/"(\/console\/[^"]+)"/g)].map(([, path = '']) => path);
+}

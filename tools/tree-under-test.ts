@@ -27,7 +27,7 @@ const LOCK = [
 const FAILURES = ['schemas/failures.ts', 'schemas/error-codes.ts'];
 const MEANS = ['tools/tsconfig.build.json', 'tsconfig.json', ...LOCK, ...FAILURES];
 /** Real ones; their own imports are found next to them. */
-const TOOLS = ['typescript', 'assemblyscript', '@types', 'fs-native-extensions'];
+const TOOLS = ['typescript', 'assemblyscript', 'esbuild', '@types', 'fs-native-extensions'];
 const PACKAGES = { 'node_modules/koa': { version: '3.0.0', integrity: 'sha512-first' } };
 
 /** In place of npm: it counts its calls, and leaves what npm leaves. */

@@ -22,7 +22,7 @@ describe('toConfig', () => {
       metricsHost: '127.0.0.1',
       dataDir: resolve('data'),
       logLevel: 'info',
-      seedDemo: true,
+      seedDemo: 'true',
       webhookTargets: 'loopback',
       warehouseRebuild: false,
       ingest: {
@@ -80,6 +80,7 @@ describe('toConfig', () => {
     ['PORT', '8e3'],
     ['LOG_LEVEL', 'loud'],
     ['SEED_DEMO', 'no'],
+    ['SEED_DEMO', 'data'],
     ['WEBHOOK_ALLOW_PRIVATE', '1'],
     ['DATABASE_URL', 'mysql://localhost/x'],
     ['CONTROL_PLANE_URL', 'control-plane:8080'],

@@ -22,7 +22,7 @@ export const VARIABLES = [
   'PORT', //                     the public port; 8080; 0 takes a free one
   'DATA_DIR', //                 everything that is kept; ./data
   'LOG_LEVEL', //                of pino: trace, debug, info, warn, error, fatal; info
-  'SEED_DEMO', //                false: no demo workspace at the first start; true
+  'SEED_DEMO', //                the demo workspace of the first start: true, keys (without data) or false
   'WEBHOOK_ALLOW_PRIVATE', //    webhooks may go to http and private addresses: true, false or loopback
   'DATABASE_URL', //             a Postgres in place of the embedded one
   'CLICKHOUSE_URL', //           a ClickHouse server in place of the embedded one
@@ -44,13 +44,16 @@ export const VARIABLES = [
   'LOAD_LINGER_MS', //           how long the aggregator collects under load before it inserts; 500
 ] as const;
 
+/** `true`: with data; `keys`: the workspace alone. */
+export type SeedDemo = 'true' | 'keys' | 'false';
+
 export interface Config extends OperatorPages {
   host: string;
   port: number;
   /** Absolute. */
   dataDir: string;
   logLevel: string;
-  seedDemo: boolean;
+  seedDemo: SeedDemo;
   webhookTargets: PrivateTargets;
   /** For one start: what is missing in the warehouse is put there again from the log. */
   warehouseRebuild: boolean;
@@ -108,7 +111,7 @@ export function toConfig(env: Env): Config {
     ...readOperatorPages(read, { port, isHost }),
     dataDir: resolve(env.DATA_DIR ?? './data'),
     logLevel: read.matching('LOG_LEVEL', 'info', (text) => LOG_LEVELS.includes(text), LOG_LEVELS.join(', ')),
-    seedDemo: read.boolean('SEED_DEMO', true),
+    seedDemo: readSeedDemo(read),
     webhookTargets: readWebhookTargets(read, host),
     warehouseRebuild: read.boolean('WAREHOUSE_REBUILD', false),
     ...readStores(env, read),
@@ -202,6 +205,11 @@ function readCluster(env: Env, read: EnvReader<Variable>): string | undefined {
     isName,
     'the name of a cluster: letters, digits, _ and -',
   );
+}
+
+function readSeedDemo(read: EnvReader<Variable>): SeedDemo {
+  const known = (text: string) => ['true', 'keys', 'false'].includes(text);
+  return read.matching('SEED_DEMO', 'true', known, 'true, keys or false') as SeedDemo;
 }
 
 /** `loopback` is for developing: where others reach the server, it means nothing private at all. */

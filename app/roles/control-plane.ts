@@ -26,7 +26,7 @@ await runRole('control-plane', async (context) => {
   // No folder is the right one for the keys of a demo. `npm run admin -- workspace create` prints them.
   const secrets = await prepareInstallation(
     { config, paths: dataDirAt(config.dataDir), pool },
-    { seedDemo: false },
+    { seedDemo: 'false' },
   );
   const { warehouse, stamps } = await openRoleWarehouse(role, { waits: false });
   // It serves everything else until ClickHouse is available.

@@ -25,6 +25,23 @@ export interface ReadyMessage {
   port?: number;
 }
 
+/** From the supervisor, each time that one becomes ready and all have been: what each reported last. */
+export interface AllReadyMessage {
+  type: 'all-ready';
+  ready: Record<string, ReadyMessage>;
+}
+
+/** Without a supervisor it is never called. */
+export function onAllReady(listener: (ready: AllReadyMessage['ready']) => void): void {
+  process.on('message', (message) => {
+    if (isAllReady(message)) listener(message.ready);
+  });
+}
+
+function isAllReady(message: unknown): message is AllReadyMessage {
+  return typeof message === 'object' && message !== null && 'type' in message && message.type === 'all-ready';
+}
+
 /**
  * Runs a role as this process: configuration, signals and exit codes are here, everything else is in
  * `start`. The process ends by SIGTERM or SIGINT (drained, 0), when the supervisor's channel closes

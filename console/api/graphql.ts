@@ -17,7 +17,10 @@ interface GraphqlBody<T> {
 /** Status of an error that left the rest of a result whole. */
 const PARTLY = 200;
 
-/** Reads by GraphQL; undefined as a query reads nothing yet. What the key may not see is null, and `error` then says what. */
+/**
+ * Reads by GraphQL; undefined as a query reads nothing yet. What the key may not see is null, and `error`
+ * then says what.
+ */
 export function useQuery<T, V extends Record<string, unknown>>(
   query: GraphqlQuery<T, V> | undefined,
   variables: V,

@@ -12,7 +12,7 @@ export interface Place {
 
 type Query = Record<string, string | undefined>;
 
-export function placeOf(fragment: string): Place {
+function placeOf(fragment: string): Place {
   if (!fragment.startsWith('#/')) return { path: [], query: {} };
   const [path = '', query = ''] = fragment.slice(2).split('?');
   return {
@@ -41,10 +41,6 @@ window.addEventListener('hashchange', () => place.set(placeOf(location.hash)));
 
 export function usePlace(): Place {
   return useStore(place);
-}
-
-export function goTo(path: readonly string[], query?: Query): void {
-  location.hash = linkTo(path, query);
 }
 
 /** Changes parameters of the place where the reader is, without a step to go back to. */

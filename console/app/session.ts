@@ -33,10 +33,6 @@ export function currentKey(): string | undefined {
   return keys[mode];
 }
 
-export function currentMode(): Mode {
-  return session.get().mode;
-}
-
 export function keepKey(mode: Mode, key: string): void {
   change({ keys: { ...session.get().keys, [mode]: key }, mode });
 }

@@ -44,8 +44,11 @@ function Frame({ mode, other }: { mode: Mode; other: Mode }) {
   }, [shown]);
   return (
     <div class="frame">
+      <button type="button" class="button skip" onClick={() => main.current?.focus()}>
+        Skip to the content
+      </button>
       <Band mode={mode} other={other} isMenuOpen={isMenuOpen} onMenu={() => setMenuOpen(!isMenuOpen)} />
-      <Side current={name} isOpen={isMenuOpen} />
+      <Side current={name} isOpen={isMenuOpen} onClose={() => setMenuOpen(false)} />
       <main ref={main} tabIndex={-1}>
         {screen ? <screen.Show key={shown} path={rest} /> : <NoScreen />}
       </main>
@@ -81,14 +84,24 @@ function Band({ mode, other, isMenuOpen, onMenu }: BandProps) {
   );
 }
 
-function Side({ current, isOpen }: { current: string; isOpen: boolean }) {
+interface SideProps {
+  current: string;
+  isOpen: boolean;
+  onClose: () => void;
+}
+
+function Side({ current, isOpen, onClose }: SideProps) {
   const theme = useTheme();
   const signOut = () => {
     forgetReads();
     forgetKey();
   };
   return (
-    <nav class={isOpen ? 'side side-open' : 'side'} aria-label="Screens">
+    <nav
+      class={isOpen ? 'side side-open' : 'side'}
+      aria-label="Screens"
+      onKeyDown={(event) => event.key === 'Escape' && onClose()}
+    >
       <a class="brand" href={linkTo([])}>
         <Icon name="brand" size={20} />
         Metergate

@@ -9,7 +9,7 @@ import { keepKey, linkedKey, type Mode } from './session.ts';
 const NEEDED = 'It needs a secret key: one that begins with sk_live_ or sk_test_.';
 
 /** Why a text cannot be the key of the console; undefined when it may be one. */
-export function faultOfKey(text: string): string | undefined {
+function faultOfKey(text: string): string | undefined {
   if (text === '') return `Enter a key. ${NEEDED}`;
   if (/^pk_/.test(text)) {
     return `This is a publishable key, which pages of your customers use; the console cannot. ${NEEDED}`;

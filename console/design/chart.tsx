@@ -84,7 +84,7 @@ function optionsFor(element: HTMLElement, { series, boundsMs, isLine }: Drawn): 
       y: { range: (_, __, most) => [0, most > 0 ? most * 1.08 : 1] },
     },
     axes: [
-      { ...axis, values: (_, splits) => splits.map(dateText) },
+      { ...axis, size: 32, values: (_, splits) => splits.map(dateText) },
       { ...axis, size: 56, values: (_, values) => values.map(short) },
     ],
     series: [

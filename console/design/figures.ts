@@ -33,11 +33,6 @@ export function money(text: string | number, currency: string): string {
   return new Intl.NumberFormat('en', fine).format(text as unknown as number);
 }
 
-/** `a`, `a and b`, `a, b and c`. */
-export function listed(words: readonly string[]): string {
-  return new Intl.ListFormat('en').format(words);
-}
-
 /** `1 event`, `2 events`. */
 export function counted(value: number, one: string, more = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : more}`;

@@ -1,6 +1,6 @@
 import { linkTo } from '../app/place.ts';
 import { count } from '../design/figures.ts';
-import { Badge, Card } from '../design/pieces.tsx';
+import { Badge } from '../design/pieces.tsx';
 import { type Column, Table } from '../design/table.tsx';
 import type { EndpointSummary } from './queries.ts';
 
@@ -8,9 +8,7 @@ import type { EndpointSummary } from './queries.ts';
 export function FailedDeliveries({ endpoints }: { endpoints: readonly EndpointSummary[] }) {
   const failing = [...endpoints].sort((one, other) => failedOf(other) - failedOf(one));
   return (
-    <Card title="Webhook endpoints">
-      <Table label="Webhook endpoints" columns={COLUMNS} rows={failing} empty="There is no endpoint yet." />
-    </Card>
+    <Table label="Webhook endpoints" columns={COLUMNS} rows={failing} empty="There is no endpoint yet." />
   );
 }
 

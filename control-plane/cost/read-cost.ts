@@ -10,7 +10,7 @@ import { type PricedUsageRead, readByBound, readByValue, readTotals } from '../s
 import { findPaying, listPaying, type PayingSubscription } from '../store/subscription-terms.ts';
 import { readConsistently } from '../usage/consistency.ts';
 import type { Freshness } from '../usage/freshness.ts';
-import { createReadLong, type ReadLong } from '../usage/long-reads.ts';
+import type { ReadLong } from '../usage/long-reads.ts';
 import type { ReadTime } from '../usage/read-time.ts';
 import { rateSpans, shownLine, shownTotals, totalsOf } from './cost-lines.ts';
 import { type CostSpan, costSpans, readPriceCatalogue } from './cost-span.ts';
@@ -22,6 +22,8 @@ export interface CostDeps {
   warehouse: Warehouse;
   freshness: Freshness;
   customerGrantsReads: CustomerGrantsReads;
+  /** One for all long reads of the process. */
+  readLong: ReadLong;
 }
 
 /** Which time, and how. */
@@ -42,9 +44,8 @@ const EVENTS_MS = 15_000;
  * it. Throws Rejected for too many subscriptions or lines, and Transient.
  */
 export function createReadCost(deps: CostDeps) {
-  const readLong = createReadLong();
   const read = (context: RequestContext, wish: CostWish, rows: PayingSubscription[]) =>
-    readOf({ ...deps, readLong }, context, { ...wish, rows });
+    readOf(deps, context, { ...wish, rows });
   return {
     async ofCustomer(context: RequestContext, customerId: string, wish: CostWish) {
       const { db, environment } = context;
@@ -64,7 +65,7 @@ export function createReadCost(deps: CostDeps) {
 }
 
 async function readOf(
-  { warehouse, freshness, customerGrantsReads, readLong }: CostDeps & { readLong: ReadLong },
+  { warehouse, freshness, customerGrantsReads, readLong }: CostDeps,
   context: RequestContext,
   { rows, span, consistency, time }: CostWish & { rows: PayingSubscription[] },
 ) {

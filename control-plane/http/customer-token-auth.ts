@@ -69,5 +69,5 @@ const ENDED =
   'The customer of this token is archived, or the API key that created it is no longer valid. ' +
   'Create a new token, on your server.';
 const NOT_THIS_OPERATION =
-  'A customer token may only read the entitlements, usage counters and pricing of its customer.';
+  'A customer token may only read the entitlements, usage counters, cost and pricing of its customer.';
 const NOT_THIS_CUSTOMER = `A customer token may only read its own customer: \`${OWN_CUSTOMER}\`.`;

@@ -50,9 +50,14 @@ function reportRejection(ctx: Context, rejections: RejectionLog): void {
 export function reject(ctx: Context, rejection: Rejection): void {
   ctx.state.rejectedCode = rejection.code;
   ctx.status = ERROR_STATUS[rejection.code];
-  if (ctx.status === 503) ctx.set('Retry-After', '1');
+  if (isForLater(ctx)) ctx.set('Retry-After', '1');
   ctx.set('Content-Type', 'application/json');
   ctx.body = errorBody(rejection, String(ctx.state.requestId));
+}
+
+/** Without a time of its own. */
+function isForLater({ status, response }: Context): boolean {
+  return (status === 503 || status === 429) && !response.get('Retry-After');
 }
 
 function rejectionFor(error: unknown, onUnexpected: (error: unknown) => void): Rejection {

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { SIMULATIONS_KEPT_MAX } from '../../schemas/resources/simulations.ts';
 import { expectRejection, newCustomer } from '../api-under-test.ts';
 import { isoText, usageOfThisFile } from '../usage/usage-under-test.ts';
 
@@ -171,6 +172,17 @@ describe('a simulation that cannot be made', () => {
     const unknown = { ...calls(1), meterKey: 'none' };
     await reject({ prices: [unknown], all: true }, 'meter_not_found', 'prices.0.meterKey');
     const none = await api.request('simulations.retrieve', { params: { simulationId: 'sim_none' } });
+    await api.pool.query(
+      `INSERT INTO simulations (environment, id, status, offer, starts_at, ends_at, customers, worked_at,
+                                created_at)
+       SELECT environment, id || n, status, offer, starts_at, ends_at, customers, worked_at, created_at
+         FROM simulations, generate_series(1, $1) AS n WHERE status = 'completed'`,
+      [SIMULATIONS_KEPT_MAX],
+    );
+    const body = { ...SPAN, planId: small.id, all: true };
+    const tooMany = await api.request('simulations.create', { body });
+    expectRejection(tooMany, 'rate_limited');
+    expect(tooMany.headers['retry-after']).toBe('1');
     expectRejection(none, 'not_found', 'simulationId');
   });
 });

@@ -123,7 +123,7 @@ async function requireRoom({ db, environment }: RequestContext): Promise<void> {
     open < SIMULATIONS_OPEN_MAX
       ? `There are ${kept} simulations already. The oldest is removed after some days.`
       : `${open} simulations are not finished. Request another one when one of them is.`;
-  throw new Rejected('overloaded', message);
+  throw new Rejected('rate_limited', message);
 }
 
 function notFound(id: string): Rejected {

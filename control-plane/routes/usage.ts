@@ -14,7 +14,7 @@ import {
 } from '../usage/customer-meter.ts';
 import { eventPage, placeOf } from '../usage/event-page.ts';
 import type { Freshness } from '../usage/freshness.ts';
-import { createReadLong } from '../usage/long-reads.ts';
+import type { ReadLong } from '../usage/long-reads.ts';
 import type { Metering } from '../usage/metering.ts';
 import { beginReadTime } from '../usage/read-time.ts';
 import { shownCounter } from '../usage/shown-counter.ts';
@@ -22,21 +22,26 @@ import { timeOf } from '../usage/time-of.ts';
 import { openSpan } from '../usage/window.ts';
 import { createMeterUsage } from './meter-usage.ts';
 import { createUsageBreakdown } from './usage-breakdown.ts';
+import { usageLevelHandlers } from './usage-levels.ts';
+import { createUsageLiveHandlers, type UsageLiveDeps } from './usage-live.ts';
 
-export interface UsageDeps {
+interface UsageDeps {
   warehouse: Warehouse;
   freshness: Freshness;
+  /** One for all long reads of the process. */
+  readLong: ReadLong;
 }
 
 type UsageHandlers = Pick<
   Handlers,
-  'usage.list' | 'usage.retrieve' | 'usage.breakdown' | 'usage.events' | 'meterUsage.retrieve'
+  Extract<keyof Handlers, `usage.${string}`> | 'meterUsage.retrieve' | 'usageLevels.list' | 'usageLive.stream'
 >;
 
-export function createUsageHandlers({ warehouse, freshness }: UsageDeps): UsageHandlers {
-  const readLong = createReadLong();
-
+export function createUsageHandlers(deps: UsageDeps & UsageLiveDeps): UsageHandlers {
+  const { warehouse, freshness, readLong } = deps;
   return {
+    ...usageLevelHandlers,
+    ...createUsageLiveHandlers(deps),
     'usage.list': createUsageList({ warehouse, freshness }),
     'meterUsage.retrieve': createMeterUsage({ warehouse, freshness, readLong }),
 
@@ -70,7 +75,7 @@ export function createUsageHandlers({ warehouse, freshness }: UsageDeps): UsageH
   };
 }
 
-function createUsageList({ warehouse, freshness }: UsageDeps): UsageHandlers['usage.list'] {
+function createUsageList({ warehouse, freshness }: Omit<UsageDeps, 'readLong'>): UsageHandlers['usage.list'] {
   return async (context, { params, query }) => {
     const { db, environment, nowMs } = context;
     const time = beginReadTime(query.consistency);

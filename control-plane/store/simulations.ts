@@ -164,8 +164,8 @@ export async function advanceSimulation(
     [id, JSON.stringify(results)],
   );
   await db.query(
-    `UPDATE simulations SET status = 'running', done = done + $2, position = $3, worked_at = $4,
-                            failures = 0, as_of = coalesce(as_of, $5)
+    `UPDATE simulations SET status = 'running', done = done + $2, customers = greatest(customers, done + $2),
+                            position = $3, worked_at = $4, failures = 0, as_of = coalesce(as_of, $5)
       WHERE id = $1`,
     [id, results.length, position, at, asOf],
   );
@@ -174,7 +174,8 @@ export async function advanceSimulation(
 /** Sums up all its customers. */
 export async function completeSimulation(db: Database, { id }: SimulationRow, at: Date): Promise<void> {
   await db.query(
-    `UPDATE simulations SET status = 'completed', finished_at = $2, as_of = coalesce(as_of, $2), totals = (
+    `UPDATE simulations SET status = 'completed', customers = done, finished_at = $2,
+                            as_of = coalesce(as_of, $2), totals = (
        SELECT coalesce(jsonb_agg(to_jsonb(summed) ORDER BY currency), '[]') FROM (
          SELECT currency, count(*) AS customers, sum(current)::text AS current,
                 sum(simulated)::text AS simulated,

@@ -55,6 +55,8 @@ describe('the scenario of a plan', () => {
     expect(against(plan('a', last), plan('b', { ...first, prices: [flat('10')] }))).toBe('upgrade');
     const dollars = plan('b', { ...last, prices: [flat('10', 'month', 'USD')] });
     expect(against(plan('a', { ...first, prices: [flat('20')] }), dollars)).toBe('downgrade');
+    const both = plan('a', { ...last, prices: [flat('30', 'month', 'USD'), flat('10')] });
+    expect(against(both, plan('b', { ...first, prices: [flat('11')] }))).toBe('downgrade');
     expect(against(plan('a', { createdAt: new Date(1) }), plan('b'))).toBe('upgrade');
     expect(against(plan('a'), plan('b', last))).toBe('upgrade');
   });

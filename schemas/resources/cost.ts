@@ -114,6 +114,7 @@ const one = {
 export const costRoutes = {
   'cost.ofCustomer': defineRoute({
     ...one,
+    customerToken: true,
     path: `${API_BASE}/customers/{customerId}/cost`,
     summary: 'Retrieve what a customer costs, line by line',
     params: CustomerParams,

@@ -32,7 +32,7 @@ export const customerTokenRoutes = {
     summary: 'Create a token with which a browser reads one customer',
     description:
       'For a page that your server has signed the customer in to. The token reads the entitlements, usage ' +
-      'counters and pricing of this customer, from any origin, and nothing else; `me` in place of a ' +
+      'counters, cost and pricing of this customer, from any origin, and nothing else; `me` in place of a ' +
       "customer's id names its own. It has at most the scopes of the key that creates it, and ends at " +
       '`expiresAt`, when that key is revoked or expires, or when the customer is archived. It is neither ' +
       'stored nor listed.',

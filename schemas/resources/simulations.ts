@@ -10,7 +10,7 @@ export const SIMULATION_DAYS_MAX = 400;
 export const SIMULATION_KEPT_DAYS = 7;
 /** Of an environment: that are not finished, and that are kept. */
 export const SIMULATIONS_OPEN_MAX = 10;
-export const SIMULATIONS_KEPT_MAX = 100;
+export const SIMULATIONS_KEPT_MAX = 50;
 
 export const NewSimulation = Type.Object({
   planId: Type.Optional(
@@ -109,14 +109,7 @@ export const simulationRoutes = {
     example: { planId: 'pro', all: true, from: '2026-10-01T00:00:00Z', to: '2026-11-01T00:00:00Z' },
     status: 202,
     response: Simulation,
-    errors: [
-      'plan_not_found',
-      'customer_not_found',
-      'meter_not_found',
-      'feature_not_found',
-      'value_invalid',
-      'overloaded',
-    ],
+    errors: ['plan_not_found', 'customer_not_found', 'meter_not_found', 'feature_not_found', 'value_invalid'],
   }),
   'simulations.retrieve': defineRoute({
     method: 'GET',

@@ -1,8 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import axe from 'axe-core';
 import type { Page } from 'playwright-core';
-
-const SOURCE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 interface Violation {
   id: string;
@@ -12,7 +9,7 @@ interface Violation {
 /** What axe finds wrong on a page, each as `rule: element: why`. */
 export async function violations(page: Page): Promise<string[]> {
   // As a debugger does it: a policy against foreign scripts stays in force for the page.
-  await page.evaluate(SOURCE);
+  await page.evaluate(axe.source);
   const found = await page.evaluate<Violation[]>(
     'axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations)',
   );

@@ -22,6 +22,7 @@ const SCREENS: ReadonlyArray<readonly [name: string, address: string, shows: str
   ['customer-access', `#/customers/${customer}`, 'granted_by_override'],
   ['customer-usage', `#/customers/${customer}?tab=usage&range=30-days&group=region`, 'apac'],
   ['customer-subscriptions', `#/customers/${customer}?tab=subscriptions`, 'every month'],
+  ['customer-cost', `#/customers/${customer}?tab=cost`, 'Total in EUR'],
   ['customer-credits', `#/customers/${customer}?tab=credits`, 'Welcome credits'],
   ['customer-audit', `#/customers/${customer}?tab=audit`, 'customers.create'],
   ['meters', '#/meters', 'API calls'],

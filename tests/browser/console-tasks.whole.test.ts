@@ -1,18 +1,16 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openPage } from './browser.ts';
-import { consoleOfThisFile, settled } from './console-under-test.ts';
+import { consoleOfThisFile } from './console-under-test.ts';
 import { caller } from './seed-console.ts';
 
 /*
  * What people come for, from the sign-in on, by what they read: why a customer is denied a feature, which one
- * is over a limit, which webhook fails and its replay, the usage of a customer by region as a file. And how
- * soon something is there.
+ * is over a limit, which webhook fails and its replay, the usage of a customer by region as a file.
  *
  * Red with: features that no plan of the customer has left out of the list; a CSV of what was shown before.
  */
-const { instance, browser, seeded, open } = await consoleOfThisFile();
+const { instance, seeded, open } = await consoleOfThisFile();
 const call = caller(instance.origin, instance.keys().test.secret);
 
 async function openSignedIn(): Promise<Page> {
@@ -101,26 +99,26 @@ describe('a reader finds', () => {
   });
 });
 
-describe('the first paint', () => {
-  /** Cold: a browser that was never there. The best of three, since this machine does other work too. */
-  it('comes in under a second', async () => {
-    const times: number[] = [];
-    for (const _ of [1, 2, 3]) {
-      const { page, context } = await openPage(browser, { origin: instance.origin });
-      await page.goto(`${instance.origin}/console`);
-      await settled(page);
-      times.push(await page.evaluate<number>(FIRST_CONTENTFUL_PAINT));
-      await context.close();
-    }
-    console.info(`first contentful paint: ${times.map(Math.round).join(', ')} ms`);
-    expect(Math.min(...times)).toBeLessThan(1_000);
+describe('the keyboard alone', () => {
+  it('reaches the content at once, and every screen from the menu of a phone', async () => {
+    const { page, context } = await open({ width: 390 });
+    onTestFinished(() => context.close());
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('MAIN');
+    await page.getByRole('button', { name: 'Menu' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'Health', exact: true }).focus();
+    await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: 'Health', exact: true }).waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Menu' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'Health', exact: true }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Health' }).waitFor();
+    // The menu is closed, and the screen has the focus.
+    await page.getByRole('link', { name: 'Health', exact: true }).waitFor({ state: 'hidden' });
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('MAIN');
   });
 });
-
-const FIRST_CONTENTFUL_PAINT = `new Promise((done) => {
-  const observer = new PerformanceObserver((list) => {
-    const found = list.getEntries().find(({ name }) => name === 'first-contentful-paint');
-    if (found) done(found.startTime);
-  });
-  observer.observe({ type: 'paint', buffered: true });
-})`;

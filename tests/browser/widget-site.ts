@@ -42,7 +42,7 @@ export async function openSite(server: string): Promise<Site> {
     },
     page(body, lang = 'en') {
       return add(`<!doctype html><html lang="${lang}"><title>Page</title>
-        <script src="${server}/widget/v1.js" defer></script><body>${body}</body></html>`);
+        <script src="${server}/widget/v1.js" defer></script><main><h1>Page</h1>${body}</main></html>`);
     },
   };
 }

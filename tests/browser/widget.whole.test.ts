@@ -197,13 +197,14 @@ describe('with a customer token', () => {
     await call('POST', '/customers', customer);
     await call('POST', '/subscriptions', { customerId: 'bo', planId: 'pro' });
     const { token } = await call<{ token: string }>('POST', '/customer-tokens', { customerId: 'bo' });
-    const { page, warnings, errors } = await open(site.page(element(`token="${token}"`)));
+    const { page, warnings, errors } = await open(site.page(element(`token="${token}" heading-level="2"`)));
     expect(await textsOf(page, '[part="action"], [part="status"]')).toEqual([
       'Downgrade',
       'Current plan',
       'Upgrade',
     ]);
     expect(await page.locator('[part~="plan-current"] [part="name"]').textContent()).toBe('Pro');
+    expect(await violations(page)).toEqual([]);
     expect([warnings, errors]).toEqual([[], []]);
     const ended = await open(site.page(element('token="ct_live_x.y"')));
     expect(await textsOf(ended.page, '[part="action"]')).toHaveLength(3);
@@ -231,6 +232,7 @@ describe('with a customer token', () => {
     const meter = page.getByRole('meter');
     expect(await meter.getAttribute('aria-valuenow')).toBe('83');
     expect(await page.locator('[part~="bar-near"]').count()).toBe(1);
+    expect(await violations(page)).toEqual([]);
     expect(await page.getByText('No usage.').last().isVisible()).toBe(true);
     expect(warnings).toHaveLength(1);
     await page.evaluate(`addEventListener('metergate:token-ended', () => (globalThis.ended = true))`);

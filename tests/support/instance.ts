@@ -78,7 +78,14 @@ export async function startInstance(
     const { dataDir = join(folder, 'data'), logFile = join(folder, 'stderr.log') } = options;
     const outputFile = join(folder, 'stdout.log');
     const port = await quietPort();
-    const settings = { ...environment, DATA_DIR: dataDir, HOST: '127.0.0.1', PORT: String(port) };
+    // Tests count what is there: the demo's keys without its data, unless they ask for it.
+    const settings = {
+      SEED_DEMO: 'keys',
+      ...environment,
+      DATA_DIR: dataDir,
+      HOST: '127.0.0.1',
+      PORT: String(port),
+    };
     await prepare(dataDir);
     const start = () =>
       startReady({

@@ -112,7 +112,7 @@ describe('promise 16: no request crosses into another environment', () => {
 
   it('pages without a key show nothing of anybody', async () => {
     const own = await ownOfAlpha();
-    for (const page of ['healthz', 'readyz', 'metrics', 'openapi.json', 'docs']) {
+    for (const page of ['healthz', 'readyz', 'metrics', 'openapi.json', 'docs', 'widget/v1.js']) {
       const text = await (await fetch(`${scenario.instance.origin}/${page}`)).text();
       expect(own.filter((one) => text.includes(one))).toEqual([]);
     }

@@ -37,7 +37,11 @@ export function entitlementsOf(
   drafts: ReadonlyMap<string, Draft>,
 ): NewEntitlement[] {
   const kept = given.filter(({ featureKey }) => !drafts.has(featureKey)).map(unchanged);
-  return [...kept, ...[...drafts].flatMap(([featureKey, draft]) => newEntitlement(featureKey, draft))];
+  const drafted = [...drafts].flatMap(([featureKey, draft]) => {
+    const before = given.find((one) => one.featureKey === featureKey);
+    return newEntitlement({ ...(before ? furtherOf(before) : {}), featureKey }, draft);
+  });
+  return [...kept, ...drafted];
 }
 
 /** Line by line, what one set has that the other has not, sorted by feature. */
@@ -56,15 +60,21 @@ export function compared(
   return lines.filter((line) => line.before !== line.after);
 }
 
-function newEntitlement(featureKey: string, { kind, limit, soft }: Draft): NewEntitlement[] {
+function newEntitlement(place: { featureKey: string }, { kind, limit, soft }: Draft): NewEntitlement[] {
   if (kind === 'none') return [];
-  if (kind === 'yes' || kind === 'no') return [{ featureKey, value: kind === 'yes' }];
-  return [{ featureKey, value: kind === 'unlimited' ? null : new Decimal(limit), soft }];
+  if (kind === 'yes' || kind === 'no') return [{ ...place, value: kind === 'yes' }];
+  return [{ ...place, value: kind === 'unlimited' ? null : new Decimal(limit), soft }];
 }
 
-function unchanged({ featureKey, value, soft }: Given): NewEntitlement {
-  if (typeof value === 'boolean') return { featureKey, value };
-  return { featureKey, value: value === null ? null : new Decimal(value), soft };
+function unchanged(given: Given): NewEntitlement {
+  const { value, soft } = given;
+  if (typeof value === 'boolean') return { ...furtherOf(given), value };
+  return { ...furtherOf(given), value: value === null ? null : new Decimal(value), soft };
+}
+
+/** What the form does not show stays as it is. The type is the feature's. */
+function furtherOf({ type: _, value: __, soft: ___, ...further }: Given) {
+  return further;
 }
 
 function shown({ value, soft = false }: NewEntitlement): Pick<Given, 'value' | 'soft'> {

@@ -7,6 +7,7 @@ import { Failure, Skeleton } from '../../design/loaded.tsx';
 import { Card, Facts } from '../../design/pieces.tsx';
 import { Time } from '../../design/times.tsx';
 import { StatusBadge } from '../status-badge.tsx';
+import { CreditGrantsCard } from './credit-grants-card.tsx';
 import { EntitlementsCard } from './entitlements-card.tsx';
 import { PricesCard } from './prices-card.tsx';
 import type { Plan } from './shapes.ts';
@@ -37,6 +38,7 @@ function PlanBody({ plan }: { plan: Plan }) {
       <div class="stack">
         <EntitlementsCard plan={plan} subscribers={subscribers} />
         <PricesCard plan={plan} subscribers={subscribers} />
+        <CreditGrantsCard plan={plan} />
         <VersionsCard plan={plan} />
       </div>
       <PlanFacts plan={plan} subscribers={subscribers} />

@@ -7,6 +7,7 @@ import { Failure, Skeleton } from '../../design/loaded.tsx';
 import { StatusBadge } from '../status-badge.tsx';
 import { AccessTab } from './access-tab.tsx';
 import { AuditTab } from './audit-tab.tsx';
+import { CostTab } from './cost-tab.tsx';
 import { CreditsTab } from './credits-tab.tsx';
 import type { Customer } from './shapes.ts';
 import { SubscriptionsTab } from './subscriptions-tab.tsx';
@@ -22,6 +23,7 @@ const TABS: readonly Tab[] = [
   { name: 'access', title: 'Access and why', Show: AccessTab },
   { name: 'usage', title: 'Usage', Show: UsageTab },
   { name: 'subscriptions', title: 'Subscriptions', Show: SubscriptionsTab },
+  { name: 'cost', title: 'Cost', Show: CostTab },
   { name: 'credits', title: 'Credits', Show: CreditsTab },
   { name: 'audit', title: 'Audit trail', Show: AuditTab },
 ];

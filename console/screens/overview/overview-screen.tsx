@@ -29,9 +29,11 @@ export function OverviewScreen() {
       </dl>
       <div class="columns">
         <NearLimit />
-        <Loaded read={read}>
-          {({ webhookEndpoints }) => <FailedDeliveries endpoints={webhookEndpoints ?? []} />}
-        </Loaded>
+        <Card title="Webhook endpoints">
+          <Loaded read={read}>
+            {({ webhookEndpoints }) => <FailedDeliveries endpoints={webhookEndpoints ?? []} />}
+          </Loaded>
+        </Card>
       </div>
       <Card title="Recent changes">
         <Loaded read={read} lines={6}>

@@ -19,12 +19,13 @@ export const THIS_RELEASE = join('app', 'start.mjs');
 const ALL_IN_ONE = join('dist', 'app', 'all-in-one.js');
 const ROLE = /roles[/\\][\w-]+\.js$|control-side\.js$/;
 const READY = /^Metergate ready on (http:\/\/\S+)$/m;
+const DEFAULTS = { HOST: '127.0.0.1', PORT: '0', SEED_DEMO: 'keys' };
 const PATIENCE = { timeoutMs: 40_000 };
 
 /** A program of ours on a data folder that was there before it. */
 export function startRelease(program: string, env: Record<string, string>) {
   const child = spawn(process.execPath, [program], {
-    env: { ...process.env, npm_lifecycle_event: '', HOST: '127.0.0.1', PORT: '0', ...env },
+    env: { ...process.env, npm_lifecycle_event: '', ...DEFAULTS, ...env },
     // The channel of a supervisor: without one a role takes itself for a second process.
     stdio: ['ignore', 'pipe', 'pipe', ...(ROLE.test(program) ? (['ipc'] as const) : [])],
   });

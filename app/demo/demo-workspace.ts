@@ -1,20 +1,24 @@
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Pool } from 'pg';
-import { parseApiKey } from '../domain/rules/api-key.ts';
-import { keepFact, readFact } from '../domain/store/installation.ts';
-import { newWorkspaceKeys, type WorkspaceKeys, writeWorkspace } from '../domain/workspace.ts';
-import { syncDirectory, writeDurably } from '../infra/platform/durable-file.ts';
-import { inTransaction } from '../infra/postgres/pool.ts';
+import { parseApiKey } from '../../domain/rules/api-key.ts';
+import { keepFact, readFact } from '../../domain/store/installation.ts';
+import { newWorkspaceKeys, type WorkspaceKeys, writeWorkspace } from '../../domain/workspace.ts';
+import { syncDirectory, writeDurably } from '../../infra/platform/durable-file.ts';
+import { inTransaction } from '../../infra/postgres/pool.ts';
 
 export interface DemoDeps {
   pool: Pool;
   pepper: Buffer;
   /** `demo-keys.json`. */
   file: string;
+  /** Whether its test mode is to get data, once; see demo-data.ts. */
+  withData: boolean;
 }
 
 const FACT = 'demo_workspace';
+/** The time that its data are relative to. Installations of earlier releases lack it: nothing is due. */
+export const DATA_DUE = 'demo_data_due';
 
 /**
  * Makes the workspace `Demo` at the first start of an installation and gives its keys; undefined at every
@@ -25,6 +29,7 @@ export async function ensureDemoWorkspace({
   pool,
   pepper,
   file,
+  withData,
 }: DemoDeps): Promise<WorkspaceKeys | undefined> {
   const written = `${file}.uncommitted`;
   const made = await readFact(pool, FACT);
@@ -39,6 +44,7 @@ export async function ensureDemoWorkspace({
   const isFirst = await inTransaction(pool, async (client) => {
     const kept = await keepFact(client, FACT, Buffer.from(keys.workspaceId));
     if (kept) await writeWorkspace(client, { name: 'Demo', keys, pepper });
+    if (kept && withData) await keepFact(client, DATA_DUE, Buffer.from(new Date().toISOString()));
     return kept;
   });
   if (isFirst) publish(written, file, keys.workspaceId);
@@ -78,10 +84,21 @@ export function readDemoKey(file: string): string | undefined {
   }
 }
 
+/** The keys of the demo workspace; undefined where the file is not there, or has those of another one. */
+export async function readDemoKeys(pool: Pool, file: string): Promise<WorkspaceKeys | undefined> {
+  const made = await readFact(pool, FACT);
+  const keys = existsSync(file) ? keysIn(file) : undefined;
+  return keys?.workspaceId === made?.toString() ? keys : undefined;
+}
+
 /** Undefined when there are no keys: then they are not those of any workspace. */
 function workspaceIn(file: string): string | undefined {
+  return keysIn(file)?.workspaceId;
+}
+
+function keysIn(file: string): WorkspaceKeys | undefined {
   try {
-    return (Object(JSON.parse(readFileSync(file, 'utf8'))) as WorkspaceKeys).workspaceId;
+    return Object(JSON.parse(readFileSync(file, 'utf8'))) as WorkspaceKeys;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;

@@ -1,16 +1,15 @@
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Pool } from 'pg';
 import { expect, test } from 'vitest';
-import { ensureIdentityKey, hashApiKey, readIdentityKey } from '../domain/secrets.ts';
-import { testFolder } from '../tests/support/test-folder.ts';
-import { testPool } from '../tests/support/test-pool.ts';
-import { demoGreeting, ensureDemoWorkspace, readDemoKey } from './demo-workspace.ts';
+import { ensureIdentityKey, hashApiKey, readIdentityKey } from '../../domain/secrets.ts';
+import { testFolder } from '../../tests/support/test-folder.ts';
+import { testPool } from '../../tests/support/test-pool.ts';
+import { type DemoDeps, demoGreeting, ensureDemoWorkspace, readDemoKey } from './demo-workspace.ts';
 
 const pepper = Buffer.alloc(32, 3);
 
-async function installation(): Promise<{ pool: Pool; pepper: Buffer; file: string }> {
-  return { pool: await testPool(), pepper, file: join(testFolder(), 'demo-keys.json') };
+async function installation(): Promise<DemoDeps> {
+  return { pool: await testPool(), pepper, file: join(testFolder(), 'demo-keys.json'), withData: true };
 }
 
 test('the first start makes both environments and four keys that are found by their hash', async () => {
