@@ -100,8 +100,7 @@ export interface AppOptions {
 export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListener {
   const { lagLimits, rateLimits = {}, webhookTargets = 'none', access = OPEN_ACCESS } = options;
   const { pool, warehouse, freshness, secrets, clock, log, metrics } = deps;
-  const health = createReadiness({ ...deps, ...(lagLimits ? { limits: lagLimits } : {}) });
-  const readiness = createShownReadiness(health, access);
+  const readiness = createShownReadiness(createReadiness({ ...deps, limits: lagLimits }), access);
   const customerGrantsReads = createCustomerGrantsReads();
   const checkEntitlements = createCheckEntitlements({ warehouse, freshness, customerGrantsReads });
   const checks = createCachedChecks({ ...deps.entitlementCache, customerGrantsReads, checkEntitlements });
