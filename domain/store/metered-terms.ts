@@ -34,7 +34,8 @@ interface TermRow extends SourceRow, MeterOfCustomer {
 
 const COLUMNS = `t.environment, t.customer_id AS "customerId", t.meter_key AS "meterKey",
   t.starts_at AS "startsAt", t.period_start AS "periodStart",
-  ARRAY (SELECT trim_scale(amount)::text FROM unnest(t.limits) AS amount) AS limits, t.resets, t.since,
+  ARRAY (SELECT trim_scale(amount)::text FROM unnest(t.limits) AS amount) AS limits, t.resets,
+  coalesce(t.since, t.period_start) AS since,
   t.is_unlimited AS "isUnlimited", t.subscription_id AS "subscriptionId", t.source_start AS "sourceStart",
   t.source_end AS "sourceEnd", t.anchor, t.interval, t.interval_count AS "intervalCount",
   t.legacy_interval_ms AS "legacyIntervalMs"`;

@@ -414,7 +414,7 @@ CREATE TABLE metered_terms (
   interval_count integer,
   legacy_interval_ms bigint,
   resets text[],
-  since timestamp with time zone NOT NULL,
+  since timestamp with time zone,
   CONSTRAINT metered_terms_check CHECK (((subscription_id IS NULL) = (anchor IS NULL))),
   CONSTRAINT metered_terms_check1 CHECK ((num_nulls(source_start, source_end, anchor, "interval", interval_count) = ANY (ARRAY[0, 5]))),
   CONSTRAINT metered_terms_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id),
