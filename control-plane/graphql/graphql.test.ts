@@ -24,9 +24,11 @@ const CONTEXT = {
 
 const SECRET = 'postgres://user:password@host';
 
-function query(health: () => Promise<Readiness>, { log = SILENT, timeoutMs = 60_000 } = {}) {
+const QUERY = '{ health { status } }';
+
+function query(health: () => Promise<Readiness>, { log = SILENT, timeoutMs = 60_000, query = QUERY } = {}) {
   const deps = { readiness: health, log } as unknown as GraphqlDeps & { log: typeof SILENT };
-  const input = { params: {}, query: {}, bodyText: '', body: { query: '{ health { status } }' } };
+  const input = { params: {}, query: {}, bodyText: '', body: { query } };
   return createGraphql(deps, timeoutMs)(CONTEXT, input);
 }
 
@@ -54,6 +56,9 @@ describe('a field that fails', () => {
   it('by a fault of ours shows nothing of it, and is logged under the request', async () => {
     const lines: string[] = [];
     const log = pino({ level: 'error' }, { write: (line: string) => lines.push(line) });
+    const twice = '{ health { status } again: health { status } }';
+    await query(failing(new TypeError(SECRET)), { log, query: twice });
+    expect(lines.splice(0)).toHaveLength(1);
     const response = await query(failing(new TypeError(SECRET)), { log });
     expect(response).toMatchObject({
       data: { health: null },

@@ -6,6 +6,7 @@ import { Rejected } from '../../schemas/failures.ts';
 import type { GraphqlRequest, GraphqlResponse } from '../../schemas/resources/graphql.ts';
 import type { Handlers } from '../http/request-context.ts';
 import { createTenantSemaphore, type SemaphoreLimits } from '../http/tenant-semaphore.ts';
+import { withinBounds } from './document-steps.ts';
 import type { GraphqlContext } from './graphql-context.ts';
 import { graphqlSchema } from './graphql-schema.ts';
 import { createLoaders } from './loaders.ts';
@@ -66,7 +67,7 @@ function createServer() {
       documentCache: createDocumentCache(),
       errorCache: { get: () => undefined, set: () => undefined },
     },
-    plugins: [useExecutionCancellation(), withinLimits],
+    plugins: [useExecutionCancellation(), withinBounds, withinLimits],
   });
 }
 
@@ -84,13 +85,19 @@ const withinLimits: Plugin<GraphqlContext> = {
   onExecute({ args, setResultAndStopExecution }) {
     const { schema, document, operationName, variableValues: variables } = args;
     try {
-      checkLimits(schema, { document, operationName, variables });
+      const errors = checkLimits(schema, { document, operationName, variables });
+      if (errors.length > 0) setResultAndStopExecution({ errors });
     } catch (error) {
-      if (!(error instanceof Rejected)) throw error;
-      setResultAndStopExecution({ errors: [new GraphQLError(error.message, { originalError: error })] });
+      setResultAndStopExecution({ errors: [asGraphqlError(error)] });
     }
   },
 };
+
+function asGraphqlError(error: unknown): GraphQLError {
+  if (error instanceof GraphQLError) return error;
+  const originalError = error as Error;
+  return new GraphQLError(originalError.message, { originalError });
+}
 
 async function run(
   yoga: Server,
@@ -103,7 +110,11 @@ async function run(
     return (await yoga.getResultForParams({ params, request }, context as never)) as ExecutionResult;
   });
   const { requestId } = context;
-  const onUnexpected = (err: unknown) => log.error({ err, requestId }, 'a field of a query failed');
+  let faults = 0;
+  const onUnexpected = (err: unknown) => {
+    faults += 1;
+    if (faults === 1) log.error({ err, requestId }, 'a field of a query failed');
+  };
   return {
     ...(data === undefined ? {} : { data }),
     ...(errors ? { errors: errors.map((error) => shownError(error, onUnexpected).toJSON()) } : {}),

@@ -45,6 +45,8 @@ const meterArg = builder.args((t) => ({
 
 /** A read of many events is as dear as this many objects. */
 const LONG_READ_COST = 500;
+/** Each customer's events are a read of their own, whatever `first` is. */
+const EVENTS_READ_COST = 100;
 
 builder.objectFields(Customer, (t) => ({
   counters: t.field({
@@ -109,11 +111,17 @@ builder.objectFields(Customer, (t) => ({
     description: 'Oldest first.',
     authScopes: { as: 'usage.events' },
     args: { ...meterArg, ...pageArgs, ...spanArgs, ...consistencyArg },
-    complexity: costOfList(5),
+    complexity: costOfList(5, EVENTS_READ_COST),
     resolve: ({ id: customerId }, { meterKey: meterId, ...args }, context) =>
       eventsOf(context, { customerId, meterId }, args),
   }),
 }));
+
+/** The operation has another name for it. */
+function namingAfter(error: unknown): never {
+  if (!(error instanceof Rejected) || error.rejection.param !== 'cursor') throw error;
+  throw new Rejected('invalid_request', 'Invalid `after`: it is no cursor of this list.', { param: 'after' });
+}
 
 interface EventArgs {
   first?: number | null | undefined;
@@ -130,7 +138,9 @@ async function eventsOf(
 ) {
   const { first: limit } = sliceOf('usage', { first });
   const query = { ...given, cursor: after, limit: Math.max(1, limit) } as object;
-  const { data, nextCursor, asOf } = await readAs(context, 'usage.events', { params, query });
+  const { data, nextCursor, asOf } = await readAs(context, 'usage.events', { params, query }).catch(
+    namingAfter,
+  );
   const edges = data.slice(0, limit).map((node) => {
     const occurredAtMs = timestampMs(node.occurredAt) ?? 0;
     return { cursor: cursorAfter({ occurredAtMs, id: node.id }), node };

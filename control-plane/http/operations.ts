@@ -174,8 +174,9 @@ function printed({ status }: Route, output: unknown): { status: number; body: st
   return { status, body: output instanceof PrintedJson ? output.text : exactJson(output) };
 }
 
-function isPlainRead(ctx: Context, { method, isRead }: Route): boolean {
-  return method === 'GET' || (isRead === true && ctx.headers['idempotency-key'] === undefined);
+function isPlainRead(ctx: Context, { method, isRead, ignoresIdempotencyKey }: Route): boolean {
+  const hasKey = ctx.headers['idempotency-key'] !== undefined && !ignoresIdempotencyKey;
+  return method === 'GET' || (isRead === true && !hasKey);
 }
 
 interface Responding {
