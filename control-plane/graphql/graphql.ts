@@ -12,6 +12,7 @@ import { graphqlSchema } from './graphql-schema.ts';
 import { createLoaders } from './loaders.ts';
 import { checkLimits } from './query-limits.ts';
 import type { GraphqlDeps, ReadContext } from './read-context.ts';
+import { createByteBudget } from './response-bytes.ts';
 import { shownError } from './shown-errors.ts';
 
 /** For one request. */
@@ -43,12 +44,16 @@ export function createGraphql(
   const turns = createTenantSemaphore(TURNS, 'reads of GraphQL queries');
 
   return async (requested, { body }) => {
+    const stop = new AbortController();
+    requested.onClientClosed(() => stop.abort(clientClosed()));
     // Drivers throw bare errors, as the executor does for a fault of ours: here it is known which is which.
     const inTurn: ReadContext['inTurn'] = (read) =>
-      turns.run(requested.environment, read).catch(throwTransient);
+      turns.run(requested.environment, read, stop.signal).catch(throwTransient);
     const reading = { ...requested, db: deps.pool, deps, inTurn };
-    const context = { ...reading, loaders: createLoaders(reading) };
-    return run(yoga, body, { context, log: deps.log, timeoutMs });
+    const spendBytes = createByteBudget(stop);
+    const context = { ...reading, loaders: createLoaders(reading), spendBytes };
+    const work = () => run(yoga, body, { context, log: deps.log, signal: stop.signal });
+    return inTime(stop, timeoutMs, work).catch(asTooComplex);
   };
 }
 
@@ -102,13 +107,14 @@ function asGraphqlError(error: unknown): GraphQLError {
 async function run(
   yoga: Server,
   { query, operationName, variables }: GraphqlRequest,
-  { context, log, timeoutMs }: { context: GraphqlContext; log: Logger; timeoutMs: number },
+  { context, log, signal }: { context: GraphqlContext; log: Logger; signal: AbortSignal },
 ): Promise<GraphqlResponse> {
   const params = { query, ...(operationName ? { operationName } : {}), ...(variables ? { variables } : {}) };
-  const { data, errors } = await inTime(timeoutMs, async (signal) => {
-    const request = new Request('http://graphql.invalid/graphql', { method: 'POST', signal });
-    return (await yoga.getResultForParams({ params, request }, context as never)) as ExecutionResult;
-  });
+  const request = new Request('http://graphql.invalid/graphql', { method: 'POST', signal });
+  const { data, errors } = (await yoga.getResultForParams(
+    { params, request },
+    context as never,
+  )) as ExecutionResult;
   const { requestId } = context;
   let faults = 0;
   const onUnexpected = (err: unknown) => {
@@ -121,23 +127,31 @@ async function run(
   } as GraphqlResponse;
 }
 
-/** Throws Rejected when it takes too long. What is read by then is bounded by itself, and not waited for. */
-async function inTime<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const controller = new AbortController();
-  const begun = work(controller.signal);
-  begun.catch(() => undefined);
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(tooSlow(timeoutMs));
-      controller.abort();
-    }, timeoutMs);
+/**
+ * Throws Rejected when it takes too long, or when the client has closed the connection. A read that has begun
+ * by then is bounded by itself, and not waited for; none begins after that.
+ */
+async function inTime<T>(stop: AbortController, timeoutMs: number, work: () => Promise<T>): Promise<T> {
+  const { signal } = stop;
+  const stopped = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
+  const timer = setTimeout(() => stop.abort(tooSlow(timeoutMs)), timeoutMs);
   try {
-    return await Promise.race([begun, late]);
+    return await Promise.race([stopped, work()]);
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** As the limits that are known before the execution. */
+function asTooComplex(error: unknown): GraphqlResponse {
+  if (!(error instanceof Rejected) || error.rejection.code !== 'query_too_complex') throw error;
+  return { errors: [shownError(asGraphqlError(error), () => undefined).toJSON()] } as GraphqlResponse;
+}
+
+function clientClosed(): Rejected {
+  return new Rejected('unavailable', 'The client closed the connection.');
 }
 
 function tooSlow(timeoutMs: number): Rejected {

@@ -123,6 +123,11 @@ function namingAfter(error: unknown): never {
   throw new Rejected('invalid_request', 'Invalid `after`: it is no cursor of this list.', { param: 'after' });
 }
 
+interface EventParams {
+  customerId: string;
+  meterId: string;
+}
+
 interface EventArgs {
   first?: number | null | undefined;
   after?: string | null | undefined;
@@ -131,9 +136,34 @@ interface EventArgs {
   consistency?: unknown;
 }
 
-async function eventsOf(
+function eventsOf(context: GraphqlContext, params: EventParams, args: EventArgs) {
+  const { first } = sliceOf('usage', { first: args.first });
+  return first === 0
+    ? withoutEvents(() => readEvents(context, params, args))
+    : readEvents(context, params, args);
+}
+
+/** Reads only for what is asked in addition to no entries. */
+function withoutEvents(read: () => ReturnType<typeof readEvents>) {
+  let reading: ReturnType<typeof readEvents> | undefined;
+  const page = () => {
+    reading ??= read();
+    return reading;
+  };
+  return {
+    edges: [],
+    get pageInfo() {
+      return page().then(({ pageInfo }) => pageInfo);
+    },
+    get asOf() {
+      return page().then(({ asOf }) => asOf);
+    },
+  } as unknown as Awaited<ReturnType<typeof readEvents>>;
+}
+
+async function readEvents(
   context: GraphqlContext,
-  params: { customerId: string; meterId: string },
+  params: EventParams,
   { first, after, ...given }: EventArgs,
 ) {
   const { first: limit } = sliceOf('usage', { first });

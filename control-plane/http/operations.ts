@@ -106,7 +106,10 @@ function serveKeyed(operationId: string, route: Route, handler: Handler<Route>, 
     const requestId = String(ctx.state.requestId);
     const { headers } = ctx;
     const mediaType = acceptedType(ctx, route);
-    const context = { ...caller, operationId, requestId, nowMs: deps.clock.nowMs(), headers, mediaType };
+    const nowMs = deps.clock.nowMs();
+    const onClientClosed = (listener: () => void) =>
+      void ctx.res.once('close', () => ctx.res.writableFinished || listener());
+    const context = { ...caller, operationId, requestId, nowMs, headers, mediaType, onClientClosed };
     const responding = { preferences, isOfOneCustomer: caller.customerId !== undefined };
     const handle = async (db: Database) => handler({ ...context, db }, input);
     const run = async (db: Database) => printed(route, await handle(db));
