@@ -35,6 +35,8 @@ export interface Route {
   furtherMediaTypes?: Readonly<Record<string, TSchema>>;
   /** Changes nothing although it is not a GET: it needs a transaction only under an Idempotency-Key. */
   isRead?: true;
+  /** With `isRead`: an Idempotency-Key has no effect, and nothing is stored under it. */
+  ignoresIdempotencyKey?: true;
   /** In addition to those that every operation of its kind can return. */
   errors: readonly ErrorCode[];
   /** The response has an ETag. If it is of one object, operations that change it accept If-Match. */

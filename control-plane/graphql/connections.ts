@@ -16,6 +16,9 @@ export interface PageArgs {
   after?: string | null | undefined;
 }
 
+/** It reads all rows of its list. */
+const COUNT_COST = 10;
+
 /** A page of a list, with the whole list's count where it is asked for. */
 export function connectionType<Shape>(name: string, type: ObjectRef<Types, Shape>) {
   return builder.connectionObject({
@@ -24,7 +27,8 @@ export function connectionType<Shape>(name: string, type: ObjectRef<Types, Shape
     fields: (t) => ({
       totalCount: t.int({
         description: 'Of all pages.',
-        complexity: 1,
+        complexity: COUNT_COST,
+        extensions: { isOnceForList: true },
         resolve: ({ countAll = uncounted }) => countAll(),
       }),
     }),
@@ -41,11 +45,11 @@ export const pageArgs = builder.args((t) => ({
   after: t.string({ description: 'The `endCursor` of the previous page.' }),
 }));
 
-/** The cost of a list: its entries, each with what it costs to read one. */
-export function costOfList(entryCost = 1) {
+/** The cost of a list: its entries, each with what it costs to read one, and what one read costs more. */
+export function costOfList(entryCost = 1, readCost = 1) {
   return ({ first }: PageArgs) => {
     const entries = Math.max(0, first ?? FIRST_DEFAULT);
-    return { field: 1 + entries * (entryCost - 1), multiplier: entries };
+    return { field: readCost + entries * entryCost, multiplier: entries };
   };
 }
 

@@ -1,4 +1,6 @@
 import { rowsBy } from '../../domain/store/rows-by.ts';
+import { Rejected } from '../../schemas/failures.ts';
+import { CHECKS_MAX } from '../../schemas/resources/entitlements.ts';
 import { shownPlan } from '../changes/change-plan.ts';
 import { shownOverride } from '../overrides/shown-override.ts';
 import { shownBudget } from '../routes/budgets.ts';
@@ -24,6 +26,15 @@ import {
 } from './resource-types.ts';
 import { checkedQuery, readAs } from './rest-reads.ts';
 import { builder } from './schema-builder.ts';
+
+/** Throws Rejected for more than one check of the REST API takes. */
+function checkedNames(featureKeys: readonly string[] | null | undefined): readonly string[] | undefined {
+  if (featureKeys && featureKeys.length > CHECKS_MAX) {
+    const message = `\`featureKeys\` must have at most ${CHECKS_MAX} items.`;
+    throw new Rejected('invalid_request', message, { param: 'featureKeys' });
+  }
+  return featureKeys ?? undefined;
+}
 
 const Customers = connectionType('Customer', Customer);
 const Subscriptions = connectionType('CustomerSubscription', Subscription);
@@ -100,9 +111,9 @@ builder.objectFields(Customer, (t) => ({
       '`featureKeys` in their order, also unknown ones and ones that the customer does not have.',
     authScopes: { as: 'entitlements.list' },
     args: { featureKeys: t.arg.idList({ description: 'Keys or ids, at most 100.' }) },
-    complexity: { field: 10, multiplier: 10 },
+    complexity: ({ featureKeys }) => ({ field: Math.max(10, featureKeys?.length ?? 0), multiplier: 10 }),
     resolve: ({ id: customerId }, { featureKeys }, context) =>
-      context.loaders.decisions.load({ customerId, featureKeys: featureKeys ?? undefined }),
+      context.loaders.decisions.load({ customerId, featureKeys: checkedNames(featureKeys) }),
   }),
 }));
 

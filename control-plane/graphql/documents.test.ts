@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { parse, validate } from 'graphql';
 import { expect, it } from 'vitest';
 import { graphqlSchema } from './graphql-schema.ts';
-import { COST_MAX, checkLimits, DEPTH_MAX, FIELDS_MAX } from './query-limits.ts';
+import { COST_MAX, checkLimits, DEPTH_MAX, FIELDS_MAX, INTROSPECTED_MAX } from './query-limits.ts';
+import { RESPONSE_MIB_MAX } from './response-bytes.ts';
 
 const page = readFileSync('docs/use/graphql.md', 'utf8');
 const queries = [...page.matchAll(/```graphql\n([\s\S]*?)```/g)].map(([, query = '']) => query);
@@ -22,4 +23,6 @@ it('the page says the limits', () => {
   said('levels of fields within fields', DEPTH_MAX);
   said('fields and aliases, those of a fragment wherever it is used', FIELDS_MAX);
   said('cost: objects that the query can return, each list with its `first`', COST_MAX);
+  said('values of introspection', INTROSPECTED_MAX);
+  said('MiB of the response', RESPONSE_MIB_MAX);
 });

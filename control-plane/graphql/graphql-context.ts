@@ -4,4 +4,6 @@ import type { ReadContext } from './read-context.ts';
 /** What the resolvers of one request share. */
 export interface GraphqlContext extends ReadContext {
   loaders: Loaders;
+  /** Throws Rejected when the response gets too large. */
+  spendBytes: (bytes: number) => void;
 }

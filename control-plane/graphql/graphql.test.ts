@@ -20,13 +20,16 @@ const CONTEXT = {
   kind: 'secret',
   headers: {},
   requestId: 'req_a',
+  onClientClosed: () => undefined,
 } as unknown as RequestContext;
 
 const SECRET = 'postgres://user:password@host';
 
-function query(health: () => Promise<Readiness>, { log = SILENT, timeoutMs = 60_000 } = {}) {
+const QUERY = '{ health { status } }';
+
+function query(health: () => Promise<Readiness>, { log = SILENT, timeoutMs = 60_000, query = QUERY } = {}) {
   const deps = { readiness: health, log } as unknown as GraphqlDeps & { log: typeof SILENT };
-  const input = { params: {}, query: {}, bodyText: '', body: { query: '{ health { status } }' } };
+  const input = { params: {}, query: {}, bodyText: '', body: { query } };
   return createGraphql(deps, timeoutMs)(CONTEXT, input);
 }
 
@@ -54,6 +57,9 @@ describe('a field that fails', () => {
   it('by a fault of ours shows nothing of it, and is logged under the request', async () => {
     const lines: string[] = [];
     const log = pino({ level: 'error' }, { write: (line: string) => lines.push(line) });
+    const twice = '{ health { status } again: health { status } }';
+    await query(failing(new TypeError(SECRET)), { log, query: twice });
+    expect(lines.splice(0)).toHaveLength(1);
     const response = await query(failing(new TypeError(SECRET)), { log });
     expect(response).toMatchObject({
       data: { health: null },
@@ -66,6 +72,65 @@ describe('a field that fails', () => {
     const wrong = await query(async () => ({ status: 'unknown' }) as unknown as Readiness);
     expect(wrong).toMatchObject({ data: { health: null }, errors: [{ extensions: { code: 'internal' } }] });
   });
+});
+
+it('a response that gets too large ends with the limit, and no field after that is read', async () => {
+  const checks = Object.fromEntries([['a', { ok: true, detail: 'ä'.repeat(1_000_000) }]]);
+  const large = async () => ({ status: 'ready', checks }) as unknown as Readiness;
+  const of = (count: number) =>
+    `{ health { checks { ${Array.from({ length: count }, (_, at) => `a${at}: detail`).join(' ')} } } }`;
+  expect(await query(large, { query: of(8) })).not.toHaveProperty('errors');
+  const message = 'The response is larger than 16 MiB. Ask for less, or in several requests.';
+  expect(await query(large, { query: of(9) })).toMatchObject({
+    errors: [{ message, extensions: { code: 'query_too_complex', details: { limit: 'bytes' } } }],
+  });
+});
+
+it('no usage events are read where none are asked for', async () => {
+  let reads = 0;
+  const handlers = {
+    'customers.retrieve': async () => ({ id: 'a' }),
+    'usage.events': async () => {
+      reads += 1;
+      return { data: [], asOf: '2026-01-01T00:00:00.000Z' };
+    },
+  };
+  const deps = { handlers, log: SILENT } as unknown as GraphqlDeps & { log: typeof SILENT };
+  const serve = createGraphql(deps, 60_000);
+  const send = (fields: string) => {
+    const document = `{ customer(id: "a") { usageEvents(meterKey: "m", first: 0) { ${fields} } } }`;
+    return serve(CONTEXT, { params: {}, query: {}, bodyText: '', body: { query: document } });
+  };
+  expect(await send('nodes { id }')).toEqual({ data: { customer: { usageEvents: { nodes: [] } } } });
+  expect(reads).toBe(0);
+  const usageEvents = { asOf: '2026-01-01T00:00:00.000Z', pageInfo: { hasNextPage: false } };
+  expect(await send('asOf pageInfo { hasNextPage }')).toEqual({ data: { customer: { usageEvents } } });
+  expect(reads).toBe(1);
+});
+
+it('a query whose client has gone is not read on', async () => {
+  let close = () => {};
+  const onClientClosed = (listener: () => void) => {
+    close = listener;
+  };
+  const reads: string[] = [];
+  const context = { ...CONTEXT, onClientClosed };
+  const handlers = {
+    'plans.retrieve': async (_: unknown, { params }: { params: { planId: string } }) => {
+      reads.push(params.planId);
+      return new Promise(() => undefined);
+    },
+  };
+  const deps = { handlers, log: SILENT } as unknown as GraphqlDeps & { log: typeof SILENT };
+  const plans = Array.from({ length: 20 }, (_, at) => `p${at}: plan(id: "${at}") { id }`);
+  const serve = createGraphql(deps, 60_000);
+  const send = (fields: string[]) =>
+    serve(context, { params: {}, query: {}, bodyText: '', body: { query: `{ ${fields.join(' ')} }` } });
+  const response = send(plans);
+  await expect.poll(() => reads, { timeout: 20_000 }).toHaveLength(4);
+  close();
+  await expect(response).rejects.toMatchObject({ rejection: { code: 'unavailable' } });
+  expect(reads).toEqual(['0', '1', '2', '3']);
 });
 
 it('a query that takes too long is rejected, and says what to do', async () => {

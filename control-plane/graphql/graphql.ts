@@ -6,11 +6,13 @@ import { Rejected } from '../../schemas/failures.ts';
 import type { GraphqlRequest, GraphqlResponse } from '../../schemas/resources/graphql.ts';
 import type { Handlers } from '../http/request-context.ts';
 import { createTenantSemaphore, type SemaphoreLimits } from '../http/tenant-semaphore.ts';
+import { withinBounds } from './document-steps.ts';
 import type { GraphqlContext } from './graphql-context.ts';
 import { graphqlSchema } from './graphql-schema.ts';
 import { createLoaders } from './loaders.ts';
 import { checkLimits } from './query-limits.ts';
 import type { GraphqlDeps, ReadContext } from './read-context.ts';
+import { createByteBudget } from './response-bytes.ts';
 import { shownError } from './shown-errors.ts';
 
 /** For one request. */
@@ -42,12 +44,16 @@ export function createGraphql(
   const turns = createTenantSemaphore(TURNS, 'reads of GraphQL queries');
 
   return async (requested, { body }) => {
+    const stop = new AbortController();
+    requested.onClientClosed(() => stop.abort(clientClosed()));
     // Drivers throw bare errors, as the executor does for a fault of ours: here it is known which is which.
     const inTurn: ReadContext['inTurn'] = (read) =>
-      turns.run(requested.environment, read).catch(throwTransient);
+      turns.run(requested.environment, read, stop.signal).catch(throwTransient);
     const reading = { ...requested, db: deps.pool, deps, inTurn };
-    const context = { ...reading, loaders: createLoaders(reading) };
-    return run(yoga, body, { context, log: deps.log, timeoutMs });
+    const spendBytes = createByteBudget(stop);
+    const context = { ...reading, loaders: createLoaders(reading), spendBytes };
+    const work = () => run(yoga, body, { context, log: deps.log, signal: stop.signal });
+    return inTime(stop, timeoutMs, work).catch(asTooComplex);
   };
 }
 
@@ -66,7 +72,7 @@ function createServer() {
       documentCache: createDocumentCache(),
       errorCache: { get: () => undefined, set: () => undefined },
     },
-    plugins: [useExecutionCancellation(), withinLimits],
+    plugins: [useExecutionCancellation(), withinBounds, withinLimits],
   });
 }
 
@@ -84,49 +90,68 @@ const withinLimits: Plugin<GraphqlContext> = {
   onExecute({ args, setResultAndStopExecution }) {
     const { schema, document, operationName, variableValues: variables } = args;
     try {
-      checkLimits(schema, { document, operationName, variables });
+      const errors = checkLimits(schema, { document, operationName, variables });
+      if (errors.length > 0) setResultAndStopExecution({ errors });
     } catch (error) {
-      if (!(error instanceof Rejected)) throw error;
-      setResultAndStopExecution({ errors: [new GraphQLError(error.message, { originalError: error })] });
+      setResultAndStopExecution({ errors: [asGraphqlError(error)] });
     }
   },
 };
 
+function asGraphqlError(error: unknown): GraphQLError {
+  if (error instanceof GraphQLError) return error;
+  const originalError = error as Error;
+  return new GraphQLError(originalError.message, { originalError });
+}
+
 async function run(
   yoga: Server,
   { query, operationName, variables }: GraphqlRequest,
-  { context, log, timeoutMs }: { context: GraphqlContext; log: Logger; timeoutMs: number },
+  { context, log, signal }: { context: GraphqlContext; log: Logger; signal: AbortSignal },
 ): Promise<GraphqlResponse> {
   const params = { query, ...(operationName ? { operationName } : {}), ...(variables ? { variables } : {}) };
-  const { data, errors } = await inTime(timeoutMs, async (signal) => {
-    const request = new Request('http://graphql.invalid/graphql', { method: 'POST', signal });
-    return (await yoga.getResultForParams({ params, request }, context as never)) as ExecutionResult;
-  });
+  const request = new Request('http://graphql.invalid/graphql', { method: 'POST', signal });
+  const { data, errors } = (await yoga.getResultForParams(
+    { params, request },
+    context as never,
+  )) as ExecutionResult;
   const { requestId } = context;
-  const onUnexpected = (err: unknown) => log.error({ err, requestId }, 'a field of a query failed');
+  let faults = 0;
+  const onUnexpected = (err: unknown) => {
+    faults += 1;
+    if (faults === 1) log.error({ err, requestId }, 'a field of a query failed');
+  };
   return {
     ...(data === undefined ? {} : { data }),
     ...(errors ? { errors: errors.map((error) => shownError(error, onUnexpected).toJSON()) } : {}),
   } as GraphqlResponse;
 }
 
-/** Throws Rejected when it takes too long. What is read by then is bounded by itself, and not waited for. */
-async function inTime<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const controller = new AbortController();
-  const begun = work(controller.signal);
-  begun.catch(() => undefined);
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(tooSlow(timeoutMs));
-      controller.abort();
-    }, timeoutMs);
+/**
+ * Throws Rejected when it takes too long, or when the client has closed the connection. A read that has begun
+ * by then is bounded by itself, and not waited for; none begins after that.
+ */
+async function inTime<T>(stop: AbortController, timeoutMs: number, work: () => Promise<T>): Promise<T> {
+  const { signal } = stop;
+  const stopped = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
+  const timer = setTimeout(() => stop.abort(tooSlow(timeoutMs)), timeoutMs);
   try {
-    return await Promise.race([begun, late]);
+    return await Promise.race([stopped, work()]);
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** As the limits that are known before the execution. */
+function asTooComplex(error: unknown): GraphqlResponse {
+  if (!(error instanceof Rejected) || error.rejection.code !== 'query_too_complex') throw error;
+  return { errors: [shownError(asGraphqlError(error), () => undefined).toJSON()] } as GraphqlResponse;
+}
+
+function clientClosed(): Rejected {
+  return new Rejected('unavailable', 'The client closed the connection.');
 }
 
 function tooSlow(timeoutMs: number): Rejected {

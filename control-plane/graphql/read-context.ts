@@ -26,6 +26,6 @@ export interface GraphqlDeps {
 /** Of one request. */
 export interface ReadContext extends RequestContext {
   deps: GraphqlDeps;
-  /** Runs a read of a store when the environment has a free slot. */
+  /** Runs a read of a store when the environment has a free slot, unless the request has ended by then. */
   inTurn: <T>(read: () => Promise<T>) => Promise<T>;
 }

@@ -226,5 +226,11 @@ describe('usage', () => {
     const params = { ...AT.params, meterId: 'count' };
     const { data } = (await api.request('usage.events', { params, query: { limit: 120 } })).body;
     expect(seen).toEqual(data.map(({ id }) => id));
+    const foreign = '{ customer(id: "ada/1") { usageEvents(meterKey: "count", after: "zzz") { asOf } } }';
+    expect((await ask(api, foreign)).errors).toMatchObject([{ code: 'invalid_request', param: 'after' }]);
+    const many = JSON.stringify(Array.from({ length: 101 }, () => 'a'));
+    const named = `{ customer(id: "ada/1") { entitlements(featureKeys: ${many}) { limit } } }`;
+    const error = { code: 'invalid_request', param: 'featureKeys' };
+    expect((await ask(api, named)).errors).toMatchObject([error]);
   });
 });

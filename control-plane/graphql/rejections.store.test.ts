@@ -75,6 +75,11 @@ describe('a query', () => {
       'subscription { usage { id } }': 'not configured to execute subscription',
       '{ customers(first: "x") { totalCount } }': 'Int cannot represent',
       'query ($n: Int) { customers(first: $m) { totalCount } }': 'Variable "$m" is not defined',
+      '{ customers(q: "a\\u0000") { totalCount } }': '`q` contains U+0000',
+      '{ customers(q: "\\uD800") { totalCount } }': 'Invalid Unicode escape sequence',
+      [`{ customer(id: ${'['.repeat(8_000)}`]: 'brackets 65 deep; the limit is 64',
+      ['{a'.repeat(8_000)]: 'brackets 65 deep; the limit is 64',
+      [`{ ${'a '.repeat(200)} }`]: 'Cannot query field "a"',
     };
     for (const [query, message] of Object.entries(wrong)) {
       const { data, errors } = await ask(api, query);
@@ -136,6 +141,17 @@ describe('a request', () => {
       'payload_too_large',
     );
     expectRejection(await send('{'), 'invalid_json');
+  });
+
+  it('has no use for an Idempotency-Key', async () => {
+    const first = await send({ query: '{ workspace { id } }' }, { headers: { 'idempotency-key': 'same' } });
+    expect(first.status).toBe(200);
+    const scoped = await api.addKey({ scopes: ['plans:read'] });
+    const options = { key: scoped, headers: { 'idempotency-key': 'same' } };
+    const second = await send({ query: '{ customers { totalCount } }' }, options);
+    expect(second.body.data).toEqual({ customers: null });
+    expect(second.headers['idempotent-replayed']).toBeUndefined();
+    expect((await api.pool.query('SELECT 1 FROM idempotent_answers')).rowCount).toBe(0);
   });
 
   it('has a secret key', async () => {

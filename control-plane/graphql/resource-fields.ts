@@ -1,7 +1,7 @@
 import type { FieldMap } from '@pothos/core';
 import type { TObject, TSchema } from 'typebox';
 import { Defect } from '../../schemas/failures.ts';
-import { builder } from './schema-builder.ts';
+import { builder, LARGE_VALUE_COST } from './schema-builder.ts';
 
 /** What of a schema says which type of GraphQL its value has. */
 interface Shape {
@@ -19,27 +19,33 @@ interface Shape {
 // biome-ignore lint/suspicious/noExplicitAny: the names of the fields come from the schema
 type AnyBuilder = any;
 
+interface ResourceOptions {
+  description?: string;
+  more?: Record<string, unknown>;
+  large?: readonly string[];
+}
+
 /**
  * The type of GraphQL of an object that the REST API shows, with its fields and their descriptions. What may
  * be left out there may be null here. `more` has the types of members that have one elsewhere, or `false`
- * for members that another field shows.
+ * for members that another field shows; `large` names texts of some KiB.
  */
 export function resourceType<T extends object>(
   name: string,
   schema: TSchema,
-  { description, more = {} }: { description?: string; more?: Record<string, unknown> } = {},
+  { description, more = {}, large = [] }: ResourceOptions = {},
 ) {
   const ref = builder.objectRef<T>(name);
   return ref.implement({
     ...(description === undefined ? {} : { description }),
-    fields: (t) => fieldsOf(t, name, { schema: schema as TObject, more }),
+    fields: (t) => fieldsOf(t, name, { schema: schema as TObject, more, large }),
   });
 }
 
 function fieldsOf(
   t: AnyBuilder,
   owner: string,
-  { schema, more }: { schema: TObject; more: Record<string, unknown> },
+  { schema, more, large }: { schema: TObject } & Required<Pick<ResourceOptions, 'more' | 'large'>>,
 ): FieldMap {
   const { properties, required = [] } = schema as Shape;
   const fields: FieldMap = {};
@@ -51,6 +57,7 @@ function fieldsOf(
       type,
       nullable: !isThere,
       ...(member.description === undefined ? {} : { description: member.description }),
+      ...(large.includes(name) ? { complexity: LARGE_VALUE_COST } : {}),
       extensions: { isMember: true },
       resolve: (parent: Record<string, unknown>) => parent[name],
     });

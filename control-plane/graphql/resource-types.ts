@@ -152,7 +152,9 @@ export const Meter = resourceType<MeterSchema>('Meter', MeterSchema);
 
 export const WebhookEndpoint = resourceType<EndpointSchema>('WebhookEndpoint', EndpointSchema);
 export const WebhookDelivery = resourceType<DeliverySchema>('WebhookDelivery', DeliverySchema);
-export const WebhookAttempt = resourceType<AttemptSchema>('WebhookAttempt', AttemptSchema);
+export const WebhookAttempt = resourceType<AttemptSchema>('WebhookAttempt', AttemptSchema, {
+  large: ['requestHead', 'responseHead', 'responseBody'],
+});
 
 export const AuditEntry = resourceType<AuditEntrySchema>('AuditEntry', AuditEntrySchema);
 export const ApiKey = resourceType<ApiKeySchema>('ApiKey', ApiKeySchema);

@@ -2,7 +2,7 @@ import SchemaBuilder from '@pothos/core';
 import ComplexityPlugin from '@pothos/plugin-complexity';
 import RelayPlugin from '@pothos/plugin-relay';
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth';
-import { getNamedType, isLeafType } from 'graphql';
+import { type GraphQLNamedType, getNamedType, isLeafType } from 'graphql';
 import { Defect, Rejected } from '../../schemas/failures.ts';
 import type { Route } from '../../schemas/route.ts';
 import { type OperationId, ROUTES } from '../../schemas/routes.ts';
@@ -41,19 +41,27 @@ export const builder = new SchemaBuilder<SchemaTypes>({
   relay: {
     cursorType: 'String',
     edgesFieldOptions: { nullable: false, complexity: { field: 0, multiplier: 1 } },
-    nodeFieldOptions: { nullable: false },
-    nodesOnConnection: { complexity: { field: 1, multiplier: 1 } },
+    nodeFieldOptions: { nullable: false, complexity: 0 },
+    nodesOnConnection: { complexity: { field: 0, multiplier: 1 } },
     pageInfoFieldOptions: { nullable: false, complexity: 0 },
     hasNextPageFieldOptions: { nullable: false },
     hasPreviousPageFieldOptions: { nullable: false },
     cursorFieldOptions: { nullable: false },
   },
-  // The cost is the number of objects; the values in them cost nothing.
+  // The cost is the number of objects; the values in them cost nothing, unless they have no bound of a name.
   complexity: {
     disabled: true,
-    fieldComplexity: (_args, _context, { type }) => (isLeafType(getNamedType(type)) ? 0 : 1),
+    fieldComplexity: (_args, _context, { type }) => costOfType(getNamedType(type)),
   },
 });
+
+/** A text of some KiB, or a JSON value, is as dear as so many objects. */
+export const LARGE_VALUE_COST = 5;
+
+function costOfType(type: GraphQLNamedType): number {
+  if (type.name === 'JSON') return LARGE_VALUE_COST;
+  return isLeafType(type) ? 0 : 1;
+}
 
 builder.scalarType('DateTime', {
   description: 'A time of RFC 3339, shown in UTC with milliseconds.',

@@ -35,6 +35,9 @@ const meterArg = builder.args((t) => ({
   meterKey: t.id({ required: true, description: "The meter's key or id." }),
 }));
 
+/** Each customer's events are a read of their own, whatever `first` is. */
+const EVENTS_READ_COST = 100;
+
 builder.objectFields(Customer, (t) => ({
   counters: t.field({
     type: Counters,
@@ -101,11 +104,22 @@ builder.objectFields(Customer, (t) => ({
     description: 'Oldest first.',
     authScopes: { as: 'usage.events' },
     args: { ...meterArg, ...pageArgs, ...spanArgs, ...consistencyArg },
-    complexity: costOfList(5),
+    complexity: costOfList(5, EVENTS_READ_COST),
     resolve: ({ id: customerId }, { meterKey: meterId, ...args }, context) =>
       eventsOf(context, { customerId, meterId }, args),
   }),
 }));
+
+/** The operation has another name for it. */
+function namingAfter(error: unknown): never {
+  if (!(error instanceof Rejected) || error.rejection.param !== 'cursor') throw error;
+  throw new Rejected('invalid_request', 'Invalid `after`: it is no cursor of this list.', { param: 'after' });
+}
+
+interface EventParams {
+  customerId: string;
+  meterId: string;
+}
 
 interface EventArgs {
   first?: number | null | undefined;
@@ -115,14 +129,41 @@ interface EventArgs {
   consistency?: unknown;
 }
 
-async function eventsOf(
+function eventsOf(context: GraphqlContext, params: EventParams, args: EventArgs) {
+  const { first } = sliceOf('usage', { first: args.first });
+  return first === 0
+    ? withoutEvents(() => readEvents(context, params, args))
+    : readEvents(context, params, args);
+}
+
+/** Reads only for what is asked in addition to no entries. */
+function withoutEvents(read: () => ReturnType<typeof readEvents>) {
+  let reading: ReturnType<typeof readEvents> | undefined;
+  const page = () => {
+    reading ??= read();
+    return reading;
+  };
+  return {
+    edges: [],
+    get pageInfo() {
+      return page().then(({ pageInfo }) => pageInfo);
+    },
+    get asOf() {
+      return page().then(({ asOf }) => asOf);
+    },
+  } as unknown as Awaited<ReturnType<typeof readEvents>>;
+}
+
+async function readEvents(
   context: GraphqlContext,
-  params: { customerId: string; meterId: string },
+  params: EventParams,
   { first, after, ...given }: EventArgs,
 ) {
   const { first: limit } = sliceOf('usage', { first });
   const query = { ...given, cursor: after, limit: Math.max(1, limit) } as object;
-  const { data, nextCursor, asOf } = await readAs(context, 'usage.events', { params, query });
+  const { data, nextCursor, asOf } = await readAs(context, 'usage.events', { params, query }).catch(
+    namingAfter,
+  );
   const edges = data.slice(0, limit).map((node) => {
     const occurredAtMs = timestampMs(node.occurredAt) ?? 0;
     return { cursor: cursorAfter({ occurredAtMs, id: node.id }), node };

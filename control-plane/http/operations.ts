@@ -107,7 +107,10 @@ function serveKeyed(operationId: string, route: Route, handler: Handler<Route>, 
     const requestId = String(ctx.state.requestId);
     const { headers } = ctx;
     const mediaType = acceptedType(ctx, route);
-    const context = { ...caller, operationId, requestId, nowMs: deps.clock.nowMs(), headers, mediaType };
+    const nowMs = deps.clock.nowMs();
+    const onClientClosed = (listener: () => void) =>
+      void ctx.res.once('close', () => ctx.res.writableFinished || listener());
+    const context = { ...caller, operationId, requestId, nowMs, headers, mediaType, onClientClosed };
     const responding = { preferences, isOfOneCustomer: caller.customerId !== undefined };
     const handle = async (db: Database) => handler({ ...context, db }, input);
     const run = async (db: Database) => printed(route, await handle(db));
@@ -175,8 +178,9 @@ function printed({ status }: Route, output: unknown): { status: number; body: st
   return { status, body: output instanceof PrintedJson ? output.text : exactJson(output) };
 }
 
-function isPlainRead(ctx: Context, { method, isRead }: Route): boolean {
-  return method === 'GET' || (isRead === true && ctx.headers['idempotency-key'] === undefined);
+function isPlainRead(ctx: Context, { method, isRead, ignoresIdempotencyKey }: Route): boolean {
+  const hasKey = ctx.headers['idempotency-key'] !== undefined && !ignoresIdempotencyKey;
+  return method === 'GET' || (isRead === true && !hasKey);
 }
 
 interface Responding {

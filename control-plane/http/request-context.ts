@@ -32,6 +32,8 @@ export interface RequestContext extends Caller {
   mediaType: string;
   /** For an operation that changes something this is its transaction, committed when the handler returns. */
   db: Database;
+  /** Calls the listener when the client closes the connection without the response. */
+  onClientClosed: (listener: () => void) => void;
 }
 
 export interface HandlerInput<R extends Route> extends Input<R> {

@@ -45,6 +45,25 @@ it('gives each environment its share, and those that wait their turn in order', 
   expect(await c).toBe('c2');
 });
 
+// Mutant it catches: a waiter that stays in its line.
+it('lets those leave their line whose signal aborts', async () => {
+  const gate = createTenantSemaphore({ ...LIMITS, shareMax: 1 }, 'tests');
+  const { begun, work, end } = manual();
+  const controller = new AbortController();
+  const first = gate.run('a', work('1'), controller.signal);
+  const left = ['2', '3'].map((name) => gate.run('a', work(name), controller.signal));
+  controller.abort(new Error('gone'));
+  for (const one of left) await expect(one).rejects.toThrow('gone');
+  await expect(gate.run('b', work('b'), controller.signal)).rejects.toThrow('gone');
+  const others = ['4', '5'].map((name) => gate.run('a', work(name)));
+  for (const name of ['1', '4', '5']) {
+    await expect.poll(() => begun, { timeout: 20_000 }).toContain(name);
+    end(name);
+  }
+  expect(await Promise.all([first, ...others])).toEqual(['1', '4', '5']);
+  expect(begun).toEqual(['1', '4', '5']);
+});
+
 it('lets no more wait than its bounds, of all and of one', async () => {
   const gate = createTenantSemaphore(LIMITS, 'tests');
   const { begun, work, end } = manual();

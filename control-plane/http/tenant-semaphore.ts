@@ -2,8 +2,11 @@ import { Rejected } from '../../schemas/failures.ts';
 
 /** Runs a limited amount of work of many environments, and of each no more than its share. */
 export interface TenantSemaphore {
-  /** Waits for a free slot. Throws Rejected `overloaded` when too many wait, or when it waited too long. */
-  run<T>(environment: string, work: () => Promise<T>): Promise<T>;
+  /**
+   * Waits for a free slot. Throws Rejected `overloaded` when too many wait, or when it waited too long; the
+   * reason of the signal when that aborts first.
+   */
+  run<T>(environment: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
   /** Throws Rejected `overloaded` when it would have to wait. */
   runAtOnce<T>(environment: string, work: () => Promise<T>): Promise<T>;
 }
@@ -38,13 +41,17 @@ export function createTenantSemaphore(limits: SemaphoreLimits, what: string): Te
   const overloaded = () => new Rejected('overloaded', `Too many ${what} are in progress. Retry the request.`);
 
   return {
-    async run(environment, work) {
+    async run(environment, work, signal) {
+      signal?.throwIfAborted();
       if (hasRoom(environment)) underWay.add(environment);
       else {
         const { waitingMax, waitingShareMax } = limits;
         if (lines.waiting() >= waitingMax || lines.waitingOf(environment) >= waitingShareMax)
           throw overloaded();
-        if (!(await lines.turn(environment))) throw overloaded();
+        if (!(await lines.turn(environment, signal))) {
+          signal?.throwIfAborted();
+          throw overloaded();
+        }
       }
       return through(environment, work);
     },
@@ -72,18 +79,21 @@ function createLines(waitMs: number) {
     waiting: () => waiting,
     waitingOf: (environment: string) => lines.get(environment)?.size ?? 0,
 
-    /** False when it waited too long. */
-    turn(environment: string): Promise<boolean> {
+    /** False when it waited too long, or its signal aborted. */
+    turn(environment: string, signal?: AbortSignal): Promise<boolean> {
       return new Promise((resolve) => {
         const line: Line = lines.get(environment) ?? new Set();
         const settle = (isAdmitted: boolean) => {
           clearTimeout(timer);
+          signal?.removeEventListener('abort', leave);
           line.delete(settle);
           if (line.size === 0) lines.delete(environment);
           waiting -= 1;
           resolve(isAdmitted);
         };
-        const timer = setTimeout(() => settle(false), waitMs);
+        const leave = () => settle(false);
+        const timer = setTimeout(leave, waitMs);
+        signal?.addEventListener('abort', leave);
         lines.set(environment, line.add(settle));
         waiting += 1;
       });

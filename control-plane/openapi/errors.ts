@@ -1,5 +1,6 @@
 import { ERROR_STATUS, type ErrorCode } from '../../schemas/error-codes.ts';
 import { type Route, readsBody } from '../../schemas/route.ts';
+import { takesIdempotencyKey } from './request-parameters.ts';
 import { referencesTo } from './response-headers.ts';
 
 /** The error responses of all operations by name: most operations have most of them in common. */
@@ -53,7 +54,7 @@ const REPLAY_CODES: ErrorCode[] = [
 
 /** Every error code of this operation. */
 export function codesOf(route: Route): ErrorCode[] {
-  const { access, method, plane } = route;
+  const { access, plane } = route;
   if (access === 'public') return [...route.errors];
   const isKeyed = access !== 'signature';
   const isOpenToBrowsers = access === 'publishable' || !isKeyed;
@@ -64,7 +65,7 @@ export function codesOf(route: Route): ErrorCode[] {
     ...(isOpenToBrowsers || access === 'any_key' ? [] : (['insufficient_scope'] as const)),
     ...(readsBody(route) ? BODY_CODES : []),
     'invalid_request',
-    ...(isKeyed && plane === 'control' && method === 'POST' ? REPLAY_CODES : []),
+    ...(takesIdempotencyKey(route) ? REPLAY_CODES : []),
     ...(isKeyed && plane === 'control' ? (['rate_limited'] as const) : []),
     ...route.errors,
     'internal',

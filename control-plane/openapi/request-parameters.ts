@@ -41,10 +41,10 @@ export const OPTIONAL_HEADERS = {
 
 /** In path, query and headers, those of the route first. */
 export function parametersOf(route: Route): unknown[] {
-  const { method, plane, etag, access } = route;
+  const { method, etag, access } = route;
   const optional: Array<keyof typeof OPTIONAL_HEADERS> = [];
   const isSigned = access === 'signature';
-  if (plane === 'control' && method === 'POST' && !isSigned) optional.push('Idempotency-Key');
+  if (takesIdempotencyKey(route)) optional.push('Idempotency-Key');
   // A request that creates an object takes neither.
   if (etag && method === 'GET') optional.push('If-None-Match');
   if (route.errors.includes('precondition_failed')) optional.push('If-Match');
@@ -55,6 +55,10 @@ export function parametersOf(route: Route): unknown[] {
     ...(route.headers ? parametersIn('header', route.headers) : []),
     ...optional.map((name) => ({ $ref: `#/components/parameters/${name}` })),
   ];
+}
+
+export function takesIdempotencyKey({ plane, method, access, ignoresIdempotencyKey }: Route): boolean {
+  return plane === 'control' && method === 'POST' && access !== 'signature' && !ignoresIdempotencyKey;
 }
 
 function parametersIn(place: string, { properties, required }: Route['params']): unknown[] {

@@ -43,7 +43,8 @@ export const RESPONSE_HEADERS = {
 export function responseHeaders(route: Route): Record<string, unknown> {
   const names: Array<keyof typeof RESPONSE_HEADERS> = ['X-API-Version', 'X-Request-Id'];
   if (route.etag) names.push('ETag');
-  if (route.method === 'POST' && route.access !== 'public') names.push('Idempotent-Replayed');
+  const isReplayed = route.method === 'POST' && route.access !== 'public' && !route.ignoresIdempotencyKey;
+  if (isReplayed) names.push('Idempotent-Replayed');
   if (route.access === 'public') return referencesTo(names);
   if (readsBody(route)) names.push('X-Ignored-Fields');
   if (countsItems(route)) names.push('X-Item-Errors');

@@ -8,7 +8,7 @@ import { EntitlementValue, FEATURE_TYPES } from './entitlement-values.ts';
 import { Decimal, NamedId, Nothing, ruled, Timestamp } from './fields.ts';
 
 /** Features of one request. */
-const CHECKS_MAX = 100;
+export const CHECKS_MAX = 100;
 
 const Sources = Type.Array(Type.String(), {
   description: 'Where the value comes from: `plan:<key>`, `addon:<key>`, `override` or `credit`.',

@@ -63,6 +63,7 @@ export const graphqlRoutes = {
     plane: 'control',
     access: 'any_key',
     isRead: true,
+    ignoresIdempotencyKey: true,
     summary: 'Query with GraphQL',
     description:
       'Executes one query. A field needs the scope of the operation that shows the same; without it the ' +
