@@ -54,8 +54,6 @@ import { createServicePages } from './routes/service.ts';
 import { simulationHandlers } from './routes/simulations.ts';
 import { subscriptionHandlers } from './routes/subscriptions.ts';
 import { createUsageHandlers } from './routes/usage.ts';
-import { usageLevelHandlers } from './routes/usage-levels.ts';
-import { createUsageLiveHandlers } from './routes/usage-live.ts';
 import { webhookDeliveryHandlers } from './routes/webhook-deliveries.ts';
 import { createWebhookHandlers } from './routes/webhooks.ts';
 import { workspaceHandlers } from './routes/workspace.ts';
@@ -102,8 +100,7 @@ export interface AppOptions {
 export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListener {
   const { lagLimits, rateLimits = {}, webhookTargets = 'none', access = OPEN_ACCESS } = options;
   const { pool, warehouse, freshness, secrets, clock, log, metrics } = deps;
-  const health = createReadiness({ ...deps, ...(lagLimits ? { limits: lagLimits } : {}) });
-  const readiness = createShownReadiness(health, access);
+  const readiness = createShownReadiness(createReadiness({ ...deps, limits: lagLimits }), access);
   const customerGrantsReads = createCustomerGrantsReads();
   const checkEntitlements = createCheckEntitlements({ warehouse, freshness, customerGrantsReads });
   const checks = createCachedChecks({ ...deps.entitlementCache, customerGrantsReads, checkEntitlements });
@@ -165,7 +162,5 @@ function createHandlers(deps: AppDeps, reads: Reads, webhookTargets: PrivateTarg
     ...createUsageHandlers(reading),
     ...createCostHandlers(reading),
     ...simulationHandlers,
-    ...usageLevelHandlers,
-    ...createUsageLiveHandlers(deps),
   };
 }

@@ -124,7 +124,8 @@ export const EVENTS = {
   'usage.threshold': defineEvent({
     summary: "A customer's usage of a meter reached a threshold.",
     description:
-      'Sent once for each customer, meter, threshold and billing period, within seconds of the usage event.',
+      'Sent once for each customer, meter, threshold and period of the budget or limit, within seconds of ' +
+      'the usage event.',
     data: Type.Object({
       customerId: CustomerId,
       meterId: Type.String({ description: "The meter's key." }),

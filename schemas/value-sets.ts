@@ -30,6 +30,10 @@ export const FIRST_STATUSES = [
 export const INTERVALS = ['day', 'week', 'month', 'year'] as const;
 export type Interval = (typeof INTERVALS)[number];
 
+/** How long the limit of a metered feature lasts before usage begins at 0 again, ascending. */
+export const RESETS = ['day', 'week', 'month', 'billing_period', 'never'] as const;
+export type Resets = (typeof RESETS)[number];
+
 /** Kinds of usage thresholds. A soft threshold warns; at a hard one the grant is used up. */
 export const THRESHOLD_KINDS = ['soft', 'hard'] as const;
 export type ThresholdKind = (typeof THRESHOLD_KINDS)[number];

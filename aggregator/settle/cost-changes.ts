@@ -16,7 +16,7 @@ export interface CostChange extends RowChanges {
 export function costChanges(usage: CustomerMeterUsage): CostChange[] {
   return usage.facts.flatMap((facts: SettlementInputs) =>
     facts.rated.map((period): CostChange => {
-      const rows = costOfPeriod(usage.cells(facts, period));
+      const rows = costOfPeriod(usage.cells(facts, period), usage.earlier(facts, period));
       return {
         ...rowChanges(rows, period.stored),
         customerMeter: facts.customerMeter,

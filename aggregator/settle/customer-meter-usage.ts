@@ -1,6 +1,6 @@
 import { UNRATED } from '../../domain/rules/credit-cost.ts';
 import { touchedBy, type UsageCell } from '../../domain/rules/usage-cells.ts';
-import type { CellUsage, LabelledUsage } from '../../domain/rules/usage-cost.ts';
+import type { CellUsage, EarlierUsage, LabelledUsage } from '../../domain/rules/usage-cost.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import type { Span } from '../../schemas/primitives/calendar.ts';
 import { type LabelQuestion, readLabelledUsage } from '../store/read-labelled-usage.ts';
@@ -15,6 +15,8 @@ export interface CustomerMeterUsage {
   total(facts: SettlementInputs, span: Span): bigint;
   /** All cells of a period with what they have used. */
   cells(facts: SettlementInputs, period: RatedPeriod): CellUsage[];
+  /** What was used before the period, where a limit counts it. */
+  earlier(facts: SettlementInputs, period: RatedPeriod): EarlierUsage | undefined;
 }
 
 /** Of one statement: more make it longer than ClickHouse takes. */
@@ -48,6 +50,7 @@ export async function readCustomerMeterUsage(
   return {
     facts,
     total: totalOf,
+    earlier: (one, { earlier: span }) => span && { toMs: span.toMs, units: totalOf(one, span) },
     cells: (one, period) =>
       (read.get(period) ?? []).map((cell) => ({ cell, usage: usageOf(one, period, cell) })),
   };
@@ -74,11 +77,12 @@ async function readTotals(
 ): Promise<Map<string, bigint>> {
   const totals = new Map<string, UsageQuestion>();
   for (const facts of all) {
-    const summed = facts.rated.flatMap(({ cells, unread }) => [
+    const summed = facts.rated.flatMap(({ cells, earlier, unread }) => [
+      ...(earlier ? [earlier] : []),
       ...cells.filter(({ source }) => source === 'total'),
       ...unread,
     ]);
-    for (const span of [...facts.watched, ...(facts.level ? [facts.level] : []), ...summed]) {
+    for (const span of [...facts.watched, ...facts.levels, ...summed]) {
       totals.set(nameOf(facts, span), questionOf(facts, span));
     }
   }

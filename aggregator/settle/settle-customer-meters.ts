@@ -133,9 +133,19 @@ async function emitCrossings(db: PoolClient, { usage, nowMs }: Reading): Promise
     }),
   );
   // mutant: threshold-without-its-unique-row
-  const fresh = await insertCrossings(db, reached, new Date(nowMs));
+  const fresh = await insertCrossings(db, eachOnce(reached), new Date(nowMs));
   await emitEverywhere(db, nowMs, fresh.map(crossingEvent));
   return fresh.length;
+}
+
+/** Windows that begin together may have a threshold in common: then it is crossed once, in the longest. */
+function eachOnce(reached: readonly Reached[]): Reached[] {
+  const byPlace = new Map<string, Reached>();
+  for (const one of reached) {
+    const { environment, customerId, meterKey, periodStart, threshold } = one;
+    byPlace.set([environment, customerId, meterKey, periodStart.getTime(), threshold].join(' '), one);
+  }
+  return [...byPlace.values()];
 }
 
 interface Reached extends Crossing {

@@ -1,6 +1,7 @@
 import type { PoolClient } from 'pg';
 import type { BilledQuestion } from '../../domain/rules/billed-periods.ts';
 import { creditUnits } from '../../domain/rules/credit-units.ts';
+import { hasLastingLimit } from '../../domain/rules/limit-windows.ts';
 import type { MeteredTerm } from '../../domain/rules/metered-terms.ts';
 import { hullOf, type SettledPeriods, settledPeriods } from '../../domain/rules/settled-periods.ts';
 import type { SettledUsage } from '../../domain/rules/usage-cells.ts';
@@ -60,11 +61,10 @@ export async function readHistories(
 }
 
 function periodsOf({ customerMeter, terms, stored }: Reading, nowMs: number): SettledPeriods {
-  const question: BilledQuestion = {
-    firstMs: customerMeter.occurredFromMs,
-    lastMs: customerMeter.occurredToMs,
-    nowMs,
-  };
+  const { occurredFromMs: firstMs, occurredToMs } = customerMeter;
+  // Earlier usage counts in all later periods against a limit that never resets.
+  const lastMs = hasLastingLimit(terms, firstMs) ? Math.max(occurredToMs, nowMs) : occurredToMs;
+  const question: BilledQuestion = { firstMs, lastMs, nowMs };
   return settledPeriods(terms, question, stored);
 }
 

@@ -1,7 +1,8 @@
 import type { PoolClient } from 'pg';
+import type { LimitedWindow } from '../../domain/rules/billed-periods.ts';
 import { type CellPeriod, cellsOf, meet, type SettledUsage } from '../../domain/rules/usage-cells.ts';
 import { type LevelTerms, levelTerms } from '../../domain/rules/usage-level.ts';
-import { type Threshold, usageThresholds } from '../../domain/rules/usage-thresholds.ts';
+import { type Threshold, type UsageBudget, usageThresholds } from '../../domain/rules/usage-thresholds.ts';
 import { type RatedMeter, readRatedMeters } from '../../domain/store/meter-rates.ts';
 import type { TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
 import { type BudgetRow, readBudgets } from '../store/read-budgets.ts';
@@ -17,7 +18,7 @@ export interface SettlementInputs {
   /** Periods whose usage may cost something. */
   rated: RatedPeriod[];
   /** What the usage of the running period is compared with; undefined without a limit and a budget. */
-  level: LevelTerms | undefined;
+  levels: LevelTerms[];
 }
 
 export interface WatchedPeriod {
@@ -71,14 +72,17 @@ export async function readSettlementInputs(
     const [meter, history] = [meters.get(meterName(customerMeter)), histories[at]];
     if (!meter || !history) return;
     const rated = ratedPeriods(meter, history, touchedOf(customerMeter, history)).filter(
-      ({ fromMs }) => fromMs >= keptFromMs,
+      ({ fromMs, earlier }) => (earlier?.fromMs ?? fromMs) >= keptFromMs,
     );
     const fresh = watched[at] ?? [];
-    const level = levelTerms(history.terms, budgets.get(nameOf(customerMeter)), nowMs);
-    const isSettled = fresh.length + rated.length > 0 || level !== undefined;
-    if (isSettled) facts.push({ customerMeter, meter, watched: fresh, rated, level });
+    const levels = levelTerms(history.terms, budgets.get(nameOf(customerMeter)), nowMs);
+    const isSettled = fresh.length + rated.length + levels.length > 0;
+    if (isSettled) facts.push({ customerMeter, meter, watched: fresh, rated, levels });
     else without.push(customerMeter);
-    if (history.restMs !== undefined) rest.push({ ...customerMeter, occurredFromMs: history.restMs });
+    const { restMs } = history;
+    if (restMs === undefined) return;
+    const occurredToMs = Math.max(customerMeter.occurredToMs, restMs);
+    rest.push({ ...customerMeter, occurredFromMs: restMs, occurredToMs });
   });
   return { facts, rest, without };
 }
@@ -132,11 +136,9 @@ async function readWatched(
   const watched = customerMeters.map((customerMeter, at) => {
     const history = histories[at];
     if (!history) return [];
-    const { firstMs, lastMs } = touchedOf(customerMeter, history);
-    return history.periods.flatMap(({ fromMs, toMs, limits }): WatchedPeriod[] => {
-      if (fromMs > lastMs || toMs <= firstMs) return [];
-      const thresholds = usageThresholds(budgets.get(nameOf(customerMeter)), limits);
-      return thresholds.length > 0 ? [{ fromMs, toMs, thresholds }] : [];
+    return watchedPeriods(history, {
+      touched: touchedOf(customerMeter, history),
+      budget: budgets.get(nameOf(customerMeter)),
     });
   });
   const crossed = await readCrossed(db, customerMeters, watched);
@@ -147,6 +149,28 @@ async function readWatched(
       return left.length > 0 ? [{ ...period, thresholds: left }] : [];
     }),
   );
+}
+
+/** A budget watches billing periods, a limit its own windows: those that were touched, each once. */
+function watchedPeriods(
+  { periods }: SettledHistory,
+  { touched, budget }: { touched: Touched; budget: UsageBudget | undefined },
+): WatchedPeriod[] {
+  const spans = new Map<string, LimitedWindow & { budget?: UsageBudget | undefined }>();
+  const watch = ({ fromMs, toMs, limits, ...more }: LimitedWindow & { budget?: UsageBudget | undefined }) => {
+    const name = `${fromMs} ${toMs}`;
+    const known = spans.get(name);
+    spans.set(name, { fromMs, toMs, ...known, ...more, limits: [...(known?.limits ?? []), ...limits] });
+  };
+  for (const { billing, windows } of periods) {
+    windows.forEach(watch);
+    watch({ ...billing, limits: [], budget });
+  }
+  return [...spans.values()].flatMap(({ fromMs, toMs, limits, budget: own }): WatchedPeriod[] => {
+    if (fromMs > touched.lastMs || toMs <= touched.firstMs) return [];
+    const thresholds = usageThresholds(own, limits);
+    return thresholds.length > 0 ? [{ fromMs, toMs, thresholds }] : [];
+  });
 }
 
 async function readCrossed(

@@ -10,6 +10,7 @@ import { readTermsOfCustomers, replaceMeteredTerms } from '../../domain/store/me
 import { markMeters } from '../../domain/store/settlement-marks.ts';
 import type { TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
 import { AGGREGATIONS } from '../../schemas/usage-limits.ts';
+import type { Resets } from '../../schemas/value-sets.ts';
 import { TEST_NOW_MS } from '../../tests/support/event-line.ts';
 import type { LoggedEvent } from '../../tests/support/load-frames.ts';
 import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
@@ -26,7 +27,7 @@ export interface Tenant {
   rate(version: number, startMs: number, creditRate: string | null, creditRates?: object): Promise<void>;
   budget(soft: string | null, hard: string | null, meterKey?: string): Promise<void>;
   /** From then on a subscription gives so much of the meter; null is unlimited, undefined ends it. */
-  limit(amount: string | null | undefined, sinceMs: number): Promise<void>;
+  limit(amount: string | null | undefined, sinceMs: number, resets?: Resets): Promise<void>;
   grant(amount: string): Promise<void>;
   /** Puts usage on the log, and waits until it is settled. */
   use(...events: Array<Partial<LoggedEvent>>): Promise<void>;
@@ -73,13 +74,14 @@ export async function openTenant(): Promise<{ stores: LoadStores; tenant: Tenant
         hard,
       ]);
     },
-    async limit(amount, sinceMs) {
+    async limit(amount, sinceMs, resets) {
       await pool.query(SUBSCRIPTION, [ENVIRONMENT, CUSTOMER, new Date(sinceMs)]);
       const meter = { environment: ENVIRONMENT, customerId: CUSTOMER, meterKey: METER };
       const before = await readTermsOfCustomers(pool, ENVIRONMENT, [
         { customerId: CUSTOMER, from: new Date(sinceMs) },
       ]);
-      const term = termAfter(before, factsOf(amount, before.at(-1)?.source ?? sourceSince(sinceMs)), sinceMs);
+      const source = before.at(-1)?.source ?? sourceSince(sinceMs);
+      const term = termAfter(before, factsOf(amount, source, resets), sinceMs);
       if (term)
         await replaceMeteredTerms(pool, [{ ...meter, from: new Date(sinceMs) }], [{ ...meter, ...term }]);
       const from = before.at(-1)?.periodStartMs ?? sinceMs - 1;
@@ -168,7 +170,11 @@ function sourceSince(fromMs: number): MeteredSource {
   };
 }
 
-function factsOf(amount: string | null | undefined, source: MeteredSource): MeteredFacts {
+function factsOf(
+  amount: string | null | undefined,
+  source: MeteredSource,
+  resets: Resets = 'billing_period',
+): MeteredFacts {
   if (amount === undefined) return UNMETERED;
-  return { source, limits: amount === null ? [] : [amount], isUnlimited: amount === null };
+  return { source, limits: amount === null ? [] : [{ amount, resets }], isUnlimited: amount === null };
 }

@@ -1,6 +1,6 @@
 import type { PoolClient } from 'pg';
-import { shareUsed } from '../../domain/rules/usage-level.ts';
-import { unitsText } from '../../schemas/primitives/decimal.ts';
+import { type LevelTerms, shareUsed } from '../../domain/rules/usage-level.ts';
+import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
 import type { TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
 import type { Queryable } from '../store/queryable.ts';
 import {
@@ -22,28 +22,34 @@ export async function keepLevels(
   { usage, nowMs }: { usage: CustomerMeterUsage; nowMs: number },
 ): Promise<void> {
   const rows = usage.facts.flatMap((facts): LevelRow[] => {
-    const { customerMeter, level } = facts;
-    if (!level) return [];
-    const current = usage.total(facts, level);
-    const usedAhead = customerMeter.occurredToMs >= level.toMs;
-    if (current <= 0n && !usedAhead) return [];
-    const { environment, customerId, meterKey } = customerMeter;
-    return [
-      {
-        ...{ environment, customerId, meterKey, usedAhead, current: unitsText(current) },
-        share: shareUsed(current, level),
-        limit: level.limit ?? null,
-        budget: level.budget ?? null,
-        periodStart: new Date(level.fromMs),
-        periodEnd: new Date(level.toMs),
-        changesAt: new Date(level.changesMs),
-      },
-    ];
+    const levels = facts.levels.map((level) =>
+      levelOf(facts.customerMeter, level, usage.total(facts, level)),
+    );
+    // The limit may have a window of its own, beside the period of the budget.
+    const [fullest] = levels.sort((a, b) => Number(b.share) - Number(a.share));
+    return fullest && (fullest.usedAhead || decimalUnits(fullest.current) > 0n) ? [fullest] : [];
   });
   const kept = new Set(rows.map(nameOf));
   const gone = usage.facts.map(({ customerMeter }) => customerMeter).filter((one) => !kept.has(nameOf(one)));
   if (gone.length > 0) await removeLevels(db, gone);
   if (rows.length > 0) await writeLevels(db, rows, new Date(nowMs));
+}
+
+function levelOf(
+  { environment, customerId, meterKey, occurredToMs }: TouchedCustomerMeter,
+  level: LevelTerms,
+  current: bigint,
+): LevelRow {
+  return {
+    ...{ environment, customerId, meterKey, current: unitsText(current) },
+    usedAhead: occurredToMs >= level.toMs,
+    share: shareUsed(current, level),
+    limit: level.limit ?? null,
+    budget: level.budget ?? null,
+    periodStart: new Date(level.fromMs),
+    periodEnd: new Date(level.toMs),
+    changesAt: new Date(level.changesMs),
+  };
 }
 
 /** Of customer meters that nothing is settled of: they have no limit, budget or rate. */

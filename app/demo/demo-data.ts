@@ -40,14 +40,18 @@ export function startDemoData(deps: DemoDataDeps): DemoDataJob {
     try {
       await fillDemoWorkspace(deps, { url: () => url ?? '', signal: stopping.signal });
     } catch (err) {
-      if (!stopping.signal.aborted) deps.log.warn({ err }, 'the data of the demo are incomplete');
+      if (!stopping.signal.aborted)
+        deps.log.warn({ err }, 'the data of the demo are incomplete: the next start continues');
     }
   }
 
   return {
     served(given) {
       url = given;
-      running ??= run();
+      // Where it was interrupted, the next time that all are ready continues it.
+      running ??= run().finally(() => {
+        running = undefined;
+      });
     },
     async close() {
       stopping.abort();

@@ -8,8 +8,8 @@ import { builder } from './schema-builder.ts';
 
 type Types = typeof builder.$inferSchemaTypes;
 
-export const FIRST_DEFAULT = 20;
-export const FIRST_MAX = 100;
+const FIRST_DEFAULT = 20;
+const FIRST_MAX = 100;
 
 export interface PageArgs {
   first?: number | null | undefined;

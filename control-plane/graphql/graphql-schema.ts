@@ -1,5 +1,6 @@
 import { type GraphQLSchema, printSchema } from 'graphql';
 import './administration.ts';
+import './analytics.ts';
 import './catalogue.ts';
 import './customers.ts';
 import './usage.ts';

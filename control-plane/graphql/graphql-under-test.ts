@@ -1,5 +1,7 @@
+import { type GraphQLObjectType, getNamedType, isLeafType } from 'graphql';
 import { expect } from 'vitest';
 import type { ApiUnderTest, CallOptions } from '../api-under-test.ts';
+import { graphqlSchema } from './graphql-schema.ts';
 
 export interface Asked {
   // biome-ignore lint/suspicious/noExplicitAny: a test reads the fields that it asked for
@@ -42,4 +44,27 @@ export async function dataOf(...given: Parameters<typeof ask>): Promise<Asked['d
   const { data, errors } = await ask(...given);
   expect(errors).toEqual([]);
   return data;
+}
+
+/** All values of an object of the REST API, without what it leads to. */
+export function members(type: string): string {
+  const fields = Object.values((graphqlSchema().getType(type) as GraphQLObjectType).getFields());
+  const shown = fields.flatMap((field) => {
+    if (field.extensions.isMember !== true) return [];
+    const named = getNamedType(field.type);
+    return isLeafType(named) ? [field.name] : [`${field.name} { ${members(named.name)} }`];
+  });
+  return shown.join(' ');
+}
+
+/** An object of the REST API as GraphQL shows it: decimals as text, and null for what is not there. */
+export function expectSame(graph: unknown, rest: unknown): void {
+  if (Array.isArray(graph)) {
+    expect(graph).toHaveLength((rest as unknown[]).length);
+    for (const [at, one] of graph.entries()) expectSame(one, (rest as unknown[])[at]);
+  } else if (typeof graph === 'object' && graph !== null) {
+    for (const [name, value] of Object.entries(graph))
+      expectSame(value, (rest as Record<string, unknown>)[name]);
+  } else if (typeof graph === 'string' && typeof rest === 'number') expect(Number(graph)).toBe(rest);
+  else expect(graph ?? undefined).toEqual(rest ?? undefined);
 }

@@ -1,9 +1,7 @@
-import { type GraphQLObjectType, getNamedType, isLeafType } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import type { OperationId } from '../../schemas/routes.ts';
-import { usageOfThisFile } from '../usage/usage-under-test.ts';
-import { graphqlSchema } from './graphql-schema.ts';
-import { ask, dataOf } from './graphql-under-test.ts';
+import { numberIn, usageOfThisFile } from '../usage/usage-under-test.ts';
+import { ask, dataOf, expectSame, members } from './graphql-under-test.ts';
 import { makeTenant } from './tenant-under-test.ts';
 
 /*
@@ -21,27 +19,9 @@ await api.request('customers.update', {
   body: '{"metadata":{"exact":123456789.000000000001}}',
 });
 
-/** All values of an object of the REST API, without what it leads to. */
-function members(type: string): string {
-  const fields = Object.values((graphqlSchema().getType(type) as GraphQLObjectType).getFields());
-  const shown = fields.flatMap((field) => {
-    if (field.extensions.isMember !== true) return [];
-    const named = getNamedType(field.type);
-    return isLeafType(named) ? [field.name] : [`${field.name} { ${members(named.name)} }`];
-  });
-  return shown.join(' ');
-}
-
-/** An object of the REST API as GraphQL shows it: decimals as text, and null for what is not there. */
-function expectSame(graph: unknown, rest: unknown): void {
-  if (Array.isArray(graph)) {
-    expect(graph).toHaveLength((rest as unknown[]).length);
-    for (const [at, one] of graph.entries()) expectSame(one, (rest as unknown[])[at]);
-  } else if (typeof graph === 'object' && graph !== null) {
-    for (const [name, value] of Object.entries(graph))
-      expectSame(value, (rest as Record<string, unknown>)[name]);
-  } else if (typeof graph === 'string' && typeof rest === 'number') expect(Number(graph)).toBe(rest);
-  else expect(graph ?? undefined).toEqual(rest ?? undefined);
+interface Held {
+  id: string;
+  entitlements: object[];
 }
 
 const LISTS: Array<[field: string, type: string, operation: OperationId]> = [
@@ -107,7 +87,8 @@ describe('a customer', () => {
 
   it('has what the REST API shows of it', async () => {
     const shown = await of(`credits { ${members('Credits')} } budgets { nodes { ${members('Budget')} } }
-      overrides { nodes { ${members('Override')} } } creditLedger { nodes { ${members('CreditLedgerEntry')} } }
+      overrides { nodes { ${members('Override')} } }
+      creditLedger { nodes { ${members('CreditLedgerEntry')} } }
       subscriptions { nodes { ${members('CustomerSubscription')} } }`);
     expectSame(shown.credits, (await api.request('credits.retrieve', { params })).body);
     expectSame(shown.budgets.nodes, (await api.request('budgets.list', { params })).body.data);
@@ -131,6 +112,25 @@ describe('a customer', () => {
       expectSame(decision, check.body);
       expect(asOf === null).toBe(check.body.asOf === undefined);
     }
+  });
+
+  it('is decided by its own usage, when it is read with others', async () => {
+    const body = { key: 'counted', name: 'Counted', type: 'metered', meterKey: 'count' };
+    await api.request('features.create', { body });
+    for (const customerId of [own.customerId, usage.customerId]) {
+      const named = { customerId, featureKey: 'counted' };
+      await api.request('overrides.put', { params: named, body: { value: 5000 } });
+    }
+    const { customers } = await dataOf(
+      api,
+      '{ customers { nodes { id entitlements(featureKeys: ["counted"]) { current remaining } } } }',
+    );
+    const counted = (await usage.read('count')).body.current;
+    expect(counted).toBeGreaterThan(0);
+    const shown = new Map(customers.nodes.map(({ id, entitlements }: Held) => [id, entitlements]));
+    const remaining = String(5000 - counted);
+    expect(shown.get(usage.customerId)).toEqual([{ current: String(counted), remaining }]);
+    expect(shown.get(own.customerId)).toEqual([{ current: '0', remaining: '5000' }]);
   });
 
   it('keeps every digit', async () => {
@@ -190,6 +190,8 @@ describe('usage', () => {
       withoutTime(one),
       data.find(({ meterId }) => meterId === 'unique'),
     );
+    const exact = counters.nodes.find(({ meterId }: { meterId: string }) => meterId === 'sum');
+    expect(exact.current).toBe(numberIn((await usage.read('sum')).text, 'current'));
     const long = await of(`counter(meterKey: "sum", at: "2001-01-01T00:00:00Z") { current periodStart }`);
     expect(long.counter).toEqual({ current: '0', periodStart: '2001-01-01T00:00:00.000Z' });
   });

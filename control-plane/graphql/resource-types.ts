@@ -5,6 +5,12 @@ import { ApiKey as ApiKeySchema } from '../../schemas/resources/api-keys.ts';
 import { AuditEntry as AuditEntrySchema } from '../../schemas/resources/audit-log.ts';
 import { Budget as BudgetSchema } from '../../schemas/resources/budgets.ts';
 import {
+  CostLine as CostLineSchema,
+  CostTotal as CostTotalSchema,
+  CustomerCost as CustomerCostSchema,
+  SubscriptionCost as SubscriptionCostSchema,
+} from '../../schemas/resources/cost.ts';
+import {
   CreditGrant as CreditGrantSchema,
   CustomerCredits as CreditsSchema,
   CreditLedgerEntry as LedgerEntrySchema,
@@ -17,6 +23,12 @@ import {
 } from '../../schemas/resources/entitlements.ts';
 import { Feature as FeatureSchema } from '../../schemas/resources/features.ts';
 import { Funnel as FunnelSchema, FunnelStage as FunnelStageSchema } from '../../schemas/resources/funnel.ts';
+import {
+  MeterUsageBucket,
+  MeterUsageEntry,
+  MeterUsageReport,
+  ValueQuantiles,
+} from '../../schemas/resources/meter-usage.ts';
 import { Meter as MeterSchema } from '../../schemas/resources/meters.ts';
 import { Override as OverrideSchema } from '../../schemas/resources/overrides.ts';
 import { Plan as PlanSchema } from '../../schemas/resources/plans.ts';
@@ -29,6 +41,7 @@ import { Product as ProductSchema } from '../../schemas/resources/products.ts';
 import { Subscription as SubscriptionSchema } from '../../schemas/resources/subscriptions.ts';
 import { UsageBreakdownReport, UsageCounter } from '../../schemas/resources/usage.ts';
 import { UsageEvent as UsageEventSchema } from '../../schemas/resources/usage-events.ts';
+import { UsageLevel as UsageLevelSchema } from '../../schemas/resources/usage-levels.ts';
 import {
   WebhookAttempt as AttemptSchema,
   WebhookDelivery as DeliverySchema,
@@ -62,18 +75,53 @@ export const Counter = resourceType<UsageCounter>('Counter', UsageCounter, {
   description: 'The usage of a meter in the billing period of a customer.',
 });
 
+const Quantile = resourceType('ValueQuantile', ValueQuantiles.items);
 const BreakdownEntry = resourceType(
   'BreakdownEntry',
   withCountsExact(UsageBreakdownReport.properties.breakdown.items),
+  { more: { quantiles: [Quantile] } },
 );
-const BreakdownRest = resourceType('BreakdownRest', withCountsExact(UsageBreakdownReport.properties.other));
+const BreakdownRest = resourceType('BreakdownRest', withCountsExact(UsageBreakdownReport.properties.other), {
+  more: { quantiles: [Quantile] },
+});
 export const Breakdown = resourceType<Static<typeof UsageBreakdownReport>>(
   'Breakdown',
   UsageBreakdownReport,
   {
     description: 'Usage of a meter by the values of a property, or by time.',
-    more: { breakdown: [BreakdownEntry], other: BreakdownRest },
+    more: { breakdown: [BreakdownEntry], other: BreakdownRest, quantiles: [Quantile] },
   },
+);
+
+const UsageEntry = resourceType('MeterUsageEntry', withCountsExact(MeterUsageEntry), {
+  more: { quantiles: [Quantile] },
+});
+const UsageBucket = resourceType('MeterUsageBucket', withCountsExact(MeterUsageBucket), {
+  more: { quantiles: [Quantile] },
+});
+const UsageRest = resourceType('MeterUsageRest', withCountsExact(MeterUsageReport.properties.other), {
+  more: { data: [UsageBucket], quantiles: [Quantile] },
+});
+export const MeterUsage = resourceType<MeterUsageReport>('MeterUsage', withCountsExact(MeterUsageReport), {
+  description: 'Usage of a meter over all customers, by time and by groups.',
+  more: { data: [UsageEntry], other: UsageRest, quantiles: [Quantile] },
+});
+export const UsageLevel = resourceType<UsageLevelSchema>('UsageLevel', UsageLevelSchema, {
+  description: 'How much of a limit or budget a customer has used.',
+});
+
+const CostTotal = resourceType('CostTotal', CostTotalSchema);
+const CostLine = resourceType('CostLine', CostLineSchema);
+const costParts = { totals: [CostTotal], lines: [CostLine] };
+export const CustomerCost = resourceType<Static<typeof CustomerCostSchema>>(
+  'CustomerCost',
+  CustomerCostSchema,
+  { more: costParts },
+);
+export const SubscriptionCost = resourceType<Static<typeof SubscriptionCostSchema>>(
+  'SubscriptionCost',
+  SubscriptionCostSchema,
+  { more: costParts },
 );
 
 export const UsageEvent = resourceType<Static<typeof UsageEventSchema>>('UsageEvent', UsageEventSchema);

@@ -35,8 +35,10 @@ export async function readAs<Id extends ReadId>(
     bodyText: '',
   };
   const handler = context.deps.handlers[operationId] as unknown as Handler<Route>;
+  // Those of the request are about the response to the query, such as `Accept`.
+  const reading = { ...context, headers: {} };
   try {
-    return (await context.inTurn(async () => handler(context, input as HandlerInput<Route>))) as Output<
+    return (await context.inTurn(async () => handler(reading, input as HandlerInput<Route>))) as Output<
       Routes[Id]
     >;
   } catch (error) {

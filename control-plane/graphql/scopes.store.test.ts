@@ -19,7 +19,8 @@ const scopeOf = ({ as }: Pick<WalkedField, 'as'>): string => (as ? ROUTES[as].ac
 const needing = guarded.filter((one) => (SCOPES as readonly string[]).includes(scopeOf(one)));
 
 /** Fields that say more of what their object shows already, or are parts of lists. */
-const OF_THEIR_OBJECT = /^(\w+Connection|\w+Edge|PageInfo|WebhookEvent|Health|HealthCheck)\.|\.unlimited$/;
+const OF_THEIR_OBJECT =
+  /^(\w+Connection|\w+Edge|\w+Page|PageInfo|WebhookEvent|Health|HealthCheck)\.|\.unlimited$/;
 
 /** Written a second time: a field that is new, or whose scope changes, is seen. */
 const SCOPE_OF_FIELDS: Record<string, string[]> = {
@@ -50,8 +51,18 @@ const SCOPE_OF_FIELDS: Record<string, string[]> = {
     'CustomerSubscription.plan',
   ],
   'subscriptions:write': ['Query.subscription', 'Query.subscriptions', 'Customer.subscriptions'],
-  'usage:read': ['Customer.breakdown', 'Customer.counter', 'Customer.counters', 'Customer.usageEvents'],
+  'usage:read': [
+    'Customer.cost',
+    'CustomerSubscription.cost',
+    'Meter.usage',
+    'Query.usageLevels',
+    'Customer.breakdown',
+    'Customer.counter',
+    'Customer.counters',
+    'Customer.usageEvents',
+  ],
   'webhooks:read': [
+    'Query.webhookDeliveries',
     'Query.webhookDelivery',
     'Query.webhookEndpoint',
     'Query.webhookEndpoints',

@@ -73,6 +73,8 @@ export const NAMING: Record<string, keyof Tenant> = {
   'Query.webhookEndpoint.id': 'endpointId',
   'Query.webhookDelivery.id': 'deliveryId',
   'Query.webhookEvent.id': 'eventId',
+  'Query.webhookDeliveries.endpointId': 'endpointId',
+  'Query.usageLevels.featureKey': 'featureKey',
   'Query.apiKey.id': 'keyId',
   'Query.auditLog.objectId': 'customerId',
   'Query.auditLog.actor': 'keyId',
@@ -83,10 +85,18 @@ export const NAMING: Record<string, keyof Tenant> = {
   'Customer.usageEvents.meterKey': 'meterKey',
 };
 
+/** The arguments that a query needs and that name no object. */
+const PLAIN: Record<string, string> = {
+  'Customer.breakdown.dimension': 'region',
+  'Meter.usage.from': '2026-01-01T00:00:00Z',
+  'Meter.usage.to': '2026-02-01T00:00:00Z',
+};
+
 /** The values that a query needs, all of this tenant's objects but the one named `foreign`. */
 export function argumentsOf(own: Tenant, foreign?: { argument: string; of: Tenant }): ArgumentOf {
   return (argument) => {
-    if (argument === 'Customer.breakdown.dimension') return '"region"';
+    const plain = PLAIN[argument];
+    if (plain !== undefined) return JSON.stringify(plain);
     const object = NAMING[argument];
     if (object === undefined) return undefined;
     if (argument === foreign?.argument) return JSON.stringify(foreign.of[object]);
@@ -102,5 +112,7 @@ export const OPTIONAL: ReadonlySet<string> = new Set([
   'Query.auditLog.objectId',
   'Query.auditLog.actor',
   'Query.funnel.planId',
+  'Query.webhookDeliveries.endpointId',
+  'Query.usageLevels.featureKey',
   'Customer.entitlements.featureKeys',
 ]);

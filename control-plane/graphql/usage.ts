@@ -4,12 +4,14 @@ import { BREAKDOWN_WINDOWS } from '../../schemas/resources/usage.ts';
 import { type MeterRow, meterList } from '../store/meters.ts';
 import type { PlacedRow } from '../store/read-slice.ts';
 import { cursorAfter } from '../usage/event-page.ts';
+import { timeOf } from '../usage/time-of.ts';
 import { connectionType, costOfList, pageArgs, pageOf, sliceOf } from './connections.ts';
 import type { GraphqlContext } from './graphql-context.ts';
 import { enumOf } from './resource-fields.ts';
 import { Breakdown, Counter, Customer, UsageEvent } from './resource-types.ts';
 import { checkedQuery, readAs } from './rest-reads.ts';
 import { builder } from './schema-builder.ts';
+import { analysisArgs, analysisOf, consistencyArg, LONG_READ_COST, spanArgs } from './usage-arguments.ts';
 
 const Counters = connectionType('Counter', Counter);
 const UsageEvents = builder.connectionObject({
@@ -24,27 +26,14 @@ const UsageEvents = builder.connectionObject({
     }),
   }),
 });
-const Consistency = enumOf('Consistency', ['strong', 'eventual']);
 const RequestedWindow = enumOf('RequestedWindow', BREAKDOWN_WINDOWS);
 
-const consistencyArg = builder.args((t) => ({
-  consistency: t.field({
-    type: Consistency,
-    description:
-      'By default the response waits up to 1 s for the usage acknowledged before the request. `strong` ' +
-      'waits up to 5 s and fails after that; `eventual` does not wait.',
-  }),
-}));
 const timeArgs = builder.args((t) => ({
   at: t.string({ description: 'A time within the period to read. Default: now.' }),
 }));
-const spanArgs = builder.args((t) => ({ from: t.string(), to: t.string({ description: 'Exclusive.' }) }));
 const meterArg = builder.args((t) => ({
   meterKey: t.id({ required: true, description: "The meter's key or id." }),
 }));
-
-/** A read of many events is as dear as this many objects. */
-const LONG_READ_COST = 500;
 
 builder.objectFields(Customer, (t) => ({
   counters: t.field({
@@ -86,23 +75,26 @@ builder.objectFields(Customer, (t) => ({
 builder.objectFields(Customer, (t) => ({
   breakdown: t.field({
     type: Breakdown,
-    description: 'Sorted by total, largest first.',
+    description: 'Sorted by total, largest first, unless `order` is `time`.',
     authScopes: { as: 'usage.breakdown' },
     args: {
       ...meterArg,
       dimension: t.arg.string({
         required: true,
-        description: 'An event property, or `$hour`, `$day` or `$month` in UTC.',
+        description: 'An event property, or `$hour`, `$day` or `$month` of `timezone`.',
       }),
       window: t.arg({ type: RequestedWindow }),
       ...spanArgs,
       ...timeArgs,
       limit: t.arg.int({ description: 'Entries; the others are combined in `other`. From 1 to 1000.' }),
+      ...analysisArgs,
       ...consistencyArg,
     },
     complexity: { field: LONG_READ_COST, multiplier: 1 },
-    resolve: ({ id: customerId }, { meterKey: meterId, ...query }, context) =>
-      readAs(context, 'usage.breakdown', { params: { customerId, meterId }, query: query as object }),
+    resolve: ({ id: customerId }, { meterKey: meterId, ...args }, context) => {
+      const query = analysisOf(args) as object;
+      return readAs(context, 'usage.breakdown', { params: { customerId, meterId }, query });
+    },
   }),
   usageEvents: t.field({
     type: UsageEvents,
@@ -147,6 +139,5 @@ async function eventsOf(
 /** Of which time and how fresh a counter is to be. Throws Rejected. */
 function wishOf({ nowMs }: GraphqlContext, args: { at?: string | null | undefined; consistency?: unknown }) {
   const { at, consistency } = checkedQuery('usage.retrieve', args as object);
-  const atMs = (at === undefined ? undefined : timestampMs(at)) ?? nowMs;
-  return { atMs, consistency: consistency as 'strong' | 'eventual' | undefined };
+  return { atMs: timeOf(at, nowMs), consistency: consistency as 'strong' | 'eventual' | undefined };
 }

@@ -23,7 +23,7 @@ export interface ReadinessDeps {
   /** Hex. Alarms of another log are ignored. */
   logId: string;
   jobWatch: JobWatch;
-  limits?: LagLimits;
+  limits?: LagLimits | undefined;
 }
 
 /** Beyond either limit the counters are reported as late. */

@@ -1,6 +1,7 @@
 import { Rejected } from '../../schemas/failures.ts';
 import { exactNumber, parseExact } from '../../schemas/primitives/exact-json.ts';
 import type { GivenEntitlements } from '../../schemas/resources/entitlement-values.ts';
+import type { Resets } from '../../schemas/value-sets.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { EntitlementValueRow } from '../store/entitlement-values.ts';
 import { type FeatureRow, findFeatures } from '../store/features.ts';
@@ -11,6 +12,7 @@ interface Given {
   featureKey: string;
   value: unknown;
   soft?: boolean;
+  resets?: Resets | null;
 }
 
 /**
@@ -43,9 +45,9 @@ export function shownEntitlements(rows: readonly EntitlementValueRow[]): GivenEn
 }
 
 export function shownEntitlement(row: EntitlementValueRow): GivenEntitlements[number] {
-  const { featureKey, type, enabled, amount, soft } = row;
+  const { featureKey, type, enabled, amount, soft, resets } = row;
   const value = type === 'boolean' ? enabled : amount === null ? null : exactNumber(amount);
-  return { featureKey, type, value, soft };
+  return { featureKey, type, value, soft, ...(resets === null ? {} : { resets }) };
 }
 
 /** The value of a feature from `parseExact`. Throws Rejected, which names the field. */
@@ -67,7 +69,18 @@ function rowOf(feature: FeatureRow, given: Given, place: string): EntitlementVal
   const { value, soft = false } = given;
   const read = readFeatureValue(feature, value, `${place}.value`);
   if (type === 'boolean' && soft) throw invalid(`${place}.soft`, 'is not allowed for a boolean feature');
-  return { featureId, featureKey, type, ...read, soft };
+  return { featureId, featureKey, type, ...read, soft, resets: readResets(feature, given, place) };
+}
+
+/** Null: not said. Throws Rejected for a feature that counts nothing. */
+export function readResets(
+  { key, type }: Pick<FeatureRow, 'key' | 'type'>,
+  { resets }: Pick<Given, 'resets'>,
+  place?: string,
+): Resets | null {
+  if (resets == null || type === 'metered') return resets ?? null;
+  const param = place === undefined ? 'resets' : `${place}.resets`;
+  throw invalid(param, `is only for metered features; ${key} is a ${type} feature`);
 }
 
 function invalid(param: string, reason: string): Rejected {

@@ -4,7 +4,7 @@ import type { Override } from '../../schemas/resources/overrides.ts';
 import type { OverrideRow } from '../store/overrides.ts';
 
 /** As responses and the audit log show it. */
-export function shownOverride({ enabled, amount, expiresAt, reason, ...row }: OverrideRow): Override {
+export function shownOverride({ enabled, amount, resets, expiresAt, reason, ...row }: OverrideRow): Override {
   const { id, customerId, featureKey, type, createdAt, updatedAt } = row;
   return {
     id,
@@ -12,6 +12,7 @@ export function shownOverride({ enabled, amount, expiresAt, reason, ...row }: Ov
     featureKey,
     type,
     value: type === 'boolean' ? enabled : amount === null ? null : exactNumber(amount),
+    ...(resets === null ? {} : { resets }),
     ...(expiresAt === null ? {} : { expiresAt: timestampText(expiresAt.getTime()) }),
     ...(reason === null ? {} : { reason }),
     createdAt: timestampText(createdAt.getTime()),

@@ -49,9 +49,10 @@ export function createEntitlementHandlers({
   };
 }
 
-function shown({ featureKey, type, value, sources, contributions }: ListedEntitlement): Entitlement {
-  const made = contributions && { contributions };
-  return { featureKey, type, effectiveValue: shownEffectiveValue(value), ...made, sources };
+function shown({ featureKey, type, value, resets, ...from }: ListedEntitlement): Entitlement {
+  const { sources, contributions } = from;
+  const more = { ...(resets ? { resets } : {}), ...(contributions ? { contributions } : {}) };
+  return { featureKey, type, effectiveValue: shownEffectiveValue(value), ...more, sources };
 }
 
 /** Exact to the last digit. Throws Rejected `value_invalid`. */

@@ -8,7 +8,7 @@ import { touchEntitlements } from '../entitlements/changes/touch-entitlements.ts
 import { requireMatch } from '../http/etag.ts';
 import { pageOf } from '../http/page.ts';
 import type { Handlers, RequestContext } from '../http/request-context.ts';
-import { readFeatureValue } from '../input/read-entitlement-values.ts';
+import { readFeatureValue, readResets } from '../input/read-entitlement-values.ts';
 import { shownOverride } from '../overrides/shown-override.ts';
 import { type CustomerRow, lockCustomer } from '../store/customers.ts';
 import { type FeatureRow, findFeature, shareFeature } from '../store/features.ts';
@@ -50,7 +50,9 @@ export const overrideHandlers: Pick<Handlers, OverrideOperation> = {
     const { customer, feature, row } = await overrideToChange(context, params);
     if (customer.status !== 'active') throw archived();
     const { value } = parseExact(bodyText) as { value: unknown };
-    const fields = { ...readFeatureValue(feature, value, 'value'), expiresAt, reason: body.reason ?? null };
+    const resets = readResets(feature, body);
+    const given = { resets, expiresAt, reason: body.reason ?? null };
+    const fields = { ...readFeatureValue(feature, value, 'value'), ...given };
     if (!row) await checkOverrideCount(context, customer);
     return put(context, { customer, feature, row }, fields);
   },

@@ -44,7 +44,7 @@ describe('the pricing', () => {
     await api.request('plans.replacePrices', { params: team, body: { prices: [BASE] } });
     const entitlements = [
       { featureKey: 'sso', value: true },
-      { featureKey: 'calls', value: 1000.5, soft: true },
+      { featureKey: 'calls', value: 1000.5, soft: true, resets: 'month' },
     ];
     await api.request('plans.replaceEntitlements', { params: team, body: { entitlements } });
     const later = await newPlan({ name: 'No place either' });
@@ -79,6 +79,7 @@ describe('the pricing', () => {
           featureName: 'API calls',
           type: 'metered',
           value: 1000.5,
+          resets: 'month',
           soft: true,
           unit: 'calls',
         },

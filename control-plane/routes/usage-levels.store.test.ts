@@ -72,6 +72,7 @@ async function readAll(query: string): Promise<Row[]> {
     const { status, body } = await api.call('GET', `${PATH}?${query}${cursor}`);
     expect(status).toBe(200);
     seen.push(...body.data);
+    expect(seen.length).toBeLessThanOrEqual(rows.length);
     cursor = body.nextCursor ? `&cursor=${body.nextCursor}` : '';
   } while (cursor !== '');
   return seen;

@@ -22,8 +22,10 @@ import { timeOf } from '../usage/time-of.ts';
 import { openSpan } from '../usage/window.ts';
 import { createMeterUsage } from './meter-usage.ts';
 import { createUsageBreakdown } from './usage-breakdown.ts';
+import { usageLevelHandlers } from './usage-levels.ts';
+import { createUsageLiveHandlers, type UsageLiveDeps } from './usage-live.ts';
 
-export interface UsageDeps {
+interface UsageDeps {
   warehouse: Warehouse;
   freshness: Freshness;
   /** One for all long reads of the process. */
@@ -32,11 +34,14 @@ export interface UsageDeps {
 
 type UsageHandlers = Pick<
   Handlers,
-  'usage.list' | 'usage.retrieve' | 'usage.breakdown' | 'usage.events' | 'meterUsage.retrieve'
+  Extract<keyof Handlers, `usage.${string}`> | 'meterUsage.retrieve' | 'usageLevels.list' | 'usageLive.stream'
 >;
 
-export function createUsageHandlers({ warehouse, freshness, readLong }: UsageDeps): UsageHandlers {
+export function createUsageHandlers(deps: UsageDeps & UsageLiveDeps): UsageHandlers {
+  const { warehouse, freshness, readLong } = deps;
   return {
+    ...usageLevelHandlers,
+    ...createUsageLiveHandlers(deps),
     'usage.list': createUsageList({ warehouse, freshness }),
     'meterUsage.retrieve': createMeterUsage({ warehouse, freshness, readLong }),
 

@@ -69,6 +69,7 @@ async function readAll(query: Record<string, string>): Promise<Delivery[]> {
     const { status, body } = await api.call('GET', `${PATH}?${search}`, { key });
     expect(status).toBe(200);
     seen.push(...body.data);
+    expect(seen.length).toBeLessThanOrEqual(rows.length);
     cursor = body.nextCursor;
   } while (cursor !== undefined);
   return seen;

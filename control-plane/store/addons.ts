@@ -102,10 +102,10 @@ export async function insertAddonEntitlements(
   rows: readonly EntitlementValueRow[],
 ): Promise<void> {
   await db.query(
-    `INSERT INTO addon_entitlements (addon_id, feature_id, enabled, amount, soft)
-     SELECT $1, new.feature_id, new.enabled, new.amount, new.soft
-       FROM unnest($2::text[], $3::boolean[], $4::numeric[], $5::boolean[])
-         AS new (feature_id, enabled, amount, soft)`,
+    `INSERT INTO addon_entitlements (addon_id, feature_id, enabled, amount, soft, resets)
+     SELECT $1, new.feature_id, new.enabled, new.amount, new.soft, new.resets
+       FROM unnest($2::text[], $3::boolean[], $4::numeric[], $5::boolean[], $6::text[])
+         AS new (feature_id, enabled, amount, soft, resets)`,
     [addonId, ...valueArrays(rows)],
   );
 }

@@ -1,5 +1,7 @@
+import { longestSql } from '../../domain/store/longest-sql.ts';
 import { rowsBy } from '../../domain/store/rows-by.ts';
 import type { FeatureType } from '../../schemas/resources/entitlement-values.ts';
+import type { Resets } from '../../schemas/value-sets.ts';
 import type { Database } from '../http/request-context.ts';
 
 /** What some subscriptions give together of one feature. */
@@ -16,6 +18,8 @@ export interface GrantedFeatureRow {
   values: Array<string | null>;
   /** How often. */
   quantities: number[];
+  /** Of a metered feature; null: none of them says. */
+  resets: Resets | null;
 }
 
 /**
@@ -36,14 +40,15 @@ export async function readGrantedFeatures(
          JOIN ${rowsBy('subscriptions', 'id', 'named.id')} s ON s.environment = $1),
      given AS (
        SELECT 0 AS rank, 'plan:' || p.key AS source, p.place, p.times,
-              pe.feature_id, pe.enabled, pe.amount
+              pe.feature_id, pe.enabled, pe.amount, pe.resets
          FROM (SELECT plans.id, plans.key, coalesce(held.plan_version, plans.version) AS version,
                       min(held.place) AS place, count(*) AS times
                  FROM held JOIN plans ON plans.id = held.plan_id AND plans.environment = $1
                 GROUP BY 1, 2, 3) p
          JOIN plan_entitlements pe ON pe.plan_id = p.id AND pe.version = p.version
        UNION ALL
-       SELECT 1, 'addon:' || a.key, a.place, a.times, ae.feature_id, ae.enabled, ae.amount
+       SELECT 1, 'addon:' || a.key, a.place, a.times, ae.feature_id, ae.enabled, ae.amount,
+              ae.resets
          FROM (SELECT addons.id, addons.key, min(held.place) AS place, sum(sa.quantity) AS times
                  FROM held
                  JOIN subscription_addons sa ON sa.subscription_id = held.id
@@ -51,6 +56,7 @@ export async function readGrantedFeatures(
                 GROUP BY 1, 2) a
          JOIN addon_entitlements ae ON ae.addon_id = a.id)
      SELECT f.key AS "featureKey", f.type, bool_or(g.enabled) AS enabled,
+            ${longestSql('g.resets')} AS resets,
             CASE WHEN bool_and(g.amount IS NOT NULL) THEN sum(g.amount * g.times) END AS amount,
             array_agg(g.source ORDER BY g.place, g.rank, g.source) AS sources,
             array_agg(coalesce(g.enabled::text, g.amount::text) ORDER BY g.place, g.rank, g.source) AS values,

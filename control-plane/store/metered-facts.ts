@@ -1,4 +1,5 @@
-import type { MeteredFacts, MeteredSource } from '../../domain/rules/metered-terms.ts';
+import type { MeteredFacts, MeteredLimit, MeteredSource } from '../../domain/rules/metered-terms.ts';
+import { longestSql } from '../../domain/store/longest-sql.ts';
 import { type SourceRow, sourceOf } from '../../domain/store/metered-terms.ts';
 import { rowsBy } from '../../domain/store/rows-by.ts';
 import type { Database } from '../http/request-context.ts';
@@ -49,21 +50,21 @@ const FACTS = `WITH named AS (
        JOIN ${rowsBy('subscriptions', 'customer_id', 'named.id')} s
          ON s.environment = $1 AND s.status IN ('trialing', 'active', 'past_due', 'unpaid', 'paused')),
    given AS MATERIALIZED (
-     SELECT ${LIVING}, f.id AS feature_id, f.meter_key, pe.amount
+     SELECT ${LIVING}, f.id AS feature_id, f.meter_key, pe.amount, pe.resets
        FROM living
        JOIN ${rowsBy('plans', 'id', 'living.plan_id')} p ON p.environment = $1
        JOIN plan_entitlements pe
          ON pe.plan_id = p.id AND pe.version = coalesce(living.plan_version, p.version)
        JOIN features f ON f.id = pe.feature_id AND f.meter_key IS NOT NULL
      UNION ALL
-     SELECT ${LIVING}, f.id, f.meter_key, ae.amount * sa.quantity
+     SELECT ${LIVING}, f.id, f.meter_key, ae.amount * sa.quantity, ae.resets
        FROM living
        JOIN subscription_addons sa ON sa.subscription_id = living.id
        JOIN ${rowsBy('addons', 'id', 'sa.addon_id')} a ON a.environment = $1
        JOIN addon_entitlements ae ON ae.addon_id = a.id
        JOIN features f ON f.id = ae.feature_id AND f.meter_key IS NOT NULL),
    replaced AS (
-     SELECT named.id AS customer_id, o.feature_id, f.meter_key, o.amount, o.expires_at
+     SELECT named.id AS customer_id, o.feature_id, f.meter_key, o.amount, o.resets, o.expires_at
        FROM named
        JOIN ${rowsBy('overrides', 'customer_id', 'named.id')} o ON o.environment = $1
        JOIN features f ON f.id = o.feature_id AND f.meter_key IS NOT NULL
@@ -100,33 +101,39 @@ const FACTS = `WITH named AS (
                ORDER BY turns.at LIMIT ${TIMES_MAX}) ahead),
    giving AS (
      SELECT m.customer_id, m.at, g.id, g.created_at, g.feature_id, g.meter_key, g.amount,
-            NOT g.is_archived AND (g.status IN ('trialing', 'active')
+            g.resets, NOT g.is_archived AND (g.status IN ('trialing', 'active')
                                    OR coalesce(m.at < g.grace_ends, false)) AS counts
        FROM times m
        JOIN given g ON g.customer_id = m.customer_id AND g.starts_at <= greatest(m.at, $4)),
    in_force AS (
-     SELECT m.customer_id, m.at, r.feature_id, r.meter_key, r.amount
+     SELECT m.customer_id, m.at, r.feature_id, r.meter_key, r.amount, r.resets
        FROM times m
        JOIN replaced r ON r.customer_id = m.customer_id
         AND (r.expires_at IS NULL OR m.at < r.expires_at)),
    resolved AS (
      SELECT customer_id, at, meter_key, feature_id,
-            CASE WHEN bool_and(amount IS NOT NULL) THEN sum(amount) END AS amount
-       FROM giving
-      WHERE counts AND (customer_id, at, feature_id) NOT IN (SELECT customer_id, at, feature_id FROM in_force)
-      GROUP BY customer_id, at, meter_key, feature_id
+            CASE WHEN bool_and(amount IS NOT NULL) THEN sum(amount) END AS amount,
+            ${longestSql('resets')} AS resets
+       FROM giving WHERE counts
+      GROUP BY customer_id, at, meter_key, feature_id),
+   effective AS (
+     SELECT * FROM resolved
+      WHERE (customer_id, at, feature_id) NOT IN (SELECT customer_id, at, feature_id FROM in_force)
      UNION ALL
-     SELECT customer_id, at, meter_key, feature_id, amount FROM in_force),
+     SELECT o.customer_id, o.at, o.meter_key, o.feature_id, o.amount, coalesce(o.resets, r.resets)
+       FROM in_force o LEFT JOIN resolved r USING (customer_id, at, feature_id)),
    limited AS (
      SELECT customer_id, at, meter_key, bool_or(amount IS NULL) AS is_unlimited,
-            coalesce(array_agg(trim_scale(amount)::text ORDER BY amount) FILTER (WHERE amount IS NOT NULL),
-                     '{}') AS limits
-       FROM resolved GROUP BY customer_id, at, meter_key),
+            coalesce(json_agg(json_build_object('amount', trim_scale(amount)::text,
+                                                'resets', coalesce(resets, 'billing_period'))
+                              ORDER BY amount, resets) FILTER (WHERE amount IS NOT NULL),
+                     '[]') AS limits
+       FROM effective GROUP BY customer_id, at, meter_key),
    sourced AS (
      SELECT DISTINCT ON (customer_id, at, meter_key) customer_id, at, meter_key, id
        FROM giving ORDER BY customer_id, at, meter_key, counts DESC, created_at, id)
    SELECT m.customer_id AS "customerId", m.at, metered.meter_key AS "meterKey",
-          coalesce(metered.limits, '{}') AS limits, coalesce(metered.is_unlimited, false) AS "isUnlimited",
+          coalesce(metered.limits, '[]') AS limits, coalesce(metered.is_unlimited, false) AS "isUnlimited",
           l.id AS "subscriptionId", l.current_period_start AS "sourceStart",
           l.current_period_end AS "sourceEnd", l.anchor, l.interval, l.interval_count AS "intervalCount",
           l.legacy_interval_ms AS "legacyIntervalMs", l.created_at AS "createdAt"
@@ -141,7 +148,7 @@ interface FactsRow extends SourceRow {
   customerId: string;
   at: Date;
   meterKey: string | null;
-  limits: string[];
+  limits: MeteredLimit[];
   isUnlimited: boolean;
   createdAt: Date | null;
 }

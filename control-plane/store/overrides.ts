@@ -2,6 +2,7 @@ import type { HeldOverride } from '../../domain/rules/resolve-entitlements.ts';
 import { rowsBy } from '../../domain/store/rows-by.ts';
 import type { FeatureType } from '../../schemas/resources/entitlement-values.ts';
 import type { PageQuery } from '../../schemas/resources/fields.ts';
+import type { Resets } from '../../schemas/value-sets.ts';
 import type { Database } from '../http/request-context.ts';
 import { type List, listOf, readPage } from './read-page.ts';
 
@@ -20,6 +21,8 @@ export interface OverrideFields {
   enabled: boolean | null;
   /** Decimal string; null is unlimited, except for a boolean feature. */
   amount: string | null;
+  /** Of a metered feature; null: as its other values say. */
+  resets: Resets | null;
   expiresAt: Date | null;
   reason: string | null;
 }
@@ -30,21 +33,22 @@ export type OverridePlace = Pick<OverrideRow, 'customerId' | 'featureId'>;
 const COLUMNS = `id, customer_id AS "customerId", feature_id AS "featureId",
   (SELECT key FROM features WHERE features.id = feature_id) AS "featureKey",
   (SELECT type FROM features WHERE features.id = feature_id) AS type,
-  enabled, amount, expires_at AS "expiresAt", reason, created_at AS "createdAt", updated_at AS "updatedAt"`;
+  enabled, amount, resets, expires_at AS "expiresAt", reason, created_at AS "createdAt",
+  updated_at AS "updatedAt"`;
 
 /** Replaces the existing one, which keeps its id. The customer and the feature are locked. */
 export async function putOverride(
   db: Database,
   environment: string,
-  row: Omit<OverrideRow, 'featureKey' | 'type' | 'createdAt'>,
+  row: Omit<OverrideRow, 'featureKey' | 'type' | 'createdAt' | 'resets'> & Partial<OverrideRow>,
 ): Promise<OverrideRow | undefined> {
   const { rows } = await db.query<OverrideRow>(
     `INSERT INTO overrides (id, environment, customer_id, feature_id, enabled, amount, expires_at, reason,
-                            created_at, updated_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)
+                            created_at, updated_at, resets)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10)
      ON CONFLICT (customer_id, feature_id) DO UPDATE
         SET enabled = excluded.enabled, amount = excluded.amount, expires_at = excluded.expires_at,
-            reason = excluded.reason, updated_at = excluded.updated_at
+            reason = excluded.reason, updated_at = excluded.updated_at, resets = excluded.resets
       WHERE overrides.environment = excluded.environment
      RETURNING ${COLUMNS}`,
     [
@@ -57,6 +61,7 @@ export async function putOverride(
       row.expiresAt,
       row.reason,
       row.updatedAt,
+      row.resets,
     ],
   );
   return rows[0];
@@ -138,7 +143,7 @@ export async function readCustomerOverrides(
   const { rows } = await db.query<HeldOverride>(
     `SELECT f.key AS "featureKey", f.type, f.meter_key AS "meterKey",
             CASE f.type WHEN 'boolean' THEN to_json(o.enabled) ELSE to_json(o.amount::text) END AS value,
-            (extract(epoch FROM o.expires_at) * 1000)::bigint AS "expiresAtMs"
+            o.resets, (extract(epoch FROM o.expires_at) * 1000)::bigint AS "expiresAtMs"
        FROM overrides o JOIN features f ON f.id = o.feature_id
       WHERE o.environment = $1 AND o.customer_id = $2`,
     [environment, customerId],

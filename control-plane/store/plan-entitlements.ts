@@ -57,10 +57,10 @@ export async function insertPlanEntitlements(
   rows: readonly EntitlementValueRow[],
 ): Promise<void> {
   await db.query(
-    `INSERT INTO plan_entitlements (plan_id, version, feature_id, enabled, amount, soft)
-     SELECT $1, $2, new.feature_id, new.enabled, new.amount, new.soft
-       FROM unnest($3::text[], $4::boolean[], $5::numeric[], $6::boolean[])
-         AS new (feature_id, enabled, amount, soft)`,
+    `INSERT INTO plan_entitlements (plan_id, version, feature_id, enabled, amount, soft, resets)
+     SELECT $1, $2, new.feature_id, new.enabled, new.amount, new.soft, new.resets
+       FROM unnest($3::text[], $4::boolean[], $5::numeric[], $6::boolean[], $7::text[])
+         AS new (feature_id, enabled, amount, soft, resets)`,
     [planId, version, ...valueArrays(rows)],
   );
 }
@@ -71,8 +71,8 @@ export async function copyPlanEntitlements(
   { from, to }: { from: number; to: number },
 ): Promise<void> {
   await db.query(
-    `INSERT INTO plan_entitlements (plan_id, version, feature_id, enabled, amount, soft)
-     SELECT plan_id, $3, feature_id, enabled, amount, soft
+    `INSERT INTO plan_entitlements (plan_id, version, feature_id, enabled, amount, soft, resets)
+     SELECT plan_id, $3, feature_id, enabled, amount, soft, resets
        FROM plan_entitlements WHERE plan_id = $1 AND version = $2`,
     [planId, from, to],
   );

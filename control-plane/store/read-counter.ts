@@ -19,13 +19,9 @@ export async function readCounter(
   timeoutMs?: number,
 ): Promise<string> {
   const { key, aggregation } = customerMeter.meter;
-  const counters = await readCounters(
-    warehouse,
-    customerMeter,
-    [{ meterKey: key, aggregation, span }],
-    timeoutMs,
-  );
-  return counters.get(key) ?? '0';
+  const question = { meterKey: key, aggregation, span };
+  const [current = '0'] = await readCountersInOrder(warehouse, customerMeter, [question], timeoutMs);
+  return current;
 }
 
 /** A meter and the span in which it is to be counted. */
@@ -35,31 +31,43 @@ export interface CounterQuestion {
   span: Span;
 }
 
-/**
- * Several meters of one customer, each requested once, in one statement. By meter key; as {@link
- * readCounter}.
- */
+/** The same of several meters of one customer, each requested once, by meter key. */
 export async function readCounters(
+  ...[warehouse, owner, questions, timeoutMs]: Parameters<typeof readCountersInOrder>
+): Promise<Map<string, string>> {
+  const counters = await readCountersInOrder(warehouse, owner, questions, timeoutMs);
+  return new Map(questions.map(({ meterKey }, at) => [meterKey, counters[at] ?? '0']));
+}
+
+/**
+ * Several counters of one customer in one statement, in the order of the questions; as {@link readCounter}.
+ * A meter may be requested for several spans.
+ */
+export async function readCountersInOrder(
   warehouse: Warehouse,
   { environment, customerId }: Pick<CustomerMeter, 'environment' | 'customerId'>,
   questions: readonly CounterQuestion[],
   timeoutMs = TIMEOUT_MS,
-): Promise<Map<string, string>> {
+): Promise<string[]> {
   const groups = groupsOf(questions);
-  if (groups.length === 0) return new Map();
+  if (groups.length === 0) return [];
   const params = groups.map((group, at) => paramsOf(group, at));
-  const rows = await warehouse.query<{ meter: string; current: string }>({
+  const rows = await warehouse.query<{ part: number; meter: string; current: string }>({
     sql: groups.map(groupSql).join('\nUNION ALL\n'),
     params: Object.assign({ environment, customer: customerId }, ...params),
     connection: 'counters',
     timeoutMs,
   });
-  const counted = rows.map(({ meter, current }) => [meter, unitsText(decimalUnits(current))] as const);
-  return new Map([...questions.map(({ meterKey }) => [meterKey, '0'] as const), ...counted]);
+  const counted = new Map(rows.map(({ part, meter, current }) => [`${part} ${meter}`, current]));
+  return questions.map((question) => {
+    const part = groups.findIndex(({ name }) => name === nameOf(question));
+    return unitsText(decimalUnits(counted.get(`${part} ${question.meterKey}`) ?? '0'));
+  });
 }
 
 /** Meters with one aggregation and one span: one part of the statement. */
 interface CounterGroup {
+  name: string;
   aggregation: Aggregation;
   span: Span;
   meterKeys: string[];
@@ -67,13 +75,18 @@ interface CounterGroup {
 
 function groupsOf(questions: readonly CounterQuestion[]): CounterGroup[] {
   const groups = new Map<string, CounterGroup>();
-  for (const { meterKey, aggregation, span } of questions) {
-    const name = `${aggregation} ${span.fromMs} ${span.toMs}`;
-    const group = groups.get(name) ?? { aggregation, span, meterKeys: [] };
-    group.meterKeys.push(meterKey);
+  for (const question of questions) {
+    const { meterKey, aggregation, span } = question;
+    const name = nameOf(question);
+    const group = groups.get(name) ?? { name, aggregation, span, meterKeys: [] };
+    if (!group.meterKeys.includes(meterKey)) group.meterKeys.push(meterKey);
     groups.set(name, group);
   }
   return [...groups.values()];
+}
+
+function nameOf({ aggregation, span }: CounterQuestion): string {
+  return `${aggregation} ${span.fromMs} ${span.toMs}`;
 }
 
 /** The names of its parameters end in its number: {@link paramsOf}. */
@@ -88,7 +101,7 @@ function groupSql({ aggregation, span }: CounterGroup, at: number): string {
       OR (${occurredWithin(`tailFrom${at}`, `tailTo${at}`)}))
    GROUP BY meter_key`;
   const hasEdges = head.fromMs < head.toMs || tail.fromMs < tail.toMs;
-  return `SELECT meter_key AS meter, toString(${merged}) AS current FROM (
+  return `SELECT ${at} AS part, meter_key AS meter, toString(${merged}) AS current FROM (
   SELECT meter_key, ${ofHours} AS state FROM metergate.usage_hourly
    WHERE ${ofGroup} AND hour >= toDateTime({hoursFrom${at}:Int64}, 'UTC')
      AND hour < toDateTime({hoursTo${at}:Int64}, 'UTC')

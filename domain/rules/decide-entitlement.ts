@@ -31,7 +31,8 @@ export interface EntitlementFacts {
 export interface MeterReading {
   /** Canonical decimal text; below 0 after corrections. */
   current: string;
-  resetsAtMs: number;
+  /** Undefined: never. */
+  resetsAtMs: number | undefined;
   /** Everything acknowledged before this time is counted. */
   asOfMs: number;
 }
@@ -124,7 +125,8 @@ function judgeAmount(
     return takenAway(`${usage}, and an override takes ${featureKey} away.`);
   }
   const beyond = `${usage}, beyond the ${ofLimit}`;
-  const reset = counter ? `; it resets at ${timestampText(counter.resetsAtMs)}` : '';
+  const resetsAtMs = counter?.resetsAtMs;
+  const reset = resetsAtMs === undefined ? '' : `; it resets at ${timestampText(resetsAtMs)}`;
   if (!credit) return { allowed: false, reasonCode: 'limit_reached', reason: `${beyond}${reset}.` };
   // Earlier usage is paid already, or is part of what is unpaid.
   const more = wanted - larger(used, decimalUnits(limit));
@@ -159,11 +161,10 @@ function granted(
   };
 }
 
-function shownValue({ type, value }: EffectiveEntitlement): Partial<EntitlementDecision> {
+function shownValue({ type, value, resets }: EffectiveEntitlement): Partial<EntitlementDecision> {
   const effectiveValue = shownEffectiveValue(value);
-  return type === 'boolean' || value === null
-    ? { effectiveValue }
-    : { effectiveValue, limit: exactNumber(String(value)) };
+  if (type === 'boolean' || value === null) return { effectiveValue };
+  return { effectiveValue, ...(resets ? { resets } : {}), limit: exactNumber(String(value)) };
 }
 
 /** As the API shows it: a number for a decimal, null for unlimited. */
@@ -180,7 +181,7 @@ function shownCounter(
   return {
     current: exactNumber(current),
     ...(typeof value === 'string' ? { remaining: exactNumber(remainingOf(value, current)) } : {}),
-    resetsAt: timestampText(resetsAtMs),
+    ...(resetsAtMs === undefined ? {} : { resetsAt: timestampText(resetsAtMs) }),
     asOf: timestampText(asOfMs),
   };
 }

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { RESETS, type Resets } from '../../schemas/value-sets.ts';
 import { billedPeriods } from './billed-periods.ts';
+import { limitWindow, resetsWithin, settledWindow } from './limit-windows.ts';
 import {
-  allowanceOf,
+  largestLimit,
   type MeteredFacts,
   type MeteredSource,
   type MeteredTerm,
@@ -33,7 +35,9 @@ function sourceOf(subscriptionId: string, fromMs: number, days: number): Metered
 
 const change = fc.record({
   startsMs: time,
-  limits: fc.constantFrom<string[]>([], ['5'], ['5', '70']),
+  limits: fc.array(fc.record({ amount: fc.constantFrom('5', '70'), resets: fc.constantFrom(...RESETS) }), {
+    maxLength: 2,
+  }),
   isUnlimited: fc.boolean(),
   source: fc.option(
     fc
@@ -109,7 +113,11 @@ describe('the periods of a meter', () => {
     const at = (days: number) => START_MS + days * DAY_MS;
     const starts = (...sources: Array<MeteredSource | undefined>) =>
       recorded(
-        sources.map((source, day) => ({ ...facts(source), startsMs: at(day), limits: [`${day}`] })),
+        sources.map((source, day) => ({
+          ...facts(source),
+          startsMs: at(day),
+          limits: [{ amount: `${day}`, resets: 'day' as const }],
+        })),
       ).map(({ periodStartMs }) => (periodStartMs - START_MS) / DAY_MS);
     expect(starts(a, a, undefined, a)).toEqual([0, 0, 2, 0]);
     expect(starts(a, b, a)).toEqual([0, 1, 2]);
@@ -119,10 +127,65 @@ describe('the periods of a meter', () => {
   });
 });
 
-it('of several limits the largest counts, and none where one is unlimited', () => {
-  expect(allowanceOf({ limits: ['9', '10.5', '10'], isUnlimited: false })).toBe('10.5');
-  expect(allowanceOf({ limits: ['9'], isUnlimited: true })).toBeNull();
-  expect(allowanceOf({ limits: [], isUnlimited: false })).toBeUndefined();
+it('of several limits the largest counts, of equal ones the longest, and none where one is unlimited', () => {
+  const limits = ['9', '10.5', '10'].map((amount) => ({ amount, resets: 'month' as const }));
+  expect(largestLimit({ limits, isUnlimited: false })).toEqual(limits[1]);
+  expect(largestLimit({ limits, isUnlimited: true })).toBeUndefined();
+  expect(largestLimit({ limits: [], isUnlimited: false })).toBeUndefined();
+  const daily = { amount: '10.5', resets: 'day' as const };
+  expect(largestLimit({ limits: [daily, ...limits, daily], isUnlimited: false })).toEqual(limits[1]);
+});
+
+describe('the windows of a limit', () => {
+  it('are a partition of time, each in its billing period; what is settled as one holds them', () => {
+    fc.assert(
+      fc.property(histories, time, fc.constantFrom(...RESETS), (terms, atMs, resets) => {
+        fc.pre(resets !== 'never');
+        const [period, window] = [meteredPeriod(terms, atMs), limitWindow(terms, resets, atMs)];
+        expect(period.fromMs <= window.fromMs && window.toMs <= period.toMs).toBe(true);
+        expect(window.fromMs <= atMs && atMs < window.toMs).toBe(true);
+        expect(limitWindow(terms, resets, window.toMs - 1)).toEqual(window);
+        expect(limitWindow(terms, resets, window.toMs).fromMs).toBe(window.toMs);
+        const settled = settledWindow(terms, atMs);
+        expect(settledWindow(terms, settled.toMs - 1)).toEqual(settled);
+        const isInForce = resetsWithin(terms, period).includes(resets);
+        if (isInForce) expect(settled.fromMs <= window.fromMs && window.toMs <= settled.toMs).toBe(true);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('are counted from the billing anchor, and without a subscription by the calendar', () => {
+    const cycle = { anchorMs: START_MS + 9 * 3_600_000, interval: 'year' as const, intervalCount: 1 };
+    const period = { fromMs: cycle.anchorMs, toMs: Date.UTC(2027, 0, 30, 9) };
+    const source = { subscriptionId: 'a', cycle, period };
+    const terms = recorded([{ ...UNMETERED, source, startsMs: cycle.anchorMs }]);
+    const text = (all: readonly MeteredTerm[], resets: Resets, atMs: number) => {
+      const { fromMs, toMs } = limitWindow(all, resets, atMs);
+      return [fromMs, toMs].map((ms) => new Date(ms).toISOString().slice(0, 13)).join(' ');
+    };
+    const atMs = Date.UTC(2026, 2, 1, 3);
+    expect(text(terms, 'day', atMs)).toBe('2026-02-28T09 2026-03-01T09');
+    expect(text(terms, 'week', atMs)).toBe('2026-02-27T09 2026-03-06T09');
+    expect(text(terms, 'month', atMs)).toBe('2026-02-28T09 2026-03-30T09');
+    expect(text(terms, 'never', atMs)).toBe('2026-01-30T09 2027-01-30T09');
+    expect(text([], 'week', atMs)).toBe('2026-03-01T00 2026-03-02T00');
+    expect(text([], 'month', atMs)).toBe('2026-03-01T00 2026-04-01T00');
+  });
+
+  it('that never reset begin with the subscription, through its periods and a break of it', () => {
+    const [a, b] = [sourceOf('a', START_MS, 5), sourceOf('b', START_MS, 5)];
+    const since = (...sources: Array<MeteredSource | undefined>) => {
+      const terms = recorded(
+        sources.map((source, at) => ({ ...UNMETERED, source, startsMs: START_MS + 3 * at * DAY_MS })),
+      );
+      return (limitWindow(terms, 'never', START_MS + 40 * DAY_MS).fromMs - START_MS) / DAY_MS;
+    };
+    expect(since(a)).toBe(0);
+    expect(since(a, undefined, a)).toBe(0);
+    expect(since(a, b)).toBe(3);
+    expect(since(a, b, a)).toBe(6);
+  });
 });
 
 describe('a row that was settled', () => {

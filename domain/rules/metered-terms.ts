@@ -1,5 +1,6 @@
 import { calendarSpan, type Span } from '../../schemas/primitives/calendar.ts';
 import { decimalUnits } from '../../schemas/primitives/decimal.ts';
+import { RESETS, type Resets } from '../../schemas/value-sets.ts';
 import { isSameCourse, type SubscriptionTerm, termPeriodAt } from './billing-period.ts';
 
 /*
@@ -16,14 +17,16 @@ export interface MeteredTerm extends MeteredFacts {
   startsMs: number;
   /** Of the period in which the term begins, which may have begun before it. */
   periodStartMs: number;
+  /** From when on its subscription gives the periods, whatever came in between. */
+  sinceMs: number;
 }
 
 /** What a customer's subscriptions and overrides set for a meter. */
 export interface MeteredFacts {
   /** The subscription that gives the periods; undefined: calendar months, UTC. */
   source: MeteredSource | undefined;
-  /** Of each metered feature that has a limit: canonical decimal texts, ascending. */
-  limits: readonly string[];
+  /** Of each metered feature that has a limit, ascending. */
+  limits: readonly MeteredLimit[];
   /** A feature without a limit covers all usage. */
   isUnlimited: boolean;
 }
@@ -32,24 +35,31 @@ export interface MeteredSource extends SubscriptionTerm {
   subscriptionId: string;
 }
 
-/** How much usage of a period is covered: a decimal text, or null for all of it. Undefined: no limit. */
-export type Allowance = string | null | undefined;
+export interface MeteredLimit {
+  /** Canonical decimal text. */
+  amount: string;
+  resets: Resets;
+}
 
 /** Without a meter: calendar months, and no limit. */
 export const UNMETERED: MeteredFacts = { source: undefined, limits: [], isUnlimited: false };
 
-/** Of several features on the meter the largest limit counts: up to there something is still allowed. */
-export function allowanceOf({
+/** Of several features on the meter the one with the largest limit; undefined where there is none. */
+export function largestLimit({
   limits,
   isUnlimited,
-}: Pick<MeteredFacts, 'limits' | 'isUnlimited'>): Allowance {
-  if (isUnlimited) return null;
-  return limits.reduce<string | undefined>(larger, undefined);
+}: Pick<MeteredFacts, 'limits' | 'isUnlimited'>): MeteredLimit | undefined {
+  return isUnlimited ? undefined : limits.reduce<MeteredLimit | undefined>(larger, undefined);
 }
 
 /** The term that holds at a given time; undefined before the first. */
 export function termAt<Term extends MeteredTerm>(terms: readonly Term[], atMs: number): Term | undefined {
   return terms.findLast(({ startsMs }) => startsMs <= atMs);
+}
+
+/** The term whose source gives the period of a given time. */
+export function periodTermAt(terms: readonly MeteredTerm[], atMs: number): MeteredTerm | undefined {
+  return terms.findLast(({ periodStartMs }) => periodStartMs <= atMs);
 }
 
 /** The period that contains a given time. */
@@ -73,18 +83,19 @@ export function termAfter(
 ): MeteredTerm | undefined {
   const last = before.at(-1);
   if (isSameFacts(last ?? UNMETERED, facts)) return undefined;
-  return { ...facts, startsMs, periodStartMs: periodStart(before, facts.source, startsMs) };
+  return { ...facts, startsMs, ...begunBy(before, facts.source, startsMs) };
 }
 
 export function isSameTerm(a: MeteredTerm, b: MeteredTerm): boolean {
-  return a.startsMs === b.startsMs && a.periodStartMs === b.periodStartMs && isSameFacts(a, b);
+  const isSameStart = a.startsMs === b.startsMs && a.periodStartMs === b.periodStartMs;
+  return isSameStart && a.sinceMs === b.sinceMs && isSameFacts(a, b);
 }
 
-function periodStart(
+function begunBy(
   before: readonly MeteredTerm[],
   source: MeteredSource | undefined,
   startsMs: number,
-): number {
+): Pick<MeteredTerm, 'periodStartMs' | 'sinceMs'> {
   const own = source?.subscriptionId;
   const known = before.findLastIndex((term) => term.source?.subscriptionId === own);
   const isOwn = (term: MeteredTerm) => term.source === undefined || term.source.subscriptionId === own;
@@ -92,15 +103,19 @@ function periodStart(
   // nothing.
   const goesOn =
     own === undefined ? known === before.length - 1 : known >= 0 && before.slice(known).every(isOwn);
-  if (!goesOn) return Math.max(startsMs, source?.period.fromMs ?? startsMs);
+  if (!goesOn) {
+    const beginsMs = Math.max(startsMs, source?.period.fromMs ?? startsMs);
+    return { periodStartMs: beginsMs, sinceMs: beginsMs };
+  }
   const open = meteredPeriod(before.slice(0, known + 1), startsMs).fromMs;
   // mutant: period-begun-earlier
-  return Math.max(open, source?.period.fromMs ?? open);
+  const periodStartMs = Math.max(open, source?.period.fromMs ?? open);
+  return { periodStartMs, sinceMs: before[known]?.sinceMs ?? periodStartMs };
 }
 
 function isSameFacts(a: MeteredFacts, b: MeteredFacts): boolean {
   if (a.isUnlimited !== b.isUnlimited || a.limits.length !== b.limits.length) return false;
-  if (a.limits.some((limit, at) => limit !== b.limits[at])) return false;
+  if (a.limits.some((limit, at) => !isSameLimit(limit, b.limits[at]))) return false;
   if (!a.source || !b.source) return a.source === b.source;
   return a.source.subscriptionId === b.source.subscriptionId && isSameCourse(a.source, b.source);
 }
@@ -109,6 +124,14 @@ function periodOf(source: MeteredSource | undefined, atMs: number): Span {
   return source ? termPeriodAt(source, atMs) : calendarSpan('month', atMs);
 }
 
-function larger(a: string | undefined, b: string): string {
-  return a !== undefined && decimalUnits(a) >= decimalUnits(b) ? a : b;
+function isSameLimit(a: MeteredLimit, b: MeteredLimit | undefined): boolean {
+  return a.amount === b?.amount && a.resets === b.resets;
+}
+
+/** Of equal ones that which lasts longer. */
+function larger(a: MeteredLimit | undefined, b: MeteredLimit): MeteredLimit {
+  if (!a) return b;
+  const difference = decimalUnits(a.amount) - decimalUnits(b.amount);
+  if (difference !== 0n) return difference > 0n ? a : b;
+  return RESETS.indexOf(a.resets) >= RESETS.indexOf(b.resets) ? a : b;
 }

@@ -125,6 +125,7 @@ export function partsDue(
   { granted, nextPart, lapsed }: GrantedSoFar,
   { isOtherPlan }: { isOtherPlan: boolean },
 ): GrantPart[] {
+  // mutant: plan-grants-a-period-again
   const isFirst = nextPart === 1;
   if (!isFirst && !isOtherPlan) return [];
   const over = isFirst && rollover ? rolledOver(rollover, lapsed) : 0n;

@@ -1,9 +1,10 @@
 import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
 import type { FeatureType } from '../../schemas/resources/entitlement-values.ts';
 import type { Contribution } from '../../schemas/resources/entitlements.ts';
-import type { SubscriptionStatus } from '../../schemas/value-sets.ts';
+import type { Resets, SubscriptionStatus } from '../../schemas/value-sets.ts';
 import type { BillingCycle, SubscriptionTerm } from './billing-period.ts';
 import { contributionsTo, type SourceGrant, wholeContribution } from './contributions.ts';
+import { longestOf } from './limit-windows.ts';
 
 /** What a customer holds, as it is stored. */
 export interface CustomerGrants {
@@ -19,6 +20,8 @@ export interface CustomerGrants {
 export interface HeldOverride extends Pick<Grant, 'featureKey' | 'type' | 'meterKey'> {
   /** true or false for a boolean feature, else plain decimal text; null is unlimited. */
   value: boolean | string | null;
+  /** Of a metered feature; null: as subscriptions say. */
+  resets?: Resets | null;
   /** Null: never. */
   expiresAtMs: number | null;
 }
@@ -49,6 +52,8 @@ export interface Grant extends SourceGrant {
   /** How often an add-on is attached; 1 for a plan. */
   quantity: number;
   soft: boolean;
+  /** Of a metered feature; null: not said. */
+  resets?: Resets | null;
 }
 
 /** What holds for a customer at a given time. */
@@ -69,6 +74,8 @@ export interface EffectiveEntitlement {
   /** true or false for a boolean feature, else a canonical decimal; null is unlimited. */
   value: boolean | string | null;
   soft: boolean;
+  /** Of a metered feature; undefined: with the billing period. */
+  resets?: Resets | undefined;
   /** Where the value comes from: a boolean's are those with the same value. */
   sources: string[];
   /** As the API shows them, made once for all responses. Undefined: too many. */
@@ -81,7 +88,8 @@ export interface EffectiveEntitlement {
 
 /**
  * Combines over all subscriptions that count: booleans by OR, limits by their sum with add-ons × quantity,
- * and unlimited wins. An override that has not expired replaces the result, also where there is none.
+ * and unlimited wins. Limits that reset at different times are added up for the longest. An override that has
+ * not expired replaces the result, also where there is none.
  */
 export function resolveEntitlements(
   { graceMs, subscriptions, overrides }: CustomerGrants,
@@ -100,7 +108,9 @@ export function resolveEntitlements(
     }
   }
   const features = new Map([...counted].map(([key, grants]) => [key, combine(grants)]));
-  for (const one of overrides) if (isInForce(one, nowMs)) features.set(one.featureKey, inPlace(one));
+  for (const one of overrides) {
+    if (isInForce(one, nowMs)) features.set(one.featureKey, inPlace(one, features.get(one.featureKey)));
+  }
   return { features, withheld, standing: best(standings) };
 }
 
@@ -175,6 +185,7 @@ function combine(grants: CountedGrant[]): EffectiveEntitlement {
     meterKey,
     value,
     soft: grants.some(({ soft }) => soft),
+    resets: unlessUsual(longestOf(grants.map(({ resets = null }) => resets))),
     sources: [...new Set(giving.map(({ source }) => source))],
     contributions: contributionsTo(value, grants),
     isOverride: false,
@@ -182,18 +193,26 @@ function combine(grants: CountedGrant[]): EffectiveEntitlement {
   };
 }
 
-function inPlace({ type, meterKey, value: given }: HeldOverride): EffectiveEntitlement {
+function inPlace(
+  { type, meterKey, value: given, resets }: HeldOverride,
+  replaced: EffectiveEntitlement | undefined,
+): EffectiveEntitlement {
   const value = typeof given === 'string' ? unitsText(decimalUnits(given)) : given;
   return {
     type,
     meterKey,
     value,
     soft: false,
+    resets: unlessUsual(resets ?? replaced?.resets ?? null),
     sources: ['override'],
     contributions: wholeContribution('override', value),
     isOverride: true,
     graceEndsMs: undefined,
   };
+}
+
+function unlessUsual(resets: Resets | null): Resets | undefined {
+  return resets === null || resets === 'billing_period' ? undefined : resets;
 }
 
 function sumOf(grants: CountedGrant[]): string | null {

@@ -1,7 +1,6 @@
 import { HOUR_MS, type Span } from '../../schemas/primitives/calendar.ts';
-import { type BilledPeriod, cut } from './billed-periods.ts';
+import { type Allowance, type BilledPeriod, cut } from './billed-periods.ts';
 import type { RateVersion } from './credit-cost.ts';
-import type { Allowance } from './metered-terms.ts';
 
 /*
  * A period in cells, by which its usage is read, paid and stored. A stretch of one allowance and one version
@@ -36,6 +35,8 @@ export interface UnreadPart extends Span {
 
 export interface CellPeriod extends Span {
   cells: UsageCell[];
+  /** Usage of this time counts against a limit that never resets. */
+  earlier: Span | undefined;
   /** To compare with the rollup: where they differ the hours have to be read. */
   unread: UnreadPart[];
 }
@@ -65,7 +66,7 @@ export function cellsOf(
       unread.push(...hours.unread);
     }
   }
-  return { fromMs: period.fromMs, toMs: period.toMs, cells, unread };
+  return { fromMs: period.fromMs, toMs: period.toMs, cells, earlier: period.earlier, unread };
 }
 
 /** All hours of these spans are read. */

@@ -5,7 +5,14 @@ import { decimalUnits } from '../../schemas/primitives/decimal.ts';
 import { billedPeriods } from './billed-periods.ts';
 import { addMonths } from './billing-period.ts';
 import { labelOfValue, type RateVersion, UNRATED } from './credit-cost.ts';
-import { type MeteredFacts, type MeteredTerm, meteredPeriod, termAfter } from './metered-terms.ts';
+import { hasLastingLimit } from './limit-windows.ts';
+import {
+  type MeteredFacts,
+  type MeteredTerm,
+  meteredPeriod,
+  periodTermAt,
+  termAfter,
+} from './metered-terms.ts';
 import { settledPeriods } from './settled-periods.ts';
 import { cellsOf, meet, type SettledUsage, touchedBy, type UsageCell } from './usage-cells.ts';
 import { type CellUsage, costOfPeriod, type LabelledUsage, rowChanges } from './usage-cost.ts';
@@ -52,10 +59,10 @@ describe('what usage costs', () => {
 });
 
 describe('a correction', () => {
-  const cell = (allowance: string | undefined, rate: string, fromMs = 0): UsageCell => ({
+  const cell = (limit: string | undefined, rate: string, fromMs = 0): UsageCell => ({
     fromMs,
     toMs: fromMs + 1,
-    allowance,
+    allowance: limit === undefined ? [] : [{ amount: limit, resets: 'billing_period', fromMs: 0 }],
     source: 'total',
     rated: { version: 1, startMs: 0, burnsFromMs: 0, rates: { rate } },
   });
@@ -143,15 +150,18 @@ interface Situation {
 
 function settle(history: UsageHistory, { terms, stored, touched }: Situation): SettledUsage[] {
   const versions = history.rates.map((one, at) => version(one, at + 1));
-  const { periods } = settledPeriods(terms, { ...touched, nowMs: touched.lastMs }, stored);
+  // As the settlement does where a limit never resets.
+  const lastMs = hasLastingLimit(terms, touched.firstMs) ? SPAN.toMs : touched.lastMs;
+  const { periods } = settledPeriods(terms, { ...touched, lastMs, nowMs: touched.lastMs }, stored);
   let after = stored;
   const mine = stored.filter((row) => periods.some((period) => meet(row, period)));
   const now = periods.flatMap((period) => {
     const near = mine.filter((row) => meet(row, period));
     const first = cellsOf(period, { versions, stored: near }, [touched]);
     const wrong = first.unread.filter((part) => totalOf(history, part) !== part.used);
-    const { cells } = cellsOf(period, { versions, stored: near }, [touched, ...touchedBy(wrong)]);
-    return costOfPeriod(cells.map((cell) => ({ cell, usage: usageOf(history, cell, near) })));
+    const { cells, earlier } = cellsOf(period, { versions, stored: near }, [touched, ...touchedBy(wrong)]);
+    const usage = cells.map((cell) => ({ cell, usage: usageOf(history, cell, near) }));
+    return costOfPeriod(usage, earlier && { toMs: earlier.toMs, units: totalOf(history, earlier) });
   });
   const { written, removed } = rowChanges(now, mine);
   const names = new Set([...written, ...removed].map(nameOf));
@@ -206,10 +216,10 @@ function termsOf(history: UsageHistory, round: number): MeteredTerm[] {
 }
 
 /** Subscription a has weeks that begin in the middle of days, b months. */
-function factsOf({ limit, subscription, startMs }: UsageHistory['limits'][number]): MeteredFacts {
+function factsOf({ limits: given, subscription, startMs }: UsageHistory['limits'][number]): MeteredFacts {
   const limits = {
-    limits: typeof limit === 'number' ? [thousandths(limit)] : [],
-    isUnlimited: limit === null,
+    limits: (given ?? []).map(({ amount, resets }) => ({ amount: thousandths(amount), resets })),
+    isUnlimited: given === null,
   };
   if (!subscription) return { ...limits, source: undefined };
   const fromMs = SPAN.fromMs - DAY_MS;
@@ -234,7 +244,11 @@ function thousandths(value: number): string {
 function expectedOf(history: UsageHistory, terms: MeteredTerm[]): bigint {
   const { periods } = billedPeriods(terms, { firstMs: SPAN.fromMs, lastMs: SPAN.toMs, nowMs: SPAN.toMs });
   const limits = history.limits.filter((change, at) => change.startMs !== history.limits[at + 1]?.startMs);
-  const cost = periods.reduce((sum, period) => sum + expectedCost({ ...history, limits }, period), 0);
+  const cost = periods.reduce((sum, period) => {
+    const term = periodTermAt(terms, period.fromMs);
+    const [sinceMs, anchorMs] = [term?.sinceMs ?? period.billing.fromMs, term?.source?.cycle.anchorMs];
+    return sum + expectedCost({ ...history, limits }, { ...period, sinceMs, anchorMs });
+  }, 0);
   return BigInt(cost) * decimalUnits('1') * 10n ** 9n;
 }
 

@@ -1,6 +1,6 @@
 import { decimalUnits } from '../../schemas/primitives/decimal.ts';
 import { type CreditRates, rateOfLabel } from './credit-cost.ts';
-import { smaller } from './credit-units.ts';
+import { larger, smaller } from './credit-units.ts';
 import type { SettledUsage, UsageCell } from './usage-cells.ts';
 
 /** Usage under one value of the rates' property, in units of 10^-12. Negative where it was corrected. */
@@ -17,15 +17,16 @@ export interface CellUsage {
 
 /**
  * What the usage of a period costs, by cell and label: a row for each of them where the cell has a rate.
- * Cells are in the order of time.
+ * Cells are in the order of time. `earlier` is the usage before the period, for limits that began before it.
  *
- * Usage costs its rate where it goes beyond the larger of the allowance of its cell and what was used before
- * it in the period. Within a cell the dearest usage has what is left of the allowance. A correction takes
- * away the latest usage before it, first of its own label: what is left costs what it would have cost alone.
- * What nothing is left for counts against the usage after it. All of it depends on what was used and when,
- * not on what was settled before: in whatever order events come, they cost the same in the end.
+ * Usage costs its rate where it goes beyond the larger of the limit of its cell and what was used before it
+ * since that limit's window began; of several limits the one that covers most. Within a cell the dearest
+ * usage has what is left of the allowance. A correction takes away the latest usage before it, first of its
+ * own label: what is left costs what it would have cost alone. What nothing is left for counts against the
+ * usage after it. All of it depends on what was used and when, not on what was settled before: in whatever
+ * order events come, they cost the same in the end.
  */
-export function costOfPeriod(cells: readonly CellUsage[]): SettledUsage[] {
+export function costOfPeriod(cells: readonly CellUsage[], earlier?: EarlierUsage): SettledUsage[] {
   const entries: Entry[] = [];
   const costs = cells.map(({ cell, usage }) => {
     const own = dearestFirst(usage, cell.rated?.rates).map((one) => ({ ...one, cell, left: 0n, burned: 0n }));
@@ -34,12 +35,13 @@ export function costOfPeriod(cells: readonly CellUsage[]): SettledUsage[] {
     entries.push(...own);
     return { cell, own, overdrawn };
   });
-  let before = 0n;
-  for (const { own, overdrawn } of costs) {
-    before -= overdrawn;
+  const counted = createUsageCount(earlier);
+  for (const { cell, own, overdrawn } of costs) {
+    counted.begin(cell.fromMs);
+    counted.add(-overdrawn);
     for (const entry of own) {
-      entry.burned = costOf(entry, before);
-      before += entry.left;
+      entry.burned = costOf(entry, counted);
+      counted.add(entry.left);
     }
   }
   return costs.flatMap(({ cell, own }) =>
@@ -77,12 +79,48 @@ function takeBack(entries: readonly Entry[], { label, units }: LabelledUsage): b
   return rest;
 }
 
-function costOf({ cell: { allowance, rated }, label, left }: Entry, before: bigint): bigint {
+function costOf({ cell: { allowance, rated }, label, left }: Entry, counted: UsageCount): bigint {
   const rates = rated?.rates;
   if (!rates || allowance === null) return 0n;
-  const uncovered = (allowance === undefined ? 0n : decimalUnits(allowance)) - before;
-  const covered = uncovered > 0n ? smaller(uncovered, left) : 0n;
+  const open = allowance.map(({ amount, fromMs }) => decimalUnits(amount) - counted.since(fromMs));
+  // Without a limit, too, what corrections had nothing to take from counts against the usage after them.
+  const covered = smaller([...open, -counted.inPeriod()].reduce(larger, 0n), left);
   return (left - covered) * decimalUnits(rateOfLabel(label, rates));
+}
+
+/** What was used before the cells of a period. */
+export interface EarlierUsage {
+  toMs: number;
+  units: bigint;
+}
+
+interface UsageCount {
+  /** The next cell. */
+  begin(fromMs: number): void;
+  add(units: bigint): void;
+  /** What was used from then on up to now: the start of a cell, or a time before the period. */
+  since(fromMs: number): bigint;
+  inPeriod(): bigint;
+}
+
+function createUsageCount(earlier: EarlierUsage | undefined): UsageCount {
+  const starts: Array<{ fromMs: number; before: bigint }> = [];
+  /** Of windows, by their start. */
+  const known = new Map<number, bigint>();
+  let used = 0n;
+  return {
+    begin: (fromMs) => void starts.push({ fromMs, before: used }),
+    add(units) {
+      used += units;
+    },
+    inPeriod: () => used,
+    since(fromMs) {
+      if (earlier && fromMs < earlier.toMs) return earlier.units + used;
+      const before = known.get(fromMs) ?? starts.find((one) => one.fromMs >= fromMs)?.before ?? used;
+      known.set(fromMs, before);
+      return used - before;
+    },
+  };
 }
 
 function dearestFirst(usage: readonly LabelledUsage[], rates: CreditRates | undefined): LabelledUsage[] {

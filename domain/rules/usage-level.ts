@@ -1,9 +1,10 @@
 import type { Span } from '../../schemas/primitives/calendar.ts';
 import { decimalUnits } from '../../schemas/primitives/decimal.ts';
-import { allowanceOf, type MeteredTerm, meteredPeriod, termAt } from './metered-terms.ts';
+import { limitWindow } from './limit-windows.ts';
+import { largestLimit, type MeteredTerm, meteredPeriod, termAt } from './metered-terms.ts';
 import type { UsageBudget } from './usage-thresholds.ts';
 
-/** What limits the usage of a customer's meter at a time, in the period of that time. Decimal texts. */
+/** What limits the usage of a customer's meter at a time, in the window of that time. Decimal texts. */
 export interface LevelTerms extends Span {
   /** The largest one, where several features use the meter. */
   limit: string | undefined;
@@ -13,19 +14,31 @@ export interface LevelTerms extends Span {
   changesMs: number;
 }
 
-/** Undefined: there is neither a limit nor a budget. */
+/**
+ * None without a limit and a budget; two where the limit does not reset with the billing period, in which a
+ * budget counts.
+ */
 export function levelTerms(
   terms: readonly MeteredTerm[],
   budgets: UsageBudget | undefined,
   nowMs: number,
-): LevelTerms | undefined {
+): LevelTerms[] {
   const term = termAt(terms, nowMs);
-  const limit = (term && allowanceOf(term)) ?? undefined;
+  const limit = term && largestLimit(term);
   const budget = budgets?.hard ?? budgets?.soft ?? undefined;
-  if (limit === undefined && budget === undefined) return undefined;
+  const ahead = terms.find(({ startsMs }) => startsMs > nowMs)?.startsMs ?? Number.POSITIVE_INFINITY;
   const period = meteredPeriod(terms, nowMs);
-  const ahead = terms.find(({ startsMs }) => startsMs > nowMs)?.startsMs ?? period.toMs;
-  return { ...period, limit, budget, changesMs: Math.min(period.toMs, ahead) };
+  const window = limit ? limitWindow(terms, limit.resets, nowMs) : period;
+  const changesMs = Math.min(ahead, period.toMs, window.toMs);
+  const within = (span: Span, of: Partial<Pick<LevelTerms, 'limit' | 'budget'>>): LevelTerms => {
+    return { ...span, limit: undefined, budget: undefined, ...of, changesMs };
+  };
+  if (!limit) return budget === undefined ? [] : [within(period, { budget })];
+  const { amount } = limit;
+  if (budget === undefined) return [within(window, { limit: amount })];
+  const isSame = window.fromMs === period.fromMs && window.toMs === period.toMs;
+  if (isSame) return [within(period, { limit: amount, budget })];
+  return [within(window, { limit: amount }), within(period, { budget })];
 }
 
 const DIGITS = 6;

@@ -42,11 +42,11 @@ const REQUESTED = `ARRAY (
 /** As JSON, one array per subscription: a row per grant takes ten times as long to read. */
 const GRANT = `json_build_object('featureKey', f.key, 'type', f.type, 'meterKey', f.meter_key,
   'source', g.source, 'quantity', g.quantity, 'enabled', g.enabled, 'amount', g.amount::text,
-  'soft', g.soft)`;
+  'soft', g.soft, 'resets', g.resets)`;
 
 const OVERRIDE = `json_build_object('featureKey', f.key, 'type', f.type, 'meterKey', f.meter_key,
   'value', CASE f.type WHEN 'boolean' THEN to_json(o.enabled) ELSE to_json(o.amount::text) END,
-  'expiresAtMs', (extract(epoch FROM o.expires_at) * 1000)::bigint)`;
+  'resets', o.resets, 'expiresAtMs', (extract(epoch FROM o.expires_at) * 1000)::bigint)`;
 
 /** The customers, and which of their grants. */
 export interface CustomerGrantsQuestion {
@@ -91,14 +91,16 @@ export async function readCustomerGrants(
             SELECT coalesce(json_agg(${GRANT} ORDER BY g.place, g.source), '[]') AS grants
               FROM (
                    SELECT 0 AS place, 'plan:' || p.key AS source, 1 AS quantity,
-                          pe.feature_id, pe.enabled, pe.amount, pe.soft
+                          pe.feature_id, pe.enabled, pe.amount, pe.soft,
+                          pe.resets
                      FROM plans p
                      JOIN plan_entitlements pe
                        ON pe.plan_id = p.id AND pe.version = coalesce(s.plan_version, p.version)
                       AND ($6 OR pe.feature_id = ANY (${REQUESTED}))
                     WHERE p.id = s.plan_id AND p.environment = c.environment
                    UNION ALL
-                   SELECT 1, 'addon:' || a.key, sa.quantity, ae.feature_id, ae.enabled, ae.amount, ae.soft
+                   SELECT 1, 'addon:' || a.key, sa.quantity, ae.feature_id, ae.enabled, ae.amount, ae.soft,
+                          ae.resets
                      FROM subscription_addons sa
                      JOIN ${rowsBy('addons', 'id', 'sa.addon_id')} a ON a.environment = c.environment
                      JOIN addon_entitlements ae

@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import type { Interval } from '../../schemas/value-sets.ts';
+import type { Interval, Resets } from '../../schemas/value-sets.ts';
 import type { MeteredSource, MeteredTerm } from '../rules/metered-terms.ts';
 import { notifyChanges } from './notify-change.ts';
 
@@ -26,12 +26,16 @@ interface TermRow extends SourceRow, MeterOfCustomer {
   startsAt: Date;
   periodStart: Date;
   limits: string[];
+  /** Of each; null in rows of earlier releases. */
+  resets: Resets[] | null;
+  since: Date;
   isUnlimited: boolean;
 }
 
 const COLUMNS = `t.environment, t.customer_id AS "customerId", t.meter_key AS "meterKey",
   t.starts_at AS "startsAt", t.period_start AS "periodStart",
-  ARRAY (SELECT trim_scale(amount)::text FROM unnest(t.limits) AS amount) AS limits,
+  ARRAY (SELECT trim_scale(amount)::text FROM unnest(t.limits) AS amount) AS limits, t.resets,
+  coalesce(t.since, t.period_start) AS since,
   t.is_unlimited AS "isUnlimited", t.subscription_id AS "subscriptionId", t.source_start AS "sourceStart",
   t.source_end AS "sourceEnd", t.anchor, t.interval, t.interval_count AS "intervalCount",
   t.legacy_interval_ms AS "legacyIntervalMs"`;
@@ -146,22 +150,25 @@ async function insertTerms(db: Pool | PoolClient, terms: readonly TermOfCustomer
   await db.query(
     `INSERT INTO metered_terms
      SELECT environment, customer_id, meter_key, starts_at, period_start, limits::numeric[], is_unlimited,
-            subscription_id, source_start, source_end, anchor, interval, interval_count, legacy_interval_ms
+            subscription_id, source_start, source_end, anchor, interval, interval_count, legacy_interval_ms,
+            resets::text[], since
        FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::text[],
                    $7::boolean[], $8::text[], $9::timestamptz[], $10::timestamptz[], $11::timestamptz[],
-                   $12::text[], $13::integer[], $14::bigint[])
+                   $12::text[], $13::integer[], $14::bigint[], $15::text[], $16::timestamptz[])
          AS new (environment, customer_id, meter_key, starts_at, period_start, limits, is_unlimited,
                  subscription_id, source_start, source_end, anchor, interval, interval_count,
-                 legacy_interval_ms)`,
+                 legacy_interval_ms, resets, since)`,
     [
       terms.map(({ environment }) => environment),
       terms.map(({ customerId }) => customerId),
       terms.map(({ meterKey }) => meterKey),
       terms.map(({ startsMs }) => new Date(startsMs)),
       terms.map(({ periodStartMs }) => new Date(periodStartMs)),
-      terms.map(({ limits }) => `{${limits.join(',')}}`),
+      terms.map(({ limits }) => `{${limits.map(({ amount }) => amount).join(',')}}`),
       terms.map(({ isUnlimited }) => isUnlimited),
       ...sourceColumns(terms),
+      terms.map(({ limits }) => `{${limits.map(({ resets }) => resets).join(',')}}`),
+      terms.map(({ sinceMs }) => new Date(sinceMs)),
     ],
   );
 }
@@ -198,13 +205,15 @@ export function sourceOf(row: SourceRow): MeteredSource | undefined {
 }
 
 function termOf(row: TermRow): TermOfCustomer {
-  const { environment, customerId, meterKey, startsAt, periodStart, limits, isUnlimited } = row;
+  const { environment, customerId, meterKey, startsAt, periodStart, since, isUnlimited } = row;
+  const limits = row.limits.map((amount, at) => ({ amount, resets: row.resets?.[at] ?? 'billing_period' }));
   return {
     environment,
     customerId,
     meterKey,
     startsMs: startsAt.getTime(),
     periodStartMs: periodStart.getTime(),
+    sinceMs: since.getTime(),
     source: sourceOf(row),
     limits,
     isUnlimited,

@@ -26,7 +26,7 @@ export async function migratePostgres(url: string, migrations?: Migration[]): Pr
     await createMigrationsTable(client);
     const applied = await readApplied(client);
     rejectNewer(Math.max(0, ...applied), known);
-    // Not only those after the last: a build of two branches may have had the later of their migrations alone.
+    // Not only those after the last: a build of one of two branches had the later one alone.
     for (const migration of known) if (!applied.has(migration.number)) await apply(client, migration);
   } finally {
     await client.end();

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import type { ExactNumber } from '../primitives/exact-json.ts';
+import { RESETS } from '../value-sets.ts';
 import { NamedId } from './fields.ts';
 
 export const FEATURE_TYPES = ['boolean', 'limit', 'metered'] as const;
@@ -21,6 +22,14 @@ const Soft = Type.Boolean({
   description: 'Whether the limit may be exceeded. Limit and metered features only.',
 });
 
+export const LimitResets = Type.Enum([...RESETS], {
+  description:
+    'Metered features: when usage begins to count from 0 again. `day`, `week` and `month` are counted from ' +
+    'the billing anchor and end with the billing period at the latest; `never` counts from the start of ' +
+    'the subscription. Default: what the other values of the feature say that the customer has, else ' +
+    '`billing_period`; where they differ the longest applies to their sum.',
+});
+
 /** The whole set: a feature that is not in it is no longer granted. */
 export const EntitlementSet = Type.Object({
   entitlements: Type.Array(
@@ -31,6 +40,7 @@ export const EntitlementSet = Type.Object({
       }),
       value: EntitlementValue,
       soft: Type.Optional(Soft),
+      resets: Type.Optional(LimitResets),
     }),
     { maxItems: ENTITLEMENTS_MAX },
   ),
@@ -44,6 +54,7 @@ export const GivenEntitlements = Type.Array(
     type: Type.Enum([...FEATURE_TYPES]),
     value: EntitlementValue,
     soft: Soft,
+    resets: Type.Optional(LimitResets),
   }),
 );
 export type GivenEntitlements = Static<typeof GivenEntitlements>;

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import type { ExactNumber } from '../primitives/exact-json.ts';
 import { REASON_CODES } from '../reason-codes.ts';
 import { API_BASE, defineRoute } from '../route.ts';
+import { RESETS } from '../value-sets.ts';
 import { CustomerParams } from './customers.ts';
 import { EntitlementValue, FEATURE_TYPES } from './entitlement-values.ts';
 import { Decimal, NamedId, Nothing, ruled, Timestamp } from './fields.ts';
@@ -26,6 +27,13 @@ const held = {
   featureKey: Type.String(),
   type: Type.Enum([...FEATURE_TYPES]),
   effectiveValue: Type.Optional(EntitlementValue),
+  resets: Type.Optional(
+    Type.Enum([...RESETS], {
+      description:
+        'Of a metered feature: when its usage begins to count from 0 again. Left out: with the billing ' +
+        'period.',
+    }),
+  ),
   contributions: Type.Optional(
     Type.Array(Contribution, {
       description:
@@ -54,7 +62,10 @@ export const EntitlementDecision = Type.Object({
     Type.Unsafe<ExactNumber>({ ...Decimal, description: 'Left out when the feature is unlimited.' }),
   ),
   current: Type.Optional(
-    Type.Unsafe<ExactNumber>({ ...Decimal, description: 'Usage of the meter in the current period.' }),
+    Type.Unsafe<ExactNumber>({
+      ...Decimal,
+      description: 'Usage of the meter in the current window of the limit.',
+    }),
   ),
   remaining: Type.Optional(
     Type.Unsafe<ExactNumber>({
@@ -62,7 +73,7 @@ export const EntitlementDecision = Type.Object({
       description: '`limit` − `current`, at least 0, without what this request asks for.',
     }),
   ),
-  resetsAt: Type.Optional(Timestamp),
+  resetsAt: Type.Optional({ ...Timestamp, description: 'Left out when the limit never resets.' }),
   asOf: Type.Optional(Timestamp),
 });
 export type EntitlementDecision = Static<typeof EntitlementDecision>;
@@ -130,7 +141,7 @@ export const entitlementRoutes = {
     description:
       'The response is always a decision: an unknown customer or feature is denied with its own ' +
       '`reasonCode`. Limit features: `requested` is compared with the limit. Metered features: the usage ' +
-      'of the current period plus `requested` is compared with the limit. Beyond a metered limit, ' +
+      'since the limit was last reset plus `requested` is compared with the limit. Beyond a metered limit, ' +
       'credits pay if the meter has a credit rate and the balance is sufficient (`granted_by_credit`). A ' +
       "check has no event properties: it uses the meter's `creditRate`, or the highest of its " +
       '`creditRates` if there is no other.',

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { API_BASE, defineRoute } from '../route.ts';
 import { CustomerParams } from './customers.ts';
-import { EntitlementValue, FEATURE_TYPES } from './entitlement-values.ts';
+import { EntitlementValue, FEATURE_TYPES, LimitResets } from './entitlement-values.ts';
 import { NamedId, Nothing, PageQuery, pageOf, Timestamp } from './fields.ts';
 
 /** Of one customer: each of its checks reads all of them. */
@@ -20,6 +20,7 @@ export const Override = Type.Object({
   featureKey: Type.String(),
   type: Type.Enum([...FEATURE_TYPES]),
   value: EntitlementValue,
+  resets: Type.Optional(LimitResets),
   expiresAt: Type.Optional(ExpiresAt),
   reason: Type.Optional(Reason),
   createdAt: Timestamp,
@@ -29,6 +30,7 @@ export type Override = Static<typeof Override>;
 
 export const NewOverride = Type.Object({
   value: EntitlementValue,
+  resets: Type.Optional(LimitResets),
   expiresAt: Type.Optional(ExpiresAt),
   reason: Type.Optional(Reason),
 });

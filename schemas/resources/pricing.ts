@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { API_BASE, defineRoute } from '../route.ts';
-import { EntitlementValue, FEATURE_TYPES } from './entitlement-values.ts';
+import { EntitlementValue, FEATURE_TYPES, LimitResets } from './entitlement-values.ts';
 import { Nothing, PublishableKeyQuery } from './fields.ts';
 import { PRESENTATION } from './plans.ts';
 import { Price } from './prices.ts';
@@ -14,6 +14,7 @@ export const OfferedEntitlement = Type.Object({
   type: Type.Enum([...FEATURE_TYPES]),
   value: EntitlementValue,
   soft: Type.Boolean(),
+  resets: Type.Optional(LimitResets),
   unit: Type.Optional(Type.String({ description: 'Of the meter of a metered feature.' })),
 });
 

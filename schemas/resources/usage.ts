@@ -78,7 +78,8 @@ const pageLimit = Type.Integer({ minimum: 1, maximum: 1000, default: 100 });
 
 const PERIOD =
   'The period is the billing period that contains `at` of the oldest subscription that counts and whose ' +
-  'plan or add-on uses the meter; without such a subscription it is the calendar month in UTC.';
+  'plan or add-on uses the meter; without such a subscription it is the calendar month in UTC. Where the ' +
+  'limit resets at other times it is the window of the limit.';
 
 const At = Type.String({ ...Timestamp, description: 'A time within the period to read. Default: now.' });
 

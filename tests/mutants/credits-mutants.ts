@@ -5,6 +5,8 @@ const CREDIT_USES = 'domain/rules/credit-uses.test.ts';
 const HISTORIES = 'domain/credits/random-histories.whole-store.test.ts';
 const METERED_TERMS = 'control-plane/entitlements/changes/metered-terms.store.test.ts';
 const LATE_CHANGES = 'control-plane/entitlements/changes/late-changes.store.test.ts';
+const RECURRING = 'domain/rules/recurring-credits.test.ts';
+const USAGE_COST = 'domain/rules/usage-cost.test.ts';
 const METERED_TERMS_UNIT = 'domain/rules/metered-terms.test.ts';
 
 /** What usage costs, and what is given back. */
@@ -56,7 +58,7 @@ export const CREDIT_MUTANTS = [
     .red(LATE_CHANGES, 'for its price applies from when it is processed on'),
   mutant('period-begun-earlier', [21])
     .why('usage of a past period is counted in the running one as well, once its cycle is changed')
-    .is('domain/rules/metered-terms', 'return source?.period.fromMs ?? open;')
+    .is('domain/rules/metered-terms', 'const periodStartMs = source?.period.fromMs ?? open;')
     .red(METERED_TERMS_UNIT, 'begin with another subscription, and continue where the same one comes back'),
   mutant('periods-of-a-paused-subscription', [21])
     .why('with a subscription that is paused the counters of another one restart')
@@ -66,4 +68,16 @@ export const CREDIT_MUTANTS = [
       'm.at < g.grace_ends',
     )
     .red(METERED_TERMS, 'the older one gives the periods, and continues while the newer one is paused'),
+  mutant('rollover-without-its-maximum', [21])
+    .why('credits of a plan that are not used pile up without a bound')
+    .is('domain/rules/recurring-credits', 'return share;')
+    .red(RECURRING, 'agree with a slow model over random histories'),
+  mutant('plan-grants-a-period-again', [21])
+    .why('each change of a subscription grants the credits of its running period once more, or fails')
+    .is('domain/rules/recurring-credits', 'const isFirst = true;')
+    .red(RECURRING, 'agree with a slow model over random histories'),
+  mutant('limit-counted-from-the-period', [21])
+    .why('the limit of a day is used up once in the billing period')
+    .swap('domain/rules/billed-periods', 'limitWindow(terms, resets, atMs)', 'meteredPeriod(terms, atMs)')
+    .red(USAGE_COST, 'is in the end what a walk over its units returns, in whatever order they came'),
 ];

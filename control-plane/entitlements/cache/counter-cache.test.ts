@@ -54,7 +54,7 @@ const warehouse = {
     const current = String(stored);
     return [
       ...customers.map((customer) => ({ customer, current })),
-      ...meters0.map((meter) => ({ meter, current })),
+      ...meters0.map((meter) => ({ part: 0, meter, current })),
     ];
   },
 } as unknown as Warehouse;

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Warehouse } from '../../../infra/ports/warehouse.ts';
 import { Transient } from '../../../schemas/failures.ts';
-import { readCounters } from '../../store/read-counter.ts';
+import { readCountersInOrder } from '../../store/read-counter.ts';
 import { readManyCounters } from '../../store/read-many-counters.ts';
 import type { Freshness } from '../../usage/freshness.ts';
 import { beginReadTime } from '../../usage/read-time.ts';
@@ -98,8 +98,8 @@ function createCounterReads({ warehouse, freshness }: CounterReadDeps, cache: Co
     const [{ place }] = counters as [KeptCounter];
     const places = counters.map((one) => one.place);
     const at = await time();
-    const read = await readCounters(warehouse, place, places);
-    for (const one of counters) cache.learn(one, read.get(one.place.meterKey) ?? '0', at);
+    const read = await readCountersInOrder(warehouse, place, places);
+    for (const [n, one] of counters.entries()) cache.learn(one, read[n] ?? '0', at);
   }
 
   async function readTogether(counters: readonly KeptCounter[]): Promise<void> {
@@ -136,21 +136,30 @@ function meterOf({ place: { environment, meterKey, aggregation } }: KeptCounter)
   return `${environment} ${meterKey} ${aggregation}`;
 }
 
-/** Batches of one meter of one environment, each customer at most once, with a bound. */
+/**
+ * Batches of one meter of one environment, each customer at most once, with a bound: where limits of one
+ * meter reset at different times, a customer has several of its counters.
+ */
 function statementsOf(counters: readonly KeptCounter[]): KeptCounter[][] {
-  const open = new Map<string, { counters: KeptCounter[]; customers: Set<string> }>();
+  const open = new Map<string, Batch[]>();
   const statements: KeptCounter[][] = [];
   for (const one of counters) {
     const { customerId } = one.place;
-    const name = meterOf(one);
-    let into = open.get(name);
-    if (!into || into.counters.length >= TOGETHER_MAX || into.customers.has(customerId)) {
+    const batches = (open.get(meterOf(one)) ?? []).filter((batch) => batch.counters.length < TOGETHER_MAX);
+    let into = batches.find(({ customers }) => !customers.has(customerId));
+    if (!into) {
       into = { counters: [], customers: new Set() };
-      open.set(name, into);
+      batches.push(into);
       statements.push(into.counters);
     }
+    open.set(meterOf(one), batches);
     into.counters.push(one);
     into.customers.add(customerId);
   }
   return statements;
+}
+
+interface Batch {
+  counters: KeptCounter[];
+  customers: Set<string>;
 }

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Warehouse } from '../../../infra/ports/warehouse.ts';
 import { inTransaction } from '../../../infra/postgres/pool.ts';
 import { Transient } from '../../../schemas/failures.ts';
+import { RESETS } from '../../../schemas/value-sets.ts';
 import { startStopwatch } from '../../../tests/support/stopwatch.ts';
 import { lockNotified } from '../../store/notified-entitlements.ts';
 import { isoText, usageOfThisFile } from '../../usage/usage-under-test.ts';
@@ -171,12 +172,13 @@ const FEATURES = { sso: 'boolean', seats: 'limit', 'sum-feature': 'metered', 'ma
 const JSON_TYPE = { 'content-type': 'application/json' };
 const NAMES = [...Object.keys(FEATURES), 'nothing'];
 const amount = fc.constantFrom(0, 3, 2.5, null, 1_000_000_000);
+const metered = fc.oneof(amount, fc.record({ value: amount, resets: fc.constantFrom(...RESETS) }));
 const given = fc.record(
   {
     sso: fc.boolean(),
     seats: fc.oneof(amount, fc.record({ value: fc.constantFrom(0, 1), soft: fc.constant(true) })),
-    'sum-feature': amount,
-    'max-feature': amount,
+    'sum-feature': metered,
+    'max-feature': metered,
   },
   { requiredKeys: [] },
 );

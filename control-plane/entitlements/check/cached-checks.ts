@@ -148,23 +148,29 @@ async function decideAll(
   });
   const places = new Map(
     questions.flatMap(({ prepared }) =>
-      prepared?.place && !readingNow(counters, prepared) ? [[prepared.place.meterKey, prepared.place]] : [],
+      prepared?.place && !readingNow(counters, prepared) ? [[placeName(prepared.place), prepared.place]] : [],
     ),
   );
   const read = await readPlaces(counters, [...places.values()]);
   return questions.map(({ featureKey, requested, feature, prepared }) => {
     if (!feature || !prepared) return printUnknown({ ...checks, featureKey }, customer, feature);
-    const reading = read.get(prepared.place?.meterKey ?? '') ?? readingNow(counters, prepared);
+    const { place } = prepared;
+    const reading = (place && read.get(placeName(place))) ?? readingNow(counters, prepared);
     return printDecision(customer, feature, { prepared, requested, reading });
   });
 }
 
-/** By meter. */
+/** Of one customer. */
+function placeName({ meterKey, span }: CounterPlace): string {
+  return `${span.fromMs} ${span.toMs} ${meterKey}`;
+}
+
+/** By their names. */
 async function readPlaces(
   counters: CounterCache,
   places: CounterPlace[],
 ): Promise<Map<string, CounterReading>> {
   if (places.length === 0) return new Map();
   const readings = await counters.read(places);
-  return new Map(places.map(({ meterKey }, at) => [meterKey, readings[at] as CounterReading]));
+  return new Map(places.map((place, at) => [placeName(place), readings[at] as CounterReading]));
 }

@@ -1,7 +1,8 @@
 import { findCustomerGrants, heldNow, type RequestedGrants } from '../../../domain/find-customer-grants.ts';
 import { type CreditReading, rateOfOneMore } from '../../../domain/rules/credit-cover.ts';
 import { decideEntitlement, type MeterReading } from '../../../domain/rules/decide-entitlement.ts';
-import { type MeteredTerm, meteredPeriod } from '../../../domain/rules/metered-terms.ts';
+import { limitWindow } from '../../../domain/rules/limit-windows.ts';
+import type { MeteredTerm } from '../../../domain/rules/metered-terms.ts';
 import {
   type CustomerGrants,
   type EntitlementView,
@@ -12,12 +13,13 @@ import { readMeteredTerms, termsByMeter } from '../../../domain/store/metered-te
 import type { Warehouse } from '../../../infra/ports/warehouse.ts';
 import type { EntitlementDecision } from '../../../schemas/resources/entitlements.ts';
 import type { RequestContext } from '../../http/request-context.ts';
-import { type CounterQuestion, readCounters } from '../../store/read-counter.ts';
+import { type CounterQuestion, readCountersInOrder } from '../../store/read-counter.ts';
 import { findRequestedFeatures, type RequestedFeatureRow } from '../../store/requested-features.ts';
 import { readConsistently } from '../../usage/consistency.ts';
 import type { Freshness } from '../../usage/freshness.ts';
 import { beginReadTime } from '../../usage/read-time.ts';
 import type { CustomerGrantsReads } from '../cache/customer-grants-reads.ts';
+import { resetOf } from './prepare-decision.ts';
 
 export interface EntitlementDeps {
   warehouse: Warehouse;
@@ -78,7 +80,7 @@ export function createCheckEntitlements(deps: EntitlementDeps): CheckEntitlement
           customer: found ? (found.isArchived ? 'archived' : 'active') : 'unknown',
           featureType: feature?.type,
           view,
-          counter: readings.get(feature?.meterKey ?? ''),
+          counter: readings.get(feature?.key ?? ''),
           credit: credits.get(feature?.key ?? ''),
         },
       );
@@ -102,27 +104,32 @@ function termsRequested(
 
 const NOTHING: CustomerGrants = { graceMs: 0, subscriptions: [], overrides: [] };
 
-/** The counters that decide: each meter once, where the customer has a feature on it. */
+/** The counter of a feature, in the window of its limit. */
+interface FeatureQuestion extends CounterQuestion {
+  featureKey: string;
+  resetsAtMs: number | undefined;
+}
+
+/** The counters that decide, where the customer has the feature. */
 function questionsOf(
   rows: RequestedFeatureRow[],
   { terms, view, nowMs }: { terms: Map<string, MeteredTerm[]>; view: EntitlementView; nowMs: number },
-): CounterQuestion[] {
-  const byMeter = new Map<string, CounterQuestion>();
-  for (const { key, meterKey, aggregation } of rows) {
-    if (meterKey === null || aggregation === null || !view.features.has(key)) continue;
-    const span = meteredPeriod(terms.get(meterKey) ?? [], nowMs);
-    byMeter.set(meterKey, { meterKey, aggregation, span });
-  }
-  return [...byMeter.values()];
+): FeatureQuestion[] {
+  return rows.flatMap(({ key, meterKey, aggregation }): FeatureQuestion[] => {
+    const held = view.features.get(key);
+    if (meterKey === null || aggregation === null || !held) return [];
+    const span = limitWindow(terms.get(meterKey) ?? [], held.resets ?? 'billing_period', nowMs);
+    return [{ featureKey: key, meterKey, aggregation, span, resetsAtMs: resetOf(held, span) }];
+  });
 }
 
 interface MetersQuestion {
   owner: { environment: string; customerId: string };
-  questions: CounterQuestion[];
+  questions: FeatureQuestion[];
   consistency: EntitlementChecks['consistency'];
 }
 
-/** By meter key. Without questions the warehouse is not read. */
+/** By feature key. Without questions the warehouse is not read. */
 async function readMeters(
   { warehouse, freshness }: EntitlementDeps,
   { owner, questions, consistency }: MetersQuestion,
@@ -133,11 +140,10 @@ async function readMeters(
     freshness,
     { consistency, time, environment: owner.environment },
     async (asOfMs) => {
-      const counters = await readCounters(warehouse, owner, questions, time.leftMs());
+      const counters = await readCountersInOrder(warehouse, owner, questions, time.leftMs());
       return new Map(
-        questions.map(({ meterKey, span }) => {
-          const current = counters.get(meterKey) ?? '0';
-          return [meterKey, { current, resetsAtMs: span.toMs, asOfMs }] as const;
+        questions.map(({ featureKey, resetsAtMs }, at) => {
+          return [featureKey, { current: counters[at] ?? '0', resetsAtMs, asOfMs }] as const;
         }),
       );
     },

@@ -14,7 +14,7 @@ import type { CustomerGrantsReads } from '../cache/customer-grants-reads.ts';
 
 /** One feature of a customer. */
 export interface ListedEntitlement
-  extends Pick<EffectiveEntitlement, 'type' | 'value' | 'sources' | 'contributions'> {
+  extends Pick<EffectiveEntitlement, 'type' | 'value' | 'resets' | 'sources' | 'contributions'> {
   featureKey: string;
 }
 
@@ -35,9 +35,22 @@ export function listEntitlements(
     const byKey = new Map<string, ListedEntitlement>();
     for (const row of await readGrantedFeatures(db, environment, ids)) byKey.set(row.featureKey, listed(row));
     const overrides = await readCustomerOverrides(db, environment, found.customerId);
-    for (const one of inPlace(overrides, nowMs)) byKey.set(one.featureKey, one);
+    for (const one of inPlace(overrides, nowMs)) {
+      const resets = replacedResets(one, overrides, byKey.get(one.featureKey));
+      byKey.set(one.featureKey, { ...one, resets });
+    }
     return [...byKey.values()].sort((a, b) => (a.featureKey < b.featureKey ? -1 : 1));
   });
+}
+
+/** An override that does not say it resets as what it replaces. */
+function replacedResets(
+  { featureKey, resets }: ListedEntitlement,
+  overrides: readonly HeldOverride[],
+  replaced: ListedEntitlement | undefined,
+): ListedEntitlement['resets'] {
+  const own = overrides.find((one) => one.featureKey === featureKey)?.resets ?? null;
+  return own === null ? replaced?.resets : resets;
 }
 
 function listed({ featureKey, type, enabled, amount, ...given }: GrantedFeatureRow): ListedEntitlement {
@@ -45,7 +58,8 @@ function listed({ featureKey, type, enabled, amount, ...given }: GrantedFeatureR
   const value = isFlag ? enabled === true : amount && unitsText(decimalUnits(amount));
   const contributions = contributionsTo(value, grantsOf(isFlag, given));
   const giving = isFlag ? given.sources.filter((_, at) => given.values[at] === String(value)) : given.sources;
-  return { featureKey, type, value, sources: [...new Set(giving)], contributions };
+  const resets = given.resets === null || given.resets === 'billing_period' ? undefined : given.resets;
+  return { featureKey, type, value, resets, sources: [...new Set(giving)], contributions };
 }
 
 function grantsOf(

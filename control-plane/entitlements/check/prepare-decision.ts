@@ -1,7 +1,8 @@
 import { rateOfOneMore } from '../../../domain/rules/credit-cover.ts';
 import { decideEntitlement, type EntitlementFacts } from '../../../domain/rules/decide-entitlement.ts';
-import { meteredPeriod } from '../../../domain/rules/metered-terms.ts';
-import type { EntitlementView } from '../../../domain/rules/resolve-entitlements.ts';
+import { limitWindow } from '../../../domain/rules/limit-windows.ts';
+import type { EffectiveEntitlement, EntitlementView } from '../../../domain/rules/resolve-entitlements.ts';
+import type { Span } from '../../../schemas/primitives/calendar.ts';
 import { exactJson } from '../../../schemas/primitives/exact-json.ts';
 import { timestampText } from '../../../schemas/primitives/timestamp.ts';
 import type { EntitlementDecision } from '../../../schemas/resources/entitlements.ts';
@@ -30,8 +31,9 @@ function placeOf(
   { key, meterKey, aggregation }: RequestedFeatureRow,
   { view, nowMs }: { view: EntitlementView; nowMs: number },
 ): CounterPlace | undefined {
-  if (meterKey === null || aggregation === null || !view.features.has(key)) return undefined;
-  const span = meteredPeriod(terms.get(meterKey) ?? [], nowMs);
+  const held = view.features.get(key);
+  if (meterKey === null || aggregation === null || !held) return undefined;
+  const span = limitWindow(terms.get(meterKey) ?? [], held.resets ?? 'billing_period', nowMs);
   return { environment, customerId, meterKey, aggregation, span };
 }
 
@@ -82,14 +84,20 @@ function factsOf(
   feature: RequestedFeatureRow,
   { prepared: { view, place }, reading }: Omit<PrintQuestion, 'requested'>,
 ): EntitlementFacts {
-  const rate = view.features.has(feature.key) ? rateOfOneMore(feature) : undefined;
+  const held = view.features.get(feature.key);
+  const rate = held && rateOfOneMore(feature);
   return {
     customer: isArchived ? 'archived' : 'active',
     featureType: feature.type,
     view,
-    counter: place && reading && { ...reading, resetsAtMs: place.span.toMs },
+    counter: place && reading && { ...reading, resetsAtMs: resetOf(held, place.span) },
     credit: rate === undefined ? undefined : { balance: credits.balance, unpaid: credits.unpaid, rate },
   };
+}
+
+/** When a window is followed by another one. */
+export function resetOf(held: EffectiveEntitlement | undefined, { toMs }: Span): number | undefined {
+  return held?.resets === 'never' ? undefined : toMs;
 }
 
 /** The customer or the feature is unknown. */

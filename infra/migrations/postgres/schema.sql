@@ -1,4 +1,4 @@
--- The schema after migration 20, for review. By `npm run schema`; nothing runs it.
+-- The schema after migration 21, for review. By `npm run schema`; nothing runs it.
 
 CREATE TABLE addon_entitlements (
   addon_id text NOT NULL,
@@ -6,6 +6,7 @@ CREATE TABLE addon_entitlements (
   enabled boolean,
   amount numeric,
   soft boolean NOT NULL DEFAULT false,
+  resets text,
   CONSTRAINT addon_entitlements_addon_id_fkey FOREIGN KEY (addon_id) REFERENCES addons(id),
   CONSTRAINT addon_entitlements_feature_id_fkey FOREIGN KEY (feature_id) REFERENCES features(id) ON DELETE CASCADE,
   CONSTRAINT addon_entitlements_pkey PRIMARY KEY (addon_id, feature_id)
@@ -412,6 +413,8 @@ CREATE TABLE metered_terms (
   "interval" text,
   interval_count integer,
   legacy_interval_ms bigint,
+  resets text[],
+  since timestamp with time zone,
   CONSTRAINT metered_terms_check CHECK (((subscription_id IS NULL) = (anchor IS NULL))),
   CONSTRAINT metered_terms_check1 CHECK ((num_nulls(source_start, source_end, anchor, "interval", interval_count) = ANY (ARRAY[0, 5]))),
   CONSTRAINT metered_terms_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id),
@@ -461,6 +464,7 @@ CREATE TABLE overrides (
   reason text,
   created_at timestamp with time zone NOT NULL,
   updated_at timestamp with time zone NOT NULL,
+  resets text,
   CONSTRAINT overrides_customer_id_feature_id_key UNIQUE (customer_id, feature_id),
   CONSTRAINT overrides_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id),
   CONSTRAINT overrides_environment_fkey FOREIGN KEY (environment) REFERENCES environments(id),
@@ -503,6 +507,7 @@ CREATE TABLE plan_entitlements (
   enabled boolean,
   amount numeric,
   soft boolean NOT NULL DEFAULT false,
+  resets text,
   CONSTRAINT plan_entitlements_feature_id_fkey FOREIGN KEY (feature_id) REFERENCES features(id) ON DELETE CASCADE,
   CONSTRAINT plan_entitlements_pkey PRIMARY KEY (plan_id, version, feature_id),
   CONSTRAINT plan_entitlements_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans(id)
