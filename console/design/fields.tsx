@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 
-interface FieldProps {
+export interface FieldProps {
   label: string;
   value: string;
   onInput: (value: string) => void;

@@ -1,35 +1,25 @@
-import { useEffect, useState } from 'preact/hooks';
 import { useQuery } from '../../api/graphql.ts';
 import { changeQuery, linkTo, usePlace } from '../../app/place.ts';
 import { Screen } from '../../app/screen.tsx';
-import { Field } from '../../design/fields.tsx';
 import { counted } from '../../design/figures.ts';
 import { Loaded } from '../../design/loaded.tsx';
 import { Card } from '../../design/pieces.tsx';
 import { type Column, Table } from '../../design/table.tsx';
 import { Time } from '../../design/times.tsx';
+import { TypedField } from '../../design/typed-field.tsx';
 import { CUSTOMERS, type CustomerSummary } from '../queries.ts';
 import { StatusBadge } from '../status-badge.tsx';
 
-/** After the last key: each search reads the customers of the environment. */
-const TYPING_MS = 250;
-
 export function CustomerListScreen() {
   const { q = '', after } = usePlace().query;
-  const [typed, setTyped] = useState(q);
-  useEffect(() => {
-    if (typed === q) return undefined;
-    const timer = setTimeout(() => changeQuery({ q: typed, after: undefined }), TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [typed, q]);
   const read = useQuery(CUSTOMERS, { q: q === '' ? null : q, after: after ?? null });
   return (
     <Screen title="Customers">
-      <Field
+      <TypedField
         label="Search by name, email or your own id"
         type="search"
-        value={typed}
-        onInput={setTyped}
+        value={q}
+        onInput={(typed) => changeQuery({ q: typed, after: undefined })}
         placeholder="aurora, billing@…"
       />
       <Card title={q === '' ? 'All customers' : `Customers with “${q}”`}>

@@ -2,12 +2,12 @@ import { csvOf, saveFile } from '../../api/csv.ts';
 import { apiPath, useOperation } from '../../api/rest.ts';
 import type { Listed, Responded } from '../../api/wire.ts';
 import { changeQuery } from '../../app/place.ts';
-import { Field } from '../../design/fields.tsx';
 import { amount, count } from '../../design/figures.ts';
 import { Loaded } from '../../design/loaded.tsx';
 import { Card, Empty, Share } from '../../design/pieces.tsx';
 import type { Span } from '../../design/ranges.ts';
 import { type Column, Table } from '../../design/table.tsx';
+import { TypedField } from '../../design/typed-field.tsx';
 import type { Customer } from './shapes.ts';
 
 type Report = Responded<'usage.breakdown'>;
@@ -48,7 +48,7 @@ export function UsageByProperty({ customer, counter, span, group }: UsageByPrope
       }
     >
       <div class="fields">
-        <Field
+        <TypedField
           label="Property of the events"
           value={group}
           offered={offered}

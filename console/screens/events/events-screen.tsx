@@ -6,6 +6,7 @@ import { Choice, Field } from '../../design/fields.tsx';
 import { Failure } from '../../design/loaded.tsx';
 import { Card, Empty, Notice } from '../../design/pieces.tsx';
 import { betweenDays, DAY_MS } from '../../design/ranges.ts';
+import { TypedField } from '../../design/typed-field.tsx';
 import { EventList } from './event-list.tsx';
 import { LiveCard } from './live-card.tsx';
 
@@ -48,7 +49,7 @@ function Finder() {
   return (
     <Card title="Find events">
       <div class="fields">
-        <Field
+        <TypedField
           label="Customer"
           value={customer}
           placeholder="Its id or your own id"
@@ -67,7 +68,7 @@ function Finder() {
           onInput={(day) => changeQuery({ first: day })}
         />
         <Field label="Last day (UTC)" type="date" value={to} onInput={(day) => changeQuery({ last: day })} />
-        <Field
+        <TypedField
           label="Only with this text"
           type="search"
           value={find}

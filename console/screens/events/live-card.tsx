@@ -2,12 +2,12 @@ import { useState } from 'preact/hooks';
 import { type Live, type LiveEvent, useLive } from '../../api/live.ts';
 import { apiPath } from '../../api/rest.ts';
 import { changeQuery, linkTo, usePlace } from '../../app/place.ts';
-import { Field } from '../../design/fields.tsx';
 import { amount, count, counted } from '../../design/figures.ts';
 import { Failure } from '../../design/loaded.tsx';
 import { Badge, Card, Notice, type Tone } from '../../design/pieces.tsx';
 import { type Column, Table } from '../../design/table.tsx';
 import { Time } from '../../design/times.tsx';
+import { TypedField } from '../../design/typed-field.tsx';
 import { useCustomerNames } from '../customer-names.ts';
 import { propertiesText } from './event-list.tsx';
 
@@ -39,13 +39,13 @@ export function LiveCard() {
       }
     >
       <div class="fields">
-        <Field
+        <TypedField
           label="Only of customer"
           value={customer}
           placeholder="Its id or your own id"
           onInput={(one) => changeQuery({ customer: one })}
         />
-        <Field
+        <TypedField
           label="Only of meter"
           value={meter}
           placeholder="The key of a meter"

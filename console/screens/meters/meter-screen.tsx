@@ -4,11 +4,12 @@ import { apiPath, useOperation } from '../../api/rest.ts';
 import { send } from '../../api/send.ts';
 import { changeQuery, linkTo, usePlace } from '../../app/place.ts';
 import { Screen } from '../../app/screen.tsx';
-import { Choice, Field } from '../../design/fields.tsx';
+import { Choice } from '../../design/fields.tsx';
 import { words } from '../../design/figures.ts';
 import { Failure, Loaded } from '../../design/loaded.tsx';
 import { Card, Facts, Notice } from '../../design/pieces.tsx';
 import { say } from '../../design/toasts.tsx';
+import { TypedField } from '../../design/typed-field.tsx';
 import { StatusBadge } from '../status-badge.tsx';
 import {
   GROUPS_SAVED,
@@ -63,14 +64,14 @@ function Controls({ range, step }: { range: Range; step: Step }) {
     <div class="fields">
       <Choice label="Time" value={range} options={RANGES} onChoose={(one) => changeQuery({ range: one })} />
       <Choice label="By" value={step} options={STEPS} onChoose={(one) => changeQuery({ step: one })} />
-      <Field
+      <TypedField
         label="Group by"
         value={group}
         offered={['customerId', 'region']}
         placeholder="customerId or a property"
         onInput={(one) => changeQuery({ group: one })}
       />
-      <Field
+      <TypedField
         label="Only where"
         value={filter}
         placeholder="region=eu"
