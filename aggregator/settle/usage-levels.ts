@@ -25,7 +25,7 @@ export async function keepLevels(
     const levels = facts.levels.map((level) =>
       levelOf(facts.customerMeter, level, usage.total(facts, level)),
     );
-    // The limit may have a window of its own, beside the period of the budget.
+    // The limit may have another window than the budget.
     const [fullest] = levels.sort((a, b) => Number(b.share) - Number(a.share));
     return fullest && (fullest.usedAhead || decimalUnits(fullest.current) > 0n) ? [fullest] : [];
   });
