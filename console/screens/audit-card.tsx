@@ -38,7 +38,7 @@ export function AuditTable({ label, entries }: { label: string; entries: readonl
 
 const COLUMNS: ReadonlyArray<Column<Entry>> = [
   { title: 'When', isFit: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
-  { title: 'Operation', cell: ({ action }) => <code>{action}</code> },
+  { title: 'Operation', isFit: true, cell: ({ action }) => <code>{action}</code> },
   { title: 'Object', cell: ({ objectId }) => <code>{objectId}</code> },
   { title: 'By', cell: ({ actor }) => <code>{actor}</code> },
   { title: 'Changed', cell: (entry) => <Changed entry={entry} /> },
