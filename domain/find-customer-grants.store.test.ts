@@ -71,12 +71,13 @@ describe('customer grants', () => {
       'sso',
     ]);
     expect(a?.customerGrants.overrides).toEqual([
-      { featureKey: 'seats', type: 'limit', meterKey: null, value: '2.5', expiresAtMs: null },
+      { featureKey: 'seats', type: 'limit', meterKey: null, value: '2.5', resets: null, expiresAtMs: null },
       {
         featureKey: 'sso',
         type: 'boolean',
         meterKey: null,
         value: false,
+        resets: null,
         expiresAtMs: Date.parse('2026-11-22T00:00:00.007Z'),
       },
     ]);

@@ -69,7 +69,7 @@ const checkVersion: Middleware = (ctx, next) => {
 
 async function dispatch(ctx: Context, params: Record<string, string>, here: Mounted[]): Promise<void> {
   const method = ctx.method === 'HEAD' ? 'GET' : ctx.method;
-  if (isFromBrowser(here)) allowAnyOrigin(ctx);
+  if (isFromBrowser(here) && (ctx.get('Origin') !== '' || isCached(here))) allowAnyOrigin(ctx);
   if (isFromBrowser(here) && method === 'OPTIONS') return respondToPreflight(ctx, allowed(here));
   const operation = here.find(({ route }) => route.method === method);
   if (!operation) {
@@ -86,6 +86,11 @@ const noSuchPath: Middleware = (ctx) => {
     message: 'This path does not exist. See /docs or /openapi.json.',
   });
 };
+
+/** A cache has to know that responses differ by origin, also from one to a client that sends none. */
+function isCached(here: Mounted[]): boolean {
+  return here.some(({ route }) => route.fromBrowser === true);
+}
 
 function isFromBrowser(here: Mounted[]): boolean {
   return here.some(({ route }) => isOpenToPages(route));

@@ -41,7 +41,7 @@ describe('a budget', () => {
         WHERE environment = $1 ORDER BY id`,
       [environment],
     );
-    expect(rows.map(({ meterKey }) => meterKey)).toEqual(['calls', 'calls', 'bytes']);
+    expect(rows.map(({ meterKey }) => meterKey)).toEqual(['calls', 'calls', 'bytes', 'calls']);
     expect(rows[0]).toMatchObject({ customerId });
   });
 

@@ -62,6 +62,7 @@ describe('the check fast path', () => {
       { headers: { 'x-api-key': api.keys.live.secret } },
       { headers: { authorization: `bearer   ${api.keys.live.secret}` } },
       { headers: { prefer: 'numbers=text' } },
+      { headers: { origin: 'https://shop.example' } },
     ];
     for (const feature of ['sso', 'seats', 'audit', 'nothing']) {
       for (const options of requests) {

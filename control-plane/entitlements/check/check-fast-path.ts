@@ -65,8 +65,10 @@ export function createCheckFastPath(deps: CheckFastPathDeps, next: RequestListen
   return (request, response) => {
     const found = findOperation(operations, request);
     if (!found) return next(request, response);
-    // The app serves requests for other number formats and other preferences.
-    if (request.headers.prefer !== undefined) return next(request, response);
+    // The app serves requests for other number formats and other preferences, and those of browsers' pages.
+    if (request.headers.prefer !== undefined || request.headers.origin !== undefined) {
+      return next(request, response);
+    }
     if (request.method === 'GET') return respond(request, response, found);
     if (!hasPlainBody(request)) return next(request, response);
     // By then a body that was sent together with its head has arrived.
