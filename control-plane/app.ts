@@ -106,8 +106,8 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListe
   const customerGrantsReads = createCustomerGrantsReads();
   const checkEntitlements = createCheckEntitlements({ warehouse, freshness, customerGrantsReads });
   const checks = createCachedChecks({ ...deps.entitlementCache, customerGrantsReads, checkEntitlements });
-  const takeRequest = createRateLimit(clock, rateLimits);
-  const reading = { ...deps, customerGrantsReads, checks, readiness };
+  const { takeRequest, chargeRequest } = createRateLimit(clock, rateLimits);
+  const reading = { ...deps, customerGrantsReads, checks, readiness, chargeRequest };
   const operations = createOperations({
     handlers: withGraphql(reading, {
       ...customerHandlers,

@@ -107,7 +107,8 @@ describe('a customer', () => {
 
   it('has what the REST API shows of it', async () => {
     const shown = await of(`credits { ${members('Credits')} } budgets { nodes { ${members('Budget')} } }
-      overrides { nodes { ${members('Override')} } } creditLedger { nodes { ${members('CreditLedgerEntry')} } }
+      overrides { nodes { ${members('Override')} } }
+      creditLedger { nodes { ${members('CreditLedgerEntry')} } }
       subscriptions { nodes { ${members('CustomerSubscription')} } }`);
     expectSame(shown.credits, (await api.request('credits.retrieve', { params })).body);
     expectSame(shown.budgets.nodes, (await api.request('budgets.list', { params })).body.data);

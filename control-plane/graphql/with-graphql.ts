@@ -3,8 +3,8 @@ import type { Handlers } from '../http/request-context.ts';
 import type { GraphqlDeps, RestHandlers } from './read-context.ts';
 
 /**
- * The handlers with that of `POST /graphql`, which reads by them. Its modules are loaded with the first query:
- * they would take longer than all others of a start.
+ * The handlers with that of `POST /graphql`, which reads by them. Its modules are loaded with the first
+ * query: they would take longer than all others of a start.
  */
 export function withGraphql<Given extends RestHandlers>(
   deps: Omit<GraphqlDeps, 'handlers'> & { log: Logger },
