@@ -104,11 +104,11 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListe
   const customerGrantsReads = createCustomerGrantsReads();
   const checkEntitlements = createCheckEntitlements({ warehouse, freshness, customerGrantsReads });
   const checks = createCachedChecks({ ...deps.entitlementCache, customerGrantsReads, checkEntitlements });
-  const takeRequest = createRateLimit(clock, rateLimits);
+  const { takeRequest, chargeRequest } = createRateLimit(clock, rateLimits);
   const reads = { customerGrantsReads, checks };
   const handlers = createHandlers(deps, reads, webhookTargets);
   const operations = createOperations({
-    handlers: withGraphql({ ...deps, ...reads, readiness }, handlers),
+    handlers: withGraphql({ ...deps, ...reads, readiness, chargeRequest }, handlers),
     pages: {
       ...createServicePages({ readiness, metrics, access }),
       ...createGraphiqlPages(),

@@ -1,10 +1,15 @@
 import { GraphQLError, Lexer, parse, Source, TokenKind } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
+import { Rejected } from '../../schemas/failures.ts';
+import { asGraphqlError } from './shown-errors.ts';
 
-/** Brackets within brackets: more than a query within the limits has. The parser has a stack frame for each. */
+/** Brackets within brackets: more than a query within the limits has. Each is a stack frame of the parser. */
 const NESTING_MAX = 64;
 /** Graphql finds no further errors of one query. */
 const ERRORS_MAX = 100;
+
+/** How graphql says that the comparison of fields, or of fragments, met its limit. */
+const ABORTED = 'Validation aborted.';
 
 /** Parsing and validation, each within a bound that its error names. */
 export const withinBounds: Plugin = {
@@ -16,7 +21,9 @@ export const withinBounds: Plugin = {
   },
   onValidate() {
     return ({ result, setResult }) => {
-      if (result.length > ERRORS_MAX) setResult([...result.slice(0, ERRORS_MAX), tooManyErrors()]);
+      const errors = result.filter(({ message }) => message !== ABORTED);
+      if (errors.length < result.length) setResult([tooLong(), ...errors]);
+      else if (result.length > ERRORS_MAX) setResult([...result.slice(0, ERRORS_MAX), tooManyErrors()]);
     };
   },
 };
@@ -37,6 +44,13 @@ const CLOSING: ReadonlySet<string> = new Set([TokenKind.BRACE_R, TokenKind.BRACK
 
 function tooNested(): GraphQLError {
   return new GraphQLError(`The query has brackets ${NESTING_MAX + 1} deep; the limit is ${NESTING_MAX}.`);
+}
+
+function tooLong(): GraphQLError {
+  const message =
+    'The query has too many fields of one name, or too many fragments, to be validated. ' +
+    'Ask for less, or in several requests.';
+  return asGraphqlError(new Rejected('query_too_complex', message, { details: { limit: 'fields' } }));
 }
 
 function tooManyErrors(): GraphQLError {

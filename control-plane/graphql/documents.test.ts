@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse, validate } from 'graphql';
 import { expect, it } from 'vitest';
+import { COST_OF_REQUEST } from './graphql.ts';
 import { graphqlSchema } from './graphql-schema.ts';
 import { COST_MAX, checkLimits, DEPTH_MAX, FIELDS_MAX, INTROSPECTED_MAX } from './query-limits.ts';
 import { RESPONSE_MIB_MAX } from './response-bytes.ts';
@@ -25,4 +26,5 @@ it('the page says the limits', () => {
   said('cost: objects that the query can return, each list with its `first`', COST_MAX);
   said('values of introspection', INTROSPECTED_MAX);
   said('MiB of the response', RESPONSE_MIB_MAX);
+  expect(page).toContain(`each full ${COST_OF_REQUEST.toLocaleString('en')} of cost`);
 });

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { Rejected, Transient } from '../../schemas/failures.ts';
+import type { GraphqlResponse } from '../../schemas/resources/graphql.ts';
 import type { Readiness } from '../../schemas/resources/service.ts';
 import { SILENT } from '../../tests/support/silent-log.ts';
 import type { RequestContext } from '../http/request-context.ts';
@@ -27,10 +28,15 @@ const SECRET = 'postgres://user:password@host';
 
 const QUERY = '{ health { status } }';
 
-function query(health: () => Promise<Readiness>, { log = SILENT, timeoutMs = 60_000, query = QUERY } = {}) {
-  const deps = { readiness: health, log } as unknown as GraphqlDeps & { log: typeof SILENT };
+const chargeRequest = () => undefined;
+
+async function query(
+  health: () => Promise<Readiness>,
+  { log = SILENT, timeoutMs = 60_000, query = QUERY } = {},
+) {
+  const deps = { readiness: health, log, chargeRequest } as unknown as GraphqlDeps & { log: typeof SILENT };
   const input = { params: {}, query: {}, bodyText: '', body: { query } };
-  return createGraphql(deps, timeoutMs)(CONTEXT, input);
+  return (await createGraphql(deps, timeoutMs)(CONTEXT, input)) as GraphqlResponse;
 }
 
 const failing = (error: unknown) => () => Promise.reject(error);
@@ -95,7 +101,7 @@ it('no usage events are read where none are asked for', async () => {
       return { data: [], asOf: '2026-01-01T00:00:00.000Z' };
     },
   };
-  const deps = { handlers, log: SILENT } as unknown as GraphqlDeps & { log: typeof SILENT };
+  const deps = { handlers, log: SILENT, chargeRequest } as unknown as GraphqlDeps & { log: typeof SILENT };
   const serve = createGraphql(deps, 60_000);
   const send = (fields: string) => {
     const document = `{ customer(id: "a") { usageEvents(meterKey: "m", first: 0) { ${fields} } } }`;
@@ -121,7 +127,7 @@ it('a query whose client has gone is not read on', async () => {
       return new Promise(() => undefined);
     },
   };
-  const deps = { handlers, log: SILENT } as unknown as GraphqlDeps & { log: typeof SILENT };
+  const deps = { handlers, log: SILENT, chargeRequest } as unknown as GraphqlDeps & { log: typeof SILENT };
   const plans = Array.from({ length: 20 }, (_, at) => `p${at}: plan(id: "${at}") { id }`);
   const serve = createGraphql(deps, 60_000);
   const send = (fields: string[]) =>
@@ -141,4 +147,35 @@ it('a query that takes too long is rejected, and says what to do', async () => {
       message: 'The query took longer than 0.02 s. Ask for less, or retry the request.',
     },
   });
+});
+
+it('a query that validation cannot finish names what there is too much of', async () => {
+  const same = `{ workspace { ${'id '.repeat(5_000)} } }`;
+  const response = await query(failing(new Error('never read')), { query: same });
+  expect(response.errors).toMatchObject([
+    { extensions: { code: 'query_too_complex', details: { limit: 'fields' } } },
+  ]);
+  expect(response.errors?.[0]?.message).toContain('too many fields of one name');
+  const unknown = `{ ${Array.from({ length: 300 }, (_, at) => `a${at}`).join(' ')} }`;
+  const { errors = [] } = await query(failing(new Error('never read')), { query: unknown });
+  expect(errors).toHaveLength(101);
+  expect(errors.at(-1)?.message).toBe('The query has more than 100 errors; the others are not listed.');
+});
+
+it('a dear query counts against the rate of its key as several requests', async () => {
+  const charged: number[] = [];
+  const deps = {
+    handlers: { 'customers.retrieve': async () => null },
+    log: SILENT,
+    chargeRequest: ({ actor }: { actor: string }, requests: number) =>
+      void charged.push(requests, actor.length),
+  } as unknown as GraphqlDeps & { log: typeof SILENT };
+  const serve = createGraphql(deps, 60_000);
+  const breakdowns = (count: number) =>
+    Array.from({ length: count }, (_, at) => `b${at}: breakdown(meterKey: "m", dimension: "d") { total }`);
+  for (const count of [1, 4]) {
+    const document = `{ customer(id: "a") { ${breakdowns(count).join(' ')} } }`;
+    await serve(CONTEXT, { params: {}, query: {}, bodyText: '', body: { query: document } });
+  }
+  expect(charged).toEqual([0, 5, 2, 5]);
 });

@@ -1,4 +1,4 @@
-import { type DocumentNode, type ExecutionResult, GraphQLError } from 'graphql';
+import type { DocumentNode, ExecutionResult } from 'graphql';
 import { createLRUCache, createYoga, type Plugin, useExecutionCancellation } from 'graphql-yoga';
 import type { Logger } from 'pino';
 import { throwTransient } from '../../infra/postgres/unavailable.ts';
@@ -13,7 +13,7 @@ import { createLoaders } from './loaders.ts';
 import { checkLimits } from './query-limits.ts';
 import type { GraphqlDeps, ReadContext } from './read-context.ts';
 import { createByteBudget } from './response-bytes.ts';
-import { shownError } from './shown-errors.ts';
+import { asGraphqlError, shownError } from './shown-errors.ts';
 
 /** For one request. */
 const TIMEOUT_MS = 20_000;
@@ -29,6 +29,9 @@ const TURNS: SemaphoreLimits = {
   waitingShareMax: 2_000,
   waitMs: TIMEOUT_MS,
 };
+
+/** As much counts as one more request against the rate of the key. */
+export const COST_OF_REQUEST = 1_000;
 
 /** Parsed and validated queries: those of a page are few, and the same again and again. */
 const DOCUMENTS_KEPT = 100;
@@ -90,19 +93,15 @@ const withinLimits: Plugin<GraphqlContext> = {
   onExecute({ args, setResultAndStopExecution }) {
     const { schema, document, operationName, variableValues: variables } = args;
     try {
-      const errors = checkLimits(schema, { document, operationName, variables });
+      const { cost, errors } = checkLimits(schema, { document, operationName, variables });
+      const { deps, ...caller } = args.contextValue;
+      deps.chargeRequest(caller, Math.floor(cost / COST_OF_REQUEST));
       if (errors.length > 0) setResultAndStopExecution({ errors });
     } catch (error) {
       setResultAndStopExecution({ errors: [asGraphqlError(error)] });
     }
   },
 };
-
-function asGraphqlError(error: unknown): GraphQLError {
-  if (error instanceof GraphQLError) return error;
-  const originalError = error as Error;
-  return new GraphQLError(originalError.message, { originalError });
-}
 
 async function run(
   yoga: Server,

@@ -13,7 +13,7 @@ const schema = graphqlSchema();
 function check(query: string, variables: Record<string, unknown> = {}) {
   const document = parse(query);
   expect(validate(schema, document)).toEqual([]);
-  return checkLimits(schema, { document, variables });
+  return checkLimits(schema, { document, variables }).errors;
 }
 
 function sizeOf(query: string) {

@@ -26,18 +26,19 @@ export interface RequestedOperation {
 }
 
 /**
- * What is wrong with the variables of an operation of a valid document, if anything, before anything of it is
- * read. Throws Rejected `query_too_complex`, and what is wrong with an argument.
+ * The cost of an operation of a valid document, before anything of it is read, and what is wrong with its
+ * variables: then it is not executed. Throws Rejected `query_too_complex`, and what is wrong with an
+ * argument.
  */
 export function checkLimits(
   schema: GraphQLSchema,
   { document, operationName, variables }: RequestedOperation,
-): readonly GraphQLError[] {
+): { cost: number; errors: readonly GraphQLError[] } {
   const operation = operationOf(document, operationName);
   // The execution says that it is not there, and reads nothing.
-  if (!operation) return [];
+  if (!operation) return { cost: 0, errors: [] };
   const { errors, coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variables ?? {});
-  if (errors) return errors;
+  if (errors) return { cost: 0, errors };
   const fragments = fragmentsOf(document);
   const { depth, fields, cost, introspected } = querySize({
     schema,
@@ -54,7 +55,7 @@ export function checkLimits(
       `${INTROSPECTED_MAX} values`,
       'introspection',
     );
-  return [];
+  return { cost, errors: [] };
 }
 
 function operationOf(

@@ -55,7 +55,7 @@ export function querySize(measured: MeasuredOperation): QuerySize {
 type Field = GraphQLField<unknown, unknown>;
 
 interface Measuring extends MeasuredOperation {
-  /** A fragment is measured once for each type, else fragments within fragments would take exponential time. */
+  /** A fragment is measured once for each type: fragments within fragments would take exponential time. */
   known: Map<SelectionSetNode, Map<GraphQLCompositeType, QuerySize>>;
 }
 

@@ -4,6 +4,7 @@ import type { CustomerGrantsReads } from '../entitlements/cache/customer-grants-
 import type { EntitlementCache } from '../entitlements/cache/entitlement-cache.ts';
 import type { CachedChecks } from '../entitlements/check/cached-checks.ts';
 import type { ShownReadiness } from '../health/shown-readiness.ts';
+import type { ChargeRequest } from '../http/rate-limit.ts';
 import type { Handlers, RequestContext } from '../http/request-context.ts';
 import type { Freshness } from '../usage/freshness.ts';
 
@@ -21,6 +22,7 @@ export interface GraphqlDeps {
   handlers: RestHandlers;
   /** As `/readyz` shows it to this caller. */
   readiness: ShownReadiness;
+  chargeRequest: ChargeRequest;
 }
 
 /** Of one request. */

@@ -7,6 +7,8 @@ export const RESPONSE_MIB_MAX = 16;
 /** Of a value in addition to its text: quotes, a comma, a colon; or a number. */
 const BYTES_OF_VALUE = 8;
 
+const REMEDY = 'Ask for less, or in several requests.';
+
 /** Takes bytes from what a response may have; what is too much stops the execution, and throws. */
 export function createByteBudget(stop: AbortController): GraphqlContext['spendBytes'] {
   let left = RESPONSE_MIB_MAX * 1024 * 1024;
@@ -20,7 +22,7 @@ export function createByteBudget(stop: AbortController): GraphqlContext['spendBy
 }
 
 function tooLarge(): Rejected {
-  const message = `The response is larger than ${RESPONSE_MIB_MAX} MiB. Ask for less, or in several requests.`;
+  const message = `The response is larger than ${RESPONSE_MIB_MAX} MiB. ${REMEDY}`;
   return new Rejected('query_too_complex', message, { details: { limit: 'bytes' } });
 }
 

@@ -17,6 +17,13 @@ export function shownError(error: unknown, onUnexpected: (error: unknown) => voi
   return withCode(error, INTERNAL);
 }
 
+/** For a result that no execution made. */
+export function asGraphqlError(error: unknown): GraphQLError {
+  if (error instanceof GraphQLError) return error;
+  const originalError = error as Error;
+  return new GraphQLError(originalError.message, { originalError });
+}
+
 const UNAVAILABLE: Rejection = {
   code: 'unavailable',
   message: 'A dependency is temporarily unavailable. Retry the request.',

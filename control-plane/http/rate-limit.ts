@@ -18,6 +18,9 @@ export interface RateLimits {
  */
 export type TakeRequest = (caller: Pick<Caller, 'kind' | 'actor'>) => number;
 
+/** Takes as many requests more for one that was as dear as these: the key's next requests wait for them. */
+export type ChargeRequest = (caller: Pick<Caller, 'kind' | 'actor'>, requests: number) => void;
+
 /** Browsers hold publishable keys and customer tokens, so these are always limited. */
 const IN_BROWSERS: RateLimit = { perSecond: 50, burst: 200 };
 
@@ -25,13 +28,18 @@ const IN_BROWSERS: RateLimit = { perSecond: 50, burst: 200 };
 export function createRateLimit(
   clock: Clock,
   { secret, publishable = IN_BROWSERS, customer = IN_BROWSERS }: RateLimits,
-): TakeRequest {
+): { takeRequest: TakeRequest; chargeRequest: ChargeRequest } {
   const buckets = {
     secret: secret && createTokenBuckets(secret, clock),
     publishable: createTokenBuckets(publishable, clock),
     customer: createTokenBuckets(customer, clock),
   };
-  return ({ kind, actor }) => (kind === undefined ? 0 : (buckets[kind]?.take(actor) ?? 0));
+  return {
+    takeRequest: ({ kind, actor }) => (kind === undefined ? 0 : (buckets[kind]?.take(actor) ?? 0)),
+    chargeRequest({ kind, actor }, requests) {
+      if (kind !== undefined && requests > 0) buckets[kind]?.charge(actor, requests);
+    },
+  };
 }
 
 /** Throws Rejected `rate_limited`, with `Retry-After` in whole seconds, while the key has to wait. */

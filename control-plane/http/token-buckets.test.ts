@@ -24,6 +24,18 @@ it('a key gets its burst at once, then requests at the rate, and so do other key
   expect([requested('a'), requested('a'), requested('a'), requested('a')]).toEqual([0, 0, 0, 500]);
 });
 
+// Mutants it catches: a debt without a bound; a charge that takes nothing.
+it('a key waits for what it is charged with, and no longer than for an empty bucket', () => {
+  const { clock, buckets } = bucketsAt(2, 3);
+  buckets.charge('a', 5);
+  expect(buckets.take('a')).toBe(1_500);
+  buckets.charge('a', 1_000_000);
+  expect(buckets.take('a')).toBe(2_000);
+  expect(buckets.take('b')).toBe(0);
+  clock.nowMs = 2_000;
+  expect(buckets.take('a')).toBe(0);
+});
+
 it('in any span burst and rate bound what is taken, and a caller that waits is served', () => {
   const span = fc.record({
     perSecond: fc.integer({ min: 1, max: 50 }),

@@ -9,6 +9,8 @@ export interface RateLimit {
 export interface TokenBuckets {
   /** Takes a token of this key and returns 0, or returns the milliseconds until its next token. */
   take(key: string): number;
+  /** Takes tokens that need not be there, down to `burst` below zero: `take` then says a longer wait. */
+  charge(key: string, tokens: number): void;
 }
 
 /** Beyond it the least recently used key is dropped: it would begin with a full bucket again. */
@@ -25,16 +27,28 @@ export function createTokenBuckets(
   /** In the order of their last request. */
   const buckets = new Map<string, { tokens: number; atMs: number }>();
 
+  function filledAt(key: string, nowMs: number): number {
+    const { tokens, atMs } = buckets.get(key) ?? { tokens: burst, atMs: nowMs };
+    return Math.min(burst, tokens + ((nowMs - atMs) / 1000) * perSecond);
+  }
+
+  function put(key: string, tokens: number, nowMs: number): void {
+    buckets.delete(key);
+    buckets.set(key, { tokens, atMs: nowMs });
+    if (buckets.size > keysMax) buckets.delete(buckets.keys().next().value ?? key);
+  }
+
   return {
     take(key) {
       const nowMs = clock.monotonicMs();
-      const { tokens, atMs } = buckets.get(key) ?? { tokens: burst, atMs: nowMs };
-      const filled = Math.min(burst, tokens + ((nowMs - atMs) / 1000) * perSecond);
+      const filled = filledAt(key, nowMs);
       const isThere = filled >= A_TOKEN;
-      buckets.delete(key);
-      buckets.set(key, { tokens: isThere ? Math.max(0, filled - 1) : filled, atMs: nowMs });
-      if (buckets.size > keysMax) buckets.delete(buckets.keys().next().value ?? key);
+      put(key, isThere ? Math.max(0, filled - 1) : filled, nowMs);
       return isThere ? 0 : ((1 - filled) / perSecond) * 1000;
+    },
+    charge(key, tokens) {
+      const nowMs = clock.monotonicMs();
+      put(key, Math.max(-burst, filledAt(key, nowMs) - tokens), nowMs);
     },
   };
 }
