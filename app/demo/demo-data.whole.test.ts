@@ -50,7 +50,7 @@ const CHANGES = {
   'test createPlan': 4,
   'test createWebhookEndpoint': 2,
   'test credits.grant': 5,
-  'test credits.grantRecurring': 6,
+  'test credits.grantRecurring': 22,
   'test customers.create': 30,
   'test features.create': 6,
   'test meters.create': 2,
