@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Rejected, Transient } from '../../schemas/failures.ts';
 import type { GraphqlResponse } from '../../schemas/resources/graphql.ts';
 import type { Readiness } from '../../schemas/resources/service.ts';
+import { deferred } from '../../tests/support/deferred.ts';
 import { SILENT } from '../../tests/support/silent-log.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { createGraphql } from './graphql.ts';
@@ -120,11 +121,13 @@ it('a query whose client has gone is not read on', async () => {
     close = listener;
   };
   const reads: string[] = [];
+  const released = deferred<void>();
   const context = { ...CONTEXT, onClientClosed };
   const handlers = {
     'plans.retrieve': async (_: unknown, { params }: { params: { planId: string } }) => {
       reads.push(params.planId);
-      return new Promise(() => undefined);
+      if (params.planId !== 'later') await released.promise;
+      return null;
     },
   };
   const deps = { handlers, log: SILENT, chargeRequest } as unknown as GraphqlDeps & { log: typeof SILENT };
@@ -136,7 +139,9 @@ it('a query whose client has gone is not read on', async () => {
   await expect.poll(() => reads, { timeout: 20_000 }).toHaveLength(4);
   close();
   await expect(response).rejects.toMatchObject({ rejection: { code: 'unavailable' } });
-  expect(reads).toEqual(['0', '1', '2', '3']);
+  released.resolve();
+  expect(await send(['plan(id: "later") { id }'])).toEqual({ data: { plan: null } });
+  expect(reads).toEqual(['0', '1', '2', '3', 'later']);
 });
 
 it('a query that takes too long is rejected, and says what to do', async () => {

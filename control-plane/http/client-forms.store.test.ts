@@ -12,9 +12,8 @@ const IN_TEXT = { prefer: 'numbers=text' };
 const api = await apiOfThisFile();
 
 describe('a query parameter that is not known', () => {
-  const isForPeople = ({ method, path }: Route) =>
-    method === 'GET' && /^\/(docs|console|graphql)\b/.test(path);
-  const exempt = (route: Route) => route.fromBrowser || route.deprecated || isForPeople(route);
+  const isPage = ({ method, path }: Route) => method === 'GET' && /^\/(docs|console|graphql)\b/.test(path);
+  const exempt = (route: Route) => route.fromBrowser || route.deprecated || isPage(route);
 
   /** Red when an operation reads its query differently, or not at all. */
   it.each(
