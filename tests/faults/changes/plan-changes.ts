@@ -100,7 +100,7 @@ type Change = readonly [operationId: string, route: Route];
  * simulations have no audit log.
  */
 const NO_CHANGES =
-  /^((customerTokens|simulations)\.create|entitlements\.checkMany|processor\.\w+Event|funnel\.record)$/;
+  /^((customerTokens|simulations)\.create|\w+\.(query|checkMany)|processor\.\w+Event|funnel\.record)$/;
 
 /** Whatever the control plane changes for a key: an operation that is new is among them at once. */
 export const CHANGES: readonly Change[] = Object.entries<Route>(ROUTES).filter(([operationId, route]) => {
