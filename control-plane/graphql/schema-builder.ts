@@ -88,7 +88,6 @@ builder.queryType({ description: 'What the API key may read, in its environment.
 function mayRequest({ scopes }: Pick<RequestContext, 'scopes'>, operationId: OperationId): boolean {
   const { access }: Route = ROUTES[operationId];
   if (access === 'public' || access === 'any_key' || access === 'publishable') return true;
-  // mutant: field-scope-not-checked
   return scopes.includes(access) || scopes.includes(EVERY_SCOPE);
 }
 

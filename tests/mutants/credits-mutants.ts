@@ -75,7 +75,7 @@ export const CREDIT_MUTANTS = [
   mutant('plan-grants-a-period-again', [21])
     .why('each change of a subscription grants the credits of its running period once more, or fails')
     .is('domain/rules/recurring-credits', 'const isFirst = true;')
-    .red(RECURRING, 'agree with a slow model over random histories'),
+    .red(RECURRING, 'agree with a slow model over random histories', /Property failed/),
   mutant('limit-counted-from-the-period', [21])
     .why('the limit of a day is used up once in the billing period')
     .swap('domain/rules/billed-periods', 'limitWindow(terms, resets, atMs)', 'meteredPeriod(terms, atMs)')
