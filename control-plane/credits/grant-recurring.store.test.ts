@@ -93,6 +93,17 @@ it('are not granted while payment is overdue, and in the period in which it is m
   expect(await grants()).toEqual(['included1 01-31 02-28 100 0 100', 'included1 02-28 03-31 100 100 0']);
 });
 
+// Red when only what was charged is looked at: an overdue period is charged, and is not granted.
+it('of an overdue period are not made up for when the clock finds it after the payment', async () => {
+  const { id, grants } = await subscribed({ interval: 'week' });
+  await world.patch(id, { status: 'past_due' }, dayAt(5));
+  await world.patch(id, { status: 'active' }, dayAt(16));
+  const paid = ['included1 01-31 02-07 100 0 100', 'included1 02-14 02-21 100 100 0'];
+  expect(await grants()).toEqual(paid);
+  await world.pass(dayAt(17));
+  expect(await grants()).toEqual(paid);
+});
+
 it('of another plan are added up to its larger amount, and a smaller one takes nothing back', async () => {
   const { id, grants, customerId } = await subscribed();
   await world.burn(customerId, '30', dayAt(1));

@@ -38,7 +38,8 @@ export function stretchesOf(
 ): GrantingStretch[] {
   const stretches: GrantingStretch[] = [];
   if (before && isGranting(before)) stretches.push(...untilChange(before, atMs, since));
-  const firstMs = Math.max(atMs, since.afterMs, after.startsAt.getTime(), after.createdAt.getTime());
+  // A period that is found late may have begun before it had its status.
+  const firstMs = Math.max(atMs, since.afterMs, grantsFrom(after), after.createdAt.getTime());
   const lastMs = isLinked(after) ? Math.min(nowMs, after.currentPeriodEnd.getTime() - 1) : nowMs;
   if (isGranting(after) && firstMs <= lastMs) {
     stretches.push({ ...placeOf(after), firstMs, lastMs, includesBegun: true });
@@ -48,6 +49,11 @@ export function stretchesOf(
 
 export function isGranting({ status }: SubscriptionRow): boolean {
   return GRANTING.has(status);
+}
+
+/** What was due before it had its status was made, or is not made up for: it was not paid for. */
+function grantsFrom({ startsAt, statusSince }: SubscriptionRow): number {
+  return Math.max(startsAt.getTime(), statusSince.getTime());
 }
 
 /** The processor reports when its next period begins. */
@@ -65,7 +71,7 @@ function untilChange(
   { scheduledMs, beforeMs }: GrantingSince,
 ): GrantingStretch[] {
   const endMs = before.currentPeriodEnd.getTime();
-  const firstMs = Math.max(scheduledMs ?? endMs, beforeMs, before.startsAt.getTime());
+  const firstMs = Math.max(scheduledMs ?? endMs, beforeMs, grantsFrom(before));
   const lastMs = (isLinked(before) ? Math.min(atMs, endMs) : atMs) - 1;
   if (firstMs > lastMs) return [];
   const next = before.pendingPlanId;
