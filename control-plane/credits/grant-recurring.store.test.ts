@@ -115,6 +115,15 @@ it('of another plan are added up to its larger amount, and a smaller one takes n
   expect((await grants()).slice(2)).toEqual(['bonus1 02-28 03-31 7 7 0']);
 });
 
+// Red when what held before the second change is taken to have held since an earlier time.
+it('of a plan that held for no time are those of its period alone, also when the clock is late', async () => {
+  const { id, grants } = await subscribed({ interval: 'week' });
+  await world.patch(id, { planId: await world.plan([]) }, dayAt(3));
+  for (const planId of [monthly, larger]) await world.patch(id, { planId }, dayAt(15));
+  const running = ['included1 02-14 02-21 100 100 0', 'included2 02-14 02-21 150 150 0'];
+  expect(await grants()).toEqual(['included1 01-31 02-07 100 0 100', ...running]);
+});
+
 it('expire with their period when that ends earlier or later than it was to', async () => {
   const { id, grants } = await subscribed();
   await world.patch(id, { currentPeriodEnd: iso(40) }, dayAt(5));

@@ -36,7 +36,8 @@ export async function grantRecurring(context: ChangeContext, change: Subscriptio
   const plans = [before?.planId, before?.pendingPlanId, after.planId].filter((id) => id != null);
   const sets = await listCreditGrantSets(db, [...new Set(plans)]);
   if (sets.length === 0) return;
-  const since = await readGrantingSince(db, after.id, { at: new Date(change.atMs), now: new Date(nowMs) });
+  const { scheduledMs, heldFromMs: afterMs } = await readGrantingSince(db, after.id, new Date(nowMs));
+  const since = { scheduledMs, afterMs, beforeMs: change.heldFromMs };
   const due = stretchesOf(change, { nowMs, since }).flatMap((one) => dueGrants(one, sets));
   const isOtherPlan = before?.planId !== after.planId || before.planVersion !== after.planVersion;
   await grantAll(context, after, { due, isOtherPlan });

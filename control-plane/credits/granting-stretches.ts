@@ -7,6 +7,8 @@ export interface SubscriptionChange {
   before: SubscriptionRow | undefined;
   after: SubscriptionRow;
   atMs: number;
+  /** Since when the term before it held, as that was recorded: an earlier change may be of the same time. */
+  heldFromMs: number;
 }
 
 /** What was recorded of a subscription's grants. */
@@ -22,7 +24,7 @@ export interface GrantingSince {
 const GRANTING: ReadonlySet<string> = new Set(['trialing', 'active']);
 
 /** Whether the change may make a grant due. */
-export function concernsGrants({ before, after }: Omit<SubscriptionChange, 'atMs'>): boolean {
+export function concernsGrants({ before, after }: Omit<SubscriptionChange, 'atMs' | 'heldFromMs'>): boolean {
   if (!before) return true;
   const [old, now] = [before, after].map(({ status, planId, planVersion, ...row }) => {
     const times = [row.startsAt, row.anchor, row.currentPeriodStart, row.currentPeriodEnd];

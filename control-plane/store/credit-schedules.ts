@@ -1,4 +1,3 @@
-import type { GrantingSince } from '../credits/granting-stretches.ts';
 import type { Database } from '../http/request-context.ts';
 import type { PlanVersion } from './plan-entitlements.ts';
 
@@ -18,28 +17,20 @@ export async function findCreditSchedule(db: Database, subscriptionId: string): 
   return rows[0]?.dueAt;
 }
 
-/**
- * Of a locked subscription, whose term of this change is recorded: control-plane/credits/
- * granting-stretches.ts.
- */
+/** Of a locked subscription: when the next grant is due by time alone; and since when its last term holds. */
 export async function readGrantingSince(
   db: Database,
   subscriptionId: string,
-  { at, now }: { at: Date; now: Date },
-): Promise<GrantingSince> {
-  const { rows } = await db.query<{ dueAt: Date | null; after: Date | null; before: Date | null }>(
+  now: Date,
+): Promise<{ scheduledMs: number | undefined; heldFromMs: number }> {
+  const { rows } = await db.query<{ dueAt: Date | null; heldFrom: Date | null }>(
     `SELECT (SELECT due_at FROM credit_schedules WHERE subscription_id = $1) AS "dueAt",
-            max(starts_at) FILTER (WHERE starts_at <= $3) AS after,
-            max(starts_at) FILTER (WHERE starts_at < $2) AS before
-       FROM subscription_terms WHERE subscription_id = $1`,
-    [subscriptionId, at, now],
+            (SELECT max(starts_at) FROM subscription_terms
+              WHERE subscription_id = $1 AND starts_at <= $2) AS "heldFrom"`,
+    [subscriptionId, now],
   );
-  const [{ dueAt, after, before } = { dueAt: null, after: null, before: null }] = rows;
-  return {
-    scheduledMs: dueAt?.getTime(),
-    afterMs: after?.getTime() ?? 0,
-    beforeMs: before?.getTime() ?? 0,
-  };
+  const [{ dueAt, heldFrom } = { dueAt: null, heldFrom: null }] = rows;
+  return { scheduledMs: dueAt?.getTime(), heldFromMs: heldFrom?.getTime() ?? 0 };
 }
 
 /** Of a locked subscription; undefined: time alone makes nothing due. */

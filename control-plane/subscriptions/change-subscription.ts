@@ -7,6 +7,7 @@ import { changedFields } from '../changes/changed-fields.ts';
 import { type ChangeContext, recordChange } from '../changes/record-change.ts';
 import { grantRecurring } from '../credits/grant-recurring.ts';
 import { touchEntitlements } from '../entitlements/changes/touch-entitlements.ts';
+import { readGrantingSince } from '../store/credit-schedules.ts';
 import { type SubscriptionFields, type SubscriptionRow, updateSubscription } from '../store/subscriptions.ts';
 import { whenTaken } from '../store/unique-violation.ts';
 import { recordTerm } from './record-term.ts';
@@ -45,11 +46,12 @@ export async function recordSubscription(
   const events = old ? eventsOf(old, now) : eventsOfNew(now);
   await recordChange(context, { objectId: after.id, before: old, after: now, events });
   const since = context.since ?? (before && tookEffectAt(before, after));
+  const { heldFromMs } = await readGrantingSince(context.db, after.id, new Date(context.nowMs));
   await recordTerm(context, { before, after, at: since ?? new Date(context.nowMs) });
   if (!before || !grantsTheSame(before, after)) {
     await touchEntitlements(context, { customerIds: [after.customerId] }, since);
   }
-  await grantRecurring(context, { before, after, atMs: since?.getTime() ?? context.nowMs });
+  await grantRecurring(context, { before, after, atMs: since?.getTime() ?? context.nowMs, heldFromMs });
 }
 
 /** When a change took effect, if its fields contain that; undefined: now. */
