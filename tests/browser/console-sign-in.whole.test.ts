@@ -113,7 +113,8 @@ describe('the mode', () => {
     await page.getByRole('button', { name: 'Go to live' }).click();
     await page.getByLabel('Secret key').fill(live.secret);
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByText('Live mode').waitFor();
+    // The sign-in says "live mode" too.
+    await band.getByText('Live mode').waitFor();
     expect(await colour()).not.toBe(testColour);
     // The customers are those of test mode.
     await page.getByRole('link', { name: 'Customers' }).click();
