@@ -22,10 +22,8 @@ export interface RatedCost {
 export function rateSpans(spans: readonly CostSpan[], usages: readonly SpanUsage[]): RatedCost[] {
   return spans.flatMap((span, at): RatedCost[] => {
     const usage = usages[at] ?? { until: { units: 0n }, before: undefined };
-    const { price, times, earlier } = span;
-    if (price.model === 'flat') {
-      return times === 0 ? [] : [{ span, usage, rated: repeated(rateSpan(price, usage.until), times) }];
-    }
+    const { price, quantity, earlier } = span;
+    if (price.model === 'flat' && quantity.until === quantity.before) return [];
     const rated = rateSpan(price, usage.until, usage.before);
     const isSeenBefore = price.model === 'seat' && earlier.length > 0 && rated.amount === 0n;
     return isSeenBefore ? [] : [{ span, usage, rated }];
@@ -131,17 +129,6 @@ function eventsOf({ until, before }: SpanUsage) {
   const of = (name: 'events' | 'atMin' | 'atMax') =>
     Number((until.byBound?.[name] ?? 0n) - (before?.byBound?.[name] ?? 0n));
   return { events: { charged: of('events'), atMin: of('atMin'), atMax: of('atMax') } };
-}
-
-function repeated({ quantity, amount, exact, minimum, maximum }: RatedSpan, times: number): RatedSpan {
-  const by = BigInt(times);
-  return {
-    quantity: quantity * by,
-    amount: amount * by,
-    exact: exact * by,
-    minimum: minimum * by,
-    maximum: maximum * by,
-  };
 }
 
 function units(count: bigint): ExactNumber {

@@ -1,3 +1,4 @@
+import { ONE } from '../../domain/rules/rating/charge.ts';
 import { isShareAlone, unboundedValues } from '../../domain/rules/rating/percentage.ts';
 import type { PeriodUsage } from '../../domain/rules/rating/rate-price.ts';
 import { Defect } from '../../schemas/failures.ts';
@@ -49,8 +50,8 @@ export async function readSpanUsage(
 ): Promise<ReadUsage> {
   const asked = createQuestions(facts);
   const needed = spans.map((span) => ({
-    until: asked.need(span, joined([...span.earlier, span])),
-    before: span.earlier.length === 0 ? undefined : asked.need(span, joined(span.earlier)),
+    until: asked.need(span, 'until'),
+    before: span.earlier.length === 0 ? undefined : asked.need(span, 'before'),
   }));
   const places = questions.map(asked.place);
   const found = await asked.read(reads);
@@ -73,9 +74,9 @@ function createQuestions({ aggregations, seatsOf }: MeteredFacts) {
   const byValue = createList<ValuesQuestion>();
   const byBound = createList<BoundsQuestion>();
 
-  function need(span: CostSpan, parts: Span[]): Needed {
-    const { price, customerId } = span;
-    if (price.model === 'flat') return () => ({ units: 0n });
+  function need(span: CostSpan, which: 'until' | 'before'): Needed {
+    const { price, customerId, earlier, quantity } = span;
+    if (price.model === 'flat') return () => ({ units: BigInt(quantity[which]) * ONE });
     if (price.model === 'seat') {
       const units = seatsOf(span, price.featureKey) ?? 0n;
       return () => ({ units });
@@ -83,6 +84,7 @@ function createQuestions({ aggregations, seatsOf }: MeteredFacts) {
     const { meterKey } = price;
     const aggregation = aggregations.get(meterKey);
     if (!aggregation) throw new Defect(`a price is of a meter that is missing: ${meterKey}`);
+    const parts = joined(which === 'until' ? [...earlier, span] : earlier);
     const question = { customerId, meterKey, aggregation, parts };
     if (price.model === 'per_unit' && price.unitAmounts) {
       const { property, amounts } = price.unitAmounts;

@@ -28,7 +28,7 @@ const OWN = { ...EUR, interval: 'day', intervalCount: 20 };
 
 /** A subscription that pays prices of six models, with usage. */
 async function everyModel() {
-  const addonKey = await newAddon([{ ...OWN, key: 'support', model: 'flat', amount: 10 }]);
+  const addonKey = await newAddon([{ ...OWN, key: 'support', model: 'flat', amount: 10.005 }]);
   const regions = { property: 'region', amounts: { eu: 0.5, us: 0.25 } };
   const tiers = [
     { upTo: 100, unitAmount: 0, flatAmount: 5 },
@@ -70,13 +70,13 @@ describe('the cost of a subscription', () => {
     const ofPlan = { ...place, planKey: plan.key, currency: 'EUR' };
     expect(cost).toMatchObject({ customerId, from: place.from, to: place.to });
     expect(cost.totals).toEqual([
-      { currency: 'EUR', amount: 128.28 },
+      { currency: 'EUR', amount: 128.3 },
       { currency: 'USD', amount: 9 },
     ]);
     const byKey = Object.fromEntries(cost.lines.map((line) => [line.priceKey, line]));
     const flat = { model: 'flat', quantity: 1, unitAmount: 49, exactAmount: 49, amount: 49 };
     expect(byKey.base).toEqual({ ...ofPlan, priceKey: 'base', description: 'Base fee', ...flat });
-    const support = { model: 'flat', quantity: 3, unitAmount: 10, exactAmount: 30, amount: 30 };
+    const support = { model: 'flat', quantity: 3, unitAmount: 10.005, exactAmount: 30.015, amount: 30.02 };
     expect(byKey.support).toEqual({ ...place, addonKey, currency: 'EUR', priceKey: 'support', ...support });
     expect(byKey.calls).toEqual({
       ...{ ...ofPlan, priceKey: 'calls', model: 'graduated', meterKey: 'count', used: 130, quantity: 130 },

@@ -12,7 +12,8 @@ import { rateSpan } from './rate-price.ts';
  * Mutants that turn it red: a price that begins again with each change of another, or after a gap in its
  * period; a flat price charged again when its amount changes; a quantity that is charged as a whole when it
  * grows, or again when it comes back; usage before a plan, or in a gap, counted by it; a pinned subscription
- * charged the current version, or nothing before that had prices.
+ * charged the current version, or nothing before that had prices; a `minimum` that is raised within a period
+ * taken for paid; the bounds of a flat price of an add-on taken for those of one unit.
  */
 const DAY_MS = 86_400_000;
 const DAYS = 40;
@@ -33,14 +34,18 @@ function priceOf(key: 'flat' | 'more' | 'use'): fc.Arbitrary<Price> {
   const common = { key, currency: 'USD', interval: 'day' as const };
   const intervalCount = fc.constantFrom(7, 30);
   const amount = fc.constantFrom('1', '2.5', '10');
+  const bounds = {
+    minimum: fc.constantFrom(undefined, '3', '12.5'),
+    maximum: fc.constantFrom(undefined, '25'),
+  };
   if (key !== 'use') {
     return fc
-      .record({ intervalCount, amount })
-      .map((given): Price => ({ ...common, model: 'flat', ...given }));
+      .record({ intervalCount, amount, ...bounds })
+      .map((given) => ({ ...common, model: 'flat', ...given }) as Price);
   }
   const included = fc.constantFrom('0', '4', '20');
-  return fc.record({ intervalCount, unitAmount: amount, included }).map((given): Price => {
-    return { ...common, model: 'per_unit', meterKey: 'calls', ...given };
+  return fc.record({ intervalCount, unitAmount: amount, included, ...bounds }).map((given) => {
+    return { ...common, model: 'per_unit', meterKey: 'calls', ...given } as Price;
   });
 }
 
@@ -118,11 +123,14 @@ function chargedIn({ terms, sets, used }: History, from: number, to: number): Ma
     units: parts.reduce((sum, part) => sum + unitsIn(part), 0n),
   });
   for (const span of pricedSpans(terms, sets, { fromMs: from * DAY_MS, toMs: to * DAY_MS })) {
-    const { earlier, price, times, ownerId } = span;
-    const isBegun = earlier.length > 0 && price.model !== 'flat';
-    const { amount } = rateSpan(price, usage([...earlier, span]), isBegun ? usage(earlier) : undefined);
+    const { earlier, price, quantity, ownerId } = span;
+    const whole = (count: number) => ({ units: BigInt(count) * 10n ** 12n });
+    const isFlat = price.model === 'flat';
+    const until = isFlat ? whole(quantity.until) : usage([...earlier, span]);
+    const before = isFlat ? whole(quantity.before) : usage(earlier);
+    const { amount } = rateSpan(price, until, earlier.length > 0 ? before : undefined);
     const id = `${ownerId} ${price.key}`;
-    charged.set(id, (charged.get(id) ?? 0n) + amount * BigInt(times));
+    charged.set(id, (charged.get(id) ?? 0n) + amount);
   }
   return withoutZeros(charged);
 }
@@ -134,7 +142,7 @@ function withoutZeros(amounts: Map<string, bigint>): Map<string, bigint> {
 /** Day by day, by price and period: how many units of it were charged, and how much was used while it was. */
 function expectedOf({ terms, sets, used }: History): Map<string, bigint> {
   const charged = new Map<string, bigint>();
-  const before = new Map<string, { units: number; used: number }>();
+  const before = new Map<string, Begun>();
   for (let today = 0; today < DAYS; today += 1) {
     const term = terms.findLast(({ startsMs }) => startsMs <= today * DAY_MS);
     for (const { ownerId, quantity, version } of term?.isCharged ? ownersOf(term) : []) {
@@ -145,22 +153,35 @@ function expectedOf({ terms, sets, used }: History): Map<string, bigint> {
         const id = `${ownerId} ${price.key}`;
         const period = Math.floor((today - 3) / price.intervalCount);
         const place = `${id} ${price.intervalCount} ${period}`;
-        const past = before.get(place) ?? { units: 0, used: 0 };
-        const now = { units: past.units, used: past.used + Number((used[today] ?? 0n) / 10n ** 12n) };
-        let thousandths = 0;
-        if (price.model === 'flat') {
-          now.units = Math.max(past.units, quantity);
-          thousandths = (now.units - past.units) * Number(price.amount) * 1000;
-        } else if (price.model === 'per_unit') {
-          const beyond = (units: number) => Math.max(0, units - Number(price.included));
-          thousandths = (beyond(now.used) - beyond(past.used)) * Number(price.unitAmount) * 1000;
-        }
+        const past = before.get(place);
+        const now = {
+          units: Math.max(past?.units ?? 0, quantity),
+          used: (past?.used ?? 0) + Number((used[today] ?? 0n) / 10n ** 12n),
+          minimum: past ? past.minimum : Number(price.minimum ?? 0),
+        };
+        const thousandths = (costOf(price, now) - (past ? costOf(price, past) : 0)) * 1000;
         before.set(place, now);
         charged.set(id, (charged.get(id) ?? 0n) + BigInt(thousandths) * 10n ** 21n);
       }
     }
   }
   return withoutZeros(charged);
+}
+
+/** What a price was charged for in one of its periods. */
+interface Begun {
+  units: number;
+  used: number;
+  /** That of the first day. */
+  minimum: number;
+}
+
+function costOf(price: Price, { units, used, minimum }: Begun): number {
+  const most = Number(price.maximum ?? Number.POSITIVE_INFINITY);
+  const bounded = (amount: number) => Math.max(minimum, Math.min(most, amount));
+  if (price.model === 'flat') return bounded(units * Number(price.amount));
+  if (price.model !== 'per_unit') return 0;
+  return bounded(Math.max(0, used - Number(price.included)) * Number(price.unitAmount));
 }
 
 function ownersOf({ planId, planVersion, addons }: PricedTerm) {

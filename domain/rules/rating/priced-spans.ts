@@ -29,9 +29,10 @@ export interface PriceSet<P extends Price = Price> {
 /** A part of one of a price's periods in which all that it depends on stays as it is, but for usage. */
 export interface PricedSpan<P extends Price = Price> extends Span {
   ownerId: string;
+  /** With the `minimum` that its period began with. */
   price: P;
-  /** How often its charge is made: for a flat price the units that begin here, which can be none; else 1. */
-  times: number;
+  /** How many units of a flat price its period has had before this part, and up to its end. */
+  quantity: { before: number; until: number };
   /** The price's own period. */
   period: Span;
   /** The parts of the period before this one in which it was charged: their usage is used already. */
@@ -42,8 +43,9 @@ export interface PricedSpan<P extends Price = Price> extends Span {
  * What a subscription is charged for in a span, without proration. A price is charged from the beginning of
  * each of its periods, once in each: one that begins within a period is charged as a whole, and counts usage
  * from there on. One that comes back after a gap goes on where it ended, and so does one that is changed:
- * what was charged stays, and only what comes later is charged the new amounts. Units that are added to a
- * quantity are charged as a whole. Nothing is given back for what ends within a period.
+ * what was charged stays, and only what comes later is charged the new amounts. What does not depend on usage
+ * is not charged again, so a period keeps the `minimum` that it began with. Units that are added to a quantity
+ * are charged as a whole. Nothing is given back for what ends within a period.
  *
  * `terms` and `sets` are in the order of time, sets of one time in that of their versions. Ends once there
  * are more than `spansMax`.
@@ -69,7 +71,7 @@ export function pricedSpans<P extends Price>(
         if (left < 0) return [...spans.values()].flat();
         if (add(listOf(spans, chosen.id), span)) left -= 1;
       }
-      extend(past, { ...piece, units: chosen.units });
+      extend(past, { ...piece, units: chosen.units, minimum: chosen.price.minimum });
     }
   }
   return [...spans.values()].flat().sort((a, b) => a.fromMs - b.fromMs);
@@ -87,6 +89,7 @@ interface Chosen<P extends Price> {
 /** A time in which a price was charged, in so many units. */
 interface Stretch extends Span {
   units: number;
+  minimum: string | undefined;
 }
 
 /** What is charged at a time, for ascending times. */
@@ -165,16 +168,22 @@ function* partsOf<P extends Price>(
     const before = past.slice(past.findLastIndex((one) => one.toMs <= period.fromMs) + 1);
     const earlier = before.map((one) => ({ fromMs: Math.max(one.fromMs, period.fromMs), toMs: one.toMs }));
     const begun = before.reduce((most, one) => Math.max(most, one.units), 0);
-    const times = price.model === 'flat' ? Math.max(0, units - begun) : 1;
-    yield { ownerId, price, times, period, earlier, fromMs: atMs, toMs };
+    const quantity = { before: begun, until: Math.max(begun, units) };
+    const begunWith = before[0] ? withMinimum(price, before[0].minimum) : price;
+    yield { ownerId, price: begunWith, quantity, period, earlier, fromMs: atMs, toMs };
     atMs = toMs;
   }
+}
+
+function withMinimum<P extends Price>({ minimum: own, ...price }: P, minimum: string | undefined): P {
+  return (minimum === undefined ? price : { ...price, minimum }) as P;
 }
 
 /** As a stretch of its own, or as the end of the one that it continues. */
 function extend(past: Stretch[], piece: Stretch): void {
   const last = past.at(-1);
-  if (last?.toMs === piece.fromMs && last.units === piece.units) last.toMs = piece.toMs;
+  const isSame = last?.units === piece.units && last.minimum === piece.minimum;
+  if (isSame && last.toMs === piece.fromMs) last.toMs = piece.toMs;
   else past.push(piece);
 }
 
@@ -194,7 +203,7 @@ function continues(last: PricedSpan, span: PricedSpan): boolean {
   if (last.toMs !== span.fromMs || last.period.fromMs !== span.period.fromMs) return false;
   // The lattice may have another anchor from there on.
   if (last.period.toMs !== span.period.toMs) return false;
-  if (span.price.model === 'flat' && span.times > 0) return false;
+  if (span.price.model === 'flat' && span.quantity.until > span.quantity.before) return false;
   return last.price === span.price || JSON.stringify(last.price) === JSON.stringify(span.price);
 }
 

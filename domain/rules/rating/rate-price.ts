@@ -12,7 +12,7 @@ import { chargeVolume } from './volume.ts';
 
 /** What was used from the beginning of a price's period up to some time in it, as its model needs it. */
 export interface PeriodUsage {
-  /** Of the meter, or the number of seats; in units of 10^-12. */
+  /** Of the meter, or the number of seats, or the quantity of a flat price; in units of 10^-12. */
   units: bigint;
   /** For `per_unit`; without it all units are of no value. */
   byValue?: readonly UsageOfValue[];
@@ -57,7 +57,7 @@ export function chargeOf(price: Price, usage: PeriodUsage): Charge {
   const { units, byValue = [{ value: undefined, units }], byBound } = usage;
   switch (price.model) {
     case 'flat':
-      return chargeFlat(price);
+      return chargeFlat(price, units);
     case 'per_unit':
       return chargePerUnit(price, byValue);
     case 'graduated':
