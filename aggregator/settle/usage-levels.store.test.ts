@@ -2,6 +2,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../infra/ports/clock.ts';
 import { createRandom } from '../../tests/support/random.ts';
 import { start, WAIT } from '../aggregator-under-test.ts';
+import { audit } from '../audit/audit-under-test.ts';
+import { AUDIT_EXIT } from '../audit/request-audit.ts';
 import { CUSTOMER, ENVIRONMENT, METER, openTenant } from './settlement-under-test.ts';
 
 /*
@@ -177,6 +179,18 @@ describe('the level of a customer meter', () => {
     time.nowMs = (ends[1] ?? 0) - 1;
     await tenant.limit(undefined, time.nowMs);
     await becomes(undefined);
+  });
+
+  it('follows what an audit repairs', async () => {
+    const { stores, tenant, time, becomes } = await open();
+    await tenant.limit('30', time.nowMs - DAY_MS);
+    await tenant.use({ value: '10', occurredAtMs: time.nowMs });
+    await becomes({ share: 0.333333 });
+    await stores.rows('INSERT INTO metergate.usage_hourly SELECT * FROM metergate.usage_hourly');
+    await tenant.use({ value: '5', occurredAtMs: time.nowMs });
+    await becomes({ share: 0.833333, current: 25 });
+    expect(await audit(stores, { repair: true })).toMatchObject({ code: AUDIT_EXIT.same });
+    await becomes({ share: 0.5, current: 15 });
   });
 
   it('is that of an oracle after any changes, in any order', { timeout: 120_000 }, async () => {
