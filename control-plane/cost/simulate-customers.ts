@@ -51,7 +51,7 @@ export async function simulateCustomers(
   customerIds: string[],
 ): Promise<SimulatedCustomerRow[]> {
   const { environment, startsAt } = simulation;
-  const wanted = { customerIds, at: startsAt, limit: SUBSCRIPTIONS_MAX + 1 };
+  const wanted = { customerIds, since: startsAt, limit: SUBSCRIPTIONS_MAX + 1 };
   const rows = await listPaying(db, environment, wanted);
   if (rows.length > SUBSCRIPTIONS_MAX) throw tooLarge();
   const span = { fromMs: startsAt.getTime(), toMs: simulation.endsAt.getTime() };

@@ -221,6 +221,25 @@ describe('the cost of a subscription', () => {
 });
 
 describe('the cost of a customer', () => {
+  it('is of the periods of now, and of none of a subscription that ended before', async () => {
+    const plan = await newPlan([{ ...OWN, key: 'base', model: 'flat', amount: 49 }]);
+    const { customerId } = await subscribed(plan.id);
+    const past = { currentPeriodStart: isoText(at(-55)), currentPeriodEnd: isoText(at(-35)) };
+    const { subscriptionId } = await subscribed(plan.id, { customerId, ...past });
+    await api.request('subscriptions.cancel', { params: { subscriptionId }, body: { at: 'now' } });
+    const endedAt = [subscriptionId, new Date(at(-40))];
+    await api.pool.query('UPDATE subscriptions SET status_since = $2 WHERE id = $1', endedAt);
+    await api.pool.query(
+      'UPDATE subscription_terms SET starts_at = $2 WHERE subscription_id = $1 AND NOT is_charged',
+      endedAt,
+    );
+    const { body } = await api.request('cost.ofCustomer', { params: { customerId } });
+    expect(body).toMatchObject({ from: isoText(at(-10)), to: isoText(at(10)), lines: [{ amount: 49 }] });
+    const query = { from: isoText(at(-60)), to: isoText(at(0)) };
+    const all = await api.request('cost.ofCustomer', { params: { customerId }, query });
+    expect(all.body.totals).toEqual([{ currency: 'EUR', amount: 98 }]);
+  });
+
   it('without a subscription is nothing, in the month or in the time that is asked for', async () => {
     const { body } = await api.request('customers.create', { body: newCustomer() });
     const params = { customerId: body.id };

@@ -143,23 +143,25 @@ export async function findPaying(
   return rows[0];
 }
 
-/**
- * Those of these customers that had not ended at a time, or without one before their last period, oldest
- * first by customer.
- */
+/** Which ones: that had not ended at a time, or in whose billing period this time is. */
+export type PayingTime = { since: Date } | { now: Date };
+
+/** Subscriptions of these customers, oldest first by customer. */
 export async function listPaying(
   db: Database,
   environment: string,
-  { customerIds, at, limit }: { customerIds: readonly string[]; at: Date | undefined; limit: number },
+  { customerIds, limit, ...time }: { customerIds: readonly string[]; limit: number } & PayingTime,
 ): Promise<PayingSubscription[]> {
+  const isNow = 'now' in time;
   const { rows } = await db.query<PayingSubscription>(
     `SELECT ${PAYING}
        FROM unnest($2::text[]) AS named (id) JOIN ${rowsBy('subscriptions', 'customer_id', 'named.id')} s
          ON s.environment = $1
-      WHERE s.status NOT IN ('canceled', 'incomplete_expired') 
-         OR s.status_since > coalesce($3, s.current_period_start)
+      WHERE s.status NOT IN ('canceled', 'incomplete_expired')
+         OR CASE WHEN $5 THEN s.status_since > s.current_period_start AND s.current_period_end > $3
+                 ELSE s.status_since > $3 END
       ORDER BY s.customer_id, s.created_at, s.id LIMIT $4`,
-    [environment, customerIds, at, limit],
+    [environment, customerIds, isNow ? time.now : time.since, limit, isNow],
   );
   return rows;
 }
