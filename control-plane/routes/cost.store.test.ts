@@ -197,6 +197,34 @@ describe('the cost of a subscription', () => {
     expect(totals).toEqual([{ currency: 'EUR', amount: 62 }]);
   });
 
+  it('of a period of another length is that of one period, and those after it have their own', async () => {
+    const calls = { ...OWN, key: 'calls', model: 'per_unit', meterKey: 'count', included: 5, unitAmount: 1 };
+    const plan = await newPlan([
+      { ...OWN, key: 'base', model: 'flat', amount: 49 },
+      calls,
+      { ...OWN, key: 'often', model: 'flat', intervalCount: 10, amount: 1 },
+    ]);
+    const first = { currentPeriodStart: isoText(at(-42)), currentPeriodEnd: isoText(at(-5)) };
+    const { customerId, subscriptionId } = await subscribed(plan.id, first);
+    const daily = [-40, -30, -20, -10, -3].flatMap((days) =>
+      Array.from({ length: 3 }, (_, n) => ({ occurredAtMs: at(days) + n * 1_000 })),
+    );
+    await use(customerId, 'count', daily);
+    const byKey = async (from: number, to: number) => {
+      const { lines } = await costOf(subscriptionId, { from: isoText(at(from)), to: isoText(at(to)) });
+      return ['base', 'calls', 'often'].map((key) =>
+        lines.filter(({ priceKey }) => priceKey === key).map(({ amount }) => amount),
+      );
+    };
+    expect(await byKey(-60, -5)).toEqual([[49], [7], [1, 1, 1, 1]]);
+    expect(await byKey(-60, 0)).toEqual([
+      [49, 49],
+      [7, 0],
+      [1, 1, 1, 1, 1],
+    ]);
+    expect(await byKey(-17, -5)).toEqual([[], [3], [1]]);
+  });
+
   it('ends with it, and is none before it began or of what is still to come', async () => {
     const plan = await newPlan([
       { ...OWN, key: 'base', model: 'flat', amount: 49 },

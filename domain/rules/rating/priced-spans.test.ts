@@ -13,7 +13,8 @@ import { rateSpan } from './rate-price.ts';
  * period; a flat price charged again when its amount changes; a quantity that is charged as a whole when it
  * grows, or again when it comes back; usage before a plan, or in a gap, counted by it; a pinned subscription
  * charged the current version, or nothing before that had prices; a `minimum` that is raised within a period
- * taken for paid; the bounds of a flat price of an add-on taken for those of one unit.
+ * taken for paid; the bounds of a flat price of an add-on taken for those of one unit;
+ * a billing period of another length charged as several.
  */
 const DAY_MS = 86_400_000;
 const DAYS = 40;
@@ -64,10 +65,11 @@ const histories: fc.Arbitrary<History> = fc.record({
         cycle: fc.constantFrom(7, 30).map((intervalCount) => {
           return { anchorMs: 3 * DAY_MS, interval: 'day' as const, intervalCount };
         }),
+        exception: fc.option(fc.record({ before: fc.nat(12), extended: fc.nat(1) })),
       }),
       { minLength: 1, maxLength: 6, selector: ({ startsMs }) => startsMs },
     )
-    .map((terms) => terms.sort((a, b) => a.startsMs - b.startsMs)),
+    .map((terms) => terms.sort((a, b) => a.startsMs - b.startsMs).map(withPeriod)),
   sets: fc
     .uniqueArray(
       fc.record({
@@ -87,6 +89,23 @@ const histories: fc.Arbitrary<History> = fc.record({
     },
   ),
 });
+
+/** One that has begun before the term, and ends where one of the lattice does, or one later. */
+function withPeriod({
+  exception,
+  ...term
+}: Omit<PricedTerm, 'period'> & { exception: { before: number; extended: number } | null }): PricedTerm {
+  const { startsMs, cycle } = term;
+  if (!exception) return { ...term, period: null };
+  const first = periodDay(startsMs / DAY_MS, cycle.intervalCount);
+  const end = first + (1 + exception.extended) * cycle.intervalCount;
+  return { ...term, period: { fromMs: startsMs - exception.before * DAY_MS, toMs: end * DAY_MS } };
+}
+
+/** The first day of the period that contains this one. */
+function periodDay(today: number, length: number): number {
+  return 3 + Math.floor((today - 3) / length) * length;
+}
 
 describe('what a subscription is charged', () => {
   it('is what a walk over its days finds, by price', () => {
@@ -139,28 +158,25 @@ function withoutZeros(amounts: Map<string, bigint>): Map<string, bigint> {
   return new Map([...amounts].filter(([, amount]) => amount !== 0n).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Day by day, by price and period: how many units of it were charged, and how much was used while it was. */
+/** Day by day, by price: what the days of its period have cost with today, less what they had without it. */
 function expectedOf({ terms, sets, used }: History): Map<string, bigint> {
   const charged = new Map<string, bigint>();
-  const before = new Map<string, Begun>();
+  const before = new Map<string, ChargedDay[]>();
   for (let today = 0; today < DAYS; today += 1) {
     const term = terms.findLast(({ startsMs }) => startsMs <= today * DAY_MS);
-    for (const { ownerId, quantity, version } of term?.isCharged ? ownersOf(term) : []) {
+    if (!term?.isCharged) continue;
+    for (const { ownerId, quantity, version } of ownersOf(term)) {
       const known = sets.filter((one) => one.ownerId === ownerId && one.startsMs <= today * DAY_MS);
       const pinned = sets.filter((one) => one.ownerId === ownerId && one.version === version);
       const ofVersion = known.findLast((one) => one.version === version) ?? pinned[0];
       for (const price of (version === null ? known.at(-1) : ofVersion)?.prices ?? []) {
         const id = `${ownerId} ${price.key}`;
-        const period = Math.floor((today - 3) / price.intervalCount);
-        const place = `${id} ${price.intervalCount} ${period}`;
-        const past = before.get(place);
-        const now = {
-          units: Math.max(past?.units ?? 0, quantity),
-          used: (past?.used ?? 0) + Number((used[today] ?? 0n) / 10n ** 12n),
-          minimum: past ? past.minimum : Number(price.minimum ?? 0),
-        };
-        const thousandths = (costOf(price, now) - (past ? costOf(price, past) : 0)) * 1000;
-        before.set(place, now);
+        const days = before.get(`${id} ${price.intervalCount}`) ?? [];
+        before.set(`${id} ${price.intervalCount}`, days);
+        const past = days.filter(({ day }) => day >= firstDay(price, term, today));
+        const units = Number((used[today] ?? 0n) / 10n ** 12n);
+        days.push({ day: today, quantity, used: units, minimum: Number(price.minimum ?? 0) });
+        const thousandths = (costOf(price, [...past, ...days.slice(-1)]) - costOf(price, past)) * 1000;
         charged.set(id, (charged.get(id) ?? 0n) + BigInt(thousandths) * 10n ** 21n);
       }
     }
@@ -168,19 +184,29 @@ function expectedOf({ terms, sets, used }: History): Map<string, bigint> {
   return withoutZeros(charged);
 }
 
-/** What a price was charged for in one of its periods. */
-interface Begun {
-  units: number;
+/** A day on which a price was charged. */
+interface ChargedDay {
+  day: number;
+  quantity: number;
   used: number;
-  /** That of the first day. */
   minimum: number;
 }
 
-function costOf(price: Price, { units, used, minimum }: Begun): number {
+/** Of the billing period where the price has its length, else of its own. */
+function firstDay({ intervalCount }: Price, { cycle, period }: PricedTerm, today: number): number {
+  const isIn = period && today * DAY_MS < period.toMs && intervalCount === cycle.intervalCount;
+  return isIn ? period.fromMs / DAY_MS : periodDay(today, intervalCount);
+}
+
+function costOf(price: Price, days: readonly ChargedDay[]): number {
+  const [first] = days;
+  if (!first) return 0;
   const most = Number(price.maximum ?? Number.POSITIVE_INFINITY);
-  const bounded = (amount: number) => Math.max(minimum, Math.min(most, amount));
-  if (price.model === 'flat') return bounded(units * Number(price.amount));
+  const bounded = (amount: number) => Math.max(first.minimum, Math.min(most, amount));
+  if (price.model === 'flat')
+    return bounded(Math.max(...days.map(({ quantity }) => quantity)) * Number(price.amount));
   if (price.model !== 'per_unit') return 0;
+  const used = days.reduce((sum, day) => sum + day.used, 0);
   return bounded(Math.max(0, used - Number(price.included)) * Number(price.unitAmount));
 }
 

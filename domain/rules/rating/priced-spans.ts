@@ -1,6 +1,6 @@
 import type { Span } from '../../../schemas/primitives/calendar.ts';
 import { cut } from '../billed-periods.ts';
-import { type BillingCycle, periodAt } from '../billing-period.ts';
+import { type BillingCycle, periodAt, termPeriodAt } from '../billing-period.ts';
 import type { Price } from './price.ts';
 
 /** What a subscription pays for, from this time up to the next term. */
@@ -14,6 +14,8 @@ export interface PricedTerm {
   addons: ReadonlyArray<{ addonId: string; quantity: number }>;
   /** The lattice of its periods. */
   cycle: BillingCycle;
+  /** The billing period in which it begins, where that is none of the lattice. */
+  period: Span | null;
 }
 
 /** The prices of a plan's version, or of an add-on, from this time on. */
@@ -41,7 +43,7 @@ export interface PricedSpan<P extends Price = Price> extends Span {
 
 /**
  * What a subscription is charged for in a span, without proration. A price is charged from the beginning of
- * each of its periods, once in each: one that begins within a period is charged as a whole, and counts usage
+ * each of its periods (where they are as long as the billing periods, of each billing period), once in each: one that begins within a period is charged as a whole, and counts usage
  * from there on. One that comes back after a gap goes on where it ended, and so does one that is changed:
  * what was charged stays, and only what comes later is charged the new amounts. What does not depend on usage
  * is not charged again, so a period keeps the `minimum` that it began with. Units that are added to a quantity
@@ -82,7 +84,7 @@ interface Chosen<P extends Price> {
   id: string;
   ownerId: string;
   price: P;
-  cycle: BillingCycle;
+  term: PricedTerm;
   units: number;
 }
 
@@ -109,7 +111,7 @@ function createChoice<P extends Price>(terms: readonly PricedTerm[], sets: reado
       variantsFor(setAt(atMs, ownerId, version)?.prices ?? [], cycle).map((price): Chosen<P> => {
         const { key, currency, interval, intervalCount, model } = price;
         const id = [ownerId, key, currency, interval, intervalCount].join(' ');
-        return { id, ownerId, price, cycle, units: model === 'flat' ? quantity : 1 };
+        return { id, ownerId, price, term, units: model === 'flat' ? quantity : 1 };
       }),
     );
   };
@@ -148,22 +150,27 @@ function variantsFor<P extends Price>(prices: readonly P[], cycle: BillingCycle)
 
 const DAYS = { day: 1, week: 7, month: 30.44, year: 365.25 };
 
-function rank({ interval, intervalCount }: Price, cycle: BillingCycle): number {
+function rank(price: Price, cycle: BillingCycle): number {
+  return isOwn(price, cycle) ? 0 : DAYS[price.interval] * price.intervalCount;
+}
+
+/** Whether its periods are the billing periods. */
+function isOwn({ interval, intervalCount }: Price, cycle: BillingCycle): boolean {
   const isSame = interval === cycle.interval && intervalCount === cycle.intervalCount;
-  const isOwn = isSame && cycle.legacyIntervalMs === undefined;
-  return isOwn ? 0 : DAYS[interval] * intervalCount;
+  return isSame && cycle.legacyIntervalMs === undefined;
 }
 
 /** A piece of time in which a price is charged, by its periods. */
 function* partsOf<P extends Price>(
-  { ownerId, price, cycle, units }: Chosen<P>,
+  { ownerId, price, term: { cycle, period: exception }, units }: Chosen<P>,
   piece: Span,
   past: readonly Stretch[],
 ): Generator<PricedSpan<P>> {
   const { interval, intervalCount } = price;
   const lattice = { anchorMs: cycle.anchorMs, interval, intervalCount };
+  const recorded = exception && isOwn(price, cycle) ? exception : undefined;
   for (let atMs = piece.fromMs; atMs < piece.toMs; ) {
-    const period = periodAt(lattice, atMs);
+    const period = recorded ? termPeriodAt({ cycle, period: recorded }, atMs) : periodAt(lattice, atMs);
     const toMs = Math.min(period.toMs, piece.toMs);
     const before = past.slice(past.findLastIndex((one) => one.toMs <= period.fromMs) + 1);
     const earlier = before.map((one) => ({ fromMs: Math.max(one.fromMs, period.fromMs), toMs: one.toMs }));
