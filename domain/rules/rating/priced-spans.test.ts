@@ -14,7 +14,7 @@ import { rateSpan } from './rate-price.ts';
  * grows, or again when it comes back; usage before a plan, or in a gap, counted by it; a pinned subscription
  * charged the current version, or nothing before that had prices; a `minimum` that is raised within a period
  * taken for paid; the bounds of a flat price of an add-on taken for those of one unit;
- * a billing period of another length charged as several.
+ * a billing period of another length charged as several; what was charged given back at a changed price.
  */
 const DAY_MS = 86_400_000;
 const DAYS = 40;
@@ -82,7 +82,7 @@ const histories: fc.Arbitrary<History> = fc.record({
     )
     .map((sets) => sets.sort((a, b) => a.startsMs - b.startsMs)),
   used: fc.array(
-    fc.integer({ min: 0, max: 5 }).map((units) => BigInt(units) * 10n ** 12n),
+    fc.integer({ min: -4, max: 5 }).map((units) => BigInt(units) * 10n ** 12n),
     {
       minLength: DAYS,
       maxLength: DAYS,
@@ -142,12 +142,16 @@ function chargedIn({ terms, sets, used }: History, from: number, to: number): Ma
     units: parts.reduce((sum, part) => sum + unitsIn(part), 0n),
   });
   for (const span of pricedSpans(terms, sets, { fromMs: from * DAY_MS, toMs: to * DAY_MS })) {
-    const { earlier, price, quantity, ownerId } = span;
+    const { earlier, changed, price, quantity, ownerId } = span;
     const whole = (count: number) => ({ units: BigInt(count) * 10n ** 12n });
     const isFlat = price.model === 'flat';
     const until = isFlat ? whole(quantity.until) : usage([...earlier, span]);
     const before = isFlat ? whole(quantity.before) : usage(earlier);
-    const { amount } = rateSpan(price, until, earlier.length > 0 ? before : undefined);
+    const { amount } = rateSpan(price, {
+      until,
+      before: earlier.length > 0 ? before : undefined,
+      changed: isFlat || changed.length === 0 ? undefined : usage(changed),
+    });
     const id = `${ownerId} ${price.key}`;
     charged.set(id, (charged.get(id) ?? 0n) + amount);
   }
@@ -175,8 +179,9 @@ function expectedOf({ terms, sets, used }: History): Map<string, bigint> {
         before.set(`${id} ${price.intervalCount}`, days);
         const past = days.filter(({ day }) => day >= firstDay(price, term, today));
         const units = Number((used[today] ?? 0n) / 10n ** 12n);
-        days.push({ day: today, quantity, used: units, minimum: Number(price.minimum ?? 0) });
-        const thousandths = (costOf(price, [...past, ...days.slice(-1)]) - costOf(price, past)) * 1000;
+        days.push({ day: today, quantity, used: units, price });
+        const thousandths =
+          (sinceChange(price, [...past, ...days.slice(-1)]) - sinceChange(price, past)) * 1000;
         charged.set(id, (charged.get(id) ?? 0n) + BigInt(thousandths) * 10n ** 21n);
       }
     }
@@ -189,7 +194,7 @@ interface ChargedDay {
   day: number;
   quantity: number;
   used: number;
-  minimum: number;
+  price: Price;
 }
 
 /** Of the billing period where the price has its length, else of its own. */
@@ -198,11 +203,19 @@ function firstDay({ intervalCount }: Price, { cycle, period }: PricedTerm, today
   return isIn ? period.fromMs / DAY_MS : periodDay(today, intervalCount);
 }
 
+/** What later days give back is no more than what this price has charged since it was changed. */
+function sinceChange(price: Price, days: readonly ChargedDay[]): number {
+  const last = days.findLastIndex((one) => JSON.stringify(one.price) !== JSON.stringify(price));
+  if (last < 0) return costOf(price, days);
+  return Math.max(0, costOf(price, days) - costOf(price, days.slice(0, last + 1)));
+}
+
 function costOf(price: Price, days: readonly ChargedDay[]): number {
   const [first] = days;
   if (!first) return 0;
   const most = Number(price.maximum ?? Number.POSITIVE_INFINITY);
-  const bounded = (amount: number) => Math.max(first.minimum, Math.min(most, amount));
+  const least = Number(first.price.minimum ?? 0);
+  const bounded = (amount: number) => Math.max(least, Math.min(most, amount));
   if (price.model === 'flat')
     return bounded(Math.max(...days.map(({ quantity }) => quantity)) * Number(price.amount));
   if (price.model !== 'per_unit') return 0;

@@ -39,6 +39,8 @@ export interface PricedSpan<P extends Price = Price> extends Span {
   period: Span;
   /** The parts of the period before this one in which it was charged: their usage is used already. */
   earlier: readonly Span[];
+  /** Of these the first ones, up to the last in which the price had other amounts. */
+  changed: readonly Span[];
 }
 
 /**
@@ -73,7 +75,7 @@ export function pricedSpans<P extends Price>(
         if (left < 0) return [...spans.values()].flat();
         if (add(listOf(spans, chosen.id), span)) left -= 1;
       }
-      extend(past, { ...piece, units: chosen.units, minimum: chosen.price.minimum });
+      extend(past, { ...piece, units: chosen.units, price: chosen.price });
     }
   }
   return [...spans.values()].flat().sort((a, b) => a.fromMs - b.fromMs);
@@ -91,7 +93,7 @@ interface Chosen<P extends Price> {
 /** A time in which a price was charged, in so many units. */
 interface Stretch extends Span {
   units: number;
-  minimum: string | undefined;
+  price: Price;
 }
 
 /** What is charged at a time, for ascending times. */
@@ -176,8 +178,9 @@ function* partsOf<P extends Price>(
     const earlier = before.map((one) => ({ fromMs: Math.max(one.fromMs, period.fromMs), toMs: one.toMs }));
     const begun = before.reduce((most, one) => Math.max(most, one.units), 0);
     const quantity = { before: begun, until: Math.max(begun, units) };
-    const begunWith = before[0] ? withMinimum(price, before[0].minimum) : price;
-    yield { ownerId, price: begunWith, quantity, period, earlier, fromMs: atMs, toMs };
+    const begunWith = before[0] ? withMinimum(price, before[0].price.minimum) : price;
+    const changed = earlier.slice(0, before.findLastIndex((one) => !isSame(one.price, price)) + 1);
+    yield { ownerId, price: begunWith, quantity, period, earlier, changed, fromMs: atMs, toMs };
     atMs = toMs;
   }
 }
@@ -189,8 +192,9 @@ function withMinimum<P extends Price>({ minimum: own, ...price }: P, minimum: st
 /** As a stretch of its own, or as the end of the one that it continues. */
 function extend(past: Stretch[], piece: Stretch): void {
   const last = past.at(-1);
-  const isSame = last?.units === piece.units && last.minimum === piece.minimum;
-  if (isSame && last.toMs === piece.fromMs) last.toMs = piece.toMs;
+  const continued =
+    last?.toMs === piece.fromMs && last.units === piece.units && isSame(last.price, piece.price);
+  if (continued) last.toMs = piece.toMs;
   else past.push(piece);
 }
 
@@ -211,7 +215,11 @@ function continues(last: PricedSpan, span: PricedSpan): boolean {
   // The lattice may have another anchor from there on.
   if (last.period.toMs !== span.period.toMs) return false;
   if (span.price.model === 'flat' && span.quantity.until > span.quantity.before) return false;
-  return last.price === span.price || JSON.stringify(last.price) === JSON.stringify(span.price);
+  return isSame(last.price, span.price);
+}
+
+function isSame(a: Price, b: Price): boolean {
+  return a === b || JSON.stringify(a) === JSON.stringify(b);
 }
 
 function listOf<T>(lists: Map<string, T[]>, id: string): T[] {
