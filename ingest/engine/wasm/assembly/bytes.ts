@@ -52,7 +52,7 @@ function putMiddle(value: u64, to: i32): i32 {
 function putHead(value: u64, to: i32): i32 {
   const all = digits(value);
   const zeros = min<i32>(<i32>ctz(all) >>> 3, 7);
-  store<u64>(to, (all | ZEROS) >>> (<u64>zeros << 3));
+  store<u64>(to, (all | ZEROS) >>> ((<u64>zeros) << 3));
   return to + 8 - zeros;
 }
 
