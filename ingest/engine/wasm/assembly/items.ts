@@ -77,8 +77,8 @@ export function keyFromHeader(item: i32, bytes: i32): bool {
 }
 
 /**
- * Reads the item at `at`; the key of a header, of so many bytes, is at HEADER_KEY. Returns the position behind
- * it; 0 when the js engine has to read any part of it.
+ * Reads the item that is here; the key of a header, of so many bytes, is at HEADER_KEY. Returns the position
+ * behind it; 0 when the js engine has to read any part of it.
  */
 export function readItem(at: i32, item: i32, headerBytes: i32 = 0): i32 {
   store<f64>(item + OCCURRED_AT, NaN);

@@ -60,7 +60,7 @@ function make(customer: i32, customerBytes: i32, meter: i32, meterBytes: i32): i
   return pair;
 }
 
-/** Eight bytes at a time. Spreads well enough for ordinary names; see STEPS_MAX for names chosen to collide. */
+/** Spreads well enough for ordinary names; see STEPS_MAX for names chosen to collide. */
 function hash(at: i32, bytes: i32, seed: u32): u32 {
   let mixed = <u64>seed ^ <u64>bytes;
   for (; bytes > 0; at += 8, bytes -= 8) {

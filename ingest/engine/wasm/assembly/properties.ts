@@ -29,8 +29,8 @@ const BOOLEAN_TAG: u64 = 0x6230303030755c22;
 export let writtenEnd: i32 = 0;
 
 /**
- * Reads properties and writes them to `to`, sorted by key and tagged: each as it is read, and all anew where
- * they did not come in order. Returns the position behind them, 0 if they are not ours.
+ * Reads properties and writes them to `to`, sorted by key and tagged: each as it is read, and all of them
+ * again where they did not come in order. Returns the position behind them, 0 if they are not ours.
  */
 export function readProperties(at: i32, to: i32): i32 {
   let count = 0;

@@ -23,8 +23,6 @@ export function siphash128(key: i32, at: i32, length: i32, out: i32): void {
  * Up to seven bytes behind the input are read. The state is in locals of one function, and its round is
  * written out where it is used: globals are memory, and made it 6 × as slow.
  */
-// @ts-expect-error TS1206: AssemblyScript decorates functions.
-@inline
 function siphash(key: i32, at: i32, length: i32, out: i32, isWide: bool): void {
   const k0 = load<u64>(key);
   const k1 = load<u64>(key + 8);
@@ -71,13 +69,13 @@ function siphash(key: i32, at: i32, length: i32, out: i32, isWide: bool): void {
 /** The bytes behind the whole words, and the length of all in the highest byte. */
 function lastWord(at: i32, length: i32): u64 {
   const bits = <u64>((length & 7) << 3);
-  return (load<u64>(at) & ((<u64>1 << bits) - 1)) | ((<u64>length) << 56);
+  return (load<u64>(at) & (((<u64>1) << bits) - 1)) | ((<u64>length) << 56);
 }
 
 /** Two digits for each number of ten bits. */
 const DIGIT_PAIRS: i32 = <i32>memory.data(2048);
 for (let pair = 0; pair < 1024; pair++) {
-  store<u16>(DIGIT_PAIRS + (pair << 1), <u16>digit(pair >>> 5) | (<u16>digit(pair & 31) << 8));
+  store<u16>(DIGIT_PAIRS + (pair << 1), <u16>digit(pair >>> 5) | ((<u16>digit(pair & 31)) << 8));
 }
 
 function digit(value: u32): u8 {
@@ -106,7 +104,7 @@ export function base32(from: i32, to: i32): i32 {
 
 /** Two digits, of the lowest ten bits. */
 function putDigits(bits: u64, to: i32): void {
-  store<u16>(to, load<u16>(DIGIT_PAIRS + (<i32>(bits & 1023) << 1)));
+  store<u16>(to, load<u16>(DIGIT_PAIRS + ((<i32>(bits & 1023)) << 1)));
 }
 
 /**
