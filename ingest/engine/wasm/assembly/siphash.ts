@@ -21,7 +21,7 @@ export function siphash128(key: i32, at: i32, length: i32, out: i32): void {
 
 /**
  * Up to seven bytes behind the input are read. The state is in locals of one function, and its round is
- * written out where it is used: globals are memory, and made it 6 × as slow.
+ * written out where it is used: globals are memory, and cost several times as much.
  */
 function siphash(key: i32, at: i32, length: i32, out: i32, isWide: bool): void {
   const k0 = load<u64>(key);
