@@ -28,7 +28,7 @@ const OWN = { ...EUR, interval: 'day', intervalCount: 20 };
 
 /** A subscription that pays prices of six models, with usage. */
 async function everyModel() {
-  const addonKey = await newAddon([{ ...OWN, key: 'support', model: 'flat', amount: 10 }]);
+  const addonKey = await newAddon([{ ...OWN, key: 'support', model: 'flat', amount: 10.005 }]);
   const regions = { property: 'region', amounts: { eu: 0.5, us: 0.25 } };
   const tiers = [
     { upTo: 100, unitAmount: 0, flatAmount: 5 },
@@ -70,13 +70,13 @@ describe('the cost of a subscription', () => {
     const ofPlan = { ...place, planKey: plan.key, currency: 'EUR' };
     expect(cost).toMatchObject({ customerId, from: place.from, to: place.to });
     expect(cost.totals).toEqual([
-      { currency: 'EUR', amount: 128.28 },
+      { currency: 'EUR', amount: 128.3 },
       { currency: 'USD', amount: 9 },
     ]);
     const byKey = Object.fromEntries(cost.lines.map((line) => [line.priceKey, line]));
     const flat = { model: 'flat', quantity: 1, unitAmount: 49, exactAmount: 49, amount: 49 };
     expect(byKey.base).toEqual({ ...ofPlan, priceKey: 'base', description: 'Base fee', ...flat });
-    const support = { model: 'flat', quantity: 3, unitAmount: 10, exactAmount: 30, amount: 30 };
+    const support = { model: 'flat', quantity: 3, unitAmount: 10.005, exactAmount: 30.015, amount: 30.02 };
     expect(byKey.support).toEqual({ ...place, addonKey, currency: 'EUR', priceKey: 'support', ...support });
     expect(byKey.calls).toEqual({
       ...{ ...ofPlan, priceKey: 'calls', model: 'graduated', meterKey: 'count', used: 130, quantity: 130 },
@@ -197,6 +197,34 @@ describe('the cost of a subscription', () => {
     expect(totals).toEqual([{ currency: 'EUR', amount: 62 }]);
   });
 
+  it('of a period of another length is that of one period, and those after it have their own', async () => {
+    const calls = { ...OWN, key: 'calls', model: 'per_unit', meterKey: 'count', included: 5, unitAmount: 1 };
+    const plan = await newPlan([
+      { ...OWN, key: 'base', model: 'flat', amount: 49 },
+      calls,
+      { ...OWN, key: 'often', model: 'flat', intervalCount: 10, amount: 1 },
+    ]);
+    const first = { currentPeriodStart: isoText(at(-42)), currentPeriodEnd: isoText(at(-5)) };
+    const { customerId, subscriptionId } = await subscribed(plan.id, first);
+    const daily = [-40, -30, -20, -10, -3].flatMap((days) =>
+      Array.from({ length: 3 }, (_, n) => ({ occurredAtMs: at(days) + n * 1_000 })),
+    );
+    await use(customerId, 'count', daily);
+    const byKey = async (from: number, to: number) => {
+      const { lines } = await costOf(subscriptionId, { from: isoText(at(from)), to: isoText(at(to)) });
+      return ['base', 'calls', 'often'].map((key) =>
+        lines.filter(({ priceKey }) => priceKey === key).map(({ amount }) => amount),
+      );
+    };
+    expect(await byKey(-60, -5)).toEqual([[49], [7], [1, 1, 1, 1]]);
+    expect(await byKey(-60, 0)).toEqual([
+      [49, 49],
+      [7, 0],
+      [1, 1, 1, 1, 1],
+    ]);
+    expect(await byKey(-17, -5)).toEqual([[], [3], [1]]);
+  });
+
   it('ends with it, and is none before it began or of what is still to come', async () => {
     const plan = await newPlan([
       { ...OWN, key: 'base', model: 'flat', amount: 49 },
@@ -221,6 +249,25 @@ describe('the cost of a subscription', () => {
 });
 
 describe('the cost of a customer', () => {
+  it('is of the periods of now, and of none of a subscription that ended before', async () => {
+    const plan = await newPlan([{ ...OWN, key: 'base', model: 'flat', amount: 49 }]);
+    const { customerId } = await subscribed(plan.id);
+    const past = { currentPeriodStart: isoText(at(-55)), currentPeriodEnd: isoText(at(-35)) };
+    const { subscriptionId } = await subscribed(plan.id, { customerId, ...past });
+    await api.request('subscriptions.cancel', { params: { subscriptionId }, body: { at: 'now' } });
+    const endedAt = [subscriptionId, new Date(at(-40))];
+    await api.pool.query('UPDATE subscriptions SET status_since = $2 WHERE id = $1', endedAt);
+    await api.pool.query(
+      'UPDATE subscription_terms SET starts_at = $2 WHERE subscription_id = $1 AND NOT is_charged',
+      endedAt,
+    );
+    const { body } = await api.request('cost.ofCustomer', { params: { customerId } });
+    expect(body).toMatchObject({ from: isoText(at(-10)), to: isoText(at(10)), lines: [{ amount: 49 }] });
+    const query = { from: isoText(at(-60)), to: isoText(at(0)) };
+    const all = await api.request('cost.ofCustomer', { params: { customerId }, query });
+    expect(all.body.totals).toEqual([{ currency: 'EUR', amount: 98 }]);
+  });
+
   it('without a subscription is nothing, in the month or in the time that is asked for', async () => {
     const { body } = await api.request('customers.create', { body: newCustomer() });
     const params = { customerId: body.id };

@@ -8,7 +8,7 @@ import { isoText, usageOfThisFile } from '../usage/usage-under-test.ts';
  *
  * Mutants this suite catches: a simulated price that is charged as well as that of the plan; add-ons left
  * out; a flat price charged again where the span begins within its period; limits of the plan that a customer
- * has; quantiles of another currency; results of another environment.
+ * has, or all of them by the billing period; quantiles of another currency; results of another environment.
  */
 const usage = await usageOfThisFile();
 const { api, nowMs } = usage;
@@ -24,11 +24,11 @@ const calls = (unitAmount: number, included = 0) => {
 };
 const base = (amount: number, fields = {}) => ({ ...OWN, key: 'base', model: 'flat', amount, ...fields });
 
-async function newPlan(prices: object[], limit = 1_000): Promise<{ id: string; key: string }> {
+async function newPlan(prices: object[], limit = 1_000, more = {}): Promise<{ id: string; key: string }> {
   made += 1;
   const { body: plan } = await api.request('createPlan', { body: { productId: 'p', name: `Plan ${made}` } });
   const params = { planId: plan.id };
-  const entitlements = [{ featureKey: 'calls', value: limit }];
+  const entitlements = [{ featureKey: 'calls', value: limit, ...more }];
   await api.request('plans.replaceEntitlements', { params, body: { entitlements } });
   await api.request('plans.replacePrices', { params, body: { prices } });
   await api.request('plans.publish', { params });
@@ -145,6 +145,18 @@ describe('a simulation', () => {
     expect(limits.customers).toMatchObject({ total: 1, data: [{ customerId: busy }] });
     const second = await simulated({ planId: large.id, all: true }, { page: 2, pageSize: 1 });
     expect(second.customers).toMatchObject({ total: 4, data: [{ customerId: busy }] });
+  });
+
+  it.each([
+    ['day', -12, 5, { used: 6, from: isoText(at(-5)), to: isoText(at(-4)) }],
+    ['day', -12, 6, undefined],
+    ['week', -12, 11, { used: 12, from: isoText(at(-10)), to: isoText(at(-3)) }],
+    ['never', -4, 17, { used: 18, from: isoText(at(-10)), to: SPAN.to }],
+  ])('finds the limits by the %s that are passed since %i days: %i', async (resets, since, limit, passed) => {
+    const plan = await newPlan([], limit, { resets });
+    const found = await simulated({ planId: plan.id, customerIds: [busy], from: isoText(at(since)) });
+    const expected = passed ? [{ featureKey: 'calls', limit, soft: false, ...passed }] : [];
+    expect(found.customers.data[0]?.passedLimits).toEqual(expected);
   });
 
   it('charges no flat amount where its period began before the time that is simulated', async () => {

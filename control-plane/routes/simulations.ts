@@ -87,9 +87,9 @@ async function grantsOf({ db, environment }: RequestContext, plan: PlanRow): Pro
     rows.map(({ featureKey }) => featureKey),
   );
   const meterOf = new Map(features.map(({ key, meterKey }) => [key, meterKey]));
-  return rows.map(({ featureKey, type, enabled, amount, soft }) => {
+  return rows.map(({ featureKey, ...value }) => {
     const meterKey = meterOf.get(featureKey) ?? null;
-    return { featureKey, type, meterKey, enabled, amount, soft, source: `plan:${plan.key}`, quantity: 1 };
+    return { featureKey, meterKey, ...value, source: `plan:${plan.key}`, quantity: 1 };
   });
 }
 

@@ -1,4 +1,4 @@
--- The schema after migration 21, for review. By `npm run schema`; nothing runs it.
+-- The schema after migration 24, for review. By `npm run schema`; nothing runs it.
 
 CREATE TABLE addon_entitlements (
   addon_id text NOT NULL,
@@ -687,6 +687,8 @@ CREATE TABLE subscription_terms (
   "interval" text NOT NULL,
   interval_count integer NOT NULL,
   legacy_interval_ms bigint,
+  period_start timestamp with time zone,
+  period_end timestamp with time zone,
   CONSTRAINT subscription_terms_legacy_interval_ms_check CHECK ((legacy_interval_ms > 0)),
   CONSTRAINT subscription_terms_pkey PRIMARY KEY (subscription_id, starts_at),
   CONSTRAINT subscription_terms_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans(id),
