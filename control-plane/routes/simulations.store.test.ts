@@ -184,17 +184,26 @@ describe('a simulation that cannot be made', () => {
     const unknown = { ...calls(1), meterKey: 'none' };
     await reject({ prices: [unknown], all: true }, 'meter_not_found', 'prices.0.meterKey');
     const none = await api.request('simulations.retrieve', { params: { simulationId: 'sim_none' } });
+    expectRejection(none, 'not_found', 'simulationId');
+  });
+
+  // Red when those that are requested at the same time do not count each other.
+  it('is one too many, also of those that are requested at once', async () => {
     await api.pool.query(
       `INSERT INTO simulations (environment, id, status, offer, starts_at, ends_at, customers, worked_at,
                                 created_at)
        SELECT environment, id || n, status, offer, starts_at, ends_at, customers, worked_at, created_at
-         FROM simulations, generate_series(1, $1) AS n WHERE status = 'completed'`,
-      [SIMULATIONS_KEPT_MAX],
+         FROM (SELECT * FROM simulations WHERE environment = $1 AND status = 'completed' LIMIT 1) AS one,
+              generate_series(1, $2 - (SELECT count(*) FROM simulations WHERE environment = $1) - 2) AS n`,
+      [usage.environment, SIMULATIONS_KEPT_MAX],
     );
     const body = { ...SPAN, planId: small.id, all: true };
-    const tooMany = await api.request('simulations.create', { body });
-    expectRejection(tooMany, 'rate_limited');
-    expect(tooMany.headers['retry-after']).toBe('1');
-    expectRejection(none, 'not_found', 'simulationId');
+    const all = await Promise.all(
+      Array.from({ length: 8 }, () => api.request('simulations.create', { body })),
+    );
+    const rejected = all.filter(({ status }) => status === 429);
+    expect(rejected).toHaveLength(6);
+    for (const one of rejected) expectRejection(one, 'rate_limited');
+    expect(rejected[0]?.headers['retry-after']).toBe('1');
   });
 });

@@ -20,7 +20,7 @@ import { listPlanEntitlements } from '../store/plan-entitlements.ts';
 import type { PlanRow } from '../store/plans.ts';
 import { findPlanPrices } from '../store/price-sets.ts';
 import {
-  countSimulations,
+  countSimulationsLocked,
   countSubscribers,
   findSimulation,
   insertSimulation,
@@ -117,7 +117,7 @@ async function membersOf(
 
 /** Throws Rejected. */
 async function requireRoom({ db, environment }: RequestContext): Promise<void> {
-  const { open, kept } = await countSimulations(db, environment);
+  const { open, kept } = await countSimulationsLocked(db, environment);
   if (open < SIMULATIONS_OPEN_MAX && kept < SIMULATIONS_KEPT_MAX) return;
   const message =
     open < SIMULATIONS_OPEN_MAX

@@ -5,7 +5,7 @@ import {
 } from '../../../domain/find-customer-grants.ts';
 import { rateOfOneMore } from '../../../domain/rules/credit-cover.ts';
 import { decideEntitlement, type EntitlementFacts } from '../../../domain/rules/decide-entitlement.ts';
-import { meteredPeriod } from '../../../domain/rules/metered-terms.ts';
+import { limitWindow } from '../../../domain/rules/limit-windows.ts';
 import { type EntitlementView, resolveEntitlements } from '../../../domain/rules/resolve-entitlements.ts';
 import { findWallets, type WalletState } from '../../../domain/store/credit-wallets.ts';
 import { readTermsOfCustomers, type TermOfCustomer } from '../../../domain/store/metered-terms.ts';
@@ -21,6 +21,7 @@ import type { CustomerGrantsReads } from '../cache/customer-grants-reads.ts';
 import { GRANTS_MAX } from '../cache/read-customer.ts';
 import type { CachedChecks } from './cached-checks.ts';
 import { listEntitlements } from './list-entitlements.ts';
+import { resetOf } from './prepare-decision.ts';
 
 export interface DecisionsQuestion {
   /** Its id. */
@@ -53,7 +54,7 @@ export async function decideForMany(
   return Promise.all(
     asked.map(async ({ question, holder, names }) => {
       if (!holder) return decideAlone(deps, context, question);
-      return names.map((name) => decide({ holder, name, feature: features.get(name), readings }));
+      return names.map((name) => decide({ holder, name, feature: features.get(name), readings, context }));
     }),
   );
 }
@@ -122,7 +123,7 @@ async function readPlaces(
   counters: CounterCache,
   asked: readonly Asked[],
   { context, features }: { context: RequestContext; features: ReadonlyMap<string, RequestedFeatureRow> },
-): Promise<Map<string, PlacedReading>> {
+): Promise<Map<string, CounterReading>> {
   const places = new Map<string, CounterPlace>();
   for (const { holder, names } of asked) {
     for (const name of holder ? names : []) {
@@ -132,43 +133,39 @@ async function readPlaces(
   }
   const reads = [...places].map(async ([name, place]) => {
     const [reading] = await counters.read([place]);
-    return [name, { ...(reading as CounterReading), place }] as const;
+    return [name, reading as CounterReading] as const;
   });
   return new Map(await Promise.all(reads));
 }
-
-type PlacedReading = CounterReading & { place: CounterPlace };
 
 function placeOf(
   { customer: { customerId }, view, terms }: Holder,
   feature: RequestedFeatureRow | undefined,
   { environment, nowMs }: Pick<RequestContext, 'environment' | 'nowMs'>,
 ): CounterPlace | undefined {
-  if (!feature || !view.features.has(feature.key)) return undefined;
+  const held = feature && view.features.get(feature.key);
+  if (!held) return undefined;
   const { meterKey, aggregation } = feature;
   if (meterKey === null || aggregation === null) return undefined;
-  const span = meteredPeriod(
-    terms.filter((term) => term.meterKey === meterKey),
-    nowMs,
-  );
+  const own = terms.filter((term) => term.meterKey === meterKey);
+  const span = limitWindow(own, held.resets ?? 'billing_period', nowMs);
   return { environment, customerId, meterKey, aggregation, span };
 }
 
-function nameOf({ customerId, meterKey }: Pick<CounterPlace, 'customerId' | 'meterKey'>): string {
-  return `${customerId} ${meterKey}`;
+/** Limits of one meter may have different windows. */
+function nameOf({ customerId, meterKey, span }: CounterPlace): string {
+  return `${customerId} ${span.fromMs} ${span.toMs} ${meterKey}`;
 }
 
-function decide({
-  holder,
-  name,
-  feature,
-  readings,
-}: {
+interface Deciding {
   holder: Holder;
   name: string;
   feature: RequestedFeatureRow | undefined;
-  readings: ReadonlyMap<string, PlacedReading>;
-}): EntitlementDecision {
+  readings: ReadonlyMap<string, CounterReading>;
+  context: RequestContext;
+}
+
+function decide({ holder, name, feature, readings, context }: Deciding): EntitlementDecision {
   const { customer, view, wallet } = holder;
   const { customerId, isArchived } = customer;
   const facts: EntitlementFacts = {
@@ -177,12 +174,14 @@ function decide({
     view,
   };
   const question = { customerId, featureKey: feature?.key ?? name };
-  if (!feature || !view.features.has(feature.key)) return decideEntitlement(question, facts);
-  const reading = readings.get(nameOf({ customerId, meterKey: feature.meterKey ?? '' }));
+  const held = feature && view.features.get(feature.key);
+  if (!held) return decideEntitlement(question, facts);
+  const place = placeOf(holder, feature, context);
+  const reading = place && readings.get(nameOf(place));
   const rate = rateOfOneMore(feature);
   return decideEntitlement(question, {
     ...facts,
-    counter: reading && { ...reading, resetsAtMs: reading.place.span.toMs },
+    counter: reading && { ...reading, resetsAtMs: resetOf(held, place.span) },
     credit: rate === undefined ? undefined : { ...wallet, rate },
   });
 }
