@@ -12,7 +12,7 @@ import { CUSTOMER, ENVIRONMENT, METER, openTenant } from './settlement-under-tes
  * Breaks that it catches: only usage below an uncrossed threshold is kept; a limit that ended keeps its row;
  * the share of the smallest limit; a period that ends keeps its row; usage ahead of its period forgotten with
  * it; a limit that time changes settled by the next usage only; a budget that is gone with the window of a
- * fuller limit, or hidden by one that nothing was used of; what a limit that never resets loses with a period.
+ * fuller limit, or hidden by one that nothing was used of; one that never resets gone with a period.
  */
 const DAY_MS = 86_400_000;
 /** The middle of a month. */

@@ -45,11 +45,12 @@ export interface PricedSpan<P extends Price = Price> extends Span {
 
 /**
  * What a subscription is charged for in a span, without proration. A price is charged from the beginning of
- * each of its periods (where they are as long as the billing periods, of each billing period), once in each: one that begins within a period is charged as a whole, and counts usage
- * from there on. One that comes back after a gap goes on where it ended, and so does one that is changed:
- * what was charged stays, and only what comes later is charged the new amounts. What does not depend on usage
- * is not charged again, so a period keeps the `minimum` that it began with. Units that are added to a quantity
- * are charged as a whole. Nothing is given back for what ends within a period.
+ * each of its periods, once in each; where they are as long as the billing periods they are these. One that
+ * begins within a period is charged as a whole, and counts usage from there on. One that comes back after a
+ * gap goes on where it ended, and so does one that is changed: what was charged stays, and only what comes
+ * later is charged the new amounts. What does not depend on usage is not charged again, so a period keeps the
+ * `minimum` that it began with. Units that are added to a quantity are charged as a whole. Nothing is given
+ * back for what ends within a period.
  *
  * `terms` and `sets` are in the order of time, sets of one time in that of their versions. Ends once there
  * are more than `spansMax`.
