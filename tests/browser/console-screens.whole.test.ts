@@ -42,7 +42,7 @@ const SCREENS: ReadonlyArray<readonly [name: string, address: string, shows: str
   ['plan', '#/catalogue/business', '€2,490.00'],
   ['plan-versions', '#/catalogue/pro', 'Version 2'],
   ['webhooks', '#/webhooks', 'usage.threshold'],
-  ['webhook-endpoint', `#/webhooks/${demo.endpointId}`, 'credit.depleted'],
+  ['webhook-endpoint', `#/webhooks/${demo.endpointId}`, 'Attempts'],
   ['health', '#/health', 'Postgres responds.'],
   ['not-found', '#/nowhere', 'no such screen'],
 ];
