@@ -48,12 +48,7 @@ export function UsageByProperty({ customer, counter, span, group }: UsageByPrope
       }
     >
       <div class="fields">
-        <QueryField
-          name="group"
-          label="Property of the events"
-          offered={offered}
-          placeholder={offered[0] ?? 'region'}
-        />
+        <QueryField name="group" label="Property" offered={offered} placeholder={offered[0] ?? 'region'} />
         <Offered properties={offered} chosen={group} />
       </div>
       {group === '' ? (

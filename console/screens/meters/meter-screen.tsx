@@ -78,7 +78,7 @@ function Controls({ range, step }: { range: Range; step: Step }) {
         onChoose={(one) => changeQuery({ timezone: one })}
       />
       <Choice
-        label="Compare"
+        label="Compare with"
         value={compare}
         options={COMPARISONS}
         onChoose={(one) => changeQuery({ compare: one })}
@@ -88,8 +88,8 @@ function Controls({ range, step }: { range: Range; step: Step }) {
 }
 
 const COMPARISONS = [
-  ['', 'With nothing'],
-  ['before', 'With the time before'],
+  ['', 'Nothing'],
+  ['before', 'The time before'],
 ] as const;
 
 function ownTimezone(): string {
