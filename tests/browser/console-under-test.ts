@@ -52,7 +52,7 @@ export async function settled(page: Page): Promise<void> {
 }
 
 // As text, which a debugger evaluates: types of browsers are not those of this project's programs.
-/** Resolves when the console has heard of the address and has drawn it. */
+/** Resolves when the console has received the address and has drawn it. */
 const GO_TO = `(address) => new Promise((done) => {
   const drawn = () => requestAnimationFrame(() => requestAnimationFrame(() => done(0)));
   if (location.hash === address) return drawn();
