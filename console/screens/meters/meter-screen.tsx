@@ -10,6 +10,7 @@ import { words } from '../../design/figures.ts';
 import { Failure, Loaded } from '../../design/loaded.tsx';
 import { Card, Facts, Notice } from '../../design/pieces.tsx';
 import { say } from '../../design/toasts.tsx';
+import { TypedField } from '../../design/typed-field.tsx';
 import { StatusBadge } from '../status-badge.tsx';
 import {
   GROUPS_SAVED,
@@ -59,7 +60,7 @@ export function MeterScreen({ meterKey }: { meterKey: string }) {
 }
 
 function Controls({ range, step }: { range: Range; step: Step }) {
-  const { timezone = 'UTC', compare = '' } = usePlace().query;
+  const { filter = '', timezone = 'UTC', compare = '' } = usePlace().query;
   return (
     <div class="fields">
       <Choice label="Time" value={range} options={RANGES} onChoose={(one) => changeQuery({ range: one })} />
@@ -70,7 +71,12 @@ function Controls({ range, step }: { range: Range; step: Step }) {
         offered={['customerId', 'region']}
         placeholder="customerId or a property"
       />
-      <QueryField name="filter" label="Only where" placeholder="region=eu" />
+      <TypedField
+        label="Only where"
+        value={filter}
+        placeholder="region=eu"
+        onInput={(one) => changeQuery({ filter: one })}
+      />
       <Choice
         label="Time zone"
         value={timezone}

@@ -24,8 +24,8 @@ export function OverviewScreen() {
           value={totalText(customers)}
           note={<a href={linkTo(['customers'])}>See them</a>}
         />
+        <Figure name="Trialing" value={totalText(trialing)} note="subscriptions, not paid yet" />
         <Figure name="Active subscriptions" value={totalText(active)} note="in this mode" />
-        <Figure name="In trial" value={totalText(trialing)} note="subscriptions, not paid yet" />
         <Figure name="Past due" value={totalText(late)} note="subscriptions that were not paid" />
       </dl>
       <div class="columns-main columns-even">
