@@ -42,6 +42,12 @@ describe('the log of deliveries', () => {
     expect(last.data.map(({ id }) => id)).toEqual([first.id]);
     expect(await one.deliveries({ status: 'held' })).toMatchObject({ data: [], total: 0 });
     expect((await one.deliveries({}, other)).total).toBe(1);
+    await api.pool.query('UPDATE webhook_deliveries SET attempts = 0 WHERE id = $1', [second.id]);
+    const fourth = await one.notified(4, 'pending');
+    await one.notified(5, 'succeeded');
+    const shown = async (status: string) => (await one.deliveries({ status })).data.map(({ id }) => id);
+    expect(await shown('retrying')).toEqual([fourth.id]);
+    expect(await shown('undelivered')).toEqual([fourth.id, third.id, second.id, first.id]);
   });
 
   it('shows the attempts of a delivery as they were', async () => {
@@ -110,6 +116,18 @@ describe('a delivery that is replayed', () => {
     expect((await one.replayed(id)).body).toMatchObject({ id, attemptsMade: 2 });
     expect((await one.replayed(older.id)).body.id).toBe(id);
     expect(await one.dueNow()).toEqual([eventId]);
+  });
+
+  it('does not wait for an open circuit, pending or new', async () => {
+    const [pending, failed] = [await one.notified(1, 'pending'), await one.notified(2, 'failed')];
+    await one.notified(3, 'pending');
+    expect(await one.hurried()).toEqual([]);
+    await one.replayed(pending.id);
+    expect(await one.hurried()).toEqual([pending.eventId]);
+    await one.replayed(failed.id);
+    expect(await one.hurried()).toEqual([pending.eventId, failed.eventId]);
+    const tested = await api.request('webhookEndpoints.test', one.of());
+    expect(await one.hurried()).toContain(tested.body.eventId);
   });
 
   it('by many at once is made once', async () => {

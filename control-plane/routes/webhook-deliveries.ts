@@ -71,7 +71,7 @@ export const webhookDeliveryHandlers: Pick<Handlers, DeliveryOperation> = {
     const { endpointId, eventId } = old;
     await enabledEndpoint(context, endpointId);
     const waiting = await hurryDelivery(db, environment, { endpointId, eventId, now: new Date(nowMs) });
-    const [id = waiting] = waiting === undefined ? await deliver(context, endpointId, [eventId]) : [];
+    const [id = waiting] = waiting === undefined ? await deliverNow(context, endpointId, eventId) : [];
     const shown = await readDelivery(context, id);
     await recordChange(context, { objectId: endpointId, after: { replayed: old.id, as: shown.id } });
     return shown;
@@ -97,7 +97,7 @@ export const webhookDeliveryHandlers: Pick<Handlers, DeliveryOperation> = {
     const event = testEvent(type, { environment, nowMs });
     const createdAt = new Date(nowMs);
     await insertTestEvent(db, environment, { ...event, type, objectId: endpointId, createdAt });
-    const [id] = await deliver(context, endpointId, [event.id]);
+    const [id] = await deliverNow(context, endpointId, event.id);
     const after = { tested: event.id, type };
     await recordChange(context, { objectId: endpointId, after });
     return readDelivery(context, id);
@@ -144,7 +144,7 @@ async function replaySpan(
   const span = { endpointId, from: new Date(fromMs), to: new Date(toMs) };
   const found = await findReplayable(db, environment, { ...span, onlyFailed, limit: REPLAYED_MAX + 1 });
   const eventIds = found.slice(0, REPLAYED_MAX).map(({ id }) => id);
-  if (eventIds.length > 0) await deliver(context, endpointId, eventIds);
+  if (eventIds.length > 0) await deliver(context, endpointId, { eventIds });
   return { count: eventIds.length, nextFromMs: found[REPLAYED_MAX]?.createdAt.getTime() };
 }
 
@@ -152,11 +152,16 @@ async function replaySpan(
 async function deliver(
   { db, environment, nowMs }: RequestContext,
   endpointId: string,
-  eventIds: string[],
+  { eventIds, isHurried = false }: { eventIds: string[]; isHurried?: boolean },
 ): Promise<string[]> {
   const rows = eventIds.map((eventId) => ({ id: newId('dlv'), eventId }));
-  await insertDueDeliveries(db, environment, { endpointId, createdAt: new Date(nowMs), rows });
+  await insertDueDeliveries(db, environment, { endpointId, createdAt: new Date(nowMs), isHurried, rows });
   return rows.map(({ id }) => id);
+}
+
+/** Of one event that a user asks for: an open circuit does not delay its first attempt. */
+function deliverNow(context: RequestContext, endpointId: string, eventId: string): Promise<string[]> {
+  return deliver(context, endpointId, { eventIds: [eventId], isHurried: true });
 }
 
 /** Locked: a concurrent request to send the same again comes after, and finds it on its way. */

@@ -48,6 +48,7 @@ describe('a time that is replayed', () => {
     expect((await replay(span(0, 9))).body).toEqual({ replayed: 1, hurried: 1 });
     expect((await replay(span(0, 9))).body).toEqual({ replayed: 0, hurried: 0 });
     expect(await one.dueNow()).toEqual([waiting.eventId, failed.eventId]);
+    expect(await one.hurried()).toEqual([]);
     expect((await one.deliveries()).total).toBe(3);
   });
 
@@ -60,7 +61,7 @@ describe('a time that is replayed', () => {
     );
     expect((await replay(span(0, 9))).body).toEqual({ replayed: 0, hurried: 0 });
     expect((await one.replayed(id)).body.id).toBe(id);
-    expect(await one.dueNow()).toEqual([]);
+    expect([await one.dueNow(), await one.hurried()]).toEqual([[], []]);
   });
 
   it('is of one endpoint', async () => {
