@@ -60,7 +60,7 @@ function Question({ change }: { change: Change }) {
   };
   return (
     <Dialog title={title} onClose={close}>
-      <div>{effect}</div>
+      <div class="stack">{effect}</div>
       {error ? <Failure error={error} /> : null}
       <details>
         <summary>The request that this sends</summary>

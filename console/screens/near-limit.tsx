@@ -43,10 +43,11 @@ function columnsWith(names: ReadonlyMap<string, string>): Array<Column<Level>> {
         </a>
       ),
     },
-    { title: 'Meter', cell: ({ meterId }) => <code>{meterId}</code> },
+    { title: 'Meter', isFit: true, cell: ({ meterId }) => <code>{meterId}</code> },
     {
       title: 'Used',
       isEnd: true,
+      isFit: true,
       cell: ({ current, limit, budget }) => `${amount(current)} of ${amount(limit ?? budget ?? '0')}`,
     },
     { title: 'Share', cell: ({ share, meterId }) => <Share share={share} of={`Used of ${meterId}`} /> },

@@ -28,6 +28,7 @@ const ENDPOINTS = `webhookEndpoints {
 export const OVERVIEW: GraphqlQuery<{
   customers: Total | null;
   active: Total | null;
+  trialing: Total | null;
   late: Total | null;
   webhookEndpoints: EndpointSummary[] | null;
   auditLog: { nodes: Audited[] } | null;
@@ -35,6 +36,7 @@ export const OVERVIEW: GraphqlQuery<{
   document: `query Overview {
   customers(first: 1) { totalCount }
   active: subscriptions(first: 1, status: active) { totalCount }
+  trialing: subscriptions(first: 1, status: trialing) { totalCount }
   late: subscriptions(first: 1, status: past_due) { totalCount }
   ${ENDPOINTS}
   auditLog(first: 8) { nodes { action actor objectId createdAt before after } }

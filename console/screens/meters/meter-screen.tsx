@@ -3,13 +3,13 @@ import { saveFile } from '../../api/csv.ts';
 import { apiPath, useOperation } from '../../api/rest.ts';
 import { send } from '../../api/send.ts';
 import { changeQuery, linkTo, usePlace } from '../../app/place.ts';
+import { QueryField } from '../../app/query-field.tsx';
 import { Screen } from '../../app/screen.tsx';
 import { Choice } from '../../design/fields.tsx';
 import { words } from '../../design/figures.ts';
 import { Failure, Loaded } from '../../design/loaded.tsx';
 import { Card, Facts, Notice } from '../../design/pieces.tsx';
 import { say } from '../../design/toasts.tsx';
-import { TypedField } from '../../design/typed-field.tsx';
 import { StatusBadge } from '../status-badge.tsx';
 import {
   GROUPS_SAVED,
@@ -59,24 +59,18 @@ export function MeterScreen({ meterKey }: { meterKey: string }) {
 }
 
 function Controls({ range, step }: { range: Range; step: Step }) {
-  const { group = '', filter = '', timezone = 'UTC', compare = '' } = usePlace().query;
+  const { timezone = 'UTC', compare = '' } = usePlace().query;
   return (
     <div class="fields">
       <Choice label="Time" value={range} options={RANGES} onChoose={(one) => changeQuery({ range: one })} />
       <Choice label="By" value={step} options={STEPS} onChoose={(one) => changeQuery({ step: one })} />
-      <TypedField
+      <QueryField
+        name="group"
         label="Group by"
-        value={group}
         offered={['customerId', 'region']}
         placeholder="customerId or a property"
-        onInput={(one) => changeQuery({ group: one })}
       />
-      <TypedField
-        label="Only where"
-        value={filter}
-        placeholder="region=eu"
-        onInput={(one) => changeQuery({ filter: one })}
-      />
+      <QueryField name="filter" label="Only where" placeholder="region=eu" />
       <Choice
         label="Time zone"
         value={timezone}

@@ -14,7 +14,7 @@ const EVERY_MS = 15_000;
 
 export function OverviewScreen() {
   const read = useQuery(OVERVIEW, {}, { everyMs: EVERY_MS });
-  const { customers, active, late } = read.data ?? {};
+  const { customers, active, trialing, late } = read.data ?? {};
   return (
     <Screen title="Overview">
       <InstallationFigures />
@@ -25,9 +25,10 @@ export function OverviewScreen() {
           note={<a href={linkTo(['customers'])}>See them</a>}
         />
         <Figure name="Active subscriptions" value={totalText(active)} note="in this mode" />
+        <Figure name="In trial" value={totalText(trialing)} note="subscriptions, not paid yet" />
         <Figure name="Past due" value={totalText(late)} note="subscriptions that were not paid" />
       </dl>
-      <div class="columns">
+      <div class="columns-main columns-even">
         <NearLimit />
         <Card title="Webhook endpoints">
           <Loaded read={read}>

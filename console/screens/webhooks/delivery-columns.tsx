@@ -3,7 +3,7 @@ import { apiPath } from '../../api/rest.ts';
 import type { Listed } from '../../api/wire.ts';
 import { counted, words } from '../../design/figures.ts';
 import type { Column } from '../../design/table.tsx';
-import { Ago, Time } from '../../design/times.tsx';
+import { Ago, isPast, Time } from '../../design/times.tsx';
 import { StatusBadge } from '../status-badge.tsx';
 
 export type Delivery = Listed<'webhookDeliveries.list'>;
@@ -43,7 +43,13 @@ function Outcome({ delivery }: { delivery: Delivery }) {
       {outcome} <span class="muted">after {counted(attemptsMade, 'attempt')}</span>
       {nextAttemptAt ? (
         <div class="small muted">
-          next <Ago at={nextAttemptAt} />
+          {isPast(nextAttemptAt) ? (
+            'the next one is due'
+          ) : (
+            <>
+              next <Ago at={nextAttemptAt} />
+            </>
+          )}
         </div>
       ) : null}
     </>

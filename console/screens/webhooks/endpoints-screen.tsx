@@ -5,8 +5,8 @@ import { apiPath } from '../../api/rest.ts';
 import type { Responded } from '../../api/wire.ts';
 import { linkTo } from '../../app/place.ts';
 import { Screen } from '../../app/screen.tsx';
-import { Dialog } from '../../design/dialog.tsx';
-import { Field, Form } from '../../design/fields.tsx';
+import { Dialog, FormDialog } from '../../design/dialog.tsx';
+import { Field } from '../../design/fields.tsx';
 import { count } from '../../design/figures.ts';
 import { Loaded } from '../../design/loaded.tsx';
 import { Card, Code, CopyButton, Notice } from '../../design/pieces.tsx';
@@ -51,6 +51,7 @@ export function EndpointsScreen() {
 const COLUMNS: ReadonlyArray<Column<EndpointSummary>> = [
   { title: 'URL', cell: ({ id, url }) => <a href={linkTo(['webhooks', id])}>{url}</a> },
   { title: 'Status', isFit: true, cell: ({ status }) => <StatusBadge status={status} /> },
+  { title: 'Waiting', isEnd: true, cell: ({ pending }) => count(pending?.totalCount ?? 0) },
   {
     title: 'Failed',
     isEnd: true,
@@ -97,26 +98,16 @@ function AddDialog({ onClose, onSecret }: AddDialogProps) {
     });
   };
   return (
-    <Dialog title="Add an endpoint" onClose={onClose}>
-      <Form onSubmit={ask}>
-        <Field label="URL" type="url" value={url} onInput={setUrl} isRequired placeholder="https://…" />
-        <Field
-          label="Event types"
-          value={events}
-          onInput={setEvents}
-          isRequired
-          hint="Separated by commas; * is all types."
-        />
-        <div class="row row-end">
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="button button-primary">
-            Continue
-          </button>
-        </div>
-      </Form>
-    </Dialog>
+    <FormDialog title="Add an endpoint" onClose={onClose} onContinue={ask}>
+      <Field label="URL" type="url" value={url} onInput={setUrl} isRequired placeholder="https://…" />
+      <Field
+        label="Event types"
+        value={events}
+        onInput={setEvents}
+        isRequired
+        hint="Separated by commas; * is all types."
+      />
+    </FormDialog>
   );
 }
 
