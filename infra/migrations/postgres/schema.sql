@@ -1,4 +1,4 @@
--- The schema after migration 22, for review. By `npm run schema`; nothing runs it.
+-- The schema after migration 23, for review. By `npm run schema`; nothing runs it.
 
 CREATE TABLE addon_entitlements (
   addon_id text NOT NULL,
