@@ -63,6 +63,7 @@ describe('the log of deliveries', () => {
     const { body } = await api.request('webhookDeliveries.retrieve', { key: one.key, params });
     const startedAt = at(1).toISOString();
     const requestHead = 'POST / HTTP/1.1';
+    expect(body.requestBody).toBe('{}');
     expect(body.attempts).toEqual([
       { number: 1, startedAt, durationMs: 15_000, errorCode: 'timeout', requestHead },
       {
@@ -108,6 +109,8 @@ describe('a delivery that is replayed', () => {
     expect(body).toMatchObject({ endpointId: one.endpointId, eventId, status: 'pending', attemptsMade: 0 });
     expect(await one.dueNow()).toEqual([eventId]);
     expect((await one.deliveries()).data.map(({ status: shown }) => shown)).toEqual(['pending', state]);
+    const [, old] = (await one.deliveries()).data;
+    expect(old?.replayedAs).toBe(state === 'succeeded' ? undefined : body.id);
   });
 
   it('while it is pending is due at once, and not twice', async () => {

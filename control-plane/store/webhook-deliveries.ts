@@ -19,10 +19,12 @@ export interface WebhookDeliveryRow {
   lastError: NonNullable<WebhookDelivery['lastError']> | null;
   lastAttemptAt: Date | null;
   nextAttemptAt: Date | null;
+  /** The delivery that a replay made of it. */
+  replayedAs: string | null;
   createdAt: Date;
 }
 
-const COLUMNS = `d.id, d.endpoint_id AS "endpointId", d.event_id AS "eventId", d.state AS status,
+const COLUMNS = `d.id, d.replayed_as AS "replayedAs", d.endpoint_id AS "endpointId", d.event_id AS "eventId", d.state AS status,
   d.attempts AS "attemptsMade", d.last_status AS "lastStatus", d.last_error AS "lastError",
   d.last_attempt_at AS "lastAttemptAt", d.created_at AS "createdAt",
   coalesce(d.event_type, (SELECT e.type FROM webhook_events e
@@ -56,7 +58,7 @@ const CONDITIONS: Record<StatusFilter, string> = {
   succeeded: `d.state = 'succeeded'`,
   failed: `d.state = 'failed'`,
   held: `d.state = 'held'`,
-  undelivered: `d.state <> 'succeeded'`,
+  undelivered: `d.state <> 'succeeded' AND d.replayed_as IS NULL`,
   retrying: `d.state = 'pending' AND d.attempts > 0`,
 };
 
@@ -197,6 +199,21 @@ export async function insertDueDeliveries(
   );
 }
 
+/** Names the new delivery of each event in those that failed or are held, of an endpoint and since a time. */
+export async function markReplayed(
+  db: Database,
+  environment: string,
+  { endpointId, since, rows }: { endpointId: string; since: Date; rows: NewDelivery[] },
+): Promise<void> {
+  await db.query(
+    `UPDATE webhook_deliveries d SET replayed_as = new.id
+       FROM unnest($4::text[], $5::text[]) AS new (id, event_id)
+      WHERE d.environment = $1 AND d.endpoint_id = $2 AND d.created_at >= $3
+        AND d.event_id = new.event_id AND d.state IN ('failed', 'held')`,
+    [environment, endpointId, since, rows.map(({ id }) => id), rows.map(({ eventId }) => eventId)],
+  );
+}
+
 export interface ReplayFilter {
   endpointId: string;
   /** from ≤ time of the event < to. */
@@ -220,10 +237,10 @@ export interface ReplayableEvent {
   createdAt: Date;
 }
 
-/**
- * Events addressed to the endpoint, oldest first, without tests and those that are on their way. A delivery
- * is made after its event; by the clock of another host it may be some time before.
- */
+/** A delivery is made after its event; by the clock of another host it may be some time before. */
+export const REPLAY_MARGIN_MS = 3_600_000;
+
+/** Events addressed to the endpoint, oldest first, without tests and those that are on their way. */
 export async function findReplayable(
   db: Database,
   environment: string,
@@ -233,13 +250,13 @@ export async function findReplayable(
     `SELECT addressed.id, e.created_at AS "createdAt"
        FROM (SELECT event_id AS id FROM webhook_deliveries
               WHERE environment = $1 AND endpoint_id = $2
-                AND created_at >= $3::timestamptz - interval '1 hour'
+                AND created_at >= $7
               GROUP BY event_id
              HAVING NOT bool_or(state = 'pending' OR $5 AND state = 'succeeded')) AS addressed,
             ${eventOf('addressed.id')}
       WHERE e.environment = $1 AND e.created_at >= $3 AND e.created_at < $4 AND e.object_id <> $2
       ORDER BY e.created_at, addressed.id LIMIT $6`,
-    [environment, endpointId, from, to, onlyFailed, limit],
+    [environment, endpointId, from, to, onlyFailed, limit, new Date(from.getTime() - REPLAY_MARGIN_MS)],
   );
   return rows;
 }

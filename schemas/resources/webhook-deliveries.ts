@@ -18,7 +18,8 @@ export const DELIVERY_FILTERS = [...STATUSES, 'undelivered', 'retrying'] as cons
 
 const Filter = Type.Enum([...DELIVERY_FILTERS], {
   description:
-    'A status, `undelivered` (all but `succeeded`), or `retrying`: `pending` after an attempt that failed.',
+    'A status; `undelivered`: all but those that succeeded or were replayed; or `retrying`: `pending` ' +
+    'after an attempt that failed.',
 });
 export type DeliveryFilter = Static<typeof Filter>;
 
@@ -41,6 +42,9 @@ export const WebhookDelivery = Type.Object({
       description: 'The earliest time of the next attempt. An open circuit breaker delays it further.',
     }),
   ),
+  replayedAs: Type.Optional(
+    Type.String({ description: 'Of a `failed` or `held` delivery: the one that a replay created for it.' }),
+  ),
   createdAt: Timestamp,
 });
 export type WebhookDelivery = Static<typeof WebhookDelivery>;
@@ -52,7 +56,7 @@ export const WebhookAttempt = Type.Object({
   status: Type.Optional(Type.Integer()),
   errorCode: Type.Optional(AttemptError),
   requestHead: Type.String({
-    description: 'Request line and headers. The body is the event, byte for byte.',
+    description: 'Request line and headers. The body is `requestBody`.',
   }),
   responseHead: Type.Optional(Type.String({ description: 'Status line and headers, up to 4 KiB.' })),
   responseBody: Type.Optional(
@@ -66,6 +70,7 @@ export type WebhookAttempt = Static<typeof WebhookAttempt>;
 
 export const WebhookDeliveryWithAttempts = Type.Object({
   ...WebhookDelivery.properties,
+  requestBody: Type.String({ description: 'The event as every attempt sends it, byte for byte.' }),
   attempts: Type.Array(WebhookAttempt),
 });
 export type WebhookDeliveryWithAttempts = Static<typeof WebhookDeliveryWithAttempts>;
@@ -159,7 +164,7 @@ export const webhookDeliveryRoutes = {
     summary: 'Replay a delivery',
     description:
       'Creates a new delivery of the same event, with the same event id and bytes and ten attempts of ' +
-      'its own; the old delivery is unchanged. If the event already has a pending delivery to this ' +
+      'its own; the old delivery shows it in `replayedAs`. If the event already has a pending delivery to this ' +
       'endpoint, the response is that delivery. Its next attempt is made at once, also while an open ' +
       'circuit breaker delays others. The endpoint must be enabled; otherwise the error is ' +
       '`illegal_transition`.',

@@ -845,6 +845,7 @@ CREATE TABLE webhook_deliveries (
   last_attempt_at timestamp with time zone,
   created_at timestamp with time zone NOT NULL,
   event_type text,
+  replayed_as text,
   CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (id, created_at),
   CONSTRAINT webhook_deliveries_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'held'::text])))
 ) PARTITION BY RANGE (created_at);
@@ -865,6 +866,7 @@ CREATE TABLE webhook_deliveries_default (
   last_attempt_at timestamp with time zone,
   created_at timestamp with time zone NOT NULL,
   event_type text,
+  replayed_as text,
   CONSTRAINT webhook_deliveries_default_pkey PRIMARY KEY (id, created_at),
   CONSTRAINT webhook_deliveries_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'held'::text])))
 );
