@@ -20,8 +20,8 @@ export interface Change {
   /** It takes something away. */
   isDanger?: boolean;
   request: ApiRequest;
-  /** Said when it is done. */
-  done: string;
+  /** Said when it is done, also of the response. */
+  done: string | ((body: unknown) => string);
   onDone?: (body: unknown) => void;
 }
 
@@ -50,7 +50,7 @@ function Question({ change }: { change: Change }) {
     try {
       const { body } = await send(request);
       close();
-      say(done);
+      say(typeof done === 'string' ? done : done(body));
       readAgain();
       onDone?.(body);
     } catch (thrown) {

@@ -15,14 +15,14 @@ export interface EndpointSummary {
   status: 'enabled' | 'disabled';
   disabledReason: 'gone' | 'failing' | null;
   createdAt: string;
-  failed: Total | null;
-  pending: Total | null;
+  retrying: Total | null;
+  undelivered: Total | null;
 }
 
 const ENDPOINTS = `webhookEndpoints {
     id url events status disabledReason createdAt
-    failed: deliveries(first: 1, status: failed) { totalCount }
-    pending: deliveries(first: 1, status: pending) { totalCount }
+    retrying: deliveries(first: 1, status: retrying) { totalCount }
+    undelivered: deliveries(first: 1, status: undelivered) { totalCount }
   }`;
 
 export const OVERVIEW: GraphqlQuery<{
