@@ -15,7 +15,10 @@ it('is unknown until the readings are 10 s apart', () => {
 });
 
 it('is of the last 30 s', () => {
-  const readings = Array.from({ length: 20 }, (_, at): [number, number] => [at * 5_000, Math.min(at, 10) * 50]);
+  const readings = Array.from({ length: 20 }, (_, at): [number, number] => [
+    at * 5_000,
+    Math.min(at, 10) * 50,
+  ]);
   expect(rateAfter(...readings.slice(0, 10))).toBe(10);
   expect(rateAfter(...readings)).toBe(0);
 });

@@ -9,10 +9,15 @@ import { FailedDeliveries } from '../failed-deliveries.tsx';
 import { InstallationFigures } from '../installation-figures.tsx';
 import { NearLimit } from '../near-limit.tsx';
 import { OVERVIEW } from '../queries.ts';
+import { LevelsScreen } from './levels-screen.tsx';
 
 const EVERY_MS = 15_000;
 
-export function OverviewScreen() {
+export function OverviewScreen({ path: [list] }: { path: string[] }) {
+  return list === 'levels' ? <LevelsScreen /> : <Overview />;
+}
+
+function Overview() {
   const read = useQuery(OVERVIEW, {}, { everyMs: EVERY_MS });
   const { customers, active, late } = read.data ?? {};
   return (
