@@ -79,6 +79,29 @@ export const CUSTOMERS: GraphqlQuery<
 }`,
 };
 
+export interface SubscriptionSummary {
+  id: string;
+  customerId: string;
+  customer: { name: string } | null;
+  planName: string;
+  status: string;
+  currentPeriodStart: string;
+  currentPeriodEnd: string;
+}
+
+export const SUBSCRIPTIONS: GraphqlQuery<
+  { subscriptions: (Omit<CustomersPage, 'nodes'> & { nodes: SubscriptionSummary[] }) | null },
+  { status: string; after: string | null }
+> = {
+  document: `query Subscriptions($status: SubscriptionStatus!, $after: String) {
+  subscriptions(first: 25, status: $status, after: $after) {
+    totalCount
+    pageInfo { hasNextPage endCursor }
+    nodes { id customerId customer { name } planName status currentPeriodStart currentPeriodEnd }
+  }
+}`,
+};
+
 type Names = Record<string, { id: string; name: string } | null>;
 
 /** A query for the names of so many customers. */

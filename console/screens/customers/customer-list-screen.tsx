@@ -9,14 +9,24 @@ import { Time } from '../../design/times.tsx';
 import { TypedField } from '../../design/typed-field.tsx';
 import { CUSTOMERS, type CustomerSummary } from '../queries.ts';
 import { StatusBadge } from '../status-badge.tsx';
+import { SubscriptionsCard } from './subscriptions-card.tsx';
 
 export function CustomerListScreen() {
+  const { subscription } = usePlace().query;
+  return (
+    <Screen title="Customers">
+      {subscription === undefined ? <SearchedCustomers /> : <SubscriptionsCard status={subscription} />}
+    </Screen>
+  );
+}
+
+function SearchedCustomers() {
   const { q = '', after } = usePlace().query;
   const read = useQuery(CUSTOMERS, { q: q === '' ? null : q, after: after ?? null });
   return (
-    <Screen title="Customers">
+    <>
       <TypedField
-        label="Search by name, email or your own id"
+        label="Search by name, email or id"
         type="search"
         value={q}
         onInput={(typed) => changeQuery({ q: typed, after: undefined })}
@@ -45,7 +55,7 @@ export function CustomerListScreen() {
           )}
         </Loaded>
       </Card>
-    </Screen>
+    </>
   );
 }
 

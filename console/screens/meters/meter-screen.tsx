@@ -7,10 +7,11 @@ import { Screen } from '../../app/screen.tsx';
 import { Choice } from '../../design/fields.tsx';
 import { words } from '../../design/figures.ts';
 import { Failure, Loaded } from '../../design/loaded.tsx';
-import { Card, Facts, Notice } from '../../design/pieces.tsx';
+import { Card, Empty, Facts, Notice } from '../../design/pieces.tsx';
 import { say } from '../../design/toasts.tsx';
 import { TypedField } from '../../design/typed-field.tsx';
 import { StatusBadge } from '../status-badge.tsx';
+import { filterFault, lacksGroup } from './event-property.ts';
 import {
   GROUPS_SAVED,
   type Question,
@@ -33,26 +34,40 @@ export function MeterScreen({ meterKey }: { meterKey: string }) {
   const span = spanOf(chosen, nowMs);
   const every = STEPS.find(([one]) => one === step)?.[0] ?? 'day';
   const question: Question = { span, step: every, timezone, group, filter };
-  const read = useOperation<'meterUsage.retrieve'>(usagePath(meterKey, question));
+  const fault = filterFault(filter);
+  const path = fault === undefined ? usagePath(meterKey, question) : undefined;
+  const read = useOperation<'meterUsage.retrieve'>(path);
   const before = useOperation<'meterUsage.retrieve'>(
-    compare === '' ? undefined : usagePath(meterKey, { ...question, span: spanBefore(span), group: '' }),
+    compare === '' || fault !== undefined
+      ? undefined
+      : usagePath(meterKey, { ...question, span: spanBefore(span), group: '' }),
   );
   return (
     <Screen
       title={meter.data?.name ?? meterKey}
       above={{ text: 'Meters', link: linkTo(['meters']) }}
       badges={meter.data ? <StatusBadge status={meter.data.status} /> : null}
-      actions={<CsvButton meterKey={meterKey} question={question} />}
+      actions={fault === undefined ? <CsvButton meterKey={meterKey} question={question} /> : null}
     >
       {meter.error && !meter.data ? <Failure error={meter.error} onRetry={meter.reload} /> : null}
       <Card title="Usage of all customers">
         <Controls range={chosen} step={every} />
-        <Loaded read={read} lines={8}>
-          {(report) => <Explored report={report} before={compare === '' ? undefined : before.data} />}
-        </Loaded>
+        {group !== '' && read.data && lacksGroup(read.data) ? (
+          <Notice tone="warn">
+            No event in this time has the property <code>{group}</code>. All usage is in one group, without
+            it.
+          </Notice>
+        ) : null}
+        {fault === undefined ? (
+          <Loaded read={read} lines={8}>
+            {(report) => <Explored report={report} before={compare === '' ? undefined : before.data} />}
+          </Loaded>
+        ) : (
+          <Empty>Nothing is shown until the filter is one.</Empty>
+        )}
         {before.error ? <Notice tone="bad">{before.error.message}</Notice> : null}
       </Card>
-      {group === '' ? null : <GroupTotals meterKey={meterKey} question={question} />}
+      {group === '' || fault !== undefined ? null : <GroupTotals meterKey={meterKey} question={question} />}
       {meter.data ? <About meter={meter.data} /> : null}
     </Screen>
   );
@@ -75,6 +90,7 @@ function Controls({ range, step }: { range: Range; step: Step }) {
         label="Only where"
         value={filter}
         placeholder="region=eu"
+        error={filterFault(filter)}
         onInput={(one) => changeQuery({ filter: one })}
       />
       <Choice

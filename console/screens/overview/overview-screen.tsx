@@ -30,7 +30,11 @@ function Overview() {
           note={<a href={linkTo(['customers'])}>See them</a>}
         />
         <Figure name="Active subscriptions" value={totalText(active)} note="in this mode" />
-        <Figure name="Past due" value={totalText(late)} note="subscriptions that were not paid" />
+        <Figure
+          name="Past due"
+          value={totalText(late)}
+          note={<a href={linkTo(['customers'], { subscription: 'past_due' })}>Subscriptions not paid</a>}
+        />
       </dl>
       <div class="columns">
         <NearLimit />
