@@ -1,9 +1,11 @@
 import { useState } from 'preact/hooks';
 import { askToChange } from '../../api/change.tsx';
-import { DECIMAL, Decimal } from '../../api/exact-body.ts';
+import { Decimal } from '../../api/exact-body.ts';
 import { apiPath } from '../../api/rest.ts';
 import { Dialog } from '../../design/dialog.tsx';
 import { Choice, Field, Form } from '../../design/fields.tsx';
+import { amount } from '../../design/figures.ts';
+import { NO_NUMBER, numberOf } from '../../design/typed-number.ts';
 import type { Customer, Feature } from './shapes.ts';
 
 interface OverrideDialogProps {
@@ -21,7 +23,8 @@ export function OverrideDialog({ customer, feature, onClose }: OverrideDialogPro
   const [limit, setLimit] = useState('');
   const [expires, setExpires] = useState('');
   const [reason, setReason] = useState('');
-  const isBad = kind === 'number' && !DECIMAL.test(limit);
+  const number = numberOf(limit);
+  const isBad = kind === 'number' && number === undefined;
   const ask = () => {
     if (isBad) return;
     onClose();
@@ -29,7 +32,8 @@ export function OverrideDialog({ customer, feature, onClose }: OverrideDialogPro
       title: `Override ${feature.name} for ${customer.name}?`,
       effect: (
         <p>
-          It is then {kind === 'number' ? limit : kind}, whatever the plans of {customer.name} grant
+          It is then {kind === 'number' ? amount(number ?? '') : kind}, whatever the plans of {customer.name}{' '}
+          grant
           {expires === '' ? '.' : ` until ${expires}.`}
         </p>
       ),
@@ -38,7 +42,7 @@ export function OverrideDialog({ customer, feature, onClose }: OverrideDialogPro
         method: 'PUT',
         path: apiPath(['customers', customer.id, 'overrides', feature.key]),
         body: {
-          value: grantedValue(kind, limit),
+          value: grantedValue(kind, number ?? ''),
           ...(expires === '' ? {} : { expiresAt: new Date(expires).toISOString() }),
           ...(reason === '' ? {} : { reason }),
         },
@@ -56,7 +60,7 @@ export function OverrideDialog({ customer, feature, onClose }: OverrideDialogPro
             value={limit}
             onInput={setLimit}
             isRequired
-            error={limit !== '' && isBad ? 'Enter a number of at least 0, such as 250 or 0.5.' : undefined}
+            error={limit !== '' && isBad ? NO_NUMBER : undefined}
           />
         ) : null}
         <Field label="Expires (optional)" type="datetime-local" value={expires} onInput={setExpires} />
