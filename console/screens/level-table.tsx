@@ -27,7 +27,7 @@ function columnsWith(names: ReadonlyMap<string, string>): Array<Column<Level>> {
       ),
     },
     { title: 'Meter', isFit: true, cell: ({ meterId }) => <code>{meterId}</code> },
-    { title: 'Used', isEnd: true, cell: (level) => <Used level={level} /> },
+    { title: 'Used', isEnd: true, isFit: true, cell: (level) => <Used level={level} /> },
     {
       title: 'Share',
       cell: (level) => (

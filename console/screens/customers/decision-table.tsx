@@ -102,7 +102,7 @@ function Source({ source }: { source: string }) {
 
 function Used({ decision }: { decision: Decision }) {
   const { current, limit, resetsAt, featureKey } = decision;
-  if (current === undefined) return <>{limit === undefined ? '–' : `up to ${amount(limit)}`}</>;
+  if (current === undefined) return <>–</>;
   if (limit === undefined) return <>{amount(current)}, no limit</>;
   const share = Number(limit) === 0 ? 1 : Number(current) / Number(limit);
   return (

@@ -7,7 +7,7 @@ import { Screen } from '../../app/screen.tsx';
 import { Choice } from '../../design/fields.tsx';
 import { words } from '../../design/figures.ts';
 import { Failure, Loaded } from '../../design/loaded.tsx';
-import { Card, Empty, Facts, Notice } from '../../design/pieces.tsx';
+import { Card, Facts, Notice } from '../../design/pieces.tsx';
 import { say } from '../../design/toasts.tsx';
 import { TypedField } from '../../design/typed-field.tsx';
 import { StatusBadge } from '../status-badge.tsx';
@@ -63,7 +63,7 @@ export function MeterScreen({ meterKey }: { meterKey: string }) {
             {(report) => <Explored report={report} before={compare === '' ? undefined : before.data} />}
           </Loaded>
         ) : (
-          <Empty>Nothing is shown until the filter is one.</Empty>
+          <Notice tone="bad">{fault}</Notice>
         )}
         {before.error ? <Notice tone="bad">{before.error.message}</Notice> : null}
       </Card>
@@ -90,7 +90,6 @@ function Controls({ range, step }: { range: Range; step: Step }) {
         label="Only where"
         value={filter}
         placeholder="region=eu"
-        error={filterFault(filter)}
         onInput={(one) => changeQuery({ filter: one })}
       />
       <Choice
