@@ -6,6 +6,7 @@ import { Loaded } from '../../design/loaded.tsx';
 import { Badge, Card, Empty, Share } from '../../design/pieces.tsx';
 import { type Column, Table } from '../../design/table.tsx';
 import { Time } from '../../design/times.tsx';
+import { BudgetCard } from './budget-card.tsx';
 import { DecisionTable } from './decision-table.tsx';
 import { limitText, NO_ACCESS } from './decision-text.ts';
 import { type DecisionsOfMeter, useMeteredDecisions } from './metered-decisions.ts';
@@ -43,7 +44,10 @@ export function UsageTab({ customer }: { customer: Customer }) {
               </Card>
             ) : null}
             {shown ? (
-              <UsageOfMeter key={shown.meterId} customer={customer} counter={shown} />
+              <>
+                <UsageOfMeter key={shown.meterId} customer={customer} counter={shown} />
+                <BudgetCard key={`budget ${shown.meterId}`} customer={customer} counter={shown} />
+              </>
             ) : (
               <Empty>Nothing is metered yet.</Empty>
             )}
