@@ -57,7 +57,7 @@ export interface CustomerSummary {
   subscriptions: { nodes: Array<{ id: string; planName: string; status: string }> } | null;
 }
 
-interface CustomersPage {
+export interface CustomersPage {
   totalCount: number | null;
   pageInfo: { hasNextPage: boolean; endCursor: string | null };
   nodes: CustomerSummary[];

@@ -33,6 +33,13 @@ const CHANGES: ReadonlyArray<readonly [what: string, address: string, reach: Rea
     'Cancel subscription',
   ],
   ['grant credits', `#/customers/${customer}?tab=credits`, grant, 'Grant credits'],
+  ['set a budget', `#/customers/${customer}?tab=usage&meter=calls`, setBudget, 'Set budget'],
+  [
+    'remove a budget',
+    `#/customers/${customer}?tab=usage&meter=calls`,
+    press('Remove budget'),
+    'Remove budget',
+  ],
   ['archive a plan', plan, press('Archive'), 'Archive'],
   ["change a plan's entitlements", plan, editEntitlement, 'Change entitlements'],
   ["replace a plan's prices", plan, editPrices, 'Replace prices'],
@@ -51,7 +58,9 @@ describe('to', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: verb, exact: true }).waitFor();
     // Enter in a hurry is harmless.
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('Cancel');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe(
+      verb === 'Cancel subscription' ? 'Keep it' : 'Cancel',
+    );
     await page.keyboard.press('Enter');
     await dialog.waitFor({ state: 'detached' });
     await reachAgain(page, address, reach);
@@ -124,6 +133,12 @@ async function grant(page: Page): Promise<void> {
   await press('Grant credits')(page);
   await page.getByRole('textbox', { name: 'Credits' }).fill('12.5');
   await page.getByLabel('Reason').fill('Goodwill');
+  await page.getByRole('button', { name: 'Continue' }).click();
+}
+
+async function setBudget(page: Page): Promise<void> {
+  await press('Change budget')(page);
+  await page.getByLabel('Hard threshold').fill('60,000');
   await page.getByRole('button', { name: 'Continue' }).click();
 }
 

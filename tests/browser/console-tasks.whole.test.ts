@@ -26,7 +26,7 @@ describe('a reader finds', () => {
     await page.getByLabel('Search').fill('birch');
     await page.getByRole('link', { name: 'Birch & Co' }).click();
     const row = page.getByRole('row', { name: 'Single sign-on' });
-    await row.getByText('Denied').waitFor();
+    await row.getByText('Not included').waitFor();
     expect(await row.textContent()).toContain('feature_not_included');
   });
 
@@ -64,8 +64,10 @@ describe('a reader finds', () => {
     const lines = readFileSync(await download.path(), 'utf8')
       .trim()
       .split('\r\n');
-    expect(lines[0]).toBe('value,total,events,credit_cost');
-    expect(lines.slice(1).map((line) => line.split(',')[0])).toEqual(expect.arrayContaining(['eu', 'us']));
+    const header = 'customer_id,external_id,customer,meter,from,to,region,total,events,credit_cost';
+    expect(lines[0]).toBe(header);
+    expect(lines[1]).toMatch(/^cus_\w+,aurora-labs,Aurora Labs,calls,\S+Z,\S+Z,\w+,/);
+    expect(lines.slice(1).map((line) => line.split(',')[6])).toEqual(expect.arrayContaining(['eu', 'us']));
   });
 
   it('an event that is sent now, without a step', async () => {

@@ -7,7 +7,8 @@ import { Card } from '../../design/pieces.tsx';
 import { type Column, Table } from '../../design/table.tsx';
 import { Time } from '../../design/times.tsx';
 import { TypedField } from '../../design/typed-field.tsx';
-import { CUSTOMERS, type CustomerSummary } from '../queries.ts';
+import { FirstOne } from '../first-one.tsx';
+import { CUSTOMERS, type CustomerSummary, type CustomersPage } from '../queries.ts';
 import { StatusBadge } from '../status-badge.tsx';
 import { SubscriptionsCard } from './subscriptions-card.tsx';
 
@@ -34,27 +35,36 @@ function SearchedCustomers() {
       />
       <Card title={q === '' ? 'All customers' : `Customers with “${q}”`}>
         <Loaded read={read} lines={10}>
-          {({ customers }) => (
-            <>
-              <Table
-                label="Customers"
-                columns={COLUMNS}
-                rows={customers?.nodes ?? []}
-                empty={q === '' ? 'There is no customer yet.' : 'No customer has that text.'}
-              />
-              <div class="row">
-                <span class="muted small">{counted(customers?.totalCount ?? 0, 'customer')}</span>
-                {after ? <a href={linkTo(['customers'], { q })}>First page</a> : null}
-                {customers?.pageInfo.hasNextPage ? (
-                  <a href={linkTo(['customers'], { q, after: customers.pageInfo.endCursor ?? undefined })}>
-                    Next page
-                  </a>
-                ) : null}
-              </div>
-            </>
-          )}
+          {({ customers }) => <Found q={q} after={after} page={customers} />}
         </Loaded>
       </Card>
+    </>
+  );
+}
+
+interface FoundProps {
+  q: string;
+  after: string | undefined;
+  page: CustomersPage | null;
+}
+
+function Found({ q, after, page }: FoundProps) {
+  if (q === '' && page?.totalCount === 0) return <FirstOne kind="customer" />;
+  return (
+    <>
+      <Table
+        label="Customers"
+        columns={COLUMNS}
+        rows={page?.nodes ?? []}
+        empty={q === '' ? 'There is no customer here.' : 'No customer has that text.'}
+      />
+      <div class="row">
+        <span class="muted small">{counted(page?.totalCount ?? 0, 'customer')}</span>
+        {after ? <a href={linkTo(['customers'], { q })}>First page</a> : null}
+        {page?.pageInfo.hasNextPage ? (
+          <a href={linkTo(['customers'], { q, after: page.pageInfo.endCursor ?? undefined })}>Next page</a>
+        ) : null}
+      </div>
     </>
   );
 }

@@ -8,6 +8,7 @@ import { Choice } from '../../design/fields.tsx';
 import { words } from '../../design/figures.ts';
 import { Failure, Loaded } from '../../design/loaded.tsx';
 import { Card, Facts, Notice } from '../../design/pieces.tsx';
+import type { Span } from '../../design/ranges.ts';
 import { say } from '../../design/toasts.tsx';
 import { TypedField } from '../../design/typed-field.tsx';
 import { StatusBadge } from '../status-badge.tsx';
@@ -47,7 +48,11 @@ export function MeterScreen({ meterKey }: { meterKey: string }) {
       title={meter.data?.name ?? meterKey}
       above={{ text: 'Meters', link: linkTo(['meters']) }}
       badges={meter.data ? <StatusBadge status={meter.data.status} /> : null}
-      actions={fault === undefined ? <CsvButton meterKey={meterKey} question={question} /> : null}
+      actions={
+        fault === undefined ? (
+          <CsvButton meterKey={meterKey} question={question} isCompared={compare !== ''} />
+        ) : null
+      }
     >
       {meter.error && !meter.data ? <Failure error={meter.error} onRetry={meter.reload} /> : null}
       <Card title="Usage of all customers">
@@ -117,13 +122,25 @@ function ownTimezone(): string {
   return Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
-/** All entries, as the API writes them. */
-function CsvButton({ meterKey, question }: { meterKey: string; question: Question }) {
+interface CsvButtonProps {
+  meterKey: string;
+  question: Question;
+  isCompared: boolean;
+}
+
+/** All entries, as the API writes them; what they are compared with comes after them. */
+function CsvButton({ meterKey, question, isCompared }: CsvButtonProps) {
   const { from, to } = question.span;
-  const save = async () => {
-    const path = usagePath(meterKey, question, GROUPS_SAVED);
+  const read = async (span: Span) => {
+    const path = usagePath(meterKey, { ...question, span }, GROUPS_SAVED);
     const { body } = await send({ method: 'GET', path, headers: { Accept: 'text/csv' } });
-    saveFile(`usage-${meterKey}-${from.slice(0, 10)}-${to.slice(0, 10)}.csv`, 'text/csv', String(body));
+    return String(body);
+  };
+  const save = async () => {
+    const present = await read(question.span);
+    const before = isCompared ? await read(spanBefore(question.span)) : '';
+    const content = present + before.slice(before.indexOf('\n') + 1);
+    saveFile(`usage-${meterKey}-${from.slice(0, 10)}-${to.slice(0, 10)}.csv`, 'text/csv', content);
   };
   return (
     <button
