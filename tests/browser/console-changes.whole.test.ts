@@ -12,6 +12,8 @@ import { consoleOfThisFile, show } from './console-under-test.ts';
 const { demo, open } = await consoleOfThisFile();
 /** Has an override. */
 const customer = '#/customers/juniper';
+/** Of a customer that has one. */
+const budget = '#/customers/foxglove?tab=usage&meter=api-calls';
 const plan = '#/catalogue/business';
 const endpoint = `#/webhooks/${demo.endpointId}`;
 
@@ -29,6 +31,8 @@ const CHANGES: ReadonlyArray<readonly [what: string, address: string, reach: Rea
   ['override a feature', customer, override, 'Override'],
   ['cancel a subscription', `${customer}?tab=subscriptions`, press('Cancel'), 'Cancel subscription'],
   ['grant credits', `${customer}?tab=credits`, grant, 'Grant credits'],
+  ['set a budget', budget, setBudget, 'Set budget'],
+  ['remove a budget', budget, press('Remove budget'), 'Remove budget'],
   ['archive a plan', plan, press('Archive'), 'Archive'],
   ["change a plan's entitlements", plan, editEntitlement, 'Change entitlements'],
   ["replace a plan's prices", plan, editPrices, 'Replace prices'],
@@ -125,6 +129,12 @@ async function grant(page: Page): Promise<void> {
   await press('Grant credits')(page);
   await page.getByRole('textbox', { name: 'Credits' }).fill('12.5');
   await page.getByLabel('Reason', { exact: true }).fill('Goodwill');
+  await page.getByRole('button', { name: 'Continue', exact: true }).click();
+}
+
+async function setBudget(page: Page): Promise<void> {
+  await press('Change budget')(page);
+  await page.getByLabel('Hard threshold').fill('600,000');
   await page.getByRole('button', { name: 'Continue', exact: true }).click();
 }
 
