@@ -10,9 +10,10 @@ import { withinBounds } from './document-steps.ts';
 import type { GraphqlContext } from './graphql-context.ts';
 import { graphqlSchema } from './graphql-schema.ts';
 import { createLoaders } from './loaders.ts';
+import { createPacer } from './paced-entries.ts';
 import { checkLimits } from './query-limits.ts';
 import type { GraphqlDeps, ReadContext } from './read-context.ts';
-import { createByteBudget } from './response-bytes.ts';
+import { createResponseBounds } from './response-bytes.ts';
 import { asGraphqlError, shownError } from './shown-errors.ts';
 
 /** For one request. */
@@ -27,6 +28,18 @@ const TURNS: SemaphoreLimits = {
   shareMax: 4,
   waitingMax: 8_000,
   waitingShareMax: 2_000,
+  waitMs: TIMEOUT_MS,
+};
+
+/**
+ * A response in the making takes up to some 60 MB of memory. The others wait, those of one environment for its own
+ * first.
+ */
+const EXECUTIONS: SemaphoreLimits = {
+  underWayMax: 24,
+  shareMax: 8,
+  waitingMax: 1_024,
+  waitingShareMax: 512,
   waitMs: TIMEOUT_MS,
 };
 
@@ -45,6 +58,8 @@ export function createGraphql(
 ): Handlers['graphql.query'] {
   const yoga = createServer();
   const turns = createTenantSemaphore(TURNS, 'reads of GraphQL queries');
+  const executions = createTenantSemaphore(EXECUTIONS, 'GraphQL queries');
+  const newPace = createPacer();
 
   return async (requested, { body }) => {
     const stop = new AbortController();
@@ -52,11 +67,16 @@ export function createGraphql(
     // Drivers throw bare errors, as the executor does for a fault of ours: here it is known which is which.
     const inTurn: ReadContext['inTurn'] = (read) =>
       turns.run(requested.environment, read, stop.signal).catch(throwTransient);
-    const reading = { ...requested, db: deps.pool, deps, inTurn };
-    const spendBytes = createByteBudget(stop);
-    const context = { ...reading, loaders: createLoaders(reading), spendBytes };
-    const work = () => run(yoga, body, { context, log: deps.log, signal: stop.signal });
-    return inTime(stop, timeoutMs, work).catch(asTooComplex);
+    const reading = { ...requested, db: deps.pool, deps, inTurn, pace: newPace() };
+    const { check, ...bounds } = createResponseBounds(stop);
+    const context = { ...reading, ...bounds, loaders: createLoaders(reading) };
+    const work = async () => {
+      const response = await run(yoga, body, { context, log: deps.log, signal: stop.signal });
+      check();
+      return response;
+    };
+    const inPlace = () => executions.run(requested.environment, work, stop.signal);
+    return inTime(stop, timeoutMs, inPlace).catch(asTooComplex);
   };
 }
 

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { Rejected } from '../../schemas/failures.ts';
+import type { GraphqlResponse } from '../../schemas/resources/graphql.ts';
+import { deferred } from '../../tests/support/deferred.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
+import type { RequestContext } from '../http/request-context.ts';
+import { createGraphql } from './graphql.ts';
+import type { GraphqlDeps } from './read-context.ts';
+
+/*
+ * What one query may take of the process that serves it, and of the others beside it. Lists without a store:
+ * their operations are functions here.
+ *
+ * Mutants this suite catches: `__typename` that counts nothing; an execution that is stopped in the middle of
+ * an object, whose promises then end the process; failures without a limit; a list that is made in one turn.
+ */
+const CONTEXT = {
+  environment: 'ws_a:live',
+  actor: 'key_a',
+  scopes: ['*'],
+  kind: 'secret',
+  headers: {},
+  onClientClosed: () => undefined,
+} as unknown as RequestContext;
+
+const deliveries = Array.from({ length: 5_000 }, () => ({ id: 'd'.repeat(40), endpointId: 'e' }));
+const handlers = { 'webhookDeliveries.listAll': async () => ({ data: deliveries }) };
+
+function serverOf(given: object = {}) {
+  const deps = { handlers, log: SILENT, chargeRequest: () => undefined, ...given };
+  const serve = createGraphql(deps as unknown as GraphqlDeps & { log: typeof SILENT }, 60_000);
+  return async (query: string, context = CONTEXT) => {
+    const input = { params: {}, query: {}, bodyText: '', body: { query } };
+    return (await serve(context, input)) as GraphqlResponse;
+  };
+}
+
+const list = (count: number, write: (at: number) => string) =>
+  Array.from({ length: count }, (_, at) => write(at)).join(' ');
+const tooMuch = (limit: string) => ({
+  errors: [{ extensions: { code: 'query_too_complex', details: { limit } } }],
+});
+
+describe('a response that gets too large', () => {
+  it.each([
+    ['of names of types', `nodes { ${list(480, (at) => `a${at}: __typename`)} }`],
+    ['of lists under many names', list(240, (at) => `n${at}: nodes { __typename }`)],
+    ['of texts', `nodes { ${list(480, (at) => `a${at}: id`)} }`],
+  ])('%s ends with the limit', async (_, fields) => {
+    const response = await serverOf()(`{ webhookDeliveries { ${fields} } }`);
+    expect(response).toMatchObject(tooMuch('bytes'));
+    expect(response).not.toHaveProperty('data');
+  });
+
+  it('leaves no promise of its other fields to end the process', async () => {
+    const pool = { query: async () => ({ rows: [] }) };
+    const fields = `n: nodes { endpoint { id } } big: nodes { ${list(450, (at) => `a${at}: id`)} }`;
+    expect(await serverOf({ pool })(`{ webhookDeliveries { ${fields} } }`)).toMatchObject(tooMuch('bytes'));
+  });
+});
+
+it('a list is made in many turns of the event loop, so that others are served in between', async () => {
+  let turns = 0;
+  let isDone = false;
+  const count = () => {
+    turns += 1;
+    if (!isDone) setImmediate(count);
+  };
+  setImmediate(count);
+  const response = await serverOf()(`{ webhookDeliveries { nodes { ${list(20, (at) => `a${at}: id`)} } } }`);
+  isDone = true;
+  expect(response).not.toHaveProperty('errors');
+  expect(turns).toBeGreaterThan(80);
+});
+
+describe('fields that fail', () => {
+  const failing = (count: number) => `{ webhookDeliveries {
+    nodes { ${list(count, (at) => `e${at}: endpoint { id }`)} } } }`;
+  const pool = { query: () => Promise.reject(new Rejected('invalid_request', 'Not so.')) };
+  const few = async () => ({ data: deliveries.slice(0, 500) });
+  const send = serverOf({ pool, handlers: { 'webhookDeliveries.listAll': few } });
+
+  it('are listed, up to a number at which the query ends', async () => {
+    expect((await send(failing(2))).errors).toHaveLength(1_000);
+    const { errors = [], ...others } = await send(failing(3));
+    expect(others).toEqual({});
+    expect(errors).toMatchObject(tooMuch('errors').errors);
+    expect(errors[0]?.message).toBe('More than 1000 fields of the query failed. The last one: Not so.');
+  });
+});
+
+it('executions of one environment wait for each other, and leave room for another one', async () => {
+  const released = deferred<void>();
+  const begun: string[] = [];
+  const health = async () => {
+    begun.push('health');
+    await released.promise;
+    return { status: 'ready' };
+  };
+  const send = serverOf({ readiness: health });
+  const query = '{ health { status } }';
+  const sent = Array.from({ length: 9 }, () => send(query));
+  await expect.poll(() => begun.length, { timeout: 20_000 }).toBe(8);
+  const other = { ...CONTEXT, environment: 'ws_b:live' };
+  const ofOther = send(query, other);
+  await expect.poll(() => begun.length, { timeout: 20_000 }).toBe(9);
+  released.resolve();
+  for (const one of [...sent, ofOther]) expect(await one).toEqual({ data: { health: { status: 'ready' } } });
+  expect(begun).toHaveLength(10);
+});
