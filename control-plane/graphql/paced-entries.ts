@@ -6,6 +6,8 @@ const VALUES_OF_TURN = 1_000;
 
 /** Spreads the lists of one request over the turns of the event loop. */
 export interface Pace {
+  /** Undefined: as much fits into this turn. Else it resolves in a later one. */
+  turn(values: number): Promise<void> | undefined;
   /** The entries, in their order: those beyond what fits into this turn come in later ones. */
   spread<Entry>(entries: readonly Entry[], valuesOfEntry: number): Spread<Entry> | Promise<Spread<Entry>>;
   /** Runs it once no entry of the request waits: a read is then for all entries that need it. */
@@ -68,6 +70,7 @@ export function createPacer(valuesMax = VALUES_OF_TURN): () => Pace {
     }
 
     const pace: Pace = {
+      turn: (values) => take(line, values),
       spread(entries, valuesOfEntry) {
         const together = Math.max(1, Math.floor(valuesMax / Math.max(1, valuesOfEntry)));
         const [first, rest] = [entries.slice(0, together), entries.slice(together)];

@@ -97,12 +97,13 @@ function boundObjects(field: Field): void {
 
 function paced(value: unknown, { spendBytes, pace }: GraphqlContext, info: GraphQLResolveInfo): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  const entries: readonly unknown[] = Array.isArray(value) ? value : [value];
   const { bytes, values } = sizeOfEntry(info);
-  spendBytes(entries.length * bytes);
-  const spread = pace.spread(entries, values);
-  if (entries === value) return spread;
-  return spread instanceof Promise ? spread.then(([one]) => one) : spread[0];
+  if (Array.isArray(value)) {
+    spendBytes(value.length * bytes);
+    return pace.spread(value, values);
+  }
+  spendBytes(bytes);
+  return pace.turn(values)?.then(() => value) ?? value;
 }
 
 /** What the value becomes, at once or later. */
