@@ -78,6 +78,7 @@ describe('a query', () => {
       '{ customers(q: "a\\u0000") { totalCount } }': '`q` contains U+0000',
       '{ customers(q: "\\uD800") { totalCount } }': 'Invalid Unicode escape sequence',
       [`{ customer(id: ${'['.repeat(8_000)}`]: 'brackets 65 deep; the limit is 64',
+      [`{ ${'\n'.repeat(2_000)} workspace { id } }`]: 'more than 2000 lines',
       ['{a'.repeat(8_000)]: 'brackets 65 deep; the limit is 64',
       [`{ ${'a '.repeat(200)} }`]: 'Cannot query field "a"',
     };

@@ -3,9 +3,11 @@ import { Rejected } from '../../schemas/failures.ts';
 import type { GraphqlResponse } from '../../schemas/resources/graphql.ts';
 import { deferred } from '../../tests/support/deferred.ts';
 import { SILENT } from '../../tests/support/silent-log.ts';
+import type { PrintedJson } from '../http/printed-json.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { createGraphql } from './graphql.ts';
-import type { GraphqlDeps } from './read-context.ts';
+import type { GraphqlDeps, RestHandlers } from './read-context.ts';
+import { withGraphql } from './with-graphql.ts';
 
 /*
  * What one query may take of the process that serves it, and of the others beside it. Lists without a store:
@@ -61,7 +63,7 @@ describe('a response that gets too large', () => {
 
 describe('others are served', () => {
   /** Turns of the event loop until all have ended. */
-  async function turnsOf(responses: Array<Promise<GraphqlResponse>>): Promise<number> {
+  async function turnsOf(responses: Array<Promise<unknown>>): Promise<number> {
     let turns = 0;
     let isDone = false;
     const count = () => {
@@ -78,6 +80,26 @@ describe('others are served', () => {
     const response = serverOf()(`{ webhookDeliveries { nodes { ${list(20, (at) => `a${at}: id`)} } } }`);
     expect(await turnsOf([response])).toBeGreaterThan(80);
     expect(await response).not.toHaveProperty('errors');
+  });
+
+  it('while it is printed', async () => {
+    const data = Array.from({ length: 100_000 }, (_, at) => at);
+    const event = async () => ({ id: 'evt_a', type: 'a', created_at: 'b', data });
+    const given = {
+      handlers: { 'webhookEvents.retrieve': event },
+      log: SILENT,
+      chargeRequest: () => undefined,
+    };
+    const { 'graphql.query': serve } = withGraphql(given as never, given.handlers as unknown as RestHandlers);
+    const input = {
+      params: {},
+      query: {},
+      bodyText: '',
+      body: { query: '{ webhookEvent(id: "a") { data } }' },
+    };
+    const response = serve(CONTEXT, input) as Promise<PrintedJson>;
+    expect(await turnsOf([response])).toBeGreaterThan(40);
+    expect(JSON.parse((await response).text)).toEqual({ data: { webhookEvent: { data } } });
   });
 
   it('between the validation of one long query and of the next', async () => {
