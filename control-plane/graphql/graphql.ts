@@ -70,9 +70,9 @@ export function createGraphql(
     // Drivers throw bare errors, as the executor does for a fault of ours: here it is known which is which.
     const inTurn: ReadContext['inTurn'] = (read) =>
       turns.run(requested.environment, read, stop.signal).catch(throwTransient);
-    const reading = { ...requested, db: deps.pool, deps, inTurn, pace: newPace() };
     const { check, ...bounds } = createResponseBounds(stop);
-    const context = { ...reading, ...bounds, loaders: createLoaders(reading) };
+    const reading = { ...requested, ...bounds, db: deps.pool, deps, inTurn, pace: newPace() };
+    const context = { ...reading, loaders: createLoaders(reading) };
     const work = async () => {
       await context.pace.turn(body.query.length / CHARS_OF_VALUE);
       const response = await run(yoga, body, { context, log: deps.log, signal: stop.signal });

@@ -65,11 +65,16 @@ export function createLoaders(context: ReadContext): Loaders {
   return { ...listLoaders(context), ...rowLoaders(context), ...customerLoaders(context) };
 }
 
-function listLoaders({ db, inTurn, pace }: ReadContext) {
+function listLoaders({ db, inTurn, pace, spendRead }: ReadContext) {
   const together = { batchScheduleFn: pace.whenSpread };
+  const readList = async (list: List, slice: Slice) => {
+    const rows = await inTurn(() => readSlice<Row>(db, list, slice));
+    spendRead(rows);
+    return rows;
+  };
   return {
     rows: new DataLoader<{ list: List; slice: Slice }, Row[], string>(
-      (keys) => Promise.all(keys.map(({ list, slice }) => inTurn(() => readSlice<Row>(db, list, slice)))),
+      (keys) => Promise.all(keys.map(({ list, slice }) => readList(list, slice))),
       { ...together, cacheKeyFn: JSON.stringify },
     ),
     rowCounts: new DataLoader<List, number, string>(
@@ -85,6 +90,7 @@ function listLoaders({ db, inTurn, pace }: ReadContext) {
             const [{ of, slice }] = same;
             const parentIds = same.map(({ parentId }) => parentId);
             const found = await inTurn(() => readSlices<Row>(db, of, { ...slice, parentIds }));
+            for (const rows of found.values()) spendRead(rows);
             return parentIds.map((id) => found.get(id) ?? []);
           },
         ),
@@ -106,7 +112,7 @@ function listLoaders({ db, inTurn, pace }: ReadContext) {
   };
 }
 
-function rowLoaders({ db, environment, inTurn, pace }: ReadContext) {
+function rowLoaders({ db, environment, inTurn, pace, spendRead }: ReadContext) {
   const together = { batchScheduleFn: pace.whenSpread };
   return {
     customers: new DataLoader<string, CustomerRow | undefined>(async (ids) => {
@@ -151,6 +157,7 @@ function rowLoaders({ db, environment, inTurn, pace }: ReadContext) {
     attempts: new DataLoader<Pick<WebhookDeliveryRow, 'id' | 'createdAt'>, WebhookAttemptRow[], string>(
       async (deliveries) => {
         const rows = await inTurn(() => listAttemptsOf(db, environment, deliveries));
+        spendRead(rows);
         const byDelivery = groupBy(rows, ({ deliveryId }) => deliveryId);
         return deliveries.map(({ id }) => byDelivery.get(id) ?? []);
       },

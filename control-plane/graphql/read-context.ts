@@ -30,6 +30,8 @@ export interface GraphqlDeps {
 export interface ReadContext extends RequestContext {
   deps: GraphqlDeps;
   pace: Pace;
+  /** Throws Rejected, and stops the execution, when too much is read. */
+  spendRead: (rows: Iterable<object>) => void;
   /** Runs a read of a store when the environment has a free slot, unless the request has ended by then. */
   inTurn: <T>(read: () => Promise<T>) => Promise<T>;
 }

@@ -61,6 +61,25 @@ describe('a response that gets too large', () => {
   });
 });
 
+it('rows are not read without end, whatever is shown of them', async () => {
+  const row = {
+    actor: 'a',
+    action: 'b',
+    objectId: 'c',
+    after: null,
+    requestId: null,
+    createdAt: new Date(0),
+  };
+  const [us, texts] = [{ createdUs: 1, placeId: '1' }, `{"a":"${'b'.repeat(150_000)}"}`];
+  const pool = {
+    query: async () => ({ rows: Array.from({ length: 101 }, () => ({ ...row, ...us, before: texts })) }),
+  };
+  const send = serverOf({ pool });
+  const page = (at: number) => `l${at}: auditLog(first: 100, actor: "a${at}") { nodes { objectId } }`;
+  expect(await send(`{ ${page(0)} }`)).not.toHaveProperty('errors');
+  expect(await send(`{ ${page(0)} ${page(1)} }`)).toMatchObject(tooMuch('read'));
+});
+
 describe('others are served', () => {
   /** Turns of the event loop until all have ended. */
   async function turnsOf(responses: Array<Promise<unknown>>): Promise<number> {

@@ -13,13 +13,15 @@ import { sizeOfEntry, textBytesOf } from './value-bytes.ts';
 
 /** Of the names and values in one response. */
 export const RESPONSE_MIB_MAX = 16;
+/** Of the rows of lists that are read, shown or not: to show one its JSON is parsed, 0.1 s for so much. */
+export const READ_MIB_MAX = 16;
 /** Fields that fail: each is an error with its place, a tenth of a millisecond of work. */
 export const FAILURES_MAX = 1_000;
 
 const REMEDY = 'Ask for less, or in several requests.';
 
-/** What one response may have. */
-export interface ResponseBounds extends Pick<GraphqlContext, 'spendBytes' | 'countFailure'> {
+/** What one query may take. */
+export interface ResponseBounds extends Pick<GraphqlContext, 'spendBytes' | 'spendRead' | 'countFailure'> {
   /** Throws Rejected if it has more. */
   check(): void;
 }
@@ -31,6 +33,7 @@ export interface ResponseBounds extends Pick<GraphqlContext, 'spendBytes' | 'cou
  */
 export function createResponseBounds(stop: AbortController): ResponseBounds {
   let bytesLeft = RESPONSE_MIB_MAX * 1024 * 1024;
+  let readLeft = READ_MIB_MAX * 1024 * 1024;
   let failuresLeft = FAILURES_MAX;
   let rejected: Rejected | undefined;
 
@@ -45,6 +48,12 @@ export function createResponseBounds(stop: AbortController): ResponseBounds {
       bytesLeft -= bytes;
       if (bytesLeft < 0) exceed(`The response is larger than ${RESPONSE_MIB_MAX} MiB. ${REMEDY}`, 'bytes');
     },
+    spendRead(rows) {
+      for (const row of rows) readLeft -= textsOf(row);
+      if (readLeft >= 0) return;
+      exceed(`The query reads more than ${READ_MIB_MAX} MiB of rows. ${REMEDY}`, 'read');
+      throw rejected;
+    },
     countFailure(error) {
       failuresLeft -= 1;
       if (failuresLeft >= 0) return;
@@ -55,6 +64,12 @@ export function createResponseBounds(stop: AbortController): ResponseBounds {
       if (rejected) throw rejected;
     },
   };
+}
+
+function textsOf(row: object): number {
+  let length = 0;
+  for (const value of Object.values(row)) if (typeof value === 'string') length += value.length;
+  return length;
 }
 
 /** Every field counts for the response that it is in; objects wait for their turn. */
