@@ -36,8 +36,8 @@ const TURNS: SemaphoreLimits = {
  * first.
  */
 const EXECUTIONS: SemaphoreLimits = {
-  underWayMax: 24,
-  shareMax: 8,
+  underWayMax: 12,
+  shareMax: 4,
   waitingMax: 1_024,
   waitingShareMax: 512,
   waitMs: TIMEOUT_MS,

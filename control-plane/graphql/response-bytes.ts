@@ -9,7 +9,7 @@ import {
 } from 'graphql';
 import { Rejected } from '../../schemas/failures.ts';
 import type { GraphqlContext } from './graphql-context.ts';
-import { sizeOfEntry, textBytesOf } from './value-bytes.ts';
+import { sizeOfEntry, textBytesOf, textsOf } from './value-bytes.ts';
 
 /** Of the names and values in one response. */
 export const RESPONSE_MIB_MAX = 16;
@@ -64,12 +64,6 @@ export function createResponseBounds(stop: AbortController): ResponseBounds {
       if (rejected) throw rejected;
     },
   };
-}
-
-function textsOf(row: object): number {
-  let length = 0;
-  for (const value of Object.values(row)) if (typeof value === 'string') length += value.length;
-  return length;
 }
 
 /** Every field counts for the response that it is in; objects wait for their turn. */

@@ -62,3 +62,10 @@ export function textBytesOf(root: unknown): number {
   }
   return bytes;
 }
+
+/** Characters of the texts in a row. */
+export function textsOf(row: object): number {
+  let length = 0;
+  for (const value of Object.values(row)) if (typeof value === 'string') length += value.length;
+  return length;
+}
