@@ -8,7 +8,7 @@ const NESTING_MAX = 64;
 /** Graphql finds no further errors of one query. */
 const ERRORS_MAX = 100;
 
-/** An error finds its line by reading all lines before it: a query of empty lines would make each a millisecond. */
+/** An error reads all lines before its own: in a query of empty lines each would take a millisecond. */
 const LINES_MAX = 2_000;
 
 /** How graphql says that the comparison of fields, or of fragments, met its limit. */

@@ -32,8 +32,8 @@ const TURNS: SemaphoreLimits = {
 };
 
 /**
- * A response in the making takes up to some 60 MB of memory. The others wait, those of one environment for its own
- * first.
+ * A response in the making takes up to some 60 MB of memory. The other queries wait, those of one environment
+ * for its own first.
  */
 const EXECUTIONS: SemaphoreLimits = {
   underWayMax: 12,
@@ -46,7 +46,7 @@ const EXECUTIONS: SemaphoreLimits = {
 /** As much counts as one more request against the rate of the key. */
 export const COST_OF_REQUEST = 1_000;
 
-/** To parse and validate the longest query takes up to 0.15 s: a turn of the event loop (paced-entries.ts). */
+/** To parse and validate the longest query takes up to 0.15 s, a turn of its own (paced-entries.ts). */
 const CHARS_OF_VALUE = 16;
 
 /** Parsed and validated queries: those of a page are few, and the same again and again. */

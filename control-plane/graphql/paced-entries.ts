@@ -1,6 +1,7 @@
 /**
- * Values that all queries together make in one turn of the event loop, a few milliseconds of work. An executor
- * makes a whole list in one go: half a million values would keep every other request waiting for a second.
+ * Values that all queries together make in one turn of the event loop, a few milliseconds of work. An
+ * executor makes a whole list in one go: half a million values would keep all other requests waiting for a
+ * second.
  */
 const VALUES_OF_TURN = 1_000;
 
@@ -16,8 +17,16 @@ export interface Pace {
 
 type Spread<Entry> = Array<Entry | Promise<Entry>>;
 
-/** The turns of one process: requests take them round robin. */
+/** The paces of one process: their requests take turns round robin. */
 export function createPacer(valuesMax = VALUES_OF_TURN): () => Pace {
+  const take = createTurns(valuesMax);
+  return () => paceOf(take, valuesMax);
+}
+
+/** Undefined: the values fit into this turn. */
+type Take = (line: Line, values: number) => Promise<void> | undefined;
+
+function createTurns(valuesMax: number): Take {
   const lines = new Set<Line>();
   let used = 0;
   let isScheduled = false;
@@ -45,8 +54,7 @@ export function createPacer(valuesMax = VALUES_OF_TURN): () => Pace {
     return used === 0 || used + values <= valuesMax;
   }
 
-  /** Undefined: the values fit into this turn. */
-  function take(line: Line, values: number): Promise<void> | undefined {
+  return (line, values) => {
     schedule();
     if (!line.isWaiting() && fits(values)) {
       used += values;
@@ -54,36 +62,36 @@ export function createPacer(valuesMax = VALUES_OF_TURN): () => Pace {
     }
     lines.add(line);
     return line.wait(values);
+  };
+}
+
+function paceOf(take: Take, valuesMax: number): Pace {
+  const line = createLine();
+
+  function later<Entry>(entries: readonly Entry[], together: number, valuesOfEntry: number): Spread<Entry> {
+    const spread: Spread<Entry> = [];
+    for (let at = 0; at < entries.length; at += together) {
+      const some = entries.slice(at, at + together);
+      const turn = take(line, some.length * valuesOfEntry);
+      spread.push(...(turn ? some.map((entry) => turn.then(() => entry)) : some));
+    }
+    return spread;
   }
 
-  return () => {
-    const line = createLine();
-
-    function later<Entry>(entries: readonly Entry[], together: number, valuesOfEntry: number): Spread<Entry> {
-      const spread: Spread<Entry> = [];
-      for (let at = 0; at < entries.length; at += together) {
-        const some = entries.slice(at, at + together);
-        const turn = take(line, some.length * valuesOfEntry);
-        spread.push(...(turn ? some.map((entry) => turn.then(() => entry)) : some));
-      }
-      return spread;
-    }
-
-    const pace: Pace = {
-      turn: (values) => take(line, values),
-      spread(entries, valuesOfEntry) {
-        const together = Math.max(1, Math.floor(valuesMax / Math.max(1, valuesOfEntry)));
-        const [first, rest] = [entries.slice(0, together), entries.slice(together)];
-        const turn = take(line, first.length * valuesOfEntry);
-        const spread = () => [...first, ...later(rest, together, valuesOfEntry)];
-        return turn ? turn.then(spread) : spread();
-      },
-      whenSpread(run) {
-        setImmediate(() => (line.isWaiting() ? pace.whenSpread(run) : run()));
-      },
-    };
-    return pace;
+  const pace: Pace = {
+    turn: (values) => take(line, values),
+    spread(entries, valuesOfEntry) {
+      const together = Math.max(1, Math.floor(valuesMax / Math.max(1, valuesOfEntry)));
+      const [first, rest] = [entries.slice(0, together), entries.slice(together)];
+      const turn = take(line, first.length * valuesOfEntry);
+      const spread = () => [...first, ...later(rest, together, valuesOfEntry)];
+      return turn ? turn.then(spread) : spread();
+    },
+    whenSpread(run) {
+      setImmediate(() => (line.isWaiting() ? pace.whenSpread(run) : run()));
+    },
   };
+  return pace;
 }
 
 interface Line {

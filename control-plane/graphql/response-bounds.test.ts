@@ -10,8 +10,8 @@ import type { GraphqlDeps, RestHandlers } from './read-context.ts';
 import { withGraphql } from './with-graphql.ts';
 
 /*
- * What one query may take of the process that serves it, and of the others beside it. Lists without a store:
- * their operations are functions here.
+ * What one query may take of the process that serves it, and of its other requests. Lists without a
+ * store: their operations are functions here.
  *
  * Mutants this suite catches: `__typename` that counts nothing; an execution that is stopped in the middle of
  * an object, whose promises then end the process; failures without a limit; a list that is made in one turn.

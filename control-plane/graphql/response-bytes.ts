@@ -28,7 +28,7 @@ export interface ResponseBounds extends Pick<GraphqlContext, 'spendBytes' | 'spe
 
 /**
  * What is too much stops the execution, but not before the next turn of the event loop: an executor that is
- * stopped in the middle of an object leaves the promises of its other fields to nobody, and a promise that is
+ * stopped in the middle of an object leaves the promises of its other fields unhandled, and one that is
  * rejected then ends the process.
  */
 export function createResponseBounds(stop: AbortController): ResponseBounds {

@@ -23,7 +23,7 @@ export function exactJson(value: unknown): string {
   return print(value, scalarJson, (entries) => entries);
 }
 
-/** The same in parts, for large values: each call prints so many values more, the last one returns the text. */
+/** The same in parts: each call prints so many values more, and the last one returns the text. */
 export function beginExactJson(value: unknown): (values: number) => string | undefined {
   return printing(value, scalarJson, (entries) => entries);
 }

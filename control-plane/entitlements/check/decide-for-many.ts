@@ -44,8 +44,8 @@ const DECISIONS_OF_TURN = 1_000;
 /**
  * The decisions of check-entitlements.ts for many customers: their grants in one statement, and each meter
  * for all of them in one. Customers with too many grants are read one after the other: such a read takes its
- * time, and all at once would wait for a slot for too long. One list per question, in their order, or the error
- * of its own read; empty for a customer that is unknown.
+ * time, and all at once would wait for a slot for too long. One list per question, in their order, or the
+ * error of its own read; empty for a customer that is unknown.
  */
 export async function decideForMany(
   deps: DecideDeps,
