@@ -22,6 +22,8 @@ export interface Route {
   body?: TSchema;
   /** A missing body is read as `{}`. */
   bodyOptional?: true;
+  /** Default: that of all operations. */
+  bodyBytesMax?: number;
   /** A valid body. Users of the example replace the names of objects in it. */
   example?: Record<string, unknown>;
   /** The same body as text, by media type. The operation parses these itself. */

@@ -34,6 +34,15 @@ it("a meter's usage has the groups, buckets and filters of the report", async ()
   expectSame(timeless(meter.usage), rest.body);
 });
 
+it('a filter names each property once', async () => {
+  const filter = '[{ name: "region", value: "eu" }, { name: "region", value: "us" }]';
+  const query = `query ($from: String!, $to: String!) { meter(key: "sum") {
+    usage(from: $from, to: $to, filter: ${filter}) { total } } }`;
+  const { data, errors } = await ask(api, query, { variables: DAYS });
+  expect(data).toEqual({ meter: { usage: null } });
+  expect(errors).toMatchObject([{ code: 'invalid_request', param: 'filter' }]);
+});
+
 it("a customer's breakdown is in the order of time, in local days and filtered", async () => {
   const { customer } = await dataOf(
     api,

@@ -1,7 +1,5 @@
 import { PLAN_STATUSES } from '../../schemas/value-sets.ts';
 import { requestedVersion, shownPlan } from '../changes/change-plan.ts';
-import { shownEntitlements } from '../input/read-entitlement-values.ts';
-import { shownPrices } from '../input/read-prices.ts';
 import { shownAddon } from '../routes/addons.ts';
 import { shownFeature } from '../routes/features.ts';
 import { shownMeter } from '../routes/meters.ts';
@@ -126,7 +124,7 @@ builder.objectFields(Plan, (t) => ({
     complexity: { field: 20, multiplier: 10 },
     resolve: async (plan, args, { loaders }) => {
       const place = requestedVersion(plan, checkedQuery('plans.retrieveEntitlements', args));
-      return shownEntitlements(await loaders.planEntitlements.load(place));
+      return loaders.planEntitlements.load(place);
     },
   }),
   prices: t.field({
@@ -136,7 +134,7 @@ builder.objectFields(Plan, (t) => ({
     complexity: { field: 20, multiplier: 10 },
     resolve: async (plan, args, { loaders }) => {
       const place = requestedVersion(plan, checkedQuery('plans.retrievePrices', args));
-      return shownPrices(await loaders.planPrices.load(place));
+      return loaders.planPrices.load(place);
     },
   }),
 }));

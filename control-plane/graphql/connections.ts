@@ -5,6 +5,7 @@ import type { ListOfParents, PlacedRow, Slice } from '../store/read-slice.ts';
 import { cursorOf, placeIn } from './cursors.ts';
 import type { GraphqlContext } from './graphql-context.ts';
 import { builder } from './schema-builder.ts';
+import { textsOf } from './value-bytes.ts';
 
 type Types = typeof builder.$inferSchemaTypes;
 
@@ -69,6 +70,7 @@ export async function rootPage<Row, Shown>(
 ) {
   const slice = sliceOf(shownAs.name, args);
   const rows = (await context.loaders.rows.load({ list, slice })) as PlacedRow<Row>[];
+  await turnOf(context, rows);
   return pageOf(rows, slice, { ...shownAs, countAll: () => context.loaders.rowCounts.load(list) });
 }
 
@@ -81,8 +83,19 @@ export async function parentPage<Row, Shown>(
   const slice = sliceOf(shownAs.name, args);
   const of = { list, column };
   const rows = (await context.loaders.parentRows.load({ of, slice, parentId })) as PlacedRow<Row>[];
+  await turnOf(context, rows);
   const countAll = () => context.loaders.parentCounts.load({ of, parentId });
   return pageOf(rows, slice, { ...shownAs, countAll });
+}
+
+/** To show a row takes as long as to make some values; its JSON is parsed. */
+const VALUES_OF_ROW = 5;
+const CHARS_OF_VALUE = 100;
+
+/** The pages of many parents are read together, and shown one after the other. */
+function turnOf({ pace }: GraphqlContext, rows: readonly object[]): Promise<void> | undefined {
+  const chars = rows.reduce((sum, row) => sum + textsOf(row), 0);
+  return pace.turn(rows.length * VALUES_OF_ROW + chars / CHARS_OF_VALUE);
 }
 
 /** Throws Rejected. */

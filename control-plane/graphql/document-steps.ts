@@ -8,6 +8,9 @@ const NESTING_MAX = 64;
 /** Graphql finds no further errors of one query. */
 const ERRORS_MAX = 100;
 
+/** An error reads all lines before its own: in a query of empty lines each would take a millisecond. */
+const LINES_MAX = 2_000;
+
 /** How graphql says that the comparison of fields, or of fragments, met its limit. */
 const ABORTED = 'Validation aborted.';
 
@@ -15,7 +18,7 @@ const ABORTED = 'Validation aborted.';
 export const withinBounds: Plugin = {
   onParse({ setParseFn }) {
     setParseFn((source: string | Source, options?: object) => {
-      checkNesting(typeof source === 'string' ? source : source.body);
+      checkShape(typeof source === 'string' ? source : source.body);
       return parse(source, options);
     });
   },
@@ -29,13 +32,14 @@ export const withinBounds: Plugin = {
 };
 
 /** Throws GraphQLError, also of what is no token. */
-function checkNesting(body: string): void {
+function checkShape(body: string): void {
   const lexer = new Lexer(new Source(body));
   let depth = 0;
   for (let token = lexer.advance(); token.kind !== TokenKind.EOF; token = lexer.advance()) {
     if (OPENING.has(token.kind)) depth += 1;
     if (CLOSING.has(token.kind)) depth -= 1;
     if (depth > NESTING_MAX) throw tooNested();
+    if (token.line > LINES_MAX) throw tooManyLines();
   }
 }
 
@@ -44,6 +48,10 @@ const CLOSING: ReadonlySet<string> = new Set([TokenKind.BRACE_R, TokenKind.BRACK
 
 function tooNested(): GraphQLError {
   return new GraphQLError(`The query has brackets ${NESTING_MAX + 1} deep; the limit is ${NESTING_MAX}.`);
+}
+
+function tooManyLines(): GraphQLError {
+  return new GraphQLError(`The query has more than ${LINES_MAX} lines, which is the limit.`);
 }
 
 function tooLong(): GraphQLError {

@@ -6,6 +6,7 @@ import {
   SCRIPT,
   STYLE,
 } from '../http/hashed-assets.ts';
+import { addPageStyle, keyPageHtml, keyPagePolicy } from '../http/key-page.ts';
 import type { PublicPages } from '../http/public-page.ts';
 import { GRAPHIQL_STYLE, graphiqlStart } from './graphiql-assets.ts';
 
@@ -28,22 +29,12 @@ export function createGraphiqlPages(): GraphiqlPages {
   };
 }
 
-/**
- * Nothing is loaded from, run from, framed by or sent to another site. The editor writes styles as it runs,
- * which is why styles, and they alone, may be inline; its fonts and icons are data URLs.
- */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "worker-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "font-src 'self' data:",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+/** The editor writes styles as it runs, which is why styles, and they alone, may be inline. */
+const POLICY = keyPagePolicy({
+  'worker-src': "'self'",
+  'style-src': "'self' 'unsafe-inline'",
+  'font-src': "'self' data:",
+});
 
 interface Graphiql {
   html: string;
@@ -61,38 +52,13 @@ async function readGraphiql(): Promise<Graphiql> {
     json: add('json-worker.js', SCRIPT, workers.jsonWorker),
     graphql: add('graphql-worker.js', SCRIPT, workers.graphqlWorker),
   };
-  const html = htmlOf({
+  const html = keyPageHtml({
+    title: 'Metergate GraphQL',
     icon: add('icon.png', 'image/png', icon),
-    base: add('graphiql.css', STYLE, css),
-    style: add('page.css', STYLE, GRAPHIQL_STYLE),
-    program: add('graphiql.js', SCRIPT, js),
-    start: add('start.js', SCRIPT, graphiqlStart(workerPaths)),
+    styles: [add('graphiql.css', STYLE, css), addPageStyle(assets, GRAPHIQL_STYLE)],
+    scripts: [add('graphiql.js', SCRIPT, js), add('start.js', SCRIPT, graphiqlStart(workerPaths))],
+    main: '<main id="editor"></main>',
+    noscript: 'the types are in schemas/schema.graphql.',
   });
   return { html, assets };
-}
-
-type Asset = 'icon' | 'base' | 'style' | 'program' | 'start';
-
-function htmlOf({ icon, base, style, program, start }: Record<Asset, string>): string {
-  return `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Metergate GraphQL</title>
-<link rel="icon" href="${icon}">
-<link rel="stylesheet" href="${base}">
-<link rel="stylesheet" href="${style}">
-<form id="key-form">
-<label for="key">API key</label>
-<input id="key" type="password" autocomplete="off" spellcheck="false">
-<button type="submit">Use key</button>
-<button type="button" id="forget" hidden>Forget key</button>
-<p id="key-state" role="status"></p>
-</form>
-<noscript>This page needs JavaScript; the types are in schemas/schema.graphql.</noscript>
-<main id="editor"></main>
-<script src="${program}" defer></script>
-<script src="${start}" defer></script>
-</html>
-`;
 }

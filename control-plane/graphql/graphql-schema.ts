@@ -5,14 +5,14 @@ import './catalogue.ts';
 import './customers.ts';
 import './usage.ts';
 import './webhooks.ts';
-import { countBytes } from './response-bytes.ts';
+import { boundResponses } from './response-bytes.ts';
 import { builder } from './schema-builder.ts';
 
 let schema: GraphQLSchema | undefined;
 
 /** The whole schema; each of the files above adds the fields of its area. */
 export function graphqlSchema(): GraphQLSchema {
-  schema ??= countBytes(builder.toSchema());
+  schema ??= boundResponses(builder.toSchema());
   return schema;
 }
 

@@ -10,9 +10,10 @@ import { withinBounds } from './document-steps.ts';
 import type { GraphqlContext } from './graphql-context.ts';
 import { graphqlSchema } from './graphql-schema.ts';
 import { createLoaders } from './loaders.ts';
+import { createPacer } from './paced-entries.ts';
 import { checkLimits } from './query-limits.ts';
 import type { GraphqlDeps, ReadContext } from './read-context.ts';
-import { createByteBudget } from './response-bytes.ts';
+import { createResponseBounds } from './response-bytes.ts';
 import { asGraphqlError, shownError } from './shown-errors.ts';
 
 /** For one request. */
@@ -30,8 +31,23 @@ const TURNS: SemaphoreLimits = {
   waitMs: TIMEOUT_MS,
 };
 
+/**
+ * A response in the making takes up to some 60 MB of memory. The other queries wait, those of one environment
+ * for its own first.
+ */
+const EXECUTIONS: SemaphoreLimits = {
+  underWayMax: 12,
+  shareMax: 4,
+  waitingMax: 1_024,
+  waitingShareMax: 512,
+  waitMs: TIMEOUT_MS,
+};
+
 /** As much counts as one more request against the rate of the key. */
 export const COST_OF_REQUEST = 1_000;
+
+/** To parse and validate the longest query takes up to 0.15 s, a turn of its own (paced-entries.ts). */
+const CHARS_OF_VALUE = 16;
 
 /** Parsed and validated queries: those of a page are few, and the same again and again. */
 const DOCUMENTS_KEPT = 100;
@@ -45,6 +61,8 @@ export function createGraphql(
 ): Handlers['graphql.query'] {
   const yoga = createServer();
   const turns = createTenantSemaphore(TURNS, 'reads of GraphQL queries');
+  const executions = createTenantSemaphore(EXECUTIONS, 'GraphQL queries');
+  const newPace = createPacer();
 
   return async (requested, { body }) => {
     const stop = new AbortController();
@@ -52,11 +70,17 @@ export function createGraphql(
     // Drivers throw bare errors, as the executor does for a fault of ours: here it is known which is which.
     const inTurn: ReadContext['inTurn'] = (read) =>
       turns.run(requested.environment, read, stop.signal).catch(throwTransient);
-    const reading = { ...requested, db: deps.pool, deps, inTurn };
-    const spendBytes = createByteBudget(stop);
-    const context = { ...reading, loaders: createLoaders(reading), spendBytes };
-    const work = () => run(yoga, body, { context, log: deps.log, signal: stop.signal });
-    return inTime(stop, timeoutMs, work).catch(asTooComplex);
+    const { check, ...bounds } = createResponseBounds(stop);
+    const reading = { ...requested, ...bounds, db: deps.pool, deps, inTurn, pace: newPace() };
+    const context = { ...reading, loaders: createLoaders(reading) };
+    const work = async () => {
+      await context.pace.turn(body.query.length / CHARS_OF_VALUE);
+      const response = await run(yoga, body, { context, log: deps.log, signal: stop.signal });
+      check();
+      return response;
+    };
+    const inPlace = () => executions.run(requested.environment, work, stop.signal);
+    return inTime(stop, timeoutMs, inPlace).catch(asTooComplex);
   };
 }
 

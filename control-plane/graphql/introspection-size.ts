@@ -1,9 +1,15 @@
-import { type GraphQLCompositeType, type GraphQLSchema, isEnumType, isObjectType } from 'graphql';
+import {
+  type GraphQLCompositeType,
+  type GraphQLSchema,
+  isEnumType,
+  isInputObjectType,
+  isObjectType,
+} from 'graphql';
 
 /**
  * How many entries a field of introspection can return, 1 if it is no list. A type counts as the one with the
  * most fields, and `types` as so many of those as have all fields of the schema together. The schema has no
- * interfaces, unions and input objects, whose lists are empty.
+ * interfaces and unions, whose lists are empty.
  */
 export function introspectedEntries(
   schema: GraphQLSchema,
@@ -22,6 +28,7 @@ function sizesOf(schema: GraphQLSchema): Record<string, number> {
   const fields = types.filter(isObjectType).map((one) => Object.values(one.getFields()));
   const fieldsMax = Math.max(...fields.map((one) => one.length));
   const args = fields.flat().map((one) => one.args.length);
+  const inputs = types.filter(isInputObjectType).map((one) => Object.keys(one.getFields()).length);
   const values = types.filter(isEnumType).map((one) => one.getValues().length);
   const directives = schema.getDirectives();
   return {
@@ -29,6 +36,7 @@ function sizesOf(schema: GraphQLSchema): Record<string, number> {
     '__Schema.directives': directives.length,
     '__Type.fields': fieldsMax,
     '__Type.enumValues': mean(values),
+    '__Type.inputFields': mean(inputs),
     '__Field.args': mean(args),
     '__Directive.args': mean(directives.map((one) => one.args.length)),
   };

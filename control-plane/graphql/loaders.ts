@@ -1,19 +1,19 @@
 import DataLoader from 'dataloader';
 import { Defect } from '../../schemas/failures.ts';
 import { groupBy } from '../../schemas/primitives/group-by.ts';
+import type { GivenEntitlements } from '../../schemas/resources/entitlement-values.ts';
 import type { EntitlementDecision } from '../../schemas/resources/entitlements.ts';
+import type { Price } from '../../schemas/resources/prices.ts';
 import type { UsageCounter } from '../../schemas/resources/usage.ts';
 import { type DecisionsQuestion, decideForMany } from '../entitlements/check/decide-for-many.ts';
+import { shownEntitlements } from '../input/read-entitlement-values.ts';
+import { shownPrices } from '../input/read-prices.ts';
 import { type CreditsRow, readCreditsOf } from '../store/credits.ts';
 import { type CustomerRow, findCustomersById } from '../store/customers.ts';
 import { findMeters, type MeterRow } from '../store/meters.ts';
-import {
-  listOfferedEntitlements,
-  type OfferedValueRow,
-  type PlanVersion,
-} from '../store/plan-entitlements.ts';
+import { listOfferedEntitlements, type PlanVersion } from '../store/plan-entitlements.ts';
 import { findPlansById, type PlanRow } from '../store/plans.ts';
-import { listPricesOfPlans, type StoredPrice } from '../store/price-sets.ts';
+import { listPricesOfPlans } from '../store/price-sets.ts';
 import type { List } from '../store/read-page.ts';
 import {
   countList,
@@ -52,8 +52,9 @@ export interface Loaders {
   endpoints: DataLoader<string, WebhookEndpointRow | undefined>;
   /** Bodies. */
   events: DataLoader<string, string | undefined>;
-  planEntitlements: DataLoader<PlanVersion, OfferedValueRow[], string>;
-  planPrices: DataLoader<PlanVersion, StoredPrice[], string>;
+  /** As they are shown: a query may ask for those of one plan under many names. */
+  planEntitlements: DataLoader<PlanVersion, GivenEntitlements, string>;
+  planPrices: DataLoader<PlanVersion, Price[], string>;
   attempts: DataLoader<Pick<WebhookDeliveryRow, 'id' | 'createdAt'>, WebhookAttemptRow[], string>;
   credits: DataLoader<string, CreditsRow[]>;
   decisions: DataLoader<DecisionsQuestion, EntitlementDecision[], string>;
@@ -64,15 +65,21 @@ export function createLoaders(context: ReadContext): Loaders {
   return { ...listLoaders(context), ...rowLoaders(context), ...customerLoaders(context) };
 }
 
-function listLoaders({ db, inTurn }: ReadContext) {
+function listLoaders({ db, inTurn, pace, spendRead }: ReadContext) {
+  const together = { batchScheduleFn: pace.whenSpread };
+  const readList = async (list: List, slice: Slice) => {
+    const rows = await inTurn(() => readSlice<Row>(db, list, slice));
+    spendRead(rows);
+    return rows;
+  };
   return {
     rows: new DataLoader<{ list: List; slice: Slice }, Row[], string>(
-      (keys) => Promise.all(keys.map(({ list, slice }) => inTurn(() => readSlice<Row>(db, list, slice)))),
-      { cacheKeyFn: JSON.stringify },
+      (keys) => Promise.all(keys.map(({ list, slice }) => readList(list, slice))),
+      { ...together, cacheKeyFn: JSON.stringify },
     ),
     rowCounts: new DataLoader<List, number, string>(
       (lists) => Promise.all(lists.map((list) => inTurn(() => countList(db, list)))),
-      { cacheKeyFn: JSON.stringify },
+      { ...together, cacheKeyFn: JSON.stringify },
     ),
     parentRows: new DataLoader<{ of: ListOfParents; slice: Slice; parentId: string }, Row[], string>(
       (keys) =>
@@ -83,10 +90,11 @@ function listLoaders({ db, inTurn }: ReadContext) {
             const [{ of, slice }] = same;
             const parentIds = same.map(({ parentId }) => parentId);
             const found = await inTurn(() => readSlices<Row>(db, of, { ...slice, parentIds }));
+            for (const rows of found.values()) spendRead(rows);
             return parentIds.map((id) => found.get(id) ?? []);
           },
         ),
-      { cacheKeyFn: JSON.stringify },
+      { ...together, cacheKeyFn: JSON.stringify },
     ),
     parentCounts: new DataLoader<{ of: ListOfParents; parentId: string }, number, string>(
       (keys) =>
@@ -99,69 +107,77 @@ function listLoaders({ db, inTurn }: ReadContext) {
             return parentIds.map((id) => found.get(id) ?? 0);
           },
         ),
-      { cacheKeyFn: JSON.stringify },
+      { ...together, cacheKeyFn: JSON.stringify },
     ),
   };
 }
 
-function rowLoaders({ db, environment, inTurn }: ReadContext) {
+function rowLoaders({ db, environment, inTurn, pace, spendRead }: ReadContext) {
+  const together = { batchScheduleFn: pace.whenSpread };
   return {
     customers: new DataLoader<string, CustomerRow | undefined>(async (ids) => {
       const rows = await inTurn(() => findCustomersById(db, environment, ids));
       return inOrder(ids, new Map(rows.map((row) => [row.id, row])));
-    }),
+    }, together),
     plans: new DataLoader<string, PlanRow | undefined>(async (ids) => {
       const rows = await inTurn(() => findPlansById(db, environment, ids));
       return inOrder(ids, new Map(rows.map((row) => [row.id, row])));
-    }),
+    }, together),
     meters: new DataLoader<string, MeterRow | undefined>(async (names) => {
       const rows = await inTurn(() => findMeters(db, environment, names));
       return inOrder(
         names,
         new Map(rows.flatMap((row) => [[row.id, row] as const, [row.key, row] as const])),
       );
-    }),
+    }, together),
     endpoints: new DataLoader<string, WebhookEndpointRow | undefined>(async (ids) => {
       const rows = await inTurn(() => listEndpoints(db, environment));
       return inOrder(ids, new Map(rows.map((row) => [row.id, row])));
-    }),
-    events: new DataLoader<string, string | undefined>(async (ids) =>
-      inOrder(ids, await inTurn(() => findEventsById(db, environment, ids))),
+    }, together),
+    events: new DataLoader<string, string | undefined>(
+      async (ids) => inOrder(ids, await inTurn(() => findEventsById(db, environment, ids))),
+      together,
     ),
-    planEntitlements: new DataLoader<PlanVersion, OfferedValueRow[], string>(
+    planEntitlements: new DataLoader<PlanVersion, GivenEntitlements, string>(
       async (places) => {
         const rows = await inTurn(() => listOfferedEntitlements(db, environment, places));
-        return places.map((place) => rows.filter((row) => versionOf(row) === versionOf(place)));
+        const byVersion = groupBy(rows, versionOf);
+        return places.map((place) => shownEntitlements(byVersion.get(versionOf(place)) ?? []));
       },
-      { cacheKeyFn: versionOf },
+      { ...together, cacheKeyFn: versionOf },
     ),
-    planPrices: new DataLoader<PlanVersion, StoredPrice[], string>(
+    planPrices: new DataLoader<PlanVersion, Price[], string>(
       async (places) => {
         const sets = await inTurn(() => listPricesOfPlans(db, places));
-        return places.map((place) => sets.find((one) => versionOf(one) === versionOf(place))?.prices ?? []);
+        const byVersion = new Map(sets.map((one) => [versionOf(one), one.prices]));
+        return places.map((place) => shownPrices(byVersion.get(versionOf(place)) ?? []));
       },
-      { cacheKeyFn: versionOf },
+      { ...together, cacheKeyFn: versionOf },
     ),
     attempts: new DataLoader<Pick<WebhookDeliveryRow, 'id' | 'createdAt'>, WebhookAttemptRow[], string>(
       async (deliveries) => {
         const rows = await inTurn(() => listAttemptsOf(db, environment, deliveries));
-        return deliveries.map(({ id }) => rows.filter(({ deliveryId }) => deliveryId === id));
+        spendRead(rows);
+        const byDelivery = groupBy(rows, ({ deliveryId }) => deliveryId);
+        return deliveries.map(({ id }) => byDelivery.get(id) ?? []);
       },
-      { cacheKeyFn: ({ id }) => id },
+      { ...together, cacheKeyFn: ({ id }) => id },
     ),
   };
 }
 
 function customerLoaders(context: ReadContext) {
-  const { db, environment, nowMs, inTurn, deps } = context;
+  const { db, environment, nowMs, inTurn, deps, pace } = context;
+  const together = { batchScheduleFn: pace.whenSpread };
   return {
     credits: new DataLoader<string, CreditsRow[]>(async (ids) => {
       const rows = await inTurn(() => readCreditsOf(db, environment, { ids, at: new Date(nowMs) }));
-      return ids.map((id) => rows.filter(({ customerId }) => customerId === id));
-    }),
+      const byCustomer = groupBy(rows, ({ customerId }) => customerId);
+      return ids.map((id) => byCustomer.get(id) ?? []);
+    }, together),
     decisions: new DataLoader<DecisionsQuestion, EntitlementDecision[], string>(
       (questions) => inTurn(() => decideForMany({ ...deps, ...deps.entitlementCache }, context, questions)),
-      { cacheKeyFn: JSON.stringify, maxBatchSize: CUSTOMERS_TOGETHER },
+      { ...together, cacheKeyFn: JSON.stringify, maxBatchSize: CUSTOMERS_TOGETHER },
     ),
     counters: new DataLoader<CounterQuestion, UsageCounter, string>(
       (questions) =>
@@ -171,6 +187,7 @@ function customerLoaders(context: ReadContext) {
           (same) => inTurn(() => readCountersOfMany(deps, context, same)),
         ),
       {
+        ...together,
         cacheKeyFn: ({ customerId, meter, atMs, consistency }) =>
           JSON.stringify([customerId, meter.key, atMs, consistency]),
       },

@@ -76,6 +76,14 @@ describe('an argument', () => {
     expect(error?.message).toContain('Int cannot represent');
   });
 
+  it('of many wrong values is wrong a hundred times, not more', () => {
+    const filter =
+      'query ($f: [PropertyFilter!]) { meter(key: "a") { usage(from: "a", to: "b", filter: $f) { total } } }';
+    const errors = check(filter, { f: Array.from({ length: 20_000 }, () => 1) });
+    expect(errors).toHaveLength(101);
+    expect(errors.at(-1)?.message).toContain('error limit reached');
+  });
+
   it('holds a text, wherever it is written', () => {
     for (const text of ['\\u0000', 'a\\u0000b']) {
       const faulty = rejected('invalid_request', { param: 'q' });

@@ -19,6 +19,9 @@ export const COST_MAX = 10_000;
 /** Values of introspection. The query that tools send has two thirds of them. */
 export const INTROSPECTED_MAX = 50_000;
 
+/** Of variables; each error has a text of its own. */
+const ERRORS_MAX = 100;
+
 export interface RequestedOperation {
   document: DocumentNode;
   operationName?: string | null | undefined;
@@ -37,7 +40,10 @@ export function checkLimits(
   const operation = operationOf(document, operationName);
   // The execution says that it is not there, and reads nothing.
   if (!operation) return { cost: 0, errors: [] };
-  const { errors, coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variables ?? {});
+  const definitions = operation.variableDefinitions ?? [];
+  const { errors, coerced } = getVariableValues(schema, definitions, variables ?? {}, {
+    maxErrors: ERRORS_MAX,
+  });
   if (errors) return { cost: 0, errors };
   const fragments = fragmentsOf(document);
   const { depth, fields, cost, introspected } = querySize({

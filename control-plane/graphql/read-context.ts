@@ -7,6 +7,7 @@ import type { ShownReadiness } from '../health/shown-readiness.ts';
 import type { ChargeRequest } from '../http/rate-limit.ts';
 import type { Handlers, RequestContext } from '../http/request-context.ts';
 import type { Freshness } from '../usage/freshness.ts';
+import type { Pace } from './paced-entries.ts';
 
 export type RestHandlers = Omit<Handlers, 'graphql.query'>;
 
@@ -28,6 +29,9 @@ export interface GraphqlDeps {
 /** Of one request. */
 export interface ReadContext extends RequestContext {
   deps: GraphqlDeps;
+  pace: Pace;
+  /** Throws Rejected, and stops the execution, when too much is read. */
+  spendRead: (rows: Iterable<object>) => void;
   /** Runs a read of a store when the environment has a free slot, unless the request has ended by then. */
   inTurn: <T>(read: () => Promise<T>) => Promise<T>;
 }

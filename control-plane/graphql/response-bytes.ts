@@ -1,61 +1,134 @@
-import { defaultFieldResolver, type GraphQLSchema, getNamedType, isLeafType, isObjectType } from 'graphql';
+import {
+  defaultFieldResolver,
+  type GraphQLField,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+  getNamedType,
+  isLeafType,
+  isObjectType,
+} from 'graphql';
 import { Rejected } from '../../schemas/failures.ts';
 import type { GraphqlContext } from './graphql-context.ts';
+import { sizeOfEntry, textBytesOf, textsOf } from './value-bytes.ts';
 
 /** Of the names and values in one response. */
 export const RESPONSE_MIB_MAX = 16;
-/** Of a value in addition to its text: quotes, a comma, a colon; or a number. */
-const BYTES_OF_VALUE = 8;
+/** Of the rows of lists that are read, shown or not: to show one its JSON is parsed, 0.1 s for so much. */
+export const READ_MIB_MAX = 16;
+/** Fields that fail: each is an error with its place, a tenth of a millisecond of work. */
+export const FAILURES_MAX = 1_000;
 
 const REMEDY = 'Ask for less, or in several requests.';
 
-/** Takes bytes from what a response may have; what is too much stops the execution, and throws. */
-export function createByteBudget(stop: AbortController): GraphqlContext['spendBytes'] {
-  let left = RESPONSE_MIB_MAX * 1024 * 1024;
-  return (bytes) => {
-    left -= bytes;
-    if (left >= 0) return;
-    const error = tooLarge();
-    stop.abort(error);
-    throw error;
+/** What one query may take. */
+export interface ResponseBounds extends Pick<GraphqlContext, 'spendBytes' | 'spendRead' | 'countFailure'> {
+  /** Throws Rejected if it has more. */
+  check(): void;
+}
+
+/**
+ * What is too much stops the execution, but not before the next turn of the event loop: an executor that is
+ * stopped in the middle of an object leaves the promises of its other fields unhandled, and one that is
+ * rejected then ends the process.
+ */
+export function createResponseBounds(stop: AbortController): ResponseBounds {
+  let bytesLeft = RESPONSE_MIB_MAX * 1024 * 1024;
+  let readLeft = READ_MIB_MAX * 1024 * 1024;
+  let failuresLeft = FAILURES_MAX;
+  let rejected: Rejected | undefined;
+
+  function exceed(message: string, limit: string): void {
+    if (rejected) return;
+    rejected = new Rejected('query_too_complex', message, { details: { limit } });
+    setImmediate(() => stop.abort(rejected));
+  }
+
+  return {
+    spendBytes(bytes) {
+      bytesLeft -= bytes;
+      if (bytesLeft < 0) exceed(`The response is larger than ${RESPONSE_MIB_MAX} MiB. ${REMEDY}`, 'bytes');
+    },
+    spendRead(rows) {
+      for (const row of rows) readLeft -= textsOf(row);
+      if (readLeft >= 0) return;
+      exceed(`The query reads more than ${READ_MIB_MAX} MiB of rows. ${REMEDY}`, 'read');
+      throw rejected;
+    },
+    countFailure(error) {
+      failuresLeft -= 1;
+      if (failuresLeft >= 0) return;
+      const last = error instanceof Rejected ? ` The last one: ${error.message}` : '';
+      exceed(`More than ${FAILURES_MAX} fields of the query failed.${last}`, 'errors');
+    },
+    check() {
+      if (rejected) throw rejected;
+    },
   };
 }
 
-function tooLarge(): Rejected {
-  const message = `The response is larger than ${RESPONSE_MIB_MAX} MiB. ${REMEDY}`;
-  return new Rejected('query_too_complex', message, { details: { limit: 'bytes' } });
-}
-
-/** Every value of the schema's own types counts for the response that it is in. */
-export function countBytes(schema: GraphQLSchema): GraphQLSchema {
+/** Every field counts for the response that it is in; objects wait for their turn. */
+export function boundResponses(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || type.name.startsWith('__')) continue;
     for (const field of Object.values(type.getFields())) {
-      if (!isLeafType(getNamedType(field.type))) continue;
-      const resolve = field.resolve ?? defaultFieldResolver;
-      field.resolve = (parent, args, context: GraphqlContext, info) => {
-        const counted = (value: unknown) => {
-          context.spendBytes(String(info.path.key).length + bytesOf(value));
-          return value;
-        };
-        const value: unknown = resolve(parent, args, context, info);
-        return value instanceof Promise ? value.then(counted) : counted(value);
-      };
+      if (isLeafType(getNamedType(field.type))) boundLeaf(field);
+      else boundObjects(field);
     }
   }
   return schema;
 }
 
-function bytesOf(root: unknown): number {
-  let bytes = 0;
-  const rest: unknown[] = [root];
-  while (rest.length > 0) {
-    const value = rest.pop();
-    bytes += BYTES_OF_VALUE;
-    if (typeof value === 'string') bytes += Buffer.byteLength(value);
-    if (typeof value !== 'object' || value === null) continue;
-    const entries = value instanceof Map ? value : Object.entries(value);
-    for (const [name, inner] of entries) rest.push(name, inner);
+type Field = GraphQLField<unknown, GraphqlContext>;
+
+/** The size of its name is that of its object, which counts it whether it is there or not. */
+function boundLeaf(field: Field): void {
+  const resolve = field.resolve ?? defaultFieldResolver;
+  field.resolve = (parent, args, context, info) =>
+    settled(
+      () => resolve(parent, args, context, info),
+      context,
+      (value) => {
+        context.spendBytes(textBytesOf(value));
+        return value;
+      },
+    );
+}
+
+function boundObjects(field: Field): void {
+  const resolve = field.resolve ?? defaultFieldResolver;
+  field.resolve = (parent, args, context, info) =>
+    settled(
+      () => resolve(parent, args, context, info),
+      context,
+      (value) => paced(value, context, info),
+    );
+}
+
+function paced(value: unknown, { spendBytes, pace }: GraphqlContext, info: GraphQLResolveInfo): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const { bytes, values } = sizeOfEntry(info);
+  if (Array.isArray(value)) {
+    spendBytes(value.length * bytes);
+    return pace.spread(value, values);
   }
-  return bytes;
+  spendBytes(bytes);
+  return pace.turn(values)?.then(() => value) ?? value;
+}
+
+/** What the value becomes, at once or later. */
+function settled(
+  resolve: () => unknown,
+  { countFailure }: GraphqlContext,
+  then: (value: unknown) => unknown,
+): unknown {
+  const failed = (error: unknown): never => {
+    countFailure(error);
+    throw error;
+  };
+  try {
+    const value = resolve();
+    return value instanceof Promise ? value.then(then).catch(failed) : then(value);
+  } catch (error) {
+    return failed(error);
+  }
 }

@@ -29,7 +29,11 @@ export async function readAs<Id extends ReadId>(
 ): Promise<Output<Routes[Id]>> {
   const route: Route = ROUTES[operationId];
   const input = {
-    params: checked(`${operationId} params`, route.params, present(params ?? {}, route.params.properties)),
+    params: checked<object>(
+      `${operationId} params`,
+      route.params,
+      present(params ?? {}, route.params.properties),
+    ),
     query: checkedQuery(operationId, query ?? {}),
     body: undefined,
     bodyText: '',
@@ -48,12 +52,12 @@ export async function readAs<Id extends ReadId>(
 
 const checks = new Map<string, Check>();
 
-// biome-ignore lint/suspicious/noExplicitAny: its type is that of the schema
-function checked(name: string, schema: Route['query'], value: object): any {
+/** The value, which is then of the type of the schema. */
+function checked<Value>(name: string, schema: Route['query'], value: object): Value {
   const check = checks.get(name) ?? checkOf(schema);
   checks.set(name, check);
   check(value);
-  return value;
+  return value as Value;
 }
 
 /** Members that the schema names and that were given. */

@@ -1,3 +1,4 @@
+import { Rejected } from '../../schemas/failures.ts';
 import { enumOf } from './resource-fields.ts';
 import { builder } from './schema-builder.ts';
 
@@ -41,11 +42,16 @@ interface Analysis {
   quantiles?: readonly number[] | null | undefined;
 }
 
-/** As the operations of the REST API have them. */
+/** As the operations of the REST API have them. Throws Rejected. */
 export function analysisOf<Args extends Analysis>({ filter, quantiles, ...args }: Args) {
-  return {
-    ...args,
-    filter: filter ? Object.fromEntries(filter.map(({ name, value }) => [name, value])) : undefined,
-    quantiles: quantiles?.join(','),
-  };
+  return { ...args, filter: filter ? filtersOf(filter) : undefined, quantiles: quantiles?.join(',') };
+}
+
+/** By the name of the property, each of which is named once: no event has two values of one. */
+function filtersOf(filter: NonNullable<Analysis['filter']>): Record<string, string> {
+  const names = filter.map(({ name }) => name);
+  const twice = names.find((name, at) => names.indexOf(name) < at);
+  if (twice === undefined) return Object.fromEntries(filter.map(({ name, value }) => [name, value]));
+  const message = `\`filter\` names the property ${twice} twice. Send one value for each property.`;
+  throw new Rejected('invalid_request', message, { param: 'filter' });
 }

@@ -1,4 +1,7 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { beginExactJson } from '../../schemas/primitives/exact-json.ts';
+import { PrintedJson } from '../http/printed-json.ts';
 import type { Handlers } from '../http/request-context.ts';
 import type { GraphqlDeps, RestHandlers } from './read-context.ts';
 
@@ -20,7 +23,21 @@ export function withGraphql<Given extends RestHandlers>(
     ...handlers,
     'graphql.query': async (context, input) => {
       loading ??= load();
-      return (await loading)(context, input);
+      return printInTurns(await (await loading)(context, input));
     },
   };
+}
+
+/** A millisecond or two of work. */
+const VALUES_OF_TURN = 2_000;
+
+/** The largest response has half a million values: others are served while it is printed. */
+async function printInTurns(response: unknown): Promise<PrintedJson> {
+  const print = beginExactJson(response);
+  let text = print(VALUES_OF_TURN);
+  while (text === undefined) {
+    await nextTurn();
+    text = print(VALUES_OF_TURN);
+  }
+  return new PrintedJson(text);
 }

@@ -1,19 +1,12 @@
+import { KEY_FORM_START } from './key-form-assets.ts';
+
 /** What the page adds to Swagger UI: its start, with one place for the key, and its style. */
 
-/**
- * The key is kept for the session of the browser tab and sent to this origin alone. Without
- * `validatorUrl: null` Swagger UI would send the description to a validator on the net.
- */
-export const DOCS_START = `const STORED_AS = 'metergate-api-key';
-const SCHEME = 'bearer';
+/** Without `validatorUrl: null` Swagger UI would send the description to a validator on the net. */
+export const DOCS_START = `${KEY_FORM_START}const SCHEME = 'bearer';
 /** What a reader needs first; the other groups follow in the order of the description. */
 const FIRST = ['usage', 'customers', 'meters', 'entitlements'];
-
-const form = document.getElementById('key-form');
-const input = document.getElementById('key');
-const forget = document.getElementById('forget');
-const state = document.getElementById('key-state');
-let kept = read();
+let kept = storedKey();
 
 const ui = SwaggerUIBundle({
   url: '/openapi.json',
@@ -25,43 +18,21 @@ const ui = SwaggerUIBundle({
   onComplete: apply,
 });
 
-form.addEventListener('submit', (event) => {
-  event.preventDefault();
-  const key = input.value.trim();
-  if (key === '') return;
-  input.value = '';
-  keep(key);
-});
-forget.addEventListener('click', () => keep(''));
-
-function keep(key) {
+onKey((key) => {
   kept = key;
-  try {
-    if (key === '') sessionStorage.removeItem(STORED_AS);
-    else sessionStorage.setItem(STORED_AS, key);
-  } catch {
-    // A browser without storage: the key is kept until the page is closed.
-  }
+  // In a browser without storage the key is kept until the page is closed.
+  storeKey(key);
   apply();
-}
-
-function read() {
-  try {
-    return sessionStorage.getItem(STORED_AS) || '';
-  } catch {
-    return '';
-  }
-}
+});
 
 function apply() {
   if (kept === '') ui.authActions.logout([SCHEME]);
   else ui.preauthorizeApiKey(SCHEME, kept);
-  forget.hidden = kept === '';
-  input.placeholder = kept === '' ? 'Secret or publishable key' : 'Another key';
-  state.textContent =
-    kept === ''
-      ? 'Enter a key to try requests here. It is kept until you close this tab.'
-      : 'Requests are sent with the key that ends in ' + kept.slice(-4) + '.';
+  showKey(kept, {
+    wanted: 'Secret or publishable key',
+    without: 'Enter a key to try requests here.',
+    sent: 'Requests',
+  });
 }
 
 function rank(tag) {
@@ -71,35 +42,7 @@ function rank(tag) {
 `;
 
 /** The key dialogs of Swagger UI are hidden. Up to 640 px nothing is wider than the page. */
-export const DOCS_STYLE = `body { margin: 0; }
-#key-form {
-  position: sticky;
-  top: 0;
-  z-index: 2;
-  display: flex;
-  flex-wrap: wrap;
-  gap: 8px 12px;
-  align-items: center;
-  padding: 12px 20px;
-  font: 16px/1.4 system-ui, sans-serif;
-  color: #1b1b1b;
-  background: #fff;
-  border-bottom: 1px solid #d5d8dc;
-}
-#key-form label { font-weight: 600; }
-#key-form input, #key-form button {
-  box-sizing: border-box;
-  min-height: 40px;
-  padding: 6px 12px;
-  font: inherit;
-  border: 1px solid #8a9099;
-  border-radius: 4px;
-}
-#key-form input { flex: 1 1 220px; min-width: 0; max-width: 480px; }
-#key-form button { color: #fff; background: #1f4f8f; border-color: #1f4f8f; cursor: pointer; }
-#key-form #forget { color: #1b1b1b; background: #fff; border-color: #8a9099; }
-#key-form [hidden] { display: none; }
-#key-form p { flex: 1 1 240px; margin: 0; font-size: 14px; }
+export const DOCS_STYLE = `#key-form { position: sticky; top: 0; z-index: 2; }
 .swagger-ui .scheme-container, .swagger-ui .authorization__btn { display: none; }
 .swagger-ui .info { margin: 24px 0; }
 @media (max-width: 640px) {

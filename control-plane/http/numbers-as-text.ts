@@ -9,7 +9,16 @@ import { branchOf } from './union-branch.ts';
  * recorded bodies.
  */
 export function numbersAsText(schema: TSchema, json: string): string {
-  return exactJson(textIn(schema, parseExact(json)));
+  return hasDecimals(schema) ? exactJson(textIn(schema, parseExact(json))) : json;
+}
+
+const known = new WeakMap<TSchema, boolean>();
+
+/** A response without them can be large: that of a GraphQL query, whose decimals are texts. */
+function hasDecimals(schema: TSchema): boolean {
+  const has = known.get(schema) ?? JSON.stringify(schema).includes('"format":"decimal"');
+  known.set(schema, has);
+  return has;
 }
 
 interface Shape {

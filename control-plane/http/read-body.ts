@@ -15,16 +15,21 @@ export interface BodyOptions {
   /** An empty body is accepted with any media type: `curl -d ''` names that of a form. */
   isOptional?: boolean;
   timeoutMs?: number;
+  bytesMax?: number;
 }
 
 /** The text of a JSON body, not parsed. Throws Rejected: media type (415), size (413), UTF-8 (400). */
 export async function readBodyText(
   ctx: Context,
-  { fromBrowser = false, isOptional = false, timeoutMs = BODY_TIMEOUT_MS }: BodyOptions = {},
+  {
+    fromBrowser = false,
+    isOptional = false,
+    timeoutMs = BODY_TIMEOUT_MS,
+    bytesMax = USAGE_LIMITS.bodyBytesMax,
+  }: BodyOptions = {},
 ): Promise<string> {
   if (isOptional && !announcesBody(ctx)) return '';
   checkMediaType(ctx, fromBrowser ? ['application/json', BEACON_TYPE] : ['application/json']);
-  const bytesMax = USAGE_LIMITS.bodyBytesMax;
   const announced = Number(ctx.get('content-length') || 0);
   if (announced > bytesMax) throw tooLarge(bytesMax);
   const body = await collect(ctx, bytesMax, timeoutMs);

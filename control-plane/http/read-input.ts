@@ -25,7 +25,7 @@ export type ReadInput = (
 export function createReadInput(route: Route): ReadInput {
   const checkParams = textCheckOf(route.params);
   const checkQuery = textCheckOf(route.query);
-  const { fromBrowser, access } = route;
+  const { fromBrowser, access, bodyBytesMax } = route;
   const maps = mapsOf(route);
   const timeoutMs = access === 'signature' || access === 'publishable' ? STRANGER_MS : undefined;
   const isOptional = route.body === undefined || route.bodyOptional === true;
@@ -53,6 +53,7 @@ export function createReadInput(route: Route): ReadInput {
       fromBrowser,
       isOptional,
       ...(timeoutMs ? { timeoutMs } : {}),
+      ...(bodyBytesMax ? { bytesMax: bodyBytesMax } : {}),
     });
     return checked(ctx, params, bodyText);
   };

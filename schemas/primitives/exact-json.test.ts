@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalJson, exactJson, exactNumber, faultyText, numberText, parseExact } from './exact-json.ts';
+import {
+  beginExactJson,
+  canonicalJson,
+  exactJson,
+  exactNumber,
+  faultyText,
+  numberText,
+  parseExact,
+} from './exact-json.ts';
 
 // Mutants this suite catches: Number() on the way; recursion; names printed unescaped; undefined fields
 // printed.
@@ -18,6 +26,19 @@ describe('exactJson', () => {
         expect(exactJson(value)).toBe(JSON.stringify(value));
       }),
     );
+  });
+
+  it('prints the same in parts', () => {
+    fc.assert(
+      fc.property(json, fc.integer({ min: 1, max: 5 }), (value, values) => {
+        const print = beginExactJson(value);
+        let text = print(values);
+        while (text === undefined) text = print(values);
+        expect(text).toBe(exactJson(value));
+      }),
+    );
+    const print = beginExactJson([1, [2, 3]]);
+    expect([print(2), print(1), print(1)]).toEqual([undefined, undefined, '[1,[2,3]]']);
   });
 
   it('prints a marked number by its own text', () => {

@@ -23,6 +23,11 @@ export function exactJson(value: unknown): string {
   return print(value, scalarJson, (entries) => entries);
 }
 
+/** The same in parts: each call prints so many values more, and the last one returns the text. */
+export function beginExactJson(value: unknown): (values: number) => string | undefined {
+  return printing(value, scalarJson, (entries) => entries);
+}
+
 /**
  * One text for all ways of writing the same value: names sorted, numbers as plain decimals. For comparing.
  */
@@ -76,6 +81,15 @@ function print(
   scalar: (value: unknown) => string,
   order: (entries: Entries) => Entries,
 ): string {
+  return printing(root, scalar, order)(Number.POSITIVE_INFINITY) ?? '';
+}
+
+/** Prints so many values more with each call; the text when all of them are printed. */
+function printing(
+  root: unknown,
+  scalar: (value: unknown) => string,
+  order: (entries: Entries) => Entries,
+): (values: number) => string | undefined {
   let printed = '';
   const open: Container[] = [];
   const begin = (value: unknown) => {
@@ -88,19 +102,24 @@ function print(
     open.push(container);
   };
   begin(root);
-  for (let inner = open.at(-1); inner !== undefined; inner = open.at(-1)) {
-    const { names, values, done } = inner;
-    if (done === values.length) {
-      printed += names ? '}' : ']';
-      open.pop();
-      continue;
+  return (values) => {
+    let left = values;
+    for (let inner = open.at(-1); inner !== undefined; inner = open.at(-1)) {
+      const { names, values, done } = inner;
+      if (done === values.length) {
+        printed += names ? '}' : ']';
+        open.pop();
+        continue;
+      }
+      if (left === 0) return undefined;
+      left -= 1;
+      if (done > 0) printed += ',';
+      if (names) printed += `${JSON.stringify(names[done])}:`;
+      inner.done += 1;
+      begin(values[done]);
     }
-    if (done > 0) printed += ',';
-    if (names) printed += `${JSON.stringify(names[done])}:`;
-    inner.done += 1;
-    begin(values[done]);
-  }
-  return printed;
+    return printed;
+  };
 }
 
 function containerOf(value: object, order: (entries: Entries) => Entries): Container {

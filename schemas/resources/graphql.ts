@@ -5,6 +5,8 @@ import { AnyName, Nothing } from './fields.ts';
 
 /** Bounds what is kept of parsed queries. */
 const QUERY_CHARS_MAX = 16_384;
+/** Variables are read once for each argument that has them, and keys of what is read are made of them. */
+const BODY_BYTES_MAX = 65_536;
 
 export const GraphqlRequest = Type.Object(
   {
@@ -72,6 +74,7 @@ export const graphqlRoutes = {
     params: Nothing,
     query: Nothing,
     body: GraphqlRequest,
+    bodyBytesMax: BODY_BYTES_MAX,
     example: { query: '{ workspace { id name } }' },
     status: 200,
     response: GraphqlResponse,

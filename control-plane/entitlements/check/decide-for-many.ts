@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type CustomerWithGrants,
   findManyCustomerGrants,
@@ -9,6 +10,8 @@ import { limitWindow } from '../../../domain/rules/limit-windows.ts';
 import { type EntitlementView, resolveEntitlements } from '../../../domain/rules/resolve-entitlements.ts';
 import { findWallets, type WalletState } from '../../../domain/store/credit-wallets.ts';
 import { readTermsOfCustomers, type TermOfCustomer } from '../../../domain/store/metered-terms.ts';
+import { asTransient } from '../../../infra/postgres/unavailable.ts';
+import { Defect } from '../../../schemas/failures.ts';
 import { parseExact } from '../../../schemas/primitives/exact-json.ts';
 import { groupBy } from '../../../schemas/primitives/group-by.ts';
 import type { EntitlementDecision } from '../../../schemas/resources/entitlements.ts';
@@ -36,27 +39,42 @@ export interface DecideDeps {
   checks: CachedChecks;
 }
 
+/** Each takes some microseconds; between them the event loop serves others. */
+const DECISIONS_OF_TURN = 1_000;
+
 /**
  * The decisions of check-entitlements.ts for many customers: their grants in one statement, and each meter
- * for all of them in one. A customer with too many grants is read by itself. One list per question, in their
- * order; empty for a customer that is unknown.
+ * for all of them in one. Customers with too many grants are read one after the other: such a read takes its
+ * time, and all at once would wait for a slot for too long. One list per question, in their order, or the
+ * error of its own read; empty for a customer that is unknown.
  */
 export async function decideForMany(
   deps: DecideDeps,
   context: RequestContext,
   questions: readonly DecisionsQuestion[],
-): Promise<EntitlementDecision[][]> {
+): Promise<Array<EntitlementDecision[] | Error>> {
   const customers = await readHolders(deps, context, [...new Set(questions.map((one) => one.customerId))]);
   const asked = questions.map((question) => namedOf(question, customers.get(question.customerId)));
   const names = [...new Set(asked.flatMap(({ names }) => names))];
   const features = await featuresByName(context, names);
   const readings = await readPlaces(deps.counters, asked, { context, features });
-  return Promise.all(
-    asked.map(async ({ question, holder, names }) => {
-      if (!holder) return decideAlone(deps, context, question);
-      return names.map((name) => decide({ holder, name, feature: features.get(name), readings }));
-    }),
-  );
+  const decided: Array<EntitlementDecision[] | Error> = [];
+  let ofTurn = 0;
+  for (const { question, holder, names } of asked) {
+    if (!holder) decided.push(await decideAlone(deps, context, question).catch(asError));
+    else decided.push(names.map((name) => decide({ holder, name, feature: features.get(name), readings })));
+    ofTurn += names.length;
+    if (ofTurn <= DECISIONS_OF_TURN) continue;
+    ofTurn = 0;
+    await nextTurn();
+  }
+  return decided;
+}
+
+/** As the caller of a read that throws has it. */
+function asError(error: unknown): Error {
+  const known = asTransient(error);
+  return known instanceof Error ? known : new Defect(`a read failed with ${String(error)}`);
 }
 
 /** A customer whose grants are few enough to be read with those of others. */
