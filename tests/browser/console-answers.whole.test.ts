@@ -72,9 +72,9 @@ describe('a customer', () => {
   });
 
   it('without a subscription has no access, which is not no limit', async () => {
-    const nobody = { name: 'Nobody', email: 'nobody@example.com', externalId: 'nobody' };
-    await call('POST', '/customers', nobody);
-    const page = await openAt('#/customers/nobody?tab=usage');
+    const newcomer = { name: 'Granite', email: 'billing@granite.example', externalId: 'granite' };
+    await call('POST', '/customers', newcomer);
+    const page = await openAt('#/customers/granite?tab=usage');
     const counters = card(page, 'Counters of the current period');
     await counters.getByRole('row', { name: 'calls' }).getByText('No access').waitFor();
     await counters.getByRole('row', { name: 'storage' }).getByText('Not limited').waitFor();

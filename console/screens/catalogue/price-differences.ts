@@ -28,8 +28,8 @@ function withDigits(name: string, value: unknown, context?: { source?: string })
 
 const SHOWN = new Set(
   (
-    'key currency interval intervalCount model amount unitAmount meterKey featureKey included size rate fixed ' +
-    'tiers minimum maximum'
+    'key currency interval intervalCount model amount unitAmount meterKey featureKey included size rate ' +
+    'fixed tiers minimum maximum'
   ).split(' '),
 );
 

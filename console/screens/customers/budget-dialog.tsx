@@ -6,9 +6,8 @@ import { Dialog } from '../../design/dialog.tsx';
 import { Field, Form } from '../../design/fields.tsx';
 import { amount } from '../../design/figures.ts';
 import { Notice } from '../../design/pieces.tsx';
-import type { Budget } from './budget-card.tsx';
 import { type Thresholds, thresholdsOf } from './budget-thresholds.ts';
-import type { Customer } from './shapes.ts';
+import type { Budget, Customer } from './shapes.ts';
 
 interface BudgetDialogProps {
   customer: Customer;
@@ -19,8 +18,8 @@ interface BudgetDialogProps {
 
 /** The whole budget: a threshold that is left empty is removed. Asks before it is stored. */
 export function BudgetDialog({ customer, meterKey, given, onClose }: BudgetDialogProps) {
-  const [soft, setSoft] = useState(given?.soft ?? '');
-  const [hard, setHard] = useState(given?.hard ?? '');
+  const [soft, setSoft] = useState(shownText(given?.soft));
+  const [hard, setHard] = useState(shownText(given?.hard));
   const [fault, setFault] = useState<string>();
   const ask = () => {
     const read = thresholdsOf(soft, hard);
@@ -55,6 +54,10 @@ export function BudgetDialog({ customer, meterKey, given, onClose }: BudgetDialo
       </Form>
     </Dialog>
   );
+}
+
+function shownText(threshold: string | undefined): string {
+  return threshold === undefined ? '' : amount(threshold);
 }
 
 function effectOf({ soft, hard }: Thresholds): string {
