@@ -22,8 +22,8 @@ export interface Change {
   /** It takes something away. */
   isDanger?: boolean;
   request: ApiRequest;
-  /** Said when it is done. */
-  done: string;
+  /** Said when it is done, also of the response. */
+  done: string | ((body: unknown) => string);
   onDone?: (body: unknown) => void;
 }
 
@@ -52,7 +52,7 @@ function Question({ change }: { change: Change }) {
     try {
       const { body } = await send(request);
       close();
-      say(done);
+      say(typeof done === 'string' ? done : done(body));
       readAgain();
       onDone?.(body);
     } catch (thrown) {
@@ -62,7 +62,7 @@ function Question({ change }: { change: Change }) {
   };
   return (
     <Dialog title={title} onClose={close}>
-      <div>{effect}</div>
+      <div class="stack">{effect}</div>
       {error ? <Failure error={error} /> : null}
       <details>
         <summary>The request that this sends</summary>

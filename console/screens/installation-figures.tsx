@@ -21,7 +21,11 @@ export function InstallationFigures() {
         note="oldest event waiting"
       />
       <Figure name="Webhook backlog" value={shown(figures?.webhookBacklog)} note="deliveries pending" />
-      <Figure name="Open circuits" value={shown(figures?.openCircuits)} note="endpoints that fail now" />
+      <Figure
+        name="Open circuits"
+        value={shown(figures?.openCircuits)}
+        note="paused endpoints, of all workspaces"
+      />
     </dl>
   );
 }

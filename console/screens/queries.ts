@@ -15,19 +15,20 @@ export interface EndpointSummary {
   status: 'enabled' | 'disabled';
   disabledReason: 'gone' | 'failing' | null;
   createdAt: string;
-  failed: Total | null;
-  pending: Total | null;
+  retrying: Total | null;
+  undelivered: Total | null;
 }
 
 const ENDPOINTS = `webhookEndpoints {
     id url events status disabledReason createdAt
-    failed: deliveries(first: 1, status: failed) { totalCount }
-    pending: deliveries(first: 1, status: pending) { totalCount }
+    retrying: deliveries(first: 1, status: retrying) { totalCount }
+    undelivered: deliveries(first: 1, status: undelivered) { totalCount }
   }`;
 
 export const OVERVIEW: GraphqlQuery<{
   customers: Total | null;
   active: Total | null;
+  trialing: Total | null;
   late: Total | null;
   webhookEndpoints: EndpointSummary[] | null;
   auditLog: { nodes: Audited[] } | null;
@@ -35,6 +36,7 @@ export const OVERVIEW: GraphqlQuery<{
   document: `query Overview {
   customers(first: 1) { totalCount }
   active: subscriptions(first: 1, status: active) { totalCount }
+  trialing: subscriptions(first: 1, status: trialing) { totalCount }
   late: subscriptions(first: 1, status: past_due) { totalCount }
   ${ENDPOINTS}
   auditLog(first: 8) { nodes { action actor objectId createdAt before after } }

@@ -3,8 +3,8 @@ import { askToChange } from '../../api/change.tsx';
 import { Decimal } from '../../api/exact-body.ts';
 import { apiPath, useOperation } from '../../api/rest.ts';
 import type { Listed, Responded } from '../../api/wire.ts';
-import { Dialog } from '../../design/dialog.tsx';
-import { Field, Form } from '../../design/fields.tsx';
+import { FormDialog } from '../../design/dialog.tsx';
+import { Field } from '../../design/fields.tsx';
 import { amount, words } from '../../design/figures.ts';
 import { Loaded } from '../../design/loaded.tsx';
 import { Pager } from '../../design/pager.tsx';
@@ -12,6 +12,7 @@ import { Badge, Card, Figure } from '../../design/pieces.tsx';
 import { type Column, Table } from '../../design/table.tsx';
 import { Time } from '../../design/times.tsx';
 import { numberOf } from '../../design/typed-number.ts';
+import { ExpiryField, expiryOf } from './expiry-field.tsx';
 import type { Customer } from './shapes.ts';
 
 type Grant = Responded<'credits.retrieve'>['grants'][number];
@@ -107,33 +108,23 @@ function GrantDialog({ customer, onClose }: { customer: Customer; onClose: () =>
         body: {
           amount: new Decimal(number),
           reason,
-          ...(expires === '' ? {} : { expiresAt: new Date(expires).toISOString() }),
+          ...expiryOf(expires),
         },
       },
       done: `${amount(number)} credits were granted.`,
     });
   };
   return (
-    <Dialog title={`Grant credits to ${customer.name}`} onClose={onClose}>
-      <Form onSubmit={ask}>
-        <Field
-          label="Credits"
-          value={credits}
-          onInput={setCredits}
-          isRequired
-          error={credits !== '' && !isGood ? 'Enter a number above 0, such as 250 or 60,000.' : undefined}
-        />
-        <Field label="Reason" value={reason} onInput={setReason} isRequired />
-        <Field label="Expires (optional)" type="datetime-local" value={expires} onInput={setExpires} />
-        <div class="row row-end">
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="button button-primary">
-            Continue
-          </button>
-        </div>
-      </Form>
-    </Dialog>
+    <FormDialog title={`Grant credits to ${customer.name}`} onClose={onClose} onContinue={ask}>
+      <Field
+        label="Credits"
+        value={credits}
+        onInput={setCredits}
+        isRequired
+        error={credits !== '' && !isGood ? 'Enter a number above 0, such as 250 or 60,000.' : undefined}
+      />
+      <Field label="Reason" value={reason} onInput={setReason} isRequired />
+      <ExpiryField value={expires} onInput={setExpires} />
+    </FormDialog>
   );
 }

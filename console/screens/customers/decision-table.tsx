@@ -107,7 +107,9 @@ function Used({ decision }: { decision: Decision }) {
   const share = Number(limit) === 0 ? 1 : Number(current) / Number(limit);
   return (
     <>
-      {amount(current)} of {amount(limit)}
+      <span class="whole">
+        {amount(current)} of {amount(limit)}
+      </span>
       <Share share={share} of={`Used of ${featureKey}`} />
       {resetsAt === undefined ? null : (
         <div class="small muted">

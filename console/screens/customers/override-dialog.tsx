@@ -2,11 +2,12 @@ import { useState } from 'preact/hooks';
 import { askToChange } from '../../api/change.tsx';
 import { Decimal } from '../../api/exact-body.ts';
 import { apiPath } from '../../api/rest.ts';
-import { Dialog } from '../../design/dialog.tsx';
-import { Choice, Field, Form } from '../../design/fields.tsx';
+import { FormDialog } from '../../design/dialog.tsx';
+import { Choice, Field } from '../../design/fields.tsx';
 import { amount } from '../../design/figures.ts';
 import { Time } from '../../design/times.tsx';
 import { NO_NUMBER, numberOf } from '../../design/typed-number.ts';
+import { ExpiryField, expiryOf } from './expiry-field.tsx';
 import type { Customer, Feature } from './shapes.ts';
 
 interface OverrideDialogProps {
@@ -50,7 +51,7 @@ export function OverrideDialog({ customer, feature, onClose }: OverrideDialogPro
         path: apiPath(['customers', customer.id, 'overrides', feature.key]),
         body: {
           value: grantedValue(kind, number ?? ''),
-          ...(expires === '' ? {} : { expiresAt: new Date(expires).toISOString() }),
+          ...expiryOf(expires),
           ...(reason === '' ? {} : { reason }),
         },
       },
@@ -58,30 +59,20 @@ export function OverrideDialog({ customer, feature, onClose }: OverrideDialogPro
     });
   };
   return (
-    <Dialog title={`Override ${feature.name}`} onClose={onClose}>
-      <Form onSubmit={ask}>
-        <Choice label="Value" value={kind} options={isBoolean ? BOOLEAN : NUMBER} onChoose={setKind} />
-        {kind === 'number' ? (
-          <Field
-            label="Limit"
-            value={limit}
-            onInput={setLimit}
-            isRequired
-            error={limit !== '' && isBad ? NO_NUMBER : undefined}
-          />
-        ) : null}
-        <Field label="Expires (optional)" type="datetime-local" value={expires} onInput={setExpires} />
-        <Field label="Reason (optional)" value={reason} onInput={setReason} placeholder="For people" />
-        <div class="row row-end">
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="button button-primary">
-            Continue
-          </button>
-        </div>
-      </Form>
-    </Dialog>
+    <FormDialog title={`Override ${feature.name}`} onClose={onClose} onContinue={ask}>
+      <Choice label="Value" value={kind} options={isBoolean ? BOOLEAN : NUMBER} onChoose={setKind} />
+      {kind === 'number' ? (
+        <Field
+          label="Limit"
+          value={limit}
+          onInput={setLimit}
+          isRequired
+          error={limit !== '' && isBad ? NO_NUMBER : undefined}
+        />
+      ) : null}
+      <ExpiryField value={expires} onInput={setExpires} />
+      <Field label="Reason (optional)" value={reason} onInput={setReason} placeholder="For people" />
+    </FormDialog>
   );
 }
 

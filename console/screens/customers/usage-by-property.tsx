@@ -2,12 +2,12 @@ import { csvOf, saveFile } from '../../api/csv.ts';
 import { apiPath, useOperation } from '../../api/rest.ts';
 import type { Listed, Responded } from '../../api/wire.ts';
 import { changeQuery } from '../../app/place.ts';
+import { QueryField } from '../../app/query-field.tsx';
 import { amount, count } from '../../design/figures.ts';
 import { Loaded } from '../../design/loaded.tsx';
 import { Card, Empty, Share } from '../../design/pieces.tsx';
 import type { Span } from '../../design/ranges.ts';
 import { type Column, Table } from '../../design/table.tsx';
-import { TypedField } from '../../design/typed-field.tsx';
 import type { Customer } from './shapes.ts';
 
 type Report = Responded<'usage.breakdown'>;
@@ -47,13 +47,7 @@ export function UsageByProperty({ customer, counter, span, group }: UsageByPrope
       }
     >
       <div class="fields">
-        <TypedField
-          label="Property of the events"
-          value={group}
-          offered={offered}
-          placeholder={offered[0] ?? 'region'}
-          onInput={(property) => changeQuery({ group: property })}
-        />
+        <QueryField name="group" label="Property" offered={offered} placeholder={offered[0] ?? 'region'} />
         <Offered properties={offered} chosen={group} />
       </div>
       {group === '' ? (

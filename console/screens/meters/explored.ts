@@ -104,6 +104,11 @@ export function named(group: Group, names: ReadonlyMap<string, string>): Group {
   return customerId === undefined ? group : { ...group, customerId: names.get(customerId) ?? customerId };
 }
 
+/** Of what an entry is, for people. */
+export function groupTitle(groupBy: readonly string[]): string {
+  return groupBy.map((name) => (name === 'customerId' ? 'customer' : name)).join(', ');
+}
+
 /** What one entry is of. */
 export function groupName(groupBy: readonly string[], group: Group, all: string): string {
   return groupBy.length === 0 ? all : groupBy.map((name) => group[name] || 'none').join(', ');

@@ -3,6 +3,7 @@ import { saveFile } from '../../api/csv.ts';
 import { apiPath, useOperation } from '../../api/rest.ts';
 import { send } from '../../api/send.ts';
 import { changeQuery, linkTo, usePlace } from '../../app/place.ts';
+import { QueryField } from '../../app/query-field.tsx';
 import { Screen } from '../../app/screen.tsx';
 import { Choice } from '../../design/fields.tsx';
 import { words } from '../../design/figures.ts';
@@ -79,17 +80,16 @@ export function MeterScreen({ meterKey }: { meterKey: string }) {
 }
 
 function Controls({ range, step }: { range: Range; step: Step }) {
-  const { group = '', filter = '', timezone = 'UTC', compare = '' } = usePlace().query;
+  const { filter = '', timezone = 'UTC', compare = '' } = usePlace().query;
   return (
     <div class="fields">
       <Choice label="Time" value={range} options={RANGES} onChoose={(one) => changeQuery({ range: one })} />
       <Choice label="By" value={step} options={STEPS} onChoose={(one) => changeQuery({ step: one })} />
-      <TypedField
+      <QueryField
+        name="group"
         label="Group by"
-        value={group}
         offered={['customerId', 'region']}
         placeholder="customerId or a property"
-        onInput={(one) => changeQuery({ group: one })}
       />
       <TypedField
         label="Only where"
@@ -104,7 +104,7 @@ function Controls({ range, step }: { range: Range; step: Step }) {
         onChoose={(one) => changeQuery({ timezone: one })}
       />
       <Choice
-        label="Compare"
+        label="Compare with"
         value={compare}
         options={COMPARISONS}
         onChoose={(one) => changeQuery({ compare: one })}
@@ -114,8 +114,8 @@ function Controls({ range, step }: { range: Range; step: Step }) {
 }
 
 const COMPARISONS = [
-  ['', 'With nothing'],
-  ['before', 'With the time before'],
+  ['', 'Nothing'],
+  ['before', 'The time before'],
 ] as const;
 
 function ownTimezone(): string {

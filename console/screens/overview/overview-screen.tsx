@@ -19,7 +19,7 @@ export function OverviewScreen({ path: [list] }: { path: string[] }) {
 
 function Overview() {
   const read = useQuery(OVERVIEW, {}, { everyMs: EVERY_MS });
-  const { customers, active, late } = read.data ?? {};
+  const { customers, active, trialing, late } = read.data ?? {};
   return (
     <Screen title="Overview">
       <InstallationFigures />
@@ -29,6 +29,7 @@ function Overview() {
           value={totalText(customers)}
           note={<a href={linkTo(['customers'])}>See them</a>}
         />
+        <Figure name="Trialing" value={totalText(trialing)} note="subscriptions, not paid yet" />
         <Figure name="Active subscriptions" value={totalText(active)} note="in this mode" />
         <Figure
           name="Past due"
@@ -36,7 +37,7 @@ function Overview() {
           note={<a href={linkTo(['customers'], { subscription: 'past_due' })}>Subscriptions not paid</a>}
         />
       </dl>
-      <div class="columns">
+      <div class="columns-main columns-even">
         <NearLimit />
         <Card title="Webhook endpoints">
           <Loaded read={read}>
