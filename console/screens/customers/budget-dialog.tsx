@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks';
 import { askToChange } from '../../api/change.tsx';
 import { Decimal } from '../../api/exact-body.ts';
 import { apiPath } from '../../api/rest.ts';
-import { Dialog } from '../../design/dialog.tsx';
-import { Field, Form } from '../../design/fields.tsx';
+import { FormDialog } from '../../design/dialog.tsx';
+import { Field } from '../../design/fields.tsx';
 import { amount } from '../../design/figures.ts';
 import { Notice } from '../../design/pieces.tsx';
 import { type Thresholds, thresholdsOf } from './budget-thresholds.ts';
@@ -38,21 +38,11 @@ export function BudgetDialog({ customer, meterKey, given, onClose }: BudgetDialo
     });
   };
   return (
-    <Dialog title={`Budget of ${meterKey}`} onClose={onClose}>
-      <Form onSubmit={ask}>
-        <Field label="Soft threshold" value={soft} onInput={setSoft} placeholder="48,000" isFocused />
-        <Field label="Hard threshold" value={hard} onInput={setHard} placeholder="60,000" />
-        {fault === undefined ? null : <Notice tone="bad">{fault}</Notice>}
-        <div class="row row-end">
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="button button-primary">
-            Continue
-          </button>
-        </div>
-      </Form>
-    </Dialog>
+    <FormDialog title={`Budget of ${meterKey}`} onClose={onClose} onContinue={ask}>
+      <Field label="Soft threshold" value={soft} onInput={setSoft} placeholder="48,000" isFocused />
+      <Field label="Hard threshold" value={hard} onInput={setHard} placeholder="60,000" />
+      {fault === undefined ? null : <Notice tone="bad">{fault}</Notice>}
+    </FormDialog>
   );
 }
 
