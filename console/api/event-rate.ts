@@ -6,9 +6,9 @@ export interface Reading {
 }
 
 /** A shorter window shows one event as many per second. */
-export const WINDOW_MIN_MS = 10_000;
+const WINDOW_MIN_MS = 10_000;
 /** What was read longer ago says nothing about now. */
-export const WINDOW_MAX_MS = 30_000;
+const WINDOW_MAX_MS = 30_000;
 
 /** The readings that a rate is of, with this one as the last. */
 export function withReading(readings: readonly Reading[], next: Reading): Reading[] {

@@ -1,6 +1,6 @@
 import { DECIMAL } from '../api/exact-body.ts';
 
-/** As the console itself writes numbers: groups of three by commas, spaces or apostrophes; a decimal point. */
+/** As the console writes numbers: groups of three by commas, spaces or apostrophes; a decimal point. */
 const GROUPED = /^\d{1,3}([,\s'’_])\d{3}(\1\d{3})*(\.\d+)?$/;
 
 /** The digits of a number of at least 0 that a reader typed; undefined when it is none. */

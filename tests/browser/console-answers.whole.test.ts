@@ -2,16 +2,13 @@ import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { consoleOfThisFile, show } from './console-under-test.ts';
-import { caller } from './seed-console.ts';
 
 /*
  * What a reader could take for something else: a share of another number, a filter that filters nothing, no
  * access that reads as no limit, a trail that leaves changes out, an object of the other mode.
  */
-const { instance, seeded, open } = await consoleOfThisFile();
-const call = caller(instance.origin, instance.keys().test.secret);
-const [aurora = '', birch = ''] = seeded.customers;
-const plan = `#/catalogue/${seeded.planId}`;
+const { instance, call, open } = await consoleOfThisFile();
+const plan = '#/catalogue/pro';
 
 async function openAt(address: string): Promise<Page> {
   const { page, context } = await open();
@@ -20,28 +17,29 @@ async function openAt(address: string): Promise<Page> {
   return page;
 }
 
+/** In the prices of the plan Pro. */
+const BASE = /"amount": 49(?!\d)/;
 const card = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 
 describe('the overview', () => {
   it('shows the budget that a share is of, and leads to all levels', async () => {
-    await call('PUT', `/customers/${birch}/budgets/calls`, { hard: 500 });
+    await call('PUT', '/customers/cascade/budgets/api-calls', { hard: 30_000 });
     const page = await openAt('#/overview');
-    const row = card(page, 'Near or over a limit').getByRole('row', { name: 'Birch & Co' });
-    await row.getByText('of 500 budget').waitFor({ timeout: 60_000 });
+    const row = card(page, 'Near or over a limit').getByRole('row', { name: 'Cascade Robotics' });
+    await row.getByText('of 30,000 budget').waitFor({ timeout: 60_000 });
     await page.getByRole('link', { name: 'All levels' }).click();
     await page.getByRole('heading', { name: 'Limits and budgets' }).waitFor();
     await page.getByLabel('Used at least').selectOption('1');
-    await card(page, 'Used 100% or more').getByRole('link', { name: 'Birch & Co' }).waitFor();
-    await page.getByLabel('Feature').selectOption('api');
-    await card(page, 'Used 100% or more').getByRole('link', { name: 'Birch & Co' }).waitFor();
+    await card(page, 'Used 100% or more').getByRole('link', { name: 'Cascade Robotics' }).waitFor();
+    await page.getByLabel('Feature').selectOption('api-calls');
+    await card(page, 'Used 100% or more').getByRole('link', { name: 'Cascade Robotics' }).waitFor();
   });
 
-  it('has no rate of events before it has watched them', async () => {
+  it('has the rate of events that it has watched', async () => {
     const page = await openAt('#/overview');
     const figure = page.locator('.figure', { hasText: 'Events per second' });
-    await figure.getByText('…', { exact: true }).waitFor();
     await call('POST', '/usage/events', {
-      ...{ customerId: aurora, meterId: 'calls', value: 1, idempotencyKey: 'rate-1' },
+      ...{ customerId: 'foxglove', meterId: 'api-calls', value: 1, idempotencyKey: 'rate-1' },
     });
     await expect
       .poll(async () => (await figure.locator('dd').textContent()) ?? '', { timeout: 60_000 })
@@ -49,23 +47,23 @@ describe('the overview', () => {
   });
 
   it('leads to the subscriptions that are past due', async () => {
-    const { data } = await call<{ data: Array<{ id: string }> }>('GET', `/subscriptions?customerId=${birch}`);
-    await call('PATCH', `/subscriptions/${data[0]?.id}`, { status: 'past_due' });
     const page = await openAt('#/overview');
     await page.getByRole('link', { name: 'Subscriptions not paid' }).click();
-    await card(page, 'Subscriptions: Past due').getByRole('link', { name: 'Birch & Co' }).waitFor();
+    await card(page, 'Subscriptions: Past due').getByRole('link', { name: 'Fjord Mobility' }).waitFor();
   });
 });
 
 describe('a customer', () => {
   it('is found by its id', async () => {
-    const { id } = await call<{ id: string }>('GET', `/customers/${aurora}`);
+    const { id } = await call<{ id: string }>('GET', '/customers/foxglove');
     const page = await openAt(`#/customers?q=${id}`);
-    await card(page, `Customers with “${id}”`).getByRole('link', { name: 'Aurora Labs' }).waitFor();
+    await card(page, `Customers with “${id}”`).getByRole('link', { name: 'Foxglove Pharma' }).waitFor();
   });
 
   it('has in its trail what was changed of what it has', async () => {
-    const page = await openAt(`#/customers/${aurora}?tab=audit`);
+    await call('PUT', '/customers/foxglove/overrides/seats', { value: 50 });
+    await call('POST', '/customers/foxglove/credits', { amount: 5, reason: 'Goodwill' });
+    const page = await openAt('#/customers/foxglove?tab=audit');
     for (const action of ['credits.grant', 'overrides.put', 'budgets.put', 'subscriptions.create']) {
       await page.getByText(action, { exact: true }).first().waitFor();
     }
@@ -73,19 +71,20 @@ describe('a customer', () => {
   });
 
   it('without a subscription has no access, which is not no limit', async () => {
-    const nobody = { name: 'Nobody', email: 'nobody@example.com', externalId: 'nobody' };
-    await call('POST', '/customers', nobody);
-    const page = await openAt('#/customers/nobody?tab=usage');
+    const newcomer = { name: 'Granite', email: 'billing@granite.example', externalId: 'newcomer' };
+    await call('POST', '/customers', newcomer);
+    await call('POST', '/meters', { key: 'storage', name: 'Storage', aggregation: 'max' });
+    const page = await openAt('#/customers/newcomer?tab=usage');
     const counters = card(page, 'Counters of the current period');
-    await counters.getByRole('row', { name: 'calls' }).getByText('No access').waitFor();
+    await counters.getByRole('row', { name: 'api-calls' }).getByText('No access').waitFor();
     await counters.getByRole('row', { name: 'storage' }).getByText('Not limited').waitFor();
-    await counters.getByRole('link', { name: 'calls' }).click();
-    const decisions = card(page, 'May they use calls, and why');
+    await counters.getByRole('link', { name: 'api-calls' }).click();
+    const decisions = card(page, 'May they use api-calls, and why');
     await decisions.getByText('The customer has no active subscription.').waitFor();
   });
 
   it('is left for the list when the reader goes to the other mode', async () => {
-    const page = await openAt(`#/customers/${aurora}?tab=usage`);
+    const page = await openAt('#/customers/foxglove?tab=usage');
     await page.getByRole('button', { name: 'Go to live' }).click();
     await page.getByLabel('Secret key').fill(instance.keys().live.secret);
     await page.getByRole('button', { name: 'Sign in' }).click();
@@ -99,21 +98,21 @@ describe('a customer', () => {
 
 describe('a meter', () => {
   it('says what is wrong with a filter, and shows nothing by it', async () => {
-    const page = await openAt('#/meters/calls?filter=Foxglove');
+    const page = await openAt('#/meters/api-calls?filter=Foxglove');
     await page.getByText('Write a property and its value').waitFor();
     await page.getByRole('img').waitFor({ state: 'detached' });
     await page.getByLabel('Only where').fill('region=eu');
-    await page.getByRole('img', { name: 'calls over time' }).waitFor();
+    await page.getByRole('img', { name: 'api-calls over time' }).waitFor();
   });
 
   it('says that no event has the property', async () => {
-    const page = await openAt('#/meters/calls?group=shape');
+    const page = await openAt('#/meters/api-calls?group=shape');
     await page.getByText('No event in this time has the property').waitFor();
   });
 
   it('gives what it is compared with in the same file', async () => {
-    const page = await openAt('#/meters/calls?compare=before&range=7-days');
-    await page.getByText('the time before').waitFor();
+    const page = await openAt('#/meters/api-calls?compare=before&range=7-days');
+    await page.getByText('the time before', { exact: true }).waitFor();
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Download CSV' }).click(),
@@ -148,13 +147,13 @@ describe('a plan', () => {
     await prices.getByRole('button', { name: 'Edit' }).click();
     const field = page.getByLabel('Prices of Pro as JSON');
     const text = await field.inputValue();
-    await field.fill(text.replace('"amount": 49', '"amount": 59,'));
+    await field.fill(text.replace(BASE, '"amount": 59,'));
     await prices.getByRole('button', { name: 'Review' }).click();
     await prices.getByText(/^Line \d+ is where this stops being JSON/).waitFor();
-    await field.fill(text.replace('"amount": 49', '"amount": 59'));
+    await field.fill(text.replace(BASE, '"amount": 59'));
     await prices.getByRole('button', { name: 'Review' }).click();
-    const row = page.getByRole('dialog').getByRole('row', { name: 'price base' });
-    await row.getByText('every month: €59.00').waitFor();
+    const row = page.getByRole('dialog').getByRole('row', { name: 'price base, EUR every month' });
+    await row.getByText('€59.00').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
   });
 });

@@ -152,6 +152,10 @@ async function editPrices(page: Page): Promise<void> {
   const card = page.getByRole('region', { name: 'Prices', exact: true });
   await card.getByRole('button', { name: 'Edit' }).click();
   await card.getByRole('button', { name: 'Review' }).click();
+  await card.getByText('Nothing is different yet.').waitFor();
+  const field = card.getByLabel('as JSON');
+  await field.fill((await field.inputValue()).replace('"amount": 49', '"amount": 59'));
+  await card.getByRole('button', { name: 'Review' }).click();
 }
 
 async function addEndpoint(page: Page): Promise<void> {

@@ -1,4 +1,4 @@
-/** Where a text stops being JSON, for people. Browsers say it in the message of their error, each in its way. */
+/** Where a text stops being JSON, for people. Browsers say it in the message of their error, differently. */
 export function jsonFault(text: string, { message }: SyntaxError): string {
   const line = /\bline (\d+)/.exec(message)?.[1] ?? lineAt(text, /\bposition (\d+)/.exec(message)?.[1]);
   const shown = text.split('\n')[Number(line) - 1]?.trim() ?? '';

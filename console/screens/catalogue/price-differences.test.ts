@@ -29,16 +29,25 @@ it('are none of the same prices, written as numbers, in any order', () => {
 });
 
 it('are what costs more, what is gone and what is new', () => {
-  const base = { ...month, key: 'base', model: 'flat', amount: 59, intervalCount: 3 };
-  const seats = { ...month, key: 'seats', model: 'seat', featureKey: 'seats', unitAmount: 5 };
-  const [first, second, third] = differencesTo(JSON.stringify({ prices: [base, seats] }));
-  expect(first).toMatchObject({
-    name: 'price base',
-    before: 'every month: €49.00',
-    after: 'every 3 months: €59.00',
-  });
-  expect(second).toMatchObject({ name: 'price calls', after: undefined });
-  expect(third).toMatchObject({ name: 'price seats', before: undefined });
+  const base = { ...month, key: 'base', model: 'flat', amount: 59 };
+  const quarter = { ...base, intervalCount: 3, amount: 150 };
+  expect(differencesTo(JSON.stringify({ prices: [base, quarter] }))).toEqual([
+    { name: 'price base, EUR every 3 months', before: undefined, after: '€150.00' },
+    { name: 'price base, EUR every month', before: '€49.00', after: '€59.00' },
+    { name: 'price calls, EUR every month', before: expect.any(String), after: undefined },
+  ]);
+});
+
+/** Red when prices of one key take each other's place: a change of the monthly one was no difference. */
+it('are of each period and currency of a key', () => {
+  const year = { ...month, key: 'base', interval: 'year', model: 'flat', amount: 490 };
+  const dollars = { ...year, currency: 'USD' };
+  const twice = { prices: [...given, year, dollars, dollars] };
+  expect(differencesTo(JSON.stringify(twice)).map(({ name }) => name)).toEqual([
+    'price base, EUR every year',
+    'price base, USD every year',
+    'price base, USD every year, number 5',
+  ]);
 });
 
 /** Red when what has no words is left out: the review would say that nothing changes. */

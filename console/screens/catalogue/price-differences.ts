@@ -1,14 +1,23 @@
 import { periodText, priceLines } from './price-text.ts';
 import type { Price } from './shapes.ts';
 
-/** Each price as one text, by its key: two sets of prices differ where these do. */
+/**
+ * Each price as one text, by its key, currency and period, which no two prices of a plan share: two sets of
+ * prices differ where these do.
+ */
 export function priceTexts(prices: readonly unknown[]): Map<string, string> {
-  return new Map(
-    prices.map((price, at) => {
-      const { key = `number ${at + 1}` } = Object(price) as { key?: string };
-      return [`price ${key}`, textOf(price)] as const;
-    }),
-  );
+  const texts = new Map<string, string>();
+  for (const price of prices) {
+    const name = nameOf(price);
+    // A price that is there twice is rejected; until then both are shown.
+    texts.set(texts.has(name) ? `${name}, number ${texts.size + 1}` : name, textOf(price));
+  }
+  return texts;
+}
+
+function nameOf(price: unknown): string {
+  const known = Object(price) as Price;
+  return `price ${known.key}, ${known.currency} ${periodText(known)}`;
 }
 
 /** Prices that a reader wrote, with the digits as written; undefined of what is no list of prices. */
@@ -28,15 +37,15 @@ function withDigits(name: string, value: unknown, context?: { source?: string })
 
 const SHOWN = new Set(
   (
-    'key currency interval intervalCount model amount unitAmount meterKey featureKey included size rate fixed ' +
-    'tiers minimum maximum'
+    'key currency interval intervalCount model amount unitAmount meterKey featureKey included size rate ' +
+    'fixed tiers minimum maximum'
   ).split(' '),
 );
 
 function textOf(price: unknown): string {
   try {
     const known = price as Price;
-    return [`${periodText(known)}: ${priceLines(known).join('; ')}`, ...furtherTexts(known)].join('; ');
+    return [...priceLines(known), ...furtherTexts(known)].join('; ');
   } catch {
     // The service says what is wrong with it.
     return JSON.stringify(price);

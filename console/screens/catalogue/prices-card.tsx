@@ -73,11 +73,13 @@ function PricesForm({ plan, prices, etag, subscribers, onClose }: PricesFormProp
     const read = written(text);
     setFault(read.fault);
     if (read.fault !== undefined) return;
+    const changed = compared(priceTexts(prices), priceTexts(read.prices));
+    if (changed.length === 0) return setFault('Nothing is different yet.');
     askToChange({
       title: `Replace the prices of ${plan.name}?`,
       effect: (
         <>
-          <DifferenceTable rows={compared(priceTexts(prices), priceTexts(read.prices))} />
+          <DifferenceTable rows={changed} />
           <p>What was used before the change keeps its price.</p>
           <SubscribersTouched subscribers={subscribers} />
         </>

@@ -7,9 +7,7 @@ import { Loaded } from '../../design/loaded.tsx';
 import { Card, Empty, Share } from '../../design/pieces.tsx';
 import { Table } from '../../design/table.tsx';
 import { BudgetDialog } from './budget-dialog.tsx';
-import type { Customer } from './shapes.ts';
-
-export type Budget = Listed<'budgets.list'>;
+import type { Budget, Customer } from './shapes.ts';
 
 interface BudgetCardProps {
   customer: Customer;

@@ -2,13 +2,12 @@ import { useState } from 'preact/hooks';
 import { askToChange } from '../../api/change.tsx';
 import { Decimal } from '../../api/exact-body.ts';
 import { apiPath } from '../../api/rest.ts';
-import { Dialog } from '../../design/dialog.tsx';
-import { Field, Form } from '../../design/fields.tsx';
+import { FormDialog } from '../../design/dialog.tsx';
+import { Field } from '../../design/fields.tsx';
 import { amount } from '../../design/figures.ts';
 import { Notice } from '../../design/pieces.tsx';
-import type { Budget } from './budget-card.tsx';
 import { type Thresholds, thresholdsOf } from './budget-thresholds.ts';
-import type { Customer } from './shapes.ts';
+import type { Budget, Customer } from './shapes.ts';
 
 interface BudgetDialogProps {
   customer: Customer;
@@ -19,8 +18,8 @@ interface BudgetDialogProps {
 
 /** The whole budget: a threshold that is left empty is removed. Asks before it is stored. */
 export function BudgetDialog({ customer, meterKey, given, onClose }: BudgetDialogProps) {
-  const [soft, setSoft] = useState(given?.soft ?? '');
-  const [hard, setHard] = useState(given?.hard ?? '');
+  const [soft, setSoft] = useState(shownText(given?.soft));
+  const [hard, setHard] = useState(shownText(given?.hard));
   const [fault, setFault] = useState<string>();
   const ask = () => {
     const read = thresholdsOf(soft, hard);
@@ -39,22 +38,16 @@ export function BudgetDialog({ customer, meterKey, given, onClose }: BudgetDialo
     });
   };
   return (
-    <Dialog title={`Budget of ${meterKey}`} onClose={onClose}>
-      <Form onSubmit={ask}>
-        <Field label="Soft threshold" value={soft} onInput={setSoft} placeholder="48,000" isFocused />
-        <Field label="Hard threshold" value={hard} onInput={setHard} placeholder="60,000" />
-        {fault === undefined ? null : <Notice tone="bad">{fault}</Notice>}
-        <div class="row row-end">
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="button button-primary">
-            Continue
-          </button>
-        </div>
-      </Form>
-    </Dialog>
+    <FormDialog title={`Budget of ${meterKey}`} onClose={onClose} onContinue={ask}>
+      <Field label="Soft threshold" value={soft} onInput={setSoft} placeholder="48,000" isFocused />
+      <Field label="Hard threshold" value={hard} onInput={setHard} placeholder="60,000" />
+      {fault === undefined ? null : <Notice tone="bad">{fault}</Notice>}
+    </FormDialog>
   );
+}
+
+function shownText(threshold: string | undefined): string {
+  return threshold === undefined ? '' : amount(threshold);
 }
 
 function effectOf({ soft, hard }: Thresholds): string {

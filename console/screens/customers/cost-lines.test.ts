@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { isEmptyLine } from './cost-lines.ts';
 
-/** Red when a moment of an earlier period shows as a line of zeros, or when what is charged is left out. */
+/** Red when the end of an earlier period is shown as a line of zeros, or when what is charged is left out. */
 it('leaves out lines of nothing alone', () => {
   expect(isEmptyLine({ amount: '0.00', quantity: '0' })).toBe(true);
   expect(isEmptyLine({ amount: '49.00', quantity: '0' })).toBe(false);

@@ -63,9 +63,9 @@ function ArchiveButton({ customer, etag }: { customer: Customer; etag: string | 
     askToChange({
       title: `Archive ${name}?`,
       effect:
-        'From now on it has no entitlements and takes no usage, subscriptions, overrides or credits. What it ' +
-        'used stays readable. Its subscriptions are not canceled by this: cancel those that should not go ' +
-        'on. An archived customer cannot become active again.',
+        'From now on it has no entitlements and takes no usage, subscriptions, overrides or credits. What ' +
+        'it used stays readable. Its subscriptions are not canceled by this: cancel those that should not ' +
+        'go on. An archived customer cannot become active again.',
       verb: 'Archive',
       isDanger: true,
       request: {

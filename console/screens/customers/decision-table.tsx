@@ -61,7 +61,7 @@ function Name({ featureKey, feature }: { featureKey: string; feature: Feature | 
     <>
       {feature?.name ?? featureKey}
       <div>
-        <code class="muted">{featureKey}</code>
+        <code class="muted whole">{featureKey}</code>
       </div>
     </>
   );

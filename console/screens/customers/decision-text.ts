@@ -9,7 +9,7 @@ export function verdictOf({ allowed, reasonCode }: Decision): { tone: Tone; text
   return { tone: 'bad', text: 'Denied' };
 }
 
-/** Those first that a limit denies, then others that are denied, those last that nobody sold. */
+/** Those first that a limit denies, then others that are denied, those last that no subscription includes. */
 export function byUrgency(decisions: readonly Decision[]): Decision[] {
   return [...decisions].sort((one, other) => rankOf(one) - rankOf(other));
 }

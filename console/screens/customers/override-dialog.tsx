@@ -5,6 +5,7 @@ import { apiPath } from '../../api/rest.ts';
 import { FormDialog } from '../../design/dialog.tsx';
 import { Choice, Field } from '../../design/fields.tsx';
 import { amount } from '../../design/figures.ts';
+import { Time } from '../../design/times.tsx';
 import { NO_NUMBER, numberOf } from '../../design/typed-number.ts';
 import { ExpiryField, expiryOf } from './expiry-field.tsx';
 import type { Customer, Feature } from './shapes.ts';
@@ -33,9 +34,15 @@ export function OverrideDialog({ customer, feature, onClose }: OverrideDialogPro
       title: `Override ${feature.name} for ${customer.name}?`,
       effect: (
         <p>
-          It is then {kind === 'number' ? amount(number ?? '') : kind}, whatever the plans of {customer.name}{' '}
+          It is then {kind === 'number' ? amount(number ?? '') : kind}, whatever the plans of the customer
           grant
-          {expires === '' ? '.' : ` until ${expires}.`}
+          {expires === '' ? null : (
+            <>
+              {' '}
+              until <Time at={expires} />
+            </>
+          )}
+          .
         </p>
       ),
       verb: 'Override',

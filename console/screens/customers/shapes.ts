@@ -2,6 +2,7 @@ import type { Listed, Responded } from '../../api/wire.ts';
 import { amount } from '../../design/figures.ts';
 
 export type Customer = Responded<'customers.retrieve'>;
+export type Budget = Listed<'budgets.list'>;
 export type Feature = Listed<'features.list'>;
 export type Decision = Responded<'entitlements.checkMany'>['data'][number];
 

@@ -1,5 +1,7 @@
 /** Usage by a property of its events: the filter that a reader writes, and the property that no event has. */
-import type { Report } from './explored.ts';
+import type { Responded } from '../../api/wire.ts';
+
+type Report = Responded<'meterUsage.retrieve'>;
 
 export interface PropertyFilter {
   property: string;
