@@ -5,8 +5,7 @@ import { openConnection, requestHead } from '../tests/support/raw-connection.ts'
 import { type WatchedStream, watchLiveUsage } from '../tests/support/watch-live-usage.ts';
 
 /*
- * The live stream where the log is Kafka's: processes of their own read its partitions, beside the aggregator
- * that loads them.
+ * The live stream where the log is Kafka's: a control plane reads the partitions that an aggregator loads.
  *
  * Breaks that it catches: events of one partition alone; those that the load left out as repeats; another
  * environment's; events beyond 100 in a second lost without a word; a client that reads nothing and keeps its

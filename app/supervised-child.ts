@@ -54,6 +54,7 @@ export function superviseChild(spec: ChildSpec, { log, onReady, onGivenUp }: Chi
   let stopping = false;
   let wasEverReady = false;
   let failures = 0;
+  const { pingEveryMs = PING_EVERY_MS } = spec;
 
   function run(): void {
     const env = { ...process.env, ...spec.env };
@@ -65,7 +66,7 @@ export function superviseChild(spec: ChildSpec, { log, onReady, onGivenUp }: Chi
       if (!isReady(message)) return;
       readyAt = performance.now();
       wasEverReady = true;
-      watchLiveness(child, { everyMs: spec.pingEveryMs ?? PING_EVERY_MS, onHung: () => endHung(child) });
+      watchLiveness(child, { everyMs: pingEveryMs, log: log.child({ child: spec.name }) });
       onReady(message);
     });
     const ended = (exitCode: number | null, signal: NodeJS.Signals | null) => {
@@ -80,11 +81,6 @@ export function superviseChild(spec: ChildSpec, { log, onReady, onGivenUp }: Chi
       // A process that could not be made, perhaps for lack of processes or files, emits no exit.
       if (child.pid === undefined) ended(null, null);
     });
-  }
-
-  function endHung(child: ChildProcess): void {
-    log.error({ child: spec.name, pid: child.pid }, 'a process does not respond and is ended by force');
-    child.kill('SIGKILL');
   }
 
   function startAgain(exitCode: number | null, signal: NodeJS.Signals | null): void {

@@ -116,9 +116,9 @@ test('a child that dies as soon as it is ready is started again, more and more s
 });
 
 /** Red when a process that hangs is left alone, when one that is paused is ended, and without responses. */
-test('a child that hangs is ended by force and started again, a paused and a healthy one are not', async () => {
+test('a child that hangs is started again by force, a paused and a healthy one are left alone', async () => {
   const { child, pids } = programs();
-  const responds = `process.on('message', (message) => message.type === 'ping' && process.send(message));`;
+  const responds = `process.on('message', (sent) => sent.type === 'ping' && process.send(sent));`;
   const often = { pingEveryMs: 250 };
   const hangs = { ...child('hung', READY, 'setTimeout(() => { for (;;); }, 20);'), ...often };
   const paused = { ...child('paused', responds, READY), ...often };

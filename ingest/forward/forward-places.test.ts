@@ -13,7 +13,7 @@ const IN_FLIGHT_MAX = 16;
 const EIGHTH = 2;
 const KEYED = { 'x-env': 'a:live' };
 
-/** An upstream that holds what is sent to /held until it is told; the header X-Env acts as a key. */
+/** An upstream that holds what is sent to /held until the test ends it; the header X-Env acts as a key. */
 async function startHolding(createFront: CreateFront, lookUp = async (env: string) => env) {
   const held: Array<() => void> = [];
   const upstream = await startUpstream((req, res) => {
@@ -37,8 +37,8 @@ async function startHolding(createFront: CreateFront, lookUp = async (env: strin
 }
 
 function reads(createFront: CreateFront): void {
-  // Red when a request without a body takes a place whoever sends it: 512 of them, each of which is read
-  // slowly, and every other client got a 503.
+  // Red when a request without a body takes any place: with 512 of them in flight, every other client got
+  // a 503.
   it('take an eighth of the places, and leave the others to secret keys and to bodies', async () => {
     const { url, held, flood, statuses } = await startHolding(createFront);
     const strange = flood(10);

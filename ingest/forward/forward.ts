@@ -58,6 +58,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
   const reachable = createOutageLog(log);
   const limits = { headersTimeout: timeouts.headersMs, bodyTimeout: timeouts.bodyMs };
   const places = createPlaces(inFlightMax);
+  const reject = createReject(options);
   options.metrics?.gauges({ underWay: places.taken, heldBytes: bodies.heldBytes });
 
   function forward(exchange: Exchange): void {
@@ -74,21 +75,20 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
     const buffered = await bodies.read(exchange, environment);
     if (buffered === 'aborted') return;
     if ('code' in buffered) reject(exchange, buffered);
-    else send(exchange, { path, isStrangers: environment === undefined, buffered });
+    else send(exchange, { path, environment, buffered });
   }
 
   /** In this turn, where the key was used lately. */
   function forwardWithoutBody(exchange: Exchange, path: string): void {
-    const proceed = (environment: string | undefined) =>
-      send(exchange, { path, isStrangers: environment === undefined });
+    const proceed = (environment: string | undefined) => send(exchange, { path, environment });
     const sender = senderOf(exchange);
     if (sender instanceof Promise) void sender.then(proceed);
     else proceed(sender);
   }
 
-  function send(exchange: Exchange, { path, isStrangers, buffered }: Ready): void {
+  function send(exchange: Exchange, { path, environment, buffered }: Ready): void {
     const url = target();
-    const wanted = { isStrangers, hasBody: buffered !== undefined };
+    const wanted = { isStrangers: environment === undefined, hasBody: buffered !== undefined };
     const place = url === undefined ? undefined : places.take(wanted);
     if (url === undefined || place === undefined) {
       buffered?.release();
@@ -109,22 +109,24 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
     upstream(url).dispatch({ method, path, body: buffered?.body ?? null, headers, ...limits }, relay);
   }
 
-  function reject(exchange: Exchange, rejection: Rejection): void {
-    const status = ERROR_STATUS[rejection.code];
-    respond(exchange, rejection);
-    options.metrics?.rejected(rejection.code);
-    const { requestId, method, path } = exchange;
-    options.rejections?.rejected(status, () => ({ requestId, method, path, code: rejection.code }));
-  }
-
   return { forward, close: () => upstream.close() };
+}
+
+function createReject({ metrics, rejections }: Pick<ForwarderOptions, 'metrics' | 'rejections'>) {
+  return (exchange: Exchange, rejection: Rejection): void => {
+    respond(exchange, rejection);
+    metrics?.rejected(rejection.code);
+    const { requestId, method, path } = exchange;
+    const status = ERROR_STATUS[rejection.code];
+    rejections?.rejected(status, () => ({ requestId, method, path, code: rejection.code }));
+  };
 }
 
 /** A request that can be sent on. */
 interface Ready {
   path: string;
-  /** It has no valid secret key. */
-  isStrangers: boolean;
+  /** Of its secret key; undefined without a valid one. */
+  environment: string | undefined;
   buffered?: BufferedBody;
 }
 

@@ -1,13 +1,13 @@
-export interface Place {
+interface Place {
   leave(): void;
 }
 
 /**
- * Requests in flight at the control plane. Those without a valid secret key, which anybody may send, have only
- * their parts, so that a flood of them leaves the others their places; and reads, of which pages send many,
- * leave theirs to the beacons of those pages and to the processors' webhooks.
+ * Requests in flight at the control plane. Those without a valid secret key, which every browser can send,
+ * have only their parts, so that a flood of them leaves the others their places. Reads, of which pages send
+ * many, leave theirs to the beacons of those pages and to the processors' webhooks.
  */
-export interface Places {
+interface Places {
   taken(): number;
   areAllTaken(): boolean;
   /** `isStrangers`: without a valid secret key. Undefined: no such request may take a place now. */

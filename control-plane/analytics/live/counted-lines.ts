@@ -40,7 +40,7 @@ export function createCountedLines(deps: CountedLinesDeps): CountedLines {
   const wakeup = createWakeup();
   /** Of the present run. By partition: everything before it was read. */
   let run: Map<number, number> | undefined;
-  /** Of starts and stops: a start that took longer than the next one must not go back to its own positions. */
+  /** Starts and stops: a start that takes longer than the next one must not go back to its own positions. */
   let changes = 0;
 
   async function ends(): Promise<Map<number, number>> {

@@ -54,7 +54,7 @@ export async function decideForMany(
   return Promise.all(
     asked.map(async ({ question, holder, names }) => {
       if (!holder) return decideAlone(deps, context, question);
-      return names.map((name) => decide({ holder, name, feature: features.get(name), readings, context }));
+      return names.map((name) => decide({ holder, name, feature: features.get(name), readings }));
     }),
   );
 }
@@ -118,54 +118,57 @@ async function featuresByName(
   return new Map(rows.flatMap((row) => [[row.key, row] as const, [row.id, row] as const]));
 }
 
-/** Each counter by itself: the cache reads one meter of many customers together. */
+/** By customer and feature. Each counter by itself: the cache reads one meter of many customers together. */
 async function readPlaces(
   counters: CounterCache,
   asked: readonly Asked[],
   { context, features }: { context: RequestContext; features: ReadonlyMap<string, RequestedFeatureRow> },
-): Promise<Map<string, CounterReading>> {
+): Promise<Map<string, PlacedReading>> {
   const places = new Map<string, CounterPlace>();
   for (const { holder, names } of asked) {
     for (const name of holder ? names : []) {
-      const place = holder && placeOf(holder, features.get(name), context);
-      if (place) places.set(nameOf(place), place);
+      const feature = features.get(name);
+      const place = holder && feature && placeOf(holder, feature, context);
+      if (place) places.set(nameOf(place.customerId, feature), place);
     }
   }
   const reads = [...places].map(async ([name, place]) => {
     const [reading] = await counters.read([place]);
-    return [name, reading as CounterReading] as const;
+    return [name, { ...(reading as CounterReading), place }] as const;
   });
   return new Map(await Promise.all(reads));
 }
 
+type PlacedReading = CounterReading & { place: CounterPlace };
+
 function placeOf(
   { customer: { customerId }, view, terms }: Holder,
-  feature: RequestedFeatureRow | undefined,
+  { key, meterKey, aggregation }: RequestedFeatureRow,
   { environment, nowMs }: Pick<RequestContext, 'environment' | 'nowMs'>,
 ): CounterPlace | undefined {
-  const held = feature && view.features.get(feature.key);
-  if (!held) return undefined;
-  const { meterKey, aggregation } = feature;
-  if (meterKey === null || aggregation === null) return undefined;
+  const held = view.features.get(key);
+  if (meterKey === null || aggregation === null || !held) return undefined;
   const own = terms.filter((term) => term.meterKey === meterKey);
   const span = limitWindow(own, held.resets ?? 'billing_period', nowMs);
   return { environment, customerId, meterKey, aggregation, span };
 }
 
 /** Limits of one meter may have different windows. */
-function nameOf({ customerId, meterKey, span }: CounterPlace): string {
-  return `${customerId} ${span.fromMs} ${span.toMs} ${meterKey}`;
+function nameOf(customerId: string, { key }: RequestedFeatureRow): string {
+  return `${customerId} ${key}`;
 }
 
-interface Deciding {
+function decide({
+  holder,
+  name,
+  feature,
+  readings,
+}: {
   holder: Holder;
   name: string;
   feature: RequestedFeatureRow | undefined;
-  readings: ReadonlyMap<string, CounterReading>;
-  context: RequestContext;
-}
-
-function decide({ holder, name, feature, readings, context }: Deciding): EntitlementDecision {
+  readings: ReadonlyMap<string, PlacedReading>;
+}): EntitlementDecision {
   const { customer, view, wallet } = holder;
   const { customerId, isArchived } = customer;
   const facts: EntitlementFacts = {
@@ -176,12 +179,11 @@ function decide({ holder, name, feature, readings, context }: Deciding): Entitle
   const question = { customerId, featureKey: feature?.key ?? name };
   const held = feature && view.features.get(feature.key);
   if (!held) return decideEntitlement(question, facts);
-  const place = placeOf(holder, feature, context);
-  const reading = place && readings.get(nameOf(place));
+  const reading = readings.get(nameOf(customerId, feature));
   const rate = rateOfOneMore(feature);
   return decideEntitlement(question, {
     ...facts,
-    counter: reading && { ...reading, resetsAtMs: resetOf(held, place.span) },
+    counter: reading && { ...reading, resetsAtMs: resetOf(held, reading.place.span) },
     credit: rate === undefined ? undefined : { ...wallet, rate },
   });
 }

@@ -77,8 +77,8 @@ it('are decided for many customers as for one', async () => {
   await use(customerId, 4, Date.now() - 1_000);
   await use(other, 7, startMs + DAY_MS);
   const fields = 'entitlements { featureKey allowed current remaining resets resetsAt }';
-  const query = `{ a: customer(id: "${customerId}") { ${fields} } b: customer(id: "${other}") { ${fields} } }`;
-  const { body } = await api.call('POST', '/graphql', { body: { query } });
+  const [a, b] = [customerId, other].map((id) => `customer(id: "${id}") { ${fields} }`);
+  const { body } = await api.call('POST', '/graphql', { body: { query: `{ a: ${a} b: ${b} }` } });
   const own = { allowed: true, current: '4' };
   expect(body).toMatchObject({
     data: {
