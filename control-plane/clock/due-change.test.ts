@@ -182,8 +182,8 @@ function noticed({ processorSimulated }: SubscriptionRow, time: Date, isTheirs: 
 }
 
 /**
- * A roll waits for its pause to end, but for that of the end of a trial; and every roll begins a pause, except
- * where the subscription is canceled.
+ * A roll waits for its pause to end, but for that of the end of a trial; and every roll begins a pause,
+ * except where the subscription is canceled.
  */
 function withPause(of: SubscriptionRow, state: SubscriptionRow, now: Date): SubscriptionRow {
   const isRolled = of.currentPeriodEnd.getTime() !== state.currentPeriodEnd.getTime();
