@@ -10,6 +10,7 @@ export interface LevelRow extends CustomerMeterPlace {
   periodStart: Date;
   periodEnd: Date;
   changesAt: Date;
+  /** Something that was used counts after the end of the period: it is settled again then. */
   usedAhead: boolean;
 }
 

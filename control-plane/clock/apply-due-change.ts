@@ -19,12 +19,14 @@ export function moveSubscription(
   { environment, id }: Pick<DueSubscription, 'environment' | 'id'>,
 ): Promise<boolean> {
   return inJobTransaction(turn, async (db) => {
-    const row = await lockSubscription(db, environment, id);
-    const due = row && dueChange(row, nowMs);
-    if (!due) return false;
-    const { action: operationId, since } = due;
-    const context = { db, environment, actor: 'clock', operationId, nowMs, since };
-    await changeSubscription(context, row, due.fields);
-    return true;
+    let row = await lockSubscription(db, environment, id);
+    let isMoved = false;
+    for (let due = row && dueChange(row, nowMs); row && due; due = dueChange(row, nowMs)) {
+      const { action: operationId, since } = due;
+      const context = { db, environment, actor: 'clock', operationId, nowMs, since };
+      row = await changeSubscription(context, row, due.fields);
+      isMoved = true;
+    }
+    return isMoved;
   });
 }

@@ -59,9 +59,12 @@ describe('what is due', () => {
       fc.property(row, day, (of, days) => {
         const now = at(days);
         const expected = simulate(of, now);
-        const change = dueChange(of, now.getTime());
-        expect({ ...of, ...change?.fields }).toEqual(expected);
-        expect(change === undefined).toBe(isSame(of, expected));
+        let last = of;
+        for (let due = dueChange(last, now.getTime()); due; due = dueChange(last, now.getTime())) {
+          last = { ...last, ...due.fields };
+        }
+        expect(last).toEqual(expected);
+        expect(last === of).toBe(isSame(of, expected));
         // Nothing is due twice.
         expect(dueChange(expected, now.getTime())).toBeUndefined();
       }),
@@ -82,6 +85,16 @@ describe('what is due', () => {
       action: 'subscriptions.endTrial',
       fields: { status: 'active', statusSince: at(7), currentPeriodStart: at(14), currentPeriodEnd: at(21) },
     });
+  });
+
+  it('is the end of a trial before a later cancellation, in the period that is canceled', () => {
+    const trial = rowOf({ ...everyDays(7), status: 'trialing', trialEnd: at(7), cancelAt: at(16) });
+    const ended = dueChange(trial, at(30).getTime());
+    const running = { currentPeriodStart: at(14), currentPeriodEnd: at(21) };
+    expect(ended).toMatchObject({ action: 'subscriptions.endTrial', since: at(7), fields: running });
+    const canceled = dueChange({ ...trial, ...ended?.fields }, at(30).getTime());
+    expect(canceled).toMatchObject({ action: 'subscriptions.cancel', since: at(16) });
+    expect(canceled?.fields).not.toHaveProperty('currentPeriodEnd');
   });
 
   it('begins with its very millisecond', () => {
@@ -169,14 +182,15 @@ function noticed({ processorSimulated }: SubscriptionRow, time: Date, isTheirs: 
 }
 
 /**
- * A roll alone waits for its pause to end, and every roll begins a pause, except where the subscription is
- * canceled.
+ * A roll waits for its pause to end, but for that of the end of a trial; and every roll begins a pause,
+ * except where the subscription is canceled.
  */
 function withPause(of: SubscriptionRow, state: SubscriptionRow, now: Date): SubscriptionRow {
   const isRolled = of.currentPeriodEnd.getTime() !== state.currentPeriodEnd.getTime();
   if (!isRolled || state.status === 'canceled') return state;
-  const isOnlyRolled = of.status === state.status;
-  if (isOnlyRolled && of.noRollBefore && of.noRollBefore > now) return of;
+  const isTrialOver = of.status !== state.status && of.trialEnd && of.currentPeriodEnd <= of.trialEnd;
+  const { status, statusSince } = state;
+  if (!isTrialOver && of.noRollBefore && of.noRollBefore > now) return { ...of, status, statusSince };
   return { ...state, noRollBefore: new Date(now.getTime() + 10_000) };
 }
 

@@ -16,29 +16,48 @@ export interface DueChange {
 const ROLL_PAUSE_MS = 10_000;
 
 /**
- * All changes of a subscription that are due by now, as one change, however late they are noticed; undefined
- * when none is. Of changes due at the same time the cancellation comes first, then the end of the trial,
- * then the end of the period: a subscription canceled at the end of a trial or period is never active, or in
- * another period, after it. Each change takes effect at its own time. For a subscription with a processor,
- * the processor decides when a period ends; its end of a trial and its cancellation are applied here only
- * after the processor was silent for the grace period. A subscription rolls at most once in 10 s, over as
- * many periods as have passed.
+ * The first change of a subscription that is due by now, however late it is noticed; undefined when none is.
+ * After it the next one is asked for: ends of a trial and of periods come before a later cancellation. Of
+ * changes due at the same time the cancellation comes first, then the end of the trial, then the end of the
+ * period: a subscription canceled at the end of a trial or period is never active, or in another period,
+ * after it. Each change takes effect at its own time. For a subscription with a processor, the processor
+ * decides when a period ends; its end of a trial and its cancellation are applied here only after the
+ * processor was silent for the grace period. A subscription rolls at most once in 10 s, over as many periods
+ * as have passed.
  */
 export function dueChange(row: SubscriptionRow, nowMs: number): DueChange | undefined {
   if (hasEnded(row.status)) return undefined;
-  // The processor may not know a cancellation that was requested through the API.
-  const isCancelProcessors = row.cancelAt?.getTime() === row.processorCancelAt?.getTime();
-  if (row.cancelAt && hasCome(row, row.cancelAt, { isProcessors: isCancelProcessors, nowMs }))
-    return cancellation(row, row.cancelAt);
-  const period = rolled(row, nowMs);
-  const roll = period && { ...period, noRollBefore: new Date(nowMs + ROLL_PAUSE_MS) };
-  const isProcessors = row.processorSubscriptionId !== null;
-  if (row.status === 'trialing' && row.trialEnd && hasCome(row, row.trialEnd, { isProcessors, nowMs })) {
-    const fields = { ...roll, ...movedTo(row, 'active', row.trialEnd) };
-    return { action: 'subscriptions.endTrial', fields, since: row.trialEnd };
+  const trialEnd = trialEndOf(row, nowMs);
+  const cancelAt = cancelAtOf(row, nowMs);
+  const period = rolled(row, cancelAt ? cancelAt.getTime() - 1 : nowMs);
+  if (cancelAt && !period && !(trialEnd && trialEnd < cancelAt)) return cancellation(row, cancelAt);
+  const roll = period && (cancelAt ? period : { ...period, noRollBefore: new Date(nowMs + ROLL_PAUSE_MS) });
+  if (trialEnd && !(cancelAt && cancelAt <= trialEnd)) {
+    // A period that goes on after the trial ends at its own time.
+    const fields = { ...(row.currentPeriodEnd <= trialEnd ? roll : {}), ...movedTo(row, 'active', trialEnd) };
+    return { action: 'subscriptions.endTrial', fields, since: trialEnd };
   }
-  if (!roll || (row.noRollBefore && row.noRollBefore.getTime() > nowMs)) return undefined;
+  const isPaused = !cancelAt && row.noRollBefore && row.noRollBefore.getTime() > nowMs;
+  if (!roll || isPaused) return undefined;
   return { action: 'subscriptions.rollPeriod', fields: roll, since: row.currentPeriodEnd };
+}
+
+/** Where it has come. */
+function trialEndOf(row: SubscriptionRow, nowMs: number): Date | undefined {
+  const isProcessors = row.processorSubscriptionId !== null;
+  const isDue =
+    row.status === 'trialing' && row.trialEnd && hasCome(row, row.trialEnd, { isProcessors, nowMs });
+  return isDue ? (row.trialEnd ?? undefined) : undefined;
+}
+
+/**
+ * Where it has come: not before the time of the present status. The processor may not know a cancellation
+ * that was requested through the API.
+ */
+function cancelAtOf(row: SubscriptionRow, nowMs: number): Date | undefined {
+  const isProcessors = row.cancelAt?.getTime() === row.processorCancelAt?.getTime();
+  if (!row.cancelAt || !hasCome(row, row.cancelAt, { isProcessors, nowMs })) return undefined;
+  return new Date(Math.max(row.cancelAt.getTime(), row.statusSince.getTime()));
 }
 
 /** The processor decides first about changes that it reports itself. */
@@ -52,14 +71,9 @@ interface Look {
   nowMs: number;
 }
 
-/**
- * Not before the time of its present status. Its last period is the one that ran when it was canceled, or
- * that ended then.
- */
-function cancellation(row: SubscriptionRow, cancelAt: Date): DueChange {
-  const at = cancelAt < row.statusSince ? row.statusSince : cancelAt;
-  const fields = { ...rolled(row, at.getTime() - 1), ...movedTo(row, 'canceled', at) };
-  return { action: 'subscriptions.cancel', fields, since: at };
+/** In the period that ran then, or that ended then. */
+function cancellation(row: SubscriptionRow, at: Date): DueChange {
+  return { action: 'subscriptions.cancel', fields: movedTo(row, 'canceled', at), since: at };
 }
 
 /** Into the period that contains this time. */

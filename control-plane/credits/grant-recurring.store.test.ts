@@ -54,6 +54,14 @@ it('are made up for after a downtime, each period once', async () => {
   expect(await world.wallet(never.customerId)).toBe('400 0');
 });
 
+// Red when the periods before a cancellation are made up for as if there were none.
+it('are made up for to the cancellation, and not after it, when the clock notices it late', async () => {
+  const { id, grants } = await subscribed();
+  await world.patch(id, { cancelAt: iso(40) }, dayAt(5));
+  await world.pass(dayAt(100));
+  expect(await grants()).toEqual(['included1 01-31 02-28 100 0 100', 'included1 02-28 03-31 100 0 100']);
+});
+
 it('of a month come within a longer period, and not after its end', async () => {
   const planId = await world.plan([credits({ every: 'month' })]);
   const { id, grants } = await subscribed({ planId, interval: 'year' });

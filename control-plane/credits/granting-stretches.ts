@@ -42,7 +42,7 @@ export function stretchesOf(
   if (before && isGranting(before)) stretches.push(...untilChange(before, atMs, since));
   // A period that is found late may have begun before it had its status.
   const firstMs = Math.max(atMs, since.afterMs, grantsFrom(after), after.createdAt.getTime());
-  const lastMs = isLinked(after) ? Math.min(nowMs, after.currentPeriodEnd.getTime() - 1) : nowMs;
+  const lastMs = Math.min(nowMs, endOf(after) - 1);
   if (isGranting(after) && firstMs <= lastMs) {
     stretches.push({ ...placeOf(after), firstMs, lastMs, includesBegun: true });
   }
@@ -56,6 +56,12 @@ export function isGranting({ status }: SubscriptionRow): boolean {
 /** What was due before it had its status was made, or is not made up for: it was not paid for. */
 function grantsFrom({ startsAt, statusSince }: SubscriptionRow): number {
   return Math.max(startsAt.getTime(), statusSince.getTime());
+}
+
+/** Nothing is granted from then on: a cancellation may have come that is noticed later. */
+function endOf(row: SubscriptionRow): number {
+  const cancelMs = row.cancelAt?.getTime() ?? Number.POSITIVE_INFINITY;
+  return isLinked(row) ? Math.min(cancelMs, row.currentPeriodEnd.getTime()) : cancelMs;
 }
 
 /** The processor reports when its next period begins. */

@@ -62,6 +62,7 @@ export async function recurringUnderTest() {
         if (!row) throw new Defect(`there is no subscription ${id}`);
         return patchSubscription(context, row, { body, bodyText: JSON.stringify(body) });
       }),
+    find: (id: string) => at(0, ({ db }) => lockSubscription(db, environment, id)),
     /** The subscription clock and the schedule of grants have done all that is due by then. */
     async pass(nowMs: number): Promise<void> {
       const now = new Date(nowMs);
