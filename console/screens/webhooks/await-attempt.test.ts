@@ -10,12 +10,12 @@ it.each([
   [
     'failed',
     { status: 'pending', ...refused },
-    'The attempt failed. No whole response within 15 s. Another one follows.',
+    'The attempt failed. No response within 15 s: receivers respond before any long work. Another one follows.',
   ],
   [
     'failed for good',
     { status: 'failed', ...refused },
-    'The attempt failed. No whole response within 15 s. It was the last.',
+    'The attempt failed. No response within 15 s: receivers respond before any long work. It was the last.',
   ],
   ['was not made', { status: 'held', attemptsMade: 2 }, 'No attempt was made: the delivery is held.'],
 ] as const)('an attempt that %s is told when it was made', async (_, ended, text) => {
