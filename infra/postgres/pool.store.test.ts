@@ -65,7 +65,7 @@ test('no connection sits idle in a transaction for longer than ten seconds', asy
   expect(rows).toEqual([{ idle_in_transaction_session_timeout: '10s' }]);
 });
 
-/** Red when an ordinary stop warns of connections that are ending anyway, and when others break in silence. */
+/** Red when a stop warns of connections that end anyway, or when others break without a warning. */
 test('a connection that breaks is logged, but not while its pool ends', async () => {
   const lines: string[] = [];
   const pool = createPool({

@@ -24,5 +24,6 @@ export async function awaitAttempt(
 
 function failureOf({ lastStatus, lastError, status }: Seen): string {
   const outcome = outcomeWithCause({ status: lastStatus, error: lastError });
-  return `The attempt failed. ${outcome}. ${status === 'pending' ? 'Another one follows.' : 'It was the last.'}`;
+  const next = status === 'pending' ? 'Another one follows.' : 'It was the last.';
+  return `The attempt failed. ${outcome}. ${next}`;
 }
