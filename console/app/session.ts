@@ -41,7 +41,7 @@ export function keepKey(mode: Mode, key: string): void {
   change({ ...session.get(), keys: { ...session.get().keys, [mode]: key }, mode });
 }
 
-/** The same where there was no key, so that nobody was asked: the first screen names where the link led. */
+/** The same, unasked, where there was no key: the first screen names where the link led. */
 export function keepLinkedKey(mode: Mode, key: string): void {
   change({ keys: { [mode]: key }, mode, linked: mode });
 }

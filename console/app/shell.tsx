@@ -6,7 +6,7 @@ import { Choice } from '../design/fields.tsx';
 import { Icon } from '../design/icons.tsx';
 import { Empty } from '../design/pieces.tsx';
 import { Toasts } from '../design/toasts.tsx';
-import { linkTo, usePlace } from './place.ts';
+import { leaveObject, linkTo, usePlace } from './place.ts';
 import { Screen } from './screen.tsx';
 import { SCREENS } from './screens.ts';
 import { confirmLink, forgetKey, linkedKey, type Mode, showMode, useSession } from './session.ts';
@@ -77,6 +77,10 @@ interface BandProps {
 /** Live and test differ by colour and by word, on every screen. */
 function Band({ mode, other, isMenuOpen, onMenu }: BandProps) {
   const { data } = useOperation<'workspace.retrieve'>('/api/v1/workspace');
+  const goToOther = () => {
+    leaveObject();
+    showMode(other);
+  };
   return (
     <section class={`band band-${mode}`} aria-label="Mode">
       <button type="button" class="menu-button" aria-expanded={isMenuOpen} onClick={onMenu}>
@@ -86,7 +90,7 @@ function Band({ mode, other, isMenuOpen, onMenu }: BandProps) {
         <strong>{mode === 'live' ? 'Live mode' : 'Test mode'}</strong>
         {data ? ` · ${data.name}` : ''}
       </span>
-      <button type="button" onClick={() => showMode(other)}>
+      <button type="button" onClick={goToOther}>
         {`Go to ${other}`}
       </button>
     </section>

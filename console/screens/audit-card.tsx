@@ -11,13 +11,14 @@ type Entry = Listed<'auditLog.list'>;
 
 interface AuditCardProps {
   title: string;
-  objectId: string;
+  /** Changes of the customer itself and of what it has. */
+  customerId: string;
 }
 
-/** Who changed an object, and how, newest first. */
-export function AuditCard({ title, objectId }: AuditCardProps) {
+/** Who changed what of a customer, newest first. */
+export function AuditCard({ title, customerId }: AuditCardProps) {
   const [page, setPage] = useState(1);
-  const read = useOperation<'auditLog.list'>(apiPath(['audit-log'], { objectId, page }));
+  const read = useOperation<'auditLog.list'>(apiPath(['audit-log'], { customerId, page }));
   return (
     <Card title={title}>
       <Loaded read={read} lines={6}>

@@ -10,7 +10,11 @@ export function InstallationFigures() {
     value === undefined ? '…' : `${short(value)}${unit}`;
   return (
     <dl class="figures">
-      <Figure name="Events per second" value={shown(figures?.eventsPerSecond)} note="accepted now" />
+      <Figure
+        name="Events per second"
+        value={shown(figures?.eventsPerSecond)}
+        note="accepted, of the last 10 to 30 s"
+      />
       <Figure
         name="Counting lag"
         value={shown(figures?.uncountedSeconds, ' s')}

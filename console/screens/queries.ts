@@ -59,7 +59,7 @@ export interface CustomerSummary {
   subscriptions: { nodes: Array<{ id: string; planName: string; status: string }> } | null;
 }
 
-interface CustomersPage {
+export interface CustomersPage {
   totalCount: number | null;
   pageInfo: { hasNextPage: boolean; endCursor: string | null };
   nodes: CustomerSummary[];
@@ -77,6 +77,29 @@ export const CUSTOMERS: GraphqlQuery<
       id name email externalId status createdAt
       subscriptions(first: 3) { nodes { id planName status } }
     }
+  }
+}`,
+};
+
+export interface SubscriptionSummary {
+  id: string;
+  customerId: string;
+  customer: { name: string } | null;
+  planName: string;
+  status: string;
+  currentPeriodStart: string;
+  currentPeriodEnd: string;
+}
+
+export const SUBSCRIPTIONS: GraphqlQuery<
+  { subscriptions: (Omit<CustomersPage, 'nodes'> & { nodes: SubscriptionSummary[] }) | null },
+  { status: string; after: string | null }
+> = {
+  document: `query Subscriptions($status: SubscriptionStatus!, $after: String) {
+  subscriptions(first: 25, status: $status, after: $after) {
+    totalCount
+    pageInfo { hasNextPage endCursor }
+    nodes { id customerId customer { name } planName status currentPeriodStart currentPeriodEnd }
   }
 }`,
 };

@@ -24,7 +24,7 @@ describe('a reader finds', () => {
     await page.getByLabel('Search').fill('baltic');
     await page.getByRole('link', { name: 'Baltic Freight', exact: true }).click();
     const row = page.getByRole('row', { name: 'Single sign-on' });
-    await row.getByText('Denied', { exact: true }).waitFor();
+    await row.getByText('Not included', { exact: true }).waitFor();
     await row.getByText('feature_not_included', { exact: true }).waitFor();
   });
 
@@ -90,8 +90,10 @@ describe('a reader finds', () => {
     const lines = readFileSync(await download.path(), 'utf8')
       .trim()
       .split('\r\n');
-    expect(lines[0]).toBe('value,total,events,credit_cost');
-    const regions = lines.slice(1).map((line) => line.split(',')[0]);
+    const header = 'customer_id,external_id,customer,meter,from,to,region,total,events,credit_cost';
+    expect(lines[0]).toBe(header);
+    expect(lines[1]).toMatch(/^cus_\w+,aurora,Aurora Analytics,api-calls,\S+Z,\S+Z,[\w-]+,/);
+    const regions = lines.slice(1).map((line) => line.split(',')[6]);
     expect(regions).toEqual(expect.arrayContaining(['eu-west', 'us-east']));
   });
 

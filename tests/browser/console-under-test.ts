@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
+import { seenInTime } from '../support/in-time.ts';
 import type { Instance } from '../support/instance.ts';
 import { instanceOfThisFile } from '../support/instance-of-this-file.ts';
 import { browserOfThisFile, openPage, type PageOptions, type WatchedPage } from './browser.ts';
@@ -24,11 +25,15 @@ export async function consoleOfThisFile(): Promise<ConsoleUnderTest> {
   const [instance, browser] = await Promise.all([starting, browserOfThisFile()]);
   const { secret } = instance.keys().test;
   const call = createCall(instance.origin, secret);
+  const demo = await awaitDemo(call);
+  // Filling it keeps a busy machine from other work for a while, which the console would report.
+  const isReady = async () => (await fetch(`${instance.origin}/readyz`)).ok || undefined;
+  await seenInTime(isReady, { timeoutMs: 60_000, everyMs: 200 }, 'an instance that is ready');
   return {
     instance,
     browser,
     call,
-    demo: await awaitDemo(call),
+    demo,
     async open(options = {}) {
       const watched = await openPage(browser, { origin: instance.origin, ...options });
       await watched.page.goto(`${instance.origin}/console#key=${secret}`);
@@ -52,7 +57,7 @@ export async function settled(page: Page): Promise<void> {
 }
 
 // As text, which a debugger evaluates: types of browsers are not those of this project's programs.
-/** Resolves when the console has heard of the address and has drawn it. */
+/** Resolves when the console has received the address and has drawn it. */
 const GO_TO = `(address) => new Promise((done) => {
   const drawn = () => requestAnimationFrame(() => requestAnimationFrame(() => done(0)));
   if (location.hash === address) return drawn();

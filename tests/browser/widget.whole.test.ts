@@ -1,5 +1,6 @@
 import type { BrowserContextOptions } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { deferred } from '../support/deferred.ts';
 import { instanceOfThisFile } from '../support/instance-of-this-file.ts';
 import { ofThisFile } from '../support/of-this-file.ts';
 import { violations } from './accessibility.ts';
@@ -29,6 +30,13 @@ const funnel = await ofThisFile(openFunnel(call, instance.postgresUrl()), ({ clo
 const PHONE = { width: 390, height: 844 };
 const PICTURES = '.cache/widget-pictures';
 const WITHIN = { timeout: 20_000 };
+/** What was changed before is painted then. */
+const TWO_FRAMES = 'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))';
+const LAYOUT_SHIFT = `(() => {
+  const observer = new PerformanceObserver(() => undefined);
+  observer.observe({ type: 'layout-shift', buffered: true });
+  return observer.takeRecords().reduce((sum, { value }) => sum + value, 0);
+})()`;
 
 const open = (url: string, options: BrowserContextOptions = {}) => openWatched(browser, url, options);
 const sample = () => site.sample({ pk_live_YOUR_KEY: keys.live.publishable });
@@ -248,20 +256,18 @@ describe('what a page notices', () => {
     const context = await browser.newContext({ viewport });
     onTestFinished(() => context.close());
     const page = await context.newPage();
-    // Long enough for the placeholder to be painted.
+    const painted = deferred<void>();
     await page.route('**/api/v1/pricing**', async (route) => {
-      await new Promise((resolve) => setTimeout(resolve, 400));
+      await painted.promise;
       await route.continue();
     });
     await page.goto(sample());
+    await page.evaluate(TWO_FRAMES);
+    expect(await page.locator('[part="amount"]').count()).toBe(0);
+    painted.resolve();
     await page.locator('[part="amount"]').nth(2).waitFor();
-    const shift = await page.evaluate(`new Promise((resolve) => {
-      let sum = 0;
-      const add = (list) => { for (const { value } of list.getEntries()) sum += value; };
-      new PerformanceObserver(add).observe({ type: 'layout-shift', buffered: true });
-      requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => resolve(sum), 100)));
-    })`);
-    expect(shift).toBe(0);
+    await page.evaluate(TWO_FRAMES);
+    expect(await page.evaluate(LAYOUT_SHIFT)).toBe(0);
   });
 
   it.each(['light', 'dark'] as const)('is accessible and fits its width in %s', async (colorScheme) => {

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { askToChange } from '../../api/change.tsx';
-import { DECIMAL, Decimal } from '../../api/exact-body.ts';
+import { Decimal } from '../../api/exact-body.ts';
 import { apiPath, useOperation } from '../../api/rest.ts';
 import type { Listed, Responded } from '../../api/wire.ts';
 import { FormDialog } from '../../design/dialog.tsx';
@@ -11,6 +11,7 @@ import { Pager } from '../../design/pager.tsx';
 import { Badge, Card, Figure } from '../../design/pieces.tsx';
 import { type Column, Table } from '../../design/table.tsx';
 import { Time } from '../../design/times.tsx';
+import { numberOf } from '../../design/typed-number.ts';
 import { ExpiryField, expiryOf } from './expiry-field.tsx';
 import type { Customer } from './shapes.ts';
 
@@ -92,24 +93,25 @@ function GrantDialog({ customer, onClose }: { customer: Customer; onClose: () =>
   const [credits, setCredits] = useState('');
   const [reason, setReason] = useState('');
   const [expires, setExpires] = useState('');
-  const isGood = DECIMAL.test(credits) && Number(credits) > 0;
+  const number = numberOf(credits) ?? '0';
+  const isGood = Number(number) > 0;
   const ask = () => {
     if (!isGood) return;
     onClose();
     askToChange({
-      title: `Grant ${amount(credits)} credits to ${customer.name}?`,
+      title: `Grant ${amount(number)} credits to ${customer.name}?`,
       effect: 'They pay an unpaid amount first, and then usage beyond limits. A grant cannot be taken back.',
       verb: 'Grant credits',
       request: {
         method: 'POST',
         path: apiPath(['customers', customer.id, 'credits']),
         body: {
-          amount: new Decimal(credits),
+          amount: new Decimal(number),
           reason,
           ...expiryOf(expires),
         },
       },
-      done: `${amount(credits)} credits were granted.`,
+      done: `${amount(number)} credits were granted.`,
     });
   };
   return (
@@ -119,7 +121,7 @@ function GrantDialog({ customer, onClose }: { customer: Customer; onClose: () =>
         value={credits}
         onInput={setCredits}
         isRequired
-        error={credits !== '' && !isGood ? 'Enter a number above 0, such as 250.' : undefined}
+        error={credits !== '' && !isGood ? 'Enter a number above 0, such as 250 or 60,000.' : undefined}
       />
       <Field label="Reason" value={reason} onInput={setReason} isRequired />
       <ExpiryField value={expires} onInput={setExpires} />

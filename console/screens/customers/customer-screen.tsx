@@ -62,7 +62,10 @@ function ArchiveButton({ customer, etag }: { customer: Customer; etag: string | 
   const ask = () =>
     askToChange({
       title: `Archive ${name}?`,
-      effect: 'An archived customer takes no new usage and no new subscriptions, and has no entitlements.',
+      effect:
+        'From now on it has no entitlements and takes no usage, subscriptions, overrides or credits. What it ' +
+        'used stays readable. Its subscriptions are not canceled by this: cancel those that should not go ' +
+        'on. An archived customer cannot become active again.',
       verb: 'Archive',
       isDanger: true,
       request: {

@@ -125,6 +125,7 @@ function askToCancel({ id, planName, currentPeriodEnd }: Subscription): void {
       </p>
     ),
     verb: 'Cancel subscription',
+    keep: 'Keep it',
     isDanger: true,
     request: { method: 'POST', path: apiPath(['subscriptions', id, 'cancel']), body: { at: 'period_end' } },
     done: `${planName} ends with its period.`,
