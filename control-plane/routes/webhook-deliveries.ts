@@ -14,21 +14,23 @@ import { pageOf } from '../http/page.ts';
 import type { Handlers, RequestContext } from '../http/request-context.ts';
 import {
   findDelivery,
-  findReplayable,
-  hurryDeliveries,
-  hurryDelivery,
-  insertDueDeliveries,
   listAllDeliveries,
   listAttempts,
   listDeliveries,
-  markReplayed,
-  type NewDelivery,
-  REPLAY_MARGIN_MS,
   type WebhookAttemptRow,
   type WebhookDeliveryRow,
 } from '../store/webhook-deliveries.ts';
 import { findEndpoint, type WebhookEndpointRow } from '../store/webhook-endpoints.ts';
 import { findEvent, insertTestEvent } from '../store/webhook-events.ts';
+import {
+  findReplayable,
+  hurryDeliveries,
+  hurryDelivery,
+  insertDueDeliveries,
+  markReplayed,
+  type NewDelivery,
+  REPLAY_MARGIN_MS,
+} from '../store/webhook-replays.ts';
 import { openSpan } from '../usage/window.ts';
 import { testEvent } from '../webhooks/test-event.ts';
 import { endpointNotFound, lockedEndpoint } from './webhooks.ts';

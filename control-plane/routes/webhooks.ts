@@ -47,22 +47,14 @@ type WebhookOperation =
   | `webhookEvents.${'list' | 'retrieve'}`;
 
 export function createWebhookHandlers(deps: WebhookDeps): Pick<Handlers, WebhookOperation> {
-  return { ...createEndpointHandlers(deps), ...eventHandlers };
+  return { ...createEndpointHandlers(deps), ...readHandlers };
 }
 
 function createEndpointHandlers({
   sealingKey,
   privateTargets,
-}: WebhookDeps): Omit<Pick<Handlers, WebhookOperation>, keyof typeof eventHandlers> {
+}: WebhookDeps): Omit<Pick<Handlers, WebhookOperation>, keyof typeof readHandlers> {
   return {
-    listWebhookEndpoints: async ({ db, environment }) => ({
-      data: (await listEndpoints(db, environment)).map(shownEndpoint),
-    }),
-
-    'webhookEndpoints.listFailing': async ({ db, environment }) => ({
-      data: (await listFailingEndpoints(db, environment)).map(shownFailing),
-    }),
-
     createWebhookEndpoint: async (context, { body }) => {
       const { db, environment, nowMs } = context;
       checkWebhookUrl(body.url, targetsOf(privateTargets, environment));
@@ -114,7 +106,20 @@ function createEndpointHandlers({
   };
 }
 
-const eventHandlers: Pick<Handlers, 'webhookEvents.list' | 'webhookEvents.retrieve'> = {
+type ReadOperation =
+  | 'listWebhookEndpoints'
+  | 'webhookEndpoints.listFailing'
+  | `webhookEvents.${'list' | 'retrieve'}`;
+
+const readHandlers: Pick<Handlers, ReadOperation> = {
+  listWebhookEndpoints: async ({ db, environment }) => ({
+    data: (await listEndpoints(db, environment)).map(shownEndpoint),
+  }),
+
+  'webhookEndpoints.listFailing': async ({ db, environment }) => ({
+    data: (await listFailingEndpoints(db, environment)).map(shownFailing),
+  }),
+
   'webhookEvents.list': async ({ db, environment }, { query }) => {
     const { fromMs, toMs } = openSpan(query);
     const { page, pageSize, type } = query;

@@ -28,6 +28,20 @@ export interface Take {
   deliveriesMax: number;
 }
 
+/** What users replayed to endpoints whose circuit is open, with the parameters of `takeDue`. */
+const HURRIED = `paused AS (
+       SELECT DISTINCT e.id, coalesce(known.capacity, $4) AS capacity
+         FROM webhook_queue q JOIN webhook_endpoints e ON e.id = q.endpoint_id
+         LEFT JOIN unnest($5::text[], $6::integer[]) AS known (id, capacity) ON known.id = e.id
+        WHERE q.is_hurried AND q.due_at <= $1 AND e.status = 'enabled' AND e.circuit_until > $1 LIMIT $7
+     ), hurried AS (
+       SELECT queued.delivery_id FROM paused, LATERAL (
+         SELECT q.delivery_id FROM webhook_queue q
+          WHERE q.endpoint_id = paused.id AND q.is_hurried AND q.due_at <= $1
+            AND (q.lease_until IS NULL OR q.lease_until <= $1)
+          ORDER BY q.due_at, q.delivery_id LIMIT paused.capacity FOR UPDATE SKIP LOCKED
+       ) AS queued LIMIT $8`;
+
 /**
  * Takes due deliveries under a lease. Each endpoint is taken by itself, so that neither the time nor the
  * choice depends on how much waits for another endpoint. From an open circuit nothing is taken until its
@@ -56,21 +70,11 @@ export async function takeDue(db: Pool, take: Take): Promise<DueDelivery[]> {
             AND (q.lease_until IS NULL OR q.lease_until <= $1)
           ORDER BY q.due_at, q.delivery_id LIMIT queues.capacity FOR UPDATE SKIP LOCKED
        ) AS queued LIMIT $8
-     ), paused AS (
-       SELECT DISTINCT e.id, coalesce(known.capacity, $4) AS capacity
-         FROM webhook_queue q JOIN webhook_endpoints e ON e.id = q.endpoint_id
-         LEFT JOIN unnest($5::text[], $6::integer[]) AS known (id, capacity) ON known.id = e.id
-        WHERE q.is_hurried AND q.due_at <= $1 AND e.status = 'enabled' AND e.circuit_until > $1 LIMIT $7
-     ), hurried AS (
-       SELECT queued.delivery_id FROM paused, LATERAL (
-         SELECT q.delivery_id FROM webhook_queue q
-          WHERE q.endpoint_id = paused.id AND q.is_hurried AND q.due_at <= $1
-            AND (q.lease_until IS NULL OR q.lease_until <= $1)
-          ORDER BY q.due_at, q.delivery_id LIMIT paused.capacity FOR UPDATE SKIP LOCKED
-       ) AS queued LIMIT $8
+     ), ${HURRIED}
      ), taken AS (
        UPDATE webhook_queue q SET owner = $2, lease_until = $3
-        WHERE q.delivery_id = ANY (ARRAY(SELECT delivery_id FROM due UNION ALL SELECT delivery_id FROM hurried))
+        WHERE q.delivery_id = ANY (ARRAY(
+          SELECT delivery_id FROM due UNION ALL SELECT delivery_id FROM hurried))
        RETURNING q.*
      ), probes AS (
        UPDATE webhook_endpoints SET circuit_until = $3 WHERE id IN (

@@ -1,4 +1,5 @@
 import { setTimeout as pass } from 'node:timers/promises';
+import { type DestinationStream, pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { databaseBehindWay } from '../../tests/servers/faulty-way.ts';
 import { SILENT } from '../../tests/support/silent-log.ts';
@@ -63,6 +64,27 @@ test('no connection sits idle in a transaction for longer than ten seconds', asy
   const { rows } = await pool.query('SHOW idle_in_transaction_session_timeout');
   expect(rows).toEqual([{ idle_in_transaction_session_timeout: '10s' }]);
 });
+
+/** Red when a stop warns of connections that end anyway, or when others break without a warning. */
+test('a connection that breaks is logged, but not while its pool ends', async () => {
+  const lines: string[] = [];
+  const pool = createPool({
+    url: 'postgres://a:b@127.0.0.1:1/x',
+    name: 'test',
+    log: pino({}, linesInto(lines)),
+  });
+  const broken = Object.assign(new Error('terminating connection'), { code: '57P01' });
+  pool.emit('error', broken, {} as never);
+  expect(lines).toEqual([expect.stringContaining('an idle Postgres connection broke')]);
+  const ended = pool.end();
+  pool.emit('error', broken, {} as never);
+  await ended;
+  expect(lines).toHaveLength(1);
+});
+
+function linesInto(lines: string[]): DestinationStream {
+  return { write: (line) => void lines.push(line) };
+}
 
 test('a server that cannot be reached is reported as Transient', async () => {
   const pool = createPool({

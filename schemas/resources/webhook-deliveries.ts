@@ -164,8 +164,8 @@ export const webhookDeliveryRoutes = {
     summary: 'Replay a delivery',
     description:
       'Creates a new delivery of the same event, with the same event id and bytes and ten attempts of ' +
-      'its own; the old delivery shows it in `replayedAs`. If the event already has a pending delivery to this ' +
-      'endpoint, the response is that delivery. Its next attempt is made at once, also while an open ' +
+      'its own; the old delivery shows it in `replayedAs`. If the event already has a pending delivery to ' +
+      'this endpoint, the response is that delivery. Its next attempt is made at once, also while an open ' +
       'circuit breaker delays others. The endpoint must be enabled; otherwise the error is ' +
       '`illegal_transition`.',
     params: OfDelivery,

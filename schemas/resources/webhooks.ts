@@ -51,7 +51,8 @@ export const FailingWebhookEndpoint = Type.Object({
     Type.String({
       ...Timestamp,
       description:
-        'While the circuit breaker is open: when the next delivery is tried. The others wait until one succeeds.',
+        'While the circuit breaker is open: when the next delivery is tried. The others wait until one ' +
+        'succeeds.',
     }),
   ),
 });

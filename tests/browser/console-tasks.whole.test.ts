@@ -35,14 +35,41 @@ describe('a reader finds', () => {
     await page.getByRole('heading', { name: 'api-calls by day', exact: true }).waitFor();
   });
 
-  it('which endpoint has deliveries that wait, and sends one again', async () => {
+  it('which endpoint fails, sends one delivery again, and how that ended', async () => {
     const page = await openSignedIn();
     const card = page.getByRole('region', { name: 'Webhook endpoints', exact: true });
-    const row = card.getByRole('row').filter({ hasText: /\d+ pending/ });
+    const row = card.getByRole('row').filter({ hasText: /Failing, \d+ not delivered/ });
     await row.getByRole('link').click();
     await page.getByRole('button', { name: 'Replay', exact: true }).first().click();
     await page.getByRole('dialog').getByRole('button', { name: 'Replay', exact: true }).click();
     await page.getByText('The delivery is on its way again.', { exact: true }).waitFor();
+    await page.getByText(/^The attempt failed\. No connection: /).waitFor();
+  });
+
+  it('why nothing can be replayed to an endpoint, and enables it first', async () => {
+    const page = await openSignedIn();
+    await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
+    await page
+      .getByRole('row')
+      .filter({ hasText: 'It was disabled by a request' })
+      .getByRole('link')
+      .first()
+      .click();
+    await page
+      .getByRole('button', { name: 'Replay failed and held', exact: true })
+      .and(page.locator(':disabled'))
+      .waitFor();
+    await page.getByRole('cell').getByRole('button', { name: 'Enable', exact: true }).first().click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText(/Nothing can be sent or replayed to it/).waitFor();
+    await dialog.getByRole('button', { name: 'Cancel', exact: true }).click();
+  });
+
+  it('that webhooks fail while all else works', async () => {
+    const page = await openSignedIn();
+    await page.getByRole('link', { name: 'Health', exact: true }).click();
+    await page.getByText('Works, webhooks fail', { exact: true }).waitFor();
+    await page.getByText(/Webhook endpoints: 1 fails/).waitFor();
   });
 
   it('the usage of one customer by region, as a file', async () => {

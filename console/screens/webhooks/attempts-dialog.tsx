@@ -7,7 +7,7 @@ import { count } from '../../design/figures.ts';
 import { Loaded } from '../../design/loaded.tsx';
 import { Badge, Code, Empty, Facts } from '../../design/pieces.tsx';
 import { Ago, Time } from '../../design/times.tsx';
-import { outcomeText } from './attempt-outcome.ts';
+import { outcomeWithCause } from './attempt-outcome.ts';
 import { DeliveryStatus } from './delivery-columns.tsx';
 import type { Failing } from './failing.ts';
 import { nextAttempt } from './next-attempt.ts';
@@ -87,7 +87,7 @@ function AttemptView({ attempt }: { attempt: Attempt }) {
   return (
     <details>
       <summary>
-        Attempt {number}: {outcomeText({ status, error: errorCode })}
+        Attempt {number}: {outcomeWithCause({ status, error: errorCode })}
       </summary>
       <div class="stack">
         <div class="row">

@@ -2,23 +2,17 @@ import { expect, it } from 'vitest';
 import { awaitAttempt } from './await-attempt.ts';
 
 const waiting = { status: 'pending', attemptsMade: 2 } as const;
-const refused = { attemptsMade: 3, lastError: 'timeout' } as const;
+const failed = { attemptsMade: 3, lastError: 'timeout' } as const;
+
+const FAILED = 'The attempt failed. No response within 15 s: receivers respond before any long work.';
 
 /** Red when an attempt of before is taken for the one that was asked for, or when it is awaited forever. */
 it.each([
   ['arrived', { status: 'succeeded', attemptsMade: 3 }, 'The event arrived.'],
-  [
-    'failed',
-    { status: 'pending', ...refused },
-    'The attempt failed. No whole response within 15 s. Another one follows.',
-  ],
-  [
-    'failed for good',
-    { status: 'failed', ...refused },
-    'The attempt failed. No whole response within 15 s. It was the last.',
-  ],
+  ['failed', { status: 'pending', ...failed }, `${FAILED} Another one follows.`],
+  ['failed for good', { status: 'failed', ...failed }, `${FAILED} It was the last.`],
   ['was not made', { status: 'held', attemptsMade: 2 }, 'No attempt was made: the delivery is held.'],
-] as const)('an attempt that %s is told when it was made', async (_, ended, text) => {
+] as const)('an attempt that %s is reported when it was made', async (_, ended, text) => {
   let looks = 0;
   const read = async () => {
     looks += 1;

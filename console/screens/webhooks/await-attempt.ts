@@ -1,5 +1,5 @@
 import type { WebhookDelivery } from '../../../schemas/resources/webhook-deliveries.ts';
-import { outcomeText } from './attempt-outcome.ts';
+import { outcomeWithCause } from './attempt-outcome.ts';
 
 type Seen = Pick<WebhookDelivery, 'status' | 'attemptsMade' | 'lastStatus' | 'lastError'>;
 
@@ -23,6 +23,7 @@ export async function awaitAttempt(
 }
 
 function failureOf({ lastStatus, lastError, status }: Seen): string {
-  const outcome = outcomeText({ status: lastStatus, error: lastError });
-  return `The attempt failed. ${outcome}. ${status === 'pending' ? 'Another one follows.' : 'It was the last.'}`;
+  const outcome = outcomeWithCause({ status: lastStatus, error: lastError });
+  const next = status === 'pending' ? 'Another one follows.' : 'It was the last.';
+  return `The attempt failed. ${outcome}. ${next}`;
 }

@@ -87,7 +87,7 @@ function ReplayButton({ delivery, endpoint }: DeliveryProps) {
   const ask = () => (endpoint.status === 'disabled' ? askToSwitch(endpoint) : askToReplay(delivery));
   return (
     <button type="button" class="button" onClick={ask}>
-      {endpoint.status === 'disabled' ? 'Enable to replay' : 'Replay'}
+      {endpoint.status === 'disabled' ? 'Enable' : 'Replay'}
     </button>
   );
 }

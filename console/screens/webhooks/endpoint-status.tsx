@@ -1,7 +1,7 @@
 import { Badge } from '../../design/pieces.tsx';
 import { Ago } from '../../design/times.tsx';
 import { StatusBadge } from '../status-badge.tsx';
-import { outcomeText } from './attempt-outcome.ts';
+import { outcomeWithCause } from './attempt-outcome.ts';
 import type { EndpointState, Failing } from './failing.ts';
 
 /** Whether it gets its events: an endpoint that is enabled may fail. */
@@ -15,7 +15,7 @@ export function FailureOf({ failing }: { failing: Failing }) {
   const { failingSince, lastStatus, lastError } = failing;
   return (
     <>
-      Failing since <Ago at={failingSince} />. {outcomeText({ status: lastStatus, error: lastError })}.
+      Failing since <Ago at={failingSince} />. {outcomeWithCause({ status: lastStatus, error: lastError })}.
     </>
   );
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { outcomeText } from './attempt-outcome.ts';
+import { outcomeText, outcomeWithCause } from './attempt-outcome.ts';
 import { nextAttempt } from './next-attempt.ts';
 
 const NOW_MS = Date.UTC(2026, 0, 31);
@@ -31,9 +31,15 @@ it.each([
 
 it.each([
   [{ status: 503, error: 'status_not_2xx' }, 'HTTP 503'],
-  [{ status: 200, error: 'response_too_large' }, 'HTTP 200: the response is larger than 64 KiB'],
+  [{ status: 200, error: 'response_too_large' }, 'HTTP 200, Response of more than 64 KiB'],
   [{ status: undefined, error: 'connect_timeout' }, 'No connection within 5 s'],
   [{ status: undefined, error: undefined }, 'No response'],
-] as const)('%j is told as %s', (ended, expected) => {
+] as const)('%j is shown as %s', (ended, expected) => {
   expect(outcomeText(ended)).toBe(expected);
+});
+
+it('a cause follows what happened', () => {
+  const shown = 'No connection: no server listens there, or it cannot be reached';
+  expect(outcomeWithCause({ error: 'connect_failed' })).toBe(shown);
+  expect(outcomeWithCause({ status: 503, error: 'status_not_2xx' })).toBe('HTTP 503');
 });

@@ -4,11 +4,10 @@ import { apiPath, fetchOperation } from '../../api/rest.ts';
 import type { Responded } from '../../api/wire.ts';
 import { say } from '../../design/toasts.tsx';
 import { awaitAttempt } from './await-attempt.ts';
-import type { Delivery } from './delivery-columns.tsx';
 
 type Replayed = Responded<'webhookDeliveries.replay'>;
 
-export function askToReplay({ id, eventType, status }: Delivery): void {
+export function askToReplay({ id, eventType, status }: Pick<Replayed, 'id' | 'eventType' | 'status'>): void {
   askToChange({
     title: `Replay ${eventType}?`,
     effect:
