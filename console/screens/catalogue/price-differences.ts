@@ -1,14 +1,18 @@
 import { periodText, priceLines } from './price-text.ts';
 import type { Price } from './shapes.ts';
 
-/** Each price as one text, by its key: two sets of prices differ where these do. */
+/**
+ * Prices as texts by their keys, of which each has one price for a currency and interval: two sets of prices
+ * differ where these do.
+ */
 export function priceTexts(prices: readonly unknown[]): Map<string, string> {
-  return new Map(
-    prices.map((price, at) => {
-      const { key = `number ${at + 1}` } = Object(price) as { key?: string };
-      return [`price ${key}`, textOf(price)] as const;
-    }),
-  );
+  const texts = new Map<string, string[]>();
+  for (const [at, price] of prices.entries()) {
+    const { key = `number ${at + 1}` } = Object(price) as { key?: string };
+    const name = `price ${key}`;
+    texts.set(name, [...(texts.get(name) ?? []), textOf(price)]);
+  }
+  return new Map([...texts].map(([name, all]) => [name, all.sort().join(' · ')]));
 }
 
 /** Prices that a reader wrote, with the digits as written; undefined of what is no list of prices. */
