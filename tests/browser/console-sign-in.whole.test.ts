@@ -106,7 +106,7 @@ describe('the mode', () => {
     expect(await colour()).not.toBe(testColour);
     // The customers are those of test mode.
     await page.getByRole('link', { name: 'Customers', exact: true }).click();
-    await page.getByText('There is no customer yet.').waitFor();
+    await page.getByText('There is no customer in this mode yet.').waitFor();
     await page.getByRole('button', { name: 'Go to test' }).click();
     await page.getByRole('link', { name: 'Willow Housing' }).waitFor();
   });

@@ -38,7 +38,8 @@ describe('a reader finds', () => {
   it('which endpoint fails, sends one delivery again, and how that ended', async () => {
     const page = await openSignedIn();
     const card = page.getByRole('region', { name: 'Webhook endpoints', exact: true });
-    const row = card.getByRole('row').filter({ hasText: /Failing, \d+ not delivered/ });
+    const row = card.getByRole('row', { name: '/billing' });
+    await row.getByText(/\d+ not delivered/).waitFor();
     await row.getByRole('link').click();
     await page.getByRole('button', { name: 'Replay', exact: true }).first().click();
     await page.getByRole('dialog').getByRole('button', { name: 'Replay', exact: true }).click();
