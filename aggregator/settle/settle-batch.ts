@@ -73,8 +73,9 @@ export async function settleBatch(
 }
 
 /**
- * As the warehouse sorts its rows: what is settled together is in one place there. Of 100,000 customers a chunk
- * in any order reads nearly every block: 1.2 ms of CPU for each customer meter. Sorting takes 1 µs of it.
+ * As the warehouse sorts its rows: what is settled together is in one place there. Of 100,000 customers a
+ * chunk in any order reads nearly every block, 1.2 ms of CPU for each customer meter instead of 0.3. Sorting
+ * takes 1 µs.
  */
 function inStoredOrder(customerMeters: readonly TouchedCustomerMeter[]): TouchedCustomerMeter[] {
   return [...customerMeters].sort(

@@ -34,9 +34,9 @@ export interface SettlerDeps extends BatchDeps {
 }
 
 /**
- * Loaded and not settled; beyond it the load waits. A customer meter counts once, however many ranges touch it,
- * and only where it may have something to settle: 100,000 customers with a limit never hold the load up. A
- * single range may have more. A restart reads the waiting ranges again: 256 are some gigabytes of the log.
+ * Loaded and not settled; beyond it the load waits. A customer meter counts once, however many ranges touch
+ * it, and only where it may have something to settle: 100,000 customers with a limit never hold the load up.
+ * A single range may have more. A restart reads the waiting ranges again: 256 are some gigabytes of the log.
  */
 const WAITING_MAX = { ranges: 256, customerMeters: 500_000 };
 /** How often marks are looked for while nothing is loaded. */
@@ -54,19 +54,16 @@ export function startSettler(deps: SettlerDeps, lease: Lease): Settler {
   const { clock, metrics, log } = deps;
   const recent = createRecentCustomerMeters();
   const [work, capacity, end] = [createWakeup(), createWakeup(), createWakeup()];
-  let waiting = nothingLoaded();
-  let settling = nothingLoaded();
+  const queue = createQueue();
   let isClosing = false;
   let failure: { error: unknown } | undefined;
   let whenSettled: (() => Promise<void>) | undefined;
 
   async function settleWaiting(): Promise<void> {
-    settling = waiting;
-    // More is added while this is settled.
-    waiting = nothingLoaded();
+    const loaded = queue.take();
     const then = whenSettled;
-    await settleLoaded(deps, lease, { loaded: settling, recent });
-    settling = nothingLoaded();
+    await settleLoaded(deps, lease, { loaded, recent });
+    queue.taken();
     capacity.wake();
     if (!then) return;
     whenSettled = undefined;
@@ -78,9 +75,9 @@ export function startSettler(deps: SettlerDeps, lease: Lease): Settler {
       const startedAtMs = clock.monotonicMs();
       await settleWaiting();
       const tookMs = clock.monotonicMs() - startedAtMs;
-      metrics.settling(tookMs / 1000, waiting.ranges.length);
+      metrics.settling(tookMs / 1000, queue.ranges());
       await end.wait(Math.min(tookMs * PAUSE.times, PAUSE.msMax));
-      if (waiting.ranges.length === 0) await work.wait(IDLE_MS);
+      if (queue.ranges() === 0) await work.wait(IDLE_MS);
     }
   }
 
@@ -90,20 +87,15 @@ export function startSettler(deps: SettlerDeps, lease: Lease): Settler {
 
   const running = keepSettling().catch((error: unknown) => {
     failure = { error };
-    log.warn(
-      { err: error, waiting: rangesOf(settling, waiting) },
-      'settling has failed: the load restarts it',
-    );
+    log.warn({ err: error, waiting: queue.ranges() }, 'settling has failed: the load restarts it');
     capacity.wake();
   });
   return {
     check,
     async add(range, frames) {
-      while (isFull(settling, waiting) && !failure && !isClosing) await capacity.wait(IDLE_MS);
+      while (queue.isFull() && !failure && !isClosing) await capacity.wait(IDLE_MS);
       check();
-      const touched = await watchedCustomerMeters(deps.pool, frames);
-      for (const customerMeter of touched) mergeCustomerMeter(waiting.touched, customerMeter);
-      waiting.ranges.push(range);
+      queue.add(range, await watchedCustomerMeters(deps.pool, frames));
       work.wake();
     },
     onceSettled(then) {
@@ -117,17 +109,32 @@ export function startSettler(deps: SettlerDeps, lease: Lease): Settler {
   };
 }
 
-function nothingLoaded(): Loaded {
-  return { ranges: [], touched: new Map() };
-}
-
-function isFull(settling: Loaded, waiting: Loaded): boolean {
-  const customerMeters = settling.touched.size + waiting.touched.size;
-  return rangesOf(settling, waiting) >= WAITING_MAX.ranges || customerMeters >= WAITING_MAX.customerMeters;
-}
-
-function rangesOf(...all: Loaded[]): number {
-  return all.reduce((sum, { ranges }) => sum + ranges.length, 0);
+/** What waits, and what is settled now. */
+function createQueue() {
+  const nothing = (): Loaded => ({ ranges: [], touched: new Map() });
+  let waiting = nothing();
+  let settling = nothing();
+  const ranges = () => settling.ranges.length + waiting.ranges.length;
+  return {
+    ranges,
+    isFull() {
+      const customerMeters = settling.touched.size + waiting.touched.size;
+      return ranges() >= WAITING_MAX.ranges || customerMeters >= WAITING_MAX.customerMeters;
+    },
+    add(range: Range, touched: readonly TouchedCustomerMeter[]): void {
+      for (const customerMeter of touched) mergeCustomerMeter(waiting.touched, customerMeter);
+      waiting.ranges.push(range);
+    },
+    /** All that waits; more may be added until it is `taken`. */
+    take(): Loaded {
+      settling = waiting;
+      waiting = nothing();
+      return settling;
+    },
+    taken(): void {
+      settling = nothing();
+    },
+  };
 }
 
 async function settleLoaded(

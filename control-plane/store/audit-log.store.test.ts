@@ -15,7 +15,8 @@ it.each(['without', 'with'])('changes of one object are read alone, %s statistic
   const { environment } = await addTestWorkspace(pool);
   await pool.query(
     `INSERT INTO audit_log (environment, actor, action, object_id, created_at)
-     SELECT $1, 'key_a', 'customers.create', 'cus_' || n % ($2 / 2), timestamptz '2026-11-01' + n * interval '1 s'
+     SELECT $1, 'key_a', 'customers.create', 'cus_' || n % ($2 / 2),
+            timestamptz '2026-11-01' + n * interval '1 s'
        FROM generate_series(1, $2::int) AS n`,
     [environment, OTHERS],
   );
