@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
+import { settled } from '../support/console-page.ts';
 import type { Instance } from '../support/instance.ts';
 import { instanceOfThisFile } from '../support/instance-of-this-file.ts';
 import { browserOfThisFile, openPage, type PageOptions, type WatchedPage } from './browser.ts';
@@ -13,6 +14,8 @@ export interface ConsoleUnderTest {
   /** A page that is signed in to test mode. */
   open(options?: Omit<PageOptions, 'origin'>): Promise<WatchedPage>;
 }
+
+export { settled };
 
 const PICTURES = '.cache/console-pictures';
 
@@ -40,18 +43,9 @@ export async function show(page: Page, address: string): Promise<void> {
   await settled(page);
 }
 
-/** Resolves when a title is there and no placeholder. */
-export async function settled(page: Page): Promise<void> {
-  await page.locator('h1').first().waitFor();
-  await page.locator('.skeleton').first().waitFor({ state: 'detached' });
-  await page.evaluate(ANIMATIONS_END);
-}
-
 // As text, which a debugger evaluates: types of browsers are not those of this project's programs.
 /** A new address is drawn by then. */
 const TWO_FRAMES = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))';
-/** What appears does so within a sixth of a second, and is judged when it is there. */
-const ANIMATIONS_END = 'Promise.all(document.getAnimations().map(({ finished }) => finished)).then(() => 0)';
 
 /** Kept as an artefact of the run. */
 export async function takePicture(page: Page, name: string): Promise<void> {
