@@ -1,4 +1,4 @@
--- The schema after migration 22, for review. By `npm run schema`; nothing runs it.
+-- The schema after migration 25, for review. By `npm run schema`; nothing runs it.
 
 CREATE TABLE addon_entitlements (
   addon_id text NOT NULL,
@@ -70,6 +70,7 @@ CREATE TABLE audit_log (
 );
 CREATE INDEX audit_log_newest ON public.audit_log USING btree (environment, created_at DESC, id DESC);
 CREATE INDEX audit_log_object ON public.audit_log USING btree (environment, object_id, created_at DESC, id DESC);
+CREATE INDEX audit_log_of_customer ON public.audit_log USING btree (environment, COALESCE((after ->> 'customerId'::text), (before ->> 'customerId'::text), object_id), created_at DESC, id DESC);
 
 CREATE TABLE audit_runs (
   id text NOT NULL,
@@ -688,6 +689,8 @@ CREATE TABLE subscription_terms (
   "interval" text NOT NULL,
   interval_count integer NOT NULL,
   legacy_interval_ms bigint,
+  period_start timestamp with time zone,
+  period_end timestamp with time zone,
   CONSTRAINT subscription_terms_legacy_interval_ms_check CHECK ((legacy_interval_ms > 0)),
   CONSTRAINT subscription_terms_pkey PRIMARY KEY (subscription_id, starts_at),
   CONSTRAINT subscription_terms_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans(id),
@@ -846,6 +849,7 @@ CREATE TABLE webhook_deliveries (
   last_attempt_at timestamp with time zone,
   created_at timestamp with time zone NOT NULL,
   event_type text,
+  replayed_as text,
   CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (id, created_at),
   CONSTRAINT webhook_deliveries_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'held'::text])))
 ) PARTITION BY RANGE (created_at);
@@ -866,6 +870,7 @@ CREATE TABLE webhook_deliveries_default (
   last_attempt_at timestamp with time zone,
   created_at timestamp with time zone NOT NULL,
   event_type text,
+  replayed_as text,
   CONSTRAINT webhook_deliveries_default_pkey PRIMARY KEY (id, created_at),
   CONSTRAINT webhook_deliveries_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'held'::text])))
 );
@@ -890,6 +895,8 @@ CREATE TABLE webhook_endpoints (
   disabled_reason text,
   previous_secret bytea,
   previous_secret_until timestamp with time zone,
+  last_status integer,
+  last_error text,
   CONSTRAINT webhook_endpoints_environment_fkey FOREIGN KEY (environment) REFERENCES environments(id),
   CONSTRAINT webhook_endpoints_pkey PRIMARY KEY (id),
   CONSTRAINT webhook_endpoints_status_check CHECK ((status = ANY (ARRAY['enabled'::text, 'disabled'::text])))
@@ -922,9 +929,11 @@ CREATE TABLE webhook_queue (
   due_at timestamp with time zone NOT NULL,
   owner text,
   lease_until timestamp with time zone,
+  is_hurried boolean NOT NULL DEFAULT false,
   CONSTRAINT webhook_queue_pkey PRIMARY KEY (delivery_id)
 ) WITH (fillfactor=60, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=10000);
 CREATE INDEX webhook_queue_due ON public.webhook_queue USING btree (endpoint_id, due_at, delivery_id);
+CREATE INDEX webhook_queue_hurried ON public.webhook_queue USING btree (endpoint_id, due_at) WHERE is_hurried;
 CREATE TRIGGER webhook_queue_told AFTER INSERT ON public.webhook_queue FOR EACH STATEMENT EXECUTE FUNCTION notify_metergate_outbox();
 
 CREATE TABLE workspaces (
