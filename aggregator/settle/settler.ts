@@ -7,7 +7,7 @@ import type { Range } from '../store/ranges.ts';
 import { markedCustomerMeters } from './marked-customer-meters.ts';
 import { createRecentCustomerMeters, type RecentCustomerMeters } from './recent-customer-meters.ts';
 import { type BatchDeps, settleBatch } from './settle-batch.ts';
-import { mergeCustomerMeter, watchedCustomerMeters } from './touched-customer-meters.ts';
+import { mergeCustomerMeter, nameOf, watchedCustomerMeters } from './touched-customer-meters.ts';
 import { dueLevels } from './usage-levels.ts';
 
 /**
@@ -16,7 +16,8 @@ import { dueLevels } from './usage-levels.ts';
  */
 export interface Settler {
   /**
-   * A loaded range with what its frames have touched. Waits while too much is before it. Throws as `check`.
+   * A loaded range with what its frames have touched. Waits while too much is before it. Throws as `check`,
+   * and Transient.
    */
   add(range: Range, touched: TouchedCustomerMeter[][]): Promise<void>;
   /** Does this once, as soon as all that was added before is settled. What it throws, `check` throws. */
@@ -33,36 +34,36 @@ export interface SettlerDeps extends BatchDeps {
 }
 
 /**
- * Loaded and not settled; beyond it the load waits. A range keeps its touched customer meters, not its
- * events: there are as many when each event is of another customer. A single range may have more.
+ * Loaded and not settled; beyond it the load waits. A customer meter counts once, however many ranges touch
+ * it, and only where it may have something to settle: 100,000 customers with a limit never hold the load up.
+ * A single range may have more. A restart reads the waiting ranges again: 256 are some gigabytes of the log.
  */
-const WAITING_MAX = { ranges: 64, customerMeters: 500_000 };
+const WAITING_MAX = { ranges: 256, customerMeters: 500_000 };
 /** How often marks are looked for while nothing is loaded. */
 const IDLE_MS = 500;
 /** Settling takes a third of the time, unless a single settlement takes long. */
 const PAUSE = { times: 2, msMax: 1_500 };
 
-interface LoadedRange {
-  range: Range;
-  touched: TouchedCustomerMeter[][];
-  customerMeters: number;
+/** In order; customer meters by their names. */
+interface Loaded {
+  ranges: Range[];
+  touched: Map<string, TouchedCustomerMeter>;
 }
 
 export function startSettler(deps: SettlerDeps, lease: Lease): Settler {
   const { clock, metrics, log } = deps;
   const recent = createRecentCustomerMeters();
   const [work, capacity, end] = [createWakeup(), createWakeup(), createWakeup()];
-  let waiting: LoadedRange[] = [];
+  const queue = createQueue();
   let isClosing = false;
   let failure: { error: unknown } | undefined;
   let whenSettled: (() => Promise<void>) | undefined;
 
   async function settleWaiting(): Promise<void> {
-    // A copy: more is added while this is settled.
-    const loaded = [...waiting];
+    const loaded = queue.take();
     const then = whenSettled;
     await settleLoaded(deps, lease, { loaded, recent });
-    waiting = waiting.slice(loaded.length);
+    queue.taken();
     capacity.wake();
     if (!then) return;
     whenSettled = undefined;
@@ -74,9 +75,9 @@ export function startSettler(deps: SettlerDeps, lease: Lease): Settler {
       const startedAtMs = clock.monotonicMs();
       await settleWaiting();
       const tookMs = clock.monotonicMs() - startedAtMs;
-      metrics.settling(tookMs / 1000, waiting.length);
+      metrics.settling(tookMs / 1000, queue.ranges());
       await end.wait(Math.min(tookMs * PAUSE.times, PAUSE.msMax));
-      if (waiting.length === 0) await work.wait(IDLE_MS);
+      if (queue.ranges() === 0) await work.wait(IDLE_MS);
     }
   }
 
@@ -86,16 +87,15 @@ export function startSettler(deps: SettlerDeps, lease: Lease): Settler {
 
   const running = keepSettling().catch((error: unknown) => {
     failure = { error };
-    log.warn({ err: error, waiting: waiting.length }, 'settling has failed: the load restarts it');
+    log.warn({ err: error, waiting: queue.ranges() }, 'settling has failed: the load restarts it');
     capacity.wake();
   });
   return {
     check,
-    async add(range, touched) {
-      const customerMeters = touched.reduce((sum, one) => sum + one.length, 0);
-      while (isFull(waiting, customerMeters) && !failure && !isClosing) await capacity.wait(IDLE_MS);
+    async add(range, frames) {
+      while (queue.isFull() && !failure && !isClosing) await capacity.wait(IDLE_MS);
       check();
-      waiting.push({ range, touched, customerMeters });
+      queue.add(range, await watchedCustomerMeters(deps.pool, frames));
       work.wake();
     },
     onceSettled(then) {
@@ -109,44 +109,51 @@ export function startSettler(deps: SettlerDeps, lease: Lease): Settler {
   };
 }
 
-function isFull(waiting: readonly LoadedRange[], more: number): boolean {
-  const customerMeters = waiting.reduce((sum, one) => sum + one.customerMeters, more);
-  return (
-    waiting.length > 0 &&
-    (waiting.length >= WAITING_MAX.ranges || customerMeters > WAITING_MAX.customerMeters)
-  );
+/** What waits, and what is settled now. */
+function createQueue() {
+  const nothing = (): Loaded => ({ ranges: [], touched: new Map() });
+  let waiting = nothing();
+  let settling = nothing();
+  const ranges = () => settling.ranges.length + waiting.ranges.length;
+  return {
+    ranges,
+    isFull() {
+      const customerMeters = settling.touched.size + waiting.touched.size;
+      return ranges() >= WAITING_MAX.ranges || customerMeters >= WAITING_MAX.customerMeters;
+    },
+    add(range: Range, touched: readonly TouchedCustomerMeter[]): void {
+      for (const customerMeter of touched) mergeCustomerMeter(waiting.touched, customerMeter);
+      waiting.ranges.push(range);
+    },
+    /** All that waits; more may be added until it is `taken`. */
+    take(): Loaded {
+      settling = waiting;
+      waiting = nothing();
+      return settling;
+    },
+    taken(): void {
+      settling = nothing();
+    },
+  };
 }
 
 async function settleLoaded(
   deps: SettlerDeps,
   lease: Lease,
-  { loaded, recent }: { loaded: readonly LoadedRange[]; recent: RecentCustomerMeters },
+  { loaded, recent }: { loaded: Loaded; recent: RecentCustomerMeters },
 ): Promise<void> {
   const nowMs = deps.clock.nowMs();
   const { customerMeters: marked, marks } = await markedCustomerMeters(deps.pool, { ...deps, nowMs });
-  const touched = await watchedCustomerMeters(
-    deps.pool,
-    loaded.flatMap((one) => one.touched),
-  );
-  const merged = new Map<string, TouchedCustomerMeter>();
+  const { ranges, touched } = loaded;
+  const merged = new Map(touched);
   const due = [...recent.due(nowMs), ...(await dueLevels(deps.pool, nowMs))];
-  for (const customerMeter of [...touched, ...marked, ...due]) mergeCustomerMeter(merged, customerMeter);
-  if (loaded.length + merged.size + marks.length === 0) return;
-  const ranges = loaded.map(({ range }) => range);
+  for (const customerMeter of [...marked, ...due]) mergeCustomerMeter(merged, customerMeter);
+  if (ranges.length + merged.size + marks.length === 0) return;
   const batch = { ranges, customerMeters: [...merged.values()], marks };
   const { watched, crossings } = await settleBatch(deps, lease, batch);
-  recent.add(ofThem(watched, touched), nowMs);
+  recent.add(
+    watched.filter((one) => touched.has(nameOf(one))),
+    nowMs,
+  );
   deps.metrics.settled({ ranges: ranges.length, customerMeters: watched.length, crossings });
-}
-
-function ofThem(
-  customerMeters: readonly TouchedCustomerMeter[],
-  touched: readonly TouchedCustomerMeter[],
-): TouchedCustomerMeter[] {
-  const names = new Set(touched.map(nameOf));
-  return customerMeters.filter((customerMeter) => names.has(nameOf(customerMeter)));
-}
-
-function nameOf({ environment, customerId, meterKey }: TouchedCustomerMeter): string {
-  return `${environment} ${customerId} ${meterKey}`;
 }

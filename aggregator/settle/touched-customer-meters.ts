@@ -26,7 +26,7 @@ export function mergeCustomerMeter(
   merged: Map<string, TouchedCustomerMeter>,
   customerMeter: TouchedCustomerMeter,
 ): void {
-  const name = `${customerMeter.environment} ${customerMeter.customerId} ${customerMeter.meterKey}`;
+  const name = nameOf(customerMeter);
   const before = merged.get(name);
   merged.set(name, {
     ...customerMeter,
@@ -36,6 +36,10 @@ export function mergeCustomerMeter(
     ),
     occurredToMs: Math.max(customerMeter.occurredToMs, before?.occurredToMs ?? customerMeter.occurredToMs),
   });
+}
+
+export function nameOf({ environment, customerId, meterKey }: TouchedCustomerMeter): string {
+  return `${environment} ${customerId} ${meterKey}`;
 }
 
 /** Each once. Under full load these are 80,000 customer meters a second, of a handful of meters. */

@@ -1,7 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { readCustomerGrants } from '../../domain/store/customer-grants.ts';
-import { inTransaction } from '../../infra/postgres/pool.ts';
 import { apiOfThisFile, apiOfThisTest } from '../api-under-test.ts';
 import { FANOUT_MEMBERS } from './fanout-members.ts';
 import { countFunnelSessions } from './funnel-events.ts';
@@ -9,6 +8,7 @@ import { readMarks } from './grant-versions.ts';
 import { readGrantedFeatures } from './granted-features.ts';
 import { readGrantedValues } from './granted-values.ts';
 import { findExpired } from './overrides.ts';
+import { rowsRead } from './rows-read-under-test.ts';
 
 /*
  * An environment that was filled since statistics were taken, so that by them it has no rows: after an
@@ -144,26 +144,6 @@ async function placeUnderTest() {
     customerIds: (limit: number) => customerIdsOf(pool, environment, limit),
     rowsRead: (table: string, reading: (db: PoolClient) => Promise<void>) => rowsRead(pool, table, reading),
   };
-}
-
-/** How many rows of a table, or entries of its indexes, a function reads. */
-function rowsRead(pool: Pool, table: string, reading: (db: PoolClient) => Promise<void>): Promise<number> {
-  return inTransaction(pool, async (db) => {
-    const before = await rowsReadLately(db, table);
-    await reading(db);
-    return (await rowsReadLately(db, table)) - before;
-  });
-}
-
-/** By this connection. */
-async function rowsReadLately(db: PoolClient, table: string): Promise<number> {
-  const { rows } = await db.query<{ read: string }>(
-    `SELECT sum(pg_stat_get_xact_tuples_returned(place)) AS read
-       FROM (SELECT $1::regclass AS place
-             UNION ALL SELECT indexrelid FROM pg_index WHERE indrelid = $1::regclass) AS places`,
-    [table],
-  );
-  return Number(rows[0]?.read);
 }
 
 async function customerIdsOf(pool: Pool, environment: string, limit: number): Promise<string[]> {

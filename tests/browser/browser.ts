@@ -1,14 +1,10 @@
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { launchBrowser } from '../support/console-page.ts';
 import { ofThisFile } from '../support/of-this-file.ts';
-
-/** Debian's package, unless CHROMIUM names another. */
-const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
 /** One that all tests of a file share. */
 export function browserOfThisFile(): Promise<Browser> {
-  // Tests run as root in containers, where the sandbox cannot.
-  const opening = chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
-  return ofThisFile(opening, (browser) => browser.close());
+  return ofThisFile(launchBrowser(), (browser) => browser.close());
 }
 
 export interface WatchedPage {

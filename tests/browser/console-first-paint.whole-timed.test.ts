@@ -1,18 +1,10 @@
 import { expect, it } from 'vitest';
+import { firstContentfulPaint, settled } from '../support/console-page.ts';
 import { instanceOfThisFile } from '../support/instance-of-this-file.ts';
 import { browserOfThisFile, openPage } from './browser.ts';
-import { settled } from './console-under-test.ts';
 
 const instance = await instanceOfThisFile();
 const browser = await browserOfThisFile();
-
-const FIRST_CONTENTFUL_PAINT = `new Promise((done) => {
-  const observer = new PerformanceObserver((list) => {
-    const found = list.getEntries().find(({ name }) => name === 'first-contentful-paint');
-    if (found) done(found.startTime);
-  });
-  observer.observe({ type: 'paint', buffered: true });
-})`;
 
 /** Cold: a browser that was never there. The best of five, since this machine may do other work too. */
 it('the console shows something within a second', async () => {
@@ -21,7 +13,7 @@ it('the console shows something within a second', async () => {
     const { page, context } = await openPage(browser, { origin: instance.origin });
     await page.goto(`${instance.origin}/console`);
     await settled(page);
-    timesMs.push(await page.evaluate<number>(FIRST_CONTENTFUL_PAINT));
+    timesMs.push(await firstContentfulPaint(page));
     await context.close();
   }
   console.info(`first contentful paint: ${timesMs.map(Math.round).join(', ')} ms`);

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
+import { settled } from '../support/console-page.ts';
 import { seenInTime } from '../support/in-time.ts';
 import type { Instance } from '../support/instance.ts';
 import { instanceOfThisFile } from '../support/instance-of-this-file.ts';
@@ -17,6 +18,8 @@ export interface ConsoleUnderTest {
   /** A page that is signed in to test mode. */
   open(options?: Omit<PageOptions, 'origin'>): Promise<WatchedPage>;
 }
+
+export { settled };
 
 const PICTURES = '.cache/console-pictures';
 
@@ -49,13 +52,6 @@ export async function show(page: Page, address: string): Promise<void> {
   await settled(page);
 }
 
-/** Resolves when a title is there and no placeholder. */
-export async function settled(page: Page): Promise<void> {
-  await page.locator('h1').first().waitFor();
-  await page.locator('.skeleton').first().waitFor({ state: 'detached' });
-  await page.evaluate(ANIMATIONS_END);
-}
-
 // As text, which a debugger evaluates: types of browsers are not those of this project's programs.
 /** Resolves when the console has received the address and has drawn it. */
 const GO_TO = `(address) => new Promise((done) => {
@@ -64,8 +60,6 @@ const GO_TO = `(address) => new Promise((done) => {
   addEventListener('hashchange', drawn, { once: true });
   location.hash = address;
 })`;
-/** What appears does so within a sixth of a second, and is judged when it is there. */
-const ANIMATIONS_END = 'Promise.all(document.getAnimations().map(({ finished }) => finished)).then(() => 0)';
 
 /** Kept as an artefact of the run. */
 export async function takePicture(page: Page, name: string): Promise<void> {

@@ -69,6 +69,7 @@ CREATE TABLE audit_log (
   CONSTRAINT audit_log_pkey PRIMARY KEY (id)
 );
 CREATE INDEX audit_log_newest ON public.audit_log USING btree (environment, created_at DESC, id DESC);
+CREATE INDEX audit_log_object ON public.audit_log USING btree (environment, object_id, created_at DESC, id DESC);
 CREATE INDEX audit_log_of_customer ON public.audit_log USING btree (environment, COALESCE((after ->> 'customerId'::text), (before ->> 'customerId'::text), object_id), created_at DESC, id DESC);
 
 CREATE TABLE audit_runs (

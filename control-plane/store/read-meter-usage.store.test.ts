@@ -1,0 +1,54 @@
+import { expect, it } from 'vitest';
+import { eventLine } from '../../tests/support/event-line.ts';
+import { warehouseOfThisFile } from '../../tests/support/log-and-warehouse.ts';
+import { readMeterUsage } from './read-meter-usage.ts';
+
+/*
+ * Edge hours, in which an event may stand twice: sent again after its first block was merged away, or by two
+ * processes. The earliest counts.
+ *
+ * Red when a repeat counts, when the later one does, and when the earlier one is looked for only within the
+ * span.
+ */
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const fromMs = Date.UTC(2026, 10, 1, 0, 30);
+const toMs = fromMs + 40 * HOUR_MS;
+/** A block inserts only one of two. */
+const BLOCKS = [
+  [
+    { id: 'a', value: '1', occurredAtMs: fromMs + MINUTE_MS, createdAtMs: 2 },
+    { id: 'b', value: '200', occurredAtMs: toMs - MINUTE_MS, createdAtMs: 5 },
+    { id: 'c', value: '300', occurredAtMs: fromMs + MINUTE_MS, createdAtMs: 7 },
+    { id: 'd', value: '4', occurredAtMs: fromMs + 20 * HOUR_MS, createdAtMs: 8 },
+  ],
+  [
+    { id: 'a', value: '100', occurredAtMs: fromMs + MINUTE_MS, createdAtMs: 3 },
+    { id: 'b', value: '2', occurredAtMs: toMs - MINUTE_MS, createdAtMs: 4 },
+    // The one that counts is before the span.
+    { id: 'c', value: '400', occurredAtMs: fromMs - MINUTE_MS, createdAtMs: 6 },
+    // Behind the span, in its last hour.
+    { id: 'e', value: '500', occurredAtMs: toMs + MINUTE_MS, createdAtMs: 9 },
+  ],
+];
+
+const warehouse = await warehouseOfThisFile();
+for (const [at, events] of BLOCKS.entries()) {
+  const lines = events.map((event) => {
+    const id = `use_${event.id.padStart(26, 'a')}`;
+    return eventLine({ environment: 'ws_a:live', customerId: 'cus_a', meterKey: 'calls', ...event, id });
+  });
+  const block = { token: `block ${at}`, lines: Buffer.from(lines.join('')), timeoutMs: 20_000 };
+  await warehouse.insertEvents(block);
+}
+
+/** Few edge hours are sorted, many merged. */
+it.each(['few', 'many'])('an event counts once in an edge hour, of %s', async (edges) => {
+  const every = edges === 'few' ? 40 * HOUR_MS : HOUR_MS;
+  const starts = Array.from({ length: (toMs - fromMs) / every }, (_, at) => fromMs + at * every);
+  const { all } = await readMeterUsage(warehouse, {
+    ...{ environment: 'ws_a:live', meterKey: 'calls', aggregation: 'sum', span: { fromMs, toMs }, starts },
+    ...{ groupBy: [], customerId: undefined, filter: [], quantiles: [], limit: 1 },
+  });
+  expect(all).toMatchObject({ total: '7', count: 3 });
+});
