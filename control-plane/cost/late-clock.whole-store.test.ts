@@ -7,8 +7,8 @@ import { findPaying } from '../store/subscription-terms.ts';
 import { termsOf } from './paying-subscriptions.ts';
 
 /*
- * What subscriptions pay for and are granted over random histories, where the subscription clock runs each day
- * and where it runs just before each change: the same on each day.
+ * What subscriptions pay for and are granted over random histories, where the subscription clock runs each
+ * day and where it runs just before each change: the same on each day.
  *
  * Mutants that turn it red: what the clock notices late begins when it is noticed; the end of a trial, or of
  * a period, that a later cancellation swallows; a period rolled with the end of a trial within it;
