@@ -56,7 +56,7 @@ export async function makeObjects(client: WatchedClient, tenant: Tenant): Promis
   const endpointId = await makeEndpoint(make, marker);
   const processorEventId = await makeProcessorEvent(make, { marker, environment });
   await make('funnel.record', { event: 'widget_view', sessionId: marker });
-  await make('usage.submit', { customerId: customer.id, meterId: meter.key, value: 7 });
+  const usage = await make('usage.submit', { customerId: customer.id, meterId: meter.key, value: 7 });
   const simulationId = await simulate(make, { planId: plan.id, customerIds: [customer.id] });
   const events = await make('webhookEvents.list');
   const deliveries = await make('webhookDeliveries.list', undefined, { endpointId });
@@ -75,6 +75,7 @@ export async function makeObjects(client: WatchedClient, tenant: Tenant): Promis
     deliveryId: deliveries.data[0].id,
     processorEventId,
     simulationId,
+    usageEventId: usage.id,
     ...splitEnvironment(environment),
   };
 }
