@@ -83,11 +83,33 @@ describe('a reader finds', () => {
     await page.getByText('Paused').waitFor();
   });
 
-  it('one event by its id', async () => {
+  it('one event by its idempotency key or id, with the request that finds it', async () => {
+    const idempotencyKey = 'Sought + found';
+    const sent = { customerId: 'ember-health', meterId: 'calls', value: 8765, idempotencyKey };
+    const { id } = await call<{ id: string }>('POST', '/usage/events', sent);
+    const counted = async () => (await call<{ data: unknown[] }>('GET', `/usage/events?id=${id}`)).data;
+    await expect.poll(counted, { timeout: 30_000 }).toHaveLength(1);
     const page = await openSignedIn();
     await page.getByRole('link', { name: 'Events' }).click();
     await page.getByRole('link', { name: 'Find' }).click();
-    await page.getByLabel('Customer').fill(seeded.customers[0] ?? '');
+    const field = page.getByLabel('Idempotency key or event id');
+    await field.fill('never sent');
+    await page.getByText('No event with this key or id was counted').waitFor();
+    for (const text of [idempotencyKey, id]) {
+      await field.fill(text);
+      const row = page.getByRole('table', { name: 'with this key or id' }).getByRole('row', { name: id });
+      await row.getByText('8,765').waitFor();
+      await row.getByRole('link', { name: 'Ember Health' }).waitFor();
+    }
+    await page.getByRole('button', { name: /Requests/ }).click();
+    await page.getByText(`/api/v1/usage/events?id=${id}`).first().waitFor();
+  });
+
+  it('events of a customer that have a text', async () => {
+    const page = await openSignedIn();
+    await page.getByRole('link', { name: 'Events' }).click();
+    await page.getByRole('link', { name: 'Find' }).click();
+    await page.getByRole('textbox', { name: 'Customer' }).fill(seeded.customers[0] ?? '');
     const meter = page.getByLabel('Meter');
     await meter.selectOption('calls');
     const first = page.getByRole('row').nth(1).locator('code');
