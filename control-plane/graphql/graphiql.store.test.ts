@@ -7,7 +7,8 @@ import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
  * The page to write queries, as a browser sees it.
  *
  * Mutants this suite catches: an asset from another origin; a script that is inline; a directive of the
- * policy with `*`; an asset as it is, to a client that takes gzip; headers, and a key in them, kept for the next user of the browser.
+ * policy with `*`; an asset as it is, to a client that takes gzip; headers, and a key in them, kept for the
+ * next user of the browser.
  */
 const api = await apiOfThisFile();
 const page = await api.call('GET', '/graphql?query=%7B%7D', { key: undefined });

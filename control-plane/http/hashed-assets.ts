@@ -59,7 +59,7 @@ interface Asset {
 type Encoded = NonNullable<PublicPage['encoded']>;
 
 const TEXTS = new Set([STYLE, SCRIPT]);
-/** 5 MB take 0.3 s in other threads and become 1.3 MB; the best quality takes a hundred times as long for 1.1. */
+/** 5 MB take 0.3 s in other threads and become 1.3 MB. The best quality takes a hundred times as long. */
 const BROTLI_QUALITY = 5;
 
 async function compress(content: Buffer): Promise<Encoded> {

@@ -109,9 +109,9 @@ export const usageRoutes = {
     access: 'usage:read',
     summary: 'Find a usage event by its idempotency key or id',
     description:
-      'Of any customer. Send either `idempotencyKey` or `id`. An event that is acknowledged and not counted ' +
-      'yet is not found: `data` is empty, and `asOf` is before its `createdAt`. Retry, or read with ' +
-      '`consistency=strong`.',
+      'Of any customer. Send either `idempotencyKey` or `id`. An event that is acknowledged and not ' +
+      'counted yet is not found: `data` is empty, and `asOf` is before its `createdAt`. Retry, or read ' +
+      'with `consistency=strong`.',
     params: Nothing,
     query: optional({ idempotencyKey: SoughtKey, id: SoughtId, consistency: Consistency }),
     status: 200,

@@ -49,8 +49,7 @@ export async function makeObjects(client: WatchedClient, tenant: Tenant): Promis
   });
   const overridden = { customerId: customer.id, featureKey: feature.key };
   await make('overrides.put', { value: 50, reason: marker }, overridden);
-  const watched = { customerId: customer.id, meterKey: meter.key };
-  await make('budgets.put', { soft: 800, hard: 1000 }, watched);
+  await make('budgets.put', { hard: 1000 }, { customerId: customer.id, meterKey: meter.key });
   await make('credits.grant', { amount: 5, reason: marker }, { customerId: customer.id });
   const apiKey = await make('apiKeys.create', { kind: 'secret', scopes: ['plans:read'], name: marker });
   const endpointId = await makeEndpoint(make, marker);
