@@ -29,6 +29,7 @@ const SCREENS: ReadonlyArray<readonly [name: string, address: string, shows: str
   ['meter', '#/meters/calls?group=region&compare=before', 'apac'],
   ['meter-customers', '#/meters/calls?group=customerId', 'Birch & Co'],
   ['events-live', '#/events', 'Nothing was counted since'],
+  ['event-found', `#/events?tab=find&event=${customer}-0`, 'Aurora Labs'],
   ['events-find', `#/events?tab=find&customer=${customer}&meter=calls`, 'region: eu'],
   ['catalogue', '#/catalogue', 'Single sign-on'],
   ['plan', `#/catalogue/${seeded.planId}`, '€49.00'],
