@@ -2,9 +2,13 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { Logger } from 'pino';
 import { EXIT, isFinal } from '../infra/platform/exit-code.ts';
-import type { AllReadyMessage, ReadyMessage } from './roles/role-process.ts';
+import { watchLiveness } from './liveness.ts';
+import { type AllReadyMessage, isReady, type ReadyMessage } from './roles/role-process.ts';
 
-/** A process of ours: it sends a {@link ReadyMessage}, drains on SIGTERM and ends when its channel closes. */
+/**
+ * A process of ours: it sends a {@link ReadyMessage}, from then on sends each PingMessage back, drains on
+ * SIGTERM and ends when its channel closes.
+ */
 export interface ChildSpec {
   name: string;
   program: string;
@@ -14,6 +18,8 @@ export interface ChildSpec {
   nodeOptions?: string[];
   /** From SIGTERM to SIGKILL. */
   stopTimeoutMs: number;
+  /** One that leaves twelve of these periods without a response is killed. Default: 5 s. */
+  pingEveryMs?: number;
 }
 
 export interface ChildEvents {
@@ -39,6 +45,7 @@ const BACKOFF_MS = { first: 100, most: 5_000 };
 const FIRST_STARTS_MAX = 3;
 /** Being ready for less is not being well: it must not start again without any wait. */
 const WELL_AFTER_MS = 1_000;
+const PING_EVERY_MS = 5_000;
 
 /** Keeps one child process running until it is stopped or given up. */
 export function superviseChild(spec: ChildSpec, { log, onReady, onGivenUp }: ChildEvents): SupervisedChild {
@@ -47,6 +54,7 @@ export function superviseChild(spec: ChildSpec, { log, onReady, onGivenUp }: Chi
   let stopping = false;
   let wasEverReady = false;
   let failures = 0;
+  const { pingEveryMs = PING_EVERY_MS } = spec;
 
   function run(): void {
     const env = { ...process.env, ...spec.env };
@@ -58,6 +66,7 @@ export function superviseChild(spec: ChildSpec, { log, onReady, onGivenUp }: Chi
       if (!isReady(message)) return;
       readyAt = performance.now();
       wasEverReady = true;
+      watchLiveness(child, { everyMs: pingEveryMs, log: log.child({ child: spec.name }) });
       onReady(message);
     });
     const ended = (exitCode: number | null, signal: NodeJS.Signals | null) => {
@@ -103,8 +112,4 @@ export function superviseChild(spec: ChildSpec, { log, onReady, onGivenUp }: Chi
 /** One that has just ended is started again, and notified again. */
 function send(child: ChildProcess | undefined, message: AllReadyMessage): void {
   if (child?.connected) child.send(message, () => undefined);
-}
-
-function isReady(message: unknown): message is ReadyMessage {
-  return typeof message === 'object' && message !== null && 'type' in message && message.type === 'ready';
 }

@@ -115,6 +115,25 @@ test('a child that dies as soon as it is ready is started again, more and more s
   expect(performance.now() - fourthAt).toBeGreaterThan(350);
 });
 
+/** Red when a process that hangs is left alone, when one that is paused is ended, and without responses. */
+test('a child that hangs is started again by force, a paused and a healthy one are left alone', async () => {
+  const { child, pids } = programs();
+  const responds = `process.on('message', (sent) => sent.type === 'ping' && process.send(sent));`;
+  const often = { pingEveryMs: 250 };
+  const hangs = { ...child('hung', READY, 'setTimeout(() => { for (;;); }, 20);'), ...often };
+  const paused = { ...child('paused', responds, READY), ...often };
+  const { onReady, logged } = supervise([{ ...child('well', responds, READY), ...often }, paused, hangs]);
+  await vi.waitFor(() => expect(onReady).toHaveBeenCalledOnce(), WITHIN);
+  const [pausedPid = 0] = pids('paused started');
+  signal(pausedPid, 'SIGSTOP');
+  // Each has hung for as long as the paused one may.
+  await vi.waitFor(() => expect(pids('hung started').length).toBeGreaterThanOrEqual(3), WITHIN);
+  signal(pausedPid, 'SIGCONT');
+  expect([pids('well started'), pids('paused started')].map(({ length }) => length)).toEqual([1, 1]);
+  const [first] = pids('hung started');
+  expect(logged()).toContainEqual(expect.objectContaining({ level: 50, child: 'hung', pid: first }));
+});
+
 test('a stop drains the children one after the other and ends with 0', async () => {
   const { child, printed } = programs();
   const { supervisor, onReady } = supervise([child('first', DRAINS, READY), child('second', DRAINS, READY)]);

@@ -4,6 +4,7 @@ import {
   deliveryUnderTest,
   type Script,
   START_MS,
+  type StoredDelivery,
   soon,
 } from './delivery-under-test.ts';
 import type { Attempt } from './send/send.ts';
@@ -29,6 +30,20 @@ async function turn({ event, sentTo }: Pick<DeliveryUnderTest, 'event' | 'sentTo
     await event({ type: 'customer.created' });
     await soon(() => expect(sentTo('good')).toHaveLength(before + 1));
   }
+}
+
+/** As a replay of one delivery does, that has not been tried yet. Gives its id. */
+async function hurry({ pool, clock, deliveries, sickId }: DeliveryUnderTest & { sickId: string }) {
+  const waits = ({ endpointId, attempts, state }: StoredDelivery) =>
+    endpointId === sickId && attempts === 0 && state === 'pending';
+  const id = (await deliveries()).findLast(waits)?.id ?? '';
+  const sql = 'UPDATE webhook_queue SET is_hurried = true, due_at = LEAST(due_at, $2) WHERE delivery_id = $1';
+  await pool.query(sql, [id, new Date(clock.ms)]);
+  return id;
+}
+
+async function attemptsOf({ deliveries }: DeliveryUnderTest, id: string): Promise<number | undefined> {
+  return (await deliveries()).find((one) => one.id === id)?.attempts;
 }
 
 /* Red when the circuit does not open or close, or when what it puts off counts as an attempt. */
@@ -79,6 +94,37 @@ describe('an endpoint that fails', () => {
       circuit_probes: 0,
       status: 'enabled',
     });
+  });
+
+  it('is sent at once what a user replays, which may close its circuit', async () => {
+    const world = await sickWorld();
+    world.run();
+    await world.event({ type: 'plan.created', count: 40 });
+    await soon(async () => expect((await world.row(world.sickId)).circuit_until).not.toBeNull());
+    await turn(world);
+    const [before, open] = [world.requested(), await world.row(world.sickId)];
+    const replayed = await hurry(world);
+    await soon(async () => expect(await attemptsOf(world, replayed)).toBe(1));
+    await turn(world);
+    expect(world.requested()).toBe(before + 1);
+    expect(await world.row(world.sickId)).toEqual({ ...open, failures: open.failures + 1 });
+    const { rows } = await world.pool.query('SELECT FROM webhook_queue WHERE is_hurried');
+    expect(rows).toEqual([]);
+    world.state.isWell = true;
+    const second = await hurry(world);
+    await soon(async () => {
+      expect((await world.deliveries()).find(({ id }) => id === second)?.state).toBe('succeeded');
+    });
+    const closed = { failures: 0, circuit_until: null, last_status: null, last_error: null };
+    await soon(async () => expect(await world.row(world.sickId)).toMatchObject(closed));
+  });
+
+  it('shows how its last attempt failed', async () => {
+    const world = await sickWorld();
+    world.run();
+    await world.event({ type: 'plan.created' });
+    const shown = { failures: 1, last_status: 503, last_error: 'status_not_2xx' };
+    await soon(async () => expect(await world.row(world.sickId)).toMatchObject(shown));
   });
 
   it('and nothing else for five days is disabled, and what waits is held', async () => {

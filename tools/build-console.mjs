@@ -6,8 +6,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
+import { compressAsset } from './compress-asset.mjs';
 
 const CONSOLE = fileURLToPath(new URL('../console/', import.meta.url));
 /** As console/tsconfig.json says. Browsers of 2023 and later. */
@@ -23,7 +23,7 @@ const page = readFileSync(join(CONSOLE, 'page.html'), 'utf8')
   .replace('{style}', `/console/${names.style}`)
   .replace('{script}', `/console/${names.script}`);
 writeFileSync(join(folder, 'page.html'), page);
-for (const name of Object.values(names)) compress(join(folder, name));
+for (const name of Object.values(names)) compressAsset(join(folder, name));
 
 async function bundle(outdir) {
   const { metafile } = await build({
@@ -45,10 +45,4 @@ async function bundle(outdir) {
   const made = Object.keys(metafile.outputs).map((path) => basename(path));
   const find = (ending) => made.find((name) => name.endsWith(ending));
   return { script: find('.js'), style: find('.css') };
-}
-
-function compress(path) {
-  const content = readFileSync(path);
-  writeFileSync(`${path}.gz`, gzipSync(content, { level: constants.Z_BEST_COMPRESSION }));
-  writeFileSync(`${path}.br`, brotliCompressSync(content));
 }

@@ -2,11 +2,11 @@
  * Makes the script of the widget, of its sources and their style sheets, and compresses it once, for all
  * requests. By build.mjs, as a program of its own: when that is loaded, the bundler may not be installed yet.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build, transform } from 'esbuild';
+import { compressAsset } from './compress-asset.mjs';
 
 const WIDGET = fileURLToPath(new URL('../widget/', import.meta.url));
 /** Of 2024: the first that know `light-dark()`. */
@@ -40,6 +40,4 @@ await build({
   plugins: [CSS_AS_TEXT],
   target: TARGETS,
 });
-const content = readFileSync(script);
-writeFileSync(`${script}.gz`, gzipSync(content, { level: constants.Z_BEST_COMPRESSION }));
-writeFileSync(`${script}.br`, brotliCompressSync(content));
+compressAsset(script);

@@ -17,6 +17,7 @@ import {
 } from '../store/audit-runs.ts';
 import { holdLog, releaseLog } from '../store/log-trims.ts';
 import { untilNoInsertRuns } from '../store/running-inserts.ts';
+import { markRepaired } from '../store/settlement-marks.ts';
 import { type AuditDeps, type Comparison, comparePlaces, type Hold } from './compare-places.ts';
 import { compareWallets } from './compare-wallets.ts';
 import { repairHours } from './repair-hours.ts';
@@ -157,6 +158,7 @@ async function audit(deps: AuditDeps, betweenLoads: Hold, run: AuditRun): Promis
     for (let before = Number.POSITIVE_INFINITY; left.wrong.all > 0 && left.wrong.all < before; ) {
       before = left.wrong.all;
       await repairHours(deps, paused, left.differences);
+      await markRepaired(deps.pool, left.differences);
       left = await comparePlaces(deps, hold);
     }
     // Only the log has the events that are still missing.

@@ -2,6 +2,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../infra/ports/clock.ts';
 import { createRandom } from '../../tests/support/random.ts';
 import { start, WAIT } from '../aggregator-under-test.ts';
+import { audit } from '../audit/audit-under-test.ts';
+import { AUDIT_EXIT } from '../audit/request-audit.ts';
 import { CUSTOMER, ENVIRONMENT, METER, openTenant } from './settlement-under-test.ts';
 
 /*
@@ -9,7 +11,8 @@ import { CUSTOMER, ENVIRONMENT, METER, openTenant } from './settlement-under-tes
  *
  * Breaks that it catches: only usage below an uncrossed threshold is kept; a limit that ended keeps its row;
  * the share of the smallest limit; a period that ends keeps its row; usage ahead of its period forgotten with
- * it; a limit that time changes settled by the next usage only.
+ * it; a limit that time changes settled by the next usage only; a budget that is gone with the window of a
+ * fuller limit, or hidden by one that nothing was used of; one that never resets gone with a period.
  */
 const DAY_MS = 86_400_000;
 /** The middle of a month. */
@@ -132,39 +135,119 @@ describe('the level of a customer meter', () => {
     await becomes({ share: 0.25, limit: 60 });
   });
 
-  it('is that of an oracle after any changes, in any order', { timeout: 60_000 }, async () => {
+  it('is that of the budget once the window of a fuller limit is over, also without new usage', async () => {
+    const { tenant, time, becomes } = await open();
+    await tenant.budget(null, '40');
+    await tenant.limit('10', time.nowMs, 'day');
+    const ends = { day: time.nowMs + DAY_MS, period: Date.UTC(2026, 5, 15, 9, 13, 7) };
+    await tenant.use({ value: '9', occurredAtMs: time.nowMs });
+    await becomes({ share: 0.9, current: 9, limit: 10, budget: null, periodEnd: ends.day });
+    time.nowMs = ends.day;
+    await becomes({ share: 0.225, current: 9, limit: null, budget: 40, periodEnd: ends.period });
+    await tenant.use({ value: '1', occurredAtMs: time.nowMs });
+    await becomes({ share: 0.25, current: 10, limit: null, budget: 40 });
+    await tenant.use({ value: '7', occurredAtMs: time.nowMs });
+    await becomes({ share: 0.8, current: 8, limit: 10, budget: null });
+    time.nowMs = ends.period;
+    await becomes(undefined);
+  });
+
+  it('is that of the usage ahead of a window, where the budget was fuller', async () => {
+    const { tenant, time, becomes } = await open();
+    await tenant.budget(null, '10');
+    await tenant.limit('10', time.nowMs, 'day');
+    const endMs = time.nowMs + DAY_MS;
+    await tenant.use({ value: '6', occurredAtMs: time.nowMs });
+    await tenant.use({ value: '3', occurredAtMs: endMs + 1 });
+    await becomes({ share: 0.9, current: 9, limit: null, budget: 10 });
+    await tenant.use({ value: '-6', occurredAtMs: time.nowMs });
+    await becomes({ share: 0.3, current: 3, budget: 10 });
+    time.nowMs = endMs;
+    await becomes({ share: 0.3, current: 3 });
+  });
+
+  it('of a limit that never resets goes on in the next period, without new usage', async () => {
+    const { tenant, time, becomes } = await open();
+    await tenant.limit('10', time.nowMs, 'never');
+    await tenant.use({ value: '8', occurredAtMs: time.nowMs });
+    const periodStart = time.nowMs;
+    const ends = [5, 6].map((month) => Date.UTC(2026, month, 15, 9, 13, 7));
+    for (const [at, periodEnd] of ends.entries()) {
+      time.nowMs = ends[at - 1] ?? time.nowMs;
+      await becomes({ share: 0.8, current: 8, periodStart, periodEnd });
+    }
+    time.nowMs = (ends[1] ?? 0) - 1;
+    await tenant.limit(undefined, time.nowMs);
+    await becomes(undefined);
+  });
+
+  it('follows what an audit repairs', async () => {
+    const { stores, tenant, time, becomes } = await open();
+    await tenant.limit('30', time.nowMs - DAY_MS);
+    await tenant.use({ value: '10', occurredAtMs: time.nowMs });
+    await becomes({ share: 0.333333 });
+    await stores.rows('INSERT INTO metergate.usage_hourly SELECT * FROM metergate.usage_hourly');
+    await tenant.use({ value: '5', occurredAtMs: time.nowMs });
+    await becomes({ share: 0.833333, current: 25 });
+    expect(await audit(stores, { repair: true })).toMatchObject({ code: AUDIT_EXIT.same });
+    await becomes({ share: 0.5, current: 15 });
+  });
+
+  it('is that of an oracle after any changes, in any order', { timeout: 120_000 }, async () => {
     const { stores, tenant, time, becomes, mark } = await open();
     const { below, pick } = createRandom(5);
-    await tenant.limit('100', time.nowMs - DAY_MS);
-    const state = { limit: 100 as number | null, budget: null as number | null };
-    const used: Array<{ value: number; atMs: number }> = [];
-    // A month from the day before, as the tenant's subscription has it.
-    const months = [4, 5, 6, 7].map((month) => new Date(BEGINS_MS - DAY_MS).setUTCMonth(month));
-    for (let round = 0; round < 18; round += 1) {
-      const kind = pick(['use', 'use', 'limit', 'budget', 'time'] as const);
+    const sinceMs = time.nowMs - DAY_MS;
+    await tenant.limit('100', sinceMs);
+    const state: History = { sinceMs, limit: 100, resets: 'billing_period', budget: null, used: [] };
+    for (let round = 0; round < 32; round += 1) {
+      const kind = pick(['use', 'use', 'use', 'limit', 'budget', 'time', 'time'] as const);
       if (kind === 'use') {
-        const [value, atMs] = [below(40) - 8, time.nowMs - below(20 * DAY_MS)];
-        used.push({ value, atMs });
+        const [value, atMs] = [below(40) - 8, time.nowMs - below(pick([1, 1, 20]) * DAY_MS)];
+        state.used.push({ value, atMs });
         await tenant.use({ value: String(value), occurredAtMs: atMs });
       } else if (kind === 'limit') {
         time.nowMs += 1_000;
         state.limit = pick([50, 80, 200, null]);
-        await tenant.limit(state.limit === null ? null : String(state.limit), time.nowMs);
+        state.resets = pick(['billing_period', 'week', 'day', 'never']);
+        await tenant.limit(state.limit === null ? null : String(state.limit), time.nowMs, state.resets);
       } else if (kind === 'budget') {
-        state.budget = pick([20, 60, null]);
+        state.budget = pick([60, 300, 900, null]);
         await stores.pool.query('DELETE FROM budgets');
         if (state.budget !== null) await tenant.budget(null, String(state.budget));
         await mark(time.nowMs);
-      } else time.nowMs += below(12) * DAY_MS;
-      const periodStart = [...months].reverse().find((ms) => ms <= time.nowMs) ?? 0;
-      const within = used.filter(({ atMs }) => periodStart <= atMs);
-      const current = within.reduce((sum, { value }) => sum + value, 0);
-      const allowances = [state.limit, state.budget].filter((one) => one !== null);
-      const share = Math.max(...allowances.map((one) => Math.floor((current * 1e6) / one) / 1e6));
-      if (current <= 0 || allowances.length === 0) await becomes(undefined);
-      else await becomes({ share, current, limit: state.limit, budget: state.budget });
-      if (time.nowMs > (months[2] ?? 0)) break;
+      } else time.nowMs += below(pick([2, 12])) * DAY_MS;
+      const share = expectedShare(state, time.nowMs);
+      await becomes(share === undefined ? undefined : { share });
     }
-    expect(used.length).toBeGreaterThan(3);
+    expect(state.used.length).toBeGreaterThan(5);
   });
 });
+
+/** What the oracle needs: the limit and the budget of now, and all usage. */
+interface History {
+  sinceMs: number;
+  limit: number | null;
+  resets: 'billing_period' | 'week' | 'day' | 'never';
+  budget: number | null;
+  used: Array<{ value: number; atMs: number }>;
+}
+
+/** Undefined: nothing was used of either. */
+function expectedShare({ sinceMs, limit, resets, budget, used }: History, nowMs: number): number | undefined {
+  let periodMs = sinceMs;
+  for (let n = 1; new Date(sinceMs).setUTCMonth(4 + n) <= nowMs; n += 1) {
+    periodMs = new Date(sinceMs).setUTCMonth(4 + n);
+  }
+  const lengthMs = (resets === 'week' ? 7 : 1) * DAY_MS;
+  const ofLattice = Math.max(periodMs, nowMs - ((nowMs - sinceMs) % lengthMs));
+  const ofLimit = { billing_period: periodMs, week: ofLattice, day: ofLattice, never: sinceMs }[resets];
+  const shares = [
+    { allowed: limit, fromMs: ofLimit },
+    { allowed: budget, fromMs: periodMs },
+  ].flatMap(({ allowed, fromMs }) => {
+    const within = used.filter(({ atMs }) => fromMs <= atMs);
+    const current = within.reduce((sum, { value }) => sum + value, 0);
+    return allowed === null || current <= 0 ? [] : [Math.floor((current * 1e6) / allowed) / 1e6];
+  });
+  return shares.length === 0 ? undefined : Math.max(...shares);
+}

@@ -25,14 +25,23 @@ export async function keepLevels(
     const levels = facts.levels.map((level) =>
       levelOf(facts.customerMeter, level, usage.total(facts, level)),
     );
-    // The limit may have another window than the budget.
-    const [fullest] = levels.sort((a, b) => Number(b.share) - Number(a.share));
-    return fullest && (fullest.usedAhead || decimalUnits(fullest.current) > 0n) ? [fullest] : [];
+    return fullestOf(levels);
   });
   const kept = new Set(rows.map(nameOf));
   const gone = usage.facts.map(({ customerMeter }) => customerMeter).filter((one) => !kept.has(nameOf(one)));
   if (gone.length > 0) await removeLevels(db, gone);
   if (rows.length > 0) await writeLevels(db, rows, new Date(nowMs));
+}
+
+/**
+ * A limit may have another window than the budget: the fuller one, which is settled again at its end where
+ * something was used of the other one, too.
+ */
+function fullestOf(levels: readonly LevelRow[]): LevelRow[] {
+  const used = levels.filter(({ current }) => decimalUnits(current) > 0n);
+  const isAhead = levels.some(({ usedAhead }) => usedAhead);
+  const [fullest = isAhead ? levels[0] : undefined] = used.sort((a, b) => Number(b.share) - Number(a.share));
+  return fullest ? [{ ...fullest, usedAhead: isAhead || used.length > 1 }] : [];
 }
 
 function levelOf(
@@ -42,7 +51,7 @@ function levelOf(
 ): LevelRow {
   return {
     ...{ environment, customerId, meterKey, current: unitsText(current) },
-    usedAhead: occurredToMs >= level.toMs,
+    usedAhead: occurredToMs >= level.toMs || (level.isLasting && current > 0n),
     share: shareUsed(current, level),
     limit: level.limit ?? null,
     budget: level.budget ?? null,

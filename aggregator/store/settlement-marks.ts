@@ -32,6 +32,30 @@ export async function advanceMark(db: Queryable, id: number, position: string): 
   await db.query('UPDATE settlement_marks SET position = $2 WHERE id = $1', [id, position]);
 }
 
+/**
+ * Customer meters whose stored usage was repaired, each from the first of these hours on: cost, levels and
+ * thresholds were settled with other sums.
+ */
+export async function markRepaired(
+  db: Queryable,
+  hours: ReadonlyArray<CustomerMeterPlace & { hour: string }>,
+): Promise<void> {
+  await db.query(
+    `INSERT INTO settlement_marks (environment, customer_id, meter_key, from_at)
+     SELECT e.id, repaired.customer_id, repaired.meter_key, min(repaired.hour)
+       FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[])
+              AS repaired (environment, customer_id, meter_key, hour)
+       JOIN environments e ON e.id = repaired.environment
+      GROUP BY 1, 2, 3`,
+    [
+      hours.map(({ environment }) => environment),
+      hours.map(({ customerId }) => customerId),
+      hours.map(({ meterKey }) => meterKey),
+      hours.map(({ hour }) => hour),
+    ],
+  );
+}
+
 /** The customer meters of this list that wait to be settled again. */
 export async function readMarkedMeters<One extends CustomerMeterPlace>(
   db: Queryable,

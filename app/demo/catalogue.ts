@@ -2,12 +2,12 @@
 import type { BodyOf } from './api-client.ts';
 
 export const METERS: Array<BodyOf<'meters.create'>> = [
-  { key: 'api-calls', name: 'API calls', aggregation: 'sum', unit: 'call' },
+  { key: 'api-calls', name: 'API calls', aggregation: 'sum', unit: 'calls' },
   {
     key: 'ai-tokens',
     name: 'AI tokens',
     aggregation: 'sum',
-    unit: 'token',
+    unit: 'tokens',
     creditRate: 0.001,
     creditRates: { property: 'model', rates: { small: 0.0005, large: 0.004 } },
   },

@@ -31,6 +31,11 @@ export interface AllReadyMessage {
   ready: Record<string, ReadyMessage>;
 }
 
+/** From the supervisor, which sees whether this process still runs its event loop: it is sent back. */
+export interface PingMessage {
+  type: 'ping';
+}
+
 /** Without a supervisor it is never called. */
 export function onAllReady(listener: (ready: AllReadyMessage['ready']) => void): void {
   process.on('message', (message) => {
@@ -39,7 +44,25 @@ export function onAllReady(listener: (ready: AllReadyMessage['ready']) => void):
 }
 
 function isAllReady(message: unknown): message is AllReadyMessage {
-  return typeof message === 'object' && message !== null && 'type' in message && message.type === 'all-ready';
+  return isOfType(message, 'all-ready');
+}
+
+export function isReady(message: unknown): message is ReadyMessage {
+  return isOfType(message, 'ready');
+}
+
+export function isPing(message: unknown): message is PingMessage {
+  return isOfType(message, 'ping');
+}
+
+function isOfType(message: unknown, type: string): boolean {
+  return typeof message === 'object' && message !== null && 'type' in message && message.type === type;
+}
+
+function respondToPings(): void {
+  process.on('message', (message) => {
+    if (isPing(message)) process.send?.(message, undefined, undefined, () => undefined);
+  });
 }
 
 /**
@@ -79,6 +102,7 @@ export async function runRole(
   // The supervisor was killed while this was being loaded: no process receives messages any more.
   if (process.connected === false) return await end(EXIT.stopped);
   process.on('uncaughtException', fail);
+  if (process.send) respondToPings();
   try {
     // Under a supervisor it has been looked at.
     if (!process.send) checkOpenFilesLimit(config.ingest.connectionsMax, log);

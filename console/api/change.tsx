@@ -17,11 +17,13 @@ export interface Change {
   effect: ComponentChildren;
   /** On the button. */
   verb: string;
+  /** On the button that changes nothing; 'Cancel' unless that is what the change does. */
+  keep?: string;
   /** It takes something away. */
   isDanger?: boolean;
   request: ApiRequest;
-  /** Said when it is done. */
-  done: string;
+  /** Said when it is done, also of the response. */
+  done: string | ((body: unknown) => string);
   onDone?: (body: unknown) => void;
 }
 
@@ -39,7 +41,7 @@ export function ChangeDialog() {
 }
 
 function Question({ change }: { change: Change }) {
-  const { title, effect, verb, isDanger, done, onDone } = change;
+  const { title, effect, verb, keep = 'Cancel', isDanger, done, onDone } = change;
   // The same for each attempt: a repetition of what was done, but not reported, does nothing.
   const [request] = useState(() => withKey(change.request));
   const [isSending, setSending] = useState(false);
@@ -50,7 +52,7 @@ function Question({ change }: { change: Change }) {
     try {
       const { body } = await send(request);
       close();
-      say(done);
+      say(typeof done === 'string' ? done : done(body));
       readAgain();
       onDone?.(body);
     } catch (thrown) {
@@ -60,7 +62,7 @@ function Question({ change }: { change: Change }) {
   };
   return (
     <Dialog title={title} onClose={close}>
-      <div>{effect}</div>
+      <div class="stack">{effect}</div>
       {error ? <Failure error={error} /> : null}
       <details>
         <summary>The request that this sends</summary>
@@ -69,7 +71,7 @@ function Question({ change }: { change: Change }) {
       <div class="row row-end">
         {/* biome-ignore lint/a11y/noAutofocus: Enter must not make the change by accident */}
         <button type="button" class="button" autoFocus onClick={close}>
-          Cancel
+          {keep}
         </button>
         <button
           type="button"

@@ -1,20 +1,9 @@
-/** Tables as files (RFC 4180). */
+import { csvLine, csvText } from '../../schemas/primitives/csv.ts';
 
-const FORMULA = /^[=+\-@\t\r]/;
-const NUMBER = /^-?\d+(\.\d+)?$/;
-
-/**
- * Text of clients that a spreadsheet would run as a formula gets an apostrophe in front, as spreadsheets
- * themselves mark text.
- */
+/** A table as a file, in which no text runs as a formula. */
 export function csvOf(header: readonly string[], rows: ReadonlyArray<readonly (string | number)[]>): string {
-  return [header, ...rows].map((row) => `${row.map(cell).join(',')}\r\n`).join('');
-}
-
-function cell(value: string | number): string {
-  const text = String(value);
-  const safe = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  const safe = (cell: string | number) => (typeof cell === 'string' ? csvText(cell) : cell);
+  return [header, ...rows].map((row) => csvLine(row.map(safe))).join('');
 }
 
 /** Hands a file to the reader. */

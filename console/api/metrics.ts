@@ -1,19 +1,15 @@
 import { useEffect, useState } from 'preact/hooks';
+import { type Reading, rateOf, withReading } from './event-rate.ts';
 import { useRead } from './reads.ts';
 
 /** What an installation's metrics say now. */
 export interface InstallationFigures {
-  /** Undefined until two readings are there. */
+  /** Of the last 10 to 30 s; undefined until so much was watched. */
   eventsPerSecond: number | undefined;
   uncountedSeconds: number | undefined;
   uncountedBytes: number | undefined;
   openCircuits: number | undefined;
   webhookBacklog: number | undefined;
-}
-
-interface Reading {
-  atMs: number;
-  created: number;
 }
 
 const EVERY_MS = 5_000;
@@ -24,10 +20,13 @@ export function useInstallation() {
   const read = useRead<string>({ method: 'GET', path: '/metrics' }, { everyMs: EVERY_MS });
   const [readings, setReadings] = useState<Reading[]>([]);
   const text = typeof read.data === 'string' ? read.data : undefined;
+  const { receivedAtMs: atMs } = read;
   useEffect(() => {
     const created = text === undefined ? undefined : sumOf(text, CREATED);
-    if (created !== undefined) setReadings((last) => [...last.slice(-1), { atMs: Date.now(), created }]);
-  }, [text]);
+    if (created !== undefined && atMs !== undefined) {
+      setReadings((last) => withReading(last, { atMs, created }));
+    }
+  }, [text, atMs]);
   const figures: InstallationFigures | undefined = text === undefined ? undefined : figuresOf(text, readings);
   return { figures, error: read.error };
 }
@@ -40,12 +39,6 @@ function figuresOf(text: string, readings: readonly Reading[]): InstallationFigu
     openCircuits: sumOf(text, 'metergate_webhook_circuits_open'),
     webhookBacklog: sumOf(text, 'metergate_webhook_backlog'),
   };
-}
-
-function rateOf([first, second]: readonly Reading[]): number | undefined {
-  if (!first || !second || second.atMs <= first.atMs) return undefined;
-  // A counter that fell belongs to a process that started again.
-  return (Math.max(0, second.created - first.created) * 1_000) / (second.atMs - first.atMs);
 }
 
 /** Of all lines of that metric; undefined where there is none. */

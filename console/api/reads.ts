@@ -8,6 +8,8 @@ export interface Read<T> {
   /** The last that was read, also while a newer one loads. */
   data: T | undefined;
   etag: string | undefined;
+  /** When the response with the data came. */
+  receivedAtMs: number | undefined;
   /** Of the last attempt. */
   error: ApiError | undefined;
   isLoading: boolean;
@@ -73,7 +75,8 @@ export function useRead<T>(request: ApiRequest | undefined, { everyMs }: ReadOpt
   const known = isCurrent && 'body' in outcome ? outcome : kept.get(name ?? '');
   const error = isCurrent ? outcome.error : undefined;
   const isLoading = name !== undefined && !isCurrent;
-  return { data: known?.body as T | undefined, etag: known?.etag, error, isLoading, reload };
+  const { body, etag, receivedAtMs } = known ?? {};
+  return { data: body as T | undefined, etag, receivedAtMs, error, isLoading, reload };
 }
 
 function keep(name: string, response: ApiResponse): void {

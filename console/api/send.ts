@@ -13,6 +13,7 @@ export interface ApiRequest {
 export interface ApiResponse {
   body: unknown;
   etag: string | undefined;
+  receivedAtMs: number;
 }
 
 /** The service said no, or was not reached (`status` 0). */
@@ -54,7 +55,7 @@ export async function send(
   const text = await response.text();
   const body = read(text);
   if (!response.ok) throw new ApiError(response.status, errorOf(body, response.status), body);
-  return { body, etag: response.headers.get('ETag') ?? undefined };
+  return { body, etag: response.headers.get('ETag') ?? undefined, receivedAtMs: Date.now() };
 }
 
 async function reach({ method, path, body, headers }: ApiRequest, key?: string, signal?: AbortSignal) {

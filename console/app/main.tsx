@@ -5,6 +5,7 @@ import '../design/base.css';
 import '../design/layout.css';
 import '../design/controls.css';
 import '../design/data.css';
+import '../design/table.css';
 import '../design/sign-in.css';
 import { Shell } from './shell.tsx';
 import { startTheme } from './theme.ts';

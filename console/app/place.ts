@@ -43,6 +43,14 @@ export function usePlace(): Place {
   return useStore(place);
 }
 
+/** From an object, which the other mode does not have, to the list that has it. */
+export function leaveObject(): void {
+  const { path } = place.get();
+  if (path.length < 2) return;
+  history.replaceState(null, '', linkTo(path.slice(0, 1)));
+  place.set(placeOf(location.hash));
+}
+
 /** Changes parameters of the place where the reader is, without a step to go back to. */
 export function changeQuery(changed: Query): void {
   const { path, query } = place.get();

@@ -59,8 +59,8 @@ function RequestsButton() {
       {isOpen ? (
         <Dialog title="The requests of this screen" isWide onClose={() => setOpen(false)}>
           <p class="muted">
-            Set METERGATE_KEY to your secret key, and your shell gets what you see here. The
-            <a href="/docs"> API reference</a> has every operation.
+            Set METERGATE_KEY to your secret key, and your shell gets what you see here. The{' '}
+            <a href="/docs">API reference</a> has every operation.
           </p>
           {commands.map((command) => (
             <div key={command} class="stack">

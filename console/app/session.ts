@@ -5,18 +5,21 @@
  */
 import { createStore, useStore } from './store.ts';
 
-export type Mode = 'live' | 'test';
+export const MODES = ['live', 'test'] as const;
+export type Mode = (typeof MODES)[number];
 
 export interface Session {
   keys: Partial<Record<Mode, string>>;
   mode: Mode;
+  /** The mode whose key came with a link, until the reader has confirmed where it led. */
+  linked?: Mode | undefined;
 }
 
 const STORED_AS = 'metergate-console-keys';
-const IN_FRAGMENT = /^#key=([\w-]+)$/;
+const IN_FRAGMENT = /^#key=(.*)$/s;
 
 const session = createStore<Session>(stored());
-/** The key that a link brought, until it is tried. */
+/** The key that a link brought, until it is used or turned down. */
 export const linkedKey = createStore<string | undefined>(takeKeyOfLink());
 window.addEventListener('hashchange', () => {
   const key = takeKeyOfLink();
@@ -33,8 +36,19 @@ export function currentKey(): string | undefined {
   return keys[mode];
 }
 
+/** Shows the mode of that key. */
 export function keepKey(mode: Mode, key: string): void {
-  change({ keys: { ...session.get().keys, [mode]: key }, mode });
+  change({ ...session.get(), keys: { ...session.get().keys, [mode]: key }, mode });
+}
+
+/** The same, unasked, where there was no key: the first screen names where the link led. */
+export function keepLinkedKey(mode: Mode, key: string): void {
+  change({ keys: { [mode]: key }, mode, linked: mode });
+}
+
+/** The reader knows where the link led. */
+export function confirmLink(): void {
+  change({ ...session.get(), linked: undefined });
 }
 
 export function showMode(mode: Mode): void {
@@ -43,16 +57,27 @@ export function showMode(mode: Mode): void {
 
 /** Of the mode that is shown. */
 export function forgetKey(): void {
-  const { keys, mode } = session.get();
+  const { keys, mode, linked } = session.get();
   const rest = { ...keys };
   delete rest[mode];
-  change({ keys: rest, mode: mode === 'live' && rest.test ? 'test' : mode });
+  const next = mode === 'live' && rest.test ? 'test' : mode;
+  change({ keys: rest, mode: next, linked: linked === mode ? undefined : linked });
 }
 
+/** Of all modes. */
+export function forgetKeys(): void {
+  change({ keys: {}, mode: session.get().mode });
+}
+
+/** Undefined also where it is a key that this tab has: then its mode is shown. */
 function takeKeyOfLink(): string | undefined {
   const key = IN_FRAGMENT.exec(location.hash)?.[1];
-  if (key !== undefined) history.replaceState(null, '', '#/');
-  return key;
+  if (key === undefined) return undefined;
+  history.replaceState(null, '', '#/');
+  const known = MODES.find((mode) => session.get().keys[mode] === key);
+  if (known === undefined) return key;
+  showMode(known);
+  return undefined;
 }
 
 function change(next: Session): void {
@@ -66,8 +91,8 @@ function change(next: Session): void {
 
 function stored(): Session {
   try {
-    const read = JSON.parse(sessionStorage.getItem(STORED_AS) ?? '');
-    return { keys: Object(read.keys), mode: read.mode === 'live' ? 'live' : 'test' };
+    const { keys, mode, linked } = JSON.parse(sessionStorage.getItem(STORED_AS) ?? '');
+    return { keys: Object(keys), mode: mode === 'live' ? 'live' : 'test', linked };
   } catch {
     return { keys: {}, mode: 'test' };
   }

@@ -6,11 +6,12 @@ import { Choice } from '../design/fields.tsx';
 import { Icon } from '../design/icons.tsx';
 import { Empty } from '../design/pieces.tsx';
 import { Toasts } from '../design/toasts.tsx';
-import { linkTo, usePlace } from './place.ts';
+import { leaveObject, linkTo, usePlace } from './place.ts';
 import { Screen } from './screen.tsx';
 import { SCREENS } from './screens.ts';
-import { forgetKey, linkedKey, type Mode, showMode, useSession } from './session.ts';
+import { confirmLink, forgetKey, linkedKey, type Mode, showMode, useSession } from './session.ts';
 import { SignIn } from './sign-in.tsx';
+import { LinkNotice, LinkQuestion } from './sign-in-by-link.tsx';
 import { useStore } from './store.ts';
 import { chooseTheme, THEMES, useTheme } from './theme.ts';
 
@@ -19,8 +20,11 @@ export function Shell() {
   const { keys, mode } = useSession();
   const linked = useStore(linkedKey);
   const other: Mode = mode === 'live' ? 'test' : 'live';
-  // A link with a key asks for that key's mode, also in a tab that is signed in.
-  if (keys[mode] === undefined || linked !== undefined) {
+  const kept = keys[mode] ?? keys[other];
+  if (linked !== undefined && kept !== undefined) {
+    return <LinkQuestion key={linked} linked={linked} kept={kept} />;
+  }
+  if (keys[mode] === undefined) {
     const back = keys[other] === undefined ? {} : { onBack: () => showMode(other) };
     return <SignIn wanted={keys[other] === undefined ? undefined : mode} {...back} />;
   }
@@ -42,6 +46,10 @@ function Frame({ mode, other }: { mode: Mode; other: Mode }) {
     window.scrollTo(0, 0);
     main.current?.focus();
   }, [shown]);
+  const confirm = () => {
+    confirmLink();
+    main.current?.focus();
+  };
   return (
     <div class="frame">
       <button type="button" class="button skip" onClick={() => main.current?.focus()}>
@@ -50,6 +58,7 @@ function Frame({ mode, other }: { mode: Mode; other: Mode }) {
       <Band mode={mode} other={other} isMenuOpen={isMenuOpen} onMenu={() => setMenuOpen(!isMenuOpen)} />
       <Side current={name} isOpen={isMenuOpen} onClose={() => setMenuOpen(false)} />
       <main ref={main} tabIndex={-1}>
+        <LinkNotice mode={mode} onConfirm={confirm} onSignOut={signOut} />
         {screen ? <screen.Show key={shown} path={rest} /> : <NoScreen />}
       </main>
       <ChangeDialog />
@@ -68,6 +77,10 @@ interface BandProps {
 /** Live and test differ by colour and by word, on every screen. */
 function Band({ mode, other, isMenuOpen, onMenu }: BandProps) {
   const { data } = useOperation<'workspace.retrieve'>('/api/v1/workspace');
+  const goToOther = () => {
+    leaveObject();
+    showMode(other);
+  };
   return (
     <section class={`band band-${mode}`} aria-label="Mode">
       <button type="button" class="menu-button" aria-expanded={isMenuOpen} onClick={onMenu}>
@@ -77,7 +90,7 @@ function Band({ mode, other, isMenuOpen, onMenu }: BandProps) {
         <strong>{mode === 'live' ? 'Live mode' : 'Test mode'}</strong>
         {data ? ` · ${data.name}` : ''}
       </span>
-      <button type="button" onClick={() => showMode(other)}>
+      <button type="button" onClick={goToOther}>
         {`Go to ${other}`}
       </button>
     </section>
@@ -92,10 +105,6 @@ interface SideProps {
 
 function Side({ current, isOpen, onClose }: SideProps) {
   const theme = useTheme();
-  const signOut = () => {
-    forgetReads();
-    forgetKey();
-  };
   return (
     <nav
       class={isOpen ? 'side side-open' : 'side'}
@@ -130,6 +139,12 @@ function Side({ current, isOpen, onClose }: SideProps) {
       </div>
     </nav>
   );
+}
+
+/** Of the mode that is shown. */
+function signOut(): void {
+  forgetReads();
+  forgetKey();
 }
 
 function NoScreen() {

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
+import { Form } from './fields.tsx';
 
 interface DialogProps {
   title: string;
@@ -34,5 +35,29 @@ export function Dialog({ title, onClose, isWide = false, children }: DialogProps
         {children}
       </div>
     </dialog>
+  );
+}
+
+interface FormDialogProps extends Omit<DialogProps, 'isWide'> {
+  /** With fields that the browser finds filled in. */
+  onContinue: () => void;
+}
+
+/** Fields of something that is asked about before it is made. */
+export function FormDialog({ title, onClose, onContinue, children }: FormDialogProps) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <Form onSubmit={onContinue}>
+        {children}
+        <div class="row row-end">
+          <button type="button" class="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="button button-primary">
+            Continue
+          </button>
+        </div>
+      </Form>
+    </Dialog>
   );
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
+import { useFocus } from './focus.ts';
 
 export interface FieldProps {
   label: string;
@@ -18,18 +19,18 @@ export interface FieldProps {
 export function Field(props: FieldProps) {
   const { label, value, onInput, type = 'text', placeholder, hint, error, offered } = props;
   const id = useId();
+  const element = useFocus<HTMLInputElement>(props.isFocused ?? false);
   const note = error ?? hint;
   return (
     <div class="field">
       <label for={id}>{label}</label>
       <input
+        ref={element}
         id={id}
         type={type as 'text'}
         value={value}
         placeholder={placeholder}
         required={props.isRequired}
-        // biome-ignore lint/a11y/noAutofocus: a dialog or the sign-in that just opened for this field
-        autoFocus={props.isFocused}
         autocomplete="off"
         spellcheck={false}
         list={offered ? `${id}-offered` : undefined}

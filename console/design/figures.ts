@@ -20,7 +20,7 @@ export function short(value: number): string {
 }
 
 export function percent(share: number): string {
-  return PERCENT.format(share);
+  return share > 0 && share < 0.005 ? '<1%' : PERCENT.format(share);
 }
 
 /** Money of that currency (ISO 4217), with as many fraction digits as it was given. */

@@ -24,6 +24,10 @@ const UNITS = [
   ['second', 1_000],
 ] as const;
 
+export function isPast(at: string): boolean {
+  return Date.parse(at) <= Date.now();
+}
+
 /** How long ago, or how far away, with the time itself on hover. */
 export function Ago({ at }: { at: string }) {
   const time = new Date(at);

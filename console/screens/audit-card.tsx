@@ -11,13 +11,14 @@ type Entry = Listed<'auditLog.list'>;
 
 interface AuditCardProps {
   title: string;
-  objectId: string;
+  /** Changes of the customer itself and of what it has. */
+  customerId: string;
 }
 
-/** Who changed an object, and how, newest first. */
-export function AuditCard({ title, objectId }: AuditCardProps) {
+/** Who changed what of a customer, newest first. */
+export function AuditCard({ title, customerId }: AuditCardProps) {
   const [page, setPage] = useState(1);
-  const read = useOperation<'auditLog.list'>(apiPath(['audit-log'], { objectId, page }));
+  const read = useOperation<'auditLog.list'>(apiPath(['audit-log'], { customerId, page }));
   return (
     <Card title={title}>
       <Loaded read={read} lines={6}>
@@ -39,8 +40,8 @@ export function AuditTable({ label, entries }: { label: string; entries: readonl
 const COLUMNS: ReadonlyArray<Column<Entry>> = [
   { title: 'When', isFit: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
   { title: 'Operation', isFit: true, cell: ({ action }) => <code>{action}</code> },
-  { title: 'Object', cell: ({ objectId }) => <code>{objectId}</code> },
-  { title: 'By', cell: ({ actor }) => <code>{actor}</code> },
+  { title: 'Object', cell: ({ objectId }) => <code class="id">{objectId}</code> },
+  { title: 'By', cell: ({ actor }) => <code class="id">{actor}</code> },
   { title: 'Changed', cell: (entry) => <Changed entry={entry} /> },
 ];
 
@@ -48,7 +49,7 @@ function Changed({ entry: { before, after } }: { entry: Entry }) {
   const names = changedNames(before ?? {}, after ?? {});
   return (
     <details>
-      <summary>{before == null ? 'Created' : after == null ? 'Deleted' : names.join(', ')}</summary>
+      <summary>{before == null ? 'Created' : after == null ? 'Deleted' : shortened(names)}</summary>
       {before == null ? null : (
         <>
           <h3>Before</h3>
@@ -63,6 +64,14 @@ function Changed({ entry: { before, after } }: { entry: Entry }) {
       )}
     </details>
   );
+}
+
+const NAMES_SHOWN = 2;
+
+function shortened(names: readonly string[]): string {
+  const further = names.length - NAMES_SHOWN;
+  const shown = names.slice(0, NAMES_SHOWN).join(', ');
+  return further > 0 ? `${shown} and ${further} more` : shown;
 }
 
 /** Of members whose value differs. */

@@ -10,14 +10,22 @@ export function InstallationFigures() {
     value === undefined ? '…' : `${short(value)}${unit}`;
   return (
     <dl class="figures">
-      <Figure name="Events per second" value={shown(figures?.eventsPerSecond)} note="accepted now" />
+      <Figure
+        name="Events per second"
+        value={shown(figures?.eventsPerSecond)}
+        note="accepted, of the last 10 to 30 s"
+      />
       <Figure
         name="Counting lag"
         value={shown(figures?.uncountedSeconds, ' s')}
         note="oldest event waiting"
       />
       <Figure name="Webhook backlog" value={shown(figures?.webhookBacklog)} note="deliveries pending" />
-      <Figure name="Open circuits" value={shown(figures?.openCircuits)} note="endpoints that fail now" />
+      <Figure
+        name="Open circuits"
+        value={shown(figures?.openCircuits)}
+        note="paused endpoints, of all workspaces"
+      />
     </dl>
   );
 }

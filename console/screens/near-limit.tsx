@@ -1,54 +1,37 @@
 import { apiPath, useOperation } from '../api/rest.ts';
-import type { Listed } from '../api/wire.ts';
 import { linkTo } from '../app/place.ts';
-import { amount } from '../design/figures.ts';
+import { count, percent } from '../design/figures.ts';
 import { Loaded } from '../design/loaded.tsx';
-import { Card, NEAR, Share } from '../design/pieces.tsx';
-import { type Column, Table } from '../design/table.tsx';
-import { useCustomerNames } from './customer-names.ts';
-
-type Level = Listed<'usageLevels.list'>;
+import { Card, NEAR } from '../design/pieces.tsx';
+import { LevelTable } from './level-table.tsx';
 
 const SHOWN = 10;
+/** Of more the number is a bound. */
+const COUNTED = 100;
 const EVERY_MS = 15_000;
 
 /** The customers that have used most of a limit or budget. */
 export function NearLimit() {
-  const path = apiPath(['usage', 'levels'], { above: NEAR, limit: SHOWN });
+  const path = apiPath(['usage', 'levels'], { above: NEAR, limit: COUNTED });
   const read = useOperation<'usageLevels.list'>(path, { everyMs: EVERY_MS });
-  const names = useCustomerNames((read.data?.data ?? []).map(({ customerId }) => customerId));
   return (
-    <Card title="Near or over a limit">
+    <Card title="Near or over a limit" actions={<a href={linkTo(['overview', 'levels'])}>All levels</a>}>
       <Loaded read={read} lines={4}>
-        {({ data }) => (
-          <Table
-            label="Customers near or over a limit"
-            columns={columnsWith(names)}
-            rows={data}
-            empty="No customer has used 80 % of a limit or budget."
-          />
+        {({ data, nextCursor }) => (
+          <>
+            <LevelTable
+              levels={data.slice(0, SHOWN)}
+              empty={`No customer has used ${percent(NEAR)} of a limit or budget.`}
+            />
+            {data.length <= SHOWN ? null : (
+              <p class="small muted">
+                The fullest {SHOWN} of {nextCursor ? `more than ${COUNTED}` : count(data.length)} at{' '}
+                {percent(NEAR)} or above. <a href={linkTo(['overview', 'levels'])}>See all</a>
+              </p>
+            )}
+          </>
         )}
       </Loaded>
     </Card>
   );
-}
-
-function columnsWith(names: ReadonlyMap<string, string>): Array<Column<Level>> {
-  return [
-    {
-      title: 'Customer',
-      cell: ({ customerId, meterId }) => (
-        <a href={linkTo(['customers', customerId], { tab: 'usage', meter: meterId })}>
-          {names.get(customerId) ?? customerId}
-        </a>
-      ),
-    },
-    { title: 'Meter', cell: ({ meterId }) => <code>{meterId}</code> },
-    {
-      title: 'Used',
-      isEnd: true,
-      cell: ({ current, limit, budget }) => `${amount(current)} of ${amount(limit ?? budget ?? '0')}`,
-    },
-    { title: 'Share', cell: ({ share, meterId }) => <Share share={share} of={`Used of ${meterId}`} /> },
-  ];
 }

@@ -15,19 +15,20 @@ export interface EndpointSummary {
   status: 'enabled' | 'disabled';
   disabledReason: 'gone' | 'failing' | null;
   createdAt: string;
-  failed: Total | null;
-  pending: Total | null;
+  retrying: Total | null;
+  undelivered: Total | null;
 }
 
 const ENDPOINTS = `webhookEndpoints {
     id url events status disabledReason createdAt
-    failed: deliveries(first: 1, status: failed) { totalCount }
-    pending: deliveries(first: 1, status: pending) { totalCount }
+    retrying: deliveries(first: 1, status: retrying) { totalCount }
+    undelivered: deliveries(first: 1, status: undelivered) { totalCount }
   }`;
 
 export const OVERVIEW: GraphqlQuery<{
   customers: Total | null;
   active: Total | null;
+  trialing: Total | null;
   late: Total | null;
   webhookEndpoints: EndpointSummary[] | null;
   auditLog: { nodes: Audited[] } | null;
@@ -35,6 +36,7 @@ export const OVERVIEW: GraphqlQuery<{
   document: `query Overview {
   customers(first: 1) { totalCount }
   active: subscriptions(first: 1, status: active) { totalCount }
+  trialing: subscriptions(first: 1, status: trialing) { totalCount }
   late: subscriptions(first: 1, status: past_due) { totalCount }
   ${ENDPOINTS}
   auditLog(first: 8) { nodes { action actor objectId createdAt before after } }
@@ -57,7 +59,7 @@ export interface CustomerSummary {
   subscriptions: { nodes: Array<{ id: string; planName: string; status: string }> } | null;
 }
 
-interface CustomersPage {
+export interface CustomersPage {
   totalCount: number | null;
   pageInfo: { hasNextPage: boolean; endCursor: string | null };
   nodes: CustomerSummary[];
@@ -75,6 +77,29 @@ export const CUSTOMERS: GraphqlQuery<
       id name email externalId status createdAt
       subscriptions(first: 3) { nodes { id planName status } }
     }
+  }
+}`,
+};
+
+export interface SubscriptionSummary {
+  id: string;
+  customerId: string;
+  customer: { name: string } | null;
+  planName: string;
+  status: string;
+  currentPeriodStart: string;
+  currentPeriodEnd: string;
+}
+
+export const SUBSCRIPTIONS: GraphqlQuery<
+  { subscriptions: (Omit<CustomersPage, 'nodes'> & { nodes: SubscriptionSummary[] }) | null },
+  { status: string; after: string | null }
+> = {
+  document: `query Subscriptions($status: SubscriptionStatus!, $after: String) {
+  subscriptions(first: 25, status: $status, after: $after) {
+    totalCount
+    pageInfo { hasNextPage endCursor }
+    nodes { id customerId customer { name } planName status currentPeriodStart currentPeriodEnd }
   }
 }`,
 };

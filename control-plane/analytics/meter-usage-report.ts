@@ -1,3 +1,4 @@
+import { csvLine, csvText } from '../../schemas/primitives/csv.ts';
 import { decimalUnits } from '../../schemas/primitives/decimal.ts';
 import { exactNumber, numberText } from '../../schemas/primitives/exact-json.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
@@ -7,7 +8,6 @@ import type {
   MeterUsageReport,
 } from '../../schemas/resources/meter-usage.ts';
 import type { MeterUsage, UsageAmount, UsagePoint } from '../store/read-meter-usage.ts';
-import { csvLine, csvText } from './csv.ts';
 import type { MeterUsageForm } from './meter-usage-query.ts';
 
 type Entries = Pick<MeterUsageReport, 'total' | 'count' | 'quantiles' | 'groups' | 'data' | 'other'>;

@@ -1,17 +1,21 @@
 import { moneyText } from '../../domain/rules/rating/money.ts';
-import { type PeriodUsage, type RatedSpan, rateSpan } from '../../domain/rules/rating/rate-price.ts';
+import {
+  type PeriodUsage,
+  type RatedSpan,
+  rateSpan,
+  type SpanOfPeriod,
+} from '../../domain/rules/rating/rate-price.ts';
 import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
 import { type ExactNumber, exactNumber } from '../../schemas/primitives/exact-json.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import type { CostLine, CostTotal } from '../../schemas/resources/cost.ts';
 import type { StoredPrice } from '../store/price-sets.ts';
 import type { CostSpan } from './cost-span.ts';
-import type { SpanUsage } from './span-usage.ts';
 
 /** A span with what it is charged. */
 export interface RatedCost {
   span: CostSpan;
-  usage: SpanUsage;
+  usage: SpanOfPeriod;
   rated: RatedSpan;
 }
 
@@ -19,14 +23,12 @@ export interface RatedCost {
  * What is charged in each span. Flat amounts and seats are left out where they were charged in an earlier
  * part of their period.
  */
-export function rateSpans(spans: readonly CostSpan[], usages: readonly SpanUsage[]): RatedCost[] {
+export function rateSpans(spans: readonly CostSpan[], usages: readonly SpanOfPeriod[]): RatedCost[] {
   return spans.flatMap((span, at): RatedCost[] => {
-    const usage = usages[at] ?? { until: { units: 0n }, before: undefined };
-    const { price, times, earlier } = span;
-    if (price.model === 'flat') {
-      return times === 0 ? [] : [{ span, usage, rated: repeated(rateSpan(price, usage.until), times) }];
-    }
-    const rated = rateSpan(price, usage.until, usage.before);
+    const usage = usages[at] ?? { until: { units: 0n } };
+    const { price, quantity, earlier } = span;
+    if (price.model === 'flat' && quantity.until === quantity.before) return [];
+    const rated = rateSpan(price, usage);
     const isSeenBefore = price.model === 'seat' && earlier.length > 0 && rated.amount === 0n;
     return isSeenBefore ? [] : [{ span, usage, rated }];
   });
@@ -72,7 +74,7 @@ export function shownLine({ span, usage, rated }: RatedCost): CostLine {
 }
 
 /** What was used in the span, and how much of that is included. */
-function usedFields(price: StoredPrice, { until, before }: SpanUsage) {
+function usedFields(price: StoredPrice, { until, before }: SpanOfPeriod) {
   if (price.model === 'flat') return {};
   const used = { used: units(until.units - (before?.units ?? 0n)) };
   if (!('included' in price) || price.included === undefined) return used;
@@ -85,7 +87,7 @@ function includedIn(included: string, used: bigint): bigint {
   return used < 0n ? 0n : used < most ? used : most;
 }
 
-function modelFields(price: StoredPrice, usage: SpanUsage, rated: RatedSpan): Partial<CostLine> {
+function modelFields(price: StoredPrice, usage: SpanOfPeriod, rated: RatedSpan): Partial<CostLine> {
   switch (price.model) {
     case 'flat':
     case 'package':
@@ -116,7 +118,7 @@ function modelFields(price: StoredPrice, usage: SpanUsage, rated: RatedSpan): Pa
   }
 }
 
-function valuesOf(price: StoredPrice & { model: 'per_unit' }, { until, before }: SpanUsage) {
+function valuesOf(price: StoredPrice & { model: 'per_unit' }, { until, before }: SpanOfPeriod) {
   const { amounts = {} } = price.unitAmounts ?? {};
   const earlier = new Map(before?.byValue?.map(({ value, units: used }) => [value, used]));
   return (until.byValue ?? []).map(({ value, units: used }) => ({
@@ -126,22 +128,11 @@ function valuesOf(price: StoredPrice & { model: 'per_unit' }, { until, before }:
   }));
 }
 
-function eventsOf({ until, before }: SpanUsage) {
+function eventsOf({ until, before }: SpanOfPeriod) {
   if (!until.byBound) return {};
   const of = (name: 'events' | 'atMin' | 'atMax') =>
     Number((until.byBound?.[name] ?? 0n) - (before?.byBound?.[name] ?? 0n));
   return { events: { charged: of('events'), atMin: of('atMin'), atMax: of('atMax') } };
-}
-
-function repeated({ quantity, amount, exact, minimum, maximum }: RatedSpan, times: number): RatedSpan {
-  const by = BigInt(times);
-  return {
-    quantity: quantity * by,
-    amount: amount * by,
-    exact: exact * by,
-    minimum: minimum * by,
-    maximum: maximum * by,
-  };
 }
 
 function units(count: bigint): ExactNumber {

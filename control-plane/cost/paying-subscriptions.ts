@@ -8,7 +8,8 @@ import type { PayingSubscription } from '../store/subscription-terms.ts';
 export function termsOf(row: PayingSubscription): PricedTerm[] {
   const { startsMs, isCharged, planId, planVersion, addons, anchor, ...length } = row;
   if (row.terms.length === 0) {
-    return [{ startsMs, isCharged, planId, planVersion, addons, cycle: cycleOf(anchor.getTime(), length) }];
+    const cycle = cycleOf(anchor.getTime(), length);
+    return [{ startsMs, isCharged, planId, planVersion, addons, cycle, period: null }];
   }
   return row.terms.map(({ anchorMs, interval, intervalCount, legacyIntervalMs, ...term }) => ({
     ...term,

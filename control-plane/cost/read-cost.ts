@@ -48,10 +48,11 @@ export function createReadCost(deps: CostDeps) {
     readOf(deps, context, { ...wish, rows });
   return {
     async ofCustomer(context: RequestContext, customerId: string, wish: CostWish) {
-      const { db, environment } = context;
-      const wanted = { customerIds: [customerId], at: wish.span && new Date(wish.span.fromMs) };
+      const { db, environment, nowMs } = context;
+      const time = wish.span ? { since: new Date(wish.span.fromMs) } : { now: new Date(nowMs) };
       const limit = SUBSCRIPTIONS_MAX + 1;
-      const rows = await wish.time.within(listPaying(db, environment, { ...wanted, limit }));
+      const wanted = { customerIds: [customerId], limit, ...time };
+      const rows = await wish.time.within(listPaying(db, environment, wanted));
       if (rows.length === limit) throw tooMany(`${SUBSCRIPTIONS_MAX} subscriptions`);
       return { customerId, ...(await read(context, wish, rows)) };
     },

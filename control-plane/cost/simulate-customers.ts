@@ -24,7 +24,7 @@ import {
   valuesOf,
 } from './metered-facts.ts';
 import { termsOf } from './paying-subscriptions.ts';
-import { type LimitInPeriod, limitsOf, passedLimits, withGrants } from './simulated-limits.ts';
+import { type LimitInWindow, limitsOf, passedLimits, withGrants } from './simulated-limits.ts';
 import { type MeteredFacts, readSpanUsage, type UsageReads } from './span-usage.ts';
 
 export interface SimulationStores {
@@ -37,6 +37,8 @@ const SIMULATED_PLAN = 'simulated';
 /** Of one chunk of customers. */
 const SUBSCRIPTIONS_MAX = 10_000;
 const SPANS_MAX = 100_000;
+/** Of one statement. */
+const QUESTIONS_MAX = 4_000;
 const READ_MS = 30_000;
 
 /**
@@ -49,7 +51,7 @@ export async function simulateCustomers(
   customerIds: string[],
 ): Promise<SimulatedCustomerRow[]> {
   const { environment, startsAt } = simulation;
-  const wanted = { customerIds, at: startsAt, limit: SUBSCRIPTIONS_MAX + 1 };
+  const wanted = { customerIds, since: startsAt, limit: SUBSCRIPTIONS_MAX + 1 };
   const rows = await listPaying(db, environment, wanted);
   if (rows.length > SUBSCRIPTIONS_MAX) throw tooLarge();
   const span = { fromMs: startsAt.getTime(), toMs: simulation.endsAt.getTime() };
@@ -65,7 +67,7 @@ export async function simulateCustomers(
   const facts = await readFacts(db, simulation, { customerIds, spans, subjects });
   const readOf = { warehouse, environment, connection: 'long', timeoutMs: READ_MS } as const;
   const reads: UsageReads = {
-    totals: (questions) => readTotals(readOf, questions),
+    totals: (questions) => inParts(questions, (some) => readTotals(readOf, some)),
     byValue: (questions) => readByValue(readOf, questions),
     byBound: (questions) => readByBound(readOf, questions),
   };
@@ -106,6 +108,18 @@ function onSimulatedPlan(term: PricedTerm): PricedTerm {
   return { ...term, planId: SIMULATED_PLAN, planVersion: null };
 }
 
+/** Limits of each day have far more questions than prices. */
+async function inParts<Question, Result>(
+  questions: readonly Question[],
+  read: (some: readonly Question[]) => Promise<Result[]>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (let at = 0; at < questions.length; at += QUESTIONS_MAX) {
+    results.push(...(await read(questions.slice(at, at + QUESTIONS_MAX))));
+  }
+  return results;
+}
+
 interface Chunk {
   customerIds: string[];
   spans: readonly CostSpan[];
@@ -116,7 +130,7 @@ async function readFacts(
   db: Database,
   { environment, offer, createdAt }: SimulationRow,
   { customerIds, spans, subjects }: Chunk,
-): Promise<MeteredFacts & { limits: LimitInPeriod[] }> {
+): Promise<MeteredFacts & { limits: LimitInWindow[] }> {
   const nowMs = createdAt.getTime();
   const prices = [...new Set(spans.map(({ price }) => price))];
   const grants = offer.grants ?? [];

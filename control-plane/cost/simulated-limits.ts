@@ -1,16 +1,19 @@
 import type { CustomerWithGrants } from '../../domain/find-customer-grants.ts';
-import { periodAt } from '../../domain/rules/billing-period.ts';
+import { type BillingCycle, periodAt } from '../../domain/rules/billing-period.ts';
+import { limitWindow, windowsWithin } from '../../domain/rules/limit-windows.ts';
+import { type MeteredTerm, UNMETERED } from '../../domain/rules/metered-terms.ts';
 import type { Grant } from '../../domain/rules/resolve-entitlements.ts';
 import type { Span } from '../../schemas/primitives/calendar.ts';
 import { unitsText } from '../../schemas/primitives/decimal.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';
+import type { Resets } from '../../schemas/value-sets.ts';
 import type { UsageQuestion } from '../store/read-priced-usage.ts';
 import type { SimulatedCustomerRow } from '../store/simulations.ts';
 import type { CostSubject } from './cost-span.ts';
 import { unitsOf, valuesOf } from './metered-facts.ts';
 
-/** A limit of a customer in one of its billing periods. */
-export interface LimitInPeriod {
+/** A limit of a customer in one of its windows. */
+export interface LimitInWindow {
   customerId: string;
   featureKey: string;
   soft: boolean;
@@ -18,8 +21,8 @@ export interface LimitInPeriod {
   question: UsageQuestion;
 }
 
-/** Of one subscription, the last ones. */
-const PERIODS_MAX = 13;
+/** Of one limit, the last ones: two months of days. */
+const WINDOWS_MAX = 62;
 
 /** What the customer would hold: the simulated plan's grants in place of those of its plans. */
 export function withGrants(customer: CustomerWithGrants, grants: readonly Grant[]): CustomerWithGrants {
@@ -32,33 +35,32 @@ export function withGrants(customer: CustomerWithGrants, grants: readonly Grant[
 }
 
 /**
- * The limits on meters of what a customer would hold now, each with the billing periods of its first
- * subscription, as far as they are in the span.
+ * The limits on meters of what a customer would hold now, each with its windows in the billing periods of the
+ * customer's first subscription.
  */
 export function limitsOf(
   customer: CustomerWithGrants,
   subject: CostSubject,
   { nowMs, aggregations }: { nowMs: number; aggregations: ReadonlyMap<string, Aggregation> },
-): LimitInPeriod[] {
+): LimitInWindow[] {
   const { customerId } = subject;
-  const periods = periodsIn(subject, nowMs);
   return [...valuesOf(customer, nowMs)].flatMap(([featureKey, one]) => {
     const [limit, meterKey] = [unitsOf(one), one.meterKey];
     const aggregation = meterKey === null ? undefined : aggregations.get(meterKey);
     if (limit === undefined || meterKey === null || !aggregation) return [];
-    return periods.map((period): LimitInPeriod => {
-      const question = { customerId, meterKey, aggregation, parts: [period] };
+    return windowsOf(subject, one.resets ?? 'billing_period', nowMs).map((window): LimitInWindow => {
+      const question = { customerId, meterKey, aggregation, parts: [window] };
       return { customerId, featureKey, soft: one.soft, limit, question };
     });
   });
 }
 
-/** Of each limit the period with the most usage, where that is beyond it. By customer. */
+/** Of each limit the window with the most usage, where that is beyond it. By customer. */
 export function passedLimits(
-  limits: readonly LimitInPeriod[],
+  limits: readonly LimitInWindow[],
   used: readonly bigint[],
 ): Map<string, SimulatedCustomerRow['beyond']> {
-  const most = new Map<string, { limit: LimitInPeriod; used: bigint }>();
+  const most = new Map<string, { limit: LimitInWindow; used: bigint }>();
   for (const [at, limit] of limits.entries()) {
     const [own, name] = [used[at] ?? 0n, `${limit.customerId} ${limit.featureKey}`];
     if (own > limit.limit && own > (most.get(name)?.used ?? limit.limit))
@@ -67,23 +69,27 @@ export function passedLimits(
   const byCustomer = new Map<string, SimulatedCustomerRow['beyond']>();
   for (const { limit, used: own } of most.values()) {
     const { customerId, featureKey, soft, question } = limit;
-    const [period] = question.parts;
+    const [window] = question.parts;
     const passed = { featureKey, soft, limit: unitsText(limit.limit), used: unitsText(own) };
     const list = byCustomer.get(customerId) ?? [];
-    list.push({ ...passed, fromMs: period?.fromMs ?? 0, toMs: period?.toMs ?? 0 });
+    list.push({ ...passed, fromMs: window?.fromMs ?? 0, toMs: window?.toMs ?? 0 });
     byCustomer.set(customerId, list);
   }
   return byCustomer;
 }
 
-function periodsIn({ terms, span }: CostSubject, nowMs: number): Span[] {
-  const cycle = terms.at(-1)?.cycle;
-  const endMs = Math.min(span.toMs, nowMs);
-  const periods: Span[] = [];
-  for (let toMs = endMs; cycle && toMs > span.fromMs && periods.length < PERIODS_MAX; ) {
-    const period = periodAt(cycle, toMs - 1);
-    periods.push({ fromMs: Math.max(period.fromMs, span.fromMs), toMs: Math.min(period.toMs, endMs) });
-    toMs = period.fromMs;
-  }
-  return periods;
+/** As far as they are in the span, but for the begin of one that never resets. */
+function windowsOf({ terms, span }: CostSubject, resets: Resets, nowMs: number): Span[] {
+  const [first, last] = [terms[0], terms.at(-1)];
+  const [fromMs, toMs] = [Math.max(span.fromMs, first?.startsMs ?? 0), Math.min(span.toMs, nowMs)];
+  if (!first || !last || fromMs >= toMs) return [];
+  const term = termOf(first.startsMs, last.cycle);
+  if (resets === 'never') return [{ ...limitWindow([term], resets, toMs - 1), toMs }];
+  const windows = windowsWithin([term], resets, { fromMs, toMs }).slice(-WINDOWS_MAX);
+  return windows.map((one) => ({ fromMs: Math.max(one.fromMs, fromMs), toMs: Math.min(one.toMs, toMs) }));
+}
+
+function termOf(startsMs: number, cycle: BillingCycle): MeteredTerm {
+  const source = { subscriptionId: '', cycle, period: periodAt(cycle, startsMs) };
+  return { ...UNMETERED, source, startsMs, periodStartMs: startsMs, sinceMs: startsMs };
 }

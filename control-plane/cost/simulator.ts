@@ -11,6 +11,7 @@ import {
 } from '../../domain/leased-job.ts';
 import type { Clock } from '../../infra/ports/clock.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { asTransient } from '../../infra/postgres/unavailable.ts';
 import {
   advanceSimulation,
   completeSimulation,
@@ -93,7 +94,7 @@ async function workOn(step: Step, simulation: SimulationRow): Promise<void> {
   try {
     await simulateNext(step, simulation);
   } catch (err) {
-    if (endsLook(err)) throw err;
+    if (endsLook(err)) throw asTransient(err);
     chunk.failed();
     log.error({ err, simulation: simulation.id }, 'a step of a simulation failed');
     await failSimulation(pool, simulation, { at: new Date(clock.nowMs()), failuresMax: FAILURES_MAX });

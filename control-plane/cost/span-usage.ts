@@ -1,5 +1,6 @@
+import { ONE } from '../../domain/rules/rating/charge.ts';
 import { isShareAlone, unboundedValues } from '../../domain/rules/rating/percentage.ts';
-import type { PeriodUsage } from '../../domain/rules/rating/rate-price.ts';
+import type { PeriodUsage, SpanOfPeriod } from '../../domain/rules/rating/rate-price.ts';
 import { Defect } from '../../schemas/failures.ts';
 import type { Span } from '../../schemas/primitives/calendar.ts';
 import { unitsText } from '../../schemas/primitives/decimal.ts';
@@ -13,12 +14,6 @@ import type {
   ValuesQuestion,
 } from '../store/read-priced-usage.ts';
 import type { CostSpan } from './cost-span.ts';
-
-/** What a span was charged up to its end, and before it; undefined where its period begins with it. */
-export interface SpanUsage {
-  until: PeriodUsage;
-  before: PeriodUsage | undefined;
-}
 
 /** What usage is counted by. */
 export interface MeteredFacts {
@@ -37,7 +32,7 @@ export interface UsageReads {
 
 /** The usage of spans, and of further questions, each in their order. */
 export interface ReadUsage {
-  usages: SpanUsage[];
+  usages: SpanOfPeriod[];
   totals: bigint[];
 }
 
@@ -49,13 +44,16 @@ export async function readSpanUsage(
 ): Promise<ReadUsage> {
   const asked = createQuestions(facts);
   const needed = spans.map((span) => ({
-    until: asked.need(span, joined([...span.earlier, span])),
-    before: span.earlier.length === 0 ? undefined : asked.need(span, joined(span.earlier)),
+    until: asked.need(span, 'until'),
+    before: span.earlier.length === 0 ? undefined : asked.need(span, 'before'),
+    changed: span.changed.length === 0 ? undefined : asked.need(span, 'changed'),
   }));
   const places = questions.map(asked.place);
   const found = await asked.read(reads);
   return {
-    usages: needed.map(({ until, before }) => ({ until: until(found), before: before?.(found) })),
+    usages: needed.map(({ until, before, changed }) => {
+      return { until: until(found), before: before?.(found), changed: changed?.(found) };
+    }),
     totals: places.map((at) => found.totals[at] ?? 0n),
   };
 }
@@ -73,9 +71,11 @@ function createQuestions({ aggregations, seatsOf }: MeteredFacts) {
   const byValue = createList<ValuesQuestion>();
   const byBound = createList<BoundsQuestion>();
 
-  function need(span: CostSpan, parts: Span[]): Needed {
-    const { price, customerId } = span;
-    if (price.model === 'flat') return () => ({ units: 0n });
+  function need(span: CostSpan, which: 'until' | 'before' | 'changed'): Needed {
+    const { price, customerId, earlier, changed, quantity } = span;
+    // A quantity only grows: what was charged stays.
+    const count = which === 'until' ? quantity.until : quantity.before;
+    if (price.model === 'flat') return () => ({ units: BigInt(count) * ONE });
     if (price.model === 'seat') {
       const units = seatsOf(span, price.featureKey) ?? 0n;
       return () => ({ units });
@@ -83,6 +83,7 @@ function createQuestions({ aggregations, seatsOf }: MeteredFacts) {
     const { meterKey } = price;
     const aggregation = aggregations.get(meterKey);
     if (!aggregation) throw new Defect(`a price is of a meter that is missing: ${meterKey}`);
+    const parts = joined({ until: [...earlier, span], before: earlier, changed }[which]);
     const question = { customerId, meterKey, aggregation, parts };
     if (price.model === 'per_unit' && price.unitAmounts) {
       const { property, amounts } = price.unitAmounts;

@@ -132,6 +132,40 @@ it('expire with their period when that ends earlier or later than it was to', as
   expect(await grants()).toEqual(['included1 01-31 02-10 100 0 100', 'included1 02-10 03-10 100 100 0']);
 });
 
+// Red when each month ends what was granted before it, of whatever rhythm.
+it('of a whole period stay when a plan, or a change of it, grants the same key by the month', async () => {
+  const planId = await world.plan([credits({ amount: '1200' })]);
+  const byMonth = credits({ every: 'month', rollover: { percent: '100' } });
+  const [changed, edited] = [
+    await subscribed({ planId, interval: 'year' }),
+    await subscribed({ planId, interval: 'year' }),
+  ];
+  await world.patch(changed.id, { planId: await world.plan([byMonth]) }, dayAt(75));
+  expect(await changed.grants()).toEqual([
+    'included1 01-31 01-31 1200 1200 0',
+    'included1 03-31 04-30 100 100 0',
+  ]);
+  const soon = await subscribed({ planId, interval: 'year' });
+  await world.patch(soon.id, { planId: await world.plan([byMonth]) }, dayAt(5));
+  expect(await soon.grants()).toEqual(['included1 01-31 01-31 1200 1200 0']);
+  await world.edit(planId, [byMonth], dayAt(75));
+  await world.pass(dayAt(90));
+  for (const { customerId } of [changed, edited]) await world.burn(customerId, '10', dayAt(91));
+  await world.pass(dayAt(121));
+  expect((await changed.grants()).slice(2)).toEqual([
+    'included0 04-30 05-31 100 0 90',
+    'included1 04-30 05-31 100 0 100',
+    'included0 05-31 06-30 190 190 0',
+    'included1 05-31 06-30 100 100 0',
+  ]);
+  expect(await edited.grants()).toEqual([
+    'included1 01-31 01-31 1200 1200 0',
+    'included1 04-30 05-31 100 0 90',
+    'included0 05-31 06-30 90 90 0',
+    'included1 05-31 06-30 100 100 0',
+  ]);
+});
+
 it('pay what is unpaid first', async () => {
   const { customerId } = await subscribed();
   await world.burn(customerId, '130', dayAt(1));

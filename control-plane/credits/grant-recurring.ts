@@ -97,8 +97,8 @@ async function grantAll(
   if ((await findCustomer(db, environment, row.customerId))?.status !== 'active') return;
   const places = [{ environment, customerId: row.customerId }];
   for (const one of due) {
-    const { key } = one.grant;
-    await alignExpiry(db, { subscriptionId: row.id, key, ...one.period });
+    const { key, every } = one.grant;
+    await alignExpiry(db, { subscriptionId: row.id, key, every, ...one.period });
     // A period that is over by now begins with what expired at the end of the one before it.
     await expireCredits(db, { nowMs, places });
     await grantOne(context, row, { ...one, isOtherPlan });

@@ -8,7 +8,7 @@ import { addTestWorkspace, poolOfThisFile } from '../../tests/support/test-pool.
 import { moveSubscription } from '../clock/apply-due-change.ts';
 import { PROCESSOR_GRACE_MS } from '../clock/processor-grace.ts';
 import type { Database, RequestContext } from '../http/request-context.ts';
-import { findDueSchedules } from '../store/credit-schedules.ts';
+import { findDueSchedules, scheduleSubscribers } from '../store/credit-schedules.ts';
 import { FROM_THE_START, findDueEnds, findDueRolls } from '../store/due-subscriptions.ts';
 import { insertPlanCreditGrants } from '../store/plan-credit-grants.ts';
 import { lockSubscription } from '../store/subscriptions.ts';
@@ -48,6 +48,12 @@ export async function recurringUnderTest() {
       await insertPlanCreditGrants(pool, { planId, version: 1 }, { creditGrants: grants, nowMs: 0 });
       return planId;
     },
+    /** As the API does it for a draft's only version. */
+    edit: (planId: string, grants: readonly RecurringGrant[], nowMs: number) =>
+      at(nowMs, async ({ db }) => {
+        await insertPlanCreditGrants(db, { planId, version: 1 }, { creditGrants: grants, nowMs });
+        await scheduleSubscribers(db, environment, { planId, version: 1, dueAt: new Date(nowMs) });
+      }),
     subscribe: (body: Omit<NewSubscription, 'addons'>, nowMs = START_MS) =>
       at(nowMs, (context) => createSubscription(context, { body, bodyText: JSON.stringify(body) })),
     patch: (id: string, body: SubscriptionPatch, nowMs: number) =>

@@ -73,6 +73,7 @@ builder.queryFields((t) => ({
       actor: t.arg.id(),
       action: t.arg.string({ description: 'An operation id, for example `plans.update`.' }),
       objectId: t.arg.id(),
+      customerId: t.arg.id({ description: 'Also the changes of what the customer has.' }),
     },
     complexity: costOfList(ENTRY_COST),
     resolve: (_, args, context) => {

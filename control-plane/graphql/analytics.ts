@@ -1,4 +1,5 @@
 import { GRANULARITIES } from '../../schemas/resources/meter-usage.ts';
+import { DELIVERY_FILTERS } from '../../schemas/resources/webhook-deliveries.ts';
 import { costOfList } from './connections.ts';
 import { onwardArgs, onwardPage, onwardType } from './onward-pages.ts';
 import { enumOf } from './resource-fields.ts';
@@ -43,7 +44,7 @@ builder.queryFields((t) => ({
     args: {
       ...onwardArgs,
       ...spanArgs,
-      status: t.arg({ type: enumOf('WebhookDeliveryStatus', ['pending', 'succeeded', 'failed', 'held']) }),
+      status: t.arg({ type: enumOf('WebhookDeliveryFilter', DELIVERY_FILTERS) }),
       endpointId: t.arg.id(),
       type: t.arg.string({ description: 'Of the event.' }),
     },

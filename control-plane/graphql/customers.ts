@@ -50,7 +50,7 @@ builder.queryFields((t) => ({
     args: {
       ...pageArgs,
       email: t.arg.string({ description: 'The exact address; upper and lower case are the same.' }),
-      q: t.arg.string({ description: 'Text that the name, email or `externalId` contains.' }),
+      q: t.arg.string({ description: 'Text that the name, email or `externalId` contains, or the whole `id`.' }),
     },
     complexity: costOfList(),
     resolve: (_, args, context) => {

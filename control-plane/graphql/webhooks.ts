@@ -1,5 +1,8 @@
 import { timestampMs } from '../../schemas/primitives/timestamp.ts';
-import type { WebhookAttempt as ShownAttempt } from '../../schemas/resources/webhook-deliveries.ts';
+import {
+  DELIVERY_FILTERS,
+  type WebhookAttempt as ShownAttempt,
+} from '../../schemas/resources/webhook-deliveries.ts';
 import type { EventEnvelope } from '../../schemas/resources/webhooks.ts';
 import { shownAttempt, shownDelivery } from '../routes/webhook-deliveries.ts';
 import { shownEndpoint, shownEvent } from '../routes/webhooks.ts';
@@ -12,7 +15,7 @@ import { WebhookAttempt, WebhookDelivery, WebhookEndpoint } from './resource-typ
 import { checkedQuery, readAs } from './rest-reads.ts';
 import { builder } from './schema-builder.ts';
 
-const DeliveryStatus = enumOf('WebhookDeliveryStatus', ['pending', 'succeeded', 'failed', 'held']);
+const DeliveryFilter = enumOf('WebhookDeliveryFilter', DELIVERY_FILTERS);
 
 const WebhookEvent = builder.objectRef<EventEnvelope>('WebhookEvent').implement({
   fields: (t) => ({
@@ -80,7 +83,7 @@ builder.objectField(WebhookEndpoint, 'deliveries', (t) =>
     type: Deliveries,
     description: 'Newest first; they are stored for 30 days.',
     authScopes: { as: 'webhookDeliveries.list' },
-    args: { ...pageArgs, status: t.arg({ type: DeliveryStatus }) },
+    args: { ...pageArgs, status: t.arg({ type: DeliveryFilter }) },
     complexity: costOfList(),
     resolve: ({ id: parentId }, args, context) => {
       const list = deliveryList(context.environment, checkedQuery('webhookDeliveries.list', args as object));

@@ -47,5 +47,5 @@ export function rejectTooMany(ctx: Context, waitMs: number): void {
   if (waitMs === 0) return;
   const seconds = Math.ceil(waitMs / 1000);
   ctx.set('Retry-After', String(seconds));
-  throw new Rejected('rate_limited', `Too many requests with this API key. Retry in ${seconds} s.`);
+  throw new Rejected('rate_limited', `Too many requests with this API key or token. Retry in ${seconds} s.`);
 }

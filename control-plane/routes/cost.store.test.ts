@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { expectRejection, newCustomer } from '../api-under-test.ts';
 import { costUnderTest } from '../cost/cost-under-test.ts';
 import { isoText, usageOfThisFile } from '../usage/usage-under-test.ts';
 
@@ -7,11 +6,11 @@ import { isoText, usageOfThisFile } from '../usage/usage-under-test.ts';
  * What customers and subscriptions cost, over HTTP from a real log, Postgres and ClickHouse.
  *
  * Mutants this suite catches: prices of a later plan for earlier usage; usage in a gap charged, or a flat
- * amount again after it; the period of now for a given time; a line of one currency in the total of another;
- * a price that has not begun charged; the end of a subscription that is not seen.
+ * amount again after it; a line of one currency in the total of another; a price that has not begun
+ * charged; the end of a subscription that is not seen; a period of another length charged as several.
  */
 const usage = await usageOfThisFile();
-const { api, nowMs } = usage;
+const { api } = usage;
 const MONTH = { interval: 'month', intervalCount: 1 };
 const EUR = { currency: 'EUR', ...MONTH };
 
@@ -28,7 +27,7 @@ const OWN = { ...EUR, interval: 'day', intervalCount: 20 };
 
 /** A subscription that pays prices of six models, with usage. */
 async function everyModel() {
-  const addonKey = await newAddon([{ ...OWN, key: 'support', model: 'flat', amount: 10 }]);
+  const addonKey = await newAddon([{ ...OWN, key: 'support', model: 'flat', amount: 10.005 }]);
   const regions = { property: 'region', amounts: { eu: 0.5, us: 0.25 } };
   const tiers = [
     { upTo: 100, unitAmount: 0, flatAmount: 5 },
@@ -70,13 +69,13 @@ describe('the cost of a subscription', () => {
     const ofPlan = { ...place, planKey: plan.key, currency: 'EUR' };
     expect(cost).toMatchObject({ customerId, from: place.from, to: place.to });
     expect(cost.totals).toEqual([
-      { currency: 'EUR', amount: 128.28 },
+      { currency: 'EUR', amount: 128.3 },
       { currency: 'USD', amount: 9 },
     ]);
     const byKey = Object.fromEntries(cost.lines.map((line) => [line.priceKey, line]));
     const flat = { model: 'flat', quantity: 1, unitAmount: 49, exactAmount: 49, amount: 49 };
     expect(byKey.base).toEqual({ ...ofPlan, priceKey: 'base', description: 'Base fee', ...flat });
-    const support = { model: 'flat', quantity: 3, unitAmount: 10, exactAmount: 30, amount: 30 };
+    const support = { model: 'flat', quantity: 3, unitAmount: 10.005, exactAmount: 30.015, amount: 30.02 };
     expect(byKey.support).toEqual({ ...place, addonKey, currency: 'EUR', priceKey: 'support', ...support });
     expect(byKey.calls).toEqual({
       ...{ ...ofPlan, priceKey: 'calls', model: 'graduated', meterKey: 'count', used: 130, quantity: 130 },
@@ -197,6 +196,34 @@ describe('the cost of a subscription', () => {
     expect(totals).toEqual([{ currency: 'EUR', amount: 62 }]);
   });
 
+  it('of a period of another length is that of one period, and those after it have their own', async () => {
+    const calls = { ...OWN, key: 'calls', model: 'per_unit', meterKey: 'count', included: 5, unitAmount: 1 };
+    const plan = await newPlan([
+      { ...OWN, key: 'base', model: 'flat', amount: 49 },
+      calls,
+      { ...OWN, key: 'often', model: 'flat', intervalCount: 10, amount: 1 },
+    ]);
+    const first = { currentPeriodStart: isoText(at(-42)), currentPeriodEnd: isoText(at(-5)) };
+    const { customerId, subscriptionId } = await subscribed(plan.id, first);
+    const daily = [-40, -30, -20, -10, -3].flatMap((days) =>
+      Array.from({ length: 3 }, (_, n) => ({ occurredAtMs: at(days) + n * 1_000 })),
+    );
+    await use(customerId, 'count', daily);
+    const byKey = async (from: number, to: number) => {
+      const { lines } = await costOf(subscriptionId, { from: isoText(at(from)), to: isoText(at(to)) });
+      return ['base', 'calls', 'often'].map((key) =>
+        lines.filter(({ priceKey }) => priceKey === key).map(({ amount }) => amount),
+      );
+    };
+    expect(await byKey(-60, -5)).toEqual([[49], [7], [1, 1, 1, 1]]);
+    expect(await byKey(-60, 0)).toEqual([
+      [49, 49],
+      [7, 0],
+      [1, 1, 1, 1, 1],
+    ]);
+    expect(await byKey(-17, -5)).toEqual([[], [3], [1]]);
+  });
+
   it('ends with it, and is none before it began or of what is still to come', async () => {
     const plan = await newPlan([
       { ...OWN, key: 'base', model: 'flat', amount: 49 },
@@ -217,47 +244,5 @@ describe('the cost of a subscription', () => {
     expect(ended.body.lines).toHaveLength(5);
     const year = { from: isoText(at(-10)), to: isoText(at(300)) };
     expect((await costOf(subscriptionId, year)).lines).toHaveLength(5);
-  });
-});
-
-describe('the cost of a customer', () => {
-  it('without a subscription is nothing, in the month or in the time that is asked for', async () => {
-    const { body } = await api.request('customers.create', { body: newCustomer() });
-    const params = { customerId: body.id };
-    const whole = await api.request('cost.ofCustomer', { params });
-    expect(whole.body).toMatchObject({
-      ...params,
-      from: expect.stringMatching(/-01T00:00:00\.000Z$/),
-      totals: [],
-      lines: [],
-    });
-    const query = { from: isoText(at(-3)), to: isoText(at(-2)) };
-    expect((await api.request('cost.ofCustomer', { params, query })).body).toMatchObject({
-      ...query,
-      lines: [],
-    });
-  });
-});
-
-describe('a cost that cannot be given', () => {
-  it('is rejected', async () => {
-    const plan = await newPlan([{ ...EUR, interval: 'day', key: 'daily', model: 'flat', amount: 1 }]);
-    const start = { currentPeriodStart: isoText(at(-2_000)), currentPeriodEnd: isoText(at(10)) };
-    const { subscriptionId } = await subscribed(plan.id, start);
-    const params = { subscriptionId };
-    const of = (query: Record<string, string>) => api.request('cost.ofSubscription', { params, query });
-    expectRejection(await of({}), 'invalid_request', 'to');
-    expectRejection(await of({ from: isoText(nowMs) }), 'invalid_request', 'to');
-    expectRejection(await of({ to: isoText(nowMs) }), 'invalid_request', 'from');
-    const reversed = { from: isoText(nowMs), to: isoText(nowMs - 1) };
-    expectRejection(await of(reversed), 'invalid_request', 'to');
-    const soon = { from: isoText(at(-900)), to: isoText(at(-1)) };
-    expect((await of(soon)).body.lines).toHaveLength(899);
-    const unknown = await api.request('cost.ofSubscription', { params: { subscriptionId: 'sub_no' } });
-    expectRejection(unknown, 'subscription_not_found', 'subscriptionId');
-    const missing = await api.request('cost.ofCustomer', { params: { customerId: 'no' } });
-    expectRejection(missing, 'customer_not_found', 'customerId');
-    const key = await api.addKey({ scopes: ['plans:read'] });
-    expectRejection(await api.request('cost.ofSubscription', { params, key }), 'insufficient_scope');
   });
 });

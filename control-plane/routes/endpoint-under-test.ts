@@ -85,6 +85,17 @@ export async function startEndpoint(api: ApiUnderTest) {
       return rows.map(({ id }) => id);
     },
 
+    /** The events whose next attempt does not wait for an open circuit, in their order. */
+    async hurried() {
+      const { rows } = await api.pool.query<{ id: string }>(
+        `SELECT event_id AS id FROM webhook_queue q JOIN webhook_events e ON e.id = q.event_id
+          WHERE q.environment = $1 AND is_hurried AND due_at <= now() + interval '1 second'
+          ORDER BY e.created_at`,
+        [environment],
+      );
+      return rows.map(({ id }) => id);
+    },
+
     disable: () =>
       api.request('webhookEndpoints.update', { key, params: { endpointId }, body: { status: 'disabled' } }),
   };

@@ -8,7 +8,7 @@ import { isoText, usageOfThisFile } from '../usage/usage-under-test.ts';
  *
  * Mutants this suite catches: a simulated price that is charged as well as that of the plan; add-ons left
  * out; a flat price charged again where the span begins within its period; limits of the plan that a customer
- * has; quantiles of another currency; results of another environment.
+ * has, or all of them by the billing period; quantiles of another currency; results of another environment.
  */
 const usage = await usageOfThisFile();
 const { api, nowMs } = usage;
@@ -24,11 +24,11 @@ const calls = (unitAmount: number, included = 0) => {
 };
 const base = (amount: number, fields = {}) => ({ ...OWN, key: 'base', model: 'flat', amount, ...fields });
 
-async function newPlan(prices: object[], limit = 1_000): Promise<{ id: string; key: string }> {
+async function newPlan(prices: object[], limit = 1_000, more = {}): Promise<{ id: string; key: string }> {
   made += 1;
   const { body: plan } = await api.request('createPlan', { body: { productId: 'p', name: `Plan ${made}` } });
   const params = { planId: plan.id };
-  const entitlements = [{ featureKey: 'calls', value: limit }];
+  const entitlements = [{ featureKey: 'calls', value: limit, ...more }];
   await api.request('plans.replaceEntitlements', { params, body: { entitlements } });
   await api.request('plans.replacePrices', { params, body: { prices } });
   await api.request('plans.publish', { params });
@@ -147,6 +147,18 @@ describe('a simulation', () => {
     expect(second.customers).toMatchObject({ total: 4, data: [{ customerId: busy }] });
   });
 
+  it.each([
+    ['day', -12, 5, { used: 6, from: isoText(at(-5)), to: isoText(at(-4)) }],
+    ['day', -12, 6, undefined],
+    ['week', -12, 11, { used: 12, from: isoText(at(-10)), to: isoText(at(-3)) }],
+    ['never', -4, 17, { used: 18, from: isoText(at(-10)), to: SPAN.to }],
+  ])('finds the limits by the %s that are passed since %i days: %i', async (resets, since, limit, passed) => {
+    const plan = await newPlan([], limit, { resets });
+    const found = await simulated({ planId: plan.id, customerIds: [busy], from: isoText(at(since)) });
+    const expected = passed ? [{ featureKey: 'calls', limit, soft: false, ...passed }] : [];
+    expect(found.customers.data[0]?.passedLimits).toEqual(expected);
+  });
+
   it('charges no flat amount where its period began before the time that is simulated', async () => {
     const span = { from: isoText(at(-5)), to: isoText(at(-2)) };
     const found = await simulated({ planId: large.id, customerIds: [busy], ...span });
@@ -172,17 +184,26 @@ describe('a simulation that cannot be made', () => {
     const unknown = { ...calls(1), meterKey: 'none' };
     await reject({ prices: [unknown], all: true }, 'meter_not_found', 'prices.0.meterKey');
     const none = await api.request('simulations.retrieve', { params: { simulationId: 'sim_none' } });
+    expectRejection(none, 'not_found', 'simulationId');
+  });
+
+  // Red when those that are requested at the same time do not count each other.
+  it('is one too many, also of those that are requested at once', async () => {
     await api.pool.query(
       `INSERT INTO simulations (environment, id, status, offer, starts_at, ends_at, customers, worked_at,
                                 created_at)
        SELECT environment, id || n, status, offer, starts_at, ends_at, customers, worked_at, created_at
-         FROM simulations, generate_series(1, $1) AS n WHERE status = 'completed'`,
-      [SIMULATIONS_KEPT_MAX],
+         FROM (SELECT * FROM simulations WHERE environment = $1 AND status = 'completed' LIMIT 1) AS one,
+              generate_series(1, $2 - (SELECT count(*) FROM simulations WHERE environment = $1) - 2) AS n`,
+      [usage.environment, SIMULATIONS_KEPT_MAX],
     );
     const body = { ...SPAN, planId: small.id, all: true };
-    const tooMany = await api.request('simulations.create', { body });
-    expectRejection(tooMany, 'rate_limited');
-    expect(tooMany.headers['retry-after']).toBe('1');
-    expectRejection(none, 'not_found', 'simulationId');
+    const all = await Promise.all(
+      Array.from({ length: 8 }, () => api.request('simulations.create', { body })),
+    );
+    const rejected = all.filter(({ status }) => status === 429);
+    expect(rejected).toHaveLength(6);
+    for (const one of rejected) expectRejection(one, 'rate_limited');
+    expect(rejected[0]?.headers['retry-after']).toBe('1');
   });
 });

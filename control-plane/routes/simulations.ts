@@ -20,7 +20,7 @@ import { listPlanEntitlements } from '../store/plan-entitlements.ts';
 import type { PlanRow } from '../store/plans.ts';
 import { findPlanPrices } from '../store/price-sets.ts';
 import {
-  countSimulations,
+  countSimulationsLocked,
   countSubscribers,
   findSimulation,
   insertSimulation,
@@ -87,9 +87,9 @@ async function grantsOf({ db, environment }: RequestContext, plan: PlanRow): Pro
     rows.map(({ featureKey }) => featureKey),
   );
   const meterOf = new Map(features.map(({ key, meterKey }) => [key, meterKey]));
-  return rows.map(({ featureKey, type, enabled, amount, soft }) => {
+  return rows.map(({ featureKey, ...value }) => {
     const meterKey = meterOf.get(featureKey) ?? null;
-    return { featureKey, type, meterKey, enabled, amount, soft, source: `plan:${plan.key}`, quantity: 1 };
+    return { featureKey, meterKey, ...value, source: `plan:${plan.key}`, quantity: 1 };
   });
 }
 
@@ -117,7 +117,7 @@ async function membersOf(
 
 /** Throws Rejected. */
 async function requireRoom({ db, environment }: RequestContext): Promise<void> {
-  const { open, kept } = await countSimulations(db, environment);
+  const { open, kept } = await countSimulationsLocked(db, environment);
   if (open < SIMULATIONS_OPEN_MAX && kept < SIMULATIONS_KEPT_MAX) return;
   const message =
     open < SIMULATIONS_OPEN_MAX

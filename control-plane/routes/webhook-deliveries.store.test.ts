@@ -42,6 +42,12 @@ describe('the log of deliveries', () => {
     expect(last.data.map(({ id }) => id)).toEqual([first.id]);
     expect(await one.deliveries({ status: 'held' })).toMatchObject({ data: [], total: 0 });
     expect((await one.deliveries({}, other)).total).toBe(1);
+    await api.pool.query('UPDATE webhook_deliveries SET attempts = 0 WHERE id = $1', [second.id]);
+    const fourth = await one.notified(4, 'pending');
+    await one.notified(5, 'succeeded');
+    const shown = async (status: string) => (await one.deliveries({ status })).data.map(({ id }) => id);
+    expect(await shown('retrying')).toEqual([fourth.id]);
+    expect(await shown('undelivered')).toEqual([fourth.id, third.id, second.id, first.id]);
   });
 
   it('shows the attempts of a delivery as they were', async () => {
@@ -57,6 +63,7 @@ describe('the log of deliveries', () => {
     const { body } = await api.request('webhookDeliveries.retrieve', { key: one.key, params });
     const startedAt = at(1).toISOString();
     const requestHead = 'POST / HTTP/1.1';
+    expect(body.requestBody).toBe('{}');
     expect(body.attempts).toEqual([
       { number: 1, startedAt, durationMs: 15_000, errorCode: 'timeout', requestHead },
       {
@@ -102,6 +109,8 @@ describe('a delivery that is replayed', () => {
     expect(body).toMatchObject({ endpointId: one.endpointId, eventId, status: 'pending', attemptsMade: 0 });
     expect(await one.dueNow()).toEqual([eventId]);
     expect((await one.deliveries()).data.map(({ status: shown }) => shown)).toEqual(['pending', state]);
+    const [, old] = (await one.deliveries()).data;
+    expect(old?.replayedAs).toBe(state === 'succeeded' ? undefined : body.id);
   });
 
   it('while it is pending is due at once, and not twice', async () => {
@@ -110,6 +119,18 @@ describe('a delivery that is replayed', () => {
     expect((await one.replayed(id)).body).toMatchObject({ id, attemptsMade: 2 });
     expect((await one.replayed(older.id)).body.id).toBe(id);
     expect(await one.dueNow()).toEqual([eventId]);
+  });
+
+  it('does not wait for an open circuit, pending or new', async () => {
+    const [pending, failed] = [await one.notified(1, 'pending'), await one.notified(2, 'failed')];
+    await one.notified(3, 'pending');
+    expect(await one.hurried()).toEqual([]);
+    await one.replayed(pending.id);
+    expect(await one.hurried()).toEqual([pending.eventId]);
+    await one.replayed(failed.id);
+    expect(await one.hurried()).toEqual([pending.eventId, failed.eventId]);
+    const tested = await api.request('webhookEndpoints.test', one.of());
+    expect(await one.hurried()).toContain(tested.body.eventId);
   });
 
   it('by many at once is made once', async () => {

@@ -21,11 +21,14 @@ import {
   listAllDeliveries,
   listAttempts,
   listDeliveries,
+  markReplayed,
+  type NewDelivery,
+  REPLAY_MARGIN_MS,
   type WebhookAttemptRow,
   type WebhookDeliveryRow,
 } from '../store/webhook-deliveries.ts';
 import { findEndpoint, type WebhookEndpointRow } from '../store/webhook-endpoints.ts';
-import { insertTestEvent } from '../store/webhook-events.ts';
+import { findEvent, insertTestEvent } from '../store/webhook-events.ts';
 import { openSpan } from '../usage/window.ts';
 import { testEvent } from '../webhooks/test-event.ts';
 import { endpointNotFound, lockedEndpoint } from './webhooks.ts';
@@ -61,8 +64,10 @@ export const webhookDeliveryHandlers: Pick<Handlers, DeliveryOperation> = {
 
   'webhookDeliveries.retrieve': async ({ db, environment }, { params }) => {
     const row = (await findDelivery(db, environment, params.deliveryId)) ?? notFound(params.deliveryId);
+    const requestBody = await findEvent(db, environment, row.eventId);
+    if (requestBody === undefined) throw new Defect('a delivery has no event');
     const attempts = await listAttempts(db, environment, row);
-    return { ...shownDelivery(row), attempts: attempts.map(shownAttempt) };
+    return { ...shownDelivery(row), requestBody, attempts: attempts.map(shownAttempt) };
   },
 
   'webhookDeliveries.replay': async (context, { params }) => {
@@ -71,7 +76,7 @@ export const webhookDeliveryHandlers: Pick<Handlers, DeliveryOperation> = {
     const { endpointId, eventId } = old;
     await enabledEndpoint(context, endpointId);
     const waiting = await hurryDelivery(db, environment, { endpointId, eventId, now: new Date(nowMs) });
-    const [id = waiting] = waiting === undefined ? await deliver(context, endpointId, [eventId]) : [];
+    const id = waiting ?? (await deliverAgain(context, old));
     const shown = await readDelivery(context, id);
     await recordChange(context, { objectId: endpointId, after: { replayed: old.id, as: shown.id } });
     return shown;
@@ -97,10 +102,10 @@ export const webhookDeliveryHandlers: Pick<Handlers, DeliveryOperation> = {
     const event = testEvent(type, { environment, nowMs });
     const createdAt = new Date(nowMs);
     await insertTestEvent(db, environment, { ...event, type, objectId: endpointId, createdAt });
-    const [id] = await deliver(context, endpointId, [event.id]);
+    const [row] = await deliver(context, endpointId, { eventIds: [event.id], isHurried: true });
     const after = { tested: event.id, type };
     await recordChange(context, { objectId: endpointId, after });
-    return readDelivery(context, id);
+    return readDelivery(context, row?.id);
   },
 };
 
@@ -144,19 +149,32 @@ async function replaySpan(
   const span = { endpointId, from: new Date(fromMs), to: new Date(toMs) };
   const found = await findReplayable(db, environment, { ...span, onlyFailed, limit: REPLAYED_MAX + 1 });
   const eventIds = found.slice(0, REPLAYED_MAX).map(({ id }) => id);
-  if (eventIds.length > 0) await deliver(context, endpointId, eventIds);
+  if (eventIds.length > 0) {
+    const rows = await deliver(context, endpointId, { eventIds });
+    await markReplayed(db, environment, { endpointId, since: new Date(fromMs - REPLAY_MARGIN_MS), rows });
+  }
   return { count: eventIds.length, nextFromMs: found[REPLAYED_MAX]?.createdAt.getTime() };
 }
 
-/** Creates a delivery of each event, due at once. Returns their ids. */
+/** Creates a delivery of each event, due at once. */
 async function deliver(
   { db, environment, nowMs }: RequestContext,
   endpointId: string,
-  eventIds: string[],
-): Promise<string[]> {
+  { eventIds, isHurried = false }: { eventIds: string[]; isHurried?: boolean },
+): Promise<NewDelivery[]> {
   const rows = eventIds.map((eventId) => ({ id: newId('dlv'), eventId }));
-  await insertDueDeliveries(db, environment, { endpointId, createdAt: new Date(nowMs), rows });
-  return rows.map(({ id }) => id);
+  await insertDueDeliveries(db, environment, { endpointId, createdAt: new Date(nowMs), isHurried, rows });
+  return rows;
+}
+
+/** One that a user names: an open circuit does not delay its first attempt. Returns the id of the new one. */
+async function deliverAgain(
+  context: RequestContext,
+  { endpointId, eventId, createdAt: since }: WebhookDeliveryRow,
+): Promise<string | undefined> {
+  const rows = await deliver(context, endpointId, { eventIds: [eventId], isHurried: true });
+  await markReplayed(context.db, context.environment, { endpointId, since, rows });
+  return rows[0]?.id;
 }
 
 /** Locked: a concurrent request to send the same again comes after, and finds it on its way. */
@@ -187,6 +205,7 @@ export function shownDelivery(row: WebhookDeliveryRow): WebhookDelivery {
     ...(row.lastError === null ? {} : { lastError: row.lastError }),
     ...shownTime('lastAttemptAt', row.lastAttemptAt),
     ...shownTime('nextAttemptAt', row.nextAttemptAt),
+    ...(row.replayedAs === null ? {} : { replayedAs: row.replayedAs }),
     createdAt: timestampText(createdAt.getTime()),
   };
 }

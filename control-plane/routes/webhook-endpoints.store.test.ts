@@ -83,6 +83,47 @@ describe('a webhook endpoint that is read', () => {
   });
 });
 
+describe('the endpoints that fail', () => {
+  const failing = async (as = key) =>
+    (await api.request('webhookEndpoints.listFailing', { key: as })).body.data;
+  const fail = (id: string, since: string, pausedUntil: string | null = null) =>
+    api.pool.query(
+      `UPDATE webhook_endpoints SET failures = 11, failing_since = $2, circuit_until = $3, last_status = 503,
+              last_error = 'status_not_2xx' WHERE id = $1`,
+      [id, since, pausedUntil],
+    );
+
+  it('are listed, those that have failed longest first, and no other', async () => {
+    const [well, young, old, stopped] = [await make(), await make(), await make(), await make()];
+    await fail(young.id, '2026-01-02T00:00:00.000Z');
+    await fail(old.id, '2026-01-01T00:00:00.000Z', '2026-01-03T00:00:00.000Z');
+    await failFor(stopped.id);
+    expect(await failing()).toEqual([
+      {
+        endpointId: old.id,
+        url: HOOKS,
+        failures: 11,
+        failingSince: '2026-01-01T00:00:00.000Z',
+        lastStatus: 503,
+        lastError: 'status_not_2xx',
+        pausedUntil: '2026-01-03T00:00:00.000Z',
+      },
+      expect.objectContaining({ endpointId: young.id }),
+    ]);
+    expect(await failing()).not.toContainEqual(expect.objectContaining({ endpointId: well.id }));
+    expect(await failing((await api.addWorkspace()).live.secret)).toEqual([]);
+  });
+
+  it('leave the list when they are enabled again, and their ETag is the same', async () => {
+    const { id } = await make();
+    const { headers } = await read(id);
+    await fail(id, '2026-01-01T00:00:00.000Z');
+    expect((await patch(id, { status: 'enabled' }, { 'if-match': headers.etag })).status).toBe(200);
+    expect(await failing()).toEqual([]);
+    expect(await stored(id)).toMatchObject({ ...FORGIVEN, last_status: null, last_error: null });
+  });
+});
+
 describe('a webhook endpoint that is changed', () => {
   it('is changed in the given fields, once, and the audit log shows it', async () => {
     const { secret, ...made } = await make();

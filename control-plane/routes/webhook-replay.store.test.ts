@@ -30,6 +30,7 @@ describe('a time that is replayed', () => {
     for (const second of [0, 1, 2, 3]) events.push((await one.notified(second, 'succeeded')).eventId);
     expect((await replay(span(1, 3))).body).toEqual({ replayed: 2, hurried: 0 });
     expect(await one.dueNow()).toEqual(events.slice(1, 3));
+    expect((await one.deliveries()).data.some(({ replayedAs }) => replayedAs)).toBe(false);
   });
 
   it('leaves out what arrived where only failures are requested', async () => {
@@ -40,6 +41,14 @@ describe('a time that is replayed', () => {
     await one.notified(5, 'succeeded', { eventId: arrived.eventId });
     expect((await replay({ ...span(0, 9), onlyFailed: true })).body).toEqual({ replayed: 2, hurried: 0 });
     expect(await one.dueNow()).toEqual([failed.eventId, held.eventId]);
+    const shown = (await one.deliveries()).data;
+    const newOf = (eventId: string) => shown.find((d) => d.eventId === eventId && d.status === 'pending')?.id;
+    const replayedOf = (id: string) => shown.find((d) => d.id === id)?.replayedAs;
+    expect(replayedOf(failed.id)).toBe(newOf(failed.eventId) ?? 'none');
+    expect(replayedOf(held.id)).toBe(newOf(held.eventId) ?? 'none');
+    expect(replayedOf(arrived.id)).toBeUndefined();
+    const left = (await one.deliveries({ status: 'undelivered' })).data.map(({ id }) => id);
+    expect(left.sort()).toEqual([newOf(failed.eventId), newOf(held.eventId), arrived.id].sort());
   });
 
   it('doubles nothing that is on its way, and hurries it', async () => {
@@ -48,6 +57,7 @@ describe('a time that is replayed', () => {
     expect((await replay(span(0, 9))).body).toEqual({ replayed: 1, hurried: 1 });
     expect((await replay(span(0, 9))).body).toEqual({ replayed: 0, hurried: 0 });
     expect(await one.dueNow()).toEqual([waiting.eventId, failed.eventId]);
+    expect(await one.hurried()).toEqual([]);
     expect((await one.deliveries()).total).toBe(3);
   });
 
@@ -60,7 +70,7 @@ describe('a time that is replayed', () => {
     );
     expect((await replay(span(0, 9))).body).toEqual({ replayed: 0, hurried: 0 });
     expect((await one.replayed(id)).body.id).toBe(id);
-    expect(await one.dueNow()).toEqual([]);
+    expect([await one.dueNow(), await one.hurried()]).toEqual([[], []]);
   });
 
   it('is of one endpoint', async () => {

@@ -5,7 +5,12 @@ import { Defect, Rejected } from '../../schemas/failures.ts';
 import { parseExact } from '../../schemas/primitives/exact-json.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
-import { ENDPOINTS_MAX, type EventEnvelope, type WebhookEndpoint } from '../../schemas/resources/webhooks.ts';
+import {
+  ENDPOINTS_MAX,
+  type EventEnvelope,
+  type FailingWebhookEndpoint,
+  type WebhookEndpoint,
+} from '../../schemas/resources/webhooks.ts';
 import { changedFields } from '../changes/changed-fields.ts';
 import { recordChange } from '../changes/record-change.ts';
 import { requireMatch } from '../http/etag.ts';
@@ -15,9 +20,11 @@ import {
   countEndpointsLocked,
   deleteEndpoint,
   type EndpointFields,
+  type FailingEndpointRow,
   findEndpoint,
   insertEndpoint,
   listEndpoints,
+  listFailingEndpoints,
   lockEndpoint,
   replaceSecret,
   updateEndpoint,
@@ -36,7 +43,7 @@ export interface WebhookDeps {
 type WebhookOperation =
   | 'listWebhookEndpoints'
   | 'createWebhookEndpoint'
-  | `webhookEndpoints.${'retrieve' | 'update' | 'delete' | 'rotateSecret'}`
+  | `webhookEndpoints.${'listFailing' | 'retrieve' | 'update' | 'delete' | 'rotateSecret'}`
   | `webhookEvents.${'list' | 'retrieve'}`;
 
 export function createWebhookHandlers(deps: WebhookDeps): Pick<Handlers, WebhookOperation> {
@@ -50,6 +57,10 @@ function createEndpointHandlers({
   return {
     listWebhookEndpoints: async ({ db, environment }) => ({
       data: (await listEndpoints(db, environment)).map(shownEndpoint),
+    }),
+
+    'webhookEndpoints.listFailing': async ({ db, environment }) => ({
+      data: (await listFailingEndpoints(db, environment)).map(shownFailing),
     }),
 
     createWebhookEndpoint: async (context, { body }) => {
@@ -185,6 +196,19 @@ export function shownEndpoint(row: WebhookEndpointRow): WebhookEndpoint {
     status,
     ...(disabledReason === null ? {} : { disabledReason }),
     createdAt: timestampText(createdAt.getTime()),
+  };
+}
+
+function shownFailing(row: FailingEndpointRow): FailingWebhookEndpoint {
+  const { id, url, failures, failingSince, lastStatus, lastError, pausedUntil } = row;
+  return {
+    endpointId: id,
+    url,
+    failures,
+    failingSince: timestampText(failingSince.getTime()),
+    ...(lastStatus === null ? {} : { lastStatus }),
+    ...(lastError === null ? {} : { lastError }),
+    ...(pausedUntil === null ? {} : { pausedUntil: timestampText(pausedUntil.getTime()) }),
   };
 }
 

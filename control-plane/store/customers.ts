@@ -112,7 +112,10 @@ export function customerList(environment: string, { email, q }: CustomerFilter):
   const values: unknown[] = [environment];
   let where = 'environment = $1';
   if (email !== undefined) where += ` AND lower(email) = lower($${values.push(email)})`;
-  if (q !== undefined) where += ` AND position(lower($${values.push(q)}) IN search_text) > 0`;
+  if (q !== undefined) {
+    const text = `$${values.push(q)}`;
+    where += ` AND (position(lower(${text}) IN search_text) > 0 OR id = ${text})`;
+  }
   return { columns: COLUMNS, from: 'customers', where, values };
 }
 

@@ -4,6 +4,7 @@ import { AGGREGATE_SQL, labelOf } from '../../domain/store/aggregate-sql.ts';
 import type { Statement, Warehouse } from '../../infra/ports/warehouse.ts';
 import { HOUR_MS, type Span, splitByHours } from '../../schemas/primitives/calendar.ts';
 import { decimalUnits } from '../../schemas/primitives/decimal.ts';
+import { groupBy } from '../../schemas/primitives/group-by.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';
 
 /** The usage of one meter of one customer in some parts of time, which do not overlap. */
@@ -76,13 +77,12 @@ export async function readByValue(
       values: questions.flatMap(({ values }, at) => values.map((value) => `${at}=${value}`)),
     },
   });
+  const byQuestion = groupBy(rows, ({ question }) => String(question));
   return questions.map((_, at) =>
-    rows
-      .filter(({ question }) => Number(question) === at)
-      .map(({ label, total }) => ({
-        value: label === '' ? undefined : label.slice(1),
-        units: decimalUnits(total),
-      })),
+    (byQuestion.get(String(at)) ?? []).map(({ label, total }) => ({
+      value: label === '' ? undefined : label.slice(1),
+      units: decimalUnits(total),
+    })),
   );
 }
 

@@ -99,11 +99,12 @@ export async function findSimulation(
   return rows[0];
 }
 
-/** Of one environment. */
-export async function countSimulations(
+/** Of one environment. No other transaction adds one until this one ends. */
+export async function countSimulationsLocked(
   db: Database,
   environment: string,
 ): Promise<{ kept: number; open: number }> {
+  await db.query('SELECT FROM environments WHERE id = $1 FOR NO KEY UPDATE', [environment]);
   const { rows } = await db.query<{ kept: number; open: number }>(
     `SELECT count(*) AS kept, count(*) FILTER (WHERE status IN ('pending', 'running')) AS open
        FROM simulations WHERE environment = $1`,

@@ -1,6 +1,10 @@
 import type { EventType } from '../../schemas/events.ts';
 import type { PageQuery } from '../../schemas/resources/fields.ts';
-import type { WebhookAttempt, WebhookDelivery } from '../../schemas/resources/webhook-deliveries.ts';
+import type {
+  DeliveryFilter as StatusFilter,
+  WebhookAttempt,
+  WebhookDelivery,
+} from '../../schemas/resources/webhook-deliveries.ts';
 import type { Database } from '../http/request-context.ts';
 import { type List, listOf, readPage } from './read-page.ts';
 
@@ -15,10 +19,12 @@ export interface WebhookDeliveryRow {
   lastError: NonNullable<WebhookDelivery['lastError']> | null;
   lastAttemptAt: Date | null;
   nextAttemptAt: Date | null;
+  /** The delivery that a replay made of it. */
+  replayedAs: string | null;
   createdAt: Date;
 }
 
-const COLUMNS = `d.id, d.endpoint_id AS "endpointId", d.event_id AS "eventId", d.state AS status,
+const COLUMNS = `d.id, d.replayed_as AS "replayedAs", d.endpoint_id AS "endpointId", d.event_id AS "eventId", d.state AS status,
   d.attempts AS "attemptsMade", d.last_status AS "lastStatus", d.last_error AS "lastError",
   d.last_attempt_at AS "lastAttemptAt", d.created_at AS "createdAt",
   coalesce(d.event_type, (SELECT e.type FROM webhook_events e
@@ -28,7 +34,7 @@ const COLUMNS = `d.id, d.endpoint_id AS "endpointId", d.event_id AS "eventId", d
 
 export interface DeliveryFilter {
   endpointId: string;
-  status?: WebhookDelivery['status'] | undefined;
+  status?: StatusFilter | undefined;
 }
 
 export function listDeliveries(
@@ -42,14 +48,24 @@ export function listDeliveries(
 export function deliveryList(environment: string, { status }: Pick<DeliveryFilter, 'status'>): List {
   const values: unknown[] = [environment];
   let where = 'd.environment = $1';
-  if (status !== undefined) where += ` AND d.state = $${values.push(status)}`;
+  if (status !== undefined) where += ` AND ${CONDITIONS[status]}`;
   return { columns: COLUMNS, from: 'webhook_deliveries d', where, values };
 }
+
+/** Without parameters, so that the index of what is not delivered is used. */
+const CONDITIONS: Record<StatusFilter, string> = {
+  pending: `d.state = 'pending'`,
+  succeeded: `d.state = 'succeeded'`,
+  failed: `d.state = 'failed'`,
+  held: `d.state = 'held'`,
+  undelivered: `d.state <> 'succeeded' AND d.replayed_as IS NULL`,
+  retrying: `d.state = 'pending' AND d.attempts > 0`,
+};
 
 /** Left out: of all endpoints, all states, all types. */
 export interface DeliveriesFilter {
   endpointId: string | undefined;
-  status: WebhookDelivery['status'] | undefined;
+  status: StatusFilter | undefined;
   eventType: EventType | undefined;
   /** from ≤ time of the delivery < to. */
   from: Date;
@@ -72,9 +88,7 @@ export async function listAllDeliveries(
   const given = (value: unknown) => `$${values.push(value)}`;
   const conditions = ['d.environment = $1', 'd.created_at >= $2', 'd.created_at < $3'];
   if (endpointId !== undefined) conditions.push(`d.endpoint_id = ${given(endpointId)}`);
-  // As the index of the others names them.
-  if (status !== undefined) conditions.push(`d.state = ${given(status)}`);
-  if (status !== undefined && status !== 'succeeded') conditions.push(`d.state <> 'succeeded'`);
+  if (status !== undefined) conditions.push(CONDITIONS[status]);
   if (eventType !== undefined) conditions.push(`d.event_type = ${given(eventType)}`);
   if (after) conditions.push(`(d.created_at, d.id) < (${given(after.createdAt)}, ${given(after.id)})`);
   const { rows } = await db.query<WebhookDeliveryRow>(
@@ -143,17 +157,26 @@ export async function listAttemptsOf(
   return rows;
 }
 
-/** A delivery to create: it is due at once. */
+/** A delivery to create. */
 export interface NewDelivery {
   id: string;
   eventId: string;
 }
 
-/** In whole milliseconds, since attempts are found by the same time. */
+interface DueDeliveries {
+  endpointId: string;
+  /** In whole milliseconds, since attempts are found by the same time. */
+  createdAt: Date;
+  /** Their first attempt does not wait for an open circuit. */
+  isHurried: boolean;
+  rows: NewDelivery[];
+}
+
+/** They are due at once. */
 export async function insertDueDeliveries(
   db: Database,
   environment: string,
-  { endpointId, createdAt, rows }: { endpointId: string; createdAt: Date; rows: NewDelivery[] },
+  { endpointId, createdAt, isHurried, rows }: DueDeliveries,
 ): Promise<void> {
   await db.query(
     `WITH new AS (
@@ -162,9 +185,32 @@ export async function insertDueDeliveries(
          FROM unnest($4::text[], $5::text[]) AS new (id, event_id), ${eventOf('new.event_id')}
        RETURNING *
      )
-     INSERT INTO webhook_queue (delivery_id, delivery_created_at, environment, endpoint_id, event_id, due_at)
-     SELECT id, created_at, environment, endpoint_id, event_id, created_at FROM new`,
-    [environment, endpointId, createdAt, rows.map(({ id }) => id), rows.map(({ eventId }) => eventId)],
+     INSERT INTO webhook_queue (delivery_id, delivery_created_at, environment, endpoint_id, event_id, due_at,
+                                is_hurried)
+     SELECT id, created_at, environment, endpoint_id, event_id, created_at, $6 FROM new`,
+    [
+      environment,
+      endpointId,
+      createdAt,
+      rows.map(({ id }) => id),
+      rows.map(({ eventId }) => eventId),
+      isHurried,
+    ],
+  );
+}
+
+/** Names the new delivery of each event in those that failed or are held, of an endpoint and since a time. */
+export async function markReplayed(
+  db: Database,
+  environment: string,
+  { endpointId, since, rows }: { endpointId: string; since: Date; rows: NewDelivery[] },
+): Promise<void> {
+  await db.query(
+    `UPDATE webhook_deliveries d SET replayed_as = new.id
+       FROM unnest($4::text[], $5::text[]) AS new (id, event_id)
+      WHERE d.environment = $1 AND d.endpoint_id = $2 AND d.created_at >= $3
+        AND d.event_id = new.event_id AND d.state IN ('failed', 'held')`,
+    [environment, endpointId, since, rows.map(({ id }) => id), rows.map(({ eventId }) => eventId)],
   );
 }
 
@@ -191,10 +237,10 @@ export interface ReplayableEvent {
   createdAt: Date;
 }
 
-/**
- * Events addressed to the endpoint, oldest first, without tests and those that are on their way. A delivery
- * is made after its event; by the clock of another host it may be some time before.
- */
+/** A delivery is made after its event; by the clock of another host it may be some time before. */
+export const REPLAY_MARGIN_MS = 3_600_000;
+
+/** Events addressed to the endpoint, oldest first, without tests and those that are on their way. */
 export async function findReplayable(
   db: Database,
   environment: string,
@@ -204,18 +250,21 @@ export async function findReplayable(
     `SELECT addressed.id, e.created_at AS "createdAt"
        FROM (SELECT event_id AS id FROM webhook_deliveries
               WHERE environment = $1 AND endpoint_id = $2
-                AND created_at >= $3::timestamptz - interval '1 hour'
+                AND created_at >= $7
               GROUP BY event_id
              HAVING NOT bool_or(state = 'pending' OR $5 AND state = 'succeeded')) AS addressed,
             ${eventOf('addressed.id')}
       WHERE e.environment = $1 AND e.created_at >= $3 AND e.created_at < $4 AND e.object_id <> $2
       ORDER BY e.created_at, addressed.id LIMIT $6`,
-    [environment, endpointId, from, to, onlyFailed, limit],
+    [environment, endpointId, from, to, onlyFailed, limit, new Date(from.getTime() - REPLAY_MARGIN_MS)],
   );
   return rows;
 }
 
-/** Makes a delivery that waits for its next attempt due at once; not one whose attempt is running. */
+/**
+ * Makes a delivery that waits for its next attempt due at once, also while a circuit is open; not one whose
+ * attempt is running.
+ */
 export async function hurryDelivery(
   db: Database,
   environment: string,
@@ -223,7 +272,8 @@ export async function hurryDelivery(
 ): Promise<string | undefined> {
   const { rows } = await db.query<{ id: string }>(
     `UPDATE webhook_queue
-        SET due_at = CASE WHEN lease_until > $4 THEN due_at ELSE LEAST(due_at, $4) END
+        SET due_at = CASE WHEN lease_until > $4 THEN due_at ELSE LEAST(due_at, $4) END,
+            is_hurried = CASE WHEN lease_until > $4 THEN is_hurried ELSE true END
       WHERE environment = $1 AND endpoint_id = $2 AND event_id = $3 RETURNING delivery_id AS id`,
     [environment, endpointId, eventId, now],
   );

@@ -1,4 +1,4 @@
-import type { WebhookEndpoint } from '../../schemas/resources/webhooks.ts';
+import type { FailingWebhookEndpoint, WebhookEndpoint } from '../../schemas/resources/webhooks.ts';
 import type { Database } from '../http/request-context.ts';
 
 export interface WebhookEndpointRow {
@@ -17,6 +17,28 @@ const COLUMNS = `id, url, events, status, disabled_reason AS "disabledReason", c
 export async function listEndpoints(db: Database, environment: string): Promise<WebhookEndpointRow[]> {
   const { rows } = await db.query<WebhookEndpointRow>(
     `SELECT ${COLUMNS} FROM webhook_endpoints WHERE environment = $1 ORDER BY created_at DESC, id DESC`,
+    [environment],
+  );
+  return rows;
+}
+
+export interface FailingEndpointRow extends Pick<WebhookEndpointRow, 'id' | 'url'> {
+  failures: number;
+  failingSince: Date;
+  lastStatus: number | null;
+  lastError: NonNullable<FailingWebhookEndpoint['lastError']> | null;
+  /** While its circuit is open. */
+  pausedUntil: Date | null;
+}
+
+/** Those that have failed longest first. */
+export async function listFailingEndpoints(db: Database, environment: string): Promise<FailingEndpointRow[]> {
+  const { rows } = await db.query<FailingEndpointRow>(
+    `SELECT id, url, failures, failing_since AS "failingSince", last_status AS "lastStatus",
+            last_error AS "lastError", circuit_until AS "pausedUntil"
+       FROM webhook_endpoints
+      WHERE environment = $1 AND status = 'enabled' AND failing_since IS NOT NULL
+      ORDER BY failing_since, id`,
     [environment],
   );
   return rows;
@@ -97,7 +119,9 @@ export async function updateEndpoint(
             failures = CASE WHEN $8 THEN 0 ELSE failures END,
             failing_since = CASE WHEN NOT $8 THEN failing_since END,
             circuit_until = CASE WHEN NOT $8 THEN circuit_until END,
-            circuit_probes = CASE WHEN $8 THEN 0 ELSE circuit_probes END
+            circuit_probes = CASE WHEN $8 THEN 0 ELSE circuit_probes END,
+            last_status = CASE WHEN NOT $8 THEN last_status END,
+            last_error = CASE WHEN NOT $8 THEN last_error END
       WHERE environment = $1 AND id = $2 RETURNING ${COLUMNS}`,
     [environment, id, url, events, status, disabledReason, updatedAt, isForgiven],
   );

@@ -54,6 +54,7 @@ describe('a term of a subscription', () => {
         interval: 'month',
         intervalCount: 1,
         legacyIntervalMs: null,
+        period: null,
       },
     ]);
     await made.patch(body.id, { metadata: { note: 'x' } });
@@ -73,6 +74,22 @@ describe('a term of a subscription', () => {
       term(planId, { planVersion: 1, addons: [{ addonId, quantity: 3 }] }),
       term(planId, { planVersion: 1 }),
       term(planId, { planVersion: 1, isCharged: false }),
+    ]);
+  });
+
+  it('has the billing period where that is none of the lattice, and the next one without it', async () => {
+    const times = { currentPeriodStart: inMinutes(-3_000), currentPeriodEnd: inMinutes(-60) };
+    const { body } = await made.subscribe({ ...times, interval: 'day' });
+    const [fromMs, toMs] = [Date.parse(body.currentPeriodStart), Date.parse(body.currentPeriodEnd)];
+    const next = { currentPeriodStart: new Date(toMs), currentPeriodEnd: new Date(toMs + 86_400_000) };
+    await changed(body.id, next, new Date(toMs));
+    const extended = new Date(toMs + 100_000_000);
+    await made.patch(body.id, { currentPeriodEnd: extended.toISOString() });
+    const terms = await listSubscriptionTerms(api.pool, body.id);
+    expect(terms.map(({ period }) => period)).toEqual([
+      { fromMs, toMs },
+      null,
+      { fromMs: toMs, toMs: extended.getTime() },
     ]);
   });
 

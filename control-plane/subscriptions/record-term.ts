@@ -1,3 +1,5 @@
+import { periodAt, type SubscriptionTerm } from '../../domain/rules/billing-period.ts';
+import type { Span } from '../../schemas/primitives/calendar.ts';
 import { changedFields } from '../changes/changed-fields.ts';
 import type { ChangeContext } from '../changes/record-change.ts';
 import {
@@ -6,6 +8,7 @@ import {
   type SubscriptionTermRow,
 } from '../store/subscription-terms.ts';
 import type { SubscriptionRow } from '../store/subscriptions.ts';
+import { termOfRow } from './subscription-fields.ts';
 
 /** A trial costs nothing, nor does what gives nothing: see domain/rules/resolve-entitlements.ts. */
 const CHARGED: ReadonlySet<string> = new Set(['active', 'past_due']);
@@ -34,7 +37,14 @@ export async function recordTerm(
 function termOf(row: SubscriptionRow): Omit<SubscriptionTermRow, 'startsAt'> {
   const { status, planId, planVersion, addons, anchor, interval, intervalCount, legacyIntervalMs } = row;
   const cycle = { anchor, interval, intervalCount, legacyIntervalMs };
-  return { isCharged: CHARGED.has(status), planId, planVersion, addons, ...cycle };
+  const period = exceptionalPeriod(termOfRow(row));
+  return { isCharged: CHARGED.has(status), planId, planVersion, addons, ...cycle, period };
+}
+
+/** Null where it is one of the lattice: time alone leads from one to the next. */
+function exceptionalPeriod({ cycle, period }: SubscriptionTerm): Span | null {
+  const { fromMs, toMs } = periodAt(cycle, period.fromMs);
+  return fromMs === period.fromMs && toMs === period.toMs ? null : period;
 }
 
 function paidBy(row: SubscriptionRow): object {

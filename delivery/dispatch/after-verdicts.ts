@@ -55,8 +55,10 @@ export async function afterVerdicts(
     let after = before;
     let reason: DisabledReason | undefined;
     for (const verdict of own) {
-      const { delivery, endedAtMs } = verdict;
-      const ended = { isSuccess: isSuccess(verdict), isProbe: delivery.isProbe, endedAtMs };
+      const { delivery, endedAtMs, attempt } = verdict;
+      const { status, errorCode } = attempt;
+      const how = { isSuccess: isSuccess(verdict), status, errorCode };
+      const ended = { ...how, isProbe: delivery.isProbe, endedAtMs };
       after = { ...after, ...afterAttempt(after, ended, random) };
       if (!ended.isSuccess && isGivenUp(after, endedAtMs)) reason ??= 'failing';
       if (verdict.attempt.outcome === 'gone') reason = 'gone';

@@ -9,7 +9,8 @@ const middle = () => 0.5;
 function failed(circuit: Circuit, times: number, { isProbe = false, atMs = START_MS } = {}): Circuit {
   let next = circuit;
   for (let n = 0; n < times; n += 1) {
-    next = afterAttempt(next, { isSuccess: false, isProbe, endedAtMs: atMs }, middle);
+    const ended = { isSuccess: false, isProbe, endedAtMs: atMs, errorCode: 'timeout' } as const;
+    next = afterAttempt(next, ended, middle);
   }
   return next;
 }
@@ -23,6 +24,8 @@ describe('a circuit', () => {
       failingSinceMs: START_MS,
       untilMs: START_MS + 5_000,
       probes: 0,
+      lastStatus: undefined,
+      lastError: 'timeout',
     });
   });
 

@@ -1,3 +1,5 @@
+import type { AttemptError } from '../../schemas/stored/webhook-attempt.ts';
+
 /** What is known of an endpoint from how its last attempts ended. */
 export interface Circuit {
   /** In a row. */
@@ -8,15 +10,27 @@ export interface Circuit {
   untilMs: number | undefined;
   /** That have failed since it opened. */
   probes: number;
+  /** How the last of them ended: the HTTP status, or why there was none. */
+  lastStatus: number | undefined;
+  lastError: AttemptError | undefined;
 }
 
 export interface EndedAttempt {
   isSuccess: boolean;
   isProbe: boolean;
   endedAtMs: number;
+  status?: number | undefined;
+  errorCode?: AttemptError | undefined;
 }
 
-export const CLOSED: Circuit = { failures: 0, failingSinceMs: undefined, untilMs: undefined, probes: 0 };
+export const CLOSED: Circuit = {
+  failures: 0,
+  failingSinceMs: undefined,
+  untilMs: undefined,
+  probes: 0,
+  lastStatus: undefined,
+  lastError: undefined,
+};
 
 /** In a row, with none that succeeded in between. */
 export const FAILURES_TO_OPEN = 10;
@@ -33,7 +47,9 @@ const DISABLED_AFTER_MS = 5 * 86_400_000;
 export function afterAttempt(circuit: Circuit, ended: EndedAttempt, random: () => number): Circuit {
   if (ended.isSuccess) return CLOSED;
   const failures = circuit.failures + 1;
-  const failing = { ...circuit, failures, failingSinceMs: circuit.failingSinceMs ?? ended.endedAtMs };
+  const failingSinceMs = circuit.failingSinceMs ?? ended.endedAtMs;
+  const last = { lastStatus: ended.status, lastError: ended.errorCode };
+  const failing = { ...circuit, ...last, failures, failingSinceMs };
   // mutant: circuit-never-opens
   const opens = circuit.untilMs === undefined && failures >= FAILURES_TO_OPEN;
   if (!opens && !(circuit.untilMs !== undefined && ended.isProbe)) return failing;

@@ -59,6 +59,7 @@ export async function lockCircuits(
 ): Promise<CircuitRow[]> {
   const { rows } = await db.query<Record<keyof CircuitRow, never>>(
     `SELECT id, environment, url, events, failures, circuit_probes AS probes,
+            last_status AS "lastStatus", last_error AS "lastError",
             date_trunc('milliseconds', updated_at) AS "updatedAt",
             (extract(epoch FROM failing_since) * 1000)::bigint AS "failingSinceMs",
             (extract(epoch FROM circuit_until) * 1000)::bigint AS "untilMs"
@@ -71,18 +72,21 @@ export async function lockCircuits(
     ...row,
     failingSinceMs: row.failingSinceMs ?? undefined,
     untilMs: row.untilMs ?? undefined,
+    lastStatus: row.lastStatus ?? undefined,
+    lastError: row.lastError ?? undefined,
   }));
 }
 
 export async function writeCircuit(
   db: Database,
-  { id, environment, failures, failingSinceMs, untilMs, probes }: CircuitRow,
+  { id, environment, failures, failingSinceMs, untilMs, probes, lastStatus, lastError }: CircuitRow,
 ): Promise<void> {
   await db.query(
     `UPDATE webhook_endpoints
-        SET failures = $3, failing_since = $4, circuit_until = $5, circuit_probes = $6
+        SET failures = $3, failing_since = $4, circuit_until = $5, circuit_probes = $6,
+            last_status = $7, last_error = $8
       WHERE environment = $1 AND id = $2`,
-    [environment, id, failures, timeOf(failingSinceMs), timeOf(untilMs), probes],
+    [environment, id, failures, timeOf(failingSinceMs), timeOf(untilMs), probes, lastStatus, lastError],
   );
 }
 

@@ -43,7 +43,7 @@ export async function recordAttempts(
        RETURNING q.delivery_id
      ), again AS (
        UPDATE webhook_queue q
-          SET attempts = r.number, due_at = r."dueAt", owner = NULL, lease_until = NULL
+          SET attempts = r.number, due_at = r."dueAt", is_hurried = false, owner = NULL, lease_until = NULL
          FROM result r
         WHERE q.delivery_id = ANY ($3) AND q.delivery_id = r.id AND r.state = 'pending'
           AND q.owner = $2 AND q.lease_until = r."leaseUntil"

@@ -13,7 +13,7 @@ export interface DueDelivery {
   /** Made so far. */
   attempts: number;
   leaseUntil: Date;
-  /** The circuit of its endpoint is open, and this is the one delivery that tries it. */
+  /** The circuit of its endpoint is open, and this is the one delivery that tries it by itself. */
   isProbe: boolean;
 }
 
@@ -31,8 +31,8 @@ export interface Take {
 /**
  * Takes due deliveries under a lease. Each endpoint is taken by itself, so that neither the time nor the
  * choice depends on how much waits for another endpoint. From an open circuit nothing is taken until its
- * time, and then one delivery, which moves that time to the end of the lease. Deliveries that another process
- * has locked or leased are skipped.
+ * time, and then one delivery, which moves that time to the end of the lease; but what a user replayed is
+ * taken at once. Deliveries that another process has locked or leased are skipped.
  */
 export async function takeDue(db: Pool, take: Take): Promise<DueDelivery[]> {
   const { rows } = await db.query<Omit<DueDelivery, 'leaseUntil'>>(
@@ -56,9 +56,22 @@ export async function takeDue(db: Pool, take: Take): Promise<DueDelivery[]> {
             AND (q.lease_until IS NULL OR q.lease_until <= $1)
           ORDER BY q.due_at, q.delivery_id LIMIT queues.capacity FOR UPDATE SKIP LOCKED
        ) AS queued LIMIT $8
+     ), paused AS (
+       SELECT DISTINCT e.id, coalesce(known.capacity, $4) AS capacity
+         FROM webhook_queue q JOIN webhook_endpoints e ON e.id = q.endpoint_id
+         LEFT JOIN unnest($5::text[], $6::integer[]) AS known (id, capacity) ON known.id = e.id
+        WHERE q.is_hurried AND q.due_at <= $1 AND e.status = 'enabled' AND e.circuit_until > $1 LIMIT $7
+     ), hurried AS (
+       SELECT queued.delivery_id FROM paused, LATERAL (
+         SELECT q.delivery_id FROM webhook_queue q
+          WHERE q.endpoint_id = paused.id AND q.is_hurried AND q.due_at <= $1
+            AND (q.lease_until IS NULL OR q.lease_until <= $1)
+          ORDER BY q.due_at, q.delivery_id LIMIT paused.capacity FOR UPDATE SKIP LOCKED
+       ) AS queued LIMIT $8
      ), taken AS (
        UPDATE webhook_queue q SET owner = $2, lease_until = $3
-        WHERE q.delivery_id = ANY (ARRAY(SELECT delivery_id FROM due)) RETURNING q.*
+        WHERE q.delivery_id = ANY (ARRAY(SELECT delivery_id FROM due UNION ALL SELECT delivery_id FROM hurried))
+       RETURNING q.*
      ), probes AS (
        UPDATE webhook_endpoints SET circuit_until = $3 WHERE id IN (
          SELECT e.id FROM webhook_endpoints e
@@ -68,8 +81,9 @@ export async function takeDue(db: Pool, take: Take): Promise<DueDelivery[]> {
      )
      SELECT t.delivery_id AS id, t.delivery_created_at AS "createdAt", t.environment,
             t.endpoint_id AS "endpointId", t.event_id AS "eventId", t.attempts, ev.body,
-            ev.created_at AS "eventCreatedAt", queues.is_probe AS "isProbe"
-       FROM taken t JOIN queues ON queues.id = t.endpoint_id JOIN webhook_events ev ON ev.id = t.event_id
+            ev.created_at AS "eventCreatedAt", coalesce(queues.is_probe, false) AS "isProbe"
+       FROM taken t LEFT JOIN queues ON queues.id = t.endpoint_id
+       JOIN webhook_events ev ON ev.id = t.event_id
       ORDER BY t.due_at, t.delivery_id`,
     [
       take.now,

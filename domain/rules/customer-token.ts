@@ -24,14 +24,18 @@ export function signCustomerToken(claims: CustomerTokenClaims, signingKey: Buffe
   const json = JSON.stringify([environment, customerId, keyId, expiresAtMs]);
   const { mode } = splitEnvironment(environment);
   const signed = `${PREFIX}${mode}_${Buffer.from(json).toString('base64url')}`;
-  return `${signed}.${signatureOf(signed, signingKey).toString('base64url')}`;
+  return `${signed}.${signatureOf(signed, signingKey)}`;
 }
 
-/** Undefined for every text that this key has not signed. Whether the token has expired is not checked. */
+/**
+ * Undefined for every text but those that `signCustomerToken` returned under this key. Whether the token has
+ * expired is not checked.
+ */
 export function readCustomerToken(text: string, signingKey: Buffer): CustomerTokenClaims | undefined {
   const [, signed = '', signature = ''] = SHAPE.exec(text) ?? [];
-  const given = Buffer.from(signature, 'base64url');
-  const right = signatureOf(signed, signingKey);
+  // As text: several texts decode to the bytes of one signature.
+  const given = Buffer.from(signature);
+  const right = Buffer.from(signatureOf(signed, signingKey));
   // mutant: token-signature-unchecked
   if (given.length !== right.length || !timingSafeEqual(given, right)) return undefined;
   const json = Buffer.from(signed.slice(`${PREFIX}live_`.length), 'base64url').toString();
@@ -39,6 +43,6 @@ export function readCustomerToken(text: string, signingKey: Buffer): CustomerTok
   return { environment, customerId, keyId, expiresAtMs };
 }
 
-function signatureOf(signed: string, signingKey: Buffer): Buffer {
-  return createHmac('sha256', signingKey).update(signed).digest();
+function signatureOf(signed: string, signingKey: Buffer): string {
+  return createHmac('sha256', signingKey).update(signed).digest('base64url');
 }

@@ -10,6 +10,8 @@ export interface LevelTerms extends Span {
   limit: string | undefined;
   /** The hard threshold; the soft one without it. */
   budget: string | undefined;
+  /** A limit that never resets: what was used counts after the end of the span, too. */
+  isLasting: boolean;
   /** When time alone makes it another. */
   changesMs: number;
 }
@@ -30,15 +32,18 @@ export function levelTerms(
   const period = meteredPeriod(terms, nowMs);
   const window = limit ? limitWindow(terms, limit.resets, nowMs) : period;
   const changesMs = Math.min(ahead, period.toMs, window.toMs);
-  const within = (span: Span, of: Partial<Pick<LevelTerms, 'limit' | 'budget'>>): LevelTerms => {
-    return { ...span, limit: undefined, budget: undefined, ...of, changesMs };
+  const within = (
+    span: Span,
+    of: Partial<Pick<LevelTerms, 'limit' | 'budget' | 'isLasting'>>,
+  ): LevelTerms => {
+    return { ...span, limit: undefined, budget: undefined, isLasting: false, ...of, changesMs };
   };
   if (!limit) return budget === undefined ? [] : [within(period, { budget })];
-  const { amount } = limit;
-  if (budget === undefined) return [within(window, { limit: amount })];
+  const ofLimit = { limit: limit.amount, isLasting: limit.resets === 'never' };
+  if (budget === undefined) return [within(window, ofLimit)];
   const isSame = window.fromMs === period.fromMs && window.toMs === period.toMs;
-  if (isSame) return [within(period, { limit: amount, budget })];
-  return [within(window, { limit: amount }), within(period, { budget })];
+  if (isSame) return [within(period, { ...ofLimit, budget })];
+  return [within(window, ofLimit), within(period, { budget })];
 }
 
 const DIGITS = 6;

@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import type { Span } from '../../schemas/primitives/calendar.ts';
+import type { GrantRhythm } from '../../schemas/value-sets.ts';
 import type { WalletPlace } from './credit-wallets.ts';
 
 /** Amounts are decimal text. */
@@ -194,16 +195,24 @@ export async function findGrantedPeriod(
 
 /**
  * What was granted for this period expires with it, and what was granted before it when it began: a period
- * may end at another time than it was to. What has expired already stays so.
+ * may end at another time than it was to. What has expired already stays so; and a month does not end what
+ * was granted for a longer time.
  */
 export async function alignExpiry(
   db: Pool | PoolClient,
-  { subscriptionId, key, fromMs, toMs }: Pick<RecurringPlace, 'subscriptionId' | 'key'> & Span,
+  {
+    subscriptionId,
+    key,
+    every,
+    fromMs,
+    toMs,
+  }: Pick<RecurringPlace, 'subscriptionId' | 'key'> & { every: GrantRhythm } & Span,
 ): Promise<void> {
   await db.query(
     `UPDATE credit_grants SET expires_at = CASE WHEN period_start < $3 THEN $3 ELSE $4::timestamptz END
       WHERE subscription_id = $1 AND grant_key = $2 AND lapsed = 0
-        AND (period_start = $3 AND expires_at <> $4 OR period_start < $3 AND expires_at > $3)`,
-    [subscriptionId, key, new Date(fromMs), new Date(toMs)],
+        AND (period_start = $3 AND expires_at <> $4 OR period_start < $3 AND expires_at > $3)
+        AND ($5 OR expires_at <= period_start + interval '744 hours')`,
+    [subscriptionId, key, new Date(fromMs), new Date(toMs), every === 'period'],
   );
 }

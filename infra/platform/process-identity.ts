@@ -14,6 +14,8 @@ export interface ProcessIdentity {
 const onLinux = process.platform === 'linux';
 /** A zombie, and one that is being reaped (proc(5)). */
 const DEAD_STATES = ['Z', 'X'];
+/** By a signal, and by a debugger. */
+const PAUSED_STATES = ['T', 't'];
 
 export function identityOf(pid: number): ProcessIdentity {
   return { pid, start: startOf(pid) };
@@ -37,6 +39,11 @@ export function isAlive(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
+}
+
+/** False where the machine does not show it. */
+export function isPaused(pid: number): boolean {
+  return PAUSED_STATES.includes(statFields(pid)[0] ?? '');
 }
 
 /** The folder a process works in; undefined where the machine does not show it. */

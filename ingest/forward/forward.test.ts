@@ -187,7 +187,8 @@ function failures(createFront: CreateFront): void {
   it('responds 503 overloaded beyond its bound, and takes new requests when others have ended', async () => {
     const held: Array<() => void> = [];
     const upstream = await startUpstream((_, res) => void held.push(() => res.end('held')));
-    const { url } = await startForwarder(createFront, { target: () => upstream, inFlightMax: 2 });
+    const options = { target: () => upstream, senderOf: () => 'a:live', inFlightMax: 2 };
+    const { url } = await startForwarder(createFront, options);
     const first = [fetch(url), fetch(url)];
     await until('both are held', () => held.length === 2);
     await expectUnavailable(await fetch(url), 'overloaded');

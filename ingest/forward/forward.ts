@@ -8,6 +8,7 @@ import type { ForwardMetrics } from '../metrics.ts';
 import { type BodyBuffer, type BufferedBody, createBodyBuffer, TOO_SLOW } from './buffer-body.ts';
 import { forwardableTarget, requestHeaders, responseHeaders } from './forwarded-headers.ts';
 import { createOutageLog } from './outage-log.ts';
+import { createPlaces } from './places.ts';
 import type { SenderOf } from './sender-of.ts';
 
 export interface Forwarder {
@@ -21,14 +22,14 @@ export interface ForwarderOptions {
    * The control plane's URL; undefined while it is unavailable. Read for each request: the port may change.
    */
   target: () => string | undefined;
-  /** The environment of the secret key that sends this; undefined without one. Default: undefined. */
+  /** Rejects never. Default: no request has a secret key. */
   senderOf?: SenderOf;
   log: Logger;
   metrics?: ForwardMetrics;
   rejections?: RejectionLog;
   bodies?: BodyBuffer;
   timeouts?: ForwardTimeouts;
-  /** Requests in flight; a further one gets 503 `overloaded`. */
+  /** Requests in flight; a further one gets 503 `overloaded`, those without a secret key earlier. */
   inFlightMax?: number;
 }
 
@@ -44,8 +45,6 @@ export interface ForwardTimeouts {
 const FORWARD_TIMEOUTS: ForwardTimeouts = { connectMs: 1_000, headersMs: 30_000, bodyMs: 30_000 };
 /** Each takes a connection of its own, so that one that hangs holds up no other. */
 const IN_FLIGHT_MAX = 512;
-/** Of these, those with a body and without a secret key. */
-const STRANGERS_PART = 1 / 8;
 
 /**
  * Passes every request that is not usage on to the control plane. A body is complete before its request takes
@@ -59,6 +58,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
   const reachable = createOutageLog(log);
   const limits = { headersTimeout: timeouts.headersMs, bodyTimeout: timeouts.bodyMs };
   const places = createPlaces(inFlightMax);
+  const reject = createReject(options);
   options.metrics?.gauges({ underWay: places.taken, heldBytes: bodies.heldBytes });
 
   function forward(exchange: Exchange): void {
@@ -67,7 +67,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
     else if (target() === undefined) reject(exchange, CONTROL_PLANE_UNAVAILABLE);
     else if (path === undefined) reject(exchange, { code: 'invalid_request', message: NOT_FORWARDABLE });
     else if (hasBody(exchange)) void forwardWithBody(exchange, path);
-    else send(exchange, { path, isStrangers: false });
+    else forwardWithoutBody(exchange, path);
   }
 
   async function forwardWithBody(exchange: Exchange, path: string): Promise<void> {
@@ -75,12 +75,21 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
     const buffered = await bodies.read(exchange, environment);
     if (buffered === 'aborted') return;
     if ('code' in buffered) reject(exchange, buffered);
-    else send(exchange, { path, isStrangers: environment === undefined, buffered });
+    else send(exchange, { path, environment, buffered });
   }
 
-  function send(exchange: Exchange, { path, isStrangers, buffered }: Ready): void {
+  /** In this turn, where the key was used lately. */
+  function forwardWithoutBody(exchange: Exchange, path: string): void {
+    const proceed = (environment: string | undefined) => send(exchange, { path, environment });
+    const sender = senderOf(exchange);
+    if (sender instanceof Promise) void sender.then(proceed);
+    else proceed(sender);
+  }
+
+  function send(exchange: Exchange, { path, environment, buffered }: Ready): void {
     const url = target();
-    const place = url === undefined ? undefined : places.take(isStrangers);
+    const wanted = { isStrangers: environment === undefined, hasBody: buffered !== undefined };
+    const place = url === undefined ? undefined : places.take(wanted);
     if (url === undefined || place === undefined) {
       buffered?.release();
       reject(exchange, url === undefined ? CONTROL_PLANE_UNAVAILABLE : BUSY);
@@ -100,52 +109,25 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
     upstream(url).dispatch({ method, path, body: buffered?.body ?? null, headers, ...limits }, relay);
   }
 
-  function reject(exchange: Exchange, rejection: Rejection): void {
-    const status = ERROR_STATUS[rejection.code];
-    respond(exchange, rejection);
-    options.metrics?.rejected(rejection.code);
-    const { requestId, method, path } = exchange;
-    options.rejections?.rejected(status, () => ({ requestId, method, path, code: rejection.code }));
-  }
-
   return { forward, close: () => upstream.close() };
+}
+
+function createReject({ metrics, rejections }: Pick<ForwarderOptions, 'metrics' | 'rejections'>) {
+  return (exchange: Exchange, rejection: Rejection): void => {
+    respond(exchange, rejection);
+    metrics?.rejected(rejection.code);
+    const { requestId, method, path } = exchange;
+    const status = ERROR_STATUS[rejection.code];
+    rejections?.rejected(status, () => ({ requestId, method, path, code: rejection.code }));
+  };
 }
 
 /** A request that can be sent on. */
 interface Ready {
   path: string;
-  /** It has a body and no secret key. */
-  isStrangers: boolean;
+  /** Of its secret key; undefined without a valid one. */
+  environment: string | undefined;
   buffered?: BufferedBody;
-}
-
-interface Place {
-  leave(): void;
-}
-
-/**
- * Requests in flight at the control plane: those with a body and without a valid key have only their part.
- */
-function createPlaces(max: number) {
-  const strangersMax = Math.max(1, Math.floor(max * STRANGERS_PART));
-  let all = 0;
-  let strangers = 0;
-  return {
-    taken: () => all,
-    areAllTaken: () => all >= max,
-    take(isStrangers: boolean): Place | undefined {
-      if (all >= max || /* mutant: strangers-take-all-places */ (isStrangers && strangers >= strangersMax))
-        return undefined;
-      all += 1;
-      if (isStrangers) strangers += 1;
-      return {
-        leave() {
-          all -= 1;
-          if (isStrangers) strangers -= 1;
-        },
-      };
-    },
-  };
 }
 
 const OVERLOADED = 'Too many requests are in flight. Retry in a second.';

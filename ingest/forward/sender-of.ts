@@ -3,7 +3,10 @@ import type { Exchange } from '../../infra/ports/http-front.ts';
 import type { Rejection } from '../../schemas/error-codes.ts';
 import { presentedKey } from '../../schemas/http/presented-key.ts';
 
-/** The environment of the secret key that sends a request; undefined without one. */
+/**
+ * The environment of the secret key that sends a request; undefined without one. At once for a key that was
+ * used lately; never rejects.
+ */
 export type SenderOf = (exchange: Exchange) => string | undefined | Promise<string | undefined>;
 
 /**
@@ -19,9 +22,10 @@ export function createSenderOf(keys: () => KeyCache | undefined): SenderOf {
   };
 }
 
-async function environmentOf(text: string, keys: KeyCache): Promise<string | undefined> {
+function environmentOf(text: string, keys: KeyCache): ReturnType<SenderOf> {
   try {
-    return ofSecret(await keys.authenticate(text));
+    const found = keys.authenticate(text);
+    return found instanceof Promise ? found.then(ofSecret, () => undefined) : ofSecret(found);
   } catch {
     return undefined;
   }

@@ -39,6 +39,12 @@ export const auditLogRoutes = {
         actor: NamedId,
         action: NamedId,
         objectId: NamedId,
+        customerId: Type.String({
+          ...NamedId,
+          description:
+            "The customer's id or your own `externalId`: changes of the customer and of its subscriptions, " +
+            'overrides, budgets and credits.',
+        }),
       }).properties,
     }),
     status: 200,

@@ -80,7 +80,7 @@ export const customerRoutes = {
         Type.String({
           minLength: 1,
           maxLength: 200,
-          description: 'Text that the name, email or `externalId` contains.',
+          description: 'Text that the name, email or `externalId` contains, or the whole `id`.',
         }),
       ),
     }),

@@ -35,7 +35,11 @@ const UnitRate = Type.Unsafe<Static<typeof Rate>>({
   description: 'Credits per unit. Only for `sum` and `count` meters.',
 });
 
-const Unit = Type.String({ minLength: 1, maxLength: 64 });
+const Unit = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  description: 'What an amount is of. It is shown behind amounts as it is: `calls` rather than `call`.',
+});
 
 const MeterKey = Type.String({
   ...NamedId,
@@ -119,7 +123,7 @@ export const meterRoutes = {
     params: Nothing,
     query: Nothing,
     body: NewMeter,
-    example: { key: 'api-calls', name: 'API calls', aggregation: 'sum', unit: 'call', creditRate: 0.002 },
+    example: { key: 'api-calls', name: 'API calls', aggregation: 'sum', unit: 'calls', creditRate: 0.002 },
     status: 201,
     response: Meter,
     etag: true,

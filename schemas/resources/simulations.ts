@@ -61,7 +61,7 @@ export const SimulatedCustomer = Type.Object({
   customerId: Type.String(),
   totals: Type.Array(SimulatedTotal),
   passedLimits: Type.Array(PassedLimit, {
-    description: 'The billing period with the most usage, for each limit that is passed.',
+    description: 'The window with the most usage, for each limit that is passed.',
   }),
 });
 

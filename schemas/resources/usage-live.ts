@@ -12,10 +12,11 @@ export const usageLiveRoutes = {
     summary: 'Stream usage events as they are counted',
     description:
       'Server-sent events. `usage` has an event as the list of events shows it. At most 100 come in a ' +
-      'second; `sampled` says at its end how many were left out: `{"leftOut": 250, "isComplete": true}`, ' +
-      'where `isComplete` is false if further ones were not even looked at. A comment comes every 10 ' +
-      'seconds. A client that does not read is disconnected. Nothing is repeated: read the list of events ' +
-      'for what was missed. An environment may have ten streams in each process.',
+      'second, and fewer where the client has not read the last ones; `sampled` says at its end how many ' +
+      'were left out: `{"leftOut": 250, "isComplete": true}`, where `isComplete` is false if further ones ' +
+      'were not even looked at. A comment comes every 10 seconds. A client that reads nothing for as long ' +
+      'is disconnected. Nothing is repeated: read the list of events for what was missed. An environment ' +
+      'may have ten streams in each process.',
     params: Nothing,
     query: Type.Object({
       customerId: Type.Optional(Type.String({ ...NamedId, description: 'Only events of this customer.' })),

@@ -4,14 +4,26 @@ import { API_BASE, defineRoute } from '../route.ts';
 import { ATTEMPT_ERRORS } from '../stored/webhook-attempt.ts';
 import { NamedId, Nothing, optional, PageQuery, pageOf, Timestamp } from './fields.ts';
 
-const Status = Type.Enum(['pending', 'succeeded', 'failed', 'held'], {
+const STATUSES = ['pending', 'succeeded', 'failed', 'held'] as const;
+
+const Status = Type.Enum([...STATUSES], {
   description:
     '`pending`: attempts follow. `succeeded`: an attempt got a 2xx response. `held`: the endpoint was ' +
     'disabled and no attempt is made. `failed`: ten attempts failed, or the endpoint was deleted. `held` ' +
     'and `failed` deliveries can be replayed while the endpoint is enabled.',
 });
 
-const AttemptError = Type.Enum([...ATTEMPT_ERRORS]);
+/** What lists filter by. */
+export const DELIVERY_FILTERS = [...STATUSES, 'undelivered', 'retrying'] as const;
+
+const Filter = Type.Enum([...DELIVERY_FILTERS], {
+  description:
+    'A status; `undelivered`: all but those that succeeded or were replayed; or `retrying`: `pending` ' +
+    'after an attempt that failed.',
+});
+export type DeliveryFilter = Static<typeof Filter>;
+
+export const AttemptError = Type.Enum([...ATTEMPT_ERRORS]);
 
 /** One event for one endpoint. */
 export const WebhookDelivery = Type.Object({
@@ -30,6 +42,9 @@ export const WebhookDelivery = Type.Object({
       description: 'The earliest time of the next attempt. An open circuit breaker delays it further.',
     }),
   ),
+  replayedAs: Type.Optional(
+    Type.String({ description: 'Of a `failed` or `held` delivery: the one that a replay created for it.' }),
+  ),
   createdAt: Timestamp,
 });
 export type WebhookDelivery = Static<typeof WebhookDelivery>;
@@ -41,7 +56,7 @@ export const WebhookAttempt = Type.Object({
   status: Type.Optional(Type.Integer()),
   errorCode: Type.Optional(AttemptError),
   requestHead: Type.String({
-    description: 'Request line and headers. The body is the event, byte for byte.',
+    description: 'Request line and headers. The body is `requestBody`.',
   }),
   responseHead: Type.Optional(Type.String({ description: 'Status line and headers, up to 4 KiB.' })),
   responseBody: Type.Optional(
@@ -55,6 +70,7 @@ export type WebhookAttempt = Static<typeof WebhookAttempt>;
 
 export const WebhookDeliveryWithAttempts = Type.Object({
   ...WebhookDelivery.properties,
+  requestBody: Type.String({ description: 'The event as every attempt sends it, byte for byte.' }),
   attempts: Type.Array(WebhookAttempt),
 });
 export type WebhookDeliveryWithAttempts = Static<typeof WebhookDeliveryWithAttempts>;
@@ -108,7 +124,7 @@ export const webhookDeliveryRoutes = {
     description: 'Deliveries are stored for 30 days, also those of deleted endpoints.',
     params: Nothing,
     query: Type.Object({
-      status: Type.Optional(Status),
+      status: Type.Optional(Filter),
       endpointId: Type.Optional(NamedId),
       type: Type.Optional(Type.Enum([...EVENT_TYPES], { description: 'Of the event.' })),
       from: Type.Optional(Type.String({ ...Timestamp, description: 'from ≤ `createdAt` of the delivery.' })),
@@ -127,7 +143,7 @@ export const webhookDeliveryRoutes = {
     summary: 'List the deliveries of an endpoint, newest first',
     description: 'Deliveries are stored for 30 days.',
     params: OfEndpoint,
-    query: Type.Object({ ...PageQuery.properties, status: Type.Optional(Status) }),
+    query: Type.Object({ ...PageQuery.properties, status: Type.Optional(Filter) }),
     response: pageOf(WebhookDelivery),
     errors: ['endpoint_not_found'],
   }),
@@ -148,9 +164,10 @@ export const webhookDeliveryRoutes = {
     summary: 'Replay a delivery',
     description:
       'Creates a new delivery of the same event, with the same event id and bytes and ten attempts of ' +
-      'its own; the old delivery is unchanged. If the event already has a pending delivery to this ' +
-      'endpoint, the response is that delivery, and its next attempt is due at once. The endpoint must ' +
-      'be enabled; otherwise the error is `illegal_transition`.',
+      'its own; the old delivery shows it in `replayedAs`. If the event already has a pending delivery to this ' +
+      'endpoint, the response is that delivery. Its next attempt is made at once, also while an open ' +
+      'circuit breaker delays others. The endpoint must be enabled; otherwise the error is ' +
+      '`illegal_transition`.',
     params: OfDelivery,
     response: WebhookDelivery,
     errors: ['not_found', 'endpoint_not_found', 'illegal_transition'],
@@ -161,7 +178,8 @@ export const webhookDeliveryRoutes = {
     summary: 'Replay the events of a period to an endpoint',
     description:
       'Creates a new delivery for each event of the period that the endpoint had a delivery of, in the ' +
-      'order of the events. Pending deliveries become due at once. With `onlyFailed`, only events whose ' +
+      'order of the events. Pending deliveries become due at once; an open circuit breaker still delays ' +
+      'them. With `onlyFailed`, only events whose ' +
       `deliveries failed or were held, and none succeeded. One call replays at most ${REPLAYED_MAX} ` +
       'events; call again with `from` set to `nextFrom`. The endpoint must be enabled; otherwise the ' +
       'error is `illegal_transition`.',

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { EVENT_TYPES } from '../events.ts';
 import { API_BASE, defineRoute } from '../route.ts';
 import { NamedId, Nothing, optional, PageQuery, pageOf, Timestamp } from './fields.ts';
+import { AttemptError } from './webhook-deliveries.ts';
 
 const EventTypes = Type.Array(Type.Enum([...EVENT_TYPES, '*']), {
   minItems: 1,
@@ -37,6 +38,26 @@ export const WebhookEndpoint = Type.Object({
 export type WebhookEndpoint = Static<typeof WebhookEndpoint>;
 
 export const WebhookEndpointList = Type.Object({ data: Type.Array(WebhookEndpoint) });
+
+/** An enabled endpoint whose last attempts failed. */
+export const FailingWebhookEndpoint = Type.Object({
+  endpointId: Type.String(),
+  url: Type.String(),
+  failures: Type.Integer({ description: 'Attempts that failed in a row.' }),
+  failingSince: Type.String({ ...Timestamp, description: 'The end of the first of them.' }),
+  lastStatus: Type.Optional(Type.Integer({ description: 'The HTTP status of the last response.' })),
+  lastError: Type.Optional(AttemptError),
+  pausedUntil: Type.Optional(
+    Type.String({
+      ...Timestamp,
+      description:
+        'While the circuit breaker is open: when the next delivery is tried. The others wait until one succeeds.',
+    }),
+  ),
+});
+export type FailingWebhookEndpoint = Static<typeof FailingWebhookEndpoint>;
+
+export const FailingWebhookEndpointList = Type.Object({ data: Type.Array(FailingWebhookEndpoint) });
 
 /** The only responses that contain a signing secret. */
 export const WebhookEndpointWithSecret = Type.Object({
@@ -89,6 +110,21 @@ export const webhookRoutes = {
     query: Nothing,
     status: 200,
     response: WebhookEndpointList,
+    errors: [],
+  }),
+  'webhookEndpoints.listFailing': defineRoute({
+    method: 'GET',
+    path: `${API_BASE}/webhooks/failing-endpoints`,
+    plane: 'control',
+    access: 'webhooks:read',
+    summary: 'List the webhook endpoints that fail now',
+    description:
+      'Enabled endpoints whose last attempt failed, those that have failed longest first. An endpoint ' +
+      'leaves the list with its next success, or when it is enabled again or gets another `url`.',
+    params: Nothing,
+    query: Nothing,
+    status: 200,
+    response: FailingWebhookEndpointList,
     errors: [],
   }),
   createWebhookEndpoint: defineRoute({

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { consoleOfThisFile } from './console-under-test.ts';
-import { caller } from './seed-console.ts';
 
 /*
  * What people come for, from the sign-in on, by what they read: why a customer is denied a feature, which one
@@ -10,8 +9,7 @@ import { caller } from './seed-console.ts';
  *
  * Red with: features that no plan of the customer has left out of the list; a CSV of what was shown before.
  */
-const { instance, seeded, open } = await consoleOfThisFile();
-const call = caller(instance.origin, instance.keys().test.secret);
+const { call, open } = await consoleOfThisFile();
 
 async function openSignedIn(): Promise<Page> {
   const { page, context } = await open();
@@ -22,70 +20,75 @@ async function openSignedIn(): Promise<Page> {
 describe('a reader finds', () => {
   it('why a customer is denied a feature', async () => {
     const page = await openSignedIn();
-    await page.getByRole('link', { name: 'Customers' }).click();
-    await page.getByLabel('Search').fill('birch');
-    await page.getByRole('link', { name: 'Birch & Co' }).click();
+    await page.getByRole('link', { name: 'Customers', exact: true }).click();
+    await page.getByLabel('Search').fill('baltic');
+    await page.getByRole('link', { name: 'Baltic Freight', exact: true }).click();
     const row = page.getByRole('row', { name: 'Single sign-on' });
-    await row.getByText('Denied').waitFor();
-    expect(await row.textContent()).toContain('feature_not_included');
+    await row.getByText('Not included', { exact: true }).waitFor();
+    await row.getByText('feature_not_included', { exact: true }).waitFor();
   });
 
   it('who is near or over a limit', async () => {
     const page = await openSignedIn();
     const card = page.getByRole('region', { name: 'Near or over a limit' });
-    await card.getByRole('link', { name: 'Birch & Co' }).click();
-    await page.getByRole('heading', { name: 'calls by day' }).waitFor();
+    await card.getByRole('link', { name: 'Cascade Robotics', exact: true }).click();
+    await page.getByRole('heading', { name: 'api-calls by day', exact: true }).waitFor();
   });
 
   it('which endpoint has deliveries that wait, and sends one again', async () => {
     const page = await openSignedIn();
-    const card = page.getByRole('region', { name: 'Webhook endpoints' });
-    await card.getByText(/\d+ pending/).waitFor();
-    await card.getByRole('link').click();
+    const card = page.getByRole('region', { name: 'Webhook endpoints', exact: true });
+    const row = card.getByRole('row').filter({ hasText: /\d+ pending/ });
+    await row.getByRole('link').click();
     await page.getByRole('button', { name: 'Replay', exact: true }).first().click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Replay' }).click();
-    await page.getByText('The delivery is on its way again.').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Replay', exact: true }).click();
+    await page.getByText('The delivery is on its way again.', { exact: true }).waitFor();
   });
 
   it('the usage of one customer by region, as a file', async () => {
     const page = await openSignedIn();
-    await page.getByRole('link', { name: 'Customers' }).click();
-    await page.getByRole('link', { name: 'Aurora Labs' }).click();
-    await page.getByRole('link', { name: 'Usage' }).click();
-    await page.getByRole('link', { name: 'calls' }).click();
+    await page.getByRole('link', { name: 'Customers', exact: true }).click();
+    await page.getByLabel('Search').fill('aurora');
+    await page.getByRole('link', { name: 'Aurora Analytics', exact: true }).click();
+    await page.getByRole('link', { name: 'Usage', exact: true }).click();
+    await page.getByRole('link', { name: 'api-calls', exact: true }).click();
     await page.getByLabel('Time', { exact: true }).selectOption('30-days');
-    await page.getByRole('button', { name: 'region' }).click();
-    await page.getByRole('cell', { name: 'apac' }).waitFor();
+    await page.getByRole('button', { name: 'region', exact: true }).click();
+    await page.getByRole('cell', { name: 'ap-south', exact: true }).waitFor();
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Download CSV' }).click(),
     ]);
-    expect(download.suggestedFilename()).toMatch(/^usage-aurora-labs-calls-by-region-[\d-]+\.csv$/);
+    expect(download.suggestedFilename()).toMatch(/^usage-aurora-api-calls-by-region-[\d-]+\.csv$/);
     const lines = readFileSync(await download.path(), 'utf8')
       .trim()
       .split('\r\n');
-    expect(lines[0]).toBe('value,total,events,credit_cost');
-    expect(lines.slice(1).map((line) => line.split(',')[0])).toEqual(expect.arrayContaining(['eu', 'us']));
+    const header = 'customer_id,external_id,customer,meter,from,to,region,total,events,credit_cost';
+    expect(lines[0]).toBe(header);
+    expect(lines[1]).toMatch(/^cus_\w+,aurora,Aurora Analytics,api-calls,\S+Z,\S+Z,[\w-]+,/);
+    const regions = lines.slice(1).map((line) => line.split(',')[6]);
+    expect(regions).toEqual(expect.arrayContaining(['eu-west', 'us-east']));
   });
 
   it('an event that is sent now, without a step', async () => {
     const page = await openSignedIn();
     await page.getByRole('link', { name: 'Events' }).click();
-    await page.getByText('Live', { exact: true }).nth(1).waitFor();
+    const card = page.getByRole('region', { name: 'As they are counted', exact: true });
+    await card.getByText('Live', { exact: true }).waitFor();
     await call('POST', '/usage/events', {
-      ...{ customerId: 'ember-health', meterId: 'calls', value: 4321, properties: { region: 'mars' } },
+      ...{ customerId: 'ember', meterId: 'api-calls', value: 4321, properties: { region: 'mars' } },
       idempotencyKey: 'watched-1',
     });
     const row = page.getByRole('row', { name: 'region: mars' });
     await row.getByText('4,321').waitFor();
-    await row.getByRole('link', { name: 'Ember Health' }).waitFor();
-    await page.getByRole('button', { name: 'Pause' }).click();
-    await page.getByText('Paused').waitFor();
+    await row.getByRole('link', { name: 'Ember Games' }).waitFor();
+    await card.getByRole('button', { name: 'Pause' }).click();
+    await card.getByText('Paused', { exact: true }).waitFor();
   });
 
   it('one event by its idempotency key or id, with the request that finds it', async () => {
     const idempotencyKey = 'Sought + found';
-    const sent = { customerId: 'ember-health', meterId: 'calls', value: 8765, idempotencyKey };
+    const sent = { customerId: 'ember', meterId: 'api-calls', value: 8765, idempotencyKey };
     const { id } = await call<{ id: string }>('POST', '/usage/events', sent);
     const counted = async () => (await call<{ data: unknown[] }>('GET', `/usage/events?id=${id}`)).data;
     await expect.poll(counted, { timeout: 30_000 }).toHaveLength(1);
@@ -99,7 +102,7 @@ describe('a reader finds', () => {
       await field.fill(text);
       const row = page.getByRole('table', { name: 'with this key or id' }).getByRole('row', { name: id });
       await row.getByText('8,765').waitFor();
-      await row.getByRole('link', { name: 'Ember Health' }).waitFor();
+      await row.getByRole('link', { name: 'Ember Games' }).waitFor();
     }
     await page.getByRole('button', { name: /Requests/ }).click();
     await page.getByText(`/api/v1/usage/events?id=${id}`).first().waitFor();
@@ -109,15 +112,14 @@ describe('a reader finds', () => {
     const page = await openSignedIn();
     await page.getByRole('link', { name: 'Events' }).click();
     await page.getByRole('link', { name: 'Find' }).click();
-    await page.getByRole('textbox', { name: 'Customer' }).fill(seeded.customers[0] ?? '');
-    const meter = page.getByLabel('Meter');
-    await meter.selectOption('calls');
+    await page.getByLabel('Customer', { exact: true }).fill('aurora');
+    await page.getByLabel('Meter', { exact: true }).selectOption('api-calls');
     const first = page.getByRole('row').nth(1).locator('code');
     await first.waitFor();
     const id = (await first.textContent()) ?? '';
     await page.getByLabel('Only with this text').fill(id);
-    await page.getByText('1 event', { exact: false }).first().waitFor();
-    expect(await page.getByRole('row').count()).toBe(2);
+    await expect.poll(() => page.getByRole('row').count()).toBe(2);
+    await page.getByRole('row').getByText(id, { exact: true }).waitFor();
   });
 });
 
@@ -125,10 +127,13 @@ describe('the keyboard alone', () => {
   it('reaches the content at once, and every screen from the menu of a phone', async () => {
     const { page, context } = await open({ width: 390 });
     onTestFinished(() => context.close());
+    // As one that comes back to the tab.
+    await page.reload();
+    await page.getByRole('heading', { name: 'Overview', exact: true }).waitFor();
     await page.keyboard.press('Tab');
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content');
+    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Skip to the content');
     await page.keyboard.press('Enter');
-    expect(await page.evaluate('document.activeElement.tagName')).toBe('MAIN');
+    await expect.poll(() => page.evaluate('document.activeElement.tagName')).toBe('MAIN');
     await page.getByRole('button', { name: 'Menu' }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('link', { name: 'Health', exact: true }).focus();
@@ -138,9 +143,9 @@ describe('the keyboard alone', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('link', { name: 'Health', exact: true }).focus();
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Health' }).waitFor();
+    await page.getByRole('heading', { name: 'Health', exact: true }).waitFor();
     // The menu is closed, and the screen has the focus.
     await page.getByRole('link', { name: 'Health', exact: true }).waitFor({ state: 'hidden' });
-    expect(await page.evaluate('document.activeElement.tagName')).toBe('MAIN');
+    await expect.poll(() => page.evaluate('document.activeElement.tagName')).toBe('MAIN');
   });
 });

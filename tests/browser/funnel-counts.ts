@@ -1,5 +1,5 @@
 import { Pool } from 'pg';
-import type { Call } from './widget-catalogue.ts';
+import type { Call } from './call-api.ts';
 
 /** What the funnel has counted. */
 export interface FunnelCounts {

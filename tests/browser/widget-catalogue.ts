@@ -1,7 +1,6 @@
-/** Plans that show everything that the pricing widget knows. */
+import { type Call, createCall } from './call-api.ts';
 
-/** Of the API, below /api/v1; throws unless the status is 2xx. */
-export type Call = <T>(method: string, path: string, body?: unknown) => Promise<T>;
+/** Plans that show everything that the pricing widget knows. */
 
 export interface Catalogue {
   call: Call;
@@ -68,7 +67,7 @@ function noSso(value: boolean): object {
 
 /** Through the API, with a secret key. */
 export async function makeCatalogue(origin: string, key: string): Promise<Catalogue> {
-  const call = caller(origin, key);
+  const call = createCall(origin, key);
   await call('POST', '/meters', { key: 'calls', name: 'API calls', aggregation: 'sum', unit: 'calls' });
   for (const feature of [
     { key: 'calls', name: 'API calls', type: 'metered', meterKey: 'calls' },
@@ -86,20 +85,4 @@ export async function makeCatalogue(origin: string, key: string): Promise<Catalo
     planIds[plan.key] = plan.id;
   }
   return { call, planIds };
-}
-
-function caller(origin: string, key: string): Call {
-  return async <T>(method: string, path: string, body?: unknown) => {
-    const response = await fetch(`${origin}/api/v1${path}`, {
-      method,
-      headers: {
-        Authorization: `Bearer ${key}`,
-        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-    return JSON.parse(text) as T;
-  };
 }

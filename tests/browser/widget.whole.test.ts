@@ -1,5 +1,6 @@
 import type { BrowserContextOptions } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { deferred } from '../support/deferred.ts';
 import { instanceOfThisFile } from '../support/instance-of-this-file.ts';
 import { ofThisFile } from '../support/of-this-file.ts';
 import { violations } from './accessibility.ts';
@@ -29,6 +30,13 @@ const funnel = await ofThisFile(openFunnel(call, instance.postgresUrl()), ({ clo
 const PHONE = { width: 390, height: 844 };
 const PICTURES = '.cache/widget-pictures';
 const WITHIN = { timeout: 20_000 };
+/** What was changed before is painted then. */
+const TWO_FRAMES = 'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))';
+const LAYOUT_SHIFT = `(() => {
+  const observer = new PerformanceObserver(() => undefined);
+  observer.observe({ type: 'layout-shift', buffered: true });
+  return observer.takeRecords().reduce((sum, { value }) => sum + value, 0);
+})()`;
 
 const open = (url: string, options: BrowserContextOptions = {}) => openWatched(browser, url, options);
 const sample = () => site.sample({ pk_live_YOUR_KEY: keys.live.publishable });
@@ -57,8 +65,8 @@ describe('the sample of the documentation, on another origin', () => {
     expect((await textsOf(page, '[part="entitlements"]'))[2]).toBe(
       'API calls Unlimited Seats Unlimited Single sign-on ✓ included',
     );
-    expect(await page.getByText('Most teams choose this one.').isVisible()).toBe(true);
-    expect(await page.getByText('Prices cannot be shown right now.').isVisible()).toBe(false);
+    await page.getByText('Most teams choose this one.').waitFor();
+    await page.getByText('Prices cannot be shown right now.').waitFor({ state: 'hidden' });
     expect([errors, warnings]).toEqual([[], []]);
     expect(await page.context().cookies()).toEqual([]);
     const kept = await page.evaluate('localStorage.length + sessionStorage.length');
@@ -67,15 +75,13 @@ describe('the sample of the documentation, on another origin', () => {
 
   it('switches the interval, by mouse and by keyboard', async () => {
     const { page } = await open(sample());
+    const prices = () => textsOf(page, '[part="price"]');
     await page.getByRole('radio', { name: 'Yearly' }).check();
-    expect(await textsOf(page, '[part="price"]')).toEqual([
-      '€0 / month',
-      '€12,345 / year Save 16%',
-      '€49,000 / year Save 16%',
-    ]);
+    const yearly = ['€0 / month', '€12,345 / year Save 16%', '€49,000 / year Save 16%'];
+    await expect.poll(prices, WITHIN).toEqual(yearly);
     await page.keyboard.press('ArrowLeft');
-    expect((await textsOf(page, '[part="price"]'))[1]).toBe('€1,234.50 / month');
-    expect(await page.getByRole('radio', { name: 'Monthly' }).isChecked()).toBe(true);
+    await expect.poll(async () => (await prices())[1], WITHIN).toBe('€1,234.50 / month');
+    await page.getByRole('radio', { name: 'Monthly', checked: true }).waitFor();
   });
 
   it.each([
@@ -150,6 +156,7 @@ describe('the funnel', () => {
     navigator.sendBeacon = (...report) => { globalThis.reports += 1; return send(...report); };`);
     const address = page.url();
     await page.getByRole('link', { name: 'Start free trial' }).click();
+    await expect.poll(() => page.evaluate('globalThis.selected'), WITHIN).toBeDefined();
     const selected = (await page.evaluate('globalThis.selected')) as Record<string, string>;
     // By then the server knows, or a subscription that the page makes at once would be before its checkout.
     expect(selected.reports).toBe(1);
@@ -162,7 +169,7 @@ describe('the funnel', () => {
     const other = await open(site.page(element('')));
     await expect.poll(() => other.reports.length, WITHIN).toBe(1);
     expect(other.reports[0]?.sessionId).not.toBe(sessionId);
-    expect(reports.map(({ event }) => event)).toContain('checkout_started');
+    await expect.poll(() => reports.map(({ event }) => event), WITHIN).toContain('checkout_started');
   });
 });
 
@@ -178,7 +185,7 @@ describe('a widget without anything to show', () => {
     await page.getByText('Ask us for prices.').waitFor();
     await page.evaluate(`document.querySelector('metergate-pricing').setAttribute('currency', 'EUR')`);
     await page.getByText('Ask us for prices.').waitFor();
-    expect(warnings).toEqual([expect.stringMatching(why)]);
+    await expect.poll(() => warnings, WITHIN).toEqual([expect.stringMatching(why)]);
     expect(await page.locator(CARD).count()).toBe(0);
     expect(reports).toEqual([]);
   });
@@ -203,12 +210,12 @@ describe('with a customer token', () => {
       'Current plan',
       'Upgrade',
     ]);
-    expect(await page.locator('[part~="plan-current"] [part="name"]').textContent()).toBe('Pro');
+    await page.locator('[part~="plan-current"] [part="name"]').getByText('Pro', { exact: true }).waitFor();
     expect(await violations(page)).toEqual([]);
     expect([warnings, errors]).toEqual([[], []]);
     const ended = await open(site.page(element('token="ct_live_x.y"')));
     expect(await textsOf(ended.page, '[part="action"]')).toHaveLength(3);
-    expect(ended.warnings).toEqual([expect.stringMatching(/token is unknown/)]);
+    await expect.poll(() => ended.warnings, WITHIN).toEqual([expect.stringMatching(/token is unknown/)]);
   });
 
   it('the usage widget shows what is used, and reports a token that has ended', async () => {
@@ -230,11 +237,11 @@ describe('with a customer token', () => {
       .poll(() => amounts.allInnerTexts(), WITHIN)
       .toEqual(['83.456,5 of 100.000', 'Up to 25', 'Included']);
     const meter = page.getByRole('meter');
-    expect(await meter.getAttribute('aria-valuenow')).toBe('83');
-    expect(await page.locator('[part~="bar-near"]').count()).toBe(1);
+    await expect.poll(() => meter.getAttribute('aria-valuenow'), WITHIN).toBe('83');
+    await expect.poll(() => page.locator('[part~="bar-near"]').count(), WITHIN).toBe(1);
     expect(await violations(page)).toEqual([]);
-    expect(await page.getByText('No usage.').last().isVisible()).toBe(true);
-    expect(warnings).toHaveLength(1);
+    await page.getByText('No usage.').last().waitFor();
+    await expect.poll(() => warnings, WITHIN).toHaveLength(1);
     await page.evaluate(`addEventListener('metergate:token-ended', () => (globalThis.ended = true))`);
     await page.evaluate(`document.querySelector('metergate-usage').setAttribute('token', 'ct_live_x.y')`);
     await expect.poll(() => page.evaluate('globalThis.ended'), WITHIN).toBe(true);
@@ -249,20 +256,18 @@ describe('what a page notices', () => {
     const context = await browser.newContext({ viewport });
     onTestFinished(() => context.close());
     const page = await context.newPage();
-    // Long enough for the placeholder to be painted.
+    const painted = deferred<void>();
     await page.route('**/api/v1/pricing**', async (route) => {
-      await new Promise((resolve) => setTimeout(resolve, 400));
+      await painted.promise;
       await route.continue();
     });
     await page.goto(sample());
+    await page.evaluate(TWO_FRAMES);
+    expect(await page.locator('[part="amount"]').count()).toBe(0);
+    painted.resolve();
     await page.locator('[part="amount"]').nth(2).waitFor();
-    const shift = await page.evaluate(`new Promise((resolve) => {
-      let sum = 0;
-      const add = (list) => { for (const { value } of list.getEntries()) sum += value; };
-      new PerformanceObserver(add).observe({ type: 'layout-shift', buffered: true });
-      requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => resolve(sum), 100)));
-    })`);
-    expect(shift).toBe(0);
+    await page.evaluate(TWO_FRAMES);
+    expect(await page.evaluate(LAYOUT_SHIFT)).toBe(0);
   });
 
   it.each(['light', 'dark'] as const)('is accessible and fits its width in %s', async (colorScheme) => {

@@ -8,6 +8,7 @@ const RECORD = 'infra/key-table/unreadable-record.test.ts';
 const ADMISSION = 'ingest/http/admission.test.ts';
 const READ_BODY = 'ingest/http/read-body.test.ts';
 const FORWARD_SLOW_BODIES = 'ingest/forward/forward-slow-bodies.test.ts';
+const FORWARD_PLACES = 'ingest/forward/forward-places.test.ts';
 const FAIR_SHARES = 'infra/platform/fair-shares.test.ts';
 const REQUEST_SLOTS = 'control-plane/http/request-slots.test.ts';
 const API_KEY_CACHE = 'domain/api-key-cache.test.ts';
@@ -76,8 +77,9 @@ export const INGEST_MUTANTS = [
     .shownBy({ promise: 9, rounds: 1 }),
   mutant('strangers-take-all-places', [9])
     .why('requests that anybody may send make all others receive 503')
-    .never('ingest/forward/forward')
-    .red(FORWARD_SLOW_BODIES, 'and whole ones without a key take an eighth of the places at most'),
+    .never('ingest/forward/places')
+    .red(FORWARD_SLOW_BODIES, 'and whole ones without a key take an eighth of the places at most')
+    .red(FORWARD_PLACES, 'take an eighth of the places, and leave the others to secret keys and to bodies'),
   mutant('one-share-for-all', [9])
     .why('stalled bodies of one key make all other environments receive 503')
     .never('infra/platform/fair-shares')

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { exactBody } from '../../api/exact-body.ts';
-import { type Draft, differences, draftOf, entitlementsOf } from './entitlement-drafts.ts';
+import { type Draft, differences, draftOf, entitlementsOf, faultOf } from './entitlement-drafts.ts';
 import type { Feature, Given } from './shapes.ts';
 
 const given: Given[] = [
@@ -40,12 +40,18 @@ it('names what is added, removed and changed', () => {
     draftsWith({
       new: { kind: 'yes', limit: '', soft: false },
       sso: { kind: 'none', limit: '', soft: false },
-      seats: { kind: 'limit', limit: '5', soft: false },
+      seats: { kind: 'limit', limit: '60,000', soft: false },
     }),
   );
   expect(differences(given, next)).toEqual([
     { name: 'new', before: undefined, after: 'Included' },
-    { name: 'seats', before: 'Unlimited', after: '5' },
+    { name: 'seats', before: 'Unlimited', after: '60,000' },
     { name: 'sso', before: 'Included', after: undefined },
   ]);
+});
+
+it('cannot be sent with a limit that is no number', () => {
+  expect(faultOf({ kind: 'limit', limit: '1,5', soft: false })).toContain('Enter a number');
+  expect(faultOf({ kind: 'limit', limit: '60,000', soft: false })).toBeUndefined();
+  expect(faultOf({ kind: 'unlimited', limit: '', soft: false })).toBeUndefined();
 });

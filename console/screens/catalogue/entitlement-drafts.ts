@@ -1,4 +1,5 @@
 import { Decimal } from '../../api/exact-body.ts';
+import { NO_NUMBER, numberOf } from '../../design/typed-number.ts';
 import { type Feature, type Given, givenText } from './shapes.ts';
 
 /** What a reader chose for one feature. */
@@ -51,6 +52,11 @@ export function differences(given: readonly Given[], next: readonly NewEntitleme
   return compared(before, after);
 }
 
+/** Undefined when it can be sent. */
+export function faultOf({ kind, limit }: Draft): string | undefined {
+  return kind === 'limit' && numberOf(limit) === undefined ? NO_NUMBER : undefined;
+}
+
 export function compared(
   before: ReadonlyMap<string, string>,
   after: ReadonlyMap<string, string>,
@@ -63,7 +69,7 @@ export function compared(
 function newEntitlement(place: { featureKey: string }, { kind, limit, soft }: Draft): NewEntitlement[] {
   if (kind === 'none') return [];
   if (kind === 'yes' || kind === 'no') return [{ ...place, value: kind === 'yes' }];
-  return [{ ...place, value: kind === 'unlimited' ? null : new Decimal(limit), soft }];
+  return [{ ...place, value: kind === 'unlimited' ? null : new Decimal(numberOf(limit) ?? limit), soft }];
 }
 
 function unchanged(given: Given): NewEntitlement {

@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
 import { askToChange } from '../../api/change.tsx';
-import { DECIMAL } from '../../api/exact-body.ts';
 import { apiPath, useOperation } from '../../api/rest.ts';
 import { Form } from '../../design/fields.tsx';
 import { Loaded } from '../../design/loaded.tsx';
 import { Notice } from '../../design/pieces.tsx';
 import { Table } from '../../design/table.tsx';
+import { NO_NUMBER } from '../../design/typed-number.ts';
 import { DifferenceTable } from './difference-table.tsx';
-import { type Draft, differences, draftOf, entitlementsOf } from './entitlement-drafts.ts';
+import { type Draft, differences, draftOf, entitlementsOf, faultOf } from './entitlement-drafts.ts';
 import type { Feature, Given, Plan } from './shapes.ts';
 import { type Subscribers, SubscribersTouched } from './subscribers.tsx';
 
@@ -41,10 +41,13 @@ export function EntitlementsForm(props: EntitlementsFormProps) {
 function Editor({ features, ...props }: EntitlementsFormProps & { features: readonly Feature[] }) {
   const { plan, given, etag, subscribers, onClose } = props;
   const [drafts, setDrafts] = useState(() => new Map(features.map((one) => [one.key, draftOf(one, given)])));
-  const isBad = [...drafts.values()].some(isIncomplete);
-  const next = isBad ? undefined : entitlementsOf(given, drafts);
+  const [isTried, setTried] = useState(false);
+  const faulty = features.filter(({ key }) => faultOf(drafts.get(key) ?? NOTHING) !== undefined);
+  const next = faulty.length > 0 ? undefined : entitlementsOf(given, drafts);
   const changed = next ? differences(given, next) : [];
-  const ask = () =>
+  const ask = () => {
+    setTried(true);
+    if (changed.length === 0) return;
     askToChange({
       title: `Change the entitlements of ${plan.name}?`,
       effect: (
@@ -63,9 +66,10 @@ function Editor({ features, ...props }: EntitlementsFormProps & { features: read
       done: `${plan.name} has new entitlements.`,
       onDone: onClose,
     });
+  };
   const put = (key: string, draft: Draft) => setDrafts(new Map(drafts).set(key, draft));
   return (
-    <Form onSubmit={() => changed.length > 0 && ask()}>
+    <Form onSubmit={ask}>
       <Table
         label="Entitlements to edit"
         rows={features}
@@ -80,11 +84,12 @@ function Editor({ features, ...props }: EntitlementsFormProps & { features: read
           },
         ]}
       />
+      {isTried && changed.length === 0 ? <Notice tone="warn">{whyNot(faulty)}</Notice> : null}
       <div class="row row-end">
         <button type="button" class="button" onClick={onClose}>
           Cancel
         </button>
-        <button type="submit" class="button button-primary" disabled={changed.length === 0}>
+        <button type="submit" class="button button-primary">
           Review {changed.length === 0 ? 'changes' : `${changed.length} changed`}
         </button>
       </div>
@@ -94,8 +99,9 @@ function Editor({ features, ...props }: EntitlementsFormProps & { features: read
 
 const NOTHING: Draft = { kind: 'none', limit: '', soft: false };
 
-function isIncomplete({ kind, limit }: Draft): boolean {
-  return kind === 'limit' && !DECIMAL.test(limit);
+function whyNot(faulty: readonly Feature[]): string {
+  if (faulty.length === 0) return 'Nothing is different yet.';
+  return `${faulty.map(({ name }) => name).join(', ')}: ${NO_NUMBER}`;
 }
 
 interface DraftFieldsProps {
@@ -123,7 +129,7 @@ function DraftFields({ feature: { key, name, type }, draft, onChange }: DraftFie
         <>
           <input
             aria-label={`Limit of ${name}`}
-            aria-invalid={isIncomplete(draft)}
+            aria-invalid={faultOf(draft) !== undefined}
             inputMode="decimal"
             value={draft.limit}
             onInput={(event) => onChange(key, { ...draft, limit: event.currentTarget.value })}

@@ -9,6 +9,7 @@ import { Pager } from '../../design/pager.tsx';
 import { Card, Segments } from '../../design/pieces.tsx';
 import { type Column, Table } from '../../design/table.tsx';
 import { Time } from '../../design/times.tsx';
+import { FirstOne } from '../first-one.tsx';
 import { StatusBadge } from '../status-badge.tsx';
 
 const STATUSES = [
@@ -29,12 +30,16 @@ export function PlanListScreen() {
         actions={<Segments label="Status" options={STATUSES} chosen={status} onChoose={choose} />}
       >
         <Loaded read={plans}>
-          {(listed) => (
-            <>
-              <Table label="Plans" columns={PLANS} rows={listed.data} empty="There is no such plan." />
-              <Pager page={listed} onTurn={(turned) => changeQuery({ page: String(turned) })} />
-            </>
-          )}
+          {(listed) =>
+            status === '' && listed.total === 0 ? (
+              <FirstOne kind="plan" />
+            ) : (
+              <>
+                <Table label="Plans" columns={PLANS} rows={listed.data} empty="There is no such plan." />
+                <Pager page={listed} onTurn={(turned) => changeQuery({ page: String(turned) })} />
+              </>
+            )
+          }
         </Loaded>
       </Card>
       <div class="columns">
@@ -60,26 +65,32 @@ function Features() {
   return (
     <Card title="Features">
       <Loaded read={read}>
-        {(features) => (
-          <>
-            <Table
-              label="Features"
-              rows={features.data}
-              empty="There is no feature yet."
-              columns={[
-                { title: 'Feature', cell: ({ name }) => name },
-                { title: 'Key', cell: ({ key }) => <code>{key}</code> },
-                { title: 'Type', cell: ({ type }) => words(type) },
-                { title: 'Meter', cell: ({ meterKey }) => (meterKey ? <code>{meterKey}</code> : '–') },
-              ]}
-            />
-            <Pager page={features} onTurn={setPage} />
-          </>
-        )}
+        {(features) =>
+          features.total === 0 ? (
+            <FirstOne kind="feature" />
+          ) : (
+            <>
+              <Table
+                label="Features"
+                rows={features.data}
+                empty="There is no such feature."
+                columns={FEATURES}
+              />
+              <Pager page={features} onTurn={setPage} />
+            </>
+          )
+        }
       </Loaded>
     </Card>
   );
 }
+
+const FEATURES: ReadonlyArray<Column<Listed<'features.list'>>> = [
+  { title: 'Feature', cell: ({ name }) => name },
+  { title: 'Key', cell: ({ key }) => <code>{key}</code> },
+  { title: 'Type', cell: ({ type }) => words(type) },
+  { title: 'Meter', cell: ({ meterKey }) => (meterKey ? <code>{meterKey}</code> : '–') },
+];
 
 function Addons() {
   const [page, setPage] = useState(1);

@@ -11,7 +11,7 @@ import { CreditGrantsCard } from './credit-grants-card.tsx';
 import { EntitlementsCard } from './entitlements-card.tsx';
 import { PricesCard } from './prices-card.tsx';
 import type { Plan } from './shapes.ts';
-import { type Subscribers, SubscribersTouched, useSubscribers } from './subscribers.tsx';
+import { type Subscribers, SubscriptionsKept, useSubscribers } from './subscribers.tsx';
 import { VersionsCard } from './versions-card.tsx';
 
 export function PlanScreen({ planId }: { planId: string }) {
@@ -39,7 +39,7 @@ function PlanBody({ plan }: { plan: Plan }) {
         <EntitlementsCard plan={plan} subscribers={subscribers} />
         <PricesCard plan={plan} subscribers={subscribers} />
         <CreditGrantsCard plan={plan} />
-        <VersionsCard plan={plan} />
+        <VersionsCard key={plan.version} plan={plan} />
       </div>
       <PlanFacts plan={plan} subscribers={subscribers} />
     </div>
@@ -77,12 +77,9 @@ function Actions({ plan, etag }: { plan: Plan; etag: string | undefined }) {
   const askToPublish = () =>
     askToChange({
       title: `Publish ${name}?`,
-      effect: (
-        <>
-          <p>Pricing pages show it from now on. What present subscriptions may do does not change.</p>
-          <SubscribersTouched subscribers={subscribers} />
-        </>
-      ),
+      effect:
+        'Customers can subscribe to it, and pricing pages show it from now on. It cannot become a draft ' +
+        'again. What present subscriptions may do does not change.',
       verb: 'Publish',
       request: { method: 'POST', path: apiPath(['plans', id, 'publish']), headers },
       done: `${name} is published.`,
@@ -90,7 +87,14 @@ function Actions({ plan, etag }: { plan: Plan; etag: string | undefined }) {
   const askToArchive = () =>
     askToChange({
       title: `Archive ${name}?`,
-      effect: 'It takes no new subscriptions. Present subscriptions continue.',
+      effect: (
+        <>
+          <p>
+            It takes no new subscriptions, pricing pages no longer show it, and it cannot be published again.
+          </p>
+          <SubscriptionsKept subscribers={subscribers} />
+        </>
+      ),
       verb: 'Archive',
       isDanger: true,
       request: { method: 'POST', path: apiPath(['plans', id, 'archive']), headers },

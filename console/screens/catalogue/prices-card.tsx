@@ -7,6 +7,10 @@ import { words } from '../../design/figures.ts';
 import { Loaded } from '../../design/loaded.tsx';
 import { Card, Notice } from '../../design/pieces.tsx';
 import { type Column, Table } from '../../design/table.tsx';
+import { DifferenceTable } from './difference-table.tsx';
+import { compared } from './entitlement-drafts.ts';
+import { jsonFault } from './json-fault.ts';
+import { priceTexts, writtenPrices } from './price-differences.ts';
 import { periodText, priceLines } from './price-text.ts';
 import type { Plan, Price } from './shapes.ts';
 import { type Subscribers, SubscribersTouched } from './subscribers.tsx';
@@ -66,13 +70,14 @@ function PricesForm({ plan, prices, etag, subscribers, onClose }: PricesFormProp
   const [text, setText] = useState(() => exactBody({ prices: prices.map((one) => withNumbers(one)) }, 2));
   const [fault, setFault] = useState<string>();
   const ask = () => {
-    const body = written(text);
-    setFault(body ? undefined : 'This is no JSON. Look for a missing comma or quotation mark.');
-    if (!body) return;
+    const read = written(text);
+    setFault(read.fault);
+    if (read.fault !== undefined) return;
     askToChange({
       title: `Replace the prices of ${plan.name}?`,
       effect: (
         <>
+          <DifferenceTable rows={compared(priceTexts(prices), priceTexts(read.prices))} />
           <p>What was used before the change keeps its price.</p>
           <SubscribersTouched subscribers={subscribers} />
         </>
@@ -81,7 +86,7 @@ function PricesForm({ plan, prices, etag, subscribers, onClose }: PricesFormProp
       request: {
         method: 'PUT',
         path: apiPath(['plans', plan.id, 'prices']),
-        body,
+        body: read.body,
         headers: etag === undefined ? {} : { 'If-Match': etag },
       },
       done: `${plan.name} has new prices.`,
@@ -116,11 +121,16 @@ function PricesForm({ plan, prices, etag, subscribers, onClose }: PricesFormProp
   );
 }
 
-function written(text: string): WrittenJson | undefined {
+type Written = { fault: string } | { fault?: undefined; body: WrittenJson; prices: unknown[] };
+
+function written(text: string): Written {
   try {
-    return new WrittenJson(text);
-  } catch {
-    return undefined;
+    const body = new WrittenJson(text);
+    const prices = writtenPrices(text);
+    return prices ? { body, prices } : { fault: 'Write the prices as { "prices": [ … ] }.' };
+  } catch (error) {
+    if (error instanceof SyntaxError) return { fault: jsonFault(text, error) };
+    throw error;
   }
 }
 

@@ -28,12 +28,28 @@ export function useSubscribers(planId: string): Subscribers | undefined {
 export function SubscribersTouched({ subscribers }: { subscribers: Subscribers | undefined }) {
   if (!subscribers) return <p>The subscriptions on this plan are not counted yet.</p>;
   const { following, pinned, isExact } = subscribers;
+  if (following + pinned === 0) return <p>No subscription is on this plan.</p>;
   const number = counted(following, 'subscription');
   return (
     <p>
       <strong>{isExact ? number : `Up to ${number}`}</strong> {following === 1 ? 'follows' : 'follow'} this
       plan and {following === 1 ? 'gets' : 'get'} the change at once.
       {pinned > 0 ? ` ${counted(pinned, 'subscription')} pinned to a version will not change.` : ''}
+    </p>
+  );
+}
+
+/** What the end of a plan's sales means for them. */
+export function SubscriptionsKept({ subscribers }: { subscribers: Subscribers | undefined }) {
+  if (!subscribers) return <p>The subscriptions on this plan are not counted yet.</p>;
+  const { following, pinned, isExact } = subscribers;
+  const all = following + pinned;
+  if (all === 0) return <p>No subscription is on this plan.</p>;
+  const number = counted(all, 'subscription');
+  return (
+    <p>
+      <strong>{isExact ? number : `Up to ${number}`}</strong> {all === 1 ? 'goes' : 'go'} on as before, period
+      after period, until canceled.
     </p>
   );
 }

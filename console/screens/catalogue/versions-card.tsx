@@ -6,7 +6,7 @@ import { Failure, Skeleton } from '../../design/loaded.tsx';
 import { Card, Empty } from '../../design/pieces.tsx';
 import { DifferenceTable } from './difference-table.tsx';
 import { compared, type Difference } from './entitlement-drafts.ts';
-import { periodText, priceLines } from './price-text.ts';
+import { priceTexts } from './price-differences.ts';
 import { givenText, type Plan } from './shapes.ts';
 
 /** What one version of a plan has that another has not. */
@@ -66,9 +66,5 @@ type Prices = Responded<'plans.retrievePrices'>;
 
 function linesOf({ entitlements }: Entitlements, { prices }: Prices): Map<string, string> {
   const given = entitlements.map((one) => [one.featureKey, givenText(one)] as const);
-  const costs = prices.map((price) => {
-    const name = `price ${price.key}, ${price.currency} ${periodText(price)}`;
-    return [name, priceLines(price).join('; ')] as const;
-  });
-  return new Map([...given, ...costs]);
+  return new Map([...given, ...priceTexts(prices)]);
 }

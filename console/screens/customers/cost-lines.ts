@@ -3,6 +3,11 @@ import { amount, counted, money } from '../../design/figures.ts';
 
 export type CostLine = Responded<'cost.ofCustomer'>['lines'][number];
 
+/** Nothing was used, and nothing is charged for it. */
+export function isEmptyLine({ amount: cost, quantity }: Pick<CostLine, 'amount' | 'quantity'>): boolean {
+  return Number(cost) === 0 && Number(quantity) === 0;
+}
+
 /** How a line comes to its amount, in sentences without a verb. */
 export function explanationOf(line: CostLine): string[] {
   return [...usage(line), ...units(line), ...tiers(line), ...values(line), ...bounds(line)];

@@ -9,7 +9,7 @@ import { Card, Empty, Figure } from '../../design/pieces.tsx';
 import { monthBefore, type Span } from '../../design/ranges.ts';
 import { type Column, Table } from '../../design/table.tsx';
 import { Time } from '../../design/times.tsx';
-import { explanationOf } from './cost-lines.ts';
+import { explanationOf, isEmptyLine } from './cost-lines.ts';
 import type { Customer } from './shapes.ts';
 
 type Cost = Responded<'cost.ofCustomer'>;
@@ -71,7 +71,12 @@ function CostView({ cost: { from, to, totals, lines, asOf } }: { cost: Cost }) {
           <Time at={from} isDay /> – <Time at={to} isDay />, counted as of <Time at={asOf} />. No invoice:
           what began is charged as a whole.
         </p>
-        <Table label="Lines of the cost" columns={COLUMNS} rows={lines} empty="There is no line." />
+        <Table
+          label="Lines of the cost"
+          columns={COLUMNS}
+          rows={lines.filter((line) => !isEmptyLine(line))}
+          empty="Nothing was used or charged in this time."
+        />
       </Card>
     </>
   );

@@ -1,16 +1,18 @@
 import { useState } from 'preact/hooks';
 import { askToChange } from '../../api/change.tsx';
-import { DECIMAL, Decimal } from '../../api/exact-body.ts';
+import { Decimal } from '../../api/exact-body.ts';
 import { apiPath, useOperation } from '../../api/rest.ts';
 import type { Listed, Responded } from '../../api/wire.ts';
-import { Dialog } from '../../design/dialog.tsx';
-import { Field, Form } from '../../design/fields.tsx';
+import { FormDialog } from '../../design/dialog.tsx';
+import { Field } from '../../design/fields.tsx';
 import { amount, words } from '../../design/figures.ts';
 import { Loaded } from '../../design/loaded.tsx';
 import { Pager } from '../../design/pager.tsx';
 import { Badge, Card, Figure } from '../../design/pieces.tsx';
 import { type Column, Table } from '../../design/table.tsx';
 import { Time } from '../../design/times.tsx';
+import { numberOf } from '../../design/typed-number.ts';
+import { ExpiryField, expiryOf } from './expiry-field.tsx';
 import type { Customer } from './shapes.ts';
 
 type Grant = Responded<'credits.retrieve'>['grants'][number];
@@ -91,47 +93,38 @@ function GrantDialog({ customer, onClose }: { customer: Customer; onClose: () =>
   const [credits, setCredits] = useState('');
   const [reason, setReason] = useState('');
   const [expires, setExpires] = useState('');
-  const isGood = DECIMAL.test(credits) && Number(credits) > 0;
+  const number = numberOf(credits) ?? '0';
+  const isGood = Number(number) > 0;
   const ask = () => {
     if (!isGood) return;
     onClose();
     askToChange({
-      title: `Grant ${amount(credits)} credits to ${customer.name}?`,
+      title: `Grant ${amount(number)} credits to ${customer.name}?`,
       effect: 'They pay an unpaid amount first, and then usage beyond limits. A grant cannot be taken back.',
       verb: 'Grant credits',
       request: {
         method: 'POST',
         path: apiPath(['customers', customer.id, 'credits']),
         body: {
-          amount: new Decimal(credits),
+          amount: new Decimal(number),
           reason,
-          ...(expires === '' ? {} : { expiresAt: new Date(expires).toISOString() }),
+          ...expiryOf(expires),
         },
       },
-      done: `${amount(credits)} credits were granted.`,
+      done: `${amount(number)} credits were granted.`,
     });
   };
   return (
-    <Dialog title={`Grant credits to ${customer.name}`} onClose={onClose}>
-      <Form onSubmit={ask}>
-        <Field
-          label="Credits"
-          value={credits}
-          onInput={setCredits}
-          isRequired
-          error={credits !== '' && !isGood ? 'Enter a number above 0, such as 250.' : undefined}
-        />
-        <Field label="Reason" value={reason} onInput={setReason} isRequired />
-        <Field label="Expires (optional)" type="datetime-local" value={expires} onInput={setExpires} />
-        <div class="row row-end">
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="button button-primary">
-            Continue
-          </button>
-        </div>
-      </Form>
-    </Dialog>
+    <FormDialog title={`Grant credits to ${customer.name}`} onClose={onClose} onContinue={ask}>
+      <Field
+        label="Credits"
+        value={credits}
+        onInput={setCredits}
+        isRequired
+        error={credits !== '' && !isGood ? 'Enter a number above 0, such as 250 or 60,000.' : undefined}
+      />
+      <Field label="Reason" value={reason} onInput={setReason} isRequired />
+      <ExpiryField value={expires} onInput={setExpires} />
+    </FormDialog>
   );
 }

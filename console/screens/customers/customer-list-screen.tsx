@@ -7,16 +7,27 @@ import { Card } from '../../design/pieces.tsx';
 import { type Column, Table } from '../../design/table.tsx';
 import { Time } from '../../design/times.tsx';
 import { TypedField } from '../../design/typed-field.tsx';
-import { CUSTOMERS, type CustomerSummary } from '../queries.ts';
+import { FirstOne } from '../first-one.tsx';
+import { CUSTOMERS, type CustomerSummary, type CustomersPage } from '../queries.ts';
 import { StatusBadge } from '../status-badge.tsx';
+import { SubscriptionsCard } from './subscriptions-card.tsx';
 
 export function CustomerListScreen() {
+  const { subscription } = usePlace().query;
+  return (
+    <Screen title="Customers">
+      {subscription === undefined ? <SearchedCustomers /> : <SubscriptionsCard status={subscription} />}
+    </Screen>
+  );
+}
+
+function SearchedCustomers() {
   const { q = '', after } = usePlace().query;
   const read = useQuery(CUSTOMERS, { q: q === '' ? null : q, after: after ?? null });
   return (
-    <Screen title="Customers">
+    <>
       <TypedField
-        label="Search by name, email or your own id"
+        label="Search by name, email or id"
         type="search"
         value={q}
         onInput={(typed) => changeQuery({ q: typed, after: undefined })}
@@ -24,28 +35,37 @@ export function CustomerListScreen() {
       />
       <Card title={q === '' ? 'All customers' : `Customers with “${q}”`}>
         <Loaded read={read} lines={10}>
-          {({ customers }) => (
-            <>
-              <Table
-                label="Customers"
-                columns={COLUMNS}
-                rows={customers?.nodes ?? []}
-                empty={q === '' ? 'There is no customer yet.' : 'No customer has that text.'}
-              />
-              <div class="row">
-                <span class="muted small">{counted(customers?.totalCount ?? 0, 'customer')}</span>
-                {after ? <a href={linkTo(['customers'], { q })}>First page</a> : null}
-                {customers?.pageInfo.hasNextPage ? (
-                  <a href={linkTo(['customers'], { q, after: customers.pageInfo.endCursor ?? undefined })}>
-                    Next page
-                  </a>
-                ) : null}
-              </div>
-            </>
-          )}
+          {({ customers }) => <Found q={q} after={after} page={customers} />}
         </Loaded>
       </Card>
-    </Screen>
+    </>
+  );
+}
+
+interface FoundProps {
+  q: string;
+  after: string | undefined;
+  page: CustomersPage | null;
+}
+
+function Found({ q, after, page }: FoundProps) {
+  if (q === '' && page?.totalCount === 0) return <FirstOne kind="customer" />;
+  return (
+    <>
+      <Table
+        label="Customers"
+        columns={COLUMNS}
+        rows={page?.nodes ?? []}
+        empty={q === '' ? 'There is no customer here.' : 'No customer has that text.'}
+      />
+      <div class="row">
+        <span class="muted small">{counted(page?.totalCount ?? 0, 'customer')}</span>
+        {after ? <a href={linkTo(['customers'], { q })}>First page</a> : null}
+        {page?.pageInfo.hasNextPage ? (
+          <a href={linkTo(['customers'], { q, after: page.pageInfo.endCursor ?? undefined })}>Next page</a>
+        ) : null}
+      </div>
+    </>
   );
 }
 

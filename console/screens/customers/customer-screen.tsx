@@ -4,6 +4,7 @@ import { apiPath, useOperation } from '../../api/rest.ts';
 import { linkTo, usePlace } from '../../app/place.ts';
 import { Screen } from '../../app/screen.tsx';
 import { Failure, Skeleton } from '../../design/loaded.tsx';
+import { Tabs } from '../../design/tabs.tsx';
 import { StatusBadge } from '../status-badge.tsx';
 import { AccessTab } from './access-tab.tsx';
 import { AuditTab } from './audit-tab.tsx';
@@ -40,17 +41,14 @@ export function CustomerScreen({ customerId }: { customerId: string }) {
       badges={customer ? <StatusBadge status={customer.status} /> : null}
       actions={customer ? <ArchiveButton customer={customer} etag={read.etag} /> : null}
     >
-      <nav class="tabs" aria-label="About this customer">
-        {TABS.map(({ name, title }) => (
-          <a
-            key={name}
-            href={linkTo(['customers', customerId], { tab: name })}
-            aria-current={name === shown?.name ? 'page' : undefined}
-          >
-            {title}
-          </a>
-        ))}
-      </nav>
+      <Tabs
+        label="About this customer"
+        tabs={TABS.map(({ name, title }) => ({
+          ...{ name, title },
+          link: linkTo(['customers', customerId], { tab: name }),
+        }))}
+        current={shown?.name}
+      />
       {customer && shown ? <shown.Show key={shown.name} customer={customer} /> : null}
       {read.error && !customer ? <Failure error={read.error} onRetry={read.reload} /> : null}
       {customer || read.error ? null : <Skeleton lines={6} />}
@@ -64,7 +62,10 @@ function ArchiveButton({ customer, etag }: { customer: Customer; etag: string | 
   const ask = () =>
     askToChange({
       title: `Archive ${name}?`,
-      effect: 'An archived customer takes no new usage and no new subscriptions, and has no entitlements.',
+      effect:
+        'From now on it has no entitlements and takes no usage, subscriptions, overrides or credits. What it ' +
+        'used stays readable. Its subscriptions are not canceled by this: cancel those that should not go ' +
+        'on. An archived customer cannot become active again.',
       verb: 'Archive',
       isDanger: true,
       request: {

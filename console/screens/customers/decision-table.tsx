@@ -4,6 +4,7 @@ import { amount } from '../../design/figures.ts';
 import { Badge, Share } from '../../design/pieces.tsx';
 import { type Column, Table } from '../../design/table.tsx';
 import { Time } from '../../design/times.tsx';
+import { byUrgency, reasonOf, verdictOf } from './decision-text.ts';
 import { OverrideDialog } from './override-dialog.tsx';
 import { type Customer, type Decision, type Feature, valueText } from './shapes.ts';
 
@@ -24,7 +25,7 @@ export function DecisionTable({ customer, features, decisions }: DecisionTablePr
     {
       title: 'May use it',
       isFit: true,
-      cell: ({ allowed }) => <Badge tone={allowed ? 'good' : 'bad'}>{allowed ? 'Allowed' : 'Denied'}</Badge>,
+      cell: (decision) => <Verdict decision={decision} />,
     },
     { title: 'Why', cell: (decision) => <Why decision={decision} /> },
     { title: 'Used', cell: (decision) => <Used decision={decision} /> },
@@ -42,7 +43,12 @@ export function DecisionTable({ customer, features, decisions }: DecisionTablePr
   ];
   return (
     <>
-      <Table label="Entitlements" columns={columns} rows={decisions} empty="There is no feature yet." />
+      <Table
+        label="Entitlements"
+        columns={columns}
+        rows={byUrgency(decisions)}
+        empty="There is no feature yet."
+      />
       {opened ? (
         <OverrideDialog customer={customer} feature={opened} onClose={() => setOpened(undefined)} />
       ) : null}
@@ -61,15 +67,19 @@ function Name({ featureKey, feature }: { featureKey: string; feature: Feature | 
   );
 }
 
-/** The sentence of the service, its code, and where the value comes from. */
+function Verdict({ decision }: { decision: Decision }) {
+  const { tone, text } = verdictOf(decision);
+  return <Badge tone={tone}>{text}</Badge>;
+}
+
+/** The reason, its code, and where the value comes from. */
 function Why({ decision }: { decision: Decision }) {
-  const { reason, reasonCode, contributions = [], effectiveValue } = decision;
+  const { reasonCode, contributions = [] } = decision;
   return (
     <>
-      {reason}
+      {reasonOf(decision)}
       <div class="small muted">
         <code>{reasonCode}</code>
-        {effectiveValue === undefined ? null : ` · value ${valueText(effectiveValue)}`}
       </div>
       {contributions.map(({ source, value, quantity }) => (
         <div key={source} class="small muted">
@@ -90,13 +100,16 @@ function Source({ source }: { source: string }) {
   );
 }
 
-function Used({ decision: { current, limit, resetsAt, featureKey } }: { decision: Decision }) {
+function Used({ decision }: { decision: Decision }) {
+  const { current, limit, resetsAt, featureKey } = decision;
   if (current === undefined) return <>–</>;
   if (limit === undefined) return <>{amount(current)}, no limit</>;
   const share = Number(limit) === 0 ? 1 : Number(current) / Number(limit);
   return (
     <>
-      {amount(current)} of {amount(limit)}
+      <span class="whole">
+        {amount(current)} of {amount(limit)}
+      </span>
       <Share share={share} of={`Used of ${featureKey}`} />
       {resetsAt === undefined ? null : (
         <div class="small muted">

@@ -1,9 +1,12 @@
 import { useState } from 'preact/hooks';
 import { askToChange } from '../../api/change.tsx';
-import { DECIMAL, Decimal } from '../../api/exact-body.ts';
+import { Decimal } from '../../api/exact-body.ts';
 import { apiPath } from '../../api/rest.ts';
-import { Dialog } from '../../design/dialog.tsx';
-import { Choice, Field, Form } from '../../design/fields.tsx';
+import { FormDialog } from '../../design/dialog.tsx';
+import { Choice, Field } from '../../design/fields.tsx';
+import { amount } from '../../design/figures.ts';
+import { NO_NUMBER, numberOf } from '../../design/typed-number.ts';
+import { ExpiryField, expiryOf } from './expiry-field.tsx';
 import type { Customer, Feature } from './shapes.ts';
 
 interface OverrideDialogProps {
@@ -21,7 +24,8 @@ export function OverrideDialog({ customer, feature, onClose }: OverrideDialogPro
   const [limit, setLimit] = useState('');
   const [expires, setExpires] = useState('');
   const [reason, setReason] = useState('');
-  const isBad = kind === 'number' && !DECIMAL.test(limit);
+  const number = numberOf(limit);
+  const isBad = kind === 'number' && number === undefined;
   const ask = () => {
     if (isBad) return;
     onClose();
@@ -29,7 +33,8 @@ export function OverrideDialog({ customer, feature, onClose }: OverrideDialogPro
       title: `Override ${feature.name} for ${customer.name}?`,
       effect: (
         <p>
-          It is then {kind === 'number' ? limit : kind}, whatever the plans of {customer.name} grant
+          It is then {kind === 'number' ? amount(number ?? '') : kind}, whatever the plans of {customer.name}{' '}
+          grant
           {expires === '' ? '.' : ` until ${expires}.`}
         </p>
       ),
@@ -38,8 +43,8 @@ export function OverrideDialog({ customer, feature, onClose }: OverrideDialogPro
         method: 'PUT',
         path: apiPath(['customers', customer.id, 'overrides', feature.key]),
         body: {
-          value: grantedValue(kind, limit),
-          ...(expires === '' ? {} : { expiresAt: new Date(expires).toISOString() }),
+          value: grantedValue(kind, number ?? ''),
+          ...expiryOf(expires),
           ...(reason === '' ? {} : { reason }),
         },
       },
@@ -47,30 +52,20 @@ export function OverrideDialog({ customer, feature, onClose }: OverrideDialogPro
     });
   };
   return (
-    <Dialog title={`Override ${feature.name}`} onClose={onClose}>
-      <Form onSubmit={ask}>
-        <Choice label="Value" value={kind} options={isBoolean ? BOOLEAN : NUMBER} onChoose={setKind} />
-        {kind === 'number' ? (
-          <Field
-            label="Limit"
-            value={limit}
-            onInput={setLimit}
-            isRequired
-            error={limit !== '' && isBad ? 'Enter a number of at least 0, such as 250 or 0.5.' : undefined}
-          />
-        ) : null}
-        <Field label="Expires (optional)" type="datetime-local" value={expires} onInput={setExpires} />
-        <Field label="Reason (optional)" value={reason} onInput={setReason} placeholder="For people" />
-        <div class="row row-end">
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="button button-primary">
-            Continue
-          </button>
-        </div>
-      </Form>
-    </Dialog>
+    <FormDialog title={`Override ${feature.name}`} onClose={onClose} onContinue={ask}>
+      <Choice label="Value" value={kind} options={isBoolean ? BOOLEAN : NUMBER} onChoose={setKind} />
+      {kind === 'number' ? (
+        <Field
+          label="Limit"
+          value={limit}
+          onInput={setLimit}
+          isRequired
+          error={limit !== '' && isBad ? NO_NUMBER : undefined}
+        />
+      ) : null}
+      <ExpiryField value={expires} onInput={setExpires} />
+      <Field label="Reason (optional)" value={reason} onInput={setReason} placeholder="For people" />
+    </FormDialog>
   );
 }
 

@@ -21,6 +21,8 @@ export function SubscriptionsTab({ customer }: { customer: Customer }) {
   const read = useOperation<'subscriptions.list'>(
     apiPath(['subscriptions'], { customerId: customer.id, page }),
   );
+  const addons = useOperation<'addons.list'>(apiPath(['addons'], { pageSize: ADDONS_NAMED }));
+  const names = new Map((addons.data?.data ?? []).map(({ id, name }) => [id, name]));
   return (
     <Card title="Subscriptions">
       <Loaded read={read}>
@@ -28,7 +30,7 @@ export function SubscriptionsTab({ customer }: { customer: Customer }) {
           <>
             <Table
               label="Subscriptions"
-              columns={COLUMNS}
+              columns={columnsWith(names)}
               rows={subscriptions.data}
               empty="There is no subscription. Plans grant nothing."
             />
@@ -40,11 +42,15 @@ export function SubscriptionsTab({ customer }: { customer: Customer }) {
   );
 }
 
-const COLUMNS: ReadonlyArray<Column<Subscription>> = [
+/** Names of add-ons, by id: of others the id is shown. */
+type Names = ReadonlyMap<string, string>;
+const ADDONS_NAMED = 100;
+
+const columnsWith = (names: Names): ReadonlyArray<Column<Subscription>> => [
   { title: 'Plan', cell: (subscription) => <PlanOf subscription={subscription} /> },
   { title: 'Status', isFit: true, cell: ({ status }) => <StatusBadge status={status} /> },
   { title: 'Period', cell: (subscription) => <Period subscription={subscription} /> },
-  { title: 'Add-ons', cell: ({ addons }) => addonsText(addons) },
+  { title: 'Add-ons', cell: ({ addons }) => addonsText(addons, names) },
   {
     title: 'Actions',
     isUntitled: true,
@@ -71,7 +77,7 @@ function PlanOf({ subscription }: { subscription: Subscription }) {
         </div>
       )}
       <div>
-        <code class="muted">{id}</code>
+        <code class="id muted">{id}</code>
       </div>
     </>
   );
@@ -89,7 +95,7 @@ function Period({ subscription }: { subscription: Subscription }) {
     <>
       <Time at={currentPeriodStart} isDay /> – <Time at={currentPeriodEnd} isDay />
       {interval === undefined ? null : (
-        <span class="muted small">
+        <span class="muted small whole">
           {' '}
           every {intervalCount === 1 ? interval : counted(intervalCount, interval)}
         </span>
@@ -105,8 +111,9 @@ function Period({ subscription }: { subscription: Subscription }) {
   );
 }
 
-function addonsText(addons: Subscription['addons']): string {
-  return addons.map(({ addonId, quantity }) => `${addonId} × ${quantity}`).join(', ') || '–';
+function addonsText(addons: Subscription['addons'], names: Names): string {
+  const texts = addons.map(({ addonId, quantity }) => `${names.get(addonId) ?? addonId} × ${quantity}`);
+  return texts.join(', ') || '–';
 }
 
 function askToCancel({ id, planName, currentPeriodEnd }: Subscription): void {
@@ -118,6 +125,7 @@ function askToCancel({ id, planName, currentPeriodEnd }: Subscription): void {
       </p>
     ),
     verb: 'Cancel subscription',
+    keep: 'Keep it',
     isDanger: true,
     request: { method: 'POST', path: apiPath(['subscriptions', id, 'cancel']), body: { at: 'period_end' } },
     done: `${planName} ends with its period.`,

@@ -2,12 +2,12 @@ import { csvOf, saveFile } from '../../api/csv.ts';
 import { apiPath, useOperation } from '../../api/rest.ts';
 import type { Listed, Responded } from '../../api/wire.ts';
 import { changeQuery } from '../../app/place.ts';
+import { QueryField } from '../../app/query-field.tsx';
 import { amount, count } from '../../design/figures.ts';
 import { Loaded } from '../../design/loaded.tsx';
 import { Card, Empty, Share } from '../../design/pieces.tsx';
 import type { Span } from '../../design/ranges.ts';
 import { type Column, Table } from '../../design/table.tsx';
-import { TypedField } from '../../design/typed-field.tsx';
 import type { Customer } from './shapes.ts';
 
 type Report = Responded<'usage.breakdown'>;
@@ -32,7 +32,6 @@ export function UsageByProperty({ customer, counter, span, group }: UsageByPrope
   const read = useOperation<'usage.breakdown'>(
     group === '' ? undefined : apiPath([...path, 'breakdown'], query),
   );
-  const name = `usage-${customer.externalId ?? customer.id}-${counter.meterId}-by-${group}`;
   return (
     <Card
       title={`${counter.meterId} by a property`}
@@ -41,20 +40,14 @@ export function UsageByProperty({ customer, counter, span, group }: UsageByPrope
           type="button"
           class="button"
           disabled={read.data === undefined}
-          onClick={() => read.data && saveReport(name, read.data, span)}
+          onClick={() => read.data && saveReport(customer, read.data, span)}
         >
           Download CSV
         </button>
       }
     >
       <div class="fields">
-        <TypedField
-          label="Property of the events"
-          value={group}
-          offered={offered}
-          placeholder={offered[0] ?? 'region'}
-          onInput={(property) => changeQuery({ group: property })}
-        />
+        <QueryField name="group" label="Property" offered={offered} placeholder={offered[0] ?? 'region'} />
         <Offered properties={offered} chosen={group} />
       </div>
       {group === '' ? (
@@ -108,11 +101,19 @@ function columns({ total, unit = '' }: Report, group: string): Array<Column<Entr
   ];
 }
 
-function saveReport(name: string, { breakdown, other }: Report, { from, to }: Span): void {
-  const rows = breakdown.map(({ value, total, count, creditCost }) => [value, total, count, creditCost]);
-  if (other) rows.push(['(other)', other.total, other.count, other.creditCost]);
-  const header = ['value', 'total', 'events', 'credit_cost'];
-  saveFile(`${name}-${from.slice(0, 10)}-${to.slice(0, 10)}.csv`, 'text/csv', csvOf(header, rows));
+/** Each row says of which customer, meter and time it is: files are put together in spreadsheets. */
+function saveReport(customer: Customer, { breakdown, other, meterId, dimension }: Report, span: Span): void {
+  const place = [customer.id, customer.externalId ?? '', customer.name, meterId, span.from, span.to];
+  const entries = [...breakdown, ...(other ? [{ value: '(other)', ...other }] : [])];
+  const rows = entries.map(({ value, total, count, creditCost }) => [
+    ...place,
+    ...[value, total, count, creditCost],
+  ]);
+  const header = ['customer_id', 'external_id', 'customer', 'meter', 'from', 'to', dimension];
+  const name = `usage-${customer.externalId ?? customer.id}-${meterId}-by-${dimension}`;
+  const [from, to] = [span.from.slice(0, 10), span.to.slice(0, 10)];
+  const content = csvOf([...header, 'total', 'events', 'credit_cost'], rows);
+  saveFile(`${name}-${from}-${to}.csv`, 'text/csv', content);
 }
 
 function propertiesOf(events: ReadonlyArray<{ properties?: Record<string, unknown> }>): string[] {

@@ -61,7 +61,7 @@ export function EventList({ question: { customer, meter, span, find } }: EventLi
 
 export const EVENT_COLUMNS: ReadonlyArray<Column<UsageEvent>> = [
   { title: 'Occurred', isFit: true, cell: ({ occurredAt }) => <Time at={occurredAt} /> },
-  { title: 'Event', cell: ({ id }) => <code>{id}</code> },
+  { title: 'Event', cell: ({ id }) => <code class="id">{id}</code> },
   { title: 'Value', isEnd: true, cell: ({ value }) => amount(value) },
   { title: 'Properties', cell: ({ properties = {} }) => propertiesText(properties) },
   { title: 'Received', isFit: true, cell: ({ createdAt }) => <Time at={createdAt} /> },

@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
 import { type Live, type LiveEvent, useLive } from '../../api/live.ts';
 import { apiPath } from '../../api/rest.ts';
-import { changeQuery, linkTo, usePlace } from '../../app/place.ts';
+import { linkTo, usePlace } from '../../app/place.ts';
+import { QueryField } from '../../app/query-field.tsx';
 import { amount, count, counted } from '../../design/figures.ts';
 import { Failure } from '../../design/loaded.tsx';
 import { Badge, Card, Notice, type Tone } from '../../design/pieces.tsx';
 import { type Column, Table } from '../../design/table.tsx';
 import { Time } from '../../design/times.tsx';
-import { TypedField } from '../../design/typed-field.tsx';
 import { useCustomerNames } from '../customer-names.ts';
 import { propertiesText } from './event-list.tsx';
 
@@ -39,18 +39,8 @@ export function LiveCard() {
       }
     >
       <div class="fields">
-        <TypedField
-          label="Only of customer"
-          value={customer}
-          placeholder="Its id or your own id"
-          onInput={(one) => changeQuery({ customer: one })}
-        />
-        <TypedField
-          label="Only of meter"
-          value={meter}
-          placeholder="The key of a meter"
-          onInput={(one) => changeQuery({ meter: one })}
-        />
+        <QueryField name="customer" label="Only of customer" placeholder="Its id or your own id" />
+        <QueryField name="meter" label="Only of meter" placeholder="The key of a meter" />
       </div>
       {error ? <Failure error={error} /> : null}
       {leftOut > 0 ? <Notice>{count(leftOut)} more were counted than are shown here.</Notice> : null}
@@ -80,6 +70,6 @@ function columnsWith(names: ReadonlyMap<string, string>): Array<Column<LiveEvent
     { title: 'Meter', cell: ({ meterId }) => <code>{meterId}</code> },
     { title: 'Value', isEnd: true, cell: ({ value }) => amount(value) },
     { title: 'Properties', cell: ({ properties = {} }) => propertiesText(properties) },
-    { title: 'Event', cell: ({ id }) => <code>{id}</code> },
+    { title: 'Event', cell: ({ id }) => <code class="id">{id}</code> },
   ];
 }

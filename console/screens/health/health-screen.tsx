@@ -1,11 +1,13 @@
 import type { Readiness } from '../../../schemas/resources/service.ts';
 import { useRead } from '../../api/reads.ts';
+import { linkTo } from '../../app/place.ts';
 import { Screen } from '../../app/screen.tsx';
 import { count } from '../../design/figures.ts';
 import { Failure, Skeleton } from '../../design/loaded.tsx';
 import { Badge, Card, Facts, Notice } from '../../design/pieces.tsx';
 import { Table } from '../../design/table.tsx';
 import { InstallationFigures } from '../installation-figures.tsx';
+import { useFailing } from '../webhooks/failing.ts';
 import { BLOCKERS, CHECKS } from './checks.ts';
 
 const EVERY_MS = 10_000;
@@ -13,13 +15,15 @@ const EVERY_MS = 10_000;
 export function HealthScreen() {
   const read = useRead<Readiness>({ method: 'GET', path: '/readyz' }, { everyMs: EVERY_MS });
   // With 503 the body says what is wrong.
+  const failing = useFailing()?.size;
   const reported = read.error?.status === 503 ? (read.error.body as Readiness) : read.data;
   return (
-    <Screen title="Health" badges={reported ? <Verdict readiness={reported} /> : null}>
+    <Screen title="Health" badges={reported ? <Verdict readiness={reported} failing={failing} /> : null}>
       <InstallationFigures />
       {reported ? (
         <>
           <DataPlane readiness={reported} />
+          {failing === undefined ? null : <WebhookEndpoints failing={failing} />}
           <Checks readiness={reported} />
         </>
       ) : read.error ? (
@@ -32,9 +36,24 @@ export function HealthScreen() {
   );
 }
 
-function Verdict({ readiness }: { readiness: Readiness }) {
-  const isReady = readiness.status === 'ready';
-  return <Badge tone={isReady ? 'good' : 'bad'}>{isReady ? 'Everything works' : 'Needs attention'}</Badge>;
+/** `failing`: endpoints of this mode; undefined where the key may not see them. */
+function Verdict({ readiness, failing = 0 }: { readiness: Readiness; failing: number | undefined }) {
+  if (readiness.status !== 'ready') return <Badge tone="bad">Needs attention</Badge>;
+  return failing > 0 ? (
+    <Badge tone="warn">Works, webhooks fail</Badge>
+  ) : (
+    <Badge tone="good">Everything works</Badge>
+  );
+}
+
+function WebhookEndpoints({ failing }: { failing: number }) {
+  if (failing === 0) return <Notice tone="good">Webhook endpoints: none fails in this mode.</Notice>;
+  return (
+    <Notice tone="warn">
+      Webhook endpoints: {failing === 1 ? '1 fails' : `${count(failing)} fail`} in this mode. Their receivers
+      do not accept what is sent; nothing is lost meanwhile. <a href={linkTo(['webhooks'])}>See why</a>
+    </Notice>
+  );
 }
 
 function DataPlane({ readiness: { dataPlane } }: { readiness: Readiness }) {

@@ -4,7 +4,7 @@ import { Badge } from '../../design/pieces.tsx';
 import { type Column, Table } from '../../design/table.tsx';
 import { Time } from '../../design/times.tsx';
 import { useCustomerNames } from '../customer-names.ts';
-import { drawnOf, groupName, named, type Report } from './explored.ts';
+import { drawnOf, groupName, groupTitle, named, type Report } from './explored.ts';
 
 interface ExploredProps {
   report: Report;
@@ -73,7 +73,7 @@ function columnsOf(report: Report, names: ReadonlyMap<string, string>): Array<Co
       ? []
       : [
           {
-            title: groupBy.join(', '),
+            title: groupTitle(groupBy),
             cell: ({ group }: Entry) => groupName(groupBy, named(group, names), meterId),
           },
         ]),

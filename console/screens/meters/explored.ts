@@ -2,6 +2,7 @@ import { apiPath } from '../../api/rest.ts';
 import type { Responded } from '../../api/wire.ts';
 import type { Series } from '../../design/chart.tsx';
 import { lastDays, monthBefore, type Span } from '../../design/ranges.ts';
+import { filterOf } from './event-property.ts';
 
 export type Report = Responded<'meterUsage.retrieve'>;
 type Group = Report['data'][number]['group'];
@@ -59,13 +60,13 @@ export function usagePath(
   groups = GROUPS_SHOWN,
 ): string {
   const { span, step, timezone, group, filter } = question;
-  const [, property = '', value = ''] = /^([^=]+)=(.*)$/.exec(filter) ?? [];
+  const only = filterOf(filter);
   return apiPath(['meters', meterKey, 'usage'], {
     ...span,
     granularity: step,
     timezone,
     groupBy: group,
-    ...(property === '' ? {} : { [`filter[${property}]`]: value }),
+    ...(only ? { [`filter[${only.property}]`]: only.value } : {}),
     ...(step === '' ? {} : { fill: 'zero' }),
     limit: group === '' ? 1 : groups,
     consistency: 'eventual',
@@ -101,6 +102,11 @@ export function drawnOf(report: Report, names: ReadonlyMap<string, string> = new
 export function named(group: Group, names: ReadonlyMap<string, string>): Group {
   const { customerId } = group;
   return customerId === undefined ? group : { ...group, customerId: names.get(customerId) ?? customerId };
+}
+
+/** Of what an entry is, for people. */
+export function groupTitle(groupBy: readonly string[]): string {
+  return groupBy.map((name) => (name === 'customerId' ? 'customer' : name)).join(', ');
 }
 
 /** What one entry is of. */

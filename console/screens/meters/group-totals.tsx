@@ -5,7 +5,7 @@ import { Loaded } from '../../design/loaded.tsx';
 import { Card, Share } from '../../design/pieces.tsx';
 import { type Column, Table } from '../../design/table.tsx';
 import { useCustomerNames } from '../customer-names.ts';
-import { groupName, named, type Question, type Report, usagePath } from './explored.ts';
+import { groupName, groupTitle, named, type Question, type Report, usagePath } from './explored.ts';
 
 type Entry = Report['data'][number];
 
@@ -18,7 +18,7 @@ export function GroupTotals({ meterKey, question }: { meterKey: string; question
   const customers = (read.data?.data ?? []).flatMap(({ group }) => group.customerId ?? []);
   const names = useCustomerNames(customers);
   return (
-    <Card title={`In all, by ${question.group}`}>
+    <Card title={`In all, by ${groupTitle([question.group])}`}>
       <Loaded read={read}>
         {(report) => (
           <Table
@@ -43,7 +43,7 @@ function columnsOf(report: Report, names: ReadonlyMap<string, string>): Array<Co
   };
   const share = (total: string) => (Number(all) === 0 ? 0 : Number(total) / Number(all));
   return [
-    { title: groupBy.join(', '), cell: ({ group }) => name(group) },
+    { title: groupTitle(groupBy), cell: ({ group }) => name(group) },
     { title: unit ? `Total (${unit})` : 'Total', isEnd: true, cell: ({ total }) => amount(total) },
     { title: 'Events', isEnd: true, cell: (entry) => count(entry.count) },
     { title: 'Share', cell: ({ total }) => <Share share={share(total)} of="Part of the total" isPart /> },

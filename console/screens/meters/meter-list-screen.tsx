@@ -8,6 +8,7 @@ import { Pager } from '../../design/pager.tsx';
 import { Card } from '../../design/pieces.tsx';
 import { type Column, Table } from '../../design/table.tsx';
 import { Time } from '../../design/times.tsx';
+import { FirstOne } from '../first-one.tsx';
 import { StatusBadge } from '../status-badge.tsx';
 
 export function MeterListScreen() {
@@ -17,12 +18,19 @@ export function MeterListScreen() {
     <Screen title="Meters">
       <Card title="All meters">
         <Loaded read={read} lines={6}>
-          {(meters) => (
-            <>
-              <Table label="Meters" columns={COLUMNS} rows={meters.data} empty="There is no meter yet." />
-              <Pager page={meters} onTurn={(turned) => changeQuery({ page: String(turned) })} />
-            </>
-          )}
+          {(meters) =>
+            meters.total === 0 ? (
+              <FirstOne
+                kind="meter"
+                text="There is no meter in this mode yet. A usage event with a new meterId makes one, too."
+              />
+            ) : (
+              <>
+                <Table label="Meters" columns={COLUMNS} rows={meters.data} empty="There is no meter here." />
+                <Pager page={meters} onTurn={(turned) => changeQuery({ page: String(turned) })} />
+              </>
+            )
+          }
         </Loaded>
       </Card>
     </Screen>

@@ -9,12 +9,17 @@ import { FailedDeliveries } from '../failed-deliveries.tsx';
 import { InstallationFigures } from '../installation-figures.tsx';
 import { NearLimit } from '../near-limit.tsx';
 import { OVERVIEW } from '../queries.ts';
+import { LevelsScreen } from './levels-screen.tsx';
 
 const EVERY_MS = 15_000;
 
-export function OverviewScreen() {
+export function OverviewScreen({ path: [list] }: { path: string[] }) {
+  return list === 'levels' ? <LevelsScreen /> : <Overview />;
+}
+
+function Overview() {
   const read = useQuery(OVERVIEW, {}, { everyMs: EVERY_MS });
-  const { customers, active, late } = read.data ?? {};
+  const { customers, active, trialing, late } = read.data ?? {};
   return (
     <Screen title="Overview">
       <InstallationFigures />
@@ -24,10 +29,15 @@ export function OverviewScreen() {
           value={totalText(customers)}
           note={<a href={linkTo(['customers'])}>See them</a>}
         />
+        <Figure name="Trialing" value={totalText(trialing)} note="subscriptions, not paid yet" />
         <Figure name="Active subscriptions" value={totalText(active)} note="in this mode" />
-        <Figure name="Past due" value={totalText(late)} note="subscriptions that were not paid" />
+        <Figure
+          name="Past due"
+          value={totalText(late)}
+          note={<a href={linkTo(['customers'], { subscription: 'past_due' })}>Subscriptions not paid</a>}
+        />
       </dl>
-      <div class="columns">
+      <div class="columns-main columns-even">
         <NearLimit />
         <Card title="Webhook endpoints">
           <Loaded read={read}>

@@ -6,51 +6,47 @@ import { Card, Segments } from '../../design/pieces.tsx';
 import { Table } from '../../design/table.tsx';
 import { AttemptsDialog } from './attempts-dialog.tsx';
 import { type Delivery, deliveryColumns } from './delivery-columns.tsx';
+import { DELIVERY_FILTERS, type DeliveryFilter, noDeliveries } from './delivery-filters.ts';
+import type { EndpointState } from './failing.ts';
 
-const STATUSES = [
-  ['failed', 'Failed'],
-  ['pending', 'Pending'],
-  ['held', 'Held'],
-  ['succeeded', 'Succeeded'],
-  ['', 'All'],
-] as const;
 const EVERY_MS = 15_000;
 
 interface AllDeliveriesCardProps {
-  /** Of the endpoints, by their ids. */
-  urls: ReadonlyMap<string, string>;
+  /** By their ids. */
+  endpoints: ReadonlyMap<string, EndpointState>;
 }
 
 /** The newest deliveries of all endpoints. */
-export function AllDeliveriesCard({ urls }: AllDeliveriesCardProps) {
-  const [status, setStatus] = useState<(typeof STATUSES)[number][0]>('failed');
-  const [opened, setOpened] = useState<string>();
+export function AllDeliveriesCard({ endpoints }: AllDeliveriesCardProps) {
+  const [status, setStatus] = useState<DeliveryFilter>('undelivered');
+  const [opened, setOpened] = useState<Delivery>();
   const [cursor, setCursor] = useState<string>();
   const path = apiPath(['webhooks', 'deliveries'], { status, cursor });
   const read = useOperation<'webhookDeliveries.listAll'>(path, { everyMs: EVERY_MS });
-  const choose = (chosen: typeof status) => {
+  const choose = (chosen: DeliveryFilter) => {
     setStatus(chosen);
     setCursor(undefined);
   };
+  const columns = deliveryColumns({ onOpen: setOpened, endpointOf: (id) => endpoints.get(id) });
   const endpoint = {
     title: 'Endpoint',
     cell: ({ endpointId }: Delivery) => (
-      <a href={linkTo(['webhooks', endpointId])}>{urls.get(endpointId) ?? endpointId}</a>
+      <a href={linkTo(['webhooks', endpointId])}>{endpoints.get(endpointId)?.url ?? endpointId}</a>
     ),
   };
   return (
     <Card
       title="Deliveries of all endpoints"
-      actions={<Segments label="Status" options={STATUSES} chosen={status} onChoose={choose} />}
+      actions={<Segments label="Status" options={DELIVERY_FILTERS} chosen={status} onChoose={choose} />}
     >
       <Loaded read={read} lines={6}>
         {({ data, nextCursor }) => (
           <>
             <Table
               label="Deliveries"
-              columns={[endpoint, ...deliveryColumns(setOpened)]}
+              columns={[endpoint, ...columns]}
               rows={data}
-              empty={status === 'failed' ? 'No delivery has failed.' : 'There is no such delivery.'}
+              empty={noDeliveries(status)}
             />
             <div class="row">
               <button type="button" class="button" disabled={!cursor} onClick={() => setCursor(undefined)}>
@@ -69,7 +65,11 @@ export function AllDeliveriesCard({ urls }: AllDeliveriesCardProps) {
         )}
       </Loaded>
       {opened === undefined ? null : (
-        <AttemptsDialog deliveryId={opened} onClose={() => setOpened(undefined)} />
+        <AttemptsDialog
+          deliveryId={opened.id}
+          failing={endpoints.get(opened.endpointId)?.failing}
+          onClose={() => setOpened(undefined)}
+        />
       )}
     </Card>
   );

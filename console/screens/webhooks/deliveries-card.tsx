@@ -7,44 +7,52 @@ import { Card, Segments } from '../../design/pieces.tsx';
 import { Table } from '../../design/table.tsx';
 import { AttemptsDialog } from './attempts-dialog.tsx';
 import { deliveryColumns } from './delivery-columns.tsx';
+import { DELIVERY_FILTERS, type DeliveryFilter, noDeliveries } from './delivery-filters.ts';
+import type { EndpointState } from './failing.ts';
 
-const STATUSES = [
-  ['', 'All'],
-  ['pending', 'Pending'],
-  ['succeeded', 'Succeeded'],
-  ['failed', 'Failed'],
-  ['held', 'Held'],
-] as const;
 const EVERY_MS = 10_000;
 
-export function DeliveriesCard({ endpointId }: { endpointId: string }) {
+interface DeliveriesCardProps {
+  endpointId: string;
+  /** Undefined until it is read. */
+  endpoint: EndpointState | undefined;
+}
+
+export function DeliveriesCard({ endpointId, endpoint }: DeliveriesCardProps) {
   const { status = '', page = '1' } = usePlace().query;
   const [opened, setOpened] = useState<string>();
   const read = useOperation<'webhookDeliveries.list'>(
     apiPath(['webhooks', 'endpoints', endpointId, 'deliveries'], { status, page }),
     { everyMs: EVERY_MS },
   );
+  const columns = deliveryColumns({ onOpen: ({ id }) => setOpened(id), endpointOf: () => endpoint });
   const choose = (chosen: string) => changeQuery({ status: chosen, page: undefined });
   return (
     <Card
       title="Deliveries"
-      actions={<Segments label="Status" options={STATUSES} chosen={status} onChoose={choose} />}
+      actions={
+        <Segments
+          label="Status"
+          options={DELIVERY_FILTERS}
+          chosen={status as DeliveryFilter}
+          onChoose={choose}
+        />
+      }
     >
       <Loaded read={read} lines={8}>
         {(data) => (
           <>
-            <Table
-              label="Deliveries"
-              columns={deliveryColumns(setOpened)}
-              rows={data.data}
-              empty="There is no such delivery in the last 30 days."
-            />
+            <Table label="Deliveries" columns={columns} rows={data.data} empty={noDeliveries(status)} />
             <Pager page={data} onTurn={(turned) => changeQuery({ page: String(turned) })} />
           </>
         )}
       </Loaded>
       {opened === undefined ? null : (
-        <AttemptsDialog deliveryId={opened} onClose={() => setOpened(undefined)} />
+        <AttemptsDialog
+          deliveryId={opened}
+          failing={endpoint?.failing}
+          onClose={() => setOpened(undefined)}
+        />
       )}
     </Card>
   );

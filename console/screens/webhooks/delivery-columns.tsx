@@ -1,19 +1,32 @@
-import { askToChange } from '../../api/change.tsx';
-import { apiPath } from '../../api/rest.ts';
 import type { Listed } from '../../api/wire.ts';
 import { counted, words } from '../../design/figures.ts';
+import { Badge } from '../../design/pieces.tsx';
 import type { Column } from '../../design/table.tsx';
 import { Ago, Time } from '../../design/times.tsx';
 import { StatusBadge } from '../status-badge.tsx';
+import { outcomeText } from './attempt-outcome.ts';
+import type { EndpointState } from './failing.ts';
+import { nextAttempt } from './next-attempt.ts';
+import { askToReplay } from './replay-delivery.ts';
+import { askToSwitch } from './switch-endpoint.tsx';
 
 export type Delivery = Listed<'webhookDeliveries.list'>;
 
-/** `onOpen` shows the attempts of a delivery. */
-export function deliveryColumns(onOpen: (id: string) => void): Array<Column<Delivery>> {
+interface DeliveryColumns {
+  /** Shows the attempts of a delivery. */
+  onOpen: (delivery: Delivery) => void;
+  /** Undefined for one that was deleted, or that is not read yet. */
+  endpointOf: (endpointId: string) => EndpointState | undefined;
+}
+
+export function deliveryColumns({ onOpen, endpointOf }: DeliveryColumns): Array<Column<Delivery>> {
   return [
     { title: 'Event', cell: ({ eventType }) => <code>{eventType}</code> },
-    { title: 'Status', isFit: true, cell: ({ status }) => <StatusBadge status={status} /> },
-    { title: 'Last outcome', cell: (delivery) => <Outcome delivery={delivery} /> },
+    { title: 'Status', isFit: true, cell: (delivery) => <DeliveryStatus delivery={delivery} /> },
+    {
+      title: 'Last outcome',
+      cell: (delivery) => <Outcome delivery={delivery} endpoint={endpointOf(delivery.endpointId)} />,
+    },
     { title: 'Created', isFit: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
     {
       title: 'Actions',
@@ -22,43 +35,59 @@ export function deliveryColumns(onOpen: (id: string) => void): Array<Column<Deli
       isFit: true,
       cell: (delivery) => (
         <div class="row">
-          <button type="button" class="button" onClick={() => onOpen(delivery.id)}>
+          <button type="button" class="button" onClick={() => onOpen(delivery)}>
             Attempts
           </button>
-          <button type="button" class="button" onClick={() => askToReplay(delivery)}>
-            Replay
-          </button>
+          <ReplayButton delivery={delivery} endpoint={endpointOf(delivery.endpointId)} />
         </div>
       ),
     },
   ];
 }
 
-function Outcome({ delivery }: { delivery: Delivery }) {
-  const { attemptsMade, lastStatus, lastError, nextAttemptAt } = delivery;
-  if (attemptsMade === 0) return <span class="muted">No attempt yet</span>;
-  const outcome = lastStatus === undefined ? words(lastError ?? 'no response') : `HTTP ${lastStatus}`;
+type Shown = Pick<Delivery, 'status' | 'attemptsMade' | 'replayedAs'>;
+
+export function DeliveryStatus({ delivery }: { delivery: Shown }) {
+  const { status, attemptsMade, replayedAs } = delivery;
+  if (replayedAs !== undefined) return <Badge>{`${words(status)}, then replayed`}</Badge>;
+  if (status === 'pending' && attemptsMade > 0) return <Badge tone="warn">Waiting to retry</Badge>;
+  return <StatusBadge status={status} />;
+}
+
+interface DeliveryProps {
+  delivery: Delivery;
+  endpoint: EndpointState | undefined;
+}
+
+function Outcome({ delivery, endpoint }: DeliveryProps) {
+  const { attemptsMade, lastStatus, lastError } = delivery;
+  const next = nextAttempt(delivery, endpoint?.failing, Date.now());
   return (
     <>
-      {outcome} <span class="muted">after {counted(attemptsMade, 'attempt')}</span>
-      {nextAttemptAt ? (
+      {attemptsMade === 0 ? (
+        <span class="muted">No attempt yet</span>
+      ) : (
+        <>
+          {outcomeText({ status: lastStatus, error: lastError })}{' '}
+          <span class="muted">after {counted(attemptsMade, 'attempt')}</span>
+        </>
+      )}
+      {next ? (
         <div class="small muted">
-          next <Ago at={nextAttemptAt} />
+          {next.text} {next.at === undefined ? null : <Ago at={next.at} />}
         </div>
       ) : null}
     </>
   );
 }
 
-function askToReplay({ id, eventType, status }: Delivery): void {
-  askToChange({
-    title: `Replay ${eventType}?`,
-    effect:
-      status === 'pending'
-        ? 'It is still pending: its next attempt is made at once.'
-        : 'A new delivery of the same event is made, with the same event id, bytes and ten attempts.',
-    verb: 'Replay',
-    request: { method: 'POST', path: apiPath(['webhooks', 'deliveries', id, 'replay']) },
-    done: 'The delivery is on its way again.',
-  });
+/** Nothing is sent to an endpoint that is disabled: to enable it comes first. */
+function ReplayButton({ delivery, endpoint }: DeliveryProps) {
+  if (endpoint === undefined) return null;
+  const ask = () => (endpoint.status === 'disabled' ? askToSwitch(endpoint) : askToReplay(delivery));
+  return (
+    <button type="button" class="button" onClick={ask}>
+      {endpoint.status === 'disabled' ? 'Enable to replay' : 'Replay'}
+    </button>
+  );
 }

@@ -6,35 +6,41 @@ import { Screen } from '../../app/screen.tsx';
 import { Loaded } from '../../design/loaded.tsx';
 import { Card, Facts, Notice } from '../../design/pieces.tsx';
 import { Time } from '../../design/times.tsx';
-import { StatusBadge } from '../status-badge.tsx';
 import { DeliveriesCard } from './deliveries-card.tsx';
+import { EndpointStatus, FailureOf } from './endpoint-status.tsx';
+import { useFailing } from './failing.ts';
 import { ReplayCard } from './replay-card.tsx';
+import { followAttempt } from './replay-delivery.ts';
+import { askToSwitch, whyDisabled } from './switch-endpoint.tsx';
 
 type Endpoint = Responded<'webhookEndpoints.retrieve'>;
 
-const WHY = {
-  gone: 'The endpoint responded with 410, so it was disabled. Nothing is sent.',
-  failing: 'All attempts of 5 days failed, so the endpoint was disabled. Nothing is sent.',
-};
-
 export function EndpointScreen({ endpointId }: { endpointId: string }) {
   const read = useOperation<'webhookEndpoints.retrieve'>(apiPath(['webhooks', 'endpoints', endpointId]));
-  const endpoint = read.data;
+  const failing = useFailing()?.get(endpointId);
+  const endpoint = read.data && { ...read.data, failing };
   return (
     <Screen
       title={endpoint?.url ?? 'Endpoint'}
       above={{ text: 'Webhooks', link: linkTo(['webhooks']) }}
-      badges={endpoint ? <StatusBadge status={endpoint.status} /> : null}
+      badges={endpoint ? <EndpointStatus endpoint={endpoint} /> : null}
       actions={endpoint ? <Actions endpoint={endpoint} etag={read.etag} /> : null}
     >
-      {endpoint?.disabledReason ? <Notice tone="warn">{WHY[endpoint.disabledReason]}</Notice> : null}
+      {endpoint?.status === 'disabled' ? (
+        <Notice tone="warn">{whyDisabled(endpoint)} Nothing is sent, and deliveries are held.</Notice>
+      ) : null}
+      {failing ? (
+        <Notice tone="bad">
+          <FailureOf failing={failing} />
+        </Notice>
+      ) : null}
       <div class="columns-main">
-        <DeliveriesCard endpointId={endpointId} />
+        <DeliveriesCard endpointId={endpointId} endpoint={endpoint} />
         <div class="stack">
           <Card title="Endpoint">
             <Loaded read={read}>{(one) => <Details endpoint={one} />}</Loaded>
           </Card>
-          <ReplayCard endpointId={endpointId} />
+          <ReplayCard endpointId={endpointId} isEnabled={endpoint?.status === 'enabled'} />
         </div>
       </div>
     </Screen>
@@ -57,23 +63,6 @@ function Actions({ endpoint, etag }: { endpoint: Endpoint; etag: string | undefi
   const { id, url, status } = endpoint;
   const isEnabled = status === 'enabled';
   const path = ['webhooks', 'endpoints', id];
-  const switchTo = isEnabled ? 'disabled' : 'enabled';
-  const askToSwitch = () =>
-    askToChange({
-      title: isEnabled ? `Disable ${url}?` : `Enable ${url}?`,
-      effect: isEnabled
-        ? 'Nothing is sent any more. Deliveries are held until you replay them.'
-        : 'Events are sent again from now on. Held deliveries stay held until you replay them.',
-      verb: isEnabled ? 'Disable' : 'Enable',
-      isDanger: isEnabled,
-      request: {
-        method: 'PATCH',
-        path: apiPath(path),
-        body: { status: switchTo },
-        headers: etag === undefined ? {} : { 'If-Match': etag },
-      },
-      done: isEnabled ? 'The endpoint was disabled.' : 'The endpoint was enabled.',
-    });
   const askToTest = () =>
     askToChange({
       title: `Send a test event to ${url}?`,
@@ -81,10 +70,11 @@ function Actions({ endpoint, etag }: { endpoint: Endpoint; etag: string | undefi
       verb: 'Send test event',
       request: { method: 'POST', path: apiPath([...path, 'test']), body: {} },
       done: 'The test event is on its way: it is the first delivery below.',
+      onDone: (body) => followAttempt(body as Responded<'webhookEndpoints.test'>),
     });
   return (
     <>
-      <button type="button" class="button" onClick={askToSwitch}>
+      <button type="button" class="button" onClick={() => askToSwitch(endpoint, etag)}>
         {isEnabled ? 'Disable' : 'Enable'}
       </button>
       <button type="button" class="button button-primary" disabled={!isEnabled} onClick={askToTest}>

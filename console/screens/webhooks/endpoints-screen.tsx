@@ -1,24 +1,31 @@
 import { useState } from 'preact/hooks';
-import { askToChange } from '../../api/change.tsx';
 import { useQuery } from '../../api/graphql.ts';
-import { apiPath } from '../../api/rest.ts';
-import type { Responded } from '../../api/wire.ts';
 import { linkTo } from '../../app/place.ts';
 import { Screen } from '../../app/screen.tsx';
 import { Dialog } from '../../design/dialog.tsx';
-import { Field, Form } from '../../design/fields.tsx';
 import { count } from '../../design/figures.ts';
 import { Loaded } from '../../design/loaded.tsx';
 import { Card, Code, CopyButton, Notice } from '../../design/pieces.tsx';
 import { type Column, Table } from '../../design/table.tsx';
 import { Time } from '../../design/times.tsx';
 import { type EndpointSummary, WEBHOOK_ENDPOINTS } from '../queries.ts';
-import { StatusBadge } from '../status-badge.tsx';
+import { AddEndpointDialog, EMPTY_DRAFT } from './add-endpoint-dialog.tsx';
 import { AllDeliveriesCard } from './all-deliveries-card.tsx';
+import { EndpointStatus, FailureOf } from './endpoint-status.tsx';
+import { type EndpointState, useFailing } from './failing.ts';
+import { whyDisabled } from './switch-endpoint.tsx';
+
+const EVERY_MS = 15_000;
 
 export function EndpointsScreen() {
-  const read = useQuery(WEBHOOK_ENDPOINTS, {});
+  const read = useQuery(WEBHOOK_ENDPOINTS, {}, { everyMs: EVERY_MS });
+  const failing = useFailing();
+  const endpoints = (read.data?.webhookEndpoints ?? []).map((one) => ({
+    ...one,
+    failing: failing?.get(one.id),
+  }));
   const [isAdding, setAdding] = useState(false);
+  const [draft, setDraft] = useState(EMPTY_DRAFT);
   const [secret, setSecret] = useState<string>();
   return (
     <Screen
@@ -31,30 +38,47 @@ export function EndpointsScreen() {
     >
       <Card title="Endpoints">
         <Loaded read={read}>
-          {({ webhookEndpoints }) => (
+          {() => (
             <Table
               label="Webhook endpoints"
               columns={COLUMNS}
-              rows={webhookEndpoints ?? []}
+              rows={endpoints}
               empty="There is no endpoint yet. Add one to receive events."
             />
           )}
         </Loaded>
       </Card>
-      <AllDeliveriesCard urls={urlsOf(read.data?.webhookEndpoints ?? [])} />
-      {isAdding ? <AddDialog onClose={() => setAdding(false)} onSecret={setSecret} /> : null}
+      <AllDeliveriesCard endpoints={new Map(endpoints.map((one) => [one.id, one]))} />
+      {isAdding ? (
+        <AddEndpointDialog
+          draft={draft}
+          onDraft={setDraft}
+          onClose={() => setAdding(false)}
+          onAdded={(added) => {
+            setDraft(EMPTY_DRAFT);
+            setSecret(added.secret);
+          }}
+        />
+      ) : null}
       {secret === undefined ? null : <SecretDialog secret={secret} onClose={() => setSecret(undefined)} />}
     </Screen>
   );
 }
 
-const COLUMNS: ReadonlyArray<Column<EndpointSummary>> = [
+type EndpointRow = EndpointSummary & EndpointState;
+
+const COLUMNS: ReadonlyArray<Column<EndpointRow>> = [
   { title: 'URL', cell: ({ id, url }) => <a href={linkTo(['webhooks', id])}>{url}</a> },
-  { title: 'Status', isFit: true, cell: ({ status }) => <StatusBadge status={status} /> },
+  { title: 'Status', cell: (endpoint) => <Status endpoint={endpoint} /> },
   {
-    title: 'Failed',
+    title: 'Waiting to retry',
     isEnd: true,
-    cell: ({ id, failed }) => <Failed id={id} number={failed?.totalCount ?? 0} />,
+    cell: ({ id, retrying }) => <Total id={id} of={retrying} status="retrying" />,
+  },
+  {
+    title: 'Not delivered',
+    isEnd: true,
+    cell: ({ id, undelivered }) => <Total id={id} of={undelivered} status="undelivered" />,
   },
   {
     title: 'Events',
@@ -63,61 +87,28 @@ const COLUMNS: ReadonlyArray<Column<EndpointSummary>> = [
   { title: 'Created', isFit: true, cell: ({ createdAt }) => <Time at={createdAt} isDay /> },
 ];
 
-function Failed({ id, number }: { id: string; number: number }) {
-  if (number === 0) return <span>0</span>;
-  return <a href={linkTo(['webhooks', id], { status: 'failed' })}>{count(number)}</a>;
-}
-
-function urlsOf(endpoints: readonly EndpointSummary[]): Map<string, string> {
-  return new Map(endpoints.map(({ id, url }) => [id, url]));
-}
-
-interface AddDialogProps {
-  onClose: () => void;
-  onSecret: (secret: string) => void;
-}
-
-function AddDialog({ onClose, onSecret }: AddDialogProps) {
-  const [url, setUrl] = useState('');
-  const [events, setEvents] = useState('*');
-  const types = events.split(/[\s,]+/).filter(Boolean);
-  const ask = () => {
-    onClose();
-    askToChange({
-      title: 'Add this endpoint?',
-      effect: (
-        <p>
-          {url} gets {types.includes('*') ? 'every event' : types.join(', ')} from now on.
-        </p>
-      ),
-      verb: 'Add endpoint',
-      request: { method: 'POST', path: apiPath(['webhooks', 'endpoints']), body: { url, events: types } },
-      done: 'The endpoint was added.',
-      onDone: (body) => onSecret((body as Responded<'createWebhookEndpoint'>).secret),
-    });
-  };
+function Status({ endpoint }: { endpoint: EndpointRow }) {
+  const { status, failing } = endpoint;
   return (
-    <Dialog title="Add an endpoint" onClose={onClose}>
-      <Form onSubmit={ask}>
-        <Field label="URL" type="url" value={url} onInput={setUrl} isRequired placeholder="https://…" />
-        <Field
-          label="Event types"
-          value={events}
-          onInput={setEvents}
-          isRequired
-          hint="Separated by commas; * is all types."
-        />
-        <div class="row row-end">
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="button button-primary">
-            Continue
-          </button>
-        </div>
-      </Form>
-    </Dialog>
+    <>
+      <EndpointStatus endpoint={endpoint} />
+      <div class="small muted">
+        {failing ? <FailureOf failing={failing} /> : status === 'disabled' ? whyDisabled(endpoint) : null}
+      </div>
+    </>
   );
+}
+
+interface TotalProps {
+  id: string;
+  of: EndpointSummary['retrying'];
+  status: string;
+}
+
+function Total({ id, of, status }: TotalProps) {
+  const number = of?.totalCount ?? 0;
+  if (number === 0) return <span>0</span>;
+  return <a href={linkTo(['webhooks', id], { status })}>{count(number)}</a>;
 }
 
 function SecretDialog({ secret, onClose }: { secret: string; onClose: () => void }) {

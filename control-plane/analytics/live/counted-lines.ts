@@ -40,6 +40,8 @@ export function createCountedLines(deps: CountedLinesDeps): CountedLines {
   const wakeup = createWakeup();
   /** Of the present run. By partition: everything before it was read. */
   let run: Map<number, number> | undefined;
+  /** Starts and stops: a start that takes longer than the next one must not go back to its own positions. */
+  let changes = 0;
 
   async function ends(): Promise<Map<number, number>> {
     const found = await readLoadedEnds(deps.pool, deps.logId, deps.logReader.partitions);
@@ -63,11 +65,15 @@ export function createCountedLines(deps: CountedLinesDeps): CountedLines {
 
   return {
     async start() {
+      changes += 1;
+      const own = changes;
       const positions = await ends();
+      if (own !== changes) return;
       run = positions;
       void follow(positions);
     },
     stop() {
+      changes += 1;
       run = undefined;
       wakeup.wake();
     },

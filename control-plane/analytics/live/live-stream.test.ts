@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { eventLine } from '../../../tests/support/event-line.ts';
 import { createLiveStream, EVENTS_MAX } from './live-stream.ts';
 
+const LARGEST = Object.fromEntries(Array.from({ length: 32 }, (_, at) => [`p${at}`, 'x'.repeat(256)]));
 const line = (id: string) => Buffer.from(eventLine({ id, properties: { note: 'x'.repeat(200) } }).trimEnd());
 
 // Red when what a client does not take is kept without bound.
@@ -16,6 +17,44 @@ it('cuts off a client that reads nothing, at a bounded number of bytes', () => {
   expect(body.destroyed).toBe(true);
   expect(body.readableLength).toBeLessThan(300_000);
   offer(line('use_later'));
+});
+
+// Red when events that come at once, each of the largest size, cut off a client that reads.
+it('leaves out what a client has no room for yet, and says so', async () => {
+  const { body, offer, second, end } = createLiveStream({});
+  const large = Buffer.from(eventLine({ id: 'use_large', properties: LARGEST }).trimEnd());
+  for (let at = 0; at < EVENTS_MAX; at += 1) offer(large);
+  expect(body.readableLength).toBeLessThan(300_000);
+  second();
+  end();
+  const text = (await body.toArray()).join('');
+  const shown = text.split('event: usage').length - 1;
+  expect(shown).toBeGreaterThan(10);
+  expect(text).toContain(`event: sampled\ndata: {"leftOut":${EVENTS_MAX - shown},"isComplete":true}`);
+});
+
+it('goes on for a client that reads slowly', () => {
+  const { body, offer, second } = createLiveStream({});
+  const large = Buffer.from(eventLine({ id: 'use_large', properties: LARGEST }).trimEnd());
+  for (let seconds = 0; seconds < 100; seconds += 1) {
+    for (let at = 0; at < EVENTS_MAX; at += 1) offer(large);
+    body.read(1_000);
+    second();
+  }
+  expect(body.destroyed).toBe(false);
+});
+
+// Red when an event that comes after the end fails the stream: what the client has not read yet is lost.
+it('has after its end nothing more, and ends in order', async () => {
+  const { body, offer, second, end } = createLiveStream({});
+  offer(line('use_a'));
+  end();
+  offer(line('use_b'));
+  second();
+  end();
+  const text = (await body.toArray()).join('');
+  expect(text).toContain('use_a');
+  expect(text).not.toContain('use_b');
 });
 
 it('shows an event with every digit and each property as it was sent', async () => {

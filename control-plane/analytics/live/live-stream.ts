@@ -23,18 +23,24 @@ export interface LiveStream {
 
 /** Of one second. */
 export const EVENTS_MAX = 100;
-/** Of events that the client has not taken: more than five seconds of them. Beyond it is cut off. */
+/** Beyond it no further event is kept for the client: up to a hundred of the largest ones come at once. */
 const UNREAD_BYTES_MAX = 256 * 1024;
+/** A client that takes nothing of what waits for it is cut off. */
+const STALLED_SECONDS_MAX = 10;
 
 export function createLiveStream({ customerId, meterKey }: LiveFilter): LiveStream {
   const body = new Readable({ highWaterMark: UNREAD_BYTES_MAX, read: () => undefined });
+  let isEnded = false;
   let sent = 0;
   let leftOut = 0;
   let hasGap = false;
+  const stall = createStallWatch(body);
 
   function write(text: string): void {
-    if (body.destroyed || body.readableEnded) return;
-    if (!body.push(text) && body.readableLength > UNREAD_BYTES_MAX) body.destroy();
+    if (isEnded || body.destroyed) return;
+    const bytes = Buffer.from(text);
+    stall.written(bytes.length);
+    body.push(bytes);
   }
 
   function isWanted(line: Buffer): boolean {
@@ -50,9 +56,12 @@ export function createLiveStream({ customerId, meterKey }: LiveFilter): LiveStre
     body,
     offer(line) {
       if (!isWanted(line)) return;
-      if (sent === EVENTS_MAX) leftOut += 1;
-      else write(`event: usage\ndata: ${eventJson(line)}\n\n`);
-      if (sent < EVENTS_MAX) sent += 1;
+      if (sent === EVENTS_MAX || body.readableLength > UNREAD_BYTES_MAX) {
+        leftOut += 1;
+        return;
+      }
+      write(`event: usage\ndata: ${eventJson(line)}\n\n`);
+      sent += 1;
     },
     gap() {
       hasGap = true;
@@ -64,10 +73,31 @@ export function createLiveStream({ customerId, meterKey }: LiveFilter): LiveStre
       sent = 0;
       leftOut = 0;
       hasGap = false;
+      if (stall.isOver()) body.destroy();
     },
     heartbeat: () => write(': heartbeat\n\n'),
     end() {
-      if (!body.destroyed) body.push(null);
+      if (!isEnded && !body.destroyed) body.push(null);
+      isEnded = true;
+    },
+  };
+}
+
+function createStallWatch(body: Readable) {
+  let writtenBytes = 0;
+  let takenBytes = 0;
+  let stalledSeconds = 0;
+  return {
+    written(bytes: number) {
+      writtenBytes += bytes;
+    },
+    /** Whether nothing of what waits has been taken for too long. Called once in a second. */
+    isOver(): boolean {
+      const before = takenBytes;
+      takenBytes = writtenBytes - body.readableLength;
+      const isStalled = body.readableLength > 0 && takenBytes === before;
+      stalledSeconds = isStalled ? stalledSeconds + 1 : 0;
+      return stalledSeconds >= STALLED_SECONDS_MAX;
     },
   };
 }

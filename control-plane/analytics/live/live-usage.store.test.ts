@@ -1,7 +1,7 @@
-import { request } from 'undici';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { CHANNELS } from '../../../schemas/stored/channels.ts';
 import type { Happening } from '../../../tests/support/usage-oracle.ts';
+import { watchLiveUsage } from '../../../tests/support/watch-live-usage.ts';
 import { expectRejection } from '../../api-under-test.ts';
 import { usageOfThisFile } from '../../usage/usage-under-test.ts';
 
@@ -17,45 +17,8 @@ const { api, happenings, customerId } = usage;
 const PATH = '/api/v1/usage/live';
 const WAIT = { timeout: 15_000, interval: 20 };
 
-interface Message {
-  event: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads the fields it expects
-  data: any;
-}
-
-/** Resolves with the head; what comes is collected. */
-async function watch(query = '', key = api.keys.live.secret) {
-  const abort = new AbortController();
-  const response = await request(`${api.origin}${PATH}?${query}`, {
-    headers: { authorization: `Bearer ${key}` },
-    signal: abort.signal,
-  });
-  expect(response.headers['content-type']).toBe('text/event-stream');
-  const messages: Message[] = [];
-  const seen = { messages, isOver: false, text: '' };
-  let rest = '';
-  const over = (async () => {
-    for await (const chunk of response.body) {
-      seen.text += String(chunk);
-      const blocks = (rest + String(chunk)).split('\n\n');
-      rest = blocks.pop() ?? '';
-      for (const block of blocks) {
-        const [, event = '', data = ''] = /^event: (.*)\ndata: (.*)$/.exec(block) ?? [];
-        if (event !== '') messages.push({ event, data: JSON.parse(data) });
-      }
-    }
-  })()
-    .catch(() => undefined)
-    .finally(() => {
-      seen.isOver = true;
-    });
-  const close = async () => {
-    abort.abort();
-    await over;
-  };
-  onTestFinished(close);
-  return { ...seen, close, isOver: () => seen.isOver, text: () => seen.text, messages };
-}
+const watch = (query = '', key = api.keys.live.secret) =>
+  watchLiveUsage(`${api.origin}${PATH}?${query}`, key);
 
 let made = 0;
 
@@ -72,16 +35,13 @@ async function count(
   return events.map(({ id }) => id);
 }
 
-const idsOf = (messages: Message[]) =>
-  messages.filter(({ event }) => event === 'usage').map(({ data }) => data.id);
-
 describe('the live stream', () => {
   it('has each event as it is counted, as the list of events shows it', async () => {
     await usage.makeMeter('live', 'sum');
     await count(3, { meter: 'live' });
     const stream = await watch();
     const ids = await count(40, { meter: 'live' });
-    await vi.waitFor(() => expect(idsOf(stream.messages)).toEqual(ids), WAIT);
+    await vi.waitFor(() => expect(stream.ids()).toEqual(ids), WAIT);
     const listed = await usage.read('live/events');
     const byId = new Map(listed.body.data.map((one: { id: string }) => [one.id, one]));
     for (const { data } of stream.messages) expect(data).toEqual(byId.get(data.id));
@@ -102,8 +62,8 @@ describe('the live stream', () => {
       await count(7, { customer: 'cus_other' }),
     ];
     const expected = [[...own, ...max, ...another], [...own, ...max], max, max];
-    await vi.waitFor(() => expect(streams.map(({ messages }) => idsOf(messages))).toEqual(expected), WAIT);
-    await vi.waitFor(() => expect(idsOf(foreign.messages)).toEqual(theirs), WAIT);
+    await vi.waitFor(() => expect(streams.map(({ ids }) => ids())).toEqual(expected), WAIT);
+    await vi.waitFor(() => expect(foreign.ids()).toEqual(theirs), WAIT);
   });
 
   it('leaves out what the load has left out', async () => {
@@ -122,19 +82,17 @@ describe('the live stream', () => {
       CHANNELS.loaded,
       JSON.stringify({ logId, partition: 0, hi, throughMs: 1 }),
     ]);
-    await vi.waitFor(() => expect(idsOf(stream.messages)).toEqual(['use_dropped1', 'use_dropped3']), WAIT);
+    await vi.waitFor(() => expect(stream.ids()).toEqual(['use_dropped1', 'use_dropped3']), WAIT);
   });
 
   it('shows 100 events in a second, and says how many it left out', async () => {
     const stream = await watch();
     await count(1_000);
-    const leftOut = () =>
-      stream.messages.flatMap(({ event, data }) => (event === 'sampled' ? [data.leftOut] : []));
     await vi.waitFor(() => {
-      const sum = leftOut().reduce((all: number, one: number) => all + one, 0);
-      expect(idsOf(stream.messages).length + sum).toBe(1_000);
+      const sum = stream.leftOut().reduce((all, one) => all + one, 0);
+      expect(stream.ids().length + sum).toBe(1_000);
     }, WAIT);
-    expect(idsOf(stream.messages).length).toBeLessThanOrEqual(300);
+    expect(stream.ids().length).toBeLessThanOrEqual(300);
     expect(stream.messages.every(({ event, data }) => event !== 'sampled' || data.isComplete)).toBe(true);
   });
 
@@ -176,12 +134,13 @@ describe('the live stream', () => {
   it('reads the log only while a client watches', async () => {
     const read = vi.spyOn(usage.stores.reader, 'read');
     onTestFinished(() => read.mockRestore());
-    const stream = await watch();
-    await stream.close();
+    await (await watch()).close();
+    // Until the server has seen that it closed.
     await vi.waitFor(async () => {
       read.mockClear();
       await count(1);
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      // A reader of the log would have been woken with the first of them.
+      for (let round = 0; round < 3; round += 1) await usage.read('sum?consistency=strong');
       expect(read).not.toHaveBeenCalled();
     }, WAIT);
   });
@@ -201,6 +160,6 @@ describe('the live stream', () => {
     await vi.waitFor(() => expect(gaps()).toHaveLength(1), WAIT);
     expect(events).toHaveLength(1);
     const ids = await count(2);
-    await vi.waitFor(() => expect(idsOf(stream.messages)).toEqual(ids), WAIT);
+    await vi.waitFor(() => expect(stream.ids()).toEqual(ids), WAIT);
   });
 });

@@ -5,7 +5,7 @@ import {
 } from '../../../domain/find-customer-grants.ts';
 import { rateOfOneMore } from '../../../domain/rules/credit-cover.ts';
 import { decideEntitlement, type EntitlementFacts } from '../../../domain/rules/decide-entitlement.ts';
-import { meteredPeriod } from '../../../domain/rules/metered-terms.ts';
+import { limitWindow } from '../../../domain/rules/limit-windows.ts';
 import { type EntitlementView, resolveEntitlements } from '../../../domain/rules/resolve-entitlements.ts';
 import { findWallets, type WalletState } from '../../../domain/store/credit-wallets.ts';
 import { readTermsOfCustomers, type TermOfCustomer } from '../../../domain/store/metered-terms.ts';
@@ -21,6 +21,7 @@ import type { CustomerGrantsReads } from '../cache/customer-grants-reads.ts';
 import { GRANTS_MAX } from '../cache/read-customer.ts';
 import type { CachedChecks } from './cached-checks.ts';
 import { listEntitlements } from './list-entitlements.ts';
+import { resetOf } from './prepare-decision.ts';
 
 export interface DecisionsQuestion {
   /** Its id. */
@@ -117,7 +118,7 @@ async function featuresByName(
   return new Map(rows.flatMap((row) => [[row.key, row] as const, [row.id, row] as const]));
 }
 
-/** Each counter by itself: the cache reads one meter of many customers together. */
+/** By customer and feature. Each counter by itself: the cache reads one meter of many customers together. */
 async function readPlaces(
   counters: CounterCache,
   asked: readonly Asked[],
@@ -126,8 +127,9 @@ async function readPlaces(
   const places = new Map<string, CounterPlace>();
   for (const { holder, names } of asked) {
     for (const name of holder ? names : []) {
-      const place = holder && placeOf(holder, features.get(name), context);
-      if (place) places.set(nameOf(place), place);
+      const feature = features.get(name);
+      const place = holder && feature && placeOf(holder, feature, context);
+      if (place) places.set(nameOf(place.customerId, feature), place);
     }
   }
   const reads = [...places].map(async ([name, place]) => {
@@ -141,21 +143,19 @@ type PlacedReading = CounterReading & { place: CounterPlace };
 
 function placeOf(
   { customer: { customerId }, view, terms }: Holder,
-  feature: RequestedFeatureRow | undefined,
+  { key, meterKey, aggregation }: RequestedFeatureRow,
   { environment, nowMs }: Pick<RequestContext, 'environment' | 'nowMs'>,
 ): CounterPlace | undefined {
-  if (!feature || !view.features.has(feature.key)) return undefined;
-  const { meterKey, aggregation } = feature;
-  if (meterKey === null || aggregation === null) return undefined;
-  const span = meteredPeriod(
-    terms.filter((term) => term.meterKey === meterKey),
-    nowMs,
-  );
+  const held = view.features.get(key);
+  if (meterKey === null || aggregation === null || !held) return undefined;
+  const own = terms.filter((term) => term.meterKey === meterKey);
+  const span = limitWindow(own, held.resets ?? 'billing_period', nowMs);
   return { environment, customerId, meterKey, aggregation, span };
 }
 
-function nameOf({ customerId, meterKey }: Pick<CounterPlace, 'customerId' | 'meterKey'>): string {
-  return `${customerId} ${meterKey}`;
+/** Limits of one meter may have different windows. */
+function nameOf(customerId: string, { key }: RequestedFeatureRow): string {
+  return `${customerId} ${key}`;
 }
 
 function decide({
@@ -177,12 +177,13 @@ function decide({
     view,
   };
   const question = { customerId, featureKey: feature?.key ?? name };
-  if (!feature || !view.features.has(feature.key)) return decideEntitlement(question, facts);
-  const reading = readings.get(nameOf({ customerId, meterKey: feature.meterKey ?? '' }));
+  const held = feature && view.features.get(feature.key);
+  if (!held) return decideEntitlement(question, facts);
+  const reading = readings.get(nameOf(customerId, feature));
   const rate = rateOfOneMore(feature);
   return decideEntitlement(question, {
     ...facts,
-    counter: reading && { ...reading, resetsAtMs: reading.place.span.toMs },
+    counter: reading && { ...reading, resetsAtMs: resetOf(held, reading.place.span) },
     credit: rate === undefined ? undefined : { ...wallet, rate },
   });
 }

@@ -68,6 +68,31 @@ it('count usage since they were last reset, also two of one meter in one request
   expect(list).toMatchObject([{ featureKey: 'daily', resets: 'day' }, { resets: 'month' }]);
 });
 
+// Red when the decisions of many customers, which GraphQL reads together, are made by the billing period.
+it('are decided for many customers as for one', async () => {
+  const limits = { monthly: { value: 100, resets: 'month' }, daily: { value: 5, resets: 'day' } };
+  const { customerId, startMs } = await yearly(limits);
+  const { customerId: other } = await yearly({ monthly: { value: 10, resets: 'never' } });
+  await use(customerId, 90, startMs + DAY_MS);
+  await use(customerId, 4, Date.now() - 1_000);
+  await use(other, 7, startMs + DAY_MS);
+  const fields = 'entitlements { featureKey allowed current remaining resets resetsAt }';
+  const [a, b] = [customerId, other].map((id) => `customer(id: "${id}") { ${fields} }`);
+  const { body } = await api.call('POST', '/graphql', { body: { query: `{ a: ${a} b: ${b} }` } });
+  const own = { allowed: true, current: '4' };
+  expect(body).toMatchObject({
+    data: {
+      a: {
+        entitlements: [
+          { ...own, featureKey: 'daily', remaining: '1', resetsAt: iso(startMs + 41 * DAY_MS) },
+          { ...own, featureKey: 'monthly', remaining: '96', resetsAt: iso(addMonths(startMs, 2)) },
+        ],
+      },
+      b: { entitlements: [{ featureKey: 'monthly', current: '7', remaining: '3', resetsAt: null }] },
+    },
+  });
+});
+
 it('that never reset count from the start of the subscription on', async () => {
   const { customerId, startMs, strong } = await yearly({ monthly: { value: 100, resets: 'never' } });
   await use(customerId, 100, startMs + DAY_MS);

@@ -12,7 +12,9 @@ import { rateSpan } from './rate-price.ts';
  * Mutants that turn it red: a price that begins again with each change of another, or after a gap in its
  * period; a flat price charged again when its amount changes; a quantity that is charged as a whole when it
  * grows, or again when it comes back; usage before a plan, or in a gap, counted by it; a pinned subscription
- * charged the current version, or nothing before that had prices.
+ * charged the current version, or nothing before that had prices; a `minimum` that is raised within a period
+ * taken for paid; the bounds of a flat price of an add-on taken for those of one unit;
+ * a billing period of another length charged as several; what was charged given back at a changed price.
  */
 const DAY_MS = 86_400_000;
 const DAYS = 40;
@@ -33,14 +35,18 @@ function priceOf(key: 'flat' | 'more' | 'use'): fc.Arbitrary<Price> {
   const common = { key, currency: 'USD', interval: 'day' as const };
   const intervalCount = fc.constantFrom(7, 30);
   const amount = fc.constantFrom('1', '2.5', '10');
+  const bounds = {
+    minimum: fc.constantFrom(undefined, '3', '12.5'),
+    maximum: fc.constantFrom(undefined, '25'),
+  };
   if (key !== 'use') {
     return fc
-      .record({ intervalCount, amount })
-      .map((given): Price => ({ ...common, model: 'flat', ...given }));
+      .record({ intervalCount, amount, ...bounds })
+      .map((given) => ({ ...common, model: 'flat', ...given }) as Price);
   }
   const included = fc.constantFrom('0', '4', '20');
-  return fc.record({ intervalCount, unitAmount: amount, included }).map((given): Price => {
-    return { ...common, model: 'per_unit', meterKey: 'calls', ...given };
+  return fc.record({ intervalCount, unitAmount: amount, included, ...bounds }).map((given) => {
+    return { ...common, model: 'per_unit', meterKey: 'calls', ...given } as Price;
   });
 }
 
@@ -59,10 +65,11 @@ const histories: fc.Arbitrary<History> = fc.record({
         cycle: fc.constantFrom(7, 30).map((intervalCount) => {
           return { anchorMs: 3 * DAY_MS, interval: 'day' as const, intervalCount };
         }),
+        exception: fc.option(fc.record({ before: fc.nat(12), extended: fc.nat(1) })),
       }),
       { minLength: 1, maxLength: 6, selector: ({ startsMs }) => startsMs },
     )
-    .map((terms) => terms.sort((a, b) => a.startsMs - b.startsMs)),
+    .map((terms) => terms.sort((a, b) => a.startsMs - b.startsMs).map(withPeriod)),
   sets: fc
     .uniqueArray(
       fc.record({
@@ -75,13 +82,30 @@ const histories: fc.Arbitrary<History> = fc.record({
     )
     .map((sets) => sets.sort((a, b) => a.startsMs - b.startsMs)),
   used: fc.array(
-    fc.integer({ min: 0, max: 5 }).map((units) => BigInt(units) * 10n ** 12n),
+    fc.integer({ min: -4, max: 5 }).map((units) => BigInt(units) * 10n ** 12n),
     {
       minLength: DAYS,
       maxLength: DAYS,
     },
   ),
 });
+
+/** One that has begun before the term, and ends where one of the lattice does, or one later. */
+function withPeriod({
+  exception,
+  ...term
+}: Omit<PricedTerm, 'period'> & { exception: { before: number; extended: number } | null }): PricedTerm {
+  const { startsMs, cycle } = term;
+  if (!exception) return { ...term, period: null };
+  const first = periodDay(startsMs / DAY_MS, cycle.intervalCount);
+  const end = first + (1 + exception.extended) * cycle.intervalCount;
+  return { ...term, period: { fromMs: startsMs - exception.before * DAY_MS, toMs: end * DAY_MS } };
+}
+
+/** The first day of the period that contains this one. */
+function periodDay(today: number, length: number): number {
+  return 3 + Math.floor((today - 3) / length) * length;
+}
 
 describe('what a subscription is charged', () => {
   it('is what a walk over its days finds, by price', () => {
@@ -118,11 +142,18 @@ function chargedIn({ terms, sets, used }: History, from: number, to: number): Ma
     units: parts.reduce((sum, part) => sum + unitsIn(part), 0n),
   });
   for (const span of pricedSpans(terms, sets, { fromMs: from * DAY_MS, toMs: to * DAY_MS })) {
-    const { earlier, price, times, ownerId } = span;
-    const isBegun = earlier.length > 0 && price.model !== 'flat';
-    const { amount } = rateSpan(price, usage([...earlier, span]), isBegun ? usage(earlier) : undefined);
+    const { earlier, changed, price, quantity, ownerId } = span;
+    const whole = (count: number) => ({ units: BigInt(count) * 10n ** 12n });
+    const isFlat = price.model === 'flat';
+    const until = isFlat ? whole(quantity.until) : usage([...earlier, span]);
+    const before = isFlat ? whole(quantity.before) : usage(earlier);
+    const { amount } = rateSpan(price, {
+      until,
+      before: earlier.length > 0 ? before : undefined,
+      changed: isFlat || changed.length === 0 ? undefined : usage(changed),
+    });
     const id = `${ownerId} ${price.key}`;
-    charged.set(id, (charged.get(id) ?? 0n) + amount * BigInt(times));
+    charged.set(id, (charged.get(id) ?? 0n) + amount);
   }
   return withoutZeros(charged);
 }
@@ -131,36 +162,65 @@ function withoutZeros(amounts: Map<string, bigint>): Map<string, bigint> {
   return new Map([...amounts].filter(([, amount]) => amount !== 0n).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Day by day, by price and period: how many units of it were charged, and how much was used while it was. */
+/** Day by day, by price: what the days of its period have cost with today, less what they had without it. */
 function expectedOf({ terms, sets, used }: History): Map<string, bigint> {
   const charged = new Map<string, bigint>();
-  const before = new Map<string, { units: number; used: number }>();
+  const before = new Map<string, ChargedDay[]>();
   for (let today = 0; today < DAYS; today += 1) {
     const term = terms.findLast(({ startsMs }) => startsMs <= today * DAY_MS);
-    for (const { ownerId, quantity, version } of term?.isCharged ? ownersOf(term) : []) {
+    if (!term?.isCharged) continue;
+    for (const { ownerId, quantity, version } of ownersOf(term)) {
       const known = sets.filter((one) => one.ownerId === ownerId && one.startsMs <= today * DAY_MS);
       const pinned = sets.filter((one) => one.ownerId === ownerId && one.version === version);
       const ofVersion = known.findLast((one) => one.version === version) ?? pinned[0];
       for (const price of (version === null ? known.at(-1) : ofVersion)?.prices ?? []) {
         const id = `${ownerId} ${price.key}`;
-        const period = Math.floor((today - 3) / price.intervalCount);
-        const place = `${id} ${price.intervalCount} ${period}`;
-        const past = before.get(place) ?? { units: 0, used: 0 };
-        const now = { units: past.units, used: past.used + Number((used[today] ?? 0n) / 10n ** 12n) };
-        let thousandths = 0;
-        if (price.model === 'flat') {
-          now.units = Math.max(past.units, quantity);
-          thousandths = (now.units - past.units) * Number(price.amount) * 1000;
-        } else if (price.model === 'per_unit') {
-          const beyond = (units: number) => Math.max(0, units - Number(price.included));
-          thousandths = (beyond(now.used) - beyond(past.used)) * Number(price.unitAmount) * 1000;
-        }
-        before.set(place, now);
+        const days = before.get(`${id} ${price.intervalCount}`) ?? [];
+        before.set(`${id} ${price.intervalCount}`, days);
+        const past = days.filter(({ day }) => day >= firstDay(price, term, today));
+        const units = Number((used[today] ?? 0n) / 10n ** 12n);
+        days.push({ day: today, quantity, used: units, price });
+        const thousandths =
+          (sinceChange(price, [...past, ...days.slice(-1)]) - sinceChange(price, past)) * 1000;
         charged.set(id, (charged.get(id) ?? 0n) + BigInt(thousandths) * 10n ** 21n);
       }
     }
   }
   return withoutZeros(charged);
+}
+
+/** A day on which a price was charged. */
+interface ChargedDay {
+  day: number;
+  quantity: number;
+  used: number;
+  price: Price;
+}
+
+/** Of the billing period where the price has its length, else of its own. */
+function firstDay({ intervalCount }: Price, { cycle, period }: PricedTerm, today: number): number {
+  const isIn = period && today * DAY_MS < period.toMs && intervalCount === cycle.intervalCount;
+  return isIn ? period.fromMs / DAY_MS : periodDay(today, intervalCount);
+}
+
+/** What later days give back is no more than what this price has charged since it was changed. */
+function sinceChange(price: Price, days: readonly ChargedDay[]): number {
+  const last = days.findLastIndex((one) => JSON.stringify(one.price) !== JSON.stringify(price));
+  if (last < 0) return costOf(price, days);
+  return Math.max(0, costOf(price, days) - costOf(price, days.slice(0, last + 1)));
+}
+
+function costOf(price: Price, days: readonly ChargedDay[]): number {
+  const [first] = days;
+  if (!first) return 0;
+  const most = Number(price.maximum ?? Number.POSITIVE_INFINITY);
+  const least = Number(first.price.minimum ?? 0);
+  const bounded = (amount: number) => Math.max(least, Math.min(most, amount));
+  if (price.model === 'flat')
+    return bounded(Math.max(...days.map(({ quantity }) => quantity)) * Number(price.amount));
+  if (price.model !== 'per_unit') return 0;
+  const used = days.reduce((sum, day) => sum + day.used, 0);
+  return bounded(Math.max(0, used - Number(price.included)) * Number(price.unitAmount));
 }
 
 function ownersOf({ planId, planVersion, addons }: PricedTerm) {

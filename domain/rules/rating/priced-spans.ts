@@ -1,6 +1,6 @@
 import type { Span } from '../../../schemas/primitives/calendar.ts';
 import { cut } from '../billed-periods.ts';
-import { type BillingCycle, periodAt } from '../billing-period.ts';
+import { type BillingCycle, periodAt, termPeriodAt } from '../billing-period.ts';
 import type { Price } from './price.ts';
 
 /** What a subscription pays for, from this time up to the next term. */
@@ -14,6 +14,8 @@ export interface PricedTerm {
   addons: ReadonlyArray<{ addonId: string; quantity: number }>;
   /** The lattice of its periods. */
   cycle: BillingCycle;
+  /** The billing period in which it begins, where that is none of the lattice. */
+  period: Span | null;
 }
 
 /** The prices of a plan's version, or of an add-on, from this time on. */
@@ -29,21 +31,26 @@ export interface PriceSet<P extends Price = Price> {
 /** A part of one of a price's periods in which all that it depends on stays as it is, but for usage. */
 export interface PricedSpan<P extends Price = Price> extends Span {
   ownerId: string;
+  /** With the `minimum` that its period began with. */
   price: P;
-  /** How often its charge is made: for a flat price the units that begin here, which can be none; else 1. */
-  times: number;
+  /** How many units of a flat price its period has had before this part, and up to its end. */
+  quantity: { before: number; until: number };
   /** The price's own period. */
   period: Span;
   /** The parts of the period before this one in which it was charged: their usage is used already. */
   earlier: readonly Span[];
+  /** Of these the first ones, up to the last in which the price had other amounts. */
+  changed: readonly Span[];
 }
 
 /**
  * What a subscription is charged for in a span, without proration. A price is charged from the beginning of
- * each of its periods, once in each: one that begins within a period is charged as a whole, and counts usage
- * from there on. One that comes back after a gap goes on where it ended, and so does one that is changed:
- * what was charged stays, and only what comes later is charged the new amounts. Units that are added to a
- * quantity are charged as a whole. Nothing is given back for what ends within a period.
+ * each of its periods, once in each; where they are as long as the billing periods they are these. One that
+ * begins within a period is charged as a whole, and counts usage from there on. One that comes back after a
+ * gap goes on where it ended, and so does one that is changed: what was charged stays, and only what comes
+ * later is charged the new amounts. What does not depend on usage is not charged again, so a period keeps the
+ * `minimum` that it began with. Units that are added to a quantity are charged as a whole. Nothing is given
+ * back for what ends within a period.
  *
  * `terms` and `sets` are in the order of time, sets of one time in that of their versions. Ends once there
  * are more than `spansMax`.
@@ -69,7 +76,7 @@ export function pricedSpans<P extends Price>(
         if (left < 0) return [...spans.values()].flat();
         if (add(listOf(spans, chosen.id), span)) left -= 1;
       }
-      extend(past, { ...piece, units: chosen.units });
+      extend(past, { ...piece, units: chosen.units, price: chosen.price });
     }
   }
   return [...spans.values()].flat().sort((a, b) => a.fromMs - b.fromMs);
@@ -80,13 +87,14 @@ interface Chosen<P extends Price> {
   id: string;
   ownerId: string;
   price: P;
-  cycle: BillingCycle;
+  term: PricedTerm;
   units: number;
 }
 
 /** A time in which a price was charged, in so many units. */
 interface Stretch extends Span {
   units: number;
+  price: Price;
 }
 
 /** What is charged at a time, for ascending times. */
@@ -106,7 +114,7 @@ function createChoice<P extends Price>(terms: readonly PricedTerm[], sets: reado
       variantsFor(setAt(atMs, ownerId, version)?.prices ?? [], cycle).map((price): Chosen<P> => {
         const { key, currency, interval, intervalCount, model } = price;
         const id = [ownerId, key, currency, interval, intervalCount].join(' ');
-        return { id, ownerId, price, cycle, units: model === 'flat' ? quantity : 1 };
+        return { id, ownerId, price, term, units: model === 'flat' ? quantity : 1 };
       }),
     );
   };
@@ -145,36 +153,49 @@ function variantsFor<P extends Price>(prices: readonly P[], cycle: BillingCycle)
 
 const DAYS = { day: 1, week: 7, month: 30.44, year: 365.25 };
 
-function rank({ interval, intervalCount }: Price, cycle: BillingCycle): number {
+function rank(price: Price, cycle: BillingCycle): number {
+  return isOwn(price, cycle) ? 0 : DAYS[price.interval] * price.intervalCount;
+}
+
+/** Whether its periods are the billing periods. */
+function isOwn({ interval, intervalCount }: Price, cycle: BillingCycle): boolean {
   const isSame = interval === cycle.interval && intervalCount === cycle.intervalCount;
-  const isOwn = isSame && cycle.legacyIntervalMs === undefined;
-  return isOwn ? 0 : DAYS[interval] * intervalCount;
+  return isSame && cycle.legacyIntervalMs === undefined;
 }
 
 /** A piece of time in which a price is charged, by its periods. */
 function* partsOf<P extends Price>(
-  { ownerId, price, cycle, units }: Chosen<P>,
+  { ownerId, price, term: { cycle, period: exception }, units }: Chosen<P>,
   piece: Span,
   past: readonly Stretch[],
 ): Generator<PricedSpan<P>> {
   const { interval, intervalCount } = price;
   const lattice = { anchorMs: cycle.anchorMs, interval, intervalCount };
+  const recorded = exception && isOwn(price, cycle) ? exception : undefined;
   for (let atMs = piece.fromMs; atMs < piece.toMs; ) {
-    const period = periodAt(lattice, atMs);
+    const period = recorded ? termPeriodAt({ cycle, period: recorded }, atMs) : periodAt(lattice, atMs);
     const toMs = Math.min(period.toMs, piece.toMs);
     const before = past.slice(past.findLastIndex((one) => one.toMs <= period.fromMs) + 1);
     const earlier = before.map((one) => ({ fromMs: Math.max(one.fromMs, period.fromMs), toMs: one.toMs }));
     const begun = before.reduce((most, one) => Math.max(most, one.units), 0);
-    const times = price.model === 'flat' ? Math.max(0, units - begun) : 1;
-    yield { ownerId, price, times, period, earlier, fromMs: atMs, toMs };
+    const quantity = { before: begun, until: Math.max(begun, units) };
+    const begunWith = before[0] ? withMinimum(price, before[0].price.minimum) : price;
+    const changed = earlier.slice(0, before.findLastIndex((one) => !isSame(one.price, price)) + 1);
+    yield { ownerId, price: begunWith, quantity, period, earlier, changed, fromMs: atMs, toMs };
     atMs = toMs;
   }
+}
+
+function withMinimum<P extends Price>({ minimum: own, ...price }: P, minimum: string | undefined): P {
+  return (minimum === undefined ? price : { ...price, minimum }) as P;
 }
 
 /** As a stretch of its own, or as the end of the one that it continues. */
 function extend(past: Stretch[], piece: Stretch): void {
   const last = past.at(-1);
-  if (last?.toMs === piece.fromMs && last.units === piece.units) last.toMs = piece.toMs;
+  const continued =
+    last?.toMs === piece.fromMs && last.units === piece.units && isSame(last.price, piece.price);
+  if (continued) last.toMs = piece.toMs;
   else past.push(piece);
 }
 
@@ -194,8 +215,12 @@ function continues(last: PricedSpan, span: PricedSpan): boolean {
   if (last.toMs !== span.fromMs || last.period.fromMs !== span.period.fromMs) return false;
   // The lattice may have another anchor from there on.
   if (last.period.toMs !== span.period.toMs) return false;
-  if (span.price.model === 'flat' && span.times > 0) return false;
-  return last.price === span.price || JSON.stringify(last.price) === JSON.stringify(span.price);
+  if (span.price.model === 'flat' && span.quantity.until > span.quantity.before) return false;
+  return isSame(last.price, span.price);
+}
+
+function isSame(a: Price, b: Price): boolean {
+  return a === b || JSON.stringify(a) === JSON.stringify(b);
 }
 
 function listOf<T>(lists: Map<string, T[]>, id: string): T[] {

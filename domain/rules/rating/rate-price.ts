@@ -12,7 +12,7 @@ import { chargeVolume } from './volume.ts';
 
 /** What was used from the beginning of a price's period up to some time in it, as its model needs it. */
 export interface PeriodUsage {
-  /** Of the meter, or the number of seats; in units of 10^-12. */
+  /** Of the meter, or the number of seats, or the quantity of a flat price; in units of 10^-12. */
   units: bigint;
   /** For `per_unit`; without it all units are of no value. */
   byValue?: readonly UsageOfValue[];
@@ -27,7 +27,10 @@ export interface RatedSpan {
   amount: bigint;
   /** By the model alone. */
   exact: bigint;
-  /** What `minimum` adds to that; below zero where usage has come up to what it had added before. */
+  /**
+   * What `minimum` adds to that; below zero where usage has come up to what it had added before. With what a
+   * changed price does not give back.
+   */
   minimum: bigint;
   /** What `maximum` adds, which is zero or below. */
   maximum: bigint;
@@ -35,21 +38,43 @@ export interface RatedSpan {
   tiers?: ChargedTier[];
 }
 
+/** Usage from the beginning of a price's period up to three times. */
+export interface SpanOfPeriod {
+  /** The span's end. */
+  until: PeriodUsage;
+  /** Its beginning; undefined where it begins with the period, and has all that does not depend on usage. */
+  before?: PeriodUsage | undefined;
+  /** The time from which on the price has its amounts; undefined where that is the whole period. */
+  changed?: PeriodUsage | undefined;
+}
+
 /**
  * The difference of what the period costs up to the span's end and up to its beginning, so that the spans of
- * a period add up to it in whatever way it is cut. `before`: usage up to the span's beginning; undefined
- * where the span begins with the period, and has all that does not depend on usage.
+ * a period add up to it in whatever way it is cut. What was charged before the price was changed stays: usage
+ * after that can give back what was charged since, and no more.
  */
-export function rateSpan(price: Price, until: PeriodUsage, before?: PeriodUsage): RatedSpan {
-  const [charge, earlier] = [chargeOf(price, until), before && chargeOf(price, before)];
-  const [bill, billed] = [billOf(price, charge), earlier && billOf(price, earlier)];
+export function rateSpan(price: Price, { until, before, changed }: SpanOfPeriod): RatedSpan {
+  const whole = chargedSince(price, until, changed);
+  return before ? less(whole, chargedSince(price, before, changed)) : whole;
+}
+
+function chargedSince(price: Price, usage: PeriodUsage, changed: PeriodUsage | undefined): RatedSpan {
+  const { quantity, amount: exact, tiers } = chargeOf(price, usage);
+  const rated = { quantity, exact, ...billOf(price, exact), ...(tiers ? { tiers } : {}) };
+  if (!changed) return rated;
+  const since = less(rated, chargedSince(price, changed, undefined));
+  const sum = since.exact + since.minimum + since.maximum;
+  return sum < 0n ? { ...since, amount: 0n, minimum: since.minimum - sum } : since;
+}
+
+function less(a: RatedSpan, b: RatedSpan): RatedSpan {
   return {
-    quantity: charge.quantity - (earlier?.quantity ?? 0n),
-    amount: bill.amount - (billed?.amount ?? 0n),
-    exact: charge.amount - (earlier?.amount ?? 0n),
-    minimum: bill.minimum - (billed?.minimum ?? 0n),
-    maximum: bill.maximum - (billed?.maximum ?? 0n),
-    ...(charge.tiers ? { tiers: lessEarlier(charge.tiers, earlier?.tiers) } : {}),
+    quantity: a.quantity - b.quantity,
+    amount: a.amount - b.amount,
+    exact: a.exact - b.exact,
+    minimum: a.minimum - b.minimum,
+    maximum: a.maximum - b.maximum,
+    ...(a.tiers ? { tiers: lessEarlier(a.tiers, b.tiers) } : {}),
   };
 }
 
@@ -57,7 +82,7 @@ export function chargeOf(price: Price, usage: PeriodUsage): Charge {
   const { units, byValue = [{ value: undefined, units }], byBound } = usage;
   switch (price.model) {
     case 'flat':
-      return chargeFlat(price);
+      return chargeFlat(price, units);
     case 'per_unit':
       return chargePerUnit(price, byValue);
     case 'graduated':
@@ -74,7 +99,7 @@ export function chargeOf(price: Price, usage: PeriodUsage): Charge {
 }
 
 /** Within the price's bounds, and rounded: the only place where money is. */
-function billOf({ minimum, maximum, currency }: Price, { amount }: Charge) {
+function billOf({ minimum, maximum, currency }: Price, amount: bigint) {
   const most = maximum === undefined ? amount : smaller(amount, moneyUnits(maximum));
   const bounded = minimum === undefined ? most : larger(most, moneyUnits(minimum));
   return {

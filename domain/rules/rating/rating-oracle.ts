@@ -166,7 +166,7 @@ function walk(price: Price, events: readonly UsedEvent[]): number {
   const quantity = Math.max(0, sumOf(events));
   switch (price.model) {
     case 'flat':
-      return inMoney(price.amount);
+      return quantity * inThousandths(price.amount);
     case 'seat':
       return quantity * inThousandths(price.unitAmount);
     case 'graduated':

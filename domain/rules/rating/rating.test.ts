@@ -9,7 +9,8 @@ import { expectedAmount, prices, type UsedEvent, usageOf, usedEvents } from './r
 /*
  * Mutants that turn it red: a tier that excludes its own end; the first tier's flat amount only where there
  * is usage; a package that is charged only when it is full; the cheapest units included first; rounding half
- * up; usage below zero charged; corrections of a percentage left out.
+ * up; usage below zero charged; corrections of a percentage left out; what was charged before a change of
+ * the price given back at the new one.
  */
 const CASES = Number(process.env.METERGATE_PRICES ?? 5_000);
 const SLOW = { timeout: 600_000 };
@@ -19,7 +20,7 @@ describe('what a price charges', () => {
   it('is what a walk over half units and events finds', SLOW, () => {
     fc.assert(
       fc.property(prices, usedEvents, (price, events) => {
-        expect(rateSpan(price, usageOf(price, events)).amount).toBe(expectedAmount(price, events));
+        expect(rateSpan(price, { until: usageOf(price, events) }).amount).toBe(expectedAmount(price, events));
       }),
       { numRuns: CASES },
     );
@@ -43,7 +44,7 @@ describe('what a price charges', () => {
     fc.assert(
       fc.property(prices, usedEvents, (price, events) => {
         fc.pre(price.model === 'graduated' || price.model === 'volume');
-        const { amount, tiers = [] } = rateSpan(withoutBounds(price), usageOf(price, events));
+        const { amount, tiers = [] } = rateSpan(withoutBounds(price), { until: usageOf(price, events) });
         const sum = tiers.reduce((total, tier) => total + tier.amount, 0n);
         expect(amount).toBe(roundToMinorUnit(sum, price.currency));
       }),
@@ -56,14 +57,39 @@ describe('what a price charges', () => {
       fc.property(prices, usedEvents, fc.array(fc.nat(14), { maxLength: 5 }), (price, events, cuts) => {
         const ends = [...cuts, events.length].filter((end) => end <= events.length).sort((a, b) => a - b);
         const usages = ends.map((end) => usageOf(price, events.slice(0, end)));
-        const spans = usages.map((until, at) => rateSpan(price, until, usages[at - 1]));
-        const whole = rateSpan(price, usageOf(price, events));
+        const spans = usages.map((until, at) => rateSpan(price, { until, before: usages[at - 1] }));
+        const whole = rateSpan(price, { until: usageOf(price, events) });
         expect(spans.reduce((sum, { amount }) => sum + amount, 0n)).toBe(whole.amount);
         expect(spans.reduce((sum, { quantity }) => sum + quantity, 0n)).toBe(whole.quantity);
         for (const [at, tier] of (whole.tiers ?? []).entries()) {
           const parts = spans.map(({ tiers = [] }) => tiers[at]?.amount ?? 0n);
           expect(parts.reduce((sum, part) => sum + part, 0n)).toBe(tier.amount);
         }
+      }),
+      { numRuns: CASES },
+    );
+  });
+});
+
+describe('what a changed price charges', () => {
+  it('gives nothing back of what was charged before, in whatever way the time is cut', SLOW, () => {
+    fc.assert(
+      fc.property(prices, usedEvents, fc.array(fc.nat(14), { maxLength: 4 }), (price, events, cuts) => {
+        const places = [...cuts, events.length].map((end) => Math.min(end, events.length));
+        const [changed, ...ends] = places
+          .sort((a, b) => a - b)
+          .map((end) => usageOf(price, events.slice(0, end)));
+        if (!changed) return;
+        const spans = ends.map((until, at) =>
+          rateSpan(price, { until, before: ends[at - 1] ?? changed, changed }),
+        );
+        const amounts = ['amount', 'exact', 'minimum', 'maximum'] as const;
+        const of = (name: (typeof amounts)[number]) => spans.reduce((sum, one) => sum + one[name], 0n);
+        const [all, then] = [ends.at(-1) ?? changed, changed].map((until) => rateSpan(price, { until }));
+        const more = (all?.amount ?? 0n) - (then?.amount ?? 0n);
+        expect(of('amount')).toBe(more > 0n ? more : 0n);
+        const exact = of('exact') + of('minimum') + of('maximum');
+        expect(exact).toBeGreaterThanOrEqual(0n);
       }),
       { numRuns: CASES },
     );
@@ -108,7 +134,7 @@ describe('a tier', () => {
     ['volume', 11, '105.5'],
   ] as const)('includes its own end: %s, %i units cost %s', (model, used, amount) => {
     const price: Price = { ...USD, model, meterKey: 'calls', tiers };
-    expect(rateSpan(price, { units: BigInt(used) * 10n ** 12n }).amount).toBe(units(amount));
+    expect(rateSpan(price, { until: { units: BigInt(used) * 10n ** 12n } }).amount).toBe(units(amount));
   });
 });
 
@@ -129,13 +155,13 @@ describe('money', () => {
   it('keeps every digit until the line', () => {
     const price: Price = { ...USD, model: 'per_unit', meterKey: 'calls', unitAmount: '0.000000000001' };
     expect(chargeOf(price, { units: 1n }).amount).toBe(1n);
-    expect(rateSpan(price, { units: 5n * 10n ** 21n }).amount).toBe(0n);
-    expect(rateSpan(price, { units: 5n * 10n ** 21n + 1n }).amount).toBe(units('0.01'));
+    expect(rateSpan(price, { until: { units: 5n * 10n ** 21n } }).amount).toBe(0n);
+    expect(rateSpan(price, { until: { units: 5n * 10n ** 21n + 1n } }).amount).toBe(units('0.01'));
   });
 });
 
 function amountOf(price: Price, events: readonly UsedEvent[]): bigint {
-  return rateSpan(price, usageOf(price, events)).amount;
+  return rateSpan(price, { until: usageOf(price, events) }).amount;
 }
 
 function withoutBounds({ minimum: _, maximum: __, ...price }: Price): Price {

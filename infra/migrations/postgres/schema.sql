@@ -1,4 +1,4 @@
--- The schema after migration 21, for review. By `npm run schema`; nothing runs it.
+-- The schema after migration 22, for review. By `npm run schema`; nothing runs it.
 
 CREATE TABLE addon_entitlements (
   addon_id text NOT NULL,
@@ -69,6 +69,7 @@ CREATE TABLE audit_log (
   CONSTRAINT audit_log_pkey PRIMARY KEY (id)
 );
 CREATE INDEX audit_log_newest ON public.audit_log USING btree (environment, created_at DESC, id DESC);
+CREATE INDEX audit_log_of_customer ON public.audit_log USING btree (environment, COALESCE((after ->> 'customerId'::text), (before ->> 'customerId'::text), object_id), created_at DESC, id DESC);
 
 CREATE TABLE audit_runs (
   id text NOT NULL,

@@ -58,6 +58,6 @@ test.each([
   const key = Buffer.alloc(32, 3);
   const { fingerprint } = identify(key, longestKey, text);
   expect(fingerprint).toBe(sipHash(key.subarray(16), Buffer.from(text), 8).readBigUInt64LE(0));
-  // Half of the 130,048 bytes at most: the worst is 32 × 64 + 256 control characters, 63 KB.
+  // Half of the 126,976 bytes at most: the worst is 32 × 64 + 256 control characters, 63 KB.
   expect(Buffer.byteLength(longestKey + text)).toBeLessThan(65_536);
 });

@@ -29,21 +29,52 @@ export function order(a: i32, aBytes: i32, b: i32, bBytes: i32): i32 {
   return aBytes - bBytes;
 }
 
-/** Decimal digits of a number; returns where they end. */
+/** Decimal digits of a number; returns where they end. Up to seven bytes behind it are overwritten. */
 export function putDecimal(value: u64, to: i32): i32 {
-  let digits = 1;
-  for (let rest = value / 10; rest > 0; rest /= 10) digits++;
-  for (let at = to + digits - 1; at >= to; at--) {
-    store<u8>(at, <u8>(48 + (value % 10)));
-    value /= 10;
-  }
-  return to + digits;
+  if (value < EIGHT_DIGITS) return putHead(value, to);
+  const head = value / EIGHT_DIGITS;
+  const end = head < EIGHT_DIGITS ? putHead(head, to) : putMiddle(head, to);
+  store<u64>(end, digits(value - head * EIGHT_DIGITS) | ZEROS);
+  return end + 8;
 }
 
-/** A constant is in memory as UTF-16; these are all ASCII. */
+const EIGHT_DIGITS: u64 = 100_000_000;
+const ZEROS: u64 = 0x3030303030303030;
+
+function putMiddle(value: u64, to: i32): i32 {
+  const head = value / EIGHT_DIGITS;
+  const end = putHead(head, to);
+  store<u64>(end, digits(value - head * EIGHT_DIGITS) | ZEROS);
+  return end + 8;
+}
+
+/** Up to eight digits, without zeros in front. */
+function putHead(value: u64, to: i32): i32 {
+  const all = digits(value);
+  const zeros = min<i32>(<i32>ctz(all) >>> 3, 7);
+  store<u64>(to, (all | ZEROS) >>> ((<u64>zeros) << 3));
+  return to + 8 - zeros;
+}
+
+/**
+ * Eight digits of a number below 10^8, the first one in the lowest byte: split in halves three times, all of
+ * them at once in one word (P. Khuong, "How to print integers really fast").
+ */
+function digits(value: u64): u64 {
+  const high = value / 10_000;
+  const fours = high | ((value - high * 10_000) << 32);
+  const hundreds = ((fours * 10_486) >>> 20) & 0x7f_0000_007f;
+  const twos = hundreds | ((fours - hundreds * 100) << 16);
+  const tens = ((twos * 103) >>> 10) & 0x000f_000f_000f_000f;
+  return tens | ((twos - tens * 10) << 8);
+}
+
+/** A constant is in memory as UTF-16; these are all ASCII. Up to fifteen bytes behind it are overwritten. */
 export function putText(constant: string, to: i32): i32 {
   const from = <i32>changetype<usize>(constant);
-  const length = constant.length;
-  for (let at = 0; at < length; at++) store<u8>(to + at, load<u8>(from + (at << 1)));
-  return to + length;
+  for (let at = 0; at < constant.length; at += 16) {
+    const wide = from + (at << 1);
+    v128.store(to + at, i8x16.narrow_i16x8_u(v128.load(wide), v128.load(wide + 16)));
+  }
+  return to + constant.length;
 }

@@ -1,4 +1,4 @@
-import * as cursor from './cursor';
+import { isSame } from './bytes';
 import { pairOf } from './pairs';
 import {
   CUSTOMER_AT,
@@ -16,30 +16,44 @@ import {
   VALUE_AT,
   VALUE_BYTES,
 } from './places';
-import { readProperties } from './properties';
+import { readProperties, writtenEnd } from './properties';
 import { FRACTION_DIGITS_MAX, INTEGER_DIGITS_MAX, roundDecimal } from './round-decimal';
+import {
+  fractionDigits,
+  integerDigits,
+  isWide,
+  numberAt,
+  numberBytes,
+  readNumber,
+  readText,
+  take,
+} from './scanner';
 import { timestampMs } from './timestamp';
 
 const KEY_BYTES_MAX: i32 = 255;
 const NAME_BYTES_MAX: i32 = 128;
 
-const CUSTOMER: i32 = 1;
-const METER: i32 = 2;
-const VALUE: i32 = 4;
-const KEY: i32 = 8;
-const OCCURRED: i32 = 16;
-const PROPERTIES: i32 = 32;
-const REQUIRED: i32 = CUSTOMER | METER | VALUE | KEY;
+// A field: its bit, and above it the length of its name.
+const CUSTOMER: i32 = 1 | (10 << 8);
+const METER: i32 = 2 | (7 << 8);
+const VALUE: i32 = 4 | (5 << 8);
+const KEY: i32 = 8 | (14 << 8);
+const OCCURRED: i32 = 16 | (10 << 8);
+const PROPERTIES: i32 = 32 | (10 << 8);
+const BITS: i32 = 63;
+const REQUIRED: i32 = 1 | 2 | 4 | 8;
 
-// Names of fields as little-endian words.
+// Names of fields with their closing quote, as little-endian words.
 const CUSTOMER_WORD: u64 = 0x72656d6f74737563; //   customer
 const OCCURRED_WORD: u64 = 0x646572727563636f; //   occurred
 const PROPERTI_WORD: u64 = 0x69747265706f7270; //   properti
 const IDEMPOTE_WORD: u64 = 0x65746f706d656469; //   idempote
-const TENCYKEY_WORD: u64 = 0x79654b79636e6574; //   tencyKey
-const METE_WORD: u32 = 0x6574656d; //               mete
-const ERID_WORD: u32 = 0x64497265; //               erId
-const VALU_WORD: u32 = 0x756c6176; //               valu
+const NCYKEY_WORD: u64 = 0x2279654b79636e; //       ncyKey"
+const METERID_WORD: u64 = 0x226449726574656d; //    meterId"
+const VALUE_WORD: u64 = 0x2265756c6176; //          value"
+const ID_WORD: u32 = 0x226449; //                   Id"
+const AT_WORD: u32 = 0x227441; //                   At"
+const ES_WORD: u32 = 0x227365; //                   es"
 
 let textsEnd: i32 = TEXTS;
 let rounds: bool = true;
@@ -63,26 +77,27 @@ export function keyFromHeader(item: i32, bytes: i32): bool {
 }
 
 /**
- * Reads the item at the cursor, whose key of so many bytes is at HEADER_KEY already. False when the js engine
- * has to read any part of it.
+ * Reads the item that is here; the key of a header, of so many bytes, is at HEADER_KEY. Returns the position
+ * behind it; 0 when the js engine has to read any part of it.
  */
-export function readItem(item: i32, headerBytes: i32 = 0): bool {
+export function readItem(at: i32, item: i32, headerBytes: i32 = 0): i32 {
   store<f64>(item + OCCURRED_AT, NaN);
   store<i32>(item + PROPERTIES_AT, TEXTS);
   store<i32>(item + PROPERTIES_BYTES, 2);
-  if (!cursor.take(123)) return false;
-  let seen = 0;
-  do {
-    if (!cursor.readText()) return false;
-    const field = fieldOf(cursor.textAt, cursor.textBytes);
+  let seen = headerBytes > 0 ? KEY & BITS : 0;
+  let named = 0;
+  for (let next = take(at, 123); next != 0; next = take(at, 44)) {
+    const field = fieldAt(next);
     // A name that comes twice, or an unknown one, is left to the js engine, which uses JSON.parse.
-    if (field == 0 || (seen & field) != 0) return false;
-    seen |= field;
-    if (!cursor.take(58) || !readField(field, item)) return false;
-    if (field == KEY && headerBytes > 0 && !isHeaderKey(headerBytes)) return false;
-  } while (cursor.take(44));
-  if (headerBytes > 0) seen |= KEY;
-  if ((seen & REQUIRED) != REQUIRED || !cursor.take(125)) return false;
+    if (field == 0 || (named & field & BITS) != 0) return 0;
+    named |= field;
+    at = take(next + 2 + (field >>> 8), 58);
+    if (at == 0) return 0;
+    at = readField(field, at, item);
+    if (at == 0) return 0;
+    if (field == KEY && headerBytes > 0 && !isHeaderKey(item, headerBytes)) return 0;
+  }
+  if (((seen | named) & REQUIRED) != REQUIRED) return 0;
   const pair = pairOf(
     load<i32>(item + CUSTOMER_AT),
     load<i32>(item + CUSTOMER_BYTES),
@@ -90,75 +105,80 @@ export function readItem(item: i32, headerBytes: i32 = 0): bool {
     load<i32>(item + METER_BYTES),
   );
   store<i32>(item + PAIR_AT, pair);
-  return pair != 0;
+  return pair != 0 ? take(at, 125) : 0;
 }
 
-function fieldOf(name: i32, bytes: i32): i32 {
-  const word = load<u64>(name);
-  if (bytes == 10) {
-    const end = load<u16>(name + 8);
-    if (word == CUSTOMER_WORD && end == 0x6449) return CUSTOMER;
-    if (word == OCCURRED_WORD && end == 0x7441) return OCCURRED;
-    return word == PROPERTI_WORD && end == 0x7365 ? PROPERTIES : 0;
+/** The field whose quoted name is here; 0 for any other name. */
+function fieldAt(at: i32): i32 {
+  if (load<u8>(at) != 34) return 0;
+  const word = load<u64>(at + 1);
+  const end = load<u32>(at + 9) & 0xff_ffff;
+  if (word == CUSTOMER_WORD) return end == ID_WORD ? CUSTOMER : 0;
+  if (word == METERID_WORD) return METER;
+  if ((word & 0xffff_ffff_ffff) == VALUE_WORD) return VALUE;
+  if (word == IDEMPOTE_WORD) return (load<u64>(at + 9) & 0xff_ffff_ffff_ffff) == NCYKEY_WORD ? KEY : 0;
+  if (word == OCCURRED_WORD) return end == AT_WORD ? OCCURRED : 0;
+  return word == PROPERTI_WORD && end == ES_WORD ? PROPERTIES : 0;
+}
+
+function readField(field: i32, at: i32, item: i32): i32 {
+  if (field == VALUE) return keepValue(readNumber(at), item);
+  if (field == PROPERTIES) return keepProperties(at, item);
+  const end = readText(at);
+  const bytes = end - ++at;
+  if (end == 0 || bytes == 0 || isWide) return 0;
+  if (field == OCCURRED) {
+    const ms = timestampMs(at, bytes);
+    store<f64>(item + OCCURRED_AT, ms);
+    return ms >= 0 ? end + 1 : 0;
   }
-  if (bytes == 7) return <u32>word == METE_WORD && load<u32>(name + 3) == ERID_WORD ? METER : 0;
-  if (bytes == 5) return <u32>word == VALU_WORD && load<u8>(name + 4) == 101 ? VALUE : 0;
-  return bytes == 14 && word == IDEMPOTE_WORD && load<u64>(name + 6) == TENCYKEY_WORD ? KEY : 0;
+  if (field == KEY) {
+    if (bytes > KEY_BYTES_MAX || hasDelete(at, end)) return 0;
+    return keep(item + KEY_AT, at, bytes);
+  }
+  if (bytes > NAME_BYTES_MAX) return 0;
+  return keep(item + (field == CUSTOMER ? CUSTOMER_AT : METER_AT), at, bytes);
 }
 
-function readField(field: i32, item: i32): bool {
-  if (field == VALUE) return cursor.readNumber() && keepValue(item);
-  if (field == PROPERTIES) return keepProperties(item);
-  if (!cursor.readText() || cursor.isWide || cursor.textBytes == 0) return false;
-  if (field == CUSTOMER) return cursor.textBytes <= NAME_BYTES_MAX && keep(item + CUSTOMER_AT);
-  if (field == METER) return cursor.textBytes <= NAME_BYTES_MAX && keep(item + METER_AT);
-  if (field == KEY) return cursor.textBytes <= KEY_BYTES_MAX && !hasDelete() && keep(item + KEY_AT);
-  const ms = timestampMs(cursor.textAt, cursor.textBytes);
-  store<f64>(item + OCCURRED_AT, ms);
-  return ms >= 0;
-}
-
-/** Place and length of the text that was read last. */
-function keep(place: i32): bool {
-  store<i32>(place, cursor.textAt);
-  store<i32>(place + 4, cursor.textBytes);
-  return true;
+/** Place and length of a text. Returns the position behind its closing quote. */
+function keep(place: i32, at: i32, bytes: i32): i32 {
+  store<i32>(place, at);
+  store<i32>(place + 4, bytes);
+  return at + bytes + 1;
 }
 
 /** Values that a client computed with doubles have up to 17 digits, and are rounded as in the js engine. */
-function keepValue(item: i32): bool {
-  if (cursor.integerDigits > INTEGER_DIGITS_MAX) return false;
-  if (cursor.fractionDigits <= FRACTION_DIGITS_MAX) return keep(item + VALUE_AT);
-  const bytes = rounds ? roundDecimal(cursor.textAt, cursor.textBytes, cursor.fractionDigits, textsEnd) : 0;
-  if (bytes == 0) return false;
+function keepValue(end: i32, item: i32): i32 {
+  if (end == 0 || integerDigits > INTEGER_DIGITS_MAX) return 0;
+  if (fractionDigits <= FRACTION_DIGITS_MAX) {
+    store<i32>(item + VALUE_AT, numberAt);
+    store<i32>(item + VALUE_BYTES, numberBytes);
+    return end;
+  }
+  const bytes = rounds ? roundDecimal(numberAt, numberBytes, fractionDigits, textsEnd) : 0;
+  if (bytes == 0) return 0;
   store<i32>(item + VALUE_AT, textsEnd);
   store<i32>(item + VALUE_BYTES, bytes);
   textsEnd += bytes;
-  return true;
+  return end;
 }
 
-/** True when the text that was read last is the key in the header. */
-function isHeaderKey(bytes: i32): bool {
-  if (cursor.textBytes != bytes) return false;
-  for (let at = 0; at < bytes; at++) {
-    if (load<u8>(cursor.textAt + at) != load<u8>(HEADER_KEY + at)) return false;
-  }
-  return true;
+/** True when the item's key is the key in the header. */
+function isHeaderKey(item: i32, bytes: i32): bool {
+  return load<i32>(item + KEY_BYTES) == bytes && isSame(load<i32>(item + KEY_AT), HEADER_KEY, bytes);
 }
 
 /** The one control character of ASCII that JSON allows in a string. */
-function hasDelete(): bool {
-  for (let at = cursor.textAt, end = at + cursor.textBytes; at < end; at++) {
-    if (load<u8>(at) == 127) return true;
-  }
+function hasDelete(at: i32, end: i32): bool {
+  for (; at < end; at++) if (load<u8>(at) == 127) return true;
   return false;
 }
 
-function keepProperties(item: i32): bool {
-  const end = readProperties(textsEnd);
-  if (end == 0) return false;
+function keepProperties(at: i32, item: i32): i32 {
+  const end = readProperties(at, textsEnd);
+  if (end == 0) return 0;
   store<i32>(item + PROPERTIES_AT, textsEnd);
-  store<i32>(item + PROPERTIES_BYTES, end - textsEnd);
-  textsEnd = end;
-  return true;
+  store<i32>(item + PROPERTIES_BYTES, writtenEnd - textsEnd);
+  textsEnd = writtenEnd;
+  return end;
 }

@@ -62,9 +62,11 @@ function make(customer: i32, customerBytes: i32, meter: i32, meterBytes: i32): i
 
 /** Spreads well enough for ordinary names; see STEPS_MAX for names chosen to collide. */
 function hash(at: i32, bytes: i32, seed: u32): u32 {
-  let mixed = seed ^ <u32>bytes;
-  for (let end = at + bytes; at < end; at++) {
-    mixed = (mixed ^ load<u8>(at)) * 0x01000193;
+  let mixed = <u64>seed ^ <u64>bytes;
+  for (; bytes > 0; at += 8, bytes -= 8) {
+    const word = bytes < 8 ? load<u64>(at) & (((<u64>1) << (<u64>(bytes << 3))) - 1) : load<u64>(at);
+    mixed = (mixed ^ word) * 0x9e3779b97f4a7c15;
+    mixed ^= mixed >>> 29;
   }
-  return mixed ^ (mixed >>> 15);
+  return <u32>(mixed ^ (mixed >>> 32));
 }

@@ -1,6 +1,6 @@
 import { order, put, putByte } from './bytes';
-import * as cursor from './cursor';
 import { MEMBER_BYTES, MEMBERS } from './places';
+import { isWide, numberAt, numberBytes, readBoolean, readNumber, readText, take } from './scanner';
 
 const PROPERTIES_MAX: i32 = 32;
 const KEY_BYTES_MAX: i32 = 64;
@@ -25,78 +25,115 @@ const CLOSE: u8 = 125;
 const NUMBER_TAG: u64 = 0x6e30303030755c22;
 const BOOLEAN_TAG: u64 = 0x6230303030755c22;
 
-/** Reads properties and writes them sorted by key and tagged. Returns their end, 0 if they are not ours. */
-export function readProperties(to: i32): i32 {
-  if (!cursor.take(OPEN)) return 0;
+/** Where the properties that were written last end. */
+export let writtenEnd: i32 = 0;
+
+/**
+ * Reads properties and writes them to `to`, sorted by key and tagged: each as it is read, and all of them
+ * again where they did not come in order. Returns the position behind them, 0 if they are not ours.
+ */
+export function readProperties(at: i32, to: i32): i32 {
   let count = 0;
-  if (load<u8>(cursor.at) != CLOSE) {
-    do {
-      if (count == PROPERTIES_MAX || !readMember(count)) return 0;
-      if (!moveToItsPlace(count++)) return 0;
-    } while (cursor.take(COMMA));
+  let isSorted = true;
+  let end = putByte(OPEN, to);
+  at = take(at, OPEN);
+  if (at == 0) return 0;
+  for (let next = load<u8>(at) == CLOSE ? 0 : at; next != 0; next = take(at, COMMA)) {
+    if (count == PROPERTIES_MAX) return 0;
+    at = readMember(next, count);
+    if (at == 0) return 0;
+    const moves = placesToMove(count);
+    if (moves < 0) return 0;
+    if (moves > 0) {
+      isSorted = false;
+      moveForward(count, moves);
+    }
+    if (isSorted) end = writeMember(count, end);
+    count++;
   }
-  if (!cursor.take(CLOSE)) return 0;
-  return write(count, to);
+  if (!isSorted) {
+    end = putByte(OPEN, to);
+    for (let index = 0; index < count; index++) end = writeMember(index, end);
+  }
+  writtenEnd = putByte(CLOSE, end);
+  return take(at, CLOSE);
 }
 
-function readMember(index: i32): bool {
+function readMember(at: i32, index: i32): i32 {
   const member = MEMBERS + index * MEMBER_BYTES;
+  const end = readText(at);
+  const bytes = end - ++at;
   // Beyond ASCII the order of bytes is not the order of UTF-16, by which keys are sorted.
-  if (!cursor.readText() || cursor.isWide) return false;
-  if (cursor.textBytes == 0 || cursor.textBytes > KEY_BYTES_MAX) return false;
-  store<i32>(member + KEY_AT, cursor.textAt);
-  store<i32>(member + KEY_BYTES, cursor.textBytes);
-  if (!cursor.take(COLON)) return false;
-  const kind = readValue();
-  store<i32>(member + KIND, kind);
-  store<i32>(member + VALUE_AT, cursor.textAt);
-  store<i32>(member + VALUE_BYTES, cursor.textBytes);
-  return kind >= 0;
+  if (end == 0 || isWide || bytes == 0 || bytes > KEY_BYTES_MAX) return 0;
+  store<i32>(member + KEY_AT, at);
+  store<i32>(member + KEY_BYTES, bytes);
+  at = take(end + 1, COLON);
+  return at == 0 ? 0 : readValue(at, member);
 }
 
 /** Bytes are never fewer than characters, so a text that has room in bytes is short enough. */
-function readValue(): i32 {
-  const byte = load<u8>(cursor.at);
-  if (byte == QUOTE) return cursor.readText() && cursor.textBytes <= VALUE_BYTES_MAX ? TEXT : -1;
-  if (byte == 116 || byte == 102) return cursor.readBoolean() ? BOOLEAN : -1;
-  return cursor.readNumber() && cursor.textBytes <= VALUE_BYTES_MAX ? NUMBER : -1;
+function readValue(at: i32, member: i32): i32 {
+  const byte = load<u8>(at);
+  if (byte == QUOTE) {
+    const end = readText(at);
+    return end == 0 ? 0 : keepMember(member, TEXT, at + 1, end - at - 1, end + 1);
+  }
+  if (byte == 116 || byte == 102) {
+    const end = readBoolean(at);
+    return end == 0 ? 0 : keepMember(member, BOOLEAN, at, end - at, end);
+  }
+  const end = readNumber(at);
+  return end == 0 ? 0 : keepMember(member, NUMBER, numberAt, numberBytes, end);
 }
 
-/** Clients mostly send them in order. False when the key is there already: which of the two counts? */
-function moveToItsPlace(index: i32): bool {
-  for (let place = index; place > 0; place--) {
-    const member = MEMBERS + place * MEMBER_BYTES;
-    const before = member - MEMBER_BYTES;
+function keepMember(member: i32, kind: i32, at: i32, bytes: i32, end: i32): i32 {
+  store<i32>(member + KIND, kind);
+  store<i32>(member + VALUE_AT, at);
+  store<i32>(member + VALUE_BYTES, bytes);
+  return bytes <= VALUE_BYTES_MAX ? end : 0;
+}
+
+/**
+ * How many members a new one has to pass; clients mostly send them in order: 0. Below 0 when its key is there
+ * already: which of the two counts?
+ */
+function placesToMove(index: i32): i32 {
+  const member = MEMBERS + index * MEMBER_BYTES;
+  for (let moves = 0; moves < index; moves++) {
+    const before = member - (moves + 1) * MEMBER_BYTES;
     const keys = order(
       load<i32>(before + KEY_AT),
       load<i32>(before + KEY_BYTES),
       load<i32>(member + KEY_AT),
       load<i32>(member + KEY_BYTES),
     );
-    if (keys == 0) return false;
-    if (keys < 0) return true;
-    for (let word = 0; word < MEMBER_BYTES; word += 4) {
-      const held = load<i32>(member + word);
-      store<i32>(member + word, load<i32>(before + word));
-      store<i32>(before + word, held);
-    }
+    if (keys == 0) return -1;
+    if (keys < 0) return moves;
   }
-  return true;
+  return index;
 }
 
-function write(count: i32, to: i32): i32 {
-  to = putByte(OPEN, to);
-  for (let index = 0; index < count; index++) {
-    const member = MEMBERS + index * MEMBER_BYTES;
-    if (index > 0) to = putByte(COMMA, to);
-    to = putByte(QUOTE, to);
-    to = put(load<i32>(member + KEY_AT), load<i32>(member + KEY_BYTES), to);
-    store<u16>(to, 0x3a22); // ":
-    to = beginValue(load<i32>(member + KIND), to + 2);
-    to = put(load<i32>(member + VALUE_AT), load<i32>(member + VALUE_BYTES), to);
-    to = putByte(QUOTE, to);
+/** Changes places with each member before it. */
+function moveForward(index: i32, moves: i32): void {
+  for (let place = index; place > index - moves; place--) {
+    const member = MEMBERS + place * MEMBER_BYTES;
+    for (let word = member; word < member + MEMBER_BYTES; word += 4) {
+      const held = load<i32>(word);
+      store<i32>(word, load<i32>(word - MEMBER_BYTES));
+      store<i32>(word - MEMBER_BYTES, held);
+    }
   }
-  return putByte(CLOSE, to);
+}
+
+function writeMember(index: i32, to: i32): i32 {
+  const member = MEMBERS + index * MEMBER_BYTES;
+  if (index > 0) to = putByte(COMMA, to);
+  to = putByte(QUOTE, to);
+  to = put(load<i32>(member + KEY_AT), load<i32>(member + KEY_BYTES), to);
+  store<u16>(to, 0x3a22); // ":
+  to = beginValue(load<i32>(member + KIND), to + 2);
+  to = put(load<i32>(member + VALUE_AT), load<i32>(member + VALUE_BYTES), to);
+  return putByte(QUOTE, to);
 }
 
 function beginValue(kind: i32, to: i32): i32 {

@@ -3,104 +3,108 @@
 
 import { putDecimal } from './bytes';
 
-// Two pages: [0, 64) keys, [64, 192) output, [1024, 131072) input.
+// Two pages: [0, 64) keys, [64, 192) output, [256, 4096) constants, [4096, 131072) input.
 export const KEYS: i32 = 0; //        32 B: key of the id, then key of the fingerprint
 export const OUTPUT: i32 = 64; //     id (16 B), fingerprint (8 B), then at 96 the text
 export const TEXT: i32 = 96;
-export const INPUT: i32 = 1024;
-export const INPUT_BYTES_MAX: i32 = 130048;
-
-let v0: u64 = 0;
-let v1: u64 = 0;
-let v2: u64 = 0;
-let v3: u64 = 0;
-
-function round(): void {
-  v0 += v1;
-  v1 = rotl<u64>(v1, 13);
-  v1 ^= v0;
-  v0 = rotl<u64>(v0, 32);
-  v2 += v3;
-  v3 = rotl<u64>(v3, 16);
-  v3 ^= v2;
-  v0 += v3;
-  v3 = rotl<u64>(v3, 21);
-  v3 ^= v0;
-  v2 += v1;
-  v1 = rotl<u64>(v1, 17);
-  v1 ^= v2;
-  v2 = rotl<u64>(v2, 32);
-}
-
-function absorb(key: i32, at: i32, length: i32): void {
-  const k0 = load<u64>(key);
-  const k1 = load<u64>(key + 8);
-  v0 = k0 ^ 0x736f6d6570736575;
-  v1 ^= k1 ^ 0x646f72616e646f6d;
-  v2 = k0 ^ 0x6c7967656e657261;
-  v3 = k1 ^ 0x7465646279746573;
-  const whole = length & ~7;
-  for (let offset = 0; offset < whole; offset += 8) {
-    const word = load<u64>(at + offset);
-    v3 ^= word;
-    round();
-    round();
-    v0 ^= word;
-  }
-  let last = (<u64>length) << 56;
-  for (let offset = length - 1; offset >= whole; offset--) {
-    last |= (<u64>load<u8>(at + offset)) << (<u64>((offset & 7) << 3));
-  }
-  v3 ^= last;
-  round();
-  round();
-  v0 ^= last;
-}
-
-function finish(): u64 {
-  round();
-  round();
-  round();
-  round();
-  return v0 ^ v1 ^ v2 ^ v3;
-}
+export const INPUT: i32 = 4096;
 
 /** 64 bits of output. */
 export function siphash64(key: i32, at: i32, length: i32, out: i32): void {
-  v1 = 0;
-  absorb(key, at, length);
-  v2 ^= 0xff;
-  store<u64>(out, finish());
+  siphash(key, at, length, out, false);
 }
 
 /** 128 bits of output. */
 export function siphash128(key: i32, at: i32, length: i32, out: i32): void {
-  v1 = 0xee;
-  absorb(key, at, length);
-  v2 ^= 0xee;
-  store<u64>(out, finish());
-  v1 ^= 0xdd;
-  store<u64>(out + 8, finish());
+  siphash(key, at, length, out, true);
 }
 
-/** Lower-case base32 of 16 bytes: 26 characters. Returns their end. */
-export function base32(from: i32, to: i32): i32 {
-  let held: u32 = 0;
-  let bits = 0;
-  for (let index = 0; index < 16; index++) {
-    held = (held << 8) | load<u8>(from + index);
-    bits += 8;
-    while (bits >= 5) {
-      bits -= 5;
-      store<u8>(to++, digit((held >>> bits) & 31));
+/**
+ * Up to seven bytes behind the input are read. The state is in locals of one function, and its round is
+ * written out where it is used: globals are memory, and cost several times as much.
+ */
+function siphash(key: i32, at: i32, length: i32, out: i32, isWide: bool): void {
+  const k0 = load<u64>(key);
+  const k1 = load<u64>(key + 8);
+  let v0 = k0 ^ 0x736f6d6570736575;
+  let v1 = k1 ^ 0x646f72616e646f6d ^ (isWide ? 0xee : 0);
+  let v2 = k0 ^ 0x6c7967656e657261;
+  let v3 = k1 ^ 0x7465646279746573;
+  const last = length & ~7;
+  for (let offset = 0; offset <= last; offset += 8) {
+    const word = offset < last ? load<u64>(at + offset) : lastWord(at + last, length);
+    v3 ^= word;
+    for (let round = 0; round < 2; round++) {
+      v0 += v1;
+      v2 += v3;
+      v1 = rotl<u64>(v1, 13) ^ v0;
+      v3 = rotl<u64>(v3, 16) ^ v2;
+      v0 = rotl<u64>(v0, 32) + v3;
+      v2 += v1;
+      v3 = rotl<u64>(v3, 21) ^ v0;
+      v1 = rotl<u64>(v1, 17) ^ v2;
+      v2 = rotl<u64>(v2, 32);
     }
+    v0 ^= word;
   }
-  store<u8>(to, digit((held << (5 - bits)) & 31));
-  return to + 1;
+  v2 ^= isWide ? 0xee : 0xff;
+  for (let half = out; ; half += 8) {
+    for (let round = 0; round < 4; round++) {
+      v0 += v1;
+      v2 += v3;
+      v1 = rotl<u64>(v1, 13) ^ v0;
+      v3 = rotl<u64>(v3, 16) ^ v2;
+      v0 = rotl<u64>(v0, 32) + v3;
+      v2 += v1;
+      v3 = rotl<u64>(v3, 21) ^ v0;
+      v1 = rotl<u64>(v1, 17) ^ v2;
+      v2 = rotl<u64>(v2, 32);
+    }
+    store<u64>(half, v0 ^ v1 ^ v2 ^ v3);
+    if (!isWide || half > out) return;
+    v1 ^= 0xdd;
+  }
+}
+
+/** The bytes behind the whole words, and the length of all in the highest byte. */
+function lastWord(at: i32, length: i32): u64 {
+  const bits = <u64>((length & 7) << 3);
+  return (load<u64>(at) & (((<u64>1) << bits) - 1)) | ((<u64>length) << 56);
+}
+
+/** Two digits for each number of ten bits. */
+const DIGIT_PAIRS: i32 = <i32>memory.data(2048);
+for (let pair = 0; pair < 1024; pair++) {
+  store<u16>(DIGIT_PAIRS + (pair << 1), <u16>digit(pair >>> 5) | ((<u16>digit(pair & 31)) << 8));
 }
 
 function digit(value: u32): u8 {
   return <u8>(value < 26 ? value + 97 : value + 24);
+}
+
+/** Lower-case base32 of 16 bytes: 26 characters. Returns their end. */
+export function base32(from: i32, to: i32): i32 {
+  const high = bswap<u64>(load<u64>(from));
+  const low = bswap<u64>(load<u64>(from + 8));
+  putDigits(high >>> 54, to);
+  putDigits(high >>> 44, to + 2);
+  putDigits(high >>> 34, to + 4);
+  putDigits(high >>> 24, to + 6);
+  putDigits(high >>> 14, to + 8);
+  putDigits(high >>> 4, to + 10);
+  putDigits((high << 6) | (low >>> 58), to + 12);
+  putDigits(low >>> 48, to + 14);
+  putDigits(low >>> 38, to + 16);
+  putDigits(low >>> 28, to + 18);
+  putDigits(low >>> 18, to + 20);
+  putDigits(low >>> 8, to + 22);
+  putDigits(low << 2, to + 24);
+  return to + 26;
+}
+
+/** Two digits, of the lowest ten bits. */
+function putDigits(bits: u64, to: i32): void {
+  store<u16>(to, load<u16>(DIGIT_PAIRS + ((<i32>(bits & 1023)) << 1)));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { isDigit } from './cursor';
+import { isDigit } from './scanner';
 
 const DASH: u8 = 45;
 const COLON: u8 = 58;

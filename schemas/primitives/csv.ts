@@ -11,7 +11,8 @@ export function csvText(text: string): string {
   return FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
 }
 
-const FORMULA = /^[=+\-@\t\r]/;
+/** `=`, `+`, `-` and `@`, also in full width; a tab or a line end may come before them. */
+const FORMULA = /^[=+\-@\uff1d\uff0b\uff0d\uff20\t\r\n]/;
 const NUMBER = /^[+-]?\d+(\.\d+)?$/;
 
 function quoted(field: string): string {
