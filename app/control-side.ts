@@ -23,6 +23,7 @@ import { readDemoKey } from './demo/demo-workspace.ts';
 import { prepareInstallation } from './prepare-installation.ts';
 import { rejectLostCluster, rejectOtherDatabase } from './reject-lost-database.ts';
 import { type ControlServer, createControlServer } from './roles/control-server.ts';
+import { loadLater } from './roles/load-later.ts';
 import { openDelivery } from './roles/open-delivery.ts';
 import { type LoadDeps, openLoad } from './roles/open-load.ts';
 import { openWarehouse } from './roles/open-warehouse.ts';
@@ -123,6 +124,7 @@ async function serve(side: ControlSide): Promise<void> {
   server.serve(serveKeyExport({ pool, warehouse, token, log, eventsRetentionDays }, controlPlane.listener));
   fillDemo(side);
   await load.start();
+  loadLater(side, controlPlane.loadGraphql);
 }
 
 /** Once the data plane serves, too: it is filled through the public port. */

@@ -94,10 +94,16 @@ export interface AppOptions {
   webhookTargets?: PrivateTargets;
 }
 
+export interface App {
+  listener: RequestListener;
+  /** Loads the modules that GraphQL alone needs. Its first query waits for them otherwise. */
+  loadGraphql(): Promise<unknown>;
+}
+
 /**
  * The control plane's part of the HTTP API: a Koa app built from the route table, behind the check fast path.
  */
-export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListener {
+export function createApp(deps: AppDeps, options: AppOptions = {}): App {
   const { lagLimits, rateLimits = {}, webhookTargets = 'none', access = OPEN_ACCESS } = options;
   const { pool, warehouse, freshness, secrets, clock, log, metrics } = deps;
   const readiness = createShownReadiness(createReadiness({ ...deps, limits: lagLimits }), access);
@@ -106,9 +112,12 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListe
   const checks = createCachedChecks({ ...deps.entitlementCache, customerGrantsReads, checkEntitlements });
   const { takeRequest, chargeRequest } = createRateLimit(clock, rateLimits);
   const reads = { customerGrantsReads, checks };
-  const handlers = createHandlers(deps, reads, webhookTargets);
+  const graphql = withGraphql(
+    { ...deps, ...reads, readiness, chargeRequest },
+    createHandlers(deps, reads, webhookTargets),
+  );
   const operations = createOperations({
-    handlers: withGraphql({ ...deps, ...reads, readiness, chargeRequest }, handlers),
+    handlers: graphql.handlers,
     pages: {
       ...createServicePages({ readiness, metrics, access }),
       ...createGraphiqlPages(),
@@ -128,7 +137,8 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListe
   app.use(respondAlways(log, httpMetrics));
   for (const middleware of mountRoutes(operations)) app.use(middleware);
   const responses = cachedEntitlementResponses(checks);
-  return createCheckFastPath({ ...deps, responses, takeRequest, metrics: httpMetrics }, app.callback());
+  const fastPath = { ...deps, responses, takeRequest, metrics: httpMetrics };
+  return { listener: createCheckFastPath(fastPath, app.callback()), loadGraphql: graphql.load };
 }
 
 type Reads = Parameters<typeof createEntitlementHandlers>[0];

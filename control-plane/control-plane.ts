@@ -1,4 +1,3 @@
-import type { RequestListener } from 'node:http';
 import type { Pool } from 'pg';
 import { createKeyCache } from '../domain/api-key-cache.ts';
 import { createFirstCallStamp } from '../domain/first-call-stamp.ts';
@@ -14,7 +13,7 @@ import {
   type LoadedThrough,
 } from '../schemas/stored/channels.ts';
 import { createLiveUsage } from './analytics/live/live-usage.ts';
-import { type AppDeps, type AppOptions, createApp } from './app.ts';
+import { type App, type AppDeps, type AppOptions, createApp } from './app.ts';
 import { startClockRepair } from './clock/clock-repair.ts';
 import { startSubscriptionClock } from './clock/subscription-clock.ts';
 import { startSimulator } from './cost/simulator.ts';
@@ -61,8 +60,7 @@ export interface ControlPlaneDeps extends Omit<AppDeps, Inside> {
   isLookedAt?: () => boolean;
 }
 
-export interface ControlPlane {
-  listener: RequestListener;
+export interface ControlPlane extends App {
   /** The handlers that the listener of this process calls for notifications. */
   notifications: {
     channels: Record<string, (payload: string) => void>;
@@ -92,11 +90,9 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
     lagSeconds: () => freshness.lag().seconds,
   });
   const invalidate = (channel: string, payload: string) => invalidations.channels[channel]?.(payload);
+  const app = { ...deps, ...inside, ...caches, firstCalls, lastUsed, invalidate, jobWatch };
   return {
-    listener: createApp(
-      { ...deps, ...inside, ...caches, firstCalls, lastUsed, invalidate, jobWatch },
-      options,
-    ),
+    ...createApp(app, options),
     notifications: {
       channels: {
         ...invalidations.channels,

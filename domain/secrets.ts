@@ -150,6 +150,11 @@ export function identityCheckOf(identityKey: Uint8Array): Buffer {
   return createHmac('sha256', identityKey).update('check').digest().subarray(0, 16);
 }
 
+/** 32 bytes for one environment: 16 for event ids, 16 for fingerprints. */
+export function environmentKeyOf(identityKey: Uint8Array, environment: string): Buffer {
+  return createHmac('sha256', identityKey).update(`environment ${environment}`).digest();
+}
+
 /** SQLSTATE 42P01: the migrations have not run yet. */
 function isUndefinedTable(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '42P01';

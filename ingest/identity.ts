@@ -1,5 +1,4 @@
-import { createHmac } from 'node:crypto';
-import { identityCheckOf } from '../domain/secrets.ts';
+import { environmentKeyOf, identityCheckOf } from '../domain/secrets.ts';
 
 /**
  * What is derived from the installation's identity key: it makes event ids, so it is made once, kept in
@@ -23,13 +22,9 @@ export function createIdentity(identityKey: Uint8Array): Identity {
       const known = keys.get(environment);
       if (known) return known;
       if (keys.size >= KEYS_MAX) keys.clear();
-      const key = derive(identityKey, `environment ${environment}`);
+      const key = environmentKeyOf(identityKey, environment);
       keys.set(environment, key);
       return key;
     },
   };
-}
-
-function derive(identityKey: Uint8Array, purpose: string): Buffer {
-  return createHmac('sha256', identityKey).update(purpose).digest();
 }

@@ -11,6 +11,7 @@ import { createListener } from '../../infra/postgres/listen.ts';
 import { checkRoleNeeds } from '../config/role-needs.ts';
 import { prepareInstallation } from '../prepare-installation.ts';
 import { createControlServer } from './control-server.ts';
+import { loadLater } from './load-later.ts';
 import { openOperatorPort } from './operator-port.ts';
 import { runRole } from './role-process.ts';
 import { openRoleLog, openRolePostgres, openRoleWarehouse } from './role-stores.ts';
@@ -48,5 +49,6 @@ await runRole('control-plane', async (context) => {
   closer.add('streams', { drain: controlPlane.endStreams });
   server.serve(controlPlane.listener);
   await openOperatorPort(config, context, controlPlane.listener);
+  loadLater(context, controlPlane.loadGraphql);
   return { port: Number(new URL(server.url).port) };
 });

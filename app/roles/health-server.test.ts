@@ -36,6 +36,7 @@ it('a role is alive before it is ready, and names what it lacks', async () => {
   expect(waiting.status).toBe(503);
   expect(await waiting.json()).toEqual({
     status: 'not_ready',
+    version: expect.any(String),
     checks: { load: { ok: false, detail: 'waits for its stores' } },
   });
   // What was found is kept for a second.
@@ -149,7 +150,10 @@ it('a role moves its pages to a port of their own, and leaves a bare status behi
   const { log, lines } = keptLog();
   await openOperatorPort({ metricsPort, metricsHost: '127.0.0.1' }, { closer, log }, pages);
   const own = `http://127.0.0.1:${metricsPort}`;
-  expect(await (await fetch(`${own}/readyz`)).json()).toMatchObject({ checks: { load: { ok: false } } });
+  expect(await (await fetch(`${own}/readyz`)).json()).toMatchObject({
+    version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+    checks: { load: { ok: false } },
+  });
   expect((await fetch(`${own}/metrics`)).status).toBe(200);
   await expectRejection(await fetch(`${own}/api/v1/plans`), 'not_found');
   await expectRejection(await fetch(`${own}/metrics/`), 'not_found');

@@ -5,26 +5,39 @@ import { PrintedJson } from '../http/printed-json.ts';
 import type { Handlers } from '../http/request-context.ts';
 import type { GraphqlDeps, RestHandlers } from './read-context.ts';
 
+interface WithGraphql<Given> {
+  handlers: Given & Pick<Handlers, 'graphql.query'>;
+  /** Before the first query, which waits for it otherwise. */
+  load(): Promise<unknown>;
+}
+
 /**
- * The handlers with that of `POST /graphql`, which reads by them. Its modules are loaded with the first
- * query: they would take longer than all others of a start.
+ * The handlers with that of `POST /graphql`, which reads by them. Its modules would take longer to load than
+ * all others of a start.
  */
 export function withGraphql<Given extends RestHandlers>(
   deps: Omit<GraphqlDeps, 'handlers'> & { log: Logger },
   handlers: Given,
-): Given & Pick<Handlers, 'graphql.query'> {
+): WithGraphql<Given> {
   let loading: Promise<Handlers['graphql.query']> | undefined;
-  async function load(): Promise<Handlers['graphql.query']> {
+  const load = () => {
+    loading ??= loadGraphql().catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    });
+    return loading;
+  };
+  async function loadGraphql(): Promise<Handlers['graphql.query']> {
     const { createGraphql } = await import('./graphql.ts');
     return createGraphql({ ...deps, handlers });
   }
 
   return {
-    ...handlers,
-    'graphql.query': async (context, input) => {
-      loading ??= load();
-      return printInTurns(await (await loading)(context, input));
+    handlers: {
+      ...handlers,
+      'graphql.query': async (context, input) => printInTurns(await (await load())(context, input)),
     },
+    load,
   };
 }
 

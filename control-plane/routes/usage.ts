@@ -1,3 +1,4 @@
+import type { Pool } from 'pg';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import { pageOf } from '../http/page.ts';
@@ -22,10 +23,12 @@ import { timeOf } from '../usage/time-of.ts';
 import { openSpan } from '../usage/window.ts';
 import { createMeterUsage } from './meter-usage.ts';
 import { createUsageBreakdown } from './usage-breakdown.ts';
+import { createFindUsageEvents } from './usage-find.ts';
 import { usageLevelHandlers } from './usage-levels.ts';
 import { createUsageLiveHandlers, type UsageLiveDeps } from './usage-live.ts';
 
 interface UsageDeps {
+  pool: Pool;
   warehouse: Warehouse;
   freshness: Freshness;
   /** One for all long reads of the process. */
@@ -59,6 +62,8 @@ export function createUsageHandlers(deps: UsageDeps & UsageLiveDeps): UsageHandl
 
     'usage.breakdown': createUsageBreakdown({ warehouse, freshness, readLong }),
 
+    'usage.findEvents': createFindUsageEvents(deps),
+
     'usage.events': async (context, { params, query }) => {
       const { environment } = context;
       const time = beginReadTime(query.consistency);
@@ -75,7 +80,10 @@ export function createUsageHandlers(deps: UsageDeps & UsageLiveDeps): UsageHandl
   };
 }
 
-function createUsageList({ warehouse, freshness }: Omit<UsageDeps, 'readLong'>): UsageHandlers['usage.list'] {
+function createUsageList({
+  warehouse,
+  freshness,
+}: Pick<UsageDeps, 'warehouse' | 'freshness'>): UsageHandlers['usage.list'] {
   return async (context, { params, query }) => {
     const { db, environment, nowMs } = context;
     const time = beginReadTime(query.consistency);

@@ -29,6 +29,9 @@ export interface EventsQuestion {
 
 const TIMEOUT_MS = 10_000;
 
+const COLUMNS = `id, toString(value) AS amount, mapKeys(properties) AS names, mapValues(properties) AS texts,
+  toUnixTimestamp64Milli(occurred_at) AS occurredAtMs, toUnixTimestamp64Milli(created_at) AS createdAtMs`;
+
 /**
  * Events of one customer and meter, oldest first, ties by id. Throws Transient.
  *
@@ -43,8 +46,7 @@ export async function readUsageEvents(
   const { customerMeter, span, after, limit } = question;
   const rows = await warehouse.query<Row>({
     sql: `
-SELECT id, toString(value) AS amount, mapKeys(properties) AS names, mapValues(properties) AS texts,
-       toUnixTimestamp64Milli(occurred_at) AS occurredAtMs, toUnixTimestamp64Milli(created_at) AS createdAtMs
+SELECT ${COLUMNS}
   FROM metergate.events FINAL
  WHERE ${OF_CUSTOMER_METER} AND ${occurredWithin('from', 'to')}
    AND (occurred_at > fromUnixTimestamp64Milli({afterMs:Int64}, 'UTC') OR id > {afterId:String})
@@ -62,6 +64,39 @@ SELECT id, toString(value) AS amount, mapKeys(properties) AS names, mapValues(pr
     timeoutMs: TIMEOUT_MS,
   });
   return rows.map(eventOf);
+}
+
+export interface FoundEvent extends StoredEvent {
+  customerId: string;
+  meterKey: string;
+}
+
+/** Rows with one id: an id that was counted more than once, by a fault, is shown. */
+const FOUND_MAX = 10;
+
+/**
+ * The event with this id, of any customer. Throws Transient.
+ *
+ * The index `id_filter` leaves about a hundredth of the table's granules, those that may have the id. Without
+ * FINAL, which would read ranges of the sort key around them: of rows with one sort key the earliest counts.
+ */
+export async function findUsageEvents(
+  warehouse: Warehouse,
+  params: { environment: string; id: string },
+): Promise<FoundEvent[]> {
+  const rows = await warehouse.query<Row & Pick<FoundEvent, 'customerId' | 'meterKey'>>({
+    sql: `
+SELECT ${COLUMNS}, customer_id AS customerId, meter_key AS meterKey
+  FROM metergate.events
+ WHERE environment = {environment:String} AND id = {id:String}
+ ORDER BY created_at
+ LIMIT 1 BY customer_id, meter_key, toStartOfHour(occurred_at)
+ LIMIT ${FOUND_MAX}`,
+    params,
+    connection: 'long',
+    timeoutMs: TIMEOUT_MS,
+  });
+  return rows.map(({ customerId, meterKey, ...row }) => ({ ...eventOf(row), customerId, meterKey }));
 }
 
 interface Row {

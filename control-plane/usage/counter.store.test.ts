@@ -227,8 +227,10 @@ describe('a read behind the log', () => {
         if (isOpen) expectRejection(strong, 'unavailable');
         else expect(strong.status).toBe(200);
       }
-      const list = await usage.api.call('GET', '/api/v1/usage/ada%2F1?consistency=strong');
-      expect(list.status).toBe(isOpen ? 503 : 200);
+      for (const path of ['ada%2F1?', `events?id=use_${'a'.repeat(26)}&`]) {
+        const strong = await usage.api.call('GET', `/api/v1/usage/${path}consistency=strong`);
+        expect(strong.status).toBe(isOpen ? 503 : 200);
+      }
       expect((await usage.read('waited')).status).toBe(200);
     } finally {
       await pool.query('DELETE FROM audit_runs');

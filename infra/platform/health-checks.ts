@@ -1,4 +1,5 @@
 import type { Readiness } from '../../schemas/resources/service.ts';
+import { PRODUCT_VERSION } from './product-version.ts';
 
 /** The blocker, in words; undefined when there is none. Throws when the check fails. */
 export type Check = () => Promise<string | undefined>;
@@ -13,6 +14,7 @@ export async function runHealthChecks(checks: Record<string, Check>): Promise<Re
   const isReady = results.every(({ ok }) => ok);
   return {
     status: isReady ? 'ready' : 'not_ready',
+    version: PRODUCT_VERSION,
     checks: Object.fromEntries(names.map((name, at) => [name, results[at] ?? PENDING])),
   };
 }

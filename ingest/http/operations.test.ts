@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
 import { createNodeFront } from '../../infra/http/node-front.ts';
@@ -15,6 +16,7 @@ import { createOperations, type Operations, type OperationsDeps } from './operat
  * /readyz of the public port. Red when a response has a field that its schema does not name, or lacks one
  * that it requires.
  */
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const CONTROL = { status: 'ready', checks: { postgres: { ok: true, detail: 'ok' } } };
 
 /** Of a data plane that takes events and has no control plane, unless a test says otherwise. */
@@ -34,20 +36,25 @@ async function serve(deps: Partial<OperationsDeps>): Promise<string> {
 }
 
 it.each([
-  ['both planes are ready', CONTROL, {}, 200, { ...CONTROL, dataPlane: 'ok' }],
+  ['both planes are ready', CONTROL, {}, 200, { ...CONTROL, version, dataPlane: 'ok' }],
   [
     'the data plane takes no events',
     CONTROL,
     { keys: 'are read' },
     503,
-    { ...CONTROL, status: 'not_ready', dataPlane: { keys: 'are read' } },
+    { ...CONTROL, version, status: 'not_ready', dataPlane: { keys: 'are read' } },
   ],
   [
     'the control plane is unavailable',
     undefined,
     {},
     503,
-    { status: 'not_ready', checks: { control: { ok: false, detail: 'is unavailable' } }, dataPlane: 'ok' },
+    {
+      status: 'not_ready',
+      version,
+      checks: { control: { ok: false, detail: 'is unavailable' } },
+      dataPlane: 'ok',
+    },
   ],
 ])('reports that %s, in the fields of its schema', async (...row) => {
   const [, control, blockers, status, body] = row;
@@ -85,6 +92,7 @@ it('shows a bare status, and no metrics, to callers without access', async () =>
   const whole = await fetch(`${url}/readyz`, { headers });
   expect(await whole.json()).toMatchObject({
     ...CONTROL,
+    version,
     status: 'not_ready',
     dataPlane: { disk: expect.any(String) },
   });

@@ -6,6 +6,7 @@ import {
   OPERATOR_METHODS,
   operatorPageRejection,
 } from '../../infra/platform/operator-paths.ts';
+import { PRODUCT_VERSION } from '../../infra/platform/product-version.ts';
 import type { RejectionLog } from '../../infra/platform/rejection-log.ts';
 import { shareOutcome } from '../../infra/platform/shared-outcome.ts';
 import type { Exchange } from '../../infra/ports/http-front.ts';
@@ -106,12 +107,13 @@ const CONTROL_BYTES_MAX = 8 * 1024 * 1024;
 async function findReadiness(deps: OperationsDeps): Promise<Readiness> {
   const blockers = await deps.blockers();
   const isOpen = Object.keys(blockers).length === 0;
-  const dataPlane = isOpen ? 'ok' : blockers;
-  if (deps.isAlone) return { status: isOpen ? 'ready' : 'not_ready', checks: {}, dataPlane };
+  const dataPlane: Readiness['dataPlane'] = isOpen ? 'ok' : blockers;
+  const own = { version: PRODUCT_VERSION, dataPlane };
+  if (deps.isAlone) return { status: isOpen ? 'ready' : 'not_ready', checks: {}, ...own };
   const control = await fetchFromControl(deps, '/readyz');
   const theirs = control ? (JSON.parse(control.text) as Partial<Readiness>) : CONTROL_AWAY;
   const isReady = control?.status === 200 && isOpen;
-  return { ...theirs, status: isReady ? 'ready' : 'not_ready', dataPlane };
+  return { ...theirs, status: isReady ? 'ready' : 'not_ready', ...own };
 }
 
 /** The data plane's own metrics, then those of the control side; each line carries its role. */

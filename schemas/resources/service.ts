@@ -13,6 +13,11 @@ const Check = Type.Object({ ok: Type.Boolean(), detail: Type.String() });
 
 export const Readiness = Type.Object({
   status: Type.Enum(['ready', 'not_ready']),
+  version: Type.Optional(
+    Type.String({
+      description: 'The release of Metergate that responds. Left out as `checks` are.',
+    }),
+  ),
   checks: Type.Optional(
     Type.Record(AnyName, Check, {
       description:

@@ -3,9 +3,10 @@ import { type Static, Type } from 'typebox';
 import { CALENDAR_WINDOWS } from '../primitives/calendar.ts';
 import type { ExactNumber } from '../primitives/exact-json.ts';
 import { API_BASE, defineRoute } from '../route.ts';
+import { USAGE_LIMITS } from '../usage-limits.ts';
 import { Consistency } from './consistency.ts';
 import { CustomerParams } from './customers.ts';
-import { Decimal, NamedId, optional, PageQuery, pageOf, Timestamp } from './fields.ts';
+import { Decimal, NamedId, Nothing, optional, PageQuery, pageOf, ruled, Timestamp } from './fields.ts';
 import { Fill, Quantiles, timeZone, usageFilter, ValueQuantiles } from './meter-usage.ts';
 import { UsageEvent } from './usage-events.ts';
 
@@ -74,6 +75,13 @@ export const UsageEventList = Type.Object({
 });
 export type UsageEventList = Static<typeof UsageEventList>;
 
+export const FoundUsageEvents = Type.Object({
+  data: Type.Array(UsageEvent, {
+    description: 'One event, or none. More than one shows that an event was counted more than once.',
+  }),
+  asOf: Timestamp,
+});
+
 const pageLimit = Type.Integer({ minimum: 1, maximum: 1000, default: 100 });
 
 const PERIOD =
@@ -83,7 +91,33 @@ const PERIOD =
 
 const At = Type.String({ ...Timestamp, description: 'A time within the period to read. Default: now.' });
 
+const SoughtKey = Type.String({
+  minLength: 1,
+  maxLength: USAGE_LIMITS.idempotencyKeyCharsMax,
+  ...ruled('^[^\\u0000-\\u001f\\u007f-\\u009f]+$', 'must not contain control characters'),
+  description: 'The idempotency key that the event was sent with.',
+});
+const SoughtId = Type.String({
+  ...ruled('^use_[a-z2-7]{26}$', 'must be the id of a usage event: `use_` and 26 letters or digits'),
+});
+
 export const usageRoutes = {
+  'usage.findEvents': defineRoute({
+    method: 'GET',
+    path: `${API_BASE}/usage/events`,
+    plane: 'control',
+    access: 'usage:read',
+    summary: 'Find a usage event by its idempotency key or id',
+    description:
+      'Of any customer. Send either `idempotencyKey` or `id`. An event that is acknowledged and not ' +
+      'counted yet is not found: `data` is empty, and `asOf` is before its `createdAt`. Retry, or read ' +
+      'with `consistency=strong`.',
+    params: Nothing,
+    query: optional({ idempotencyKey: SoughtKey, id: SoughtId, consistency: Consistency }),
+    status: 200,
+    response: FoundUsageEvents,
+    errors: ['overloaded'],
+  }),
   'usage.list': defineRoute({
     method: 'GET',
     path: `${API_BASE}/usage/{customerId}`,

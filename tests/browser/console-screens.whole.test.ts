@@ -37,6 +37,7 @@ const SCREENS: ReadonlyArray<readonly [name: string, address: string, shows: str
   ['meter-compared', '#/meters/ai-tokens?group=model&compare=before', 'the time before'],
   ['meter-customers', '#/meters/ai-tokens?group=customerId', 'Kestrel Aviation'],
   ['events-live', '#/events', 'Nothing was counted since'],
+  ['event-found', '#/events?tab=find&event=demo%2Faurora%2Fapi-calls%2F0', 'Aurora Analytics'],
   ['events-find', '#/events?tab=find&customer=aurora&meter=api-calls', 'region: eu-west'],
   ['catalogue', '#/catalogue', 'Single sign-on'],
   ['plan', '#/catalogue/business', '€2,490.00'],

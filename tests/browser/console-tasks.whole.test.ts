@@ -114,7 +114,29 @@ describe('a reader finds', () => {
     await card.getByText('Paused', { exact: true }).waitFor();
   });
 
-  it('one event by its id', async () => {
+  it('one event by its idempotency key or id, with the request that finds it', async () => {
+    const idempotencyKey = 'Sought + found';
+    const sent = { customerId: 'ember', meterId: 'api-calls', value: 8765, idempotencyKey };
+    const { id } = await call<{ id: string }>('POST', '/usage/events', sent);
+    const counted = async () => (await call<{ data: unknown[] }>('GET', `/usage/events?id=${id}`)).data;
+    await expect.poll(counted, { timeout: 30_000 }).toHaveLength(1);
+    const page = await openSignedIn();
+    await page.getByRole('link', { name: 'Events' }).click();
+    await page.getByRole('link', { name: 'Find' }).click();
+    const field = page.getByLabel('Idempotency key or event id');
+    await field.fill('never sent');
+    await page.getByText('No event with this key or id was counted').waitFor();
+    for (const text of [idempotencyKey, id]) {
+      await field.fill(text);
+      const row = page.getByRole('table', { name: 'with this key or id' }).getByRole('row', { name: id });
+      await row.getByText('8,765').waitFor();
+      await row.getByRole('link', { name: 'Ember Games' }).waitFor();
+    }
+    await page.getByRole('button', { name: /Requests/ }).click();
+    await page.getByText(`/api/v1/usage/events?id=${id}`).first().waitFor();
+  });
+
+  it('events of a customer that have a text', async () => {
     const page = await openSignedIn();
     await page.getByRole('link', { name: 'Events' }).click();
     await page.getByRole('link', { name: 'Find' }).click();

@@ -49,14 +49,13 @@ export async function makeObjects(client: WatchedClient, tenant: Tenant): Promis
   });
   const overridden = { customerId: customer.id, featureKey: feature.key };
   await make('overrides.put', { value: 50, reason: marker }, overridden);
-  const watched = { customerId: customer.id, meterKey: meter.key };
-  await make('budgets.put', { soft: 800, hard: 1000 }, watched);
+  await make('budgets.put', { hard: 1000 }, { customerId: customer.id, meterKey: meter.key });
   await make('credits.grant', { amount: 5, reason: marker }, { customerId: customer.id });
   const apiKey = await make('apiKeys.create', { kind: 'secret', scopes: ['plans:read'], name: marker });
   const endpointId = await makeEndpoint(make, marker);
   const processorEventId = await makeProcessorEvent(make, { marker, environment });
   await make('funnel.record', { event: 'widget_view', sessionId: marker });
-  await make('usage.submit', { customerId: customer.id, meterId: meter.key, value: 7 });
+  const usage = await make('usage.submit', { customerId: customer.id, meterId: meter.key, value: 7 });
   const simulationId = await simulate(make, { planId: plan.id, customerIds: [customer.id] });
   const events = await make('webhookEvents.list');
   const deliveries = await make('webhookDeliveries.list', undefined, { endpointId });
@@ -75,6 +74,7 @@ export async function makeObjects(client: WatchedClient, tenant: Tenant): Promis
     deliveryId: deliveries.data[0].id,
     processorEventId,
     simulationId,
+    usageEventId: usage.id,
     ...splitEnvironment(environment),
   };
 }

@@ -33,6 +33,7 @@ export const REFERENCES = [
   'deliveryId',
   'processorEventId',
   'simulationId',
+  'usageEventId',
   'workspaceId',
   'mode',
 ] as const;
@@ -66,9 +67,10 @@ const BRIEF: Partial<Record<OperationId, Record<string, string>>> = {
   'usageLive.stream': { forSeconds: '1' },
 };
 
-/** References that are members of a parameter. */
+/** References that are members of a parameter, or that a parameter gives another name. */
 const MEMBERS: Partial<Record<OperationId, Record<string, ReferenceName>>> = {
   'meterUsage.retrieve': { 'filter[customerId]': 'customerId' },
+  'usage.findEvents': { id: 'usageEventId' },
 };
 
 const EUR = { currency: 'EUR', interval: 'month' };

@@ -7,7 +7,7 @@ import type { Span } from '../../design/ranges.ts';
 import { type Column, Table } from '../../design/table.tsx';
 import { Time } from '../../design/times.tsx';
 
-type UsageEvent = Listed<'usage.events'>;
+export type UsageEvent = Listed<'usage.events'>;
 
 interface EventListProps {
   question: { customer: string; meter: string; span: Span; find: string };
@@ -59,7 +59,7 @@ export function EventList({ question: { customer, meter, span, find } }: EventLi
   );
 }
 
-const EVENT_COLUMNS: ReadonlyArray<Column<UsageEvent>> = [
+export const EVENT_COLUMNS: ReadonlyArray<Column<UsageEvent>> = [
   { title: 'Occurred', isFit: true, cell: ({ occurredAt }) => <Time at={occurredAt} /> },
   { title: 'Event', cell: ({ id }) => <code class="id">{id}</code> },
   { title: 'Value', isEnd: true, cell: ({ value }) => amount(value) },

@@ -9,6 +9,7 @@ import { betweenDays, DAY_MS } from '../../design/ranges.ts';
 import { TypedField } from '../../design/typed-field.tsx';
 import { EventList } from './event-list.tsx';
 import { LiveCard } from './live-card.tsx';
+import { OneEventCard } from './one-event-card.tsx';
 
 const TABS = [
   ['live', 'Live'],
@@ -31,14 +32,21 @@ export function EventsScreen() {
           </a>
         ))}
       </nav>
-      {tab === 'find' ? <Finder /> : <LiveCard />}
+      {tab === 'find' ? (
+        <>
+          <OneEventCard />
+          <EventsOfCustomer />
+        </>
+      ) : (
+        <LiveCard />
+      )}
     </Screen>
   );
 }
 
 const METERS_SHOWN = 100;
 
-function Finder() {
+function EventsOfCustomer() {
   const { customer = '', meter = '', first, last, find = '' } = usePlace().query;
   const [nowMs] = useState(Date.now);
   const meters = useOperation<'meters.list'>(apiPath(['meters'], { pageSize: METERS_SHOWN }));
@@ -47,7 +55,7 @@ function Finder() {
   const [from, to] = [first ?? dayOf(nowMs - 7 * DAY_MS), last ?? dayOf(nowMs)];
   const span = betweenDays(from, to);
   return (
-    <Card title="Find events">
+    <Card title="Events of a customer">
       <div class="fields">
         <TypedField
           label="Customer"

@@ -104,13 +104,14 @@ function Checks({ readiness: { checks } }: { readiness: Readiness }) {
 function Audit({ readiness }: { readiness: Readiness | undefined }) {
   const audit = readiness?.checks?.audit;
   return (
-    <Card title="Audit and version">
+    <Card title="Audit and versions">
       <Facts
         facts={[
           ['Last audit', audit ? (audit.ok ? 'No difference is known.' : audit.detail) : 'Not shown here.'],
           ['Run one', <code>npm run audit</code>],
           ['Repair', <code>npm run audit -- --repair</code>],
-          ['API version', 'v1'],
+          ['Metergate', readiness?.version ?? 'Not shown here.'],
+          ['API', 'v1'],
         ]}
       />
       <p class="small muted">
