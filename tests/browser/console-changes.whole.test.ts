@@ -154,7 +154,7 @@ async function editPrices(page: Page): Promise<void> {
   await card.getByRole('button', { name: 'Review' }).click();
   await card.getByText('Nothing is different yet.').waitFor();
   const field = card.getByLabel('as JSON');
-  await field.fill((await field.inputValue()).replace('"amount": 49', '"amount": 59'));
+  await field.fill((await field.inputValue()).replace('"amount": 249', '"amount": 259'));
   await card.getByRole('button', { name: 'Review' }).click();
 }
 
