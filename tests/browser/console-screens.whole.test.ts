@@ -23,8 +23,10 @@ await call('PUT', '/plans/pro/entitlements', { entitlements: more });
 /** By name: the address, and a text that only its data show. */
 const SCREENS: ReadonlyArray<readonly [name: string, address: string, shows: string]> = [
   ['overview', '#/', 'Cascade Robotics'],
+  ['levels', '#/overview/levels', 'Cascade Robotics'],
   ['customers', '#/customers', 'Willow Housing'],
   ['customers-search', '#/customers?q=cobalt', 'No customer has that text.'],
+  ['subscriptions', '#/customers?subscription=past_due', 'Fjord Mobility'],
   ['customer-access', '#/customers/cascade', 'limit_reached'],
   ['customer-override', '#/customers/juniper', 'Suspended until the contract is signed'],
   ['customer-usage', '#/customers/foxglove?tab=usage&range=30-days&group=region', 'ap-south'],
