@@ -121,14 +121,14 @@ describe('others are served', () => {
       log: SILENT,
       chargeRequest: () => undefined,
     };
-    const { 'graphql.query': serve } = withGraphql(given as never, given.handlers as unknown as RestHandlers);
+    const { handlers } = withGraphql(given as never, given.handlers as unknown as RestHandlers);
     const input = {
       params: {},
       query: {},
       bodyText: '',
       body: { query: '{ webhookEvent(id: "a") { data } }' },
     };
-    const response = serve(CONTEXT, input) as Promise<PrintedJson>;
+    const response = handlers['graphql.query'](CONTEXT, input) as Promise<PrintedJson>;
     expect(await turnsOf([response])).toBeGreaterThan(40);
     expect(JSON.parse((await response).text)).toEqual({ data: { webhookEvent: { data } } });
   });
