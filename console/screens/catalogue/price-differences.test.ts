@@ -50,20 +50,6 @@ it('are of each period and currency of a key', () => {
   ]);
 });
 
-/** Red when a key stands for one price: the review of a change of the monthly one would show none. */
-it('are of each interval that a key has a price for', () => {
-  const year = { ...given[0], interval: 'year', amount: '490' };
-  const before = priceTexts([given[0], year]);
-  expect(compared(before, priceTexts([year, given[0]]))).toEqual([]);
-  expect(compared(before, priceTexts([{ ...given[0], amount: '59' }, year]))).toEqual([
-    {
-      name: 'price base',
-      before: 'every month: €49.00 · every year: €490.00',
-      after: 'every month: €59.00 · every year: €490.00',
-    },
-  ]);
-});
-
 /** Red when what has no words is left out: the review would say that nothing changes. */
 it('are also of members without words of their own', () => {
   const calls = { ...given[1], unitAmounts: { property: 'region', amounts: { eu: 0.002 } } };
