@@ -17,6 +17,7 @@ const SAY_UNKNOWN: Record<string, RegExp> = {
   'plans.list productId': /"data":\[\]/,
   'subscriptions.list customerId': /"data":\[\]/,
   'subscriptions.list planId': /"data":\[\]/,
+  'auditLog.list customerId': /"data":\[\]/,
   'usage.findEvents usageEventId': /"data":\[\]/,
   'funnel.retrieve planId': /"widget_view","sessions":1,/,
 };
