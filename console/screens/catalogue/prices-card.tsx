@@ -80,7 +80,10 @@ function PricesForm({ plan, prices, etag, subscribers, onClose }: PricesFormProp
       effect: (
         <>
           <DifferenceTable rows={changed} />
-          <p>What was used before the change keeps its price.</p>
+          <p>
+            What was used before the change keeps its price. A flat price that a running period was charged
+            stays until its end.
+          </p>
           <SubscribersTouched subscribers={subscribers} />
         </>
       ),
