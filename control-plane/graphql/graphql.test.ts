@@ -5,7 +5,7 @@ import type { GraphqlResponse } from '../../schemas/resources/graphql.ts';
 import type { Readiness } from '../../schemas/resources/service.ts';
 import { deferred } from '../../tests/support/deferred.ts';
 import { SILENT } from '../../tests/support/silent-log.ts';
-import type { RequestContext } from '../http/request-context.ts';
+import { CONTEXT } from './context-under-test.ts';
 import { createGraphql } from './graphql.ts';
 import type { GraphqlDeps } from './read-context.ts';
 
@@ -15,16 +15,6 @@ import type { GraphqlDeps } from './read-context.ts';
  * Mutants this suite catches: the message of any error shown; an error of ours that is not logged; no time
  * limit.
  */
-const CONTEXT = {
-  environment: 'ws_a:live',
-  actor: 'key_a',
-  scopes: ['*'],
-  kind: 'secret',
-  headers: {},
-  requestId: 'req_a',
-  onClientClosed: () => undefined,
-} as unknown as RequestContext;
-
 const SECRET = 'postgres://user:password@host';
 
 const QUERY = '{ health { status } }';

@@ -4,7 +4,7 @@ import type { GraphqlResponse } from '../../schemas/resources/graphql.ts';
 import { deferred } from '../../tests/support/deferred.ts';
 import { SILENT } from '../../tests/support/silent-log.ts';
 import type { PrintedJson } from '../http/printed-json.ts';
-import type { RequestContext } from '../http/request-context.ts';
+import { CONTEXT } from './context-under-test.ts';
 import { createGraphql } from './graphql.ts';
 import type { GraphqlDeps, RestHandlers } from './read-context.ts';
 import { withGraphql } from './with-graphql.ts';
@@ -16,15 +16,6 @@ import { withGraphql } from './with-graphql.ts';
  * Mutants this suite catches: `__typename` that counts nothing; an execution that is stopped in the middle of
  * an object, whose promises then end the process; failures without a limit; a list that is made in one turn.
  */
-const CONTEXT = {
-  environment: 'ws_a:live',
-  actor: 'key_a',
-  scopes: ['*'],
-  kind: 'secret',
-  headers: {},
-  onClientClosed: () => undefined,
-} as unknown as RequestContext;
-
 const deliveries = Array.from({ length: 5_000 }, () => ({ id: 'd'.repeat(40), endpointId: 'e' }));
 const handlers = { 'webhookDeliveries.listAll': async () => ({ data: deliveries }) };
 

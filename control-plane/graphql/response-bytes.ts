@@ -71,8 +71,7 @@ export function boundResponses(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || type.name.startsWith('__')) continue;
     for (const field of Object.values(type.getFields())) {
-      if (isLeafType(getNamedType(field.type))) boundLeaf(field);
-      else boundObjects(field);
+      bound(field, isLeafType(getNamedType(field.type)) ? counted : paced);
     }
   }
   return schema;
@@ -80,28 +79,23 @@ export function boundResponses(schema: GraphQLSchema): GraphQLSchema {
 
 type Field = GraphQLField<unknown, GraphqlContext>;
 
-/** The size of its name is that of its object, which counts it whether it is there or not. */
-function boundLeaf(field: Field): void {
+/** What becomes of a field's value. */
+type OnValue = (value: unknown, context: GraphqlContext, info: GraphQLResolveInfo) => unknown;
+
+function bound(field: Field, onValue: OnValue): void {
   const resolve = field.resolve ?? defaultFieldResolver;
   field.resolve = (parent, args, context, info) =>
     settled(
       () => resolve(parent, args, context, info),
       context,
-      (value) => {
-        context.spendBytes(textBytesOf(value));
-        return value;
-      },
+      (value) => onValue(value, context, info),
     );
 }
 
-function boundObjects(field: Field): void {
-  const resolve = field.resolve ?? defaultFieldResolver;
-  field.resolve = (parent, args, context, info) =>
-    settled(
-      () => resolve(parent, args, context, info),
-      context,
-      (value) => paced(value, context, info),
-    );
+/** The size of its name is that of its object, which counts it whether it is there or not. */
+function counted(value: unknown, { spendBytes }: GraphqlContext): unknown {
+  spendBytes(textBytesOf(value));
+  return value;
 }
 
 function paced(value: unknown, { spendBytes, pace }: GraphqlContext, info: GraphQLResolveInfo): unknown {

@@ -20,8 +20,9 @@ export function siphash128(key: i32, at: i32, length: i32, out: i32): void {
 }
 
 /**
- * Up to seven bytes behind the input are read. The state is in locals of one function, and its round is
- * written out where it is used: globals are memory, and cost several times as much.
+ * Up to seven bytes behind the input are read. The state is in locals of one function: globals are memory,
+ * and cost several times as much. Each word of the message takes two rounds, then each half of the output
+ * four.
  */
 function siphash(key: i32, at: i32, length: i32, out: i32, isWide: bool): void {
   const k0 = load<u64>(key);
@@ -31,10 +32,16 @@ function siphash(key: i32, at: i32, length: i32, out: i32, isWide: bool): void {
   let v2 = k0 ^ 0x6c7967656e657261;
   let v3 = k1 ^ 0x7465646279746573;
   const last = length & ~7;
-  for (let offset = 0; offset <= last; offset += 8) {
-    const word = offset < last ? load<u64>(at + offset) : lastWord(at + last, length);
+  const end = last + (isWide ? 16 : 8);
+  for (let offset = 0; offset <= end; offset += 8) {
+    const isOutput = offset > last;
+    let word: u64 = 0;
+    if (offset < last) word = load<u64>(at + offset);
+    else if (!isOutput) word = lastWord(at + last, length);
+    else if (offset == last + 8) v2 ^= isWide ? 0xee : 0xff;
+    else v1 ^= 0xdd;
     v3 ^= word;
-    for (let round = 0; round < 2; round++) {
+    for (let round = isOutput ? 4 : 2; round > 0; round--) {
       v0 += v1;
       v2 += v3;
       v1 = rotl<u64>(v1, 13) ^ v0;
@@ -46,23 +53,7 @@ function siphash(key: i32, at: i32, length: i32, out: i32, isWide: bool): void {
       v2 = rotl<u64>(v2, 32);
     }
     v0 ^= word;
-  }
-  v2 ^= isWide ? 0xee : 0xff;
-  for (let half = out; ; half += 8) {
-    for (let round = 0; round < 4; round++) {
-      v0 += v1;
-      v2 += v3;
-      v1 = rotl<u64>(v1, 13) ^ v0;
-      v3 = rotl<u64>(v3, 16) ^ v2;
-      v0 = rotl<u64>(v0, 32) + v3;
-      v2 += v1;
-      v3 = rotl<u64>(v3, 21) ^ v0;
-      v1 = rotl<u64>(v1, 17) ^ v2;
-      v2 = rotl<u64>(v2, 32);
-    }
-    store<u64>(half, v0 ^ v1 ^ v2 ^ v3);
-    if (!isWide || half > out) return;
-    v1 ^= 0xdd;
+    if (isOutput) store<u64>(out + offset - last - 8, v0 ^ v1 ^ v2 ^ v3);
   }
 }
 
