@@ -38,7 +38,10 @@ export function mergeCustomerMeter(
   });
 }
 
-export function nameOf({ environment, customerId, meterKey }: TouchedCustomerMeter): string {
+type Named = Pick<TouchedCustomerMeter, 'environment' | 'customerId' | 'meterKey'>;
+
+/** A customer meter's name, as a key of maps. */
+export function nameOf({ environment, customerId, meterKey }: Named): string {
   return `${environment} ${customerId} ${meterKey}`;
 }
 

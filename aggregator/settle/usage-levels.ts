@@ -11,6 +11,7 @@ import {
   writeLevels,
 } from '../store/usage-levels.ts';
 import type { CustomerMeterUsage } from './customer-meter-usage.ts';
+import { nameOf } from './touched-customer-meters.ts';
 
 /** Rows removed at once, and customer meters settled again at once: a month ends for all of them together. */
 const ENDED_MAX = 5_000;
@@ -72,12 +73,4 @@ export async function dueLevels(db: Queryable, nowMs: number): Promise<TouchedCu
   await removeEndedLevels(db, now, ENDED_MAX);
   const due = await readDueLevels(db, now, DUE_MAX);
   return due.map((place) => ({ ...place, occurredFromMs: nowMs, occurredToMs: nowMs }));
-}
-
-function nameOf({
-  environment,
-  customerId,
-  meterKey,
-}: Omit<LevelRow, 'share'> | TouchedCustomerMeter): string {
-  return `${environment} ${customerId} ${meterKey}`;
 }
