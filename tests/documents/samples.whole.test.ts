@@ -1,8 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { symlinkSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { text } from 'node:stream/consumers';
+import { expect, it, onTestFinished } from 'vitest';
 import { instanceOfThisFile } from '../support/instance-of-this-file.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { type CodeBlock, codeBlocks, readDocuments } from './read-documents.ts';
@@ -53,6 +56,38 @@ it.each(PAGES)('the samples of %s work as they are', async (path, expected) => {
   expect(exitCode).toBe(0);
 });
 
+/** Red when the body is read where a retry is not: the caller of the sample would lose its events. */
+it.each(['js', 'python'])('the client in %s sends again when the response breaks off', async (language) => {
+  const { origin, received } = await breaksOffOnce();
+  const [sample] = runOf('docs/use/sending-events.md').filter((one) => one.language === language);
+  if (!sample) throw new Error(`there is no sample in ${language}`);
+  const { output, exitCode } = await run(`API=${origin} KEY=sk_test_a\n${asShell(sample)}`);
+  expect({ output, exitCode }).toEqual({ output: '[]\n', exitCode: 0 });
+  const [first, second, ...more] = received;
+  expect(second).toBe(first);
+  expect(more).toEqual([]);
+});
+
+/** Its first response ends in the middle of the body; the others say that all was created. */
+async function breaksOffOnce() {
+  const received: string[] = [];
+  const server = createServer(async (request, response) => {
+    received.push(await text(request));
+    const body = JSON.stringify({ results: [{ index: 0, status: 'created' }] });
+    response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': body.length });
+    if (received.length > 1) response.end(body);
+    else response.write(body.slice(0, 10), () => request.socket.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(async () => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { origin: `http://127.0.0.1:${port}`, received };
+}
+
 const INTERPRETERS: Record<string, string> = { js: 'node --input-type=module', python: 'python3 -' };
 
 function asShell({ language, code }: CodeBlock): string {
@@ -67,8 +102,8 @@ async function run(script: string): Promise<{ output: string; exitCode: number |
   const child = spawn('bash', ['-eu', '-o', 'pipefail'], { cwd: folder });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
+    stream.setEncoding('utf8').on('data', (chunk: string) => {
+      output += chunk;
     });
   }
   child.stdin.end(script);

@@ -110,7 +110,7 @@ function expectCreation(value: Tagged, headers: Record<string, string>): Expecte
   };
 }
 
-/** What the contract (§1, §3) says of one item, read by the judge's own rules. */
+/** What the API's rules for usage events say of one item, read by the judge's own rules. */
 export interface ExpectedItem {
   /** Codes of everything that is wrong with its form, in no order: any of them may be returned. */
   faults: Set<string>;

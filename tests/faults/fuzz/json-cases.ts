@@ -18,7 +18,7 @@ const HEADING = /^(whole body, )?(read|not JSON|unstorable|beyond): (.+)$/;
 /**
  * Texts for a JSON reader, with the reason of each verdict. The cases are those on which
  * readers were found to disagree (N. Seriot, "Parsing JSON is a minefield", and its JSONTestSuite), put in
- * our own groups; what RFC 8259 leaves open is decided here, as the contract (§1) does.
+ * our own groups; what RFC 8259 leaves open is decided here, as the API decides it.
  */
 export function jsonCases(): JsonCase[] {
   return readTable('json-cases.txt').flatMap(([heading, entries]) => {
