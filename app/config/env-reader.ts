@@ -1,3 +1,5 @@
+import { parseUrl } from '../../infra/platform/parse-url.ts';
+
 /**
  * Reads text variables as what they mean and collects every fault, so that one message can name them all.
  * Faults never repeat the text that was given: it may be a secret.
@@ -52,7 +54,7 @@ export function createEnvReader<Name extends string>(env: Partial<Record<Name, s
     matching: (name, fallback, holds, expected) => optionalMatching(name, holds, expected) ?? fallback,
     optionalMatching,
     url: (name, protocols) => {
-      const known = (text: string) => URL.canParse(text) && protocols.includes(new URL(text).protocol);
+      const known = (text: string) => protocols.includes(parseUrl(text)?.protocol ?? '');
       return optionalMatching(
         name,
         known,

@@ -1,3 +1,4 @@
+import { parseUrl } from '../../infra/platform/parse-url.ts';
 import { numberOption, readOptions, Unusable } from '../read-options.ts';
 
 /** The options of `npm run bench:load`. */
@@ -62,7 +63,7 @@ export function readLoadArguments(args: string[], env: Record<string, string | u
 }
 
 function urlOf(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const url = parseUrl(text);
   if (!url || !['http:', 'https:'].includes(url.protocol) || !['', '/'].includes(url.pathname)) {
     throw new Unusable(`--url ${text} is no http(s)://host:port`);
   }

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { parseUrl } from '../../infra/platform/parse-url.ts';
 import {
   isLoopbackHost,
   isLoopbackName,
@@ -12,8 +13,8 @@ import { Rejected } from '../../schemas/failures.ts';
  * they point to. WHATWG parsing has read 0x7f.1, 2130706433 and 0177.0.0.1 as the addresses that they are.
  */
 export function checkWebhookUrl(text: string, targets: PrivateTargets): void {
-  if (!PLAIN.test(text) || !URL.canParse(text)) throw rejected('must be an absolute URL');
-  const url = new URL(text);
+  const url = PLAIN.test(text) ? parseUrl(text) : undefined;
+  if (!url) throw rejected('must be an absolute URL');
   const host = url.hostname.replace(/^\[|\]$/g, '');
   if (!isProtocolTaken(url.protocol, host, targets)) throw rejected(MUST_BE[targets]);
   if (CREDENTIALS.test(text)) throw rejected('must not contain credentials');

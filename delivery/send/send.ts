@@ -1,6 +1,7 @@
 import pRetry from 'p-retry';
 import type { Logger } from 'pino';
 import { buildConnector } from 'undici';
+import { parseUrl } from '../../infra/platform/parse-url.ts';
 import type { PrivateTargets } from '../../infra/platform/private-targets.ts';
 import { type Clock, systemClock } from '../../infra/ports/clock.ts';
 import type { AttemptError } from '../../schemas/stored/webhook-attempt.ts';
@@ -111,7 +112,7 @@ interface Parts {
 
 function partsOf(request: SendRequest, atMs: number): Parts {
   const { eventId, secrets, attemptNumber, privateTargets } = request;
-  const url = URL.canParse(request.url) ? new URL(request.url) : undefined;
+  const url = parseUrl(request.url);
   const body = Buffer.from(request.body);
   const headers = {
     'Content-Type': 'application/json',

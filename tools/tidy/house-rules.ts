@@ -47,6 +47,8 @@ const MACHINE_PATH = /(^|[\s"'`(=:])\/(work|tmp|root|home)\/\w/;
 const REGISTRY_HOST = /registry\.(npmjs|yarnpkg)\.|\bhttps?:\/\/[\w.-]*(registry|artifactory|nexus)[\w.-]*/i;
 const UNFINISHED = /\b(TODO|FIXME|XXX)\b/;
 const MODULE_MOCK = /\b(vi|jest)\.(do)?mock\(/i;
+/** infra/platform/parse-url.ts says why. */
+const UNTRUE_CAN_PARSE = /\bURL\.canParse\(/;
 const BARE_ERROR = /throw new Error\(/;
 /** These schemas are written by `npm run schema` and `npm run graphql`. */
 const LONG_LINES_ALLOWED = /\.(md|json|svg|html)$|^LICENSE$|postgres\/schema\.sql$|schema\.graphql$/;
@@ -104,6 +106,7 @@ function textBreaches({ path, text }: TreeFile): string[] {
     [REGISTRY_HOST, 'names a package registry'],
     [UNFINISHED, 'is marked unfinished'],
     [MODULE_MOCK, 'replaces a module in a test'],
+    [UNTRUE_CAN_PARSE, 'calls URL.canParse, which rejects names with umlauts once it is compiled: parseUrl'],
     ...(servesRequests(path)
       ? [[BARE_ERROR, 'throws an error that looks like an unavailable store'] as Rule]
       : []),
