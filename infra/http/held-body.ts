@@ -15,7 +15,7 @@ export interface BodySource {
 export class HeldBody {
   private readonly source: BodySource;
   private held: Buffer[] = [];
-  private onChunk: ((chunk: Buffer) => void) | undefined;
+  private onChunk: ((chunk: Buffer, isLast: boolean) => void) | undefined;
   private onEnd: (() => void) | undefined;
   private resting = true;
   private complete = false;
@@ -44,7 +44,7 @@ export class HeldBody {
   }
 
   /** The reader. What came before it is delivered soon, not in this call. */
-  read(onChunk: (chunk: Buffer) => void, onEnd: () => void): void {
+  read(onChunk: (chunk: Buffer, isLast: boolean) => void, onEnd: () => void): void {
     if (this.onChunk !== undefined) return;
     this.onChunk = onChunk;
     this.onEnd = onEnd;
@@ -82,7 +82,7 @@ export class HeldBody {
   /** When the reader pauses or resumes in this call, that takes effect after the call returns. */
   private give(chunk: Buffer): void {
     this.delivering = true;
-    this.onChunk?.(chunk);
+    this.onChunk?.(chunk, this.complete && this.held.length === 0);
     this.delivering = false;
   }
 

@@ -69,11 +69,11 @@ export class NodeExchange implements Exchange {
     else this.abortListeners.push(listener);
   }
 
-  readBody(onChunk: (chunk: Buffer) => void, onEnd: () => void): void {
+  readBody(onChunk: (chunk: Buffer, isLast: boolean) => void, onEnd: () => void): void {
     if (this.reading) return;
     this.reading = true;
     this.req.on('data', (chunk: Buffer) => {
-      if (this.wantsBody()) onChunk(chunk);
+      if (this.wantsBody()) onChunk(chunk, false);
     });
     this.req.on('end', () => {
       if (this.resting) this.heldEnd = onEnd;

@@ -89,7 +89,7 @@ export class UwsExchange implements Exchange, ResponseOwner {
     else this.abortListeners.push(listener);
   }
 
-  readBody(onChunk: (chunk: Buffer) => void, onEnd: () => void): void {
+  readBody(onChunk: (chunk: Buffer, isLast: boolean) => void, onEnd: () => void): void {
     this.body.read(onChunk, onEnd);
   }
 

@@ -33,10 +33,11 @@ export interface Exchange {
 
   /**
    * Takes the body, once, in the handler's own turn or later (until then it is held back). What `onChunk`
-   * gets is the front's again when it returns: what is kept of it is copied. `onEnd` comes after the last
-   * one. After an abort neither is called again.
+   * gets is the front's again when it returns: what is kept of it is copied. `isLast` where the front knows
+   * that this is the rest of the body. `onEnd` comes after the last chunk. After an abort neither is called
+   * again.
    */
-  readBody(onChunk: (chunk: Buffer) => void, onEnd: () => void): void;
+  readBody(onChunk: (chunk: Buffer, isLast: boolean) => void, onEnd: () => void): void;
   /** Holds back the client while the reader cannot take more. */
   pauseBody(): void;
   resumeBody(): void;
