@@ -14,7 +14,7 @@ export interface BodySource {
  */
 export class HeldBody {
   private readonly source: BodySource;
-  private held: Buffer[] = [];
+  private held = NOTHING;
   private onChunk: ((chunk: Buffer, isLast: boolean) => void) | undefined;
   private onEnd: (() => void) | undefined;
   private resting = true;
@@ -38,7 +38,7 @@ export class HeldBody {
     if (this.over) return;
     const isEmpty = chunk.byteLength === 0;
     if (!isEmpty && !this.resting && this.held.length === 0) this.give(Buffer.from(chunk));
-    else if (!isEmpty) this.held.push(Buffer.from(new Uint8Array(chunk)));
+    else if (!isEmpty) this.hold(Buffer.from(new Uint8Array(chunk)));
     if (this.resting) this.holdBack();
     else this.deliver();
   }
@@ -68,15 +68,20 @@ export class HeldBody {
   /** The reader has stopped. A paused source is resumed, so that the connection lives. */
   drop(): void {
     this.over = true;
-    this.held = [];
+    this.held = NOTHING;
     this.resumeSource();
   }
 
   /** The connection is closed: the source must not be touched any more. */
   cut(): void {
     this.over = true;
-    this.held = [];
+    this.held = NOTHING;
     this.sourcePaused = false;
+  }
+
+  private hold(chunk: Buffer): void {
+    if (this.held === NOTHING) this.held = [];
+    this.held.push(chunk);
   }
 
   /** When the reader pauses or resumes in this call, that takes effect after the call returns. */
@@ -112,3 +117,6 @@ export class HeldBody {
     this.source.resume();
   }
 }
+
+/** Most bodies come when they can be delivered. */
+const NOTHING: Buffer[] = [];

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { RESPONSE_GUARDS } from '../../schemas/http/response-guards.ts';
-import type { Exchange } from '../ports/http-front.ts';
+import type { Exchange, RequestHeaders } from '../ports/http-front.ts';
 import type { RequestHead } from './request-head.ts';
 import { API_VERSION, announcedLength, forbidsBody, isBodiless, oneLine } from './response-head.ts';
 import type { UnreadResponses } from './unread-responses.ts';
@@ -22,7 +22,7 @@ export class NodeExchange implements Exchange {
   readonly path: string;
   readonly query: string;
   readonly requestId: string;
-  readonly headers: ReadonlyMap<string, string>;
+  readonly headers: RequestHeaders;
   aborted = false;
 
   private readonly req: IncomingMessage;

@@ -15,6 +15,12 @@ export interface HttpFront {
 
 export type RequestHandler = (exchange: Exchange) => void;
 
+/** Names in lower case, values as UTF-8 text; a repeated header's values are joined by ', '. */
+export interface RequestHeaders extends Iterable<[string, string]> {
+  get(name: string): string | undefined;
+  has(name: string): boolean;
+}
+
 export interface Exchange {
   /** Upper case. */
   readonly method: string;
@@ -24,8 +30,7 @@ export interface Exchange {
   readonly query: string;
   /** The caller's X-Request-Id where it is acceptable, else a new one. */
   readonly requestId: string;
-  /** Names in lower case, values as UTF-8 text; a repeated header's values are joined by ', '. */
-  readonly headers: ReadonlyMap<string, string>;
+  readonly headers: RequestHeaders;
   /** True once the client has disconnected; nothing that is sent then arrives. */
   readonly aborted: boolean;
   /** Called once when the client disconnects before the response was complete; at once if it already has. */
