@@ -36,7 +36,7 @@ function createClient(buffers: BodyBuffers) {
   return {
     reading,
     settled,
-    send: (text: string) => chunk(Buffer.from(text), false),
+    send: (text: string, isLast = false) => chunk(Buffer.from(text), isLast),
     sendAll: (bytes: Buffer) => chunk(bytes, true),
     end: () => end(),
     abort() {
@@ -57,12 +57,16 @@ function textOf(outcome: Settled): string {
 
 test('a body is all its chunks in their order', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.string({ maxLength: 20 }), { maxLength: 10 }), async (chunks) => {
-      const client = createClient(buffersOf(createFairShares(10_000, 10_000), 10_000));
-      for (const chunk of chunks) client.send(chunk);
-      client.end();
-      expect(textOf(await client.reading)).toBe(chunks.join(''));
-    }),
+    fc.asyncProperty(
+      fc.array(fc.string({ maxLength: 20 }), { maxLength: 10 }),
+      fc.boolean(),
+      async (chunks, knows) => {
+        const client = createClient(buffersOf(createFairShares(10_000, 10_000), 10_000));
+        for (const [at, chunk] of chunks.entries()) client.send(chunk, knows && at === chunks.length - 1);
+        client.end();
+        expect(textOf(await client.reading)).toBe(chunks.join(''));
+      },
+    ),
     { seed: 20261121 },
   );
 });
