@@ -18,11 +18,7 @@ export interface UsageGauges {
 export function createUsageMetrics(registry: Registry, gauges: UsageGauges): UsageMetrics {
   const registers = [registry];
   const requests = countRequests(registry);
-  const events = new Counter({
-    name: 'metergate_usage_events_created_total',
-    help: 'Usage events written durably and acknowledged as created.',
-    registers,
-  });
+  const events = countEvents(registry);
   const rejections = new Counter({
     name: 'metergate_usage_refusals_total',
     help: 'Usage requests rejected as a whole, by error code.',
@@ -52,7 +48,7 @@ export function createUsageMetrics(registry: Registry, gauges: UsageGauges): Usa
   return {
     responded(kind, status, createdEvents) {
       requests(kind, status);
-      events.inc(createdEvents);
+      events(createdEvents);
     },
     rejected: (code) => rejections.inc({ code }),
     frame(seconds, eventCount) {
@@ -82,6 +78,23 @@ function countRequests(registry: Registry): (kind: UsageRequest['kind'], status:
     },
   });
   return (kind, status) => void counts[kind].set(status, (counts[kind].get(status) ?? 0) + 1);
+}
+
+/** The same, for the same reason. */
+function countEvents(registry: Registry): (created: number) => void {
+  let count = 0;
+  new Counter({
+    name: 'metergate_usage_events_created_total',
+    help: 'Usage events written durably and acknowledged as created.',
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(count);
+    },
+  });
+  return (created) => {
+    count += created;
+  };
 }
 
 /** What is forwarded to the control plane. */

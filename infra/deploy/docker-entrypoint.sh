@@ -6,7 +6,7 @@ role="${1:---help}"
 [ $# -eq 0 ] || shift
 roles='ingest, aggregator, control-plane, delivery, admin or audit'
 case "$role" in
-  ingest) exec node --max-semi-space-size=64 dist/app/roles/ingest.js ;;
+  ingest) exec node --max-semi-space-size=64 --initial-old-space-size=128 dist/app/roles/ingest.js ;;
   aggregator | control-plane | delivery) exec node "dist/app/roles/$role.js" ;;
   health) exec node dist/app/admin/health-command.js ;;
   ready) exec node dist/app/admin/health-command.js /readyz ;;

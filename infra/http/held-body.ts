@@ -14,8 +14,8 @@ export interface BodySource {
  */
 export class HeldBody {
   private readonly source: BodySource;
-  private held: Buffer[] = [];
-  private onChunk: ((chunk: Buffer) => void) | undefined;
+  private held = NOTHING;
+  private onChunk: ((chunk: Buffer, isLast: boolean) => void) | undefined;
   private onEnd: (() => void) | undefined;
   private resting = true;
   private complete = false;
@@ -38,13 +38,13 @@ export class HeldBody {
     if (this.over) return;
     const isEmpty = chunk.byteLength === 0;
     if (!isEmpty && !this.resting && this.held.length === 0) this.give(Buffer.from(chunk));
-    else if (!isEmpty) this.held.push(Buffer.from(new Uint8Array(chunk)));
+    else if (!isEmpty) this.hold(Buffer.from(new Uint8Array(chunk)));
     if (this.resting) this.holdBack();
     else this.deliver();
   }
 
   /** The reader. What came before it is delivered soon, not in this call. */
-  read(onChunk: (chunk: Buffer) => void, onEnd: () => void): void {
+  read(onChunk: (chunk: Buffer, isLast: boolean) => void, onEnd: () => void): void {
     if (this.onChunk !== undefined) return;
     this.onChunk = onChunk;
     this.onEnd = onEnd;
@@ -68,21 +68,26 @@ export class HeldBody {
   /** The reader has stopped. A paused source is resumed, so that the connection lives. */
   drop(): void {
     this.over = true;
-    this.held = [];
+    this.held = NOTHING;
     this.resumeSource();
   }
 
   /** The connection is closed: the source must not be touched any more. */
   cut(): void {
     this.over = true;
-    this.held = [];
+    this.held = NOTHING;
     this.sourcePaused = false;
+  }
+
+  private hold(chunk: Buffer): void {
+    if (this.held === NOTHING) this.held = [];
+    this.held.push(chunk);
   }
 
   /** When the reader pauses or resumes in this call, that takes effect after the call returns. */
   private give(chunk: Buffer): void {
     this.delivering = true;
-    this.onChunk?.(chunk);
+    this.onChunk?.(chunk, this.complete && this.held.length === 0);
     this.delivering = false;
   }
 
@@ -112,3 +117,6 @@ export class HeldBody {
     this.source.resume();
   }
 }
+
+/** Most bodies come when they can be delivered. */
+const NOTHING: Buffer[] = [];

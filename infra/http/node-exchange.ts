@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { RESPONSE_GUARDS } from '../../schemas/http/response-guards.ts';
-import type { Exchange } from '../ports/http-front.ts';
+import type { Exchange, RequestHeaders } from '../ports/http-front.ts';
 import type { RequestHead } from './request-head.ts';
 import { API_VERSION, announcedLength, forbidsBody, isBodiless, oneLine } from './response-head.ts';
 import type { UnreadResponses } from './unread-responses.ts';
@@ -22,7 +22,7 @@ export class NodeExchange implements Exchange {
   readonly path: string;
   readonly query: string;
   readonly requestId: string;
-  readonly headers: ReadonlyMap<string, string>;
+  readonly headers: RequestHeaders;
   aborted = false;
 
   private readonly req: IncomingMessage;
@@ -69,11 +69,11 @@ export class NodeExchange implements Exchange {
     else this.abortListeners.push(listener);
   }
 
-  readBody(onChunk: (chunk: Buffer) => void, onEnd: () => void): void {
+  readBody(onChunk: (chunk: Buffer, isLast: boolean) => void, onEnd: () => void): void {
     if (this.reading) return;
     this.reading = true;
     this.req.on('data', (chunk: Buffer) => {
-      if (this.wantsBody()) onChunk(chunk);
+      if (this.wantsBody()) onChunk(chunk, false);
     });
     this.req.on('end', () => {
       if (this.resting) this.heldEnd = onEnd;

@@ -15,15 +15,10 @@ import { createRequestIds, type RequestIds } from '../platform/request-ids.ts';
 import type { HttpFront, RequestHandler } from '../ports/http-front.ts';
 import type { FrontLimits } from './front-limits.ts';
 import { handleSafely, rejectHeaders } from './handle-safely.ts';
+import { HeaderList } from './header-list.ts';
 import { NodeExchange } from './node-exchange.ts';
 import { parserRejection } from './parser-rejection.ts';
-import {
-  addHeader,
-  HEADER_LINE_BYTES,
-  isTooLarge,
-  REQUEST_LINE_BYTES,
-  type ReadHead,
-} from './request-head.ts';
+import { HEADER_LINE_BYTES, isTooLarge, REQUEST_LINE_BYTES, type RequestHead } from './request-head.ts';
 import { createUnreadResponses } from './unread-responses.ts';
 
 /**
@@ -41,12 +36,11 @@ export function createNodeFront(handler: RequestHandler, limits: FrontLimits, lo
 
   function serve(req: IncomingMessage, res: ServerResponse): void {
     used.add(req.socket);
-    const read = readHead(req, requestIds);
-    const { head } = read;
+    const head = readHead(req, requestIds);
     const { responseStallMs, headerBytesMax } = limits;
     const isClosing = () => !server.listening;
     const exchange = new NodeExchange({ req, res, head, responseStallMs, unread, isClosing });
-    if (isTooLarge(read, headerBytesMax)) rejectHeaders(exchange, headerBytesMax, rejections);
+    if (isTooLarge(head, headerBytesMax)) rejectHeaders(exchange, headerBytesMax, rejections);
     else handleSafely(handler, exchange, log);
   }
 
@@ -84,24 +78,22 @@ function serverOptions(limits: FrontLimits): ServerOptions {
   };
 }
 
-function readHead(req: IncomingMessage, requestIds: RequestIds): ReadHead {
+function readHead(req: IncomingMessage, requestIds: RequestIds): RequestHead {
   const { method = 'GET', url = '/', rawHeaders } = req;
   const target = asText(url);
   const mark = target.indexOf('?');
-  const headers = new Map<string, string>();
+  const headers = new HeaderList();
   let headerChars = method.length + target.length + REQUEST_LINE_BYTES;
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const [name = '', raw = ''] = rawHeaders.slice(at, at + 2);
     const value = asText(raw);
     headerChars += name.length + value.length + HEADER_LINE_BYTES;
-    addHeader(headers, name.toLowerCase(), value);
+    headers.add(name.toLowerCase(), value);
   }
   const path = mark < 0 ? target : target.slice(0, mark);
   const query = mark < 0 ? '' : target.slice(mark + 1);
-  return {
-    head: { method, path, query, headers, requestId: requestIds(headers.get('x-request-id')) },
-    headerChars,
-  };
+  const requestId = requestIds(headers.get('x-request-id'));
+  return { method, path, query, headers, requestId, headerChars };
 }
 
 /** Node gives a character per byte; our texts are UTF-8. */

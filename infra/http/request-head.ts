@@ -1,29 +1,16 @@
 import { errorBody } from '../../schemas/error-codes.ts';
+import type { RequestHeaders } from '../ports/http-front.ts';
 
 /** What is known of a request before its body. */
 export interface RequestHead {
   method: string;
   path: string;
   query: string;
-  headers: Map<string, string>;
+  headers: RequestHeaders;
   requestId: string;
-}
-
-export interface ReadHead {
-  head: RequestHead;
   /** Of request line and headers, as text. */
   headerChars: number;
 }
-
-/** Adds a header; the values of a repeated one are joined. `name` in lower case. */
-export function addHeader(headers: Map<string, string>, name: string, value: string): void {
-  const earlier = headers.get(name);
-  headers.set(name, earlier === undefined ? value : `${earlier}${name === KEY ? TWO_KEYS : ', '}${value}`);
-}
-
-const KEY = 'idempotency-key';
-/** Joined by a comma, two keys would equal one key that contains a comma: this is rejected. */
-const TWO_KEYS = '\n';
 
 export type Framing = 'plain' | 'chunked' | 'ambiguous';
 
@@ -31,7 +18,7 @@ export type Framing = 'plain' | 'chunked' | 'ambiguous';
  * `ambiguous` where two readers may take different bytes for the end of the body: such a connection is closed
  * (RFC 9112, 6.3). Two lengths are one joined value here, and so no number.
  */
-export function framingOf(headers: ReadonlyMap<string, string>): Framing {
+export function framingOf(headers: RequestHeaders): Framing {
   const length = headers.get('content-length');
   const coding = headers.get('transfer-encoding');
   if (coding !== undefined)
@@ -51,7 +38,8 @@ export const REQUEST_LINE_BYTES = 12;
  * control plane receives it: a byte that is no UTF-8 counts as its replacement. They are counted only where
  * the number of characters does not decide, so not for an ordinary request.
  */
-export function isTooLarge({ head, headerChars }: ReadHead, bytesMax: number): boolean {
+export function isTooLarge(head: RequestHead, bytesMax: number): boolean {
+  const { headerChars } = head;
   if (headerChars > bytesMax) return true;
   return headerChars * BYTES_PER_CHARACTER_MAX > bytesMax && headerChars + bytesBeyond(head) > bytesMax;
 }

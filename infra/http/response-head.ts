@@ -11,7 +11,7 @@ export const FIXED_HEAD = [
   'X-Request-Id: ',
 ].join('\r\n');
 
-export const NO_STORE = `\r\nCache-Control: ${RESPONSE_GUARDS['Cache-Control']}`;
+const NO_STORE = `\r\nCache-Control: ${RESPONSE_GUARDS['Cache-Control']}`;
 
 export const JSON_TYPE = { 'content-type': 'application/json' };
 
@@ -41,6 +41,28 @@ export function oneLine(value: string): string {
 
 const LINE_BREAK = /[\r\n\0]/;
 const LINE_BREAKS = /[\r\n\0]/g;
+
+/** Every line of a response's head behind its request id. */
+export function headerLines(headers: Array<[string, string]>): string {
+  let lines = '';
+  let isKept = false;
+  for (const [name, value] of headers) {
+    lines += `\r\n${name}: ${oneLine(value)}`;
+    if (name.toLowerCase() === 'cache-control') isKept = true;
+  }
+  return isKept ? lines : lines + NO_STORE;
+}
+
+/** The same of headers that never change, as most responses have them: made once. */
+export function knownHeaderLines(headers: Readonly<Record<string, string>>): string {
+  const known = KNOWN_LINES.get(headers);
+  if (known !== undefined) return known;
+  const lines = headerLines(Object.entries(headers));
+  if (Object.isFrozen(headers)) KNOWN_LINES.set(headers, lines);
+  return lines;
+}
+
+const KNOWN_LINES = new WeakMap<Readonly<Record<string, string>>, string>();
 
 /** What `content-length` among these headers announces; undefined when nothing is announced. */
 export function announcedLength(headers: Array<[string, string]>): number | undefined {

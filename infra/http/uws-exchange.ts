@@ -1,9 +1,9 @@
 import type { HttpResponse } from 'uWebSockets.js';
-import type { Exchange } from '../ports/http-front.ts';
+import type { Exchange, RequestHeaders } from '../ports/http-front.ts';
 import type { Deadlines } from './deadlines.ts';
 import { HeldBody } from './held-body.ts';
 import type { RequestHead } from './request-head.ts';
-import { isBodiless } from './response-head.ts';
+import { isBodiless, knownHeaderLines } from './response-head.ts';
 import type { UnreadResponses } from './unread-responses.ts';
 import { type ResponseOwner, UwsResponse } from './uws-response.ts';
 
@@ -26,19 +26,16 @@ export interface ExchangeOwner {
  * A class because one is made for every request.
  */
 export class UwsExchange implements Exchange, ResponseOwner {
-  readonly method: string;
-  readonly path: string;
-  readonly query: string;
-  readonly requestId: string;
-  readonly headers: ReadonlyMap<string, string>;
   /** Nothing more of this connection is read behind this request. */
   readonly isLast: boolean;
   aborted = false;
 
   private readonly res: HttpResponse;
+  private readonly head: RequestHead;
   private readonly owner: ExchangeOwner;
   private readonly body: HeldBody;
-  private readonly response: UwsResponse;
+  /** Made when it begins: hundreds of requests wait for their flush at a time. */
+  private response: UwsResponse | undefined;
   private abortListeners: Array<() => void> | undefined;
   private drainListener: (() => void) | undefined;
   /** `respond` or `begin` was called. */
@@ -57,15 +54,30 @@ export class UwsExchange implements Exchange, ResponseOwner {
     this.res = res;
     this.owner = owner;
     this.isLast = isLast;
-    this.method = head.method;
-    this.path = head.path;
-    this.query = head.query;
-    this.requestId = head.requestId;
-    this.headers = head.headers;
+    this.head = head;
     this.body = new HeldBody(res);
-    this.response = new UwsResponse(res, this);
     // mutant: on-aborted-removed
     res.onAborted(() => this.onDisconnect());
+  }
+
+  get method(): string {
+    return this.head.method;
+  }
+
+  get path(): string {
+    return this.head.path;
+  }
+
+  get query(): string {
+    return this.head.query;
+  }
+
+  get requestId(): string {
+    return this.head.requestId;
+  }
+
+  get headers(): RequestHeaders {
+    return this.head.headers;
   }
 
   /**
@@ -80,7 +92,7 @@ export class UwsExchange implements Exchange, ResponseOwner {
 
   /** Starts to read the body; in the handler's own turn. */
   sendContinue(): void {
-    this.response.sendContinue();
+    this.ownResponse().sendContinue();
   }
 
   onAborted(listener: () => void): void {
@@ -89,7 +101,7 @@ export class UwsExchange implements Exchange, ResponseOwner {
     else this.abortListeners.push(listener);
   }
 
-  readBody(onChunk: (chunk: Buffer) => void, onEnd: () => void): void {
+  readBody(onChunk: (chunk: Buffer, isLast: boolean) => void, onEnd: () => void): void {
     this.body.read(onChunk, onEnd);
   }
 
@@ -111,19 +123,19 @@ export class UwsExchange implements Exchange, ResponseOwner {
       this.begun = true;
       this.responded = true;
       this.body.drop();
-      this.response.send(status, Object.entries(headers), body, onTaken);
+      this.ownResponse().send(status, knownHeaderLines(headers), body, onTaken);
     }
   }
 
   begin(status: number, headers: Array<[string, string]>): void {
     if (this.begun || this.over) return;
     this.begun = true;
-    this.response.begin(status, headers);
+    this.ownResponse().begin(status, headers);
   }
 
   write(chunk: Buffer): boolean {
     if (!this.begun || this.responded || this.over || chunk.length === 0) return true;
-    return this.response.write(chunk);
+    return this.ownResponse().write(chunk);
   }
 
   onDrain(listener: () => void): void {
@@ -135,7 +147,7 @@ export class UwsExchange implements Exchange, ResponseOwner {
     this.responded = true;
     this.endIsDue = true;
     this.body.drop();
-    if (!this.response.isWhole()) this.breakOff();
+    if (!this.ownResponse().isWhole()) this.breakOff();
     else if (this.isBodyOutstanding()) this.flushAndWait();
     else this.endWhenPossible();
   }
@@ -168,6 +180,11 @@ export class UwsExchange implements Exchange, ResponseOwner {
     this.owner.isOver();
   }
 
+  private ownResponse(): UwsResponse {
+    this.response ??= new UwsResponse(this.res, this);
+    return this.response;
+  }
+
   private stallIsOver(): void {
     this.owner.stalled.stop(this);
     this.owner.unread.release(this);
@@ -196,13 +213,14 @@ export class UwsExchange implements Exchange, ResponseOwner {
    * connection with half a request and a whole response.
    */
   private flushAndWait(): void {
-    this.response.flush();
+    this.ownResponse().flush();
     this.watchArrival();
   }
 
   /** What a slow client has not taken yet has to be sent first. */
   private endWhenPossible(): void {
-    if (!this.over && !this.response.isBlocked && !this.isBodyOutstanding()) this.response.end();
+    const response = this.ownResponse();
+    if (!this.over && !response.isBlocked && !this.isBodyOutstanding()) response.end();
   }
 
   private onDisconnect(): void {

@@ -9,13 +9,13 @@ import { createConnectionCount } from './connection-count.ts';
 import { createDeadlines } from './deadlines.ts';
 import type { FrontLimits } from './front-limits.ts';
 import { handleSafely, rejectHeaders } from './handle-safely.ts';
+import { HeaderList } from './header-list.ts';
 import {
-  addHeader,
   framingOf,
   HEADER_LINE_BYTES,
   isTooLarge,
   REQUEST_LINE_BYTES,
-  type ReadHead,
+  type RequestHead,
 } from './request-head.ts';
 import { createUnreadResponses } from './unread-responses.ts';
 import { loadUws } from './uws-binary.ts';
@@ -46,14 +46,14 @@ export function createUwsFront(handler: RequestHandler, limits: FrontLimits, log
 
   app.filter(boundConnections);
   app.any('/*', (res, req) => {
-    const read = readHead(req, requestIds);
-    const framing = framingOf(read.head.headers);
-    const exchange = new UwsExchange(res, read.head, underway, framing === 'chunked');
+    const head = readHead(req, requestIds);
+    const framing = framingOf(head.headers);
+    const exchange = new UwsExchange(res, head, underway, framing === 'chunked');
     underway.begins();
     // Closed without a response: the parser continues behind a request that has its response.
     // mutant: doubtful-framing-taken
     if (framing === 'ambiguous') exchange.breakOff();
-    else if (isTooLarge(read, headerBytesMax)) rejectHeaders(exchange, headerBytesMax, rejections);
+    else if (isTooLarge(head, headerBytesMax)) rejectHeaders(exchange, headerBytesMax, rejections);
     else handleSafely(handler, requested(exchange), log);
     exchange.awaitBody();
   });
@@ -116,19 +116,19 @@ function requested(exchange: UwsExchange): UwsExchange {
 const CONTINUE = '100-continue';
 
 /** `req` is valid in the handler's own turn only, so all of it is read. */
-function readHead(req: HttpRequest, requestIds: RequestIds): ReadHead {
+function readHead(req: HttpRequest, requestIds: RequestIds): RequestHead {
   const method = req.getCaseSensitiveMethod();
   const path = req.getUrl();
   // Undefined when there is no question mark, whatever the declarations state.
   const query = req.getQuery() ?? '';
-  const headers = new Map<string, string>();
+  const headers = new HeaderList();
   let headerChars = method.length + path.length + query.length + REQUEST_LINE_BYTES;
   req.forEach((name, value) => {
     headerChars += name.length + value.length + HEADER_LINE_BYTES;
-    addHeader(headers, name, value);
+    headers.add(name, value);
   });
   const requestId = requestIds(headers.get('x-request-id'));
-  return { head: { method, path, query, headers, requestId }, headerChars };
+  return { method, path, query, headers, requestId, headerChars };
 }
 
 /** The requests without a response so far, and the memory they may use. */

@@ -3,9 +3,8 @@ import {
   announcedLength,
   FIXED_HEAD,
   forbidsBody,
+  headerLines,
   isBodiless,
-  NO_STORE,
-  oneLine,
   statusLine,
 } from './response-head.ts';
 
@@ -32,7 +31,7 @@ export class UwsResponse {
   private readonly res: HttpResponse;
   private readonly owner: ResponseOwner;
   private status = 0;
-  private headers: Array<[string, string]> = [];
+  private lines = '';
   private announced: number | undefined;
   private bytes = 0;
   /** A small response of known length is collected and sent at once, with its Content-Length. */
@@ -56,13 +55,13 @@ export class UwsResponse {
     this.res.writeStatus('100 Continue\r\n');
   }
 
-  /** A whole response. `onTaken`: the native side has all of its body. */
-  send(status: number, headers: Array<[string, string]>, body: Buffer, onTaken?: () => void): void {
+  /** A whole response, `lines` as of headerLines. `onTaken`: the native side has all of its body. */
+  send(status: number, lines: string, body: Buffer, onTaken?: () => void): void {
     this.onTaken = onTaken;
     const isLast = this.owner.isLast && !isBodiless(this.owner.method, status);
     const endsConnection = isLast && body.length <= LAST_BYTES_MAX;
     this.res.cork(() => {
-      this.writeHead(status, headers, endsConnection);
+      this.writeHead(status, lines, endsConnection);
       if (endsConnection) this.endConnection(body);
       else if (isBodiless(this.owner.method, status)) this.endWithoutBody(status, body.length);
       else if (body.length === 0) this.endNow();
@@ -72,7 +71,7 @@ export class UwsResponse {
 
   begin(status: number, headers: Array<[string, string]>): void {
     this.status = status;
-    this.headers = headers.filter(([name]) => name.toLowerCase() !== 'content-length');
+    this.lines = headerLines(headers.filter(([name]) => name.toLowerCase() !== 'content-length'));
     this.announced = announcedLength(headers);
     if (this.announced !== undefined && this.announced <= BUFFERED_BYTES_MAX) this.buffered = [];
   }
@@ -106,7 +105,7 @@ export class UwsResponse {
   end(): void {
     if (this.headSent) this.res.cork(() => this.endNow());
     else if (isBodiless(this.owner.method, this.status)) this.sendHeadOnly();
-    else this.send(this.status, this.headers, joined(this.buffered ?? []));
+    else this.send(this.status, this.lines, joined(this.buffered ?? []));
   }
 
   /**
@@ -115,7 +114,7 @@ export class UwsResponse {
    * without bound.
    */
   private sendBody(body: Buffer): void {
-    const [, whole] = this.res.tryEnd(body, body.length);
+    const whole = this.res.tryEnd(body, body.length)[1];
     if (whole) this.bodyIsTaken();
     else {
       this.owner.blocked(body.length);
@@ -145,7 +144,7 @@ export class UwsResponse {
     const isFirst = !this.headSent;
     this.headSent = true;
     this.res.cork(() => {
-      if (isFirst) this.writeHead(this.status, this.headers);
+      if (isFirst) this.writeHead(this.status, this.lines);
       if (!this.res.write(piece)) this.isBlocked = true;
     });
     if (isFirst) this.res.onWritable(() => this.takesMore());
@@ -163,7 +162,7 @@ export class UwsResponse {
 
   private sendHeadOnly(): void {
     this.res.cork(() => {
-      this.writeHead(this.status, this.headers);
+      this.writeHead(this.status, this.lines);
       this.endWithoutBody(this.status, this.announced);
     });
   }
@@ -181,15 +180,9 @@ export class UwsResponse {
   }
 
   /** In one call: each costs as much as the rest of a small response. */
-  private writeHead(status: number, headers: Array<[string, string]>, endsConnection = false): void {
+  private writeHead(status: number, lines: string, endsConnection = false): void {
     const { owner } = this;
-    let text = `${statusLine(status)}${FIXED_HEAD}${owner.requestId}`;
-    let isKept = false;
-    for (const [name, value] of headers) {
-      text += `\r\n${name}: ${oneLine(value)}`;
-      if (isCacheControl(name)) isKept = true;
-    }
-    if (!isKept) text += NO_STORE;
+    let text = `${statusLine(status)}${FIXED_HEAD}${owner.requestId}${lines}`;
     if (!endsConnection && (owner.isLast || owner.isClosing())) text += '\r\nConnection: close';
     if (this.continued) this.writeHeadAsHeader(`HTTP/1.1 ${text}`);
     else this.res.writeStatus(text);
@@ -206,12 +199,6 @@ const LAST_BYTES_MAX = 16 * 1024;
 
 /** Most responses of the control plane are far smaller; larger ones go in chunks as they come. */
 const BUFFERED_BYTES_MAX = 64 * 1024;
-
-function isCacheControl(name: string): boolean {
-  return name.length === NO_STORE_NAME.length && name.toLowerCase() === NO_STORE_NAME;
-}
-
-const NO_STORE_NAME = 'cache-control';
 
 function joined(pieces: Buffer[]): Buffer {
   const [only] = pieces;

@@ -64,6 +64,7 @@ export interface Identified {
 export interface UsageRequest {
   environment: string;
   kind: 'single' | 'batch' | 'ndjson';
+  /** The caller's: read in the turn of `read` only. */
   body: Buffer;
   /** The `Idempotency-Key` header of a single event; its body may contain the key as well, or instead. */
   idempotencyKey?: string | undefined;

@@ -15,6 +15,12 @@ export interface HttpFront {
 
 export type RequestHandler = (exchange: Exchange) => void;
 
+/** Names in lower case, values as UTF-8 text; a repeated header's values are joined by ', '. */
+export interface RequestHeaders extends Iterable<[string, string]> {
+  get(name: string): string | undefined;
+  has(name: string): boolean;
+}
+
 export interface Exchange {
   /** Upper case. */
   readonly method: string;
@@ -24,8 +30,7 @@ export interface Exchange {
   readonly query: string;
   /** The caller's X-Request-Id where it is acceptable, else a new one. */
   readonly requestId: string;
-  /** Names in lower case, values as UTF-8 text; a repeated header's values are joined by ', '. */
-  readonly headers: ReadonlyMap<string, string>;
+  readonly headers: RequestHeaders;
   /** True once the client has disconnected; nothing that is sent then arrives. */
   readonly aborted: boolean;
   /** Called once when the client disconnects before the response was complete; at once if it already has. */
@@ -33,10 +38,11 @@ export interface Exchange {
 
   /**
    * Takes the body, once, in the handler's own turn or later (until then it is held back). What `onChunk`
-   * gets is the front's again when it returns: what is kept of it is copied. `onEnd` comes after the last
-   * one. After an abort neither is called again.
+   * gets is the front's again when it returns: what is kept of it is copied. `isLast` where the front knows
+   * that this is the rest of the body. `onEnd` comes after the last chunk. After an abort neither is called
+   * again.
    */
-  readBody(onChunk: (chunk: Buffer) => void, onEnd: () => void): void;
+  readBody(onChunk: (chunk: Buffer, isLast: boolean) => void, onEnd: () => void): void;
   /** Holds back the client while the reader cannot take more. */
   pauseBody(): void;
   resumeBody(): void;

@@ -5,7 +5,7 @@ import type { PartitionWriter } from '../../infra/ports/event-log.ts';
 import { type DistributedIdempotencyStore, OUTCOME } from '../../infra/ports/idempotency-store.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { Transient } from '../../schemas/failures.ts';
-import type { BeginUsage, Begun } from '../begin-usage.ts';
+import type { BeginUsage } from '../begin-usage.ts';
 import { createBufferPool } from '../buffer-pool.ts';
 import { decideCold } from './cold-keys.ts';
 import { createPartitionCommit, type WaitingPart } from './partition-commit.ts';
@@ -29,6 +29,12 @@ export interface DistributedUsage {
   begin: BeginUsage;
   /** Waits for what is in flight. No request may come any more. */
   drain(): Promise<void>;
+}
+
+/** A request whose events are durable. */
+interface Decided {
+  response: Response;
+  created: number;
 }
 
 /** The limit under any load. Work that has begun continues. */
@@ -61,13 +67,13 @@ export function createDistributedUsage(deps: DistributedUsageDeps): DistributedU
     }
   }
 
-  function decide(reading: unknown): Begun | Promise<Begun> {
-    const identified = engine.identify(reading);
-    if (!('count' in identified)) return { ...identified, created: 0, durable: undefined };
-    return commit(identified);
+  async function decide(request: UsageRequest): Promise<Decided> {
+    const reading = engine.read(request);
+    const identified = engine.identify(reading instanceof Promise ? await reading : reading);
+    return 'count' in identified ? await commit(identified) : { ...identified, created: 0 };
   }
 
-  async function commit(identified: Identified): Promise<Begun> {
+  async function commit(identified: Identified): Promise<Decided> {
     const outcomes = new Uint8Array(identified.count);
     const isCold = identified.cold.length > 0;
     const decided = isCold ? await decideCold(deps.warehouse, identified, outcomes) : NONE;
@@ -83,14 +89,15 @@ export function createDistributedUsage(deps: DistributedUsageDeps): DistributedU
     const created = outcomes.reduce((sum, one) => sum + (one === OUTCOME.created ? 1 : 0), 0);
     // Not where a part has failed: its round may still be running.
     identified.release();
-    return { response, created, durable: undefined };
+    return { response, created };
   }
 
   return {
-    begin(request: UsageRequest) {
-      const reading = engine.read(request);
-      return reading instanceof Promise ? reading.then(decide) : decide(reading);
-    },
+    begin: (request, reply) =>
+      void decide(request).then(
+        ({ response, created }) => reply.respond(response, created),
+        (error) => reply.fail(error),
+      ),
     async drain() {
       await Promise.all(commits.map((one) => one.drain()));
       clearInterval(timer);

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { systemClock } from '../../infra/ports/clock.ts';
-import type { UsageRequest } from '../../infra/ports/engine.ts';
+import type { Response, UsageRequest } from '../../infra/ports/engine.ts';
 import type { PartitionOutcome, PartitionWriter } from '../../infra/ports/event-log.ts';
 import type { DistributedIdempotencyStore } from '../../infra/ports/idempotency-store.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
@@ -81,7 +81,9 @@ export async function openDataPlane(
       ...{ environment: 'ws_a:live', kind: 'single', includeEvents: false, requestId: 'req_a' },
       ...{ idempotencyKey: key, body: Buffer.from(JSON.stringify(event)) },
     };
-    const { response } = await usage.begin(request);
+    const response = await new Promise<Response>((respond, fail) => {
+      usage.begin(request, { respond, fail, noSpace: () => fail(new Error('no space')) });
+    });
     return {
       status: response.status,
       replayed: response.replayed,

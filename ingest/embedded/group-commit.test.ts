@@ -71,10 +71,13 @@ function part(name: string, eventCount = 1, lineBytes = 0): CommitPart {
 /** Commits and records the outcome, so that a test sees which response was sent when. */
 function committing({ commit, journal }: Bench, one: CommitPart): Promise<void> {
   const { name } = one.claim as NamedClaim;
-  return commit.commit(one).then(
-    (outcome) => void journal.push(`${name} ${outcome}`),
-    (error: { code: string }) => void journal.push(`${name} ${error.code}`),
-  );
+  return new Promise((resolve) => {
+    const end = (how: string) => {
+      journal.push(`${name} ${how}`);
+      resolve();
+    };
+    commit.commit(one, end, (error) => end((error as Fatal).code));
+  });
 }
 
 function linesOf(frame: Frame | undefined): string[] {

@@ -8,10 +8,11 @@ export type CommitOutcome = 'durable' | 'no_space';
 
 export interface GroupCommit {
   /**
-   * Adds a request's events to the frame that is being batched. Resolves once that frame, and every one
-   * before it, is durable, or certainly not written. Rejects with what `failed` rejects with.
+   * Adds a request's events to the frame that is being batched. Calls `resolve` once that frame, and every
+   * one before it, is durable, or certainly not written; or `reject` with what `failed` rejects with. Neither
+   * may throw: a frame calls those of many requests, one after the other.
    */
-  commit(part: CommitPart): Promise<CommitOutcome>;
+  commit(part: CommitPart, resolve: (outcome: CommitOutcome) => void, reject: (error: unknown) => void): void;
   /** Rejects when the log can no longer be trusted: the process must end. Never resolves. */
   readonly failed: Promise<never>;
   /** For how long the frame that is being written has been; 0 while none is. */
@@ -84,13 +85,11 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
 
   return {
     failed,
-    commit(part) {
-      return new Promise((resolve, reject) => {
-        if (broken) return reject(broken.error);
-        // mutant: response-before-flush
-        waiting.push({ part, resolve, reject });
-        running ??= run().catch(stop);
-      });
+    commit(part, resolve, reject) {
+      if (broken) return reject(broken.error);
+      // mutant: response-before-flush
+      waiting.push({ part, resolve, reject });
+      running ??= run().catch(stop);
     },
     writingMs: () => (beganAtMs === undefined ? 0 : deps.clock.monotonicMs() - beganAtMs),
     async drain() {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createNodeFront } from '../../infra/http/node-front.ts';
 import { createUwsFront } from '../../infra/http/uws-front.ts';
 import type { CreateFront } from '../../infra/ports/conformance/front-under-test.ts';
+import type { Exchange } from '../../infra/ports/http-front.ts';
 import { deferred } from '../../tests/support/deferred.ts';
 import { until } from '../../tests/support/raw-connection.ts';
 import { startForwarder, startUpstream } from './forwarder-under-test.ts';
@@ -20,7 +21,7 @@ async function startHolding(createFront: CreateFront, lookUp = async (env: strin
     if (req.url === '/held') held.push(() => res.end('held'));
     else res.end('reached');
   });
-  const senderOf = ({ headers }: { headers: ReadonlyMap<string, string> }) => {
+  const senderOf = ({ headers }: Pick<Exchange, 'headers'>) => {
     const env = headers.get('x-env');
     return env?.startsWith('new') ? lookUp(env) : env;
   };

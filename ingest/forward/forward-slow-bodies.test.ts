@@ -5,6 +5,7 @@ import { createNodeFront } from '../../infra/http/node-front.ts';
 import { createUwsFront } from '../../infra/http/uws-front.ts';
 import { createRejectionLog } from '../../infra/platform/rejection-log.ts';
 import { type CreateFront, keptLog } from '../../infra/ports/conformance/front-under-test.ts';
+import type { Exchange } from '../../infra/ports/http-front.ts';
 import {
   openConnection,
   type RawConnection,
@@ -28,7 +29,7 @@ const LIMITS: BodyBufferLimits = {
 };
 
 /** The header X-Env acts as a key of that environment. */
-const senderOf = ({ headers }: { headers: ReadonlyMap<string, string> }) => headers.get('x-env');
+const senderOf = ({ headers }: Pick<Exchange, 'headers'>) => headers.get('x-env');
 
 const bodiesOf = (limits: Partial<BodyBufferLimits> = {}) => createBodyBuffer({ ...LIMITS, ...limits });
 

@@ -1,7 +1,7 @@
 import type pino from 'pino';
-import type { KeyCache } from '../../domain/api-key-cache.ts';
+import type { KeyCache, StoredKey } from '../../domain/api-key-cache.ts';
 import type { RejectionLog } from '../../infra/platform/rejection-log.ts';
-import type { UsageRequest } from '../../infra/ports/engine.ts';
+import type { Response, UsageRequest } from '../../infra/ports/engine.ts';
 import type { Exchange } from '../../infra/ports/http-front.ts';
 import { ERROR_STATUS, errorBody, type Rejection } from '../../schemas/error-codes.ts';
 import { Fatal, Transient } from '../../schemas/failures.ts';
@@ -11,8 +11,8 @@ import { createBufferPool } from '../buffer-pool.ts';
 import type { UsageMetrics } from '../metrics.ts';
 import type { Admission } from './admission.ts';
 import { authoriseUsage } from './authorise.ts';
-import { inflate, readBody } from './read-body.ts';
-import { readUsageHead, type UsageOperation } from './usage-operation.ts';
+import { type BodyOutcome, inflate, type ReadBody, readBody } from './read-body.ts';
+import { readUsageHead, type UsageHead, type UsageOperation } from './usage-operation.ts';
 import { JSON_BODY, JSON_RETRY, usageResponseHeaders } from './usage-response-headers.ts';
 
 export interface AcceptDeps {
@@ -37,48 +37,76 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
   const { keys, admission, begin, isDiskLow, metrics, rejections } = deps;
   const pools = { admission, buffers: createBufferPool(BUFFERS_BYTES_MAX), bytesMax: BODY_BYTES_MAX };
 
-  async function accept(exchange: Exchange, operation: UsageOperation): Promise<void> {
-    const requested = authoriseUsage(exchange, keys);
-    const key = requested instanceof Promise ? await requested : requested;
-    if ('code' in key) return reject(exchange, key);
-
-    const head = readUsageHead(exchange, operation);
-    if ('code' in head) return reject(exchange, head);
-    if (isDiskLow()) return reject(exchange, DISK_LOW);
-    const read = await readBody(exchange, key.environment, pools);
-    if (read === 'aborted') return;
-    if ('code' in read) return reject(exchange, read);
-    const whole = head.gzip ? await inflate(read, key.environment, pools) : read;
-    if ('code' in whole) return reject(exchange, whole);
+  function accept(exchange: Exchange, operation: UsageOperation): void {
     try {
-      const { kind, includeEvents, idempotencyKey, isStrict, numbersAsText } = head;
-      const { requestId } = exchange;
-      const { environment } = key;
-      // Member by member: an object that is spread costs a microsecond, and a single event has two.
-      await store(exchange, {
-        environment,
-        kind,
-        body: whole.body,
-        idempotencyKey,
-        includeEvents,
-        isStrict,
-        numbersAsText,
-        requestId,
-      });
-    } finally {
-      whole.release();
+      const key = authoriseUsage(exchange, keys);
+      if (!(key instanceof Promise)) receive(exchange, operation, key);
+      else key.then((found) => receive(exchange, operation, found)).catch((error) => fail(exchange, error));
+    } catch (error) {
+      fail(exchange, error);
     }
   }
 
-  async function store(exchange: Exchange, request: UsageRequest): Promise<void> {
-    const begun = begin(request);
-    const { response, created, durable } = begun instanceof Promise ? await begun : begun;
-    // mutant: response-not-waited-for
-    if ((await durable) === 'no_space') return reject(exchange, DISK_LOW);
+  function receive(exchange: Exchange, operation: UsageOperation, key: StoredKey | Rejection): void {
+    const head = 'code' in key ? key : readUsageHead(exchange, operation);
+    if ('code' in key) reject(exchange, key);
+    else if ('code' in head) reject(exchange, head);
+    else if (isDiskLow()) reject(exchange, DISK_LOW);
+    else readWhole(exchange, key.environment, head);
+  }
+
+  function readWhole(exchange: Exchange, environment: string, head: UsageHead): void {
+    const use = (whole: BodyOutcome) =>
+      'code' in whole ? reject(exchange, whole) : store(exchange, environment, head, whole);
+    readBody(exchange, environment, pools, (read) => {
+      if ('code' in read || !head.gzip) use(read);
+      else
+        inflate(read, environment, pools)
+          .then(use)
+          .catch((error) => fail(exchange, error));
+    });
+  }
+
+  function store(exchange: Exchange, environment: string, head: UsageHead, whole: ReadBody): void {
+    const { kind, includeEvents, idempotencyKey, isStrict, numbersAsText } = head;
+    const { requestId } = exchange;
+    const { body, release } = whole;
+    // Member by member: an object that is spread costs a microsecond, and a single event has two.
+    const request: UsageRequest = {
+      environment,
+      kind,
+      body,
+      idempotencyKey,
+      includeEvents,
+      isStrict,
+      numbersAsText,
+      requestId,
+    };
+    begin(request, {
+      respond(response, created) {
+        respond(exchange, request, response, created);
+        release();
+      },
+      noSpace() {
+        reject(exchange, DISK_LOW);
+        release();
+      },
+      fail(error) {
+        fail(exchange, error);
+        release();
+      },
+    });
+  }
+
+  function respond(exchange: Exchange, request: UsageRequest, response: Response, created: number): void {
     const { status, body, release } = response;
-    if (status >= 400) rejections.rejected(status, () => factsOf(exchange, codeOf(body)));
-    exchange.respond(status, usageResponseHeaders(response, request), body, release);
-    metrics.responded(request.kind, status, created);
+    try {
+      if (status >= 400) rejections.rejected(status, () => factsOf(exchange, codeOf(body)));
+      exchange.respond(status, usageResponseHeaders(response, request), body, release);
+      metrics.responded(request.kind, status, created);
+    } catch (error) {
+      fail(exchange, error);
+    }
   }
 
   function reject(exchange: Exchange, rejection: Rejection): void {
@@ -89,8 +117,11 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
     rejections.rejected(status, () => factsOf(exchange, rejection.code));
   }
 
-  return (exchange, operation) =>
-    void accept(exchange, operation).catch((error) => reject(exchange, rejectionOf(error, exchange, deps)));
+  function fail(exchange: Exchange, error: unknown): void {
+    reject(exchange, rejectionOf(error, exchange, deps));
+  }
+
+  return accept;
 }
 
 function factsOf({ requestId, method, path }: Exchange, code: string) {

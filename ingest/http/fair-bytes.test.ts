@@ -32,8 +32,7 @@ async function startUsage(createFront: CreateFront) {
   const accept = createAccept({
     keys,
     admission,
-    begin: () =>
-      ({ response: { status: 200, body: Buffer.from('{}') }, created: 0, durable: undefined }) as never,
+    begin: (_, reply) => reply.respond({ status: 200, replayed: false, body: Buffer.from('{}') }, 0),
     isDiskLow: () => false,
     metrics: createUsageMetrics(new Registry(), { inFlightBytes: () => admission.held }),
     rejections: createRejectionLog(SILENT),

@@ -3,15 +3,19 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createFairShares } from '../../infra/platform/fair-shares.ts';
 import type { Exchange } from '../../infra/ports/http-front.ts';
+import { deferred } from '../../tests/support/deferred.ts';
 import { createBufferPool } from '../buffer-pool.ts';
 import type { Admission } from './admission.ts';
 import { type BodyBuffers, type BodyOutcome, inflate, type ReadBody, readBody } from './read-body.ts';
 
 const BYTES_MAX = 1_000;
 
+/** What became of a body. */
+type Settled = BodyOutcome | 'aborted';
+
 /** A client that sends when the test does, and its body as it is read. */
 function createClient(buffers: BodyBuffers) {
-  let chunk: (bytes: Buffer) => void = () => undefined;
+  let chunk: (bytes: Buffer, isLast: boolean) => void = () => undefined;
   let end: () => void = () => undefined;
   let abort: () => void = () => undefined;
   const exchange = {
@@ -23,11 +27,22 @@ function createClient(buffers: BodyBuffers) {
       end = onEnd;
     },
   } as unknown as Exchange; // nothing else of a request is touched
+  const { promise: reading, resolve } = deferred<Settled>();
+  const settled: BodyOutcome[] = [];
+  readBody(exchange, 'env', buffers, (outcome) => {
+    settled.push(outcome);
+    resolve(outcome);
+  });
   return {
-    reading: readBody(exchange, 'env', buffers),
-    send: (text: string) => chunk(Buffer.from(text)),
+    reading,
+    settled,
+    send: (text: string, isLast = false) => chunk(Buffer.from(text), isLast),
+    sendAll: (bytes: Buffer) => chunk(bytes, true),
     end: () => end(),
-    abort: () => abort(),
+    abort() {
+      abort();
+      resolve('aborted');
+    },
   };
 }
 
@@ -35,19 +50,23 @@ function buffersOf(admission: Admission, bytesMax = BYTES_MAX): BodyBuffers {
   return { admission, buffers: createBufferPool(1_000_000), bytesMax };
 }
 
-function textOf(outcome: BodyOutcome): string {
+function textOf(outcome: Settled): string {
   if (outcome === 'aborted') return outcome;
   return 'code' in outcome ? outcome.code : outcome.body.toString();
 }
 
 test('a body is all its chunks in their order', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.string({ maxLength: 20 }), { maxLength: 10 }), async (chunks) => {
-      const client = createClient(buffersOf(createFairShares(10_000, 10_000), 10_000));
-      for (const chunk of chunks) client.send(chunk);
-      client.end();
-      expect(textOf(await client.reading)).toBe(chunks.join(''));
-    }),
+    fc.asyncProperty(
+      fc.array(fc.string({ maxLength: 20 }), { maxLength: 10 }),
+      fc.boolean(),
+      async (chunks, knows) => {
+        const client = createClient(buffersOf(createFairShares(10_000, 10_000), 10_000));
+        for (const [at, chunk] of chunks.entries()) client.send(chunk, knows && at === chunks.length - 1);
+        client.end();
+        expect(textOf(await client.reading)).toBe(chunks.join(''));
+      },
+    ),
     { seed: 20261121 },
   );
 });
@@ -88,6 +107,22 @@ test('the memory of a body is used again once it is released', async () => {
   const third = await bodyOf(other);
   expect(third.body.buffer).toBe(first.body.buffer);
   expect(second.body.toString()).toBe(other);
+});
+
+// Red when it is copied, and when its bytes are not in flight until it is released.
+test('a body in one piece is given as it lies there, once', () => {
+  const admission = createFairShares(BYTES_MAX, BYTES_MAX);
+  const client = createClient(buffersOf(admission));
+  const bytes = Buffer.from('abc');
+  client.sendAll(bytes);
+  client.end();
+  client.abort();
+  expect(client.settled).toMatchObject([{ body: bytes }]);
+  const [read] = client.settled as ReadBody[];
+  expect(read?.body).toBe(bytes);
+  expect(admission.held).toBe(3);
+  read?.release();
+  expect(admission.held).toBe(0);
 });
 
 test('a body of the limit is taken; one byte more is rejected and held no longer', async () => {

@@ -11,8 +11,8 @@ export interface ReadBody {
   release(): void;
 }
 
-/** A body, why there is none, or that the client disconnected. */
-export type BodyOutcome = ReadBody | Rejection | 'aborted';
+/** A body, or why there is none. */
+export type BodyOutcome = ReadBody | Rejection;
 
 /** What bodies are counted by, and the memory that they lie in. */
 export interface BodyBuffers {
@@ -22,41 +22,49 @@ export interface BodyBuffers {
   bytesMax: number;
 }
 
-/** Collects a request's whole body, at most `bytesMax`, within what admission allows its environment. */
+/**
+ * Collects a request's whole body, at most `bytesMax`, within what admission allows its environment, and calls
+ * `use` with it, once; never where the client disconnects before. A body in one piece, as most are, is not
+ * copied: `use` may read it, and what is to be read after that has to be copied.
+ */
 export function readBody(
   exchange: Exchange,
   environment: string,
   { admission, buffers, bytesMax }: BodyBuffers,
-): Promise<BodyOutcome> {
-  return new Promise((resolve) => {
-    let buffer: Buffer = NO_BUFFER;
-    let bytes = 0;
-    let settled = false;
-    const release = () => {
-      admission.give(environment, bytes);
-      buffers.give(buffer);
-      bytes = 0;
-      buffer = NO_BUFFER;
-    };
-    const settle = (outcome: BodyOutcome, keep = false) => {
-      if (settled) return;
-      settled = true;
-      if (!keep) release();
-      resolve(outcome);
-    };
-    exchange.onAborted(() => settle('aborted'));
-    exchange.readBody(
-      (chunk) => {
-        if (settled) return;
-        if (bytes + chunk.length > bytesMax) return settle(tooLarge(bytesMax));
-        if (!admission.take(environment, chunk.length)) return settle(OVERLOADED);
-        if (bytes + chunk.length > buffer.length) buffer = larger(buffers, buffer, bytes, chunk.length);
-        chunk.copy(buffer, bytes);
-        bytes += chunk.length;
-      },
-      () => settle({ body: buffer.subarray(0, bytes), release }, true),
-    );
+  use: (outcome: BodyOutcome) => void,
+): void {
+  let buffer: Buffer = NO_BUFFER;
+  let bytes = 0;
+  let settled = false;
+  const release = () => {
+    admission.give(environment, bytes);
+    buffers.give(buffer);
+    bytes = 0;
+    buffer = NO_BUFFER;
+  };
+  const settle = (outcome: BodyOutcome) => {
+    if (settled) return;
+    settled = true;
+    if ('code' in outcome) release();
+    use(outcome);
+  };
+  exchange.onAborted(() => {
+    if (!settled) release();
+    settled = true;
   });
+  exchange.readBody(
+    (chunk, isLast) => {
+      if (settled) return;
+      if (bytes + chunk.length > bytesMax) return settle(tooLarge(bytesMax));
+      if (!admission.take(environment, chunk.length)) return settle(OVERLOADED);
+      const before = bytes;
+      bytes += chunk.length;
+      if (isLast && before === 0) return settle({ body: chunk, release });
+      if (bytes > buffer.length) buffer = larger(buffers, buffer, before, chunk.length);
+      chunk.copy(buffer, before);
+    },
+    () => settle({ body: buffer.subarray(0, bytes), release }),
+  );
 }
 
 const NO_BUFFER = Buffer.alloc(0);
@@ -83,7 +91,9 @@ export async function inflate(
     return OVERLOADED;
   }
   try {
-    const body = await gunzipAsync(read.body, { maxOutputLength: bytesMax });
+    // Read in another thread, and for longer than the body is ours.
+    const packed = Buffer.from(read.body);
+    const body = await gunzipAsync(packed, { maxOutputLength: bytesMax });
     admission.give(environment, bytesMax - body.length);
     return { body, release: () => admission.give(environment, body.length) };
   } catch (error) {

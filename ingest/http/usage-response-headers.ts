@@ -2,9 +2,9 @@ import type { Response, UsageRequest } from '../../infra/ports/engine.ts';
 import { ignoredFieldsHeader } from '../../schemas/http/ignored-fields.ts';
 import { appliedPreferences } from '../../schemas/http/preferences.ts';
 
-export const JSON_BODY = { 'content-type': 'application/json' };
-export const JSON_RETRY = { ...JSON_BODY, 'retry-after': '1' };
-const JSON_REPLAYED = { ...JSON_BODY, 'idempotent-replayed': 'true' };
+export const JSON_BODY = Object.freeze({ 'content-type': 'application/json' });
+export const JSON_RETRY = Object.freeze({ ...JSON_BODY, 'retry-after': '1' });
+const JSON_REPLAYED = Object.freeze({ ...JSON_BODY, 'idempotent-replayed': 'true' });
 
 /**
  * The head of the engine's response. Nearly all responses have nothing more than their type: one object

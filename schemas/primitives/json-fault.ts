@@ -13,41 +13,53 @@ export function jsonFault(bytes: Uint8Array, from = 0): string {
 
 /** The offset of the first byte that no JSON could have there; undefined when the bytes are JSON. */
 export function jsonFaultAt(bytes: Uint8Array): number | undefined {
-  const open: number[] = [];
+  /** Of each open container but the innermost: the byte that closes it; 0 outside of all. */
+  const outer = new Uint8Array(bytes.length);
+  let levels = 0;
+  let close = 0;
   let at = 0;
-  let expected: 'value' | 'value or end' | 'name' | 'name or end' | 'next' = 'value';
+  let expected = VALUE;
   for (;;) {
     at = afterSpace(bytes, at);
     const byte = bytes[at];
-    if (expected === 'next') {
-      if (open.length === 0) return byte === undefined ? undefined : at;
-      if (byte === COMMA) expected = open.at(-1) === CLOSE_LIST ? 'value' : 'name';
-      else if (byte === open.at(-1)) open.pop();
+    if (expected === NEXT) {
+      if (close === 0) return byte === undefined ? undefined : at;
+      if (byte === COMMA) expected = close === CLOSE_LIST ? VALUE : NAME;
+      else if (byte === close) close = outer[--levels] ?? 0;
       else return at;
       at++;
-    } else if (expected.endsWith('end') && byte === open.at(-1)) {
-      open.pop();
-      expected = 'next';
+    } else if (expected >= OR_END && byte === close) {
+      close = outer[--levels] ?? 0;
+      expected = NEXT;
       at++;
-    } else if (expected.startsWith('name')) {
+    } else if (expected === NAME || expected === NAME_OR_END) {
       const end = byte === QUOTE ? afterString(bytes, at) : { fault: at };
       if (typeof end === 'object') return end.fault;
       at = afterSpace(bytes, end);
       if (bytes[at] !== COLON) return at;
       at++;
-      expected = 'value';
+      expected = VALUE;
     } else if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
-      open.push(byte + 2); // in ASCII the closing brackets come two after the opening ones
-      expected = byte === OPEN_OBJECT ? 'name or end' : 'value or end';
+      outer[levels++] = close;
+      close = byte + 2; // in ASCII the closing brackets come two after the opening ones
+      expected = byte === OPEN_OBJECT ? NAME_OR_END : VALUE_OR_END;
       at++;
     } else {
       const end = byte === QUOTE ? afterString(bytes, at) : afterWord(bytes, at);
       if (typeof end === 'object') return end.fault;
       at = end;
-      expected = 'next';
+      expected = NEXT;
     }
   }
 }
+
+/** What may come: numbers, since a text for each would be compared at every byte. */
+const NEXT = 0;
+const VALUE = 1;
+const NAME = 2;
+const OR_END = 3;
+const VALUE_OR_END = VALUE + OR_END;
+const NAME_OR_END = NAME + OR_END;
 
 const QUOTE = 34;
 const COMMA = 44;
@@ -70,7 +82,8 @@ function afterSpace(bytes: Uint8Array, from: number): number {
   return at;
 }
 
-function afterString(bytes: Uint8Array, from: number): End {
+/** Behind the string that begins here, or where it has a fault. */
+export function afterString(bytes: Uint8Array, from: number): End {
   for (let at = from + 1; at < bytes.length; at++) {
     const byte = bytes[at] ?? 0;
     if (byte === QUOTE) return at + 1;
@@ -94,7 +107,8 @@ const WORD_BYTES_MAX = 16;
 /** A number, true, false or null. */
 function afterWord(bytes: Uint8Array, from: number): End {
   let end = from;
-  while (end < bytes.length && WORD.test(String.fromCharCode(bytes[end] ?? 0))) end++;
+  while (IS_WORD[bytes[end] ?? 0] === 1) end++;
+  if (isDigits(bytes, from, end)) return end;
   if (end === from) return { fault: from };
   // Of a token that is too long to be shown, the beginning alone is checked: it is a number or none.
   const word = Buffer.from(bytes.buffer, bytes.byteOffset + from, end - from).toString('latin1');
@@ -104,6 +118,20 @@ function afterWord(bytes: Uint8Array, from: number): End {
 }
 
 const WORD = /[A-Za-z0-9_.+-]/;
+const IS_WORD = Uint8Array.from({ length: 256 }, (_, byte) => (WORD.test(String.fromCharCode(byte)) ? 1 : 0));
+
+/** A whole number that begins with no zero, as most are. */
+function isDigits(bytes: Uint8Array, from: number, end: number): boolean {
+  if (end === from || bytes[from] === ZERO) return false;
+  for (let at = from; at < end; at++) {
+    const byte = bytes[at] ?? 0;
+    if (byte < ZERO || byte > NINE) return false;
+  }
+  return true;
+}
+
+const ZERO = 48;
+const NINE = 57;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/;
 const LITERALS = new Set(['true', 'false', 'null']);
 
@@ -116,7 +144,7 @@ function mayGoOn(word: string): boolean {
 /** The token at this place, in a few characters that any log and any header can show. */
 function tokenAt(bytes: Uint8Array, at: number): string {
   let end = at;
-  while (end - at < WORD_BYTES_MAX && WORD.test(String.fromCharCode(bytes[end] ?? 0))) end++;
+  while (end - at < WORD_BYTES_MAX && IS_WORD[bytes[end] ?? 0] === 1) end++;
   if (end > at) return `\`${Buffer.from(bytes.subarray(at, end)).toString('latin1')}\``;
   const byte = bytes[at] ?? 0;
   return byte > 32 && byte < 127 ? `\`${String.fromCharCode(byte)}\`` : `byte 0x${hex(byte)}`;

@@ -66,10 +66,11 @@ function identified(
   const allNew = module.responseInto(forResponse.take, count, count, 0);
   const forLines = pool.loan();
   const lines = module.linesInto(count, arrival, forLines.take);
+  const body = copied(request.body, forLines.take(request.body.length));
 
   function respondAgain(outcomes: Uint8Array): Buffer {
     forResponse.giveBack();
-    readAgain(request);
+    readAgain({ ...request, body });
     const batch = module.claimBatch(count);
     batch.records.set(records);
     batch.outcomes.set(outcomes);
@@ -166,6 +167,10 @@ function endsOfLines(lines: Buffer, count: number): Uint32Array {
 }
 
 const LINE_FEED = 10;
+
+function copied(bytes: Buffer, into: Buffer): Buffer {
+  return into.subarray(0, bytes.copy(into));
+}
 
 function countOf(outcomes: Uint8Array, outcome: number): number {
   let found = 0;

@@ -1,10 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import type { Rejection } from '../../../schemas/error-codes.ts';
-import { jsonFault } from '../../../schemas/primitives/json-fault.ts';
+import { jsonFault, jsonFaultAt } from '../../../schemas/primitives/json-fault.ts';
 import { didYouMean } from '../../../schemas/primitives/similar-name.ts';
 import { API_BASE } from '../../../schemas/route.ts';
 import { USAGE_LIMITS } from '../../../schemas/usage-limits.ts';
+import { isDense, shallowJson } from './shallow-json.ts';
 
 /** The raw items of a request, unchecked, or why the request as a whole is rejected. */
 export type Parsed = Items | { rejection: Rejection };
@@ -48,13 +49,14 @@ export function parseLines(body: Buffer): Parsed {
   const items: unknown[] = [];
   let from = markBytes(body);
   for (let number = 1; from < body.length; number++) {
-    const feed = body.indexOf(10, from);
+    const begun = afterBlanks(body, from);
+    const isBlank = begun === body.length || body[begun] === LINE_FEED;
+    const feed = isBlank ? begun : body.indexOf(LINE_FEED, begun);
     const end = feed < 0 ? body.length : feed;
-    const line = body.subarray(from, end);
     const at = from;
     from = end + 1;
-    if (isBlank(line)) continue;
-    const parsed = parseJson(line, { what: `Line ${number}`, at });
+    if (isBlank) continue;
+    const parsed = parseJson(body.subarray(at, end), { what: `Line ${number}`, at });
     if ('rejection' in parsed) return parsed;
     items.push(parsed.value);
     if (items.length > USAGE_LIMITS.batchItemsMax) return bounded(items);
@@ -94,14 +96,21 @@ function parseJson(
 ): { value: unknown } | { rejection: Rejection } {
   const json = at === 0 ? withoutMark(body) : body;
   try {
-    if (!isUtf8(json)) throw new SyntaxError('not UTF-8');
-    const text = json.toString();
+    const text = textOf(json);
     const value: unknown = JSON.parse(text);
     return { value: RISKY_NUMBER.test(text) ? JSON.parse(markNumbers(text)) : value };
   } catch {
     const fault = jsonFault(json, at + body.length - json.length);
     return { rejection: { code: 'invalid_json', message: `${what} ${fault}.` } };
   }
+}
+
+/** What JSON.parse gets of a body. Throws where it has a fault that JSON.parse would find late. */
+function textOf(json: Buffer): string {
+  if (!isUtf8(json)) throw new SyntaxError('not UTF-8');
+  if (!isDense(json)) return json.toString();
+  if (jsonFaultAt(json) !== undefined) throw new SyntaxError('not JSON');
+  return shallowJson(json).toString();
 }
 
 /** Only for a text that is known to be JSON: every match is then a whole string or a whole number. */
@@ -126,8 +135,15 @@ function bounded(items: unknown[], unknown: string[] = []): Parsed {
   };
 }
 
-function isBlank(line: Buffer): boolean {
-  return line.length === 0 || line.every((byte) => byte === 32 || byte === 9 || byte === 13);
+const LINE_FEED = 10;
+
+function afterBlanks(body: Buffer, from: number): number {
+  let at = from;
+  for (; at < body.length; at++) {
+    const byte = body[at];
+    if (byte !== 32 && byte !== 9 && byte !== 13) break;
+  }
+  return at;
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

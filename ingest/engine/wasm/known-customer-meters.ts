@@ -29,6 +29,11 @@ export function findKnownCustomerMeters(
 
 /** A customer may have been named by its id and by its external id in one request. */
 export function touchedSpans(module: WasmModule, customerMeters: CustomerMeter[]): TouchedSpan[] {
+  const [first] = customerMeters;
+  if (first !== undefined && customerMeters.length === 1) {
+    const span = module.touchedSpan(0);
+    return span ? [{ pair: first.json, ...span }] : [];
+  }
   const touched = new Map<CustomerMeter, TouchedSpan>();
   for (const [index, customerMeter] of customerMeters.entries()) {
     const span = module.touchedSpan(index);

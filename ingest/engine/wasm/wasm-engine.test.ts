@@ -1,18 +1,12 @@
 import fc from 'fast-check';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { engineConformance } from '../../../infra/ports/conformance/engine.ts';
 import type { EngineHarness } from '../../../infra/ports/conformance/engine-harness.ts';
-import {
-  CUSTOMER,
-  ENVIRONMENT,
-  NOW_MS,
-  openEngine,
-  REQUEST_ID,
-} from '../../../infra/ports/conformance/engine-session.ts';
-import type { CommitPart, UsageRequest } from '../../../infra/ports/engine.ts';
+import { CUSTOMER, NOW_MS } from '../../../infra/ports/conformance/engine-session.ts';
+import type { CommitPart } from '../../../infra/ports/engine.ts';
+import { openEnginePair, requestOf, respondTo } from '../engine-pair-under-test.ts';
 import { createEngineHarness } from '../engine-under-test.ts';
-import { createJsEngine } from '../js/js-engine.ts';
-import { REQUESTS, type Sent } from '../random-requests-under-test.ts';
+import { REQUESTS } from '../random-requests-under-test.ts';
 import { createWasmEngine } from './wasm-engine.ts';
 import { createWasmModule } from './wasm-module.ts';
 
@@ -129,43 +123,11 @@ describe('the wasm engine and the js engine', () => {
 });
 
 async function twoEngines(): Promise<[EngineHarness, EngineHarness]> {
-  const engines = [
-    await openEngine(() => createEngineHarness(createJsEngine)),
-    await openEngine(() => createEngineHarness(createWasmEngine)),
-  ] as const;
-  for (const engine of engines) {
-    engine.putCustomer({ id: 'cus_oooooooooooooooooooooooooo', externalId: 'other' });
-    engine.putCustomer({ id: 'cus_gggggggggggggggggggggggggg', externalId: 'gone', archived: true });
-    engine.putMeter({ key: 'users', property: 'user' });
-    engine.putMeter({ key: 'seats', isLatest: true });
-    engine.putMeter({ key: 'old_calls', archived: true });
-  }
-  return [...engines];
+  const { plain, fast, close } = await openEnginePair();
+  onTestFinished(close);
+  return [plain, fast];
 }
 
 function soundItem(key: string, customer: string = CUSTOMER, meter = 'api_calls'): string {
   return `{"idempotencyKey":"${key}","customerId":"${customer}","meterId":"${meter}","value":1}`;
-}
-
-function requestOf(request: Sent): UsageRequest {
-  return { environment: ENVIRONMENT, includeEvents: false, requestId: REQUEST_ID, ...request };
-}
-
-/** What a request makes of itself, as text where bytes would be hard to read. */
-async function respondTo(harness: EngineHarness, request: Sent): Promise<object> {
-  const { response, commit } = harness.engine.decide(await harness.engine.read(requestOf(request)));
-  const made = {
-    status: response.status,
-    replayed: response.replayed,
-    ignored: response.ignored ?? [],
-    itemErrors: response.itemErrors ?? 0,
-    body: response.body.toString(),
-    eventCount: commit?.eventCount,
-    records: commit && Buffer.from(commit.records).toString('hex'),
-    lines: commit && Buffer.from(commit.lines).toString(),
-    touched: commit?.touched.map((span) => JSON.stringify(span)).sort(),
-    waits: commit?.claim.waits,
-  };
-  if (commit) await harness.commit(commit);
-  return made;
 }

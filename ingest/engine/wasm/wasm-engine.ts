@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { Decision, Engine, Response, UsageRequest } from '../../../infra/ports/engine.ts';
+import type { CommitPart, Decision, Engine, Response, UsageRequest } from '../../../infra/ports/engine.ts';
 import { type Claim, type ClaimBatch, OUTCOME } from '../../../infra/ports/idempotency-store.ts';
 import { Transient } from '../../../schemas/failures.ts';
 import { RECORD_BYTES } from '../../../schemas/stored/record.ts';
@@ -72,7 +72,8 @@ export function createWasmEngine(deps: EngineDeps): Engine<FastReading | Reading
       const response = isSingle
         ? singleOf(module, batch, request)
         : batchOf({ module, buffers }, claim, batch);
-      return { response, ...commitOf({ module, buffers, arrival }, claim, reading) };
+      const commit = commitOf({ module, buffers, arrival }, claim, reading);
+      return commit ? { response, commit } : { response };
     });
   }
 
@@ -129,12 +130,12 @@ function commitOf(
   { module, buffers, arrival }: { module: WasmModule; buffers: BufferPool; arrival: number },
   claim: Claim,
   { count, customerMeters }: FastReading,
-): Pick<Decision, 'commit'> | undefined {
+): CommitPart | undefined {
   const { created, waits } = claim;
   if (created === 0 && /* mutant: batch-replay-before-its-flush */ !waits) return undefined;
   const { take, giveBack } = buffers.loan();
   const lines = module.linesInto(count, arrival, take);
   const records = module.recordsInto(created * RECORD_BYTES, take);
   const touched = touchedSpans(module, customerMeters);
-  return { commit: { claim, eventCount: created, records, lines, touched, giveBack } };
+  return { claim, eventCount: created, records, lines, touched, giveBack };
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { UsageRequest } from '../../../infra/ports/engine.ts';
+import type { ClaimBatch } from '../../../infra/ports/idempotency-store.ts';
 import { RECORD_WORDS } from '../../../schemas/stored/record.ts';
 import { USAGE_LIMITS } from '../../../schemas/usage-limits.ts';
 import { withoutMark } from '../js/parse.ts';
@@ -55,6 +56,14 @@ export function createWasmModule(reused = '') {
   const texts = createCustomerMeterTexts(memory, at.PAIR_TEXTS, at.PAIR_TEXTS_END);
 
   const reusedBytes = memory.write(reused, at.REUSED);
+  const batchOf = (count: number): ClaimBatch => ({
+    count,
+    records: new Uint32Array(memory.buffer, at.RECORDS, count * RECORD_WORDS),
+    readOnly: memory.subarray(at.READ_ONLY, at.READ_ONLY + count),
+    outcomes: memory.subarray(at.OUTCOMES, at.OUTCOMES + count),
+  });
+  /** Made once: three views cost as much as all else that one event needs here. */
+  const ofOne = batchOf(1);
 
   /** A place and a length are there. */
   function textAt(place: number): string {
@@ -88,18 +97,13 @@ export function createWasmModule(reused = '') {
       };
     },
     /** What the key table judges, and where it leaves its outcomes. */
-    claimBatch: (count: number) => ({
-      count,
-      records: new Uint32Array(memory.buffer, at.RECORDS, count * RECORD_WORDS),
-      readOnly: memory.subarray(at.READ_ONLY, at.READ_ONLY + count),
-      outcomes: memory.subarray(at.OUTCOMES, at.OUTCOMES + count),
-    }),
+    claimBatch: (count: number) => (count === 1 ? ofOne : batchOf(count)),
     // Copies, all of them: the memory belongs to the next request.
     responseInto(take: Take, count: number, created: number, duplicate: number): Buffer {
       return copyInto(take, memory, at.OUTPUT, wasm.response(count, created, duplicate, reusedBytes));
     },
     event: (numbersAsText: boolean) =>
-      Buffer.from(memory.subarray(at.OUTPUT, at.OUTPUT + wasm.event(numbersAsText))),
+      copyInto(Buffer.allocUnsafe, memory, at.OUTPUT, wasm.event(numbersAsText)),
     linesInto: (count: number, arrival: number, take: Take) =>
       copyInto(take, memory, at.OUTPUT, wasm.lines(count, arrival)),
     recordsInto: (bytes: number, take: Take) => copyInto(take, memory, at.RECORDS, bytes),
@@ -128,7 +132,8 @@ type Take = (bytes: number) => Buffer;
 
 function copyInto(take: Take, memory: Buffer, from: number, bytes: number): Buffer {
   const buffer = take(bytes);
-  return buffer.subarray(0, memory.copy(buffer, 0, from, from + bytes));
+  memory.copy(buffer, 0, from, from + bytes);
+  return buffer.length === bytes ? buffer : buffer.subarray(0, bytes);
 }
 
 function openModule() {

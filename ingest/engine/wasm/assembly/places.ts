@@ -8,6 +8,7 @@ export const RECORDS: i32 = 0x4_8000; //        500 × 40 B as in schemas/stored
 export const OUTCOMES: i32 = 0x5_0000; //       500 × 1 B, written by the key table
 export const READ_ONLY: i32 = 0x5_0400; //      500 × 1 B, always 0
 export const MEMBERS: i32 = 0x5_1000; //        32 × MEMBER_BYTES: the properties of the item at hand
+export const MEMBER_ORDER: i32 = 0x5_1800; //   32 × 1 B: which of them comes first, second …
 export const REUSED: i32 = 0x5_2000; //         the result of an item whose key was used for another event
 export const PAIRS: i32 = 0x5_8000; //          500 × PAIR_BYTES: the names of this request
 export const PAIR_SLOTS: i32 = 0x6_0000; //     1024 × 8 B: generation, place of a pair

@@ -1,5 +1,5 @@
 import { order, put, putByte } from './bytes';
-import { MEMBER_BYTES, MEMBERS } from './places';
+import { MEMBER_BYTES, MEMBER_ORDER, MEMBERS } from './places';
 import { isWide, numberAt, numberBytes, readBoolean, readNumber, readText, take } from './scanner';
 
 const PROPERTIES_MAX: i32 = 32;
@@ -42,12 +42,10 @@ export function readProperties(at: i32, to: i32): i32 {
     if (count == PROPERTIES_MAX) return 0;
     at = readMember(next, count);
     if (at == 0) return 0;
-    const moves = placesToMove(count);
-    if (moves < 0) return 0;
-    if (moves > 0) {
-      isSorted = false;
-      moveForward(count, moves);
-    }
+    const place = placeOf(count);
+    if (place < 0) return 0;
+    if (place < count) isSorted = false;
+    putIn(count, place);
     if (isSorted) end = writeMember(count, end);
     count++;
   }
@@ -94,40 +92,42 @@ function keepMember(member: i32, kind: i32, at: i32, bytes: i32, end: i32): i32 
 }
 
 /**
- * How many members a new one has to pass; clients mostly send them in order: 0. Below 0 when its key is there
- * already: which of the two counts?
+ * Where a new member belongs among those before it; clients mostly send them in order: last. Below 0 when its
+ * key is there already: which of the two counts?
  */
-function placesToMove(index: i32): i32 {
+function placeOf(index: i32): i32 {
   const member = MEMBERS + index * MEMBER_BYTES;
-  for (let moves = 0; moves < index; moves++) {
-    const before = member - (moves + 1) * MEMBER_BYTES;
+  let low = 0;
+  let high = index;
+  for (let look = index - 1; low < high; look = (low + high) >>> 1) {
+    const other = memberAt(look);
     const keys = order(
-      load<i32>(before + KEY_AT),
-      load<i32>(before + KEY_BYTES),
+      load<i32>(other + KEY_AT),
+      load<i32>(other + KEY_BYTES),
       load<i32>(member + KEY_AT),
       load<i32>(member + KEY_BYTES),
     );
     if (keys == 0) return -1;
-    if (keys < 0) return moves;
+    if (keys < 0) low = look + 1;
+    else high = look;
   }
-  return index;
+  return low;
 }
 
-/** Changes places with each member before it. */
-function moveForward(index: i32, moves: i32): void {
-  for (let place = index; place > index - moves; place--) {
-    const member = MEMBERS + place * MEMBER_BYTES;
-    for (let word = member; word < member + MEMBER_BYTES; word += 4) {
-      const held = load<i32>(word);
-      store<i32>(word, load<i32>(word - MEMBER_BYTES));
-      store<i32>(word - MEMBER_BYTES, held);
-    }
-  }
+/** Makes room for it there. */
+function putIn(index: i32, place: i32): void {
+  for (let at = MEMBER_ORDER + index; at > MEMBER_ORDER + place; at--) store<u8>(at, load<u8>(at - 1));
+  store<u8>(MEMBER_ORDER + place, <u8>index);
 }
 
-function writeMember(index: i32, to: i32): i32 {
-  const member = MEMBERS + index * MEMBER_BYTES;
-  if (index > 0) to = putByte(COMMA, to);
+/** The one at this place of their order. */
+function memberAt(place: i32): i32 {
+  return MEMBERS + <i32>load<u8>(MEMBER_ORDER + place) * MEMBER_BYTES;
+}
+
+function writeMember(place: i32, to: i32): i32 {
+  const member = memberAt(place);
+  if (place > 0) to = putByte(COMMA, to);
   to = putByte(QUOTE, to);
   to = put(load<i32>(member + KEY_AT), load<i32>(member + KEY_BYTES), to);
   store<u16>(to, 0x3a22); // ":
