@@ -49,8 +49,8 @@ export interface Aggregator {
 /** The notifications it listens to. */
 export const AGGREGATOR_CHANNELS = [CHANNELS.readerWaits, CHANNELS.auditRequested] as const;
 
-/** The block that is loaded, the one that is read meanwhile, and the rest of what their last reads took. */
-const LOG_MEMORY = { pieceBytes: READ_BYTES_MAX, keptMax: 20 };
+/** The frames of the block that is loaded, its lines, and the frames that are read meanwhile. */
+const LOAD_MEMORY = { pieceBytes: READ_BYTES_MAX, keptBytesMax: 96 * 1024 * 1024 };
 
 /** Brings every durable event of the log into the warehouse, once, and runs requested audits. */
 export function startAggregator(
@@ -58,7 +58,7 @@ export function startAggregator(
   options: Pick<AggregatorOptions, 'owner'> & Partial<AggregatorOptions>,
 ): Aggregator {
   const metrics = createAggregatorMetrics(deps.metrics);
-  const { reader, distributed, memory = createMemoryPool(LOG_MEMORY) } = deps;
+  const { reader, distributed, memory = createMemoryPool(LOAD_MEMORY) } = deps;
   const kept = { keptFromMs: () => keptFromMs(deps) };
   const whole = { ...AGGREGATOR_DEFAULTS, ...(distributed ? DISTRIBUTED_DEFAULTS : {}), ...options };
   const logId = Buffer.from(reader.logId).toString('hex');

@@ -6,7 +6,7 @@ import { linesWithout, readBlock } from './block.ts';
 import { createBlockReader } from './block-reader.ts';
 
 const LOG_ID = Buffer.alloc(16, 3);
-const memory = createMemoryPool({ pieceBytes: 1_000, keptMax: 10 });
+const memory = createMemoryPool({ pieceBytes: 1_000, keptBytesMax: 10_000 });
 const NO_LIMIT = { rowsMax: 1_000, bytesMax: 1_000_000 };
 
 test('a block has whole frames up to its limit and the next one begins behind it', async () => {

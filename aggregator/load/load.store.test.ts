@@ -42,7 +42,7 @@ describe('the load', () => {
 
   // Red when a block's memory is given back before its lines were inserted.
   it('reads a block from memory that nothing else writes to until it is loaded, and gives it back', async () => {
-    const pool = createMemoryPool({ pieceBytes: 100_000, keptMax: 10 });
+    const pool = createMemoryPool({ pieceBytes: 100_000, keptBytesMax: 1_000_000 });
     let lent = 0;
     const memory: MemoryPool = {
       lend() {

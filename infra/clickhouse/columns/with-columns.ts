@@ -2,8 +2,9 @@ import { createMemoryPool } from '../../platform/memory-pool.ts';
 import type { Transport } from '../transport.ts';
 import { createEventColumns } from './event-columns.ts';
 
-/** A full block of the load has 9 MB in columns. Two, since the next one is made before the last one is done. */
-const BLOCK_MEMORY = { pieceBytes: 16 * 1024 * 1024, keptMax: 2 };
+const MEBIBYTE = 1024 * 1024;
+/** A full block of the load has some 12 MB in columns; the blocks of several partitions may be under way. */
+const BLOCK_MEMORY = { pieceBytes: MEBIBYTE, keptBytesMax: 32 * MEBIBYTE };
 
 /**
  * The same transport, but lines go as columns, of which ClickHouse takes a block for a tenth of the CPU. Lines
