@@ -81,10 +81,19 @@ export interface EventLogReader {
    * Whole frames from a position on, up to the durable end, until `bytesMax` is reached (always at least one
    * frame when there is one). Throws Fatal `frame_damaged` naming the place, and Fatal `log_trimmed` when the
    * position is older than what retention kept.
+   *
+   * The frames are the caller's, with one exception: where it lends `memory` they may be in that, and last
+   * only until it uses that again.
    */
-  read(partition: number, from: number, bytesMax: number): Promise<LogFrame[]>;
+  read(partition: number, from: number, bytesMax: number, memory?: ReadMemory): Promise<LogFrame[]>;
 
   close(): Promise<void>;
+}
+
+/** Of the caller of a read, for what is read (infra/platform/memory-pool.ts). */
+export interface ReadMemory {
+  /** So many bytes, with any content. */
+  take(bytes: number): Buffer;
 }
 
 export interface LogFrame {

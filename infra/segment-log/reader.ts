@@ -2,7 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Fatal, Transient } from '../../schemas/failures.ts';
 import { checksumHolds, FRAME_HEADER_BYTES, measureFrame } from '../../schemas/stored/frame.ts';
-import type { EventLogReader, LogFrame } from '../ports/event-log.ts';
+import type { EventLogReader, LogFrame, ReadMemory } from '../ports/event-log.ts';
 import { type DurableEnd, openDurableEnd } from './durable-end.ts';
 import { isOfLog } from './find-tail.ts';
 import { readLogIdentity } from './log-identity.ts';
@@ -50,7 +50,7 @@ function createReader({ directory, logId, durableEnd }: ReaderDeps): EventLogRea
     durableEnds: async () => [await durableEnd.read()],
     durableEnd: () => durableEnd.read(),
     start: async () => listSegments(directory)[0] ?? 0,
-    async read(_partition, from, bytesMax) {
+    async read(_partition, from, bytesMax, memory = NEW_MEMORY) {
       const end = await durableEnd.read();
       let frames: LogFrame[] = [];
       if (from >= end) return frames;
@@ -58,7 +58,7 @@ function createReader({ directory, logId, durableEnd }: ReaderDeps): EventLogRea
       for (let at = from; at < end; ) {
         const stretch = stretchFrom(at, end, bases);
         const limit = { bytesMax: bytesMax - (at - from), atLeastOne: frames.length === 0 };
-        frames = frames.concat(await readFrames(stretch, limit));
+        frames = frames.concat(await readFrames(stretch, limit, memory));
         at = frames.at(-1)?.next ?? at;
         if (at < stretch.to || at - from >= bytesMax) break;
       }
@@ -70,25 +70,25 @@ function createReader({ directory, logId, durableEnd }: ReaderDeps): EventLogRea
   };
 }
 
+const NEW_MEMORY: ReadMemory = { take: (bytes) => Buffer.allocUnsafeSlow(bytes) };
+
 async function readFrames(
   stretch: Stretch,
   limit: { bytesMax: number; atLeastOne: boolean },
+  memory: ReadMemory,
 ): Promise<LogFrame[]> {
   const { path, base, from, to, logId } = stretch;
   const file = await openSegment(stretch);
   try {
-    checkSegmentHeader(await readExactly(file, stretch, { at: 0, bytes: SEGMENT_HEADER_BYTES }), {
-      path,
-      base,
-      logId,
-    });
+    const header = await readExactly(file, stretch, { at: 0, into: Buffer.alloc(SEGMENT_HEADER_BYTES) });
+    checkSegmentHeader(header, { path, base, logId });
     const at = SEGMENT_HEADER_BYTES + from - base;
     const bytes = Math.min(to - from, Math.max(limit.bytesMax, FRAME_HEADER_BYTES));
-    const chunk = await readExactly(file, stretch, { at, bytes });
+    const chunk = await readExactly(file, stretch, { at, into: memory.take(bytes) });
     const frames = splitFrames(chunk, stretch);
     if (frames.length > 0 || !limit.atLeastOne) return frames;
     const frameBytes = Math.min(chunk.readUInt32LE(8), to - from);
-    return splitFrames(await readExactly(file, stretch, { at, bytes: frameBytes }), stretch);
+    return splitFrames(await readExactly(file, stretch, { at, into: memory.take(frameBytes) }), stretch);
   } finally {
     await file.close();
   }
@@ -106,15 +106,14 @@ async function openSegment({ path, from }: Stretch): Promise<FileHandle> {
 async function readExactly(
   file: FileHandle,
   stretch: Stretch,
-  { at, bytes }: { at: number; bytes: number },
+  { at, into }: { at: number; into: Buffer },
 ): Promise<Buffer> {
-  const buffer = Buffer.allocUnsafeSlow(bytes);
-  for (let filled = 0; filled < bytes; ) {
-    const { bytesRead } = await file.read(buffer, filled, bytes - filled, at + filled);
+  for (let filled = 0; filled < into.length; ) {
+    const { bytesRead } = await file.read(into, filled, into.length - filled, at + filled);
     if (bytesRead === 0) throw damaged(stretch, stretch.from, 'the file ends before the durable end');
     filled += bytesRead;
   }
-  return buffer;
+  return into;
 }
 
 /**

@@ -126,6 +126,29 @@ function readerTests(createHarness: CreateHarness): void {
       { numRuns: 100 },
     );
   });
+
+  // Red when a reader keeps memory of its own for the next read, or remembers what it was lent.
+  it('gives frames that no other read changes', async () => {
+    const { writer, reader } = await openBoth(await createHarness());
+    const { position } = await appended(writer, testFrame(writer.logId, 3_000));
+    for (let at = 1; at < 20; at++) await appended(writer, testFrame(writer.logId, at * 200));
+    const own = await reader.read(0, position, 1e6);
+    const before = own.map(inShort);
+    const lent: Buffer[] = [];
+    const take = (bytes: number) => {
+      const part = Buffer.alloc(bytes, 1);
+      lent.push(part);
+      return part;
+    };
+    const inLent = await reader.read(0, position, 1e6, { take });
+    expect(inLent.map(inShort)).toEqual(before);
+    await reader.read(0, position, 1e6, { take: (bytes) => Buffer.alloc(bytes, 2) });
+    await reader.read(0, position, 1e6);
+    expect(inLent.map(inShort)).toEqual(before);
+    for (const part of lent) part.fill(3);
+    expect(own.map(inShort)).toEqual(before);
+    expect((await reader.read(0, position, 1e6)).map(inShort)).toEqual(before);
+  });
 }
 
 /** Both are closed when the test is over. */
