@@ -35,6 +35,8 @@ export interface CustomerMeter {
  * cached.
  */
 export interface UsageRegistry {
+  /** Another one as soon as anything that was found before may be out of date. */
+  readonly generation: number;
   findCustomer(environment: string, name: string): Customer | undefined;
   findMeter(environment: string, name: string): Meter | undefined;
   /** Throws Transient while Postgres is unavailable. Names that do not exist are absent from the result. */

@@ -165,6 +165,7 @@ function registryOf(): UsageRegistry {
     customers.map((id) => [id, { id, archived: false, customerMeters: new Map() }]),
   );
   return {
+    generation: 0,
     findCustomer: (_, name) => known.get(name),
     findMeter: () => meter,
     fillCustomers: async () => known,

@@ -46,6 +46,7 @@ function createTables(): Tables {
   const stored = { customers: new Map<string, Customer>(), meters: new Map<string, Meter>() };
   const known = { customers: new Map<string, Customer>(), meters: new Map<string, Meter>() };
   const inOtherMode = new Set<string>();
+  let generation = 0;
   let isUnavailable = false;
   let otherModeUnavailable = false;
   const fill = <Entry>(from: Map<string, Entry>, to: Map<string, Entry>, names: Set<string>) => {
@@ -59,6 +60,7 @@ function createTables(): Tables {
     return found;
   };
   const put = <Entry>(table: 'customers' | 'meters', names: Array<string | undefined>, entry: Entry) => {
+    generation++;
     known.customers.clear();
     known.meters.clear();
     for (const name of names)
@@ -82,6 +84,9 @@ function createTables(): Tables {
       otherModeUnavailable = true;
     },
     registry: {
+      get generation() {
+        return generation;
+      },
       findCustomer: (_, name) => known.customers.get(name),
       findMeter: (_, name) => known.meters.get(name),
       fillCustomers: async (_, names) => fill(stored.customers, known.customers, names),

@@ -3,28 +3,39 @@ import type { CustomerMeter, UsageRegistry } from '../../registry-entries.ts';
 import type { WasmModule } from './wasm-module.ts';
 
 /**
- * Each (customer, meter) of the request that the wasm engine has just read, in its order, with their
- * texts in its memory. Undefined when a name is not cached here, or names an archived object.
+ * Each (customer, meter) of the request that the wasm engine has just read, in its order, with their texts in
+ * its memory. Undefined when a name is not cached here, or names an archived object.
  */
 export function findKnownCustomerMeters(
   module: WasmModule,
   registry: UsageRegistry,
   environment: string,
 ): CustomerMeter[] | undefined {
-  const customerMeters: CustomerMeter[] = [];
-  module.texts.beginRequest();
-  for (let index = 0, count = module.wasm.pairCount(); index < count; index++) {
-    const [customerName, meterName] = module.namesOf(index);
-    const customer = registry.findCustomer(environment, customerName);
-    const meter = registry.findMeter(environment, meterName);
-    if (!customer || !meter || customer.archived || meter.archived) return undefined;
-    const customerMeter = registry.customerMeterOf(environment, customer, meter);
-    const place = module.texts.placeOf(customerMeter);
+  const { wasm } = module;
+  const number = module.texts.beginRequest(environment, registry.generation);
+  const count = wasm.pairCount();
+  for (let index = wasm.findKnown(number, 0); index < count; index = wasm.findKnown(number, index + 1)) {
+    const place = placeOf(module, registry, { environment, number, index });
     if (place === undefined) return undefined;
-    module.setText(index, place);
-    customerMeters.push(customerMeter);
+    wasm.putKnown(index, place);
   }
+  const customerMeters: CustomerMeter[] = [];
+  for (let index = 0; index < count; index++) customerMeters.push(module.customerMeter(index));
   return customerMeters;
+}
+
+/** Of the texts of one that is not in the wasm engine's memory yet. */
+function placeOf(
+  { texts, namesOf }: WasmModule,
+  registry: UsageRegistry,
+  { environment, number, index }: { environment: string; number: number; index: number },
+): number | undefined {
+  const [customerName, meterName] = namesOf(index);
+  const customer = registry.findCustomer(environment, customerName);
+  const meter = registry.findMeter(environment, meterName);
+  if (!customer || !meter || customer.archived || meter.archived) return undefined;
+  const customerMeter = registry.customerMeterOf(environment, customer, meter);
+  return texts.add({ environment: number, customerName, meterName, customerMeter });
 }
 
 /** A customer may have been named by its id and by its external id in one request. */

@@ -3,6 +3,7 @@ import type { UsageRequest } from '../../../infra/ports/engine.ts';
 import type { ClaimBatch } from '../../../infra/ports/idempotency-store.ts';
 import { RECORD_WORDS } from '../../../schemas/stored/record.ts';
 import { USAGE_LIMITS } from '../../../schemas/usage-limits.ts';
+import type { CustomerMeter } from '../../registry-entries.ts';
 import { withoutMark } from '../js/parse.ts';
 import { createCustomerMeterTexts } from './customer-meter-texts.ts';
 
@@ -13,6 +14,9 @@ interface WasmExports extends Places {
   readLines(bytes: number, isStrict: boolean): number;
   readSingle(bytes: number, keyBytes: number, isStrict: boolean): number;
   pairCount(): number;
+  findKnown(environment: number, from: number): number;
+  putKnown(index: number, texts: number): void;
+  forgetKnown(): void;
   isTimely(count: number, oldestMs: number, newestMs: number): number;
   identify(count: number, nowMs: number): void;
   response(count: number, created: number, duplicate: number, reusedBytes: number): number;
@@ -41,6 +45,7 @@ const PLACES = [
   'READ_ONLY',
   'RECORDS',
   'REUSED',
+  'TEXT_NUMBER',
 ] as const;
 
 export type WasmModule = ReturnType<typeof createWasmModule>;
@@ -53,7 +58,8 @@ export type WasmModule = ReturnType<typeof createWasmModule>;
 export function createWasmModule(reused = '') {
   const { wasm, memory, at } = openModule();
   const pairAt = (index: number) => at.PAIRS + index * at.PAIR_BYTES;
-  const texts = createCustomerMeterTexts(memory, at.PAIR_TEXTS, at.PAIR_TEXTS_END);
+  const room = { memory, from: at.PAIR_TEXTS, to: at.PAIR_TEXTS_END };
+  const texts = createCustomerMeterTexts(room, wasm.forgetKnown);
 
   const reusedBytes = memory.write(reused, at.REUSED);
   const batchOf = (count: number): ClaimBatch => ({
@@ -81,8 +87,10 @@ export function createWasmModule(reused = '') {
       const customerMeter = pairAt(index);
       return [textAt(customerMeter), textAt(customerMeter + 8)];
     },
-    setText(index: number, place: number): void {
-      memory.writeInt32LE(place, pairAt(index) + at.PAIR_TEXT);
+    /** That one of the request's, once its texts are known. */
+    customerMeter(index: number): CustomerMeter {
+      const place = memory.readInt32LE(pairAt(index) + at.PAIR_TEXT);
+      return texts.customerMeter(memory.readInt32LE(place + at.TEXT_NUMBER));
     },
     /** Which (customer, meter) of the request an item is of. */
     customerMeterOf: (item: number) =>

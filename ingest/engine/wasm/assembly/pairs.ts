@@ -28,6 +28,10 @@ export function pairCount(): i32 {
   return count;
 }
 
+export function pairPlace(index: i32): i32 {
+  return PAIRS + index * PAIR_BYTES;
+}
+
 /** The pair of these two names in this request, a new one if need be; 0 when the search goes too far. */
 export function pairOf(customer: i32, customerBytes: i32, meter: i32, meterBytes: i32): i32 {
   let slot = hash(customer, customerBytes, hash(meter, meterBytes, 0x9e3779b9)) & (SLOTS - 1);
@@ -51,7 +55,7 @@ export function pairOf(customer: i32, customerBytes: i32, meter: i32, meterBytes
 }
 
 function make(customer: i32, customerBytes: i32, meter: i32, meterBytes: i32): i32 {
-  const pair = PAIRS + count++ * PAIR_BYTES;
+  const pair = pairPlace(count++);
   store<i32>(pair + PAIR_CUSTOMER_AT, customer);
   store<i32>(pair + PAIR_CUSTOMER_BYTES, customerBytes);
   store<i32>(pair + PAIR_METER_AT, meter);
@@ -61,7 +65,7 @@ function make(customer: i32, customerBytes: i32, meter: i32, meterBytes: i32): i
 }
 
 /** Spreads well enough for ordinary names; see STEPS_MAX for names chosen to collide. */
-function hash(at: i32, bytes: i32, seed: u32): u32 {
+export function hash(at: i32, bytes: i32, seed: u32): u32 {
   let mixed = <u64>seed ^ <u64>bytes;
   for (; bytes > 0; at += 8, bytes -= 8) {
     const word = bytes < 8 ? load<u64>(at) & (((<u64>1) << (<u64>(bytes << 3))) - 1) : load<u64>(at);

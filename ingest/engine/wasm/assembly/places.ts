@@ -12,6 +12,7 @@ export const MEMBER_ORDER: i32 = 0x5_1800; //   32 × 1 B: which of them comes f
 export const REUSED: i32 = 0x5_2000; //         the result of an item whose key was used for another event
 export const PAIRS: i32 = 0x5_8000; //          500 × PAIR_BYTES: the names of this request
 export const PAIR_SLOTS: i32 = 0x6_0000; //     1024 × 8 B: generation, place of a pair
+export const KNOWN_SLOTS: i32 = 0x10_0000; //   16,384 × 4 B: the texts of a known pair, by its names
 export const BODY: i32 = 0x20_0000; //          1 MiB and a zero byte
 export const TEXTS: i32 = 0x40_0000; //         canonical properties: 2.5 × the body at most
 export const OUTPUT: i32 = 0x80_0000; //        response, then lines: under 5 MiB each
@@ -47,11 +48,16 @@ export const PAIR_CREATED: i32 = 20;
 export const PAIR_FROM: i32 = 24; //            f64: occurredAt of its created events
 export const PAIR_TO: i32 = 32;
 
-// The texts of a known pair: three lengths, then the texts one after the other.
+// The texts of a known pair, one after the other behind their lengths: three of what is written of it, then
+// its two names as they are sent.
 export const TEXT_FINGERPRINT_BYTES: i32 = 0;
 export const TEXT_JSON_BYTES: i32 = 4;
 export const TEXT_MEMBER_BYTES: i32 = 8;
-export const TEXT_HEAD_BYTES: i32 = 12;
+export const TEXT_CUSTOMER_BYTES: i32 = 12;
+export const TEXT_METER_BYTES: i32 = 16;
+export const TEXT_ENVIRONMENT: i32 = 20; //     a number outside
+export const TEXT_NUMBER: i32 = 24; //          of the pair outside
+export const TEXT_HEAD_BYTES: i32 = 28;
 
 export const MEMBER_BYTES: i32 = 20;
 

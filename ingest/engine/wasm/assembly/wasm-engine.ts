@@ -9,6 +9,7 @@ import { beginScan, readText, skipSpace, take } from './scanner';
 
 export { event } from './event';
 export { identify, isTimely } from './identify';
+export { findKnown, forgetKnown, putKnown } from './known-pairs';
 export { lines } from './lines';
 export { pairCount } from './pairs';
 export {
@@ -31,6 +32,7 @@ export {
   READ_ONLY,
   RECORDS,
   REUSED,
+  TEXT_NUMBER,
 } from './places';
 export { response } from './response';
 

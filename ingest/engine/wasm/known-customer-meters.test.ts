@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest';
+import type { Customer, Meter, UsageRegistry } from '../../registry-entries.ts';
+import { findKnownCustomerMeters } from './known-customer-meters.ts';
+import { createWasmModule } from './wasm-module.ts';
+
+const METER: Meter = { key: 'calls', aggregation: 'sum', property: undefined, archived: false };
+
+/** Each environment has every name, and a customer of its own behind it. Counts what it is asked. */
+function createWorld() {
+  const world = { generation: 0, asked: 0, archived: false };
+  const customers = new Map<string, Customer>();
+  const registry: UsageRegistry = {
+    get generation() {
+      return world.generation;
+    },
+    findCustomer(environment, name) {
+      world.asked++;
+      const id = `${environment}/${name}`;
+      const known = customers.get(id) ?? { id, archived: false, customerMeters: new Map() };
+      customers.set(id, known);
+      return { ...known, archived: world.archived };
+    },
+    findMeter: (_, name) => ({ ...METER, key: name }),
+    fillCustomers: async () => new Map(),
+    fillMeters: async () => new Map(),
+    namesInOtherMode: async () => new Set(),
+    customerMeterOf: (_, customer, meter) => ({
+      meter,
+      json: `${customer.id} ${meter.key}`,
+      fingerprint: 'f',
+    }),
+  };
+  return { world, registry };
+}
+
+function createFinder() {
+  const { world, registry } = createWorld();
+  const module = createWasmModule();
+  const find = (environment: string, pairs: Array<[string, string]>) => {
+    const items = pairs.map(
+      ([customer, meter], at) =>
+        `{"customerId":"${customer}","meterId":"${meter}","value":1,"idempotencyKey":"${at}"}`,
+    );
+    const count = module.read({ kind: 'batch', body: Buffer.from(`{"events":[${items.join(',')}]}`) });
+    expect(count).toBe(pairs.length);
+    return findKnownCustomerMeters(module, registry, environment)?.map(({ json }) => json);
+  };
+  return { world, find };
+}
+
+/** Red when the environment, or where one name ends and the other begins, is left out of the comparison. */
+test('names mean what they mean in their environment, and are looked up once', () => {
+  const { world, find } = createFinder();
+  const pairs: Array<[string, string]> = [
+    ['ac', 'me'],
+    ['a', 'cme'],
+    ['acme', 'm'],
+    ['ac', 'm'],
+  ];
+  for (const round of ['first', 'again']) {
+    for (const environment of ['one', 'two'])
+      expect(find(environment, pairs), round).toEqual(pairs.map(([a, b]) => `${environment}/${a} ${b}`));
+    expect(world.asked).toBe(8);
+  }
+  expect(find('one', [['new', 'm'], ...pairs, ['newer', 'm']])?.at(-1)).toBe('one/newer m');
+  expect(world.asked).toBe(10);
+});
+
+/** Red when what is known outlives the rows that it was made of: an archived customer would take usage. */
+test('all is looked up again when anything may be out of date', () => {
+  const { world, find } = createFinder();
+  expect(find('one', [['a', 'm']])).toEqual(['one/a m']);
+  world.archived = true;
+  expect(find('one', [['a', 'm']])).toEqual(['one/a m']);
+  world.generation++;
+  expect(find('one', [['a', 'm']])).toBeUndefined();
+  expect(find('one', [['a', 'm']])).toBeUndefined();
+  world.archived = false;
+  expect(find('one', [['a', 'm']])).toEqual(['one/a m']);
+});
+
+/** Far more than the table has slots: which of them are forgotten makes no difference but time. */
+test('each of 40,000 names finds its own', () => {
+  const { find } = createFinder();
+  const pairs = Array.from({ length: 40_000 }, (_, at): [string, string] => [`c${at}`, `m${at % 7}`]);
+  for (let round = 0; round < 2; round++) {
+    for (let from = 0; from < pairs.length; from += 500) {
+      const some = pairs.slice(from, from + 500);
+      expect(find('one', some)).toEqual(some.map(([a, b]) => `one/${a} ${b}`));
+    }
+  }
+});
