@@ -16,7 +16,7 @@ export interface Block {
   /** Of all its bytes, made of the frames' own checksums. */
   checksum: number;
   throughMs: number;
-  /** Holds the frames. Whoever gives it back is the last that reads them; with a failure it is not given back. */
+  /** Holds the frames and lines. The load gives it back when nothing reads them any more. */
   memory?: Loan;
 }
 
@@ -81,7 +81,7 @@ export function touchedBy({ frames }: Block): TouchedCustomerMeter[][] {
   return frames.map(({ touched }) => touched);
 }
 
-/** The block's lines without those whose numbers are given, ascending; in the block's memory, if it has any. */
+/** The block's lines, in its own memory if it has any, without those whose numbers are given, ascending. */
 export function linesWithout({ frames, memory }: Block, dropped: number[]): Buffer {
   const lines = joined(
     frames.map((frame) => frame.lines),

@@ -41,7 +41,7 @@ describe('the load', () => {
   });
 
   // Red when a block's memory is given back before its lines were inserted.
-  it('reads a block from memory that nothing else writes to until it is loaded, and gives it back', async () => {
+  it('reads a block from memory that nothing else uses until it is loaded, and gives it back', async () => {
     const pool = createMemoryPool({ pieceBytes: 100_000, keptBytesMax: 1_000_000 });
     let lent = 0;
     const memory: MemoryPool = {

@@ -38,7 +38,7 @@ export const LOAD_MUTANTS = [
   mutant('memory-given-back-early', [1, 2])
     .why('the next block is read over the lines that are being inserted: other events are stored for them')
     .before('aggregator/load/load-loop', 'block.memory?.giveBack();')
-    .red(LOAD, 'reads a block from memory that nothing else writes to until it is loaded, and gives it back'),
+    .red(LOAD, 'reads a block from memory that nothing else uses until it is loaded, and gives it back'),
   mutant('taken-rows-not-compared', [1, 4])
     .why('rows that ClickHouse left out without an error are counted as loaded, and never sent again')
     .never('infra/clickhouse/taken-rows')

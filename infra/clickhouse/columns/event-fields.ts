@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { decimalUnits, FRACTION_DIGITS_MAX } from '../../../schemas/primitives/decimal.ts';
 
-/** A usage event as its line has it (schemas/stored/event-row.ts), in the types of the warehouse's columns. */
+/** A usage event as its line has it (schemas/stored/event-row.ts), in the types of the columns. */
 export interface EventFields {
   environment: string;
   customerId: string;
@@ -25,8 +25,8 @@ const FINGERPRINT = String.raw`0|[1-9]\d{0,19}`;
 const TIME_MS = String.raw`0|-?[1-9]\d{0,14}`;
 const PROPERTIES = String.raw`\{((?:${TEXT}:${TEXT}(?:,${TEXT}:${TEXT})*)?)\}`;
 const LINE = new RegExp(
-  String.raw`^\[(${TEXT}),(${TEXT}),(${TEXT}),(${TEXT}),"(${FINGERPRINT})",(${VALUE}),(${TEXT}),${PROPERTIES},` +
-    String.raw`(${TIME_MS}),(${TIME_MS})\]$`,
+  String.raw`^\[(${TEXT}),(${TEXT}),(${TEXT}),(${TEXT}),"(${FINGERPRINT})",(${VALUE}),(${TEXT}),` +
+    String.raw`${PROPERTIES},(${TIME_MS}),(${TIME_MS})\]$`,
 );
 const TEXTS = new RegExp(TEXT, 'g');
 const FINGERPRINT_MAX = 2n ** 64n - 1n;

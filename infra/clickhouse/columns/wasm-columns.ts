@@ -28,7 +28,7 @@ export type Take = (bytes: number) => Buffer;
  */
 export type WasmColumns = (lines: Buffer, take: Take) => Promise<RowBlock | undefined>;
 
-/** A few milliseconds of work. In between this process does other things. */
+/** A few milliseconds of work. In between this process serves requests. */
 const ROWS_A_TURN = 8_000;
 const PAGE_BYTES = 65_536;
 /** Behind the lines: no line feed, and the end of every search. */

@@ -7,8 +7,8 @@ const MEBIBYTE = 1024 * 1024;
 const BLOCK_MEMORY = { pieceBytes: MEBIBYTE, keptBytesMax: 32 * MEBIBYTE };
 
 /**
- * The same transport, but lines go as columns, of which ClickHouse takes a block for a tenth of the CPU. Lines
- * that cannot be read as such go as they are, all of their block: what is rejected ClickHouse decides.
+ * The same transport, but lines go as columns, which ClickHouse reads for a tenth of the CPU. A block with a
+ * line that cannot be read as columns goes as it is: what is rejected ClickHouse decides.
  */
 export function withColumns(transport: Transport): Transport {
   const columns = createEventColumns();

@@ -41,14 +41,12 @@ interface FileInsert extends BlockInsert {
 
 async function insertFile({ client }: ChdbSession, insert: FileInsert): Promise<void> {
   const { into, format, file, token } = insert;
-  const { summary } = await client.command({
-    query: inlineParameters(`INSERT INTO ${into} FROM INFILE {file:String} FORMAT ${format}`, { file }),
-    clickhouse_settings: {
-      // A query's time limit stays with the session; an insert is never cut in the middle.
-      max_execution_time: 0,
-      ...(token === undefined ? {} : { insert_deduplication_token: token }),
-    },
-  });
+  // In the statement: what the client is given as settings stays with the session. The token would be that of
+  // each later insert, and a repair's rows taken for known. A time limit that stayed would cut this one.
+  const withToken = token === undefined ? '' : ', insert_deduplication_token = {token:String}';
+  const sql = `INSERT INTO ${into} FROM INFILE {file:String}
+    SETTINGS max_execution_time = 0${withToken} FORMAT ${format}`;
+  const { summary } = await client.command({ query: inlineParameters(sql, { file, token: token ?? '' }) });
   // Of an insert: those that it has taken from the file.
   checkTaken(insert, Number(summary?.read_rows));
 }

@@ -98,7 +98,7 @@ it.each([
   }),
 ])('ClickHouse reads what is written as $name', ({ check }) => check());
 
-// Red when all indexes have one width: of one byte only 256 texts can be told apart.
+// Red when all indexes have one width: of one byte there are only 256.
 it.each([1, 256, 257, 65_536, 65_537])('ClickHouse reads %i different texts that repeat', (different) => {
   const texts = Array.from({ length: different + 3 }, (_, at) => `text ${at % different}`);
   expect(readBack(LOW_CARDINALITY_STRING, texts)).toEqual(texts);

@@ -1,7 +1,7 @@
 import { FRACTION_DIGITS_MAX } from '../../../schemas/primitives/decimal.ts';
 import type { ByteWriter } from './byte-writer.ts';
 
-/** A type of ClickHouse and how its columns are written in the format Native, which is how they are stored. */
+/** A type of ClickHouse, and how its columns are written in the format Native. */
 export interface NativeType<T> {
   /** As ClickHouse spells it. */
   name: string;

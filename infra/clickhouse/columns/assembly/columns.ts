@@ -1,8 +1,8 @@
 /**
  * Lines of usage events (schemas/stored/event-row.ts) as columns of `events` in ClickHouse's format Native,
  * sorted by the table's key. Its calls in this order: `linesAt`, where the lines are put, `countLines`,
- * `plan`, `begin`, `readLines` until all are read, `sort`, `writeRows` until all are written. It takes lines
- * as the ingest tier writes nearly all of them, and refuses the others.
+ * `plan`, `begin`, `readLines` until all are read, `sort`, `beginBlock`, `writeRows` until all are written.
+ * It reads lines as the ingest tier writes nearly all of them, and no others.
  */
 import { beginLines, propertyCount } from './lines';
 import { rankNames, setSeed } from './names';

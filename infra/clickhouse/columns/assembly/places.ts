@@ -1,5 +1,6 @@
 /**
- * Where everything is in the memory: behind the constants one area after the other, as large as a block needs.
+ * Where all data are in the memory: behind the constants, one area after the other, each as large as a block
+ * needs it.
  * Row: its (environment, customer, meter), a number; id; fingerprint; value in units; times; counted text;
  * properties. Texts are in the lines, by place and length.
  */
