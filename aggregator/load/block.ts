@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib';
+import type { Loan } from '../../infra/platform/memory-pool.ts';
 import type { EventLogReader, LogFrame } from '../../infra/ports/event-log.ts';
 import { Fatal } from '../../schemas/failures.ts';
 import { decodeFrame, type Frame, type TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
@@ -15,10 +16,13 @@ export interface Block {
   /** Of all its bytes, made of the frames' own checksums. */
   checksum: number;
   throughMs: number;
+  /** Holds the frames: given back by the last that reads them, and not after a failure. */
+  memory?: Loan;
 }
 
-export function emptyBlock(lo: number): Block {
-  return { lo, hi: lo, eventCount: 0, frames: [], foreign: [], checksum: 0, throughMs: 0 };
+export function emptyBlock(lo: number, memory?: Loan): Block {
+  const block = { lo, hi: lo, eventCount: 0, frames: [], foreign: [], checksum: 0, throughMs: 0 };
+  return memory ? { ...block, memory } : block;
 }
 
 /**

@@ -33,6 +33,10 @@ export const LOAD_MUTANTS = [
       'in the middle of the insert, with the events stored and the hours not is followed by one that ' +
         'counts every event once',
     ),
+  mutant('memory-given-back-early', [1, 2])
+    .why('the next block is read over the lines that are being inserted: other events are stored for them')
+    .before('aggregator/load/load-loop', 'block.memory?.giveBack();')
+    .red(LOAD, 'reads a block from memory that nothing else writes to until it is loaded'),
   mutant('resumed-range-believed', [4])
     .why('ClickHouse notes a token before its part is in place: after a kill the part may be lost')
     .swap('aggregator/load/load-range', 'wasSent: true', 'wasSent: false')
