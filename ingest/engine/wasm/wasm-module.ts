@@ -94,7 +94,7 @@ export function createWasmModule(reused = '') {
       readOnly: memory.subarray(at.READ_ONLY, at.READ_ONLY + count),
       outcomes: memory.subarray(at.OUTCOMES, at.OUTCOMES + count),
     }),
-    // Copies, all of them: the memory belongs to the next request.
+    // Copies: the memory belongs to the next request.
     responseInto(take: Take, count: number, created: number, duplicate: number): Buffer {
       return copyInto(take, memory, at.OUTPUT, wasm.response(count, created, duplicate, reusedBytes));
     },
@@ -102,7 +102,10 @@ export function createWasmModule(reused = '') {
       Buffer.from(memory.subarray(at.OUTPUT, at.OUTPUT + wasm.event(numbersAsText))),
     linesInto: (count: number, arrival: number, take: Take) =>
       copyInto(take, memory, at.OUTPUT, wasm.lines(count, arrival)),
-    recordsInto: (bytes: number, take: Take) => copyInto(take, memory, at.RECORDS, bytes),
+    // No copies: they last until the next request is read.
+    lines: (count: number, arrival: number) =>
+      memory.subarray(at.OUTPUT, at.OUTPUT + wasm.lines(count, arrival)),
+    records: (bytes: number) => memory.subarray(at.RECORDS, at.RECORDS + bytes),
   };
 }
 
