@@ -1,3 +1,5 @@
+import { ALIGNMENT_BYTES, alignedMemory } from './aligned-memory.ts';
+
 /**
  * Memory outside of V8's heap that comes back. New memory for each read keeps the garbage collector busy with
  * the old, and the kernel with zeros: together they were a tenth of the load's CPU.
@@ -8,7 +10,10 @@ export interface MemoryPool {
 
 /** For one borrower. Without a return its memory goes to the garbage collector, and the pool gets new. */
 export interface Loan {
-  /** So many bytes, with any content: they are the borrower's until the loan is given back. */
+  /**
+   * So many bytes, with any content: they are the borrower's until the loan is given back. Aligned, unless
+   * they take more than one piece.
+   */
   take(bytes: number): Buffer;
   /** All that was taken: the next borrower overwrites it. */
   giveBack(): void;
@@ -32,7 +37,10 @@ export function createMemoryPool({ pieceBytes, keptBytesMax }: MemoryPoolOptions
     const at = free.findIndex(({ length }) => length >= wanted && length <= 2 * wanted);
     const [piece] = at < 0 ? [] : free.splice(at, 1);
     freeBytes -= piece?.length ?? 0;
-    return piece ?? Buffer.allocUnsafeSlow(wanted);
+    return (
+      piece ??
+      (wanted === pieceBytes ? alignedMemory(wanted).subarray(0, wanted) : Buffer.allocUnsafeSlow(wanted))
+    );
   }
 
   function keep(piece: Buffer): void {
@@ -56,7 +64,7 @@ export function createMemoryPool({ pieceBytes, keptBytesMax }: MemoryPoolOptions
           rest = piece;
         }
         const taken = rest.subarray(0, bytes);
-        rest = rest.subarray(bytes);
+        rest = rest.subarray(Math.ceil(bytes / ALIGNMENT_BYTES) * ALIGNMENT_BYTES);
         return taken;
       },
       giveBack() {
