@@ -9,6 +9,12 @@ describe('the arguments of the suite', () => {
     expect(read()).toMatchObject({ form: 'whole', skip: [], sizes: { soakMs: 0 } });
   });
 
+  it('have parts in the long forms alone that take long', () => {
+    expect(read('--quick').sizes).toMatchObject({ growth: [], manyKeys: 0 });
+    expect(read().sizes).toMatchObject({ growth: [1e6, 5e6], manyKeys: 2e6, sustainedMs: 60_000 });
+    expect(read('--scale').sizes).toMatchObject({ growth: [1e6, 10e6, 50e6], manyKeys: 100e6 });
+  });
+
   it('say the form, and what is left out of it', () => {
     expect(read('--quick', '--skip', 'keys', '--skip', 'soak')).toMatchObject({
       form: 'quick',
