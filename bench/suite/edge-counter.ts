@@ -28,7 +28,7 @@ export async function edgeCounter(scenario: Scenario, events: number, samples: n
   // Not the first: that one's counter is measured without an edge.
   const customer = scenario.customers[1] ?? '';
   const hour = Math.floor((Date.now() - EDGE_BEHIND_MS) / HOUR_MS) * HOUR_MS;
-  await subscribe(scenario, customer, hour + 1_000);
+  const subscription = await subscribe(scenario, customer, hour + 1_000);
   await sendShape({
     origin: instance.origin,
     key: instance.keys().live.secret,
@@ -45,19 +45,22 @@ export async function edgeCounter(scenario: Scenario, events: number, samples: n
   for (let sample = 0; sample < samples; sample++) {
     times.push(await timed(() => callDone(api, 'GET', path)));
   }
+  // What is loaded later would be compared with this customer's limit.
+  await callDone(api, 'POST', `/subscriptions/${subscription}/cancel`, { at: 'now' });
   const { p50, p99 } = spreadOf(times, rounded);
   return { events, inTheHour: EDGE_EVENTS, counterMs: { p50, p99, samples } };
 }
 
-/** The customer's period then begins at that time. */
-async function subscribe({ api, meterKey }: Scenario, customerId: string, startMs: number): Promise<void> {
+/** The customer's period then begins at that time. Gives the subscription's id. */
+async function subscribe({ api, meterKey }: Scenario, customerId: string, startMs: number): Promise<string> {
   const feature = { key: meterKey, name: 'Bench', type: 'metered', meterKey };
   await callDone(api, 'POST', '/features', feature);
   const { id: planId } = await callDone(api, 'POST', '/plans', { productId: 'bench', name: 'Bench' });
   const entitlements = [{ featureKey: meterKey, value: 1e9 }];
   await callDone(api, 'PUT', `/plans/${planId}/entitlements`, { entitlements });
   const currentPeriodStart = new Date(startMs).toISOString();
-  await callDone(api, 'POST', '/subscriptions', { customerId, planId, currentPeriodStart });
+  const { id } = await callDone(api, 'POST', '/subscriptions', { customerId, planId, currentPeriodStart });
+  return String(id);
 }
 
 export function judgedEdge({ events, inTheHour, counterMs }: EdgeFigures): Measured {

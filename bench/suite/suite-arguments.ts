@@ -47,7 +47,7 @@ const QUICK: Sizes = {
   diskEvents: { mid: 320_000, wide: 160_000 },
   manyKeys: 0,
   storedEvents: 3_400_000,
-  costedEvents: 200_000,
+  costedEvents: 400_000,
   counterSamples: 6,
   checkRounds: 7,
   keyMillions: '4',

@@ -1,3 +1,4 @@
+import { setTimeout as pass } from 'node:timers/promises';
 import { dataDirAt } from '../../infra/platform/data-dir.ts';
 import { openDurableEnd } from '../../infra/segment-log/durable-end.ts';
 import { readLogIdentity } from '../../infra/segment-log/log-identity.ts';
@@ -14,6 +15,7 @@ export interface UncountedWatch {
 }
 
 const LOOK_EVERY_MS = 50;
+const BLIND_MS_MAX = 10_000;
 const COUNTED = `SELECT coalesce(max(hi), 0)::float8 AS hi FROM log_ranges WHERE state <> 'pending'`;
 
 /** Reads what the load writes: a request for it would cost the control side more than it counts meanwhile. */
@@ -25,30 +27,28 @@ export async function watchUncounted(instance: Instance): Promise<UncountedWatch
   const client = await connectClient(instance.postgresUrl());
   const look = async () => (await client.query<{ hi: number }>(COUNTED)).rows[0]?.hi ?? 0;
   const first = await look();
-  let hi = first;
-  let failure: unknown;
-  let looking = Promise.resolve();
-  const timer = setInterval(() => {
-    looking = looking.then(look).then(
-      (now) => {
-        hi = now;
-      },
-      (error: unknown) => {
-        failure = error;
-      },
-    );
-  }, LOOK_EVERY_MS);
+  let [hi, lookedAt] = [first, performance.now()];
+  let isStopped = false;
+  const watching = (async () => {
+    while (!isStopped) {
+      await pass(LOOK_EVERY_MS);
+      [hi, lookedAt] = [await look(), performance.now()];
+    }
+  })();
+  // What is not known any more shows in `uncounted`.
+  watching.catch(() => undefined);
   return {
     uncounted() {
-      if (failure) throw failure;
+      if (performance.now() > lookedAt + BLIND_MS_MAX)
+        throw new Error('Postgres does not say what is counted');
       return (durableEnd.look() ?? hi) - hi;
     },
     counted: () => hi - first,
     async stop() {
-      clearInterval(timer);
-      await looking;
-      durableEnd.close();
+      isStopped = true;
       await client.end();
+      await watching.catch(() => undefined);
+      durableEnd.close();
     },
   };
 }
