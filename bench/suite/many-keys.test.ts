@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { judgedKeys, type ManyKeysFigures } from './many-keys.ts';
+import { judgedKeys, type ManyKeysFigures, mustBeReplayed } from './many-keys.ts';
 
 const FIGURES: ManyKeysFigures = {
   keys: 100_000_000,
@@ -22,4 +22,15 @@ it('is of a smaller form with fewer keys', () => {
   const isSmaller = (keys: number) => judgedKeys({ ...FIGURES, keys }).map((one) => one.isSmaller);
   expect(isSmaller(100_000_000)).toEqual([false, false, false]);
   expect(isSmaller(2_000_000)).toEqual([true, true, true]);
+});
+
+// Fault this catches: a start that is quick since it has forgotten the oldest keys.
+it('fails where the oldest key is new again, or has become another event', () => {
+  const response = (id: string, replayed = 'true') => {
+    return { status: 201, headers: { 'idempotent-replayed': replayed }, body: { id } };
+  };
+  expect(() => mustBeReplayed(response('use_a'), response('use_a'))).not.toThrow();
+  for (const again of [response('use_b'), response('use_a', 'false')]) {
+    expect(() => mustBeReplayed(response('use_a'), again)).toThrow(/no duplicate/);
+  }
 });

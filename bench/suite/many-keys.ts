@@ -118,7 +118,8 @@ async function restart(instance: Instance, send: Send, key: string): Promise<num
   });
 }
 
-function mustBeReplayed(first: ApiResponse, again: ApiResponse): void {
+/** Throws unless the second is the response of a duplicate of the first. */
+export function mustBeReplayed(first: ApiResponse, again: ApiResponse): void {
   const idOf = ({ body }: ApiResponse) => (body as { id?: string } | undefined)?.id;
   const isReplayed = again.headers['idempotent-replayed'] === 'true' && idOf(again) === idOf(first);
   if (!isReplayed) throw new Error(`the oldest key is no duplicate any more: ${again.status}`);

@@ -19,6 +19,7 @@ const KEPT: KeptSuite = {
   sizes: {},
   skipped: [],
   seconds: {},
+  otherWorkCores: { latency: 0.03 },
   failed: {},
   measured: [
     { id: 'G1', value: 0.9, control: 1.01, noise: 0.02, pairs: [0.9] },
@@ -85,11 +86,11 @@ describe('the page of the last run', () => {
     writeFileSync(readme, PAGE);
     expect(() => renewReadme(result, readme)).toThrow(/ENOENT/);
     expect(readFileSync(readme, 'utf8')).toBe(PAGE);
-    writeFileSync(result, JSON.stringify({ ...KEPT, loadBefore: 0.4 }));
+    writeFileSync(result, JSON.stringify(KEPT));
     renewReadme(result, readme);
     const page = readFileSync(readme, 'utf8');
     expect(page).toContain('[results/suite-1.json](results/suite-1.json)');
-    expect(page).toContain('Load average before it began: 0.4.');
+    expect(page).toContain('Cores that other work took meanwhile, by part:\n\n| latency |');
     expect(page).toContain('Bytes of the warehouse per event, shape wide:');
     expect(page).not.toMatch(/NaN|undefined|old/);
   });

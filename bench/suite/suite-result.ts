@@ -19,13 +19,13 @@ export interface SuiteResult {
   sizes: object;
   /** Parts that were to be left out. */
   skipped: string[];
-  /** Of the last minute before it began: work of others is in every figure. */
-  loadBefore?: number;
   measured: Measured[];
   /** Parts that are not there were not begun, and one `failed`. */
   interrupted?: true;
   /** Of each part. */
   seconds: Record<string, number>;
+  /** Cores that other work kept busy during each part; it is in every figure. */
+  otherWorkCores: Record<string, number>;
   failed: Record<string, string>;
   stages?: { cpuMicrosPerEvent: Record<string, number>; logWallMicrosPerEvent: number };
   keyCurve?: Array<{ keys: number; microsPerKey: number; rssMib: number }>;

@@ -8,14 +8,13 @@
  * interrupted.
  */
 import { writeFileSync } from 'node:fs';
-import { loadavg } from 'node:os';
 import { signal } from '../../infra/platform/process-identity.ts';
 import { descendantsOf } from '../../tests/support/processes.ts';
 import { INTERRUPTED_CODE, interruption } from '../interruption.ts';
 import { Unusable } from '../read-options.ts';
 import { keepResult } from '../result-file.ts';
 import { GOALS, type Measured } from './goals.ts';
-import { rounded } from './paired.ts';
+import { watchOtherWork } from './other-work.ts';
 import { GRACE_MS, LEFT_OUT, PARTS } from './parts.ts';
 import { reportPage } from './report-page.ts';
 import { runParts } from './run-parts.ts';
@@ -29,13 +28,23 @@ async function main(interrupted: AbortSignal): Promise<void> {
   process.on('exit', endChildren);
   // An abandoned part fails when its instance ends, and no caller awaits it any more.
   interrupted.addEventListener('abort', () => process.on('unhandledRejection', () => undefined));
-  const [loadBefore = 0] = loadavg();
-  const begun = { form, seed: 1, sizes, loadBefore: rounded(loadBefore), skipped: skip };
-  const result: SuiteResult = { ...begun, measured: [...LEFT_OUT], seconds: {}, failed: {} };
+  const begun = { form, seed: 1, sizes, skipped: skip };
+  const result: SuiteResult = {
+    ...begun,
+    measured: [...LEFT_OUT],
+    seconds: {},
+    otherWorkCores: {},
+    failed: {},
+  };
   const scenario = await openScenario(sizes);
   try {
     const names = Object.keys(PARTS).filter((name) => !skip.includes(name));
-    const begin = async (name: string) => PARTS[name]?.(scenario, sizes, result, interrupted);
+    const begin = async (name: string) => {
+      const others = watchOtherWork();
+      await PARTS[name]?.(scenario, sizes, result, interrupted).finally(() => {
+        result.otherWorkCores[name] = others.stop();
+      });
+    };
     await runParts(names, { begin, interrupted, graceMs: GRACE_MS }, result);
     printResult(result);
   } finally {

@@ -10,10 +10,8 @@ const PART = /^([^_]+)_(\d+)_(\d+)_(\d+)(?:_(\d+))?$/;
 const UNFINISHED = /^tmp_/;
 /** Takes the same however many events are stored. */
 const NOT_OF_EVENTS = ['migrations'];
-const LOOK_EVERY_MS = 100;
 /** Between two merges the one that plans them sleeps for seconds. */
-const REST_MS = 4_000;
-const PATIENCE_MS = 600_000;
+const REST = { restMs: 4_000, lookEveryMs: 100, timeoutMs: 600_000 };
 
 interface Part {
   name: string;
@@ -65,13 +63,14 @@ export function allOf(bytes: Record<string, number>): number {
  * Once nothing has been merged for a while: what `sample` gave when it came to rest. Throws after ten minutes
  * without rest.
  */
-export async function whenMergesRest<T>(warehouse: string, sample: () => T): Promise<T> {
-  const endsAt = performance.now() + PATIENCE_MS;
+export async function whenMergesRest<T>(warehouse: string, sample: () => T, rest = REST): Promise<T> {
+  const { restMs, lookEveryMs, timeoutMs } = rest;
+  const endsAt = performance.now() + timeoutMs;
   let seen = stateOf(warehouse);
   let [sampled, restsSince] = [sample(), performance.now()];
-  while (performance.now() < restsSince + REST_MS) {
+  while (performance.now() < restsSince + restMs) {
     if (performance.now() > endsAt) throw new Error('the warehouse does not stop merging');
-    await pass(LOOK_EVERY_MS);
+    await pass(lookEveryMs);
     const now = stateOf(warehouse);
     if (now === seen && !now.includes('tmp_')) continue;
     [seen, sampled, restsSince] = [now, sample(), performance.now()];
