@@ -18,8 +18,8 @@ const KEPT: KeptSuite = {
   seed: 1,
   sizes: {},
   skipped: [],
-  seconds: {},
-  otherWorkCores: { latency: 0.03 },
+  seconds: { latency: 40, soak: 0 },
+  otherWorkCores: { latency: 0.03, soak: 1.4 },
   failed: {},
   measured: [
     { id: 'G1', value: 0.9, control: 1.01, noise: 0.02, pairs: [0.9] },
@@ -90,7 +90,8 @@ describe('the page of the last run', () => {
     renewReadme(result, readme);
     const page = readFileSync(readme, 'utf8');
     expect(page).toContain('[results/suite-1.json](results/suite-1.json)');
-    expect(page).toContain('Cores that other work took meanwhile, by part:\n\n| latency |');
+    expect(page).toContain('\n- G7: on few events\n');
+    expect(page).toContain('Cores that other work took meanwhile, by part:\n\n| latency |\n');
     expect(page).toContain('Bytes of the warehouse per event, shape wide:');
     expect(page).not.toMatch(/NaN|undefined|old/);
   });

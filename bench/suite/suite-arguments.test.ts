@@ -21,7 +21,7 @@ describe('the arguments of the suite', () => {
       skip: ['keys', 'soak'],
     });
     const sizes = { growth: [500_000, 20_000_000], soakMs: 60_000 };
-    expect(read('--scale', '--millions', '0.5,20', '--minutes', '1')).toMatchObject({ form: 'scale', sizes });
+    expect(read('--scale', '--millions', '20,0.5', '--minutes', '1')).toMatchObject({ form: 'scale', sizes });
   });
 
   // Fault this catches: an error with its stack, or minutes of work without what was requested.

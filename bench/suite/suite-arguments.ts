@@ -23,7 +23,7 @@ export interface Sizes {
   checkRounds: number;
   keyMillions: string;
   stageBatches: number;
-  /** Events stored when reads are timed. */
+  /** Events stored when reads are timed, ascending. */
   growth: number[];
   soakMs: number;
   /** Of one ingest process and two on a broker; none where that is left out. */
@@ -100,7 +100,7 @@ export function readSuiteArguments(args: string[], parts: readonly string[]): Su
     ...WHOLE,
     keyMillions: '10,50',
     manyKeys: 100_000_000,
-    growth: growth.map((one) => one * 1_000_000),
+    growth: growth.map((one) => one * 1_000_000).sort((a, b) => a - b),
     soakMs,
   };
   return { form: 'scale', sizes, skip };

@@ -21,7 +21,7 @@ import { runParts } from './run-parts.ts';
 import { openScenario } from './scenario.ts';
 import { readSuiteArguments } from './suite-arguments.ts';
 import type { SuiteResult } from './suite-result.ts';
-import { goalTable, renewReadme } from './table.ts';
+import { goalNotes, goalTable, renewReadme } from './table.ts';
 
 async function main(interrupted: AbortSignal): Promise<void> {
   const { form, sizes, skip } = readSuiteArguments(process.argv.slice(2), Object.keys(PARTS));
@@ -65,7 +65,7 @@ function printResult(result: SuiteResult): void {
   const path = keepResult('suite', result);
   const page = path.replace(/json$/, 'html');
   writeFileSync(page, reportPage(path));
-  process.stdout.write(`${goalTable(result)}\n\n${path}\n${page}\n`);
+  process.stdout.write(`${goalTable(result)}\n\n${goalNotes(result)}\n\n${path}\n${page}\n`);
   if (result.interrupted) return;
   // Nearly empty, a table says less than the one before it.
   if (result.skipped.length === 0) renewReadme(path);

@@ -10,7 +10,7 @@ const END = '<!-- last run: end -->';
 /** Markdown, one row for each goal, those that were not measured among them. */
 export function goalTable({ measured }: Pick<SuiteResult, 'measured'>): string {
   const rows = GOALS.map((goal) => {
-    const found = measured.find(({ id }) => id === goal.id) ?? { id: goal.id, note: 'not in this run' };
+    const found = measured.find(({ id }) => id === goal.id) ?? { id: goal.id };
     const unit = goal.unit === undefined ? '' : ` ${goal.unit}`;
     const { floor, target, stretch = '–' } = goal.steps;
     return [
@@ -20,11 +20,16 @@ export function goalTable({ measured }: Pick<SuiteResult, 'measured'>): string {
       verdict(goal, found),
       `${goal.better === 'higher' ? '≥' : '≤'} ${floor} / ${target} / ${stretch}`,
       controlText(found),
-      found.note ?? '',
     ];
   });
-  const head = ['', 'compared', 'value', 'reaches', 'floor / target / stretch', 'A/A', 'note'];
+  const head = ['', 'compared', 'value', 'reaches', 'floor / target / stretch', 'A/A'];
   return aligned([head, ...rows]).join('\n');
+}
+
+/** What is to be known of each; in the table they would make all rows as long as the longest. */
+export function goalNotes({ measured }: Pick<SuiteResult, 'measured'>): string {
+  const noted = measured.filter(({ note }) => note !== undefined);
+  return noted.map(({ id, note }) => `- ${id}: ${note}`).join('\n');
 }
 
 /** A Markdown table as our formatter would have it. */
@@ -61,8 +66,10 @@ function lastRun(kept: KeptSuite, result: string): string {
     `All figures: [${result}](${result}).`,
     '',
     goalTable(kept),
+    '',
+    goalNotes(kept),
     ...Object.entries(kept.failed).map(([name, why]) => `\nThe part \`${name}\` failed: ${why}`),
-    ...section('Cores that other work took meanwhile, by part', kept.otherWorkCores),
+    ...section('Cores that other work took meanwhile, by part', otherWork(kept)),
     ...section('CPU-µs per event, in turns', kept.ingest?.cpuMicrosPerEvent),
     ...section('CPU-µs per event from request to count, by process', kept.whole?.cpuMicrosPerEvent),
     ...section('The control side of it, by thread', kept.whole?.controlSideMicrosByThread),
@@ -76,6 +83,12 @@ function lastRun(kept: KeptSuite, result: string): string {
     ...soakSection(kept),
   ];
   return lines.join('\n');
+}
+
+/** Of the parts that took a second: the others are not of this form. */
+function otherWork({ otherWorkCores, seconds }: SuiteResult): Record<string, number> {
+  const took = Object.entries(otherWorkCores).filter(([name]) => (seconds[name] ?? 0) > 0);
+  return Object.fromEntries(took);
 }
 
 function latencySection({ latency = [] }: SuiteResult): string[] {
