@@ -20,7 +20,7 @@ it('what one borrower took is lent again when it was given back, and not before'
   expect(first).toEqual(Buffer.alloc(80 * ALIGNMENT_BYTES, 3));
 });
 
-it('small parts share a piece, large ones have their own, and none overlap; all but large ones are aligned', () => {
+it('small parts share a piece and are aligned, large ones have their own, and none overlap', () => {
   const loan = createMemoryPool(SIZES).lend();
   const parts = [30, 0, 30, 250, 30, 30, 100, 101, 1].map((bytes, at) => filled(loan, bytes, at));
   parts.forEach((part, at) => {
