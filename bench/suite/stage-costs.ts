@@ -32,7 +32,7 @@ const STAGES = {
   identify: ['identify'],
   decide: ['claim', 'confirm'],
   response: ['response'],
-  serialise: ['lines', 'frame'],
+  serialise: ['lines', 'collect', 'frame'],
   log: ['log'],
 } as const;
 type Step = (typeof STAGES)[keyof typeof STAGES][number] | 'outside';
@@ -135,7 +135,7 @@ function request(): Part {
   const touched = touchedSpans(engine, customerMeters);
   from = took('lines', from);
   frame.add({ claim, eventCount: claim.created, records, lines, touched });
-  took('frame', from);
+  took('collect', from);
   return { claim, giveBack };
 }
 
