@@ -21,7 +21,7 @@ const TOUCHED_BYTES = 256 * 1024;
 export function createFrameMemory(): FrameMemory {
   const own = alignedMemory(FRAME_HEADER_BYTES + FRAME_BYTES_MAX + TOUCHED_BYTES);
   /** Lines are collected in their place, records apart: where they begin follows from the last line. */
-  const ownRecords = alignedMemory(FRAME_BYTES_MAX);
+  const ownRecords = Buffer.allocUnsafeSlow(FRAME_BYTES_MAX);
   const touched = new Map<string, TouchedSpan>();
   let [memory, records] = [own, ownRecords];
   let [linesBytes, recordBytes, eventCount] = [0, 0, 0];
