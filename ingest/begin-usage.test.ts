@@ -60,8 +60,8 @@ test('a request that adds nothing has its response at once', () => {
 test.each([
   ['reads', { read: failing }],
   ['decides', { decide: failing }],
-  ['looks names up', { read: async () => failing() }],
-  ['decides after looking names up', { read: async () => null, decide: failing }],
+  ['looks names up', { read: async (): Promise<unknown> => failing() }],
+  ['decides after looking names up', { read: async (): Promise<unknown> => null, decide: failing }],
 ])('an engine that fails while it %s fails the reply, once', async (_, engine) => {
   const { told, begin } = createBench(engine);
   begin();
