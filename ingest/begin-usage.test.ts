@@ -8,14 +8,14 @@ const PART = { eventCount: 3 } as CommitPart;
 const BROKEN = new Error('the disk is dead');
 const REQUEST = {} as UsageRequest;
 
-/** An engine and a commit that do what the test says, and what the reply was told. */
+/** An engine and a commit that do what the test says, and what the reply got. */
 function createBench({ read = () => null as unknown, decide = (): Decision => ({ response: RESPONSE }) }) {
-  const told: string[] = [];
+  const ends: string[] = [];
   const waiting: Array<{ settle(outcome: CommitOutcome): void; reject(error: unknown): void }> = [];
   const reply: UsageReply = {
-    respond: ({ status }, created) => told.push(`${status}, ${created} created`),
-    noSpace: () => told.push('no space'),
-    fail: (error) => told.push((error as Error).message),
+    respond: ({ status }, created) => ends.push(`${status}, ${created} created`),
+    noSpace: () => ends.push('no space'),
+    fail: (error) => ends.push((error as Error).message),
   };
   const groupCommit = {
     commit: (part, settle, reject) => {
@@ -24,7 +24,7 @@ function createBench({ read = () => null as unknown, decide = (): Decision => ({
     },
   } as Partial<GroupCommit> as GroupCommit;
   const begin = createBeginUsage({ read, decide } as Engine, groupCommit);
-  return { told, waiting, begin: () => begin(REQUEST, reply) };
+  return { ends, waiting, begin: () => begin(REQUEST, reply) };
 }
 
 const committed = (): Decision => ({ response: RESPONSE, commit: PART });
@@ -34,26 +34,26 @@ const failing = (): never => {
 
 /** Red when the response does not wait for its commit: promise 1. */
 test('a request with events gets its response when they are durable, not before', () => {
-  const { told, waiting, begin } = createBench({ decide: committed });
+  const { ends, waiting, begin } = createBench({ decide: committed });
   begin();
-  expect(told).toEqual([]);
+  expect(ends).toEqual([]);
   waiting[0]?.settle('durable');
-  expect(told).toEqual(['200, 3 created']);
+  expect(ends).toEqual(['200, 3 created']);
 });
 
 test('without space, and with a log that is broken, the reply says so', () => {
-  const { told, waiting, begin } = createBench({ decide: committed });
+  const { ends, waiting, begin } = createBench({ decide: committed });
   begin();
   begin();
   waiting[0]?.settle('no_space');
   waiting[1]?.reject(BROKEN);
-  expect(told).toEqual(['no space', 'the disk is dead']);
+  expect(ends).toEqual(['no space', 'the disk is dead']);
 });
 
 test('a request that adds nothing has its response at once', () => {
-  const { told, waiting, begin } = createBench({});
+  const { ends, waiting, begin } = createBench({});
   begin();
-  expect([told, waiting]).toEqual([['200, 0 created'], []]);
+  expect([ends, waiting]).toEqual([['200, 0 created'], []]);
 });
 
 /** Red when an error escapes: the front would end the process, or a promise would be without an owner. */
@@ -63,7 +63,7 @@ test.each([
   ['looks names up', { read: async (): Promise<unknown> => failing() }],
   ['decides after looking names up', { read: async (): Promise<unknown> => null, decide: failing }],
 ])('an engine that fails while it %s fails the reply, once', async (_, engine) => {
-  const { told, begin } = createBench(engine);
+  const { ends, begin } = createBench(engine);
   begin();
-  await expect.poll(() => told).toEqual(['the disk is dead']);
+  await expect.poll(() => ends).toEqual(['the disk is dead']);
 });

@@ -80,8 +80,8 @@ test('all is looked up again when anything may be out of date', () => {
 });
 
 /**
- * Far more than the table has slots, so that all of them are compared with others: red when the environment, a
- * length or a name is left out.
+ * Far more than the table has slots, so that all are compared with others: red when the environment, a length
+ * or a name is left out.
  */
 test('each of 60,000 pairs of names finds its own', () => {
   const { find } = createFinder();
