@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { keptMonthsFromMs } from '../domain/rules/events-retention.ts';
+import { createMemoryPool, type MemoryPool } from '../infra/platform/memory-pool.ts';
 import type { Clock } from '../infra/ports/clock.ts';
 import type { EventLogReader } from '../infra/ports/event-log.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
@@ -10,6 +11,7 @@ import { AGGREGATOR_DEFAULTS, type AggregatorOptions, DISTRIBUTED_DEFAULTS } fro
 import { lockDistributedLoad, lockOneLoad } from './audit/audit-lock.ts';
 import { type Auditor, startAuditor } from './audit/auditor.ts';
 import type { AuditLimits } from './audit/compare-places.ts';
+import { READ_BYTES_MAX } from './load/block-reader.ts';
 import type { DistributedLoad } from './load/load-range.ts';
 import { ALL_PARTITIONS, startPartitionAssignment } from './load/partition-assignment.ts';
 import { createPartitionLoader, type PartitionLoader } from './load/partition-loader.ts';
@@ -31,6 +33,8 @@ export interface AggregatorDeps {
   /** The most by which an event's time may be ahead of the time at which it was stored. */
   eventAheadMsMax: number;
   auditLimits?: Partial<AuditLimits>;
+  /** For what the load reads from the log; left out: a pool of its own. */
+  memory?: MemoryPool;
 }
 
 export interface Aggregator {
@@ -45,13 +49,16 @@ export interface Aggregator {
 /** The notifications it listens to. */
 export const AGGREGATOR_CHANNELS = [CHANNELS.readerWaits, CHANNELS.auditRequested] as const;
 
+/** The frames of the block that is loaded, its lines, and the frames that are read meanwhile. */
+const LOAD_MEMORY = { pieceBytes: READ_BYTES_MAX, keptBytesMax: 96 * 1024 * 1024 };
+
 /** Brings every durable event of the log into the warehouse, once, and runs requested audits. */
 export function startAggregator(
   deps: AggregatorDeps,
   options: Pick<AggregatorOptions, 'owner'> & Partial<AggregatorOptions>,
 ): Aggregator {
   const metrics = createAggregatorMetrics(deps.metrics);
-  const { reader, distributed } = deps;
+  const { reader, distributed, memory = createMemoryPool(LOAD_MEMORY) } = deps;
   const kept = { keptFromMs: () => keptFromMs(deps) };
   const whole = { ...AGGREGATOR_DEFAULTS, ...(distributed ? DISTRIBUTED_DEFAULTS : {}), ...options };
   const logId = Buffer.from(reader.logId).toString('hex');
@@ -59,7 +66,7 @@ export function startAggregator(
   const sharing = { logId, owner, leaseMs, partitions: reader.partitions };
   const assignment = distributed ? startPartitionAssignment(deps, sharing) : ALL_PARTITIONS;
   const loaders = Array.from({ length: reader.partitions }, (_, partition) =>
-    createPartitionLoader({ ...deps, ...kept, metrics, assignment }, partition, whole),
+    createPartitionLoader({ ...deps, ...kept, metrics, memory, assignment }, partition, whole),
   );
   const auditor = startAuditorOf({ ...deps, ...kept }, loaders, whole);
   return {

@@ -32,6 +32,7 @@ async function bundle(outdir) {
     entryPoints: { console: 'app/main.tsx' },
     entryNames: '[name]-[hash]',
     bundle: true,
+    define: { EVENT_TYPES: JSON.stringify(await eventTypes()) },
     format: 'esm',
     jsx: 'automatic',
     jsxImportSource: 'preact',
@@ -45,4 +46,18 @@ async function bundle(outdir) {
   const made = Object.keys(metafile.outputs).map((path) => basename(path));
   const find = (ending) => made.find((name) => name.endsWith(ending));
   return { script: find('.js'), style: find('.css') };
+}
+
+/** Their names alone: the page would be half as large again with the schemas of their data. */
+async function eventTypes() {
+  const { outputFiles } = await build({
+    absWorkingDir: CONSOLE,
+    entryPoints: ['../schemas/events.ts'],
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    write: false,
+  });
+  const module = `data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`;
+  return (await import(module)).EVENT_TYPES;
 }

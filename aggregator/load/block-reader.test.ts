@@ -1,15 +1,17 @@
 import { expect, test } from 'vitest';
+import { createMemoryPool } from '../../infra/platform/memory-pool.ts';
 import type { EventLogReader, LogFrame } from '../../infra/ports/event-log.ts';
 import { frameOf } from '../../tests/support/load-frames.ts';
 import { linesWithout, readBlock } from './block.ts';
 import { createBlockReader } from './block-reader.ts';
 
 const LOG_ID = Buffer.alloc(16, 3);
+const memory = createMemoryPool({ pieceBytes: 1_000, keptBytesMax: 10_000 });
 const NO_LIMIT = { rowsMax: 1_000, bytesMax: 1_000_000 };
 
 test('a block has whole frames up to its limit and the next one begins behind it', async () => {
   const reader = logOf([3, 3, 3, 3, 3]);
-  const blockReader = createBlockReader({ reader, partition: 0 }, 0, { ...NO_LIMIT, rowsMax: 5 });
+  const blockReader = createBlockReader({ reader, memory, partition: 0 }, 0, { ...NO_LIMIT, rowsMax: 5 });
   await blockReader.extend();
   expect(blockReader.isFull()).toBe(true);
   const first = blockReader.take();
@@ -25,10 +27,8 @@ test('a block has whole frames up to its limit and the next one begins behind it
 });
 
 test('bytes close a block too', async () => {
-  const blockReader = createBlockReader({ reader: logOf([1, 1, 1]), partition: 0 }, 0, {
-    ...NO_LIMIT,
-    bytesMax: 1,
-  });
+  const deps = { reader: logOf([1, 1, 1]), memory, partition: 0 };
+  const blockReader = createBlockReader(deps, 0, { ...NO_LIMIT, bytesMax: 1 });
   await blockReader.extend();
   expect(blockReader.take().eventCount).toBe(1);
 });
@@ -66,7 +66,7 @@ test('dropped lines are left out by their number over all frames', async () => {
 });
 
 async function whole(reader: EventLogReader) {
-  const blockReader = createBlockReader({ reader, partition: 0 }, 0, NO_LIMIT);
+  const blockReader = createBlockReader({ reader, memory, partition: 0 }, 0, NO_LIMIT);
   await blockReader.extend();
   return blockReader.take();
 }

@@ -1,3 +1,4 @@
+import type { MemoryPool } from '../../infra/platform/memory-pool.ts';
 import type { EventLogReader } from '../../infra/ports/event-log.ts';
 import { addFrame, type Block, emptyBlock } from './block.ts';
 
@@ -7,7 +8,7 @@ export interface BlockReader {
   extend(): Promise<void>;
   isEmpty(): boolean;
   isFull(): boolean;
-  /** Returns the block and begins the next one behind it. */
+  /** Returns the block, whose memory the caller gives back, and begins the next one behind it. */
   take(): Block;
   /** Behind what was taken. */
   position(): number;
@@ -20,14 +21,20 @@ export interface BlockLimits {
 }
 
 /** Read at once; what a full block does not take is read again for the next. */
-const READ_BYTES_MAX = 4 * 1024 * 1024;
+export const READ_BYTES_MAX = 4 * 1024 * 1024;
+
+interface BlockReaderDeps {
+  reader: EventLogReader;
+  partition: number;
+  memory: MemoryPool;
+}
 
 export function createBlockReader(
-  { reader, partition }: { reader: EventLogReader; partition: number },
+  { reader, partition, memory }: BlockReaderDeps,
   from: number,
   { rowsMax, bytesMax }: BlockLimits,
 ): BlockReader {
-  let block = emptyBlock(from);
+  let block = emptyBlock(from, memory.lend());
   let bytes = 0;
   let extending: Promise<void> | undefined;
 
@@ -37,7 +44,12 @@ export function createBlockReader(
   async function extend(): Promise<void> {
     while (!isFull() && (await reader.durableEnd(partition)) > block.hi) {
       const into = block;
-      for (const frame of await reader.read(partition, into.hi, READ_BYTES_MAX)) {
+      for (const frame of await reader.read(
+        partition,
+        into.hi,
+        Math.min(READ_BYTES_MAX, bytesMax - bytes),
+        into.memory,
+      )) {
         if (isFull()) return;
         addFrame(into, frame, reader.logId);
         bytes += frame.bytes.length;
@@ -57,7 +69,7 @@ export function createBlockReader(
     },
     take() {
       const taken = block;
-      block = emptyBlock(taken.hi);
+      block = emptyBlock(taken.hi, memory.lend());
       bytes = 0;
       return taken;
     },

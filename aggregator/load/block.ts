@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib';
+import type { Loan } from '../../infra/platform/memory-pool.ts';
 import type { EventLogReader, LogFrame } from '../../infra/ports/event-log.ts';
 import { Fatal } from '../../schemas/failures.ts';
 import { decodeFrame, type Frame, type TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
@@ -15,10 +16,13 @@ export interface Block {
   /** Of all its bytes, made of the frames' own checksums. */
   checksum: number;
   throughMs: number;
+  /** Holds the frames and lines. The load gives it back when nothing reads them any more. */
+  memory?: Loan;
 }
 
-export function emptyBlock(lo: number): Block {
-  return { lo, hi: lo, eventCount: 0, frames: [], foreign: [], checksum: 0, throughMs: 0 };
+export function emptyBlock(lo: number, memory?: Loan): Block {
+  const block = { lo, hi: lo, eventCount: 0, frames: [], foreign: [], checksum: 0, throughMs: 0 };
+  return memory ? { ...block, memory } : block;
 }
 
 /**
@@ -77,9 +81,12 @@ export function touchedBy({ frames }: Block): TouchedCustomerMeter[][] {
   return frames.map(({ touched }) => touched);
 }
 
-/** The block's lines without those whose numbers are given, ascending. */
-export function linesWithout({ frames }: Block, dropped: number[]): Buffer {
-  const lines = Buffer.concat(frames.map((frame) => frame.lines));
+/** The block's lines, in its own memory if it has any, without those whose numbers are given, ascending. */
+export function linesWithout({ frames, memory }: Block, dropped: number[]): Buffer {
+  const lines = joined(
+    frames.map((frame) => frame.lines),
+    memory,
+  );
   if (dropped.length === 0) return lines;
   const kept: Buffer[] = [];
   let next = 0;
@@ -88,6 +95,15 @@ export function linesWithout({ frames }: Block, dropped: number[]): Buffer {
     else kept.push(line);
   });
   return Buffer.concat(kept);
+}
+
+function joined(parts: Buffer[], memory: Loan | undefined): Buffer {
+  if (!memory) return Buffer.concat(parts);
+  const bytes = parts.reduce((sum, { length }) => sum + length, 0);
+  const whole = memory.take(bytes);
+  let at = 0;
+  for (const part of parts) at += part.copy(whole, at);
+  return whole;
 }
 
 /** Each with its line feed; the bytes are not copied. */

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
+import { createMutex } from '../../infra/platform/mutex.ts';
 import { deferred } from '../../tests/support/deferred.ts';
 import { testPool } from '../../tests/support/test-pool.ts';
 import { withInsertLock } from './insert-lock.ts';
-import { createMutex } from './mutex.ts';
 
 /** An insert that ends when the test releases it. */
 function held() {

@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
+import type { Mutex } from '../../infra/platform/mutex.ts';
 import { Transient } from '../../schemas/failures.ts';
 import { waitForLock } from '../store/wait-for-lock.ts';
-import type { Mutex } from './mutex.ts';
 
 /**
  * Runs an insert under the insert lock. Inserts of several partitions share the lock and run concurrently; a

@@ -1,3 +1,4 @@
+import type { MemoryPool } from '../../infra/platform/memory-pool.ts';
 import type { Wakeup } from '../../infra/platform/wakeup.ts';
 import type { EventLogReader } from '../../infra/ports/event-log.ts';
 import { EVENT_TWICE } from '../../schemas/alarm-codes.ts';
@@ -22,6 +23,8 @@ export interface LoadLoopDeps extends LoadDeps {
   keptFromMs: () => number;
   disk: { isLow(): boolean };
   wakeup: Wakeup;
+  /** For what is read from the log; of all partitions of this process. */
+  memory: MemoryPool;
   /** Whether the partition is assigned to this process. */
   assignment: PartitionAssignment;
 }
@@ -67,11 +70,11 @@ async function loadOn(
   options: AggregatorOptions,
   { lease, state, onHealthy, settler }: Run,
 ): Promise<void> {
-  const { pool, reader } = deps;
+  const { pool, reader, memory } = deps;
   const from = await endOfRanges(pool, lease);
   await checkEnd(reader, lease, from);
   const recentIds = await seedRecentIds(deps, lease, from, options);
-  const blockReader = createBlockReader({ reader, partition: lease.partition }, from, options);
+  const blockReader = createBlockReader({ reader, memory, partition: lease.partition }, from, options);
   await blockReader.extend();
   state.begin({ lease, position: from });
   // Not earlier: a load that fails each time would look healthy between two failures.
@@ -174,11 +177,14 @@ async function loadNext(deps: LoadLoopDeps, next: Next): Promise<void> {
   const recent = recentIds.filter(block, deps.clock.nowMs());
   const dropped = distributed ? await withKnownIds(deps.warehouse, block, recent, recentIds) : recent;
   if (dropped.length > 0) await reportDoubles(deps, lease, dropped.length);
+  // mutant: memory-given-back-early
   const loading = loadBlock(deps, lease, block, dropped);
   // A backlog is read ahead while the insert runs; the next extend meets a failure of it again.
   const [range] = await Promise.all([loading, blockReader.extend().catch(() => undefined)]);
   loadedTo(block.hi);
   await settler.add(range, touchedBy(block));
+  // Not after a failure: an insert of unknown outcome may still read it.
+  block.memory?.giveBack();
 }
 
 /** Runs before the range is frozen: a crash in between writes the records twice, and loses none. */

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
+import type { Mutex } from '../../infra/platform/mutex.ts';
 import type { Clock } from '../../infra/ports/clock.ts';
 import type { DeadLetters, EventLogReader } from '../../infra/ports/event-log.ts';
 import type { EventBlock, Warehouse } from '../../infra/ports/warehouse.ts';
@@ -11,7 +12,6 @@ import { type Block, readBlock } from './block.ts';
 import { type Piece, piecesOf } from './block-pieces.ts';
 import { withInsertLock } from './insert-lock.ts';
 import { type Lease, leaseLost } from './lease.ts';
-import type { Mutex } from './mutex.ts';
 import { quarantineLines } from './quarantine-lines.ts';
 
 export interface LoadDeps {

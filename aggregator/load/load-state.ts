@@ -1,6 +1,6 @@
+import { createMutex } from '../../infra/platform/mutex.ts';
 import { Transient } from '../../schemas/failures.ts';
 import type { Lease } from './lease.ts';
-import { createMutex } from './mutex.ts';
 
 /**
  * The load of one partition is a state machine:

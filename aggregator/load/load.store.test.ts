@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createMemoryPool, type MemoryPool } from '../../infra/platform/memory-pool.ts';
 import { poll } from '../../infra/platform/poll.ts';
 import { Transient } from '../../schemas/failures.ts';
 import { CHANNELS } from '../../schemas/stored/channels.ts';
@@ -37,6 +38,34 @@ describe('the load', () => {
     await settledUpTo(stores, await stores.reader.durableEnd(0));
     expect(await stores.counted()).toEqual(exactly(100));
     expect((await ranges(stores)).length).toBeGreaterThan(1);
+  });
+
+  // Red when a block's memory is given back before its lines were inserted.
+  it('reads a block from memory that nothing else uses until it is loaded, and gives it back', async () => {
+    const pool = createMemoryPool({ pieceBytes: 100_000, keptBytesMax: 1_000_000 });
+    let lent = 0;
+    const memory: MemoryPool = {
+      lend() {
+        lent += 1;
+        const loan = pool.lend();
+        const taken: Buffer[] = [];
+        return {
+          take(bytes) {
+            taken.push(loan.take(bytes));
+            return taken.at(-1) as Buffer;
+          },
+          giveBack() {
+            lent -= 1;
+            for (const part of taken) part.fill('overwritten');
+            loan.giveBack();
+          },
+        };
+      },
+    };
+    const stores = await startOnStores({ memory });
+    for (let at = 0; at < 5; at++) await appendSettled(stores, events(at * 10, at * 10 + 10));
+    expect(await stores.counted()).toEqual(exactly(50));
+    await vi.waitFor(() => expect(lent).toBe(1), WAIT);
   });
 
   it('collects under load, and loads at once when a reader waits', async () => {

@@ -1,5 +1,6 @@
 import { Registry } from 'prom-client';
 import { expect, it, onTestFinished } from 'vitest';
+import { createMutex } from '../../infra/platform/mutex.ts';
 import { poll } from '../../infra/platform/poll.ts';
 import { systemClock } from '../../infra/ports/clock.ts';
 import { TEST_NOW_MS } from '../../tests/support/event-line.ts';
@@ -12,7 +13,6 @@ import { freezeRange } from '../store/ranges.ts';
 import { addFrame, emptyBlock } from './block.ts';
 import { type Lease, takeLease } from './lease.ts';
 import { type DistributedLoad, type LoadDeps, loadBlock, resumeRange } from './load-range.ts';
-import { createMutex } from './mutex.ts';
 
 /** An aggregator of a log that several load. */
 function aggregatorOf(stores: LoadStores, given: Partial<DistributedLoad> = {}): LoadDeps {

@@ -1,10 +1,10 @@
 import type { Pool, PoolClient } from 'pg';
+import type { Mutex } from '../../infra/platform/mutex.ts';
 import type { Clock } from '../../infra/ports/clock.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { inTransaction } from '../../infra/postgres/pool.ts';
 import type { TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
 import { type Lease, leaseLost } from '../load/lease.ts';
-import type { Mutex } from '../load/mutex.ts';
 import { shareSettlement } from '../store/leases.ts';
 import { markSettled, type Range } from '../store/ranges.ts';
 import { advanceMark, removeMarks } from '../store/settlement-marks.ts';

@@ -1,5 +1,5 @@
-import { createLoadConnection } from '../../tests/support/load-connection.ts';
 import { createRandom, type Random } from '../../tests/support/random.ts';
+import { sendBatches } from '../send-batches.ts';
 import { METERS } from './catalogue.ts';
 
 export interface Usage {
@@ -11,8 +11,6 @@ export interface Usage {
   onAcknowledged: (events: number) => void;
 }
 
-const BATCH = 500;
-const CONNECTIONS = 4;
 const SPREAD_MS = 20 * 86_400_000;
 const LIMITED_SHARE = 0.8;
 const VALUE_MAX = 100;
@@ -20,38 +18,18 @@ const REGIONS = ['eu', 'us', 'apac'];
 const ENDPOINTS = ['search', 'render', 'export', 'import', 'login'];
 
 /** Batches of new events, each of any customer and time: few events, but of all customers. */
-export async function sendUsage({ events, ...usage }: Usage): Promise<void> {
+export async function sendUsage({ events, onAcknowledged, ...usage }: Usage): Promise<void> {
   const random = createRandom(28);
-  let begun = 0;
-  const send = async () => {
-    const connection = createLoadConnection(new URL(usage.origin));
-    while (begun < events) {
-      const first = begun;
-      begun += BATCH;
-      const { status, body } = await connection.ask(requestOf(usage, random, first));
-      if (status !== 200) throw new Error(`a batch returned ${status}: ${body.subarray(0, 300)}`);
-      usage.onAcknowledged(BATCH);
-    }
-    connection.close();
-  };
-  await Promise.all(Array.from({ length: CONNECTIONS }, send));
-}
-
-function requestOf(usage: Omit<Usage, 'events'>, random: Random, first: number): Buffer {
-  const events = Array.from({ length: BATCH }, (_, at) => eventOf(usage, random, first + at));
-  const body = `{"events":[${events.join(',')}]}`;
-  const head = [
-    'POST /api/v1/usage/events/batch HTTP/1.1',
-    `Host: ${new URL(usage.origin).host}`,
-    `Authorization: Bearer ${usage.key}`,
-    'Content-Type: application/json',
-    `Content-Length: ${body.length}`,
-  ];
-  return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`, 'latin1');
+  const eventOfNumber = (number: number) => eventOf(usage, random, number);
+  await sendBatches({ ...usage, events, onAcknowledged, eventOf: eventOfNumber });
 }
 
 /** Some customers use hundreds of times as much as most; each of them has used something. */
-function eventOf({ customers, nowMs }: Omit<Usage, 'events'>, random: Random, number: number): string {
+function eventOf(
+  { customers, nowMs }: Pick<Usage, 'customers' | 'nowMs'>,
+  random: Random,
+  number: number,
+): string {
   const place = random.below(2 ** 20) / 2 ** 20;
   const customerId = customers[Math.floor(place * place * customers.length)];
   const meterId = random.chance(LIMITED_SHARE) ? METERS.limited : METERS.open;

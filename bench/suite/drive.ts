@@ -15,10 +15,14 @@ export interface Driven {
   spreadMs?: number;
   /** Ends early, once this many were acknowledged. */
   eventsMax?: number;
+  /** Waited for before each request. */
+  beforeEach?: () => Promise<void>;
 }
 
 export interface DrivenResult {
   events: number;
+  /** Sent: heads and bodies of the requests. */
+  bytes: number;
   seconds: number;
 }
 
@@ -58,17 +62,19 @@ export interface Driver {
 
 export function createDriver(driven: Driven): Driver {
   const senders = makeSenders(driven, 1);
-  const { batch, eventsMax = Number.POSITIVE_INFINITY } = driven;
+  const { batch, eventsMax = Number.POSITIVE_INFINITY, beforeEach } = driven;
   return {
     async run(durationMs) {
       const startedAt = performance.now();
       let events = 0;
+      let bytes = 0;
       const mayGoOn = () => performance.now() < startedAt + durationMs && events < eventsMax;
-      const onResponded = () => {
+      const onResponded = (request: Buffer) => {
         events += batch;
+        bytes += request.length;
       };
-      await Promise.all(senders.map((sender) => askInTurn(sender, mayGoOn, onResponded)));
-      return { events, seconds: (performance.now() - startedAt) / 1_000 };
+      await Promise.all(senders.map((sender) => askInTurn(sender, { mayGoOn, beforeEach, onResponded })));
+      return { events, bytes, seconds: (performance.now() - startedAt) / 1_000 };
     },
     close: () => {
       for (const { connection } of senders) connection.close();
@@ -76,15 +82,21 @@ export function createDriver(driven: Driven): Driver {
   };
 }
 
+interface Turns {
+  mayGoOn: () => boolean;
+  beforeEach: Driven['beforeEach'];
+  onResponded: (request: Buffer) => void;
+}
+
 async function askInTurn(
   { connection, bodies }: LoadSender,
-  mayGoOn: () => boolean,
-  onResponded: () => void,
+  { mayGoOn, beforeEach, onResponded }: Turns,
 ): Promise<void> {
   for (let sent = 0; mayGoOn(); sent++) {
+    if (beforeEach) await beforeEach();
     const { request } = (bodies[sent % bodies.length] as LoadBody).next();
     const { status, body } = await connection.ask(request);
     if (status !== 200 && status !== 201) throw new Error(`returned ${status}: ${body.subarray(0, 300)}`);
-    onResponded();
+    onResponded(request);
   }
 }

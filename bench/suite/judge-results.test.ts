@@ -11,10 +11,10 @@ const verdicts = (before: object, after: object) =>
 describe('two results', () => {
   it('differ in what got worse, whichever way is worse', () => {
     const steady = { control: 1, noise: 0.01 };
-    const before = suite({ id: 'G1', value: 0.8, ...steady }, { id: 'G3', value: 2, ...steady });
-    const after = suite({ id: 'G1', value: 0.7, ...steady }, { id: 'G3', value: 2.5, ...steady });
-    expect(verdicts(before, after)).toEqual(['G1 WORSE', 'G3 WORSE']);
-    expect(verdicts(after, before)).toEqual(['G1 better', 'G3 better']);
+    const before = suite({ id: 'G1', value: 0.8, ...steady }, { id: 'G3/170k', value: 2, ...steady });
+    const after = suite({ id: 'G1', value: 0.7, ...steady }, { id: 'G3/170k', value: 2.5, ...steady });
+    expect(verdicts(before, after)).toEqual(['G1 WORSE', 'G3/170k WORSE']);
+    expect(verdicts(after, before)).toEqual(['G1 better', 'G3/170k better']);
   });
 
   // Fault this catches: a fixed tolerance, which calls every change of a noisy machine a change of the code.
@@ -31,10 +31,10 @@ describe('two results', () => {
 
   // Fault this catches: the median of few times compared with the p99 of many, and called better.
   it('say nothing where one is a middle and the other a p99', () => {
-    const by = (kind?: string) => ({ kind: 'suite', measured: [{ id: 'G3', value: 5, by: kind }] });
-    expect(verdicts(by('p99'), by('p50'))).toEqual(['G3 void']);
-    expect(verdicts(by(), by('p50'))).toEqual(['G3 void']);
-    expect(verdicts(by('p50'), by('p50'))).toEqual(['G3 same']);
+    const by = (kind?: string) => ({ kind: 'suite', measured: [{ id: 'G3/170k', value: 5, by: kind }] });
+    expect(verdicts(by('p99'), by('p50'))).toEqual(['G3/170k void']);
+    expect(verdicts(by(), by('p50'))).toEqual(['G3/170k void']);
+    expect(verdicts(by('p50'), by('p50'))).toEqual(['G3/170k same']);
   });
 
   it('leave out what neither has', () => {
@@ -74,6 +74,44 @@ describe('two results', () => {
       'CPU per key at 4 M WORSE',
       'counter p99 at 10 M WORSE',
       'soak, latency p99 WORSE',
+    ]);
+  });
+
+  // Fault this catches: a figure of the suite that may get worse without a word.
+  it('differ in bytes by little, in times by more, and in a rate that is not reached any more', () => {
+    const run = (factor: number, more: object = {}) =>
+      suite(
+        { id: 'W', value: 1.4 * factor },
+        { id: 'G13', value: 85_000 / factor },
+        { id: 'G14/mid', value: 69 * factor },
+        { id: 'G15', value: 28 * factor },
+        { id: 'G17', value: 16 * factor },
+        { id: 'G18', value: 1.5 * factor },
+        { id: 'G3/300k', value: 4, ...more },
+      );
+    const worse = (after: object) => verdicts(run(1), after).filter((one) => one.endsWith('WORSE'));
+    expect(worse(run(1.04))).toEqual([]);
+    expect(worse(run(1.2))).toEqual(['W WORSE', 'G14/mid WORSE', 'G17 WORSE']);
+    expect(worse(run(1.5))).toHaveLength(6);
+    expect(worse(run(1, { isNotReached: true }))).toEqual(['G3/300k WORSE']);
+    expect(worse(run(1, { value: undefined, isNotReached: true }))).toEqual(['G3/300k WORSE']);
+  });
+
+  it('differ in what the parts found besides their goals', () => {
+    const costs = (factor: number) => ({
+      kind: 'suite',
+      sustained: { rssPeakMib: { 'control side': 800 * factor, generator: 100 * factor } },
+      disk: {
+        mid: { events: 1e6, bytesPerEvent: { events: 66 * factor } },
+        wide: { events: 1e6, bytesPerEvent: { usage_hourly: 67 * factor } },
+      },
+      manyKeys: { cpuMicrosPerKey: 0.3 * factor },
+    });
+    expect(verdicts(costs(1), costs(1.3))).toEqual([
+      'peak memory, sustained, control side WORSE',
+      'warehouse per event, mid, events WORSE',
+      'warehouse per event, wide, usage_hourly WORSE',
+      'CPU per key, added to many WORSE',
     ]);
   });
 

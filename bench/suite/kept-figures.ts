@@ -27,6 +27,10 @@ export interface KeptResult extends KeptLoad {
   stages?: Partial<NonNullable<SuiteResult['stages']>>;
   ingest?: Partial<NonNullable<SuiteResult['ingest']>>;
   whole?: Partial<NonNullable<SuiteResult['whole']>>;
+  sustained?: Partial<NonNullable<SuiteResult['sustained']>>;
+  latency?: SuiteResult['latency'];
+  disk?: SuiteResult['disk'];
+  manyKeys?: Partial<NonNullable<SuiteResult['manyKeys']>>;
   keyCurve?: SuiteResult['keyCurve'];
   growth?: SuiteResult['growth'];
   soak?: KeptLoad & { latencyMs?: Figures };
@@ -49,6 +53,8 @@ export interface Figure {
 
 /** Where nothing was run in turns: one run against any server has no control. */
 const NOISE_WITHOUT_CONTROL = 0.15;
+/** Of bytes and the like, which no other work on the machine changes. */
+const NOISE_OF_COUNTS = 0.025;
 /** Of costs, sizes and times of one machine: two runs together 15 %. */
 const NOISE_OF_COSTS = 0.075;
 const SLACK_OF_STAGES_MICROS = 0.02;
@@ -60,17 +66,24 @@ export function figuresOf(result: KeptResult): Figure[] {
   return [...(result.measured ?? []).flatMap(ratioOf), ...costFigures(result), ...runFigures(result)];
 }
 
-/** The noise of a ratio is what its control saw; away from 1 by too much it says nothing at all. */
-function ratioOf({ id, value, control, noise = NOISE_WITHOUT_CONTROL, by }: Measured): Figure[] {
+/**
+ * The noise of a ratio is what its control saw; away from 1 by too much it says nothing at all. What was not
+ * reached is not there: that is worse than any figure.
+ */
+function ratioOf({ id, value, control, noise, by, isNotReached }: Measured): Figure[] {
   const goal = GOALS.find((one) => one.id === id);
-  if (!goal || value === undefined) return [];
+  if (!goal || value === undefined || isNotReached) return [];
+  const usual = goal.isCounted ? NOISE_OF_COUNTS : NOISE_WITHOUT_CONTROL;
   const isVoid = control !== undefined && Math.abs(control - 1) > CONTROL_TOLERANCE;
   const kind = by === undefined ? {} : { by };
-  return [{ name: id, better: goal.better, value, noise, slack: 0, isVoid, isGoal: true, ...kind }];
+  return [
+    { name: id, better: goal.better, value, noise: noise ?? usual, slack: 0, isVoid, isGoal: true, ...kind },
+  ];
 }
 
 /** All that is better when it is less. */
-function costFigures({ stages, ingest, whole, keyCurve = [], growth = [], soak }: KeptResult): Figure[] {
+function costFigures(result: KeptResult): Figure[] {
+  const { stages, ingest, whole, sustained, disk, manyKeys, keyCurve = [], growth = [], soak } = result;
   const inProcess = SLACK_OF_PROCESSES_MICROS;
   // The cost of generator and baselines is listed too, and says nothing about Metergate.
   const ours = (figures: Figures = {}, isOurs = (name: string) => name !== 'generator') =>
@@ -84,7 +97,11 @@ function costFigures({ stages, ingest, whole, keyCurve = [], growth = [], soak }
     ),
     ...costs('CPU to the count,', ours(whole?.cpuMicrosPerEvent), inProcess),
     ...costs('peak memory,', ours(whole?.rssPeakMib)),
+    ...costs('peak memory, sustained,', ours(sustained?.rssPeakMib)),
     ...costs('disk per event,', whole?.diskBytesPerEvent),
+    ...costs('warehouse per event, mid,', disk?.mid.bytesPerEvent),
+    ...costs('warehouse per event, wide,', disk?.wide.bytesPerEvent),
+    ...costs('CPU per key,', { 'added to many': manyKeys?.cpuMicrosPerKey }),
     ...keyCurve.flatMap(({ keys, microsPerKey }) => costs('CPU per key', { [at(keys)]: microsPerKey })),
     ...growth.flatMap((point) => [
       ...costs('CPU of ingest', { [at(point.events)]: point.ingestCpuMicros }, inProcess),

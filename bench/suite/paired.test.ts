@@ -38,11 +38,12 @@ describe('the verdict on a goal', () => {
   it.each([
     [g1, { value: 1.4, control: 1 }, 'stretch'],
     [g1, { value: 1.0, control: 1 }, 'target'],
-    [g1, { value: 0.5, control: 1 }, 'floor'],
+    [g1, { value: 0.9, control: 1 }, 'floor'],
     [g1, { value: 0.1, control: 1 }, 'below the floor'],
-    [g3, { value: 1.4, control: 1 }, 'stretch'],
+    [g3, { value: 2.4, control: 1 }, 'target'],
     [g3, { value: 9, control: 1 }, 'below the floor'],
     [g1, { value: 1.4, control: 1.06 }, 'void'],
+    [g3, { isNotReached: true }, 'not reached'],
     [g1, {}, 'not measured'],
   ])('%#: %o reaches %s', (goal, found, expected) => {
     if (!goal) throw new Error('a goal is missing');

@@ -38,18 +38,21 @@ function goals({ measured }: KeptSuite): string {
 }
 
 function charts(kept: KeptSuite): string[] {
-  const { latency, stages, ingest, whole, keyCurve } = kept;
+  const { latency = [], stages, ingest, whole, disk, keyCurve } = kept;
   const found: string[] = [];
-  if (latency) {
-    const percentiles = Object.entries(latency.responseMs).filter(([name]) => /^p/.test(name));
+  for (const { offeredPerSecond, responseMs } of latency) {
+    const percentiles = Object.entries(responseMs).filter(([name]) => /^p/.test(name));
     const points = percentiles.map(([name, ms]) => ({ label: name, value: ms }));
-    found.push(lineChart({ title: 'Response at half of capacity', unit: 'ms', points }));
+    found.push(lineChart({ title: `Response at ${offeredPerSecond} events/s`, unit: 'ms', points }));
   }
   const bars: Array<[title: string, unit: string, figures: Record<string, number> | undefined]> = [
     ['CPU per event by stage, batches of 500', 'µs', stages?.cpuMicrosPerEvent],
     ['CPU per event, in turns', 'µs', ingest?.cpuMicrosPerEvent],
     ['CPU per event from request to count', 'µs', whole?.cpuMicrosPerEvent],
+    ['CPU of the control side per event, by thread', 'µs', whole?.controlSideMicrosByThread],
     ['Bytes on disk per event', 'B', whole?.diskBytesPerEvent],
+    ['Bytes of the warehouse per event, 300 customers', 'B', disk?.mid.bytesPerEvent],
+    ['Bytes of the warehouse per event, 1,000 customers over 40 days', 'B', disk?.wide.bytesPerEvent],
     ['Peak resident memory', 'MiB', whole?.rssPeakMib],
   ];
   for (const [title, unit, figures] of bars) {

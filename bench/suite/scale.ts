@@ -6,6 +6,8 @@ import { createHistogram, type OpenLoopResult, runOpenLoop } from '../load-teste
 import { createResponseLedger, type LedgerCounts } from '../load-tester/response-ledger.ts';
 import { lookAtInstance } from '../load-tester/tested-instance.ts';
 import { drive, makeSenders } from './drive.ts';
+import { type EdgeFigures, edgeCounter } from './edge-counter.ts';
+import type { Measured } from './goals.ts';
 import { rounded } from './paired.ts';
 import { type Scenario, toward, waitForAll } from './scenario.ts';
 import { take } from './take.ts';
@@ -23,6 +25,12 @@ const BATCH = 500;
 const CONNECTIONS = 8;
 /** A counter is made of hours: all of one hour would be summed as fast, however many they are. */
 const SPREAD_MS = 20 * 86_400_000;
+const GROWTH_GOAL = { from: 1_000_000, to: 50_000_000 };
+const EDGE_GOAL_EVENTS = 10_000_000;
+/** Of a breakdown's. */
+const EDGE_SAMPLES = 4;
+/** Sizes are hit give or take a few batches. */
+const NEARLY = 0.9;
 /** Ticks of CPU are 10 ms: some hundreds of them. */
 const COSTED_MS = 3_000;
 
@@ -31,16 +39,38 @@ export async function usageGrowth(
   scenario: Scenario,
   sizes: readonly number[],
   samples: number,
-): Promise<GrowthPoint[]> {
+): Promise<{ points: GrowthPoint[]; edge: EdgeFigures }> {
   const points: GrowthPoint[] = [];
+  const edgeSize = nearest(sizes, EDGE_GOAL_EVENTS);
+  let edge: EdgeFigures | undefined;
   for (const size of sizes) {
     await take(scenario, size - (await storedInAll(scenario)), SPREAD_MS);
-    const stored = await storedInAll(scenario);
+    const events = await storedInAll(scenario);
+    const reads = await timedReads(scenario, samples);
+    if (size === edgeSize) edge = await edgeCounter(scenario, events, samples * EDGE_SAMPLES);
     const ingestCpuMicros = await ingestCost(scenario);
     await waitForAll(scenario);
-    points.push({ events: stored, ingestCpuMicros, ...(await timedReads(scenario, samples)) });
+    points.push({ events, ingestCpuMicros, ...reads });
   }
-  return points;
+  if (!edge) throw new Error('no size was given');
+  return { points, edge };
+}
+
+/** By their ratio. */
+export function nearest(sizes: readonly number[], goal: number): number | undefined {
+  const apart = (size: number) => Math.abs(Math.log(size / goal));
+  return sizes.toSorted((a, b) => apart(a) - apart(b))[0];
+}
+
+/** G15: a breakdown of one customer, the largest size against the smallest. */
+export function judgedGrowth(points: readonly GrowthPoint[]): Measured {
+  const [first] = points;
+  const last = points.at(-1);
+  if (!first || !last || points.length < 2) return { id: 'G15', note: 'of one size there is no growth' };
+  const [few = Number.NaN, many = Number.NaN] = [first.breakdownMs.p50, last.breakdownMs.p50];
+  const isSmaller = last.events < GROWTH_GOAL.to * NEARLY || first.events > GROWTH_GOAL.from / NEARLY;
+  const note = `${many} ms on ${last.events} events / ${few} ms on ${first.events}`;
+  return { id: 'G15', value: rounded(many / few), by: 'p50', isSmaller, note };
 }
 
 async function ingestCost(scenario: Scenario): Promise<number> {

@@ -1,9 +1,8 @@
-import { statSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { callDone } from '../../tests/support/api.ts';
 import { type OpenedInstance, openInstance } from '../../tests/support/open-instance.ts';
+import { processCost } from '../../tests/support/process-cost.ts';
 import { waitUntilRead } from '../../tests/support/wait-until-counted.ts';
+import { instanceCosts } from '../measure-instance.ts';
 import type { Driven } from './drive.ts';
 
 /** An instance with customers and a meter, for as long as a suite runs. */
@@ -54,12 +53,9 @@ export async function waitForAll({ api, customers, meterKey }: Scenario): Promis
   await waitUntilRead(api, `/usage/${customers[0]}/${meterKey}`, COUNTED_PATIENCE_MS);
 }
 
-/** Bytes of the files below a folder; what goes away meanwhile counts as nothing. */
-export async function bytesBelow(folder: string): Promise<number> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  return entries.reduce((sum, entry) => {
-    if (!entry.isFile()) return sum;
-    const found = statSync(join(entry.parentPath, entry.name), { throwIfNoEntry: false });
-    return sum + (found ? found.blocks * 512 : 0);
-  }, 0);
+/** What each process has cost so far, this one too, which is the load generator. */
+export function costsByProcess({ instance }: Scenario) {
+  const { dataPlane, controlSide, postgres } = instanceCosts(instance);
+  const generator = processCost(process.pid);
+  return { 'data plane': dataPlane, 'control side': controlSide, postgres, generator };
 }

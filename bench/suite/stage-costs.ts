@@ -7,11 +7,11 @@
 import { isUtf8 } from 'node:buffer';
 import type { Claim } from '../../infra/ports/idempotency-store.ts';
 import { createBufferPool } from '../../ingest/buffer-pool.ts';
+import { createFrameMemory } from '../../ingest/embedded/frame-memory.ts';
 import { findKnownCustomerMeters, touchedSpans } from '../../ingest/engine/wasm/known-customer-meters.ts';
 import { createWasmModule } from '../../ingest/engine/wasm/wasm-module.ts';
 import { createIdentity } from '../../ingest/identity.ts';
 import type { Customer, Meter, UsageRegistry } from '../../ingest/registry-entries.ts';
-import { encodeFrame } from '../../schemas/stored/frame.ts';
 import { RECORD_BYTES } from '../../schemas/stored/record.ts';
 import { createLoadBody } from '../../tests/support/load-body.ts';
 import { openLogAndKeys } from '../../tests/support/log-and-keys.ts';
@@ -42,6 +42,7 @@ const identity = createIdentity(Buffer.alloc(32, 7));
 const stores = await openLogAndKeys(identity.check);
 const engine = createWasmModule();
 const rooms = createBufferPool(16 * 1024 * 1024);
+const frame = createFrameMemory();
 const registry = registryOf();
 const body = createLoadBody({
   host: 'h',
@@ -83,9 +84,6 @@ process.stdout.write(`${JSON.stringify({ cpuMicrosPerEvent, logWallMicrosPerEven
 
 interface Part {
   claim: Claim;
-  records: Uint8Array;
-  lines: Uint8Array;
-  touched: ReturnType<typeof touchedSpans>;
   giveBack(): void;
 }
 
@@ -93,15 +91,7 @@ interface Part {
 async function goThrough(): Promise<void> {
   const parts = Array.from({ length: FRAME }, request);
   let from = performance.now();
-  const bytes = encodeFrame({
-    logId: stores.writer.logId,
-    committedAtMs: Date.now(),
-    eventCount: FRAME * BATCH,
-    recheck: [],
-    touched: parts.flatMap(({ touched }) => touched),
-    records: parts.map(({ records }) => records),
-    lines: parts.map(({ lines }) => lines),
-  });
+  const bytes = frame.seal({ logId: stores.writer.logId, committedAtMs: Date.now() });
   from = took('frame', from);
   const cpuBefore = process.cpuUsage();
   const outcome = await stores.writer.append(bytes);
@@ -109,6 +99,7 @@ async function goThrough(): Promise<void> {
   logCpuMicros += user + system;
   from = took('log', from);
   if (outcome.status !== 'durable') throw new Error('the frame was not written');
+  frame.clear();
   const claims = parts.map(({ claim }) => claim);
   await stores.keys.confirm(claims, outcome.end);
   for (const { giveBack } of parts) giveBack();
@@ -139,11 +130,13 @@ function request(): Part {
   const { take, giveBack } = rooms.loan();
   engine.responseInto(take, count, claim.created, 0);
   from = took('response', from);
-  const lines = engine.linesInto(count, 0, take);
-  const records = engine.recordsInto(claim.created * RECORD_BYTES, take);
+  const lines = engine.lines(count, 0);
+  const records = engine.records(claim.created * RECORD_BYTES);
   const touched = touchedSpans(engine, customerMeters);
-  took('lines', from);
-  return { claim, records, lines, touched, giveBack };
+  from = took('lines', from);
+  frame.add({ claim, eventCount: claim.created, records, lines, touched });
+  took('frame', from);
+  return { claim, giveBack };
 }
 
 function took(step: Step, from: number): number {

@@ -9,13 +9,19 @@ describe('the arguments of the suite', () => {
     expect(read()).toMatchObject({ form: 'whole', skip: [], sizes: { soakMs: 0 } });
   });
 
+  it('have parts in the long forms alone that take long', () => {
+    expect(read('--quick').sizes).toMatchObject({ growth: [], manyKeys: 0 });
+    expect(read().sizes).toMatchObject({ growth: [1e6, 5e6], manyKeys: 2e6, sustainedMs: 60_000 });
+    expect(read('--scale').sizes).toMatchObject({ growth: [1e6, 10e6, 50e6], manyKeys: 100e6 });
+  });
+
   it('say the form, and what is left out of it', () => {
     expect(read('--quick', '--skip', 'keys', '--skip', 'soak')).toMatchObject({
       form: 'quick',
       skip: ['keys', 'soak'],
     });
     const sizes = { growth: [500_000, 20_000_000], soakMs: 60_000 };
-    expect(read('--scale', '--millions', '0.5,20', '--minutes', '1')).toMatchObject({ form: 'scale', sizes });
+    expect(read('--scale', '--millions', '20,0.5', '--minutes', '1')).toMatchObject({ form: 'scale', sizes });
   });
 
   // Fault this catches: an error with its stack, or minutes of work without what was requested.

@@ -1,12 +1,20 @@
 import { numberOption, readOptions, Unusable } from '../read-options.ts';
+import type { ShapeName } from './disk-bytes.ts';
 
 /** How much of everything a run of the suite does. */
 export interface Sizes {
   runMs: number;
   rounds: number;
-  /** Events per second while the age of the count is looked at. */
-  rate: number;
+  /** At a fixed rate, while the age of the count is looked at. */
   freshnessMs: number;
+  /** Of each shape of requests, while what is written is counted. */
+  writtenMs: number;
+  /** As fast as it is counted. */
+  sustainedMs: number;
+  /** Of each shape, in an installation of its own. */
+  diskEvents: Record<ShapeName, number>;
+  /** In one table; none where that is left out. */
+  manyKeys: number;
   /** When reads are timed: how many were taken until then is as the machine is. */
   storedEvents: number;
   /** However many are stored: this many are taken at once, to measure what is counted per second. */
@@ -15,7 +23,7 @@ export interface Sizes {
   checkRounds: number;
   keyMillions: string;
   stageBatches: number;
-  /** Events stored when reads are timed. */
+  /** Events stored when reads are timed, ascending. */
   growth: number[];
   soakMs: number;
   /** Of one ingest process and two on a broker; none where that is left out. */
@@ -33,10 +41,13 @@ export interface SuiteArguments {
 const QUICK: Sizes = {
   runMs: 400,
   rounds: 7,
-  rate: 30_000,
-  freshnessMs: 5_000,
+  freshnessMs: 8_000,
+  writtenMs: 1_500,
+  sustainedMs: 10_000,
+  diskEvents: { mid: 320_000, wide: 160_000 },
+  manyKeys: 0,
   storedEvents: 3_400_000,
-  costedEvents: 200_000,
+  costedEvents: 400_000,
   counterSamples: 6,
   checkRounds: 7,
   keyMillions: '4',
@@ -48,15 +59,18 @@ const QUICK: Sizes = {
 const WHOLE: Sizes = {
   runMs: 1_200,
   rounds: 9,
-  rate: 60_000,
   freshnessMs: 60_000,
+  writtenMs: 5_000,
+  sustainedMs: 60_000,
+  diskEvents: { mid: 2_560_000, wide: 800_000 },
+  manyKeys: 2_000_000,
   storedEvents: 14_000_000,
   costedEvents: 3_000_000,
   counterSamples: 30,
   checkRounds: 20,
   keyMillions: '4,10',
   stageBatches: 20_000,
-  growth: [1_000_000],
+  growth: [1_000_000, 5_000_000],
   soakMs: 0,
   distributedRounds: 7,
 };
@@ -82,6 +96,12 @@ export function readSuiteArguments(args: string[], parts: readonly string[]): Su
   if (!scale) return { form: quick ? 'quick' : 'whole', sizes: quick ? QUICK : WHOLE, skip };
   const growth = (millions ?? '1,10,50').split(',').map((text) => numberOption('millions', text, MILLIONS));
   const soakMs = numberOption('minutes', minutes ?? '10', MINUTES) * 60_000;
-  const sizes = { ...WHOLE, keyMillions: '10,50', growth: growth.map((one) => one * 1_000_000), soakMs };
+  const sizes = {
+    ...WHOLE,
+    keyMillions: '10,50',
+    manyKeys: 100_000_000,
+    growth: growth.map((one) => one * 1_000_000).sort((a, b) => a - b),
+    soakMs,
+  };
   return { form: 'scale', sizes, skip };
 }

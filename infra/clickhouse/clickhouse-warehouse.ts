@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { Logger } from 'pino';
-import { EVENT_COLUMNS } from '../../schemas/stored/event-row.ts';
 import type { Warehouse } from '../ports/warehouse.ts';
 import {
   CLUSTER_SETTINGS,
@@ -10,7 +9,8 @@ import {
   type Settings,
 } from './connection-settings.ts';
 import { unavailable } from './driver-errors.ts';
-import type { Transport } from './transport.ts';
+import { checkTaken } from './taken-rows.ts';
+import { type BlockInsert, lineInsert, rowInserts, type Transport } from './transport.ts';
 import { createWarehouseOver } from './warehouse-over.ts';
 
 export interface ClickHouseWarehouseOptions {
@@ -52,19 +52,15 @@ export function createClickHouseWarehouse({ url, cluster, log }: ClickHouseWareh
       withinTime(COMMAND_TIMEOUT_MS, async (signal) => {
         await connections.load.command({ query: sql, abort_signal: signal });
       }),
-    insert: ({ table, lines, token, timeoutMs }) =>
-      withinTime(timeoutMs, async (signal) => {
-        const { stream } = await connections.load.exec({
-          query: `INSERT INTO ${table} (${EVENT_COLUMNS.join(', ')}) FORMAT JSONCompactEachRow`,
-          values: Readable.from([lines], { objectMode: false }),
-          abort_signal: signal,
-          clickhouse_settings: {
-            // The response comes when all is on disk, not when the first bytes were read.
-            wait_end_of_query: 1,
-            ...(token === undefined ? {} : { insert_deduplication_token: token }),
-          },
-        });
-        await stream.resume().toArray();
+    insert: (lines) =>
+      withinTime(lines.timeoutMs, (signal) =>
+        sendBlock(connections.load, lineInsert(lines), { token: lines.token, signal }),
+      ),
+    insertRows: (rows) =>
+      withinTime(rows.timeoutMs, async (signal) => {
+        for (const insert of rowInserts(rows)) {
+          await sendBlock(connections.load, insert, { token: rows.token, signal });
+        }
       }),
     async close() {
       await Promise.all(Object.values(connections).map((client) => client.close()));
@@ -87,6 +83,34 @@ function openConnection(url: string, connection: ConnectionName, settings: Setti
     // Its failures are thrown, and the caller that gives up logs them.
     log: { level: ClickHouseLogLevel.OFF },
   });
+}
+
+async function sendBlock(
+  client: ClickHouseClient,
+  insert: BlockInsert,
+  { token, signal }: { token: string | undefined; signal: AbortSignal },
+): Promise<void> {
+  const { into, format, block } = insert;
+  const { stream, summary } = await client.exec({
+    query: `INSERT INTO ${into} FORMAT ${format}`,
+    values: Readable.from([block.bytes], { objectMode: false }),
+    abort_signal: signal,
+    clickhouse_settings: {
+      // The response comes when all is on disk, not when the first bytes were read.
+      wait_end_of_query: 1,
+      ...(token === undefined ? {} : { insert_deduplication_token: token }),
+    },
+  });
+  await stream.resume().toArray();
+  if (summary && isFilled(summary)) checkTaken(insert, Number(summary.read_rows));
+}
+
+/**
+ * The rows that were read are those of the body, the rows that were written also those of views. Old servers
+ * report neither, and a proxy may leave the header out: then a body that is cut off is still an error.
+ */
+function isFilled({ read_rows, written_rows }: Record<'read_rows' | 'written_rows', string>): boolean {
+  return read_rows !== '0' || written_rows !== '0';
 }
 
 async function withinTime<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {

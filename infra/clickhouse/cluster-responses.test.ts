@@ -21,6 +21,7 @@ it('the tables that repair a block are local to one server', async () => {
     rows: async <Row>() => [{ id: '202610', hours: '1', lines: '1' }] as Row[],
     command: async (sql) => void notified.push(sql),
     insert: async () => undefined,
+    insertRows: async () => undefined,
     close: async () => undefined,
   };
   await repairBlock(transport, {

@@ -15,6 +15,7 @@ async function notified(): Promise<string[]> {
     rows: async () => [],
     command: async (sql) => void statements.push(sql),
     insert: async () => undefined,
+    insertRows: async () => undefined,
     close: async () => undefined,
   };
   await migrateWarehouse(transport, {}, 'usage');

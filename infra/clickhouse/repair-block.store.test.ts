@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { EVENT_COLUMNS } from '../../schemas/stored/event-row.ts';
 import { eventLines, TEST_NOW_MS, type TestEvent } from '../../tests/support/event-line.ts';
 import { SILENT } from '../../tests/support/silent-log.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
 import { SETTINGS_BY_CONNECTION } from './connection-settings.ts';
 import { openChdbConnection } from './embedded/chdb-connection.ts';
+import { createRowFiles } from './embedded/row-files.ts';
 import { migrateWarehouse } from './migrate-warehouse.ts';
-import type { Transport } from './transport.ts';
+import { lineInsert, rowInserts, type Transport } from './transport.ts';
 import { createWarehouseOver } from './warehouse-over.ts';
 
 const TIMEOUT_MS = 20_000;
@@ -105,21 +105,18 @@ function openTransport(directory: string, limits: Record<string, number>): Trans
     log: SILENT,
   });
   onTestFinished(() => load.close());
+  const files = createRowFiles(directory);
   return {
     rows: ({ sql, timeoutMs }) =>
       load.run(timeoutMs, async ({ client }) =>
         (await client.query({ query: sql, format: 'JSONEachRow' })).json(),
       ),
     command: (sql) => load.run(TIMEOUT_MS, async ({ client }) => void (await client.command({ query: sql }))),
-    insert: ({ table, lines, token, timeoutMs }) =>
-      load.run(timeoutMs, async ({ connection }) => {
-        await connection.chdb.rawInsert({
-          table,
-          values: lines,
-          format: 'JSONCompactEachRow',
-          columns: [...EVENT_COLUMNS],
-          settings: token === undefined ? {} : { insert_deduplication_token: token },
-        });
+    insert: (lines) =>
+      load.run(lines.timeoutMs, (session) => files.insert(session, lineInsert(lines), lines.token)),
+    insertRows: (rows) =>
+      load.run(rows.timeoutMs, async (session) => {
+        for (const insert of rowInserts(rows)) await files.insert(session, insert, rows.token);
       }),
     close: () => load.close(),
   };

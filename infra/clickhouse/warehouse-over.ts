@@ -1,4 +1,5 @@
 import type { EventBlock, Statement, Warehouse } from '../ports/warehouse.ts';
+import { withColumns } from './columns/with-columns.ts';
 import { insertFailure, isUnreadable, readFailure } from './driver-errors.ts';
 import { migrateWarehouse } from './migrate-warehouse.ts';
 import { hasDetachedParts, repairBlock } from './repair-block.ts';
@@ -13,7 +14,8 @@ export interface WarehouseKind {
 }
 
 /** The port over either way of reaching ClickHouse, or a cluster: the parts that all share. */
-export function createWarehouseOver(transport: Transport, kind: WarehouseKind = {}): Warehouse {
+export function createWarehouseOver(given: Transport, kind: WarehouseKind = {}): Warehouse {
+  const transport = withColumns(given);
   const { cluster, damageIsRepaired = false } = kind;
   async function query<Row>(statement: Statement): Promise<Row[]> {
     try {
@@ -75,6 +77,10 @@ function checking(transport: Transport, mayWrite: () => Promise<void>): Transpor
     async insert(block) {
       await mayWrite();
       await transport.insert(block);
+    },
+    async insertRows(rows) {
+      await mayWrite();
+      await transport.insertRows(rows);
     },
   };
 }

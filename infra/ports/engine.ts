@@ -96,7 +96,10 @@ export interface Decision {
   commit?: CommitPart;
 }
 
-/** What one request adds to the next frame. With no event in it, it still waits for that frame. */
+/**
+ * What one request adds to the next frame. With no event in it, it still waits for that frame. `records` and
+ * `lines` may lie in memory of the engine: they last until its next request, and are copied in the same turn.
+ */
 export interface CommitPart {
   claim: Claim;
   eventCount: number;
@@ -105,6 +108,4 @@ export interface CommitPart {
   /** Their lines, each ended by a line feed. */
   lines: Uint8Array;
   touched: TouchedSpan[];
-  /** Called once `records` and `lines` are no longer read. Without the call they are garbage-collected. */
-  giveBack?(): void;
 }

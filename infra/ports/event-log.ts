@@ -8,7 +8,9 @@ export interface EventLogWriter<Outcome = AppendOutcome> {
 
   /**
    * Writes one frame, given in pieces. Returns only after the bytes are durable and the durable end is
-   * published: a reader sees the frame from then on. One call at a time.
+   * published: a reader sees the frame from then on. One call at a time. A frame of one piece in aligned
+   * memory (infra/platform/aligned-memory.ts) is written as it lies, and the memory behind it up to the end
+   * of the page is overwritten.
    *
    * `no_space`: nothing of the frame is on the log (a torn frame was cut off); the writer continues. Any
    * other failure throws Fatal `log_write_failed`: the page cache can no longer be trusted, the process must
@@ -78,13 +80,22 @@ export interface EventLogReader {
   start(partition: number): Promise<number>;
 
   /**
-   * Whole frames from a position on, up to the durable end, until `bytesMax` is reached (always at least one
-   * frame when there is one). Throws Fatal `frame_damaged` naming the place, and Fatal `log_trimmed` when the
-   * position is older than what retention kept.
+   * Whole frames from a position on, up to the durable end, until `bytesMax` of the log is reached (always at
+   * least one frame when there is one). Throws Fatal `frame_damaged` naming the place, and Fatal
+   * `log_trimmed` when the position is older than what retention kept.
+   *
+   * The frames are the caller's, with one exception: where it lends `memory` they may be in that, and last
+   * only until it uses that again. Into aligned memory a log may be read past the page cache.
    */
-  read(partition: number, from: number, bytesMax: number): Promise<LogFrame[]>;
+  read(partition: number, from: number, bytesMax: number, memory?: ReadMemory): Promise<LogFrame[]>;
 
   close(): Promise<void>;
+}
+
+/** Of the caller of a read, for what is read (infra/platform/memory-pool.ts). */
+export interface ReadMemory {
+  /** So many bytes, with any content. */
+  take(bytes: number): Buffer;
 }
 
 export interface LogFrame {

@@ -45,6 +45,12 @@ export interface MigrateOptions {
  */
 export type Pause = (work: () => Promise<void>) => Promise<void>;
 
+/** Rows of one table, as one block in ClickHouse's format Native (infra/clickhouse/native). */
+export interface RowBlock {
+  rows: number;
+  bytes: Buffer;
+}
+
 export interface EventBlock {
   token: string;
   lines: Buffer;

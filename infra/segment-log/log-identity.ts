@@ -11,11 +11,19 @@ export interface LogIdentity {
   identityCheck: Buffer;
 }
 
-const LOG_VERSION = 1;
+/**
+ * From 2 on segments of version 2 may be there. The release that wrote 1 would take them for damaged ones.
+ */
+const LOG_VERSION = 2;
 const ID_HEX = /^[0-9a-f]{32}$/;
 
 /** Undefined while no writer has made the log. Throws Fatal `log_identity_damaged` or `log_version_newer`. */
 export function readLogIdentity(directory: string): LogIdentity | undefined {
+  const { identity } = readLogFile(directory) ?? {};
+  return identity;
+}
+
+function readLogFile(directory: string): { version: number; identity: LogIdentity } | undefined {
   const path = join(directory, 'log.json');
   const text = readIfThere(path);
   if (text === undefined) return undefined;
@@ -26,10 +34,11 @@ export function readLogIdentity(directory: string): LogIdentity | undefined {
       `${path} was written by a newer Metergate (version ${version}): start that one.`,
     );
   }
-  if (version !== LOG_VERSION || !isId(logId) || !isId(identityCheck)) {
+  if ((version !== 1 && version !== LOG_VERSION) || !isId(logId) || !isId(identityCheck)) {
     throw new Fatal('log_identity_damaged', `${path} cannot be read: restore it from a backup of this log.`);
   }
-  return { logId: Buffer.from(logId, 'hex'), identityCheck: Buffer.from(identityCheck, 'hex') };
+  const ids = { logId: Buffer.from(logId, 'hex'), identityCheck: Buffer.from(identityCheck, 'hex') };
+  return { version, identity: ids };
 }
 
 /** Throws Fatal `identity_key_mismatch` when the log belongs to another identity key. */
@@ -57,13 +66,24 @@ function makeLogIdentity(directory: string, identityCheck: Buffer): LogIdentity 
     throw new Fatal('log_identity_damaged', `${directory} holds segments and no log.json: restore it.`);
   }
   const identity = { logId: randomBytes(16), identityCheck };
+  writeLogFile(directory, identity);
+  return identity;
+}
+
+/** Before the first segment of this version: from then on the release before rejects the log. */
+export function raiseLogVersion(directory: string): void {
+  const known = readLogFile(directory);
+  // mutant: log-version-not-raised
+  if (known && known.version < LOG_VERSION) writeLogFile(directory, known.identity);
+}
+
+function writeLogFile(directory: string, { logId, identityCheck }: LogIdentity): void {
   const fields = {
     version: LOG_VERSION,
-    logId: identity.logId.toString('hex'),
+    logId: logId.toString('hex'),
     identityCheck: identityCheck.toString('hex'),
   };
   writeDurably(join(directory, 'log.json'), `${JSON.stringify(fields)}\n`);
-  return identity;
 }
 
 function readIfThere(path: string): string | undefined {

@@ -5,6 +5,7 @@ import { onTestFinished } from 'vitest';
 import { testFolder } from '../../tests/support/test-folder.ts';
 import { testFrame } from '../ports/conformance/event-log.ts';
 import { openSegmentLogReader } from './reader.ts';
+import { FORMS, type Form, openFileIn } from './write-form-under-test.ts';
 import { openSegmentLogWriter, type SegmentLogOptions, type SegmentLogWriter } from './writer.ts';
 
 /** A log in a folder of its own, to be damaged, reopened and read by a test. */
@@ -19,13 +20,14 @@ export interface TestLog {
   segment(at?: number): string;
 }
 
-export function testLog(segmentBytesMax = 1e6): TestLog {
+export function testLog(segmentBytesMax = 1e6, form: Form = FORMS[0]): TestLog {
   const directory = testFolder();
   const identityCheck = Buffer.alloc(16, 1);
   const log = pino({ level: 'silent' });
 
   async function open(options = {}): Promise<SegmentLogWriter> {
-    const opening = { directory, identityCheck, segmentBytesMax, log, ...options };
+    const openFile = openFileIn(form);
+    const opening = { directory, identityCheck, segmentBytesMax, log, openFile, ...options };
     const writer = await openSegmentLogWriter(opening);
     onTestFinished(() => writer.close().catch(() => undefined)); // closed by the test already, as a rule
     return writer;

@@ -1,32 +1,43 @@
 import { randomBytes } from 'node:crypto';
 import { appendFileSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { testFrame } from '../ports/conformance/event-log.ts';
 import { type TestLog, testLog } from './log-under-test.ts';
 import type { OpenFile } from './segment-appender.ts';
-import { encodeSegmentHeader, SEGMENT_HEADER_BYTES, segmentName } from './segment-file.ts';
+import {
+  BLOCK_BYTES,
+  encodeSegmentHeader,
+  paddedTo,
+  SEGMENT_HEADER_BYTES,
+  segmentName,
+} from './segment-file.ts';
+import { FORMS, openFileIn } from './write-form-under-test.ts';
 
-describe('a log whose process died in the middle of a write', () => {
+describe.each(FORMS)('a log whose process died in the middle of a write %s', (form) => {
   it('drops what was written of the frame, wherever it was cut, and continues in its place', async () => {
-    const log = testLog();
+    const log = testLog(1e6, form);
     const end = await log.fill(100, 50);
-    const frame = Buffer.concat(testFrame(await logIdOf(log), 30));
-    for (let bytes = 1; bytes < frame.length; bytes += 5) {
+    const { length: frameBytes } = Buffer.concat(testFrame(await logIdOf(log), 30));
+    const frame = await paddedFrame(log, 30);
+    const cuts = Array.from({ length: frameBytes / 5 }, (_, at) => at * 5 + 1);
+    for (const bytes of [...cuts, frameBytes, frameBytes + 1, frame.length - 1]) {
       appendFileSync(log.segment(), frame.subarray(0, bytes));
       const writer = await log.open();
       await writer.close();
-      expect(readFileSync(log.segment()).length).toBe(SEGMENT_HEADER_BYTES + end);
+      expect(readFileSync(log.segment()).length).toBe(BLOCK_BYTES + end);
     }
     const after = await log.fill(70);
     expect((await log.spans()).at(-1)).toEqual([end, after]);
   });
 
-  it('drops a tail of any bytes that is no frame', async () => {
-    const log = testLog();
+  // Mutant it catches: a frame taken for whole whose last blocks were written in part.
+  it('drops a tail of any bytes that is no frame with its padding', async () => {
+    const log = testLog(1e6, form);
     const end = await log.fill(100, 50);
-    for (const rest of [Buffer.alloc(5_000), randomBytes(5_000), Buffer.from('MGFR')]) {
+    const torn = await paddedFrame(log, 5_000);
+    torn.fill('x', torn.length - 512);
+    for (const rest of [torn, Buffer.alloc(5_000), randomBytes(5_000), Buffer.from('MGFR')]) {
       appendFileSync(log.segment(), rest);
       expect(await log.fill()).toBe(0);
       expect((await log.spans()).at(-1)?.[1]).toBe(end);
@@ -34,9 +45,9 @@ describe('a log whose process died in the middle of a write', () => {
   });
 
   it('keeps a whole frame that was never confirmed', async () => {
-    const log = testLog();
+    const log = testLog(1e6, form);
     const end = await log.fill(100);
-    const frame = Buffer.concat(testFrame(await logIdOf(log), 30));
+    const frame = await paddedFrame(log, 30);
     appendFileSync(log.segment(), frame);
     await log.fill();
     expect(await log.spans()).toEqual([
@@ -47,13 +58,13 @@ describe('a log whose process died in the middle of a write', () => {
 
   // Red when the bytes read there are trusted: a failed write may have left them in memory alone.
   it('writes the unconfirmed frame once more, and nothing else', async () => {
-    const log = testLog();
+    const log = testLog(1e6, form);
     const end = await log.fill(100, 50);
-    const frame = Buffer.concat(testFrame(await logIdOf(log), 30));
+    const frame = await paddedFrame(log, 30);
     appendFileSync(log.segment(), frame);
     const written: Array<[from: number, bytes: string]> = [];
     const openFile: OpenFile = async (path, flags, mode) => {
-      const file = await open(path, flags, mode);
+      const file = await openFileIn(form)(path, flags, mode);
       const writev = file.writev.bind(file);
       file.writev = ((pieces: Uint8Array[], at: number) => {
         written.push([at, Buffer.concat(pieces).toString('hex')]);
@@ -61,7 +72,7 @@ describe('a log whose process died in the middle of a write', () => {
       }) as typeof file.writev;
       return file;
     };
-    for (const expected of [[[SEGMENT_HEADER_BYTES + end, frame.toString('hex')]], []]) {
+    for (const expected of [[[BLOCK_BYTES + end, frame.toString('hex')]], []]) {
       written.length = 0;
       await (await log.open({ openFile })).close();
       expect(written).toEqual(expected);
@@ -70,7 +81,7 @@ describe('a log whose process died in the middle of a write', () => {
   });
 
   it('opens when the newest segment has no header yet, or a part of it, or nothing behind it', async () => {
-    const log = testLog(300);
+    const log = testLog(300, form);
     let end = await log.fill(100);
     const logId = await logIdOf(log);
     for (let bytes = 0; bytes <= SEGMENT_HEADER_BYTES; bytes += 4) {
@@ -157,7 +168,8 @@ describe('a log that is damaged', () => {
   it('is rejected when it contains frames of another log', async () => {
     const log = testLog();
     await log.fill(100);
-    appendFileSync(log.segment(), Buffer.concat(testFrame(randomBytes(16), 30)));
+    const foreign = Buffer.concat(testFrame(randomBytes(16), 30));
+    appendFileSync(log.segment(), Buffer.concat([foreign], BLOCK_BYTES));
     await expect(log.open()).rejects.toMatchObject({ code: 'frame_damaged' });
   });
 });
@@ -176,7 +188,7 @@ describe('log.json', () => {
     const path = join(log.directory, 'log.json');
     const fields = JSON.parse(readFileSync(path, 'utf8'));
     const cases: Array<[string, string | undefined]> = [
-      ['log_version_newer', JSON.stringify({ ...fields, version: 2 })],
+      ['log_version_newer', JSON.stringify({ ...fields, version: 3 })],
       ['log_identity_damaged', JSON.stringify({ ...fields, logId: 'ff' })],
       ['log_identity_damaged', '{"version":1'],
       ['log_identity_damaged', 'null'],
@@ -195,11 +207,17 @@ async function logIdOf(log: TestLog): Promise<Uint8Array> {
   return Buffer.from(logId, 'hex');
 }
 
+/** The bytes of a frame in a segment. */
+async function paddedFrame(log: TestLog, linesBytes: number): Promise<Buffer> {
+  const frame = Buffer.concat(testFrame(await logIdOf(log), linesBytes));
+  return Buffer.concat([frame], paddedTo(BLOCK_BYTES, frame.length));
+}
+
 /** Flips a bit in the middle of a frame of the newest segment; returns the file offsets of the frame. */
 async function damageFrame(log: TestLog, nth: number): Promise<[number, number]> {
   const content = readFileSync(log.segment());
-  let at = SEGMENT_HEADER_BYTES;
-  for (let frame = 0; frame < nth; frame++) at += content.readUInt32LE(at + 8);
+  let at = BLOCK_BYTES;
+  for (let frame = 0; frame < nth; frame++) at += paddedTo(BLOCK_BYTES, content.readUInt32LE(at + 8));
   content[at + 90] = (content[at + 90] ?? 0) ^ 1;
   writeFileSync(log.segment(), content);
   return [at + 90, at];

@@ -1,12 +1,15 @@
-import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, constants, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { testFolder } from '../../tests/support/test-folder.ts';
+import { alignedMemory } from '../platform/aligned-memory.ts';
 import { testFrame } from '../ports/conformance/event-log.ts';
 import type { EventLogReader } from '../ports/event-log.ts';
 import { type TestLog, testLog } from './log-under-test.ts';
 import { openSegmentLogReader } from './reader.ts';
-import { segmentName } from './segment-file.ts';
+import type { OpenFile } from './segment-appender.ts';
+import { BLOCK_BYTES, segmentName } from './segment-file.ts';
+import { FORMS, openFileIn } from './write-form-under-test.ts';
 
 describe('a reader of the segment log', () => {
   it('reports that there is no log before the first writer was there', async () => {
@@ -47,14 +50,18 @@ describe('a reader of the segment log', () => {
     const reader = await open(log);
     const [first] = await reader.read(0, 0, 1);
     const content = readFileSync(log.segment());
-    content[content.length - 1] = 0;
-    writeFileSync(log.segment(), content);
-    const place = `${log.segment()} is damaged at byte ${40 + (first?.next ?? 0)}`;
-    await expect(reader.read(0, first?.next ?? 0, 1e6)).rejects.toMatchObject({
-      code: 'frame_damaged',
-      message: expect.stringContaining(place),
-    });
-    expect(await reader.read(0, 0, 1)).toHaveLength(1);
+    const second = BLOCK_BYTES + (first?.next ?? 0);
+    // A bit of the frame, and one of what pads it.
+    for (const at of [second + 100, content.length - 1]) {
+      const harmed = Buffer.from(content);
+      harmed[at] = (harmed[at] ?? 0) ^ 1;
+      writeFileSync(log.segment(), harmed);
+      await expect(reader.read(0, first?.next ?? 0, 1e6)).rejects.toMatchObject({
+        code: 'frame_damaged',
+        message: expect.stringContaining(`${log.segment()} is damaged at byte ${second} (`),
+      });
+      expect(await reader.read(0, 0, 1)).toHaveLength(1);
+    }
   });
 
   it('rejects a position where no frame begins', async () => {
@@ -86,6 +93,26 @@ describe('a reader of the segment log', () => {
     writeFileSync(path, whole.subarray(0, 20));
     await expect(reader.durableEnd(0)).rejects.toMatchObject({ code: 'durable_end_unreadable' });
   });
+});
+
+// Red when what is on the disk alone is read through the page cache, or not at all where nothing may pass it.
+it.each(FORMS)('into aligned memory whole blocks are read %s, and other frames through it', async (form) => {
+  const log = testLog(1e6, form);
+  await log.fill(5_000, 100);
+  const opened: boolean[] = [];
+  const openFile: OpenFile = (path, flags, mode) => {
+    opened.push((flags & constants.O_DIRECT) !== 0);
+    return openFileIn(form)(path, flags, mode);
+  };
+  const reader = await openSegmentLogReader({ directory: log.directory, openFile });
+  onTestFinished(() => reader.close());
+  const aligned = { take: (bytes: number) => alignedMemory(bytes).subarray(0, bytes) };
+  const reads = [await reader.read(0, 0, 1e6), await reader.read(0, 0, 1e6, aligned)];
+  reads.push(await reader.read(0, 0, 1e6, aligned));
+  for (const frames of reads) expect(frames).toEqual(reads[0]);
+  const [, , ...again] = opened;
+  expect(opened.slice(0, 2)).toEqual([false, false]);
+  expect(again).toEqual(form === FORMS[0] ? [true, true] : [true, false, false]);
 });
 
 async function open({ directory }: TestLog): Promise<EventLogReader> {

@@ -1,8 +1,16 @@
 import { constants } from 'node:fs';
-import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { type FileHandle, open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { alignedMemory, isAligned } from '../platform/aligned-memory.ts';
 import { syncDirectory } from '../platform/durable-file.ts';
-import { encodeSegmentHeader, SEGMENT_HEADER_BYTES, type SegmentPlace } from './segment-file.ts';
+import { raiseLogVersion } from './log-identity.ts';
+import {
+  BLOCK_BYTES,
+  encodeSegmentHeader,
+  headerBytesOf,
+  paddedTo,
+  type SegmentPlace,
+} from './segment-file.ts';
 
 /** How files are opened; a test that fills the disk gives another. */
 export type OpenFile = (path: string, flags: number, mode?: number) => Promise<FileHandle>;
@@ -11,61 +19,135 @@ export const openForWriting: OpenFile = open;
 
 /** With it a write returns when it is durable: one call instead of two (0.39 against 0.5 ms for 130 KB). */
 const DSYNC: number | undefined = constants.O_DSYNC;
+/** Past the page cache a flush of 135 KB takes a quarter less CPU, and does not wait for other writers. */
+const DIRECT: number | undefined = constants.O_DIRECT;
 
 export const WRITE_FLAGS = constants.O_RDWR | /* mutant: dsync-left-out */ (DSYNC ?? 0);
 
-/** The kernel takes 1,024 pieces in a call, and each call is a flush of its own: more are joined before. */
-const PIECES_MAX = 1000;
+/** A frame of the group commit fits as a whole: each write is a flush of its own. */
+const STAGED_BYTES = 4 * 1024 * 1024 + BLOCK_BYTES;
+
+/**
+ * Memory from which frames are written that do not lie in such memory themselves. For one write at a time.
+ */
+export function stagingMemory(): Buffer {
+  return alignedMemory(STAGED_BYTES).subarray(0, STAGED_BYTES);
+}
+
+/**
+ * Opens a file past the page cache, or through it where the file system does not allow that. `attempt` is its
+ * first read or write: some file systems reject that instead. Closed when it fails.
+ */
+export async function openPastPageCache(
+  openWith: (flags: number) => Promise<FileHandle>,
+  attempt: (file: FileHandle) => Promise<unknown>,
+): Promise<FileHandle> {
+  if (DIRECT !== undefined) {
+    try {
+      return await attempted(await openWith(WRITE_FLAGS | DIRECT), attempt);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EINVAL') throw error;
+    }
+  }
+  return await attempted(await openWith(WRITE_FLAGS), attempt);
+}
+
+async function attempted(
+  file: FileHandle,
+  attempt: (file: FileHandle) => Promise<unknown>,
+): Promise<FileHandle> {
+  try {
+    await attempt(file);
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
 
 /**
  * Makes the segment's file with its header, durable in its folder. One that is there already holds nothing: a
  * crash came between its making and its first frame. On failure no file stays.
  */
-export async function createSegment(place: SegmentPlace, openFile: OpenFile): Promise<FileHandle> {
-  const file = await openFile(place.path, WRITE_FLAGS | constants.O_CREAT | constants.O_TRUNC, 0o600);
+export async function createSegment(
+  place: SegmentPlace,
+  { openFile, staging }: { openFile: OpenFile; staging: Buffer },
+): Promise<FileHandle> {
+  const directory = dirname(place.path);
+  raiseLogVersion(directory);
+  const create = (flags: number) =>
+    openFile(place.path, flags | constants.O_CREAT | constants.O_TRUNC, 0o600);
   try {
-    await writeDurableAt(file, [encodeSegmentHeader(place)], 0);
-    // mutant: new-segment-without-a-name
-    syncDirectory(dirname(place.path));
-    return file;
+    return await openPastPageCache(create, async (file) => {
+      await writeDurableAt(file, { pieces: [encodeSegmentHeader(place)], at: 0, staging });
+      // mutant: new-segment-without-a-name
+      syncDirectory(directory);
+    });
   } catch (error) {
-    await file.close();
-    await unlink(place.path);
+    await rm(place.path, { force: true });
     // Durably: the log may continue in the segment before, beyond where this one would begin.
     // mutant: segment-taken-back-for-now
-    syncDirectory(dirname(place.path));
+    syncDirectory(directory);
     throw error;
   }
 }
 
-/** Returns when every byte is durable. A write that takes only a part is continued. */
-export async function writeDurableAt(
-  file: FileHandle,
-  pieces: Uint8Array[],
-  position: number,
-): Promise<void> {
-  let left = pieces.length > PIECES_MAX ? [Buffer.concat(pieces)] : pieces;
-  let at = position;
-  while (left.length > 0) {
-    const { bytesWritten } = await file.writev(left, at);
-    at += bytesWritten;
-    left = behind(left, bytesWritten);
+interface Write {
+  pieces: Uint8Array[];
+  /** Where the first one goes: the beginning of a block. */
+  at: number;
+  staging: Buffer;
+}
+
+/**
+ * Writes the pieces one behind the other, and zeros up to the end of the last block. Returns when every byte
+ * is durable.
+ */
+export async function writeDurableAt(file: FileHandle, { pieces, at, staging }: Write): Promise<void> {
+  const lying = wholeBlocks(pieces);
+  if (lying) return await writeExactly(file, lying, at);
+  let written = at;
+  let staged = 0;
+  for (const piece of pieces) {
+    for (let from = 0; from < piece.length; ) {
+      const part = piece.subarray(from, from + staging.length - staged);
+      staging.set(part, staged);
+      staged += part.length;
+      from += part.length;
+      if (staged < staging.length) continue;
+      await writeExactly(file, staging, written);
+      written += staged;
+      staged = 0;
+    }
+  }
+  const end = paddedTo(BLOCK_BYTES, staged);
+  staging.fill(0, staged, end);
+  await writeExactly(file, staging.subarray(0, end), written);
+}
+
+/**
+ * The bytes of a single piece with its padding, where it can be written as it lies: from aligned memory,
+ * which is the writer's up to the end of the block.
+ */
+function wholeBlocks(pieces: Uint8Array[]): Uint8Array | undefined {
+  const [piece, ...others] = pieces;
+  if (!piece || others.length > 0 || !isAligned(piece)) return undefined;
+  const bytes = paddedTo(BLOCK_BYTES, piece.length);
+  if (piece.byteOffset + bytes > piece.buffer.byteLength) return undefined;
+  return new Uint8Array(piece.buffer, piece.byteOffset, bytes).fill(0, piece.length);
+}
+
+/** Returns when the bytes are durable. A write that takes only a part is continued. */
+export async function writeExactly(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    const { bytesWritten } = await file.writev([bytes.subarray(done)], position + done);
+    done += bytesWritten;
   }
   if (DSYNC === undefined) await file.datasync();
 }
 
 /** Takes back what was written from there on, durably. */
-export async function cutOff(file: FileHandle, frameBytes: number): Promise<void> {
-  await file.truncate(SEGMENT_HEADER_BYTES + frameBytes);
+export async function cutOff(file: FileHandle, frameBytes: number, blockBytes: number): Promise<void> {
+  await file.truncate(headerBytesOf(blockBytes) + frameBytes);
   await file.sync();
-}
-
-function behind(pieces: Uint8Array[], bytes: number): Uint8Array[] {
-  let skip = bytes;
-  const first = pieces.findIndex((piece) => {
-    if (skip < piece.length) return true;
-    skip -= piece.length;
-    return false;
-  });
-  return first < 0 ? [] : pieces.slice(first).map((piece, at) => (at === 0 ? piece.subarray(skip) : piece));
 }

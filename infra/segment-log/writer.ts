@@ -8,8 +8,15 @@ import { type DurableEnd, openDurableEnd } from './durable-end.ts';
 import { ensureLogIdentity } from './log-identity.ts';
 import { type OpenSegment, openTail } from './open-tail.ts';
 import { createRetention } from './retention.ts';
-import { createSegment, cutOff, type OpenFile, openForWriting, writeDurableAt } from './segment-appender.ts';
-import { SEGMENT_HEADER_BYTES, segmentName } from './segment-file.ts';
+import {
+  createSegment,
+  cutOff,
+  type OpenFile,
+  openForWriting,
+  stagingMemory,
+  writeDurableAt,
+} from './segment-appender.ts';
+import { BLOCK_BYTES, headerBytesOf, paddedTo, segmentName } from './segment-file.ts';
 
 export interface SegmentLogOptions {
   directory: string;
@@ -41,9 +48,10 @@ export async function openSegmentLogWriter(options: SegmentLogOptions): Promise<
   const durableEnd = openDurableEnd(directory, logId, 'write');
   try {
     const publishedEnd = Math.max(durableEnd.look() ?? 0, countedEnd);
-    const tail = await openTail({ directory, logId, publishedEnd, openFile, log });
+    const staging = stagingMemory();
+    const tail = await openTail({ directory, logId, publishedEnd, openFile, staging, log });
     durableEnd.publish(tail.base + tail.frameBytes);
-    return createWriter({ directory, logId, tail, durableEnd, segmentBytesMax, openFile });
+    return createWriter({ directory, logId, tail, durableEnd, segmentBytesMax, openFile, staging });
   } catch (error) {
     durableEnd.close();
     throw error;
@@ -57,23 +65,29 @@ interface WriterDeps {
   durableEnd: DurableEnd;
   segmentBytesMax: number;
   openFile: OpenFile;
+  staging: Buffer;
 }
 
 /** The order of an append is the whole promise: bytes durable, end published, append confirmed. */
 function createWriter(deps: WriterDeps): SegmentLogWriter {
-  const { directory, logId, durableEnd, segmentBytesMax, openFile } = deps;
+  const { directory, logId, durableEnd, segmentBytesMax, staging } = deps;
   let segment = deps.tail;
   let broken: Fatal | undefined;
 
   async function append(frame: Uint8Array[]): Promise<AppendOutcome> {
-    const bytes = frame.reduce((sum, piece) => sum + piece.length, 0);
+    const bytes = paddedTo(
+      BLOCK_BYTES,
+      frame.reduce((sum, piece) => sum + piece.length, 0),
+    );
     const isFull = segment.frameBytes > 0 && segment.frameBytes + bytes > segmentBytesMax;
-    if (isFull && !(await roll())) return { status: 'no_space' };
+    const isOld = /* mutant: old-segment-continued */ !segment.isCurrent;
+    if ((isFull || isOld) && !(await roll())) return { status: 'no_space' };
     const { file, base, frameBytes } = segment;
+    const at = headerBytesOf(BLOCK_BYTES) + frameBytes;
     // mutant: end-published-before-the-write
-    if (!(await fits(writeDurableAt(file, frame, SEGMENT_HEADER_BYTES + frameBytes)))) {
+    if (!(await fits(writeDurableAt(file, { pieces: frame, at, staging })))) {
       // mutant: torn-write-left-in-place
-      await cutOff(file, frameBytes);
+      await cutOff(file, frameBytes, BLOCK_BYTES);
       return { status: 'no_space' };
     }
     const position = base + frameBytes;
@@ -86,10 +100,10 @@ function createWriter(deps: WriterDeps): SegmentLogWriter {
   async function roll(): Promise<boolean> {
     const base = segment.base + segment.frameBytes;
     const place = { path: join(directory, segmentName(base)), base, logId };
-    const making = createSegment(place, openFile);
+    const making = createSegment(place, deps);
     if (!(await fits(making))) return false;
     const full = segment;
-    segment = { file: await making, base, frameBytes: 0 };
+    segment = { file: await making, base, frameBytes: 0, isCurrent: true };
     await full.file.close();
     return true;
   }

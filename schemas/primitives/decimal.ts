@@ -3,7 +3,7 @@
  * At most 15 integer and 12 fraction digits.
  */
 const INTEGER_DIGITS_MAX = 15;
-const FRACTION_DIGITS_MAX = 12;
+export const FRACTION_DIGITS_MAX = 12;
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
 /** The canonical text of a JSON number's own text, or undefined when it does not fit. */

@@ -9,6 +9,7 @@ import {
   FRAME_HEADER_BYTES,
   type FrameContent,
   measureFrame,
+  sealFrame,
 } from './frame.ts';
 import { RECORD_BYTES } from './record.ts';
 
@@ -68,9 +69,33 @@ describe('a frame', () => {
     expect(encodeFrame({ ...content, lines: [lines] })).toContain(lines);
   });
 
+  it('that was collected in memory gives back what is in it, in one piece or with its names behind', () => {
+    const events = fc.array(fc.uint8Array({ maxLength: 60 }), { maxLength: 20 });
+    fc.assert(
+      fc.property(events, fc.array(customerMeter), fc.boolean(), (given, touched, hasRoom) => {
+        const content = { ...sample(), eventCount: given.length, recheck: [] };
+        const records = Buffer.concat(given.map(() => randomBytes(RECORD_BYTES)));
+        const lines = Buffer.concat(given.map((line) => Buffer.from([...line, 10])));
+        const spans = touched.map(({ occurredFromMs, occurredToMs, ...names }) => ({
+          pair: JSON.stringify(Object.values(names)).slice(1, -1),
+          occurredFromMs,
+          occurredToMs,
+        }));
+        const collected = Buffer.concat([Buffer.alloc(FRAME_HEADER_BYTES, 'x'), lines, records]);
+        const memory = Buffer.concat([collected, Buffer.alloc(hasRoom ? 20_000 : 0, 'y')]);
+        const pieces = sealFrame(memory, { ...content, touched: spans, linesBytes: lines.length });
+        expect(pieces).toHaveLength(hasRoom ? 1 : 2);
+        expect(decodeFrame(Buffer.concat(pieces))).toEqual({ ...content, touched, records, lines });
+      }),
+    );
+  });
+
   // Mutant this test catches: a field left out of the checksum.
-  it('is known to be damaged whichever bit of it is turned', () => {
-    const frame = Buffer.concat(encodeFrame(sample()));
+  it.each([
+    ['made of parts', () => encodeFrame(sample())],
+    ['collected in memory', collectedSample],
+  ])('%s is known to be damaged whichever bit of it is turned', (_, pieces) => {
+    const frame = Buffer.concat(pieces());
     for (let bit = 0; bit < frame.length * 8; bit++) {
       const at = bit >> 3;
       if (at === 6 || at === 7) continue; // no code reads these two
@@ -92,10 +117,16 @@ describe('a frame', () => {
 
   it('of an unknown version is rejected, not misread', () => {
     const frame = Buffer.concat(encodeFrame(sample()));
-    frame.writeUInt16LE(2, 4);
+    frame.writeUInt16LE(3, 4);
     expect(() => decodeFrame(frame)).toThrow(expect.objectContaining({ code: 'frame_version_unknown' }));
   });
 });
+
+function collectedSample(): Uint8Array[] {
+  const { records, lines, ...content } = sample();
+  const memory = Buffer.concat([Buffer.alloc(FRAME_HEADER_BYTES), ...lines, ...records, Buffer.alloc(99)]);
+  return sealFrame(memory, { ...content, linesBytes: 9 });
+}
 
 function sample(): FrameContent {
   return {

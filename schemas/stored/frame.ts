@@ -5,12 +5,13 @@
  *   4  u16  version                 40 16B  log id
  *   6  u16  zero                    56 u32  re-check count (0 on the embedded log)
  *   8  u32  frame bytes in all      60 u32  zero
- *  12  u32  CRC-32 of bytes 16…     64      touched customers and meters (JSON)
+ *  12  u32  CRC-32 of bytes 16…     64      version 1: touched customers and meters (JSON),
  *  16  u32  event count                     then 40 B records, then re-check indexes (u32 each),
- *  20  u32  touched bytes                   then the events' lines
- *  24  u32  lines bytes
+ *  20  u32  touched bytes                   then the events' lines;
+ *  24  u32  lines bytes                     version 2: lines, records, re-check indexes, touched
  *  28  u32  zero
  *
+ * Version 2 is for a frame that is collected in memory: where its lines lie does not depend on what follows.
  * Records: schemas/stored/record.ts.
  */
 
@@ -19,7 +20,9 @@ import { Fatal } from '../failures.ts';
 import { RECORD_BYTES } from './record.ts';
 
 export const FRAME_MAGIC = 0x5246474d;
-const FRAME_VERSION = 1;
+/** By where the lines are. */
+const LINES_LAST = 1;
+const LINES_FIRST = 2;
 export const FRAME_HEADER_BYTES = 64;
 /** A group commit never exceeds this; a reader may reject a greater length as damage. */
 const FRAME_BYTES_MAX = 32 * 1024 * 1024;
@@ -69,18 +72,15 @@ export interface Frame {
 export function encodeFrame(content: FrameContent): Uint8Array[] {
   const touched = Buffer.from(`[${content.touched.map(touchedRow).join(',')}]`);
   const recheck = Buffer.from(Uint32Array.from(content.recheck).buffer);
-  const linesBytes = totalBytes(content.lines);
   const header = Buffer.alloc(FRAME_HEADER_BYTES);
   const body = joinedIfSmall([touched, ...content.records, recheck, ...content.lines]);
-  header.writeUInt32LE(FRAME_MAGIC, 0);
-  header.writeUInt16LE(FRAME_VERSION, 4);
-  header.writeUInt32LE(FRAME_HEADER_BYTES + totalBytes(body), 8);
-  header.writeUInt32LE(content.eventCount, 16);
-  header.writeUInt32LE(touched.length, 20);
-  header.writeUInt32LE(linesBytes, 24);
-  header.writeBigUInt64LE(BigInt(content.committedAtMs), 32);
-  header.set(content.logId, 40);
-  header.writeUInt32LE(content.recheck.length, 56);
+  writeHeader(header, LINES_LAST, {
+    ...content,
+    frameBytes: FRAME_HEADER_BYTES + totalBytes(body),
+    touchedBytes: touched.length,
+    linesBytes: totalBytes(content.lines),
+    recheckCount: content.recheck.length,
+  });
   let crc = crc32(header.subarray(16));
   for (const part of body) {
     // For an empty array without a buffer, crc32 of Node 20 returns 0, whatever value it continues from.
@@ -88,6 +88,52 @@ export function encodeFrame(content: FrameContent): Uint8Array[] {
   }
   header.writeUInt32LE(crc, 12);
   return [header, ...body];
+}
+
+interface CollectedContent extends Pick<FrameContent, 'logId' | 'committedAtMs' | 'eventCount' | 'touched'> {
+  linesBytes: number;
+}
+
+/**
+ * The frame in `memory`, which holds its lines from FRAME_HEADER_BYTES on and the records behind them:
+ * header, touched and checksum are written around them. As pieces: with no room for `touched` that is one of
+ * its own.
+ */
+export function sealFrame(memory: Buffer, content: CollectedContent): Uint8Array[] {
+  const touched = `[${content.touched.map(touchedRow).join(',')}]`;
+  const touchedBytes = Buffer.byteLength(touched);
+  const touchedAt = FRAME_HEADER_BYTES + content.linesBytes + content.eventCount * RECORD_BYTES;
+  const frameBytes = touchedAt + touchedBytes;
+  writeHeader(memory, LINES_FIRST, { ...content, frameBytes, touchedBytes, recheckCount: 0 });
+  const fits = frameBytes <= memory.length;
+  if (fits) memory.write(touched, touchedAt);
+  const pieces = fits
+    ? [memory.subarray(0, frameBytes)]
+    : [memory.subarray(0, touchedAt), Buffer.from(touched)];
+  const crc = pieces.reduce((sum, piece, at) => crc32(at === 0 ? piece.subarray(16) : piece, sum), 0);
+  memory.writeUInt32LE(crc, 12);
+  return pieces;
+}
+
+interface Header extends Pick<FrameContent, 'logId' | 'committedAtMs' | 'eventCount'> {
+  frameBytes: number;
+  touchedBytes: number;
+  linesBytes: number;
+  recheckCount: number;
+}
+
+/** All but the checksum. */
+function writeHeader(memory: Buffer, version: number, header: Header): void {
+  memory.fill(0, 0, FRAME_HEADER_BYTES);
+  memory.writeUInt32LE(FRAME_MAGIC, 0);
+  memory.writeUInt16LE(version, 4);
+  memory.writeUInt32LE(header.frameBytes, 8);
+  memory.writeUInt32LE(header.eventCount, 16);
+  memory.writeUInt32LE(header.touchedBytes, 20);
+  memory.writeUInt32LE(header.linesBytes, 24);
+  memory.writeBigUInt64LE(BigInt(header.committedAtMs), 32);
+  memory.set(header.logId, 40);
+  memory.writeUInt32LE(header.recheckCount, 56);
 }
 
 /** A piece of its own costs half a microsecond for its checksum and its place in the write. */
@@ -121,22 +167,26 @@ export function decodeFrame(frame: Buffer): Frame {
     throw new Fatal('frame_damaged', 'A frame of the log fails its checksum.');
   }
   const version = frame.readUInt16LE(4);
-  if (version !== FRAME_VERSION) {
+  if (version !== LINES_LAST && version !== LINES_FIRST) {
     throw new Fatal('frame_version_unknown', `A frame of version ${version} needs a newer Metergate.`);
   }
   const eventCount = frame.readUInt32LE(16);
   const recheckCount = frame.readUInt32LE(56);
-  const recordsAt = FRAME_HEADER_BYTES + frame.readUInt32LE(20);
+  const [touchedBytes, linesBytes] = [frame.readUInt32LE(20), frame.readUInt32LE(24)];
+  const isFirst = version === LINES_FIRST;
+  const recordsAt = FRAME_HEADER_BYTES + (isFirst ? linesBytes : touchedBytes);
   const recheckAt = recordsAt + eventCount * RECORD_BYTES;
-  const linesAt = recheckAt + recheckCount * 4;
+  const recheckEnd = recheckAt + recheckCount * 4;
+  const linesAt = isFirst ? FRAME_HEADER_BYTES : recheckEnd;
+  const touchedAt = isFirst ? recheckEnd : FRAME_HEADER_BYTES;
   return {
     logId: frame.subarray(40, 56),
     committedAtMs: Number(frame.readBigUInt64LE(32)),
     eventCount,
-    touched: parseTouched(frame.toString('utf8', FRAME_HEADER_BYTES, recordsAt)),
+    touched: parseTouched(frame.toString('utf8', touchedAt, touchedAt + touchedBytes)),
     records: frame.subarray(recordsAt, recheckAt),
     recheck: Array.from({ length: recheckCount }, (_, index) => frame.readUInt32LE(recheckAt + index * 4)),
-    lines: frame.subarray(linesAt),
+    lines: frame.subarray(linesAt, linesAt + linesBytes),
   };
 }
 

@@ -1,6 +1,7 @@
 import { mutant } from './mutant-row.ts';
 
 const BEGIN_USAGE = 'ingest/begin-usage.test.ts';
+const BATCHES = 'ingest/embedded/batches.test.ts';
 const COMMIT = 'ingest/embedded/group-commit.test.ts';
 const POWER_CUT = 'tests/faults/crash-consistency/power-cut.sys.test.ts';
 const JS_ENGINE = 'ingest/engine/js/js-engine.test.ts';
@@ -26,7 +27,7 @@ export const INGEST_MUTANTS = [
     .shownBy({ promise: 1, rounds: 8 }),
   mutant('response-settled-before-its-write', [1, 6])
     .why('the write may fail, or its process end, after the acknowledgement')
-    .is('ingest/embedded/group-commit', "settle(frame, 'durable'); await write(deps, frame, waiting);")
+    .is('ingest/embedded/group-commit', "settle(batch, 'durable'); await write(deps, batch, batches);")
     .red(COMMIT, 'no response is sent before its frame is durable and its claims are confirmed')
     // The write takes half a millisecond: one kill in seven or so comes before its end.
     .shownBy({ promise: 1, rounds: 40 }),
@@ -54,11 +55,22 @@ export const INGEST_MUTANTS = [
     .red(RECORD, 'keys claimed together with one that cannot be read are free, and what follows is in order'),
   mutant('memory-given-back-before-the-write', [1, 3])
     .why('the next request writes over lines that are on their way to the disk')
-    .before('ingest/embedded/group-commit', 'for (const { part } of frame) part.giveBack?.();')
-    .red(COMMIT, 'what a frame was made of is given back once it is durable, not when that is unknown'),
+    .before('ingest/embedded/group-commit', 'batches.giveBack(batch);')
+    .red(COMMIT, 'what is written stays as it is until its outcome is known, and after a failure for good'),
+  mutant('lent-memory-kept', [1, 3])
+    .why('a request that does not fit into a full frame is stored with the events of another one')
+    .is('ingest/embedded/batches', 'waiting.push(request);')
+    .red(BATCHES, 'a part is read in its call only, whether it fits into the frame or waits for the next'),
+  mutant('frame-beyond-its-bound', [9])
+    .why('a frame grows with what waits: its memory has no bound, and no reader takes it')
+    .never('ingest/embedded/frame-memory')
+    .red(BATCHES, 'a frame takes what fills it to the last byte, and what exceeds it alone'),
   mutant('claim-released-on-unknown-outcome', [2])
     .why('a frame that failed and yet is on the log has its keys free: a retry is counted again')
-    .after('ingest/embedded/group-commit', 'deps.store.release(frame.map(({ part }) => part.claim));')
+    .after(
+      'ingest/embedded/group-commit',
+      'deps.store.release(batch.requests.map(({ part }) => part.claim));',
+    )
     .red(COMMIT, 'a log that fails rejects all that wait, all that come, and `failed`; no claim is touched'),
   mutant('ids-random', [2, 3, 5])
     .why('a retry is another event: another id, and counted again')

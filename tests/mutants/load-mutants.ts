@@ -1,6 +1,8 @@
 import { mutant } from './mutant-row.ts';
 
 const LOAD = 'aggregator/load/load.store.test.ts';
+const ROW_FILES = 'infra/clickhouse/embedded/row-files.store.test.ts';
+const COLUMNS = 'infra/clickhouse/columns/columns.test.ts';
 const CHDB = 'infra/clickhouse/embedded/chdb.store.test.ts';
 const SETTLE = 'aggregator/settle/settle.store.test.ts';
 const SETTLE_USAGE = 'aggregator/settle/settle-usage.store.test.ts';
@@ -33,6 +35,18 @@ export const LOAD_MUTANTS = [
       'in the middle of the insert, with the events stored and the hours not is followed by one that ' +
         'counts every event once',
     ),
+  mutant('memory-given-back-early', [1, 2])
+    .why('the next block is read over the lines that are being inserted: other events are stored for them')
+    .before('aggregator/load/load-loop', 'block.memory?.giveBack();')
+    .red(LOAD, 'reads a block from memory that nothing else uses until it is loaded, and gives it back'),
+  mutant('taken-rows-not-compared', [1, 4])
+    .why('rows that ClickHouse left out without an error are counted as loaded, and never sent again')
+    .never('infra/clickhouse/taken-rows')
+    .red(ROW_FILES, 'rows that the engine did not take are reported'),
+  mutant('columns-in-any-order', [4])
+    .why('a block that is read again has other bytes in the two writers, and ClickHouse sorts it again')
+    .is('infra/clickhouse/columns/plain-columns', 'const sorted = events;')
+    .red(COLUMNS, 'both writers make the same bytes of lines that both read'),
   mutant('resumed-range-believed', [4])
     .why('ClickHouse notes a token before its part is in place: after a kill the part may be lost')
     .swap('aggregator/load/load-range', 'wasSent: true', 'wasSent: false')

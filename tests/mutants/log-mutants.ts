@@ -6,6 +6,8 @@ const READER = 'infra/segment-log/reader.test.ts';
 const WRITER = 'infra/segment-log/writer.test.ts';
 const DISK = 'tests/faults/crash-consistency/disk.sys.test.ts';
 const OPEN_KEY_TABLE = 'infra/key-table/open-key-table.test.ts';
+const OPEN_TAIL = 'infra/segment-log/open-tail.test.ts';
+const EARLIER_VERSION = 'infra/segment-log/earlier-version.test.ts';
 const LIMITS = 'tests/faults/crash/limits.timed.test.ts';
 const START_FROM_RECORDS = 'infra/key-table/start-from-records.test.ts';
 const LOGGER = 'infra/platform/logger.test.ts';
@@ -29,9 +31,10 @@ export const LOG_MUTANTS = [
         const read = async () => {
           const base = listSegments(directory).at(-1) ?? 0;
           const { size } = statSync(join(directory, segmentName(base)));
-          return base + Math.max(0, size - SEGMENT_HEADER_BYTES);
+          return base + Math.max(0, size - headerBytesOf(4096));
         };
-        return createReader({ directory, logId, durableEnd: { ...notified, read } });`,
+        const segments = createSegmentReads(openFile);
+        return createReader({ directory, logId, durableEnd: { ...notified, read }, segments });`,
     )
     .red(READER, 'does not read a frame that is in the file and not durable yet'),
   mutant('end-published-before-the-write', [6])
@@ -52,6 +55,22 @@ export const LOG_MUTANTS = [
     .why('half a frame stays behind the last one: if a segment ends with it the log is rejected as damaged')
     .drop('infra/segment-log/writer')
     .red(WRITER, 'is taken back when the disk is full, and the next one takes its place'),
+  mutant('padded-tail-misread', [6])
+    .why('a frame whose last block a crash has cut counts as whole: readers go beyond the end of the file')
+    .always('infra/segment-log/find-tail')
+    .red(OPEN_TAIL, 'drops what was written of the frame, wherever it was cut, and continues in its place'),
+  mutant('padding-left-out-of-the-check', [6])
+    .why('a last block that was torn or damaged is taken for the one that was written')
+    .always('infra/segment-log/find-tail')
+    .red(OPEN_TAIL, 'drops a tail of any bytes that is no frame with its padding'),
+  mutant('old-segment-continued', [19])
+    .why('frames in blocks follow frames without them in one file: no reader finds where they begin')
+    .never('infra/segment-log/writer')
+    .red(EARLIER_VERSION, 'is read as it is, and continues in a new segment'),
+  mutant('log-version-not-raised', [19])
+    .why('the release before takes segments in blocks for damaged ones and asks for a backup')
+    .never('infra/segment-log/log-identity')
+    .red(EARLIER_VERSION, 'is a log of version 2 before the first segment of that version is there'),
   mutant('keys-not-brought-up-to-the-log', [2, 11])
     .why('after a kill the newest keys are free again, and a retry of them is counted twice')
     .drop('infra/key-table/open-key-table')

@@ -1,6 +1,10 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import type { ChdbResult } from 'chdb';
 import { type ChdbConnection, createChdbConnection } from 'chdb/connection';
 import { inlineParameters } from '../../infra/clickhouse/embedded/inline-parameters.ts';
 import { poll } from '../../infra/platform/poll.ts';
@@ -24,7 +28,7 @@ const ENDED = { timeoutMs: 60_000, everyMs: 5 };
 const NO_SETTING =
   /^(query|query_id|database|session_.*|param_.*|default_format|wait_end_of_query|enable_http_.*)$/;
 /** `INSERT INTO table (columns) FORMAT name`, with the rows in the body. */
-const INSERT_BODY = /^INSERT INTO ([\w.]+) \(([\w, ]+)\) FORMAT (\w+)\s*$/;
+const INSERT_BODY = /^(INSERT INTO .+) (FORMAT \w+)\s*$/;
 
 /**
  * ClickHouse's HTTP interface, as far as its client uses it, in front of the real engine: no server binary
@@ -79,15 +83,20 @@ function reject(response: ServerResponse): void {
 
 /** Never rejects: where the client is gone, its response can be dropped. */
 async function respond(request: IncomingMessage, response: ServerResponse, directory: string): Promise<void> {
-  const [status, type, body] = await resultOf(request, directory).then(
-    (bytes) => [200, 'application/octet-stream', bytes] as const,
+  try {
+    const result = await resultOf(request, directory);
+    const rows = String(result.rowsRead);
+    response
+      .setHeader('x-clickhouse-summary', JSON.stringify({ read_rows: rows, written_rows: rows }))
+      .writeHead(200, { 'content-type': 'application/octet-stream' })
+      .end(result.bytes());
+  } catch (error) {
     // The client reads code and kind out of this text, as out of a server's.
-    (error: Error) => [500, 'text/plain', error.message] as const,
-  );
-  response.writeHead(status, { 'content-type': type }).end(body);
+    response.writeHead(500, { 'content-type': 'text/plain' }).end((error as Error).message);
+  }
 }
 
-async function resultOf(request: IncomingMessage, directory: string): Promise<Uint8Array> {
+async function resultOf(request: IncomingMessage, directory: string): Promise<ChdbResult> {
   const { searchParams } = new URL(request.url ?? '/', 'http://localhost');
   const body = await buffer(request);
   const connection = createChdbConnection({ path: directory });
@@ -98,7 +107,7 @@ async function resultOf(request: IncomingMessage, directory: string): Promise<Ui
     if (query !== null) return await insertBody(connection, query, body);
     const form = await readForm(request, body);
     const sql = inlineParameters(form?.get('query') ?? body.toString(), textParameters(form ?? searchParams));
-    return (await connection.chdb.queryAsync(sql)).bytes();
+    return await connection.chdb.queryAsync(sql);
   } finally {
     await connection.close();
   }
@@ -108,15 +117,17 @@ function isClientName(name: string): boolean {
   return name === 'role' || name === 'compress' || name === 'decompress';
 }
 
-async function insertBody(connection: ChdbConnection, query: string, body: Buffer): Promise<Uint8Array> {
-  const [, table = '', columns = '', format] = INSERT_BODY.exec(query) ?? [];
-  await connection.chdb.rawInsert({
-    table,
-    columns: columns.split(', '),
-    format: format as 'JSONCompactEachRow',
-    values: body,
-  });
-  return new Uint8Array();
+/** In a file: what comes with the statement the engine cuts at the first empty line. */
+async function insertBody(connection: ChdbConnection, query: string, body: Buffer): Promise<ChdbResult> {
+  const [, insert = '', format = ''] = INSERT_BODY.exec(query) ?? [];
+  const folder = await mkdtemp(join(tmpdir(), 'metergate-body-'));
+  try {
+    const file = join(folder, 'body');
+    await writeFile(file, body);
+    return await connection.chdb.queryAsync(`${insert} FROM INFILE '${file}' ${format}`);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }
 
 const ESCAPES: Record<string, string> = { t: '\t', n: '\n', r: '\r', b: '\b', f: '\f', '0': '\0' };

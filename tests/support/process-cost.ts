@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { childrenOf } from './processes.ts';
 
 /** What a process has cost so far. */
@@ -19,6 +19,11 @@ export function processCost(pid: number): ProcessCost {
     rssPeakBytes: kibibytes(status, 'VmHWM') * 1024,
     rssBytes: kibibytes(status, 'VmRSS') * 1024,
   };
+}
+
+/** The largest resident set counts from now on; of the kernel, where it has that. */
+export function resetMemoryPeak(pid: number): void {
+  writeFileSync(`/proc/${pid}/clear_refs`, '5');
 }
 
 /** A process with its children, such as the server processes of Postgres; CPU of those that ended, too. */

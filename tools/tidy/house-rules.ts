@@ -64,7 +64,7 @@ function servesRequests(path: string): boolean {
 }
 
 function isSource(path: string): boolean {
-  return /\.(tsx?|mjs)$/.test(path) && !/^ingest\/engine\/wasm\/assembly\//.test(path);
+  return /\.(tsx?|mjs)$/.test(path) && !/\/assembly\//.test(path);
 }
 
 /** Test files, what they share next to the code, and the suites of the ports. */

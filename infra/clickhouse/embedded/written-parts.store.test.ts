@@ -10,6 +10,7 @@ import type { EventBlock, Warehouse } from '../../ports/warehouse.ts';
 import { SETTINGS_BY_CONNECTION } from '../connection-settings.ts';
 import { type ChdbSession, openSession } from './chdb-connection.ts';
 import { createChdbWarehouse } from './chdb-warehouse.ts';
+import { createDurableWrites } from './durable-writes.ts';
 import { createWrittenParts } from './written-parts.ts';
 
 /*
@@ -24,13 +25,35 @@ const STUCK = { name: 'Fatal', code: 'warehouse_stuck' };
 
 // Red when its part is not measured: files have no bytes, and the next start detaches it.
 it('an insert that cannot write is not taken for stored, and ends the process', async () => {
-  const { warehouse, notified } = await opened();
-  await warehouse.insertEvents(block('whole', 10));
+  const { session, directory } = await openTable();
+  const notified: unknown[] = [];
+  const onFailure = (cause: unknown) => void notified.push(cause);
+  const connection = { run: () => Promise.reject(new Error('the insert alone is measured')) };
+  const writes = createDurableWrites({ directory, connection, log: SILENT, onFailure });
+  onTestFinished(writes.close);
+  const insert = () =>
+    writes.write(session, ({ client }) =>
+      client.command({ query: 'INSERT INTO metergate.t SELECT number FROM numbers(1000)' }),
+    );
+  await insert();
   expect(notified).toEqual([]);
   await withFilesUpTo(0, async () => {
-    await expect(warehouse.insertEvents(block('short', 1_000))).rejects.toMatchObject(UNKNOWN);
+    await expect(insert()).rejects.toThrow('is empty');
   });
-  expect(notified).toEqual([expect.objectContaining(STUCK)]);
+  expect(notified).toEqual([expect.objectContaining({ message: expect.stringContaining('is empty') })]);
+});
+
+// Red when the rows that reached the file are taken for all of them.
+it('a block for which there is no space is sent again, by the same process', async () => {
+  const { warehouse, notified } = await opened();
+  await withFilesUpTo(0, async () => {
+    await expect(warehouse.insertEvents(block('a', 1_000))).rejects.toMatchObject(UNKNOWN);
+  });
+  await warehouse.insertEvents(block('a', 1_000));
+  expect(notified).toEqual([]);
+  const sql = 'SELECT count() AS rows FROM metergate.events';
+  const found = await warehouse.query({ sql, connection: 'long', timeoutMs: TIMEOUT_MS });
+  expect(found).toEqual([{ rows: '1000' }]);
 });
 
 // Red when only what inserts wrote is measured.
@@ -55,7 +78,7 @@ it('parts that are merged, changed or without rows are whole', async () => {
 
 // Red when files that the checksums do not list are not looked at, or are counted with those they list.
 it('a part is not whole with a file emptied, nor with a byte too few', async () => {
-  const { client, connection } = await openTable();
+  const { client, connection } = (await openTable()).session;
   const parts = createWrittenParts();
   const written = async () => {
     await parts.faultOf(connection);
@@ -77,7 +100,7 @@ it('a part is not whole with a file emptied, nor with a byte too few', async () 
   expect(await parts.faultOf(connection)).toContain(`${path} has `);
 });
 
-async function openTable(): Promise<ChdbSession> {
+async function openTable(): Promise<{ session: ChdbSession; directory: string }> {
   const directory = testFolder();
   const session = await openSession(directory, SETTINGS_BY_CONNECTION.load);
   onTestFinished(() => session.client.close());
@@ -85,7 +108,7 @@ async function openTable(): Promise<ChdbSession> {
   const table = 'metergate.t (a Int64) ENGINE = MergeTree ORDER BY a';
   await session.client.command({ query: `CREATE TABLE ${table}` });
   await session.client.command({ query: 'SYSTEM STOP MERGES metergate.t' });
-  return session;
+  return { session, directory };
 }
 
 async function newestPart(client: ChdbSession['client']): Promise<string> {

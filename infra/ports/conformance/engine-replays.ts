@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { CreateEngineHarness } from './engine-harness.ts';
-import { CUSTOMER, ENVIRONMENT, NOW_MS, SOUND, sessionForEachTest } from './engine-session.ts';
+import { CUSTOMER, ENVIRONMENT, kept, NOW_MS, SOUND, sessionForEachTest } from './engine-session.ts';
 
 const DAY_MS = 86_400_000;
 const FIRST = {
@@ -115,7 +115,7 @@ export function engineReplayTests(create: CreateEngineHarness): void {
       requestId: 'r',
     };
     const readings = [await engine.read(request), await engine.read(request)];
-    const [one, two] = readings.map((reading) => engine.decide(reading));
+    const [one, two] = readings.map((reading) => kept(engine.decide(reading)));
     expect([one?.response.replayed, two?.response.replayed]).toEqual([false, true]);
     expect([one?.commit?.eventCount, two?.commit?.eventCount]).toEqual([1, 0]);
     expect(two?.commit?.lines).toHaveLength(0);

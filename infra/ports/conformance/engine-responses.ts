@@ -12,14 +12,12 @@ const batch = (name: string) =>
 export function engineResponseTests(create: CreateEngineHarness): void {
   const session = sessionForEachTest(create);
 
-  /** Red when memory of another response is given back, or the lines' memory together with the response. */
+  /** Red when memory of another response is given back, or a response lies in that of the lines. */
   test('a response stays as it is whatever else is decided, committed or released', async () => {
     await session().batch([{ ...SOUND, idempotencyKey: 'first' }]);
     const one = await session().batch(batch('one'));
     const two = await session().batch([...batch('two').slice(1), ...batch('one').slice(0, 1)]);
     const bodies = [one, two].map(({ body }) => body.toString());
-    one.commit?.giveBack?.();
-    two.commit?.giveBack?.();
     await session().batch(batch('three'));
     expect([one, two].map(({ body }) => body.toString())).toEqual(bodies);
     one.release?.();

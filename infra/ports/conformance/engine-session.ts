@@ -1,6 +1,6 @@
 import { beforeEach, onTestFinished } from 'vitest';
 import { EVENT_COLUMNS } from '../../../schemas/stored/event-row.ts';
-import type { CommitPart, Response, UsageRequest } from '../engine.ts';
+import type { CommitPart, Decision, Response, UsageRequest } from '../engine.ts';
 import type { CreateEngineHarness, EngineHarness } from './engine-harness.ts';
 
 /** Uses an engine as a data plane does: read, decide, commit, and only then the response. */
@@ -86,10 +86,17 @@ async function exchange(harness: EngineHarness, request: SentRequest): Promise<S
     ...request,
     body: Buffer.from(request.body),
   });
-  const { response, commit } = harness.engine.decide(reading);
+  const { response, commit } = kept(harness.engine.decide(reading));
   const lines = commit ? Buffer.from(commit.lines).toString().split('\n').slice(0, -1) : [];
   if (commit) await harness.commit(commit);
   return { ...response, json: JSON.parse(response.body.toString()), commit, lines };
+}
+
+/** With a copy of what may lie in the engine's memory, which its next request overwrites. */
+export function kept({ response, commit }: Decision): Decision {
+  if (!commit) return { response };
+  const [records, lines] = [Buffer.from(commit.records), Buffer.from(commit.lines)];
+  return { response, commit: { ...commit, records, lines } };
 }
 
 /** A line by the names of its columns. Numbers are doubles here: compare long ones as text. */

@@ -16,7 +16,7 @@ import { createWasmModule, type WasmModule } from './wasm-module.ts';
 
 export const REUSED_RESULT = `",${rejectedResult(REUSED)}}`;
 
-/** For lines and records that wait for their frame, and responses for their client: dozens of requests. */
+/** For responses that wait for their frame and their client: dozens of requests. */
 const BUFFERS_BYTES_MAX = 16 * 1024 * 1024;
 
 /** A request in the wasm engine's memory, valid as long as no other one was read. */
@@ -72,7 +72,7 @@ export function createWasmEngine(deps: EngineDeps): Engine<FastReading | Reading
       const response = isSingle
         ? singleOf(module, batch, request)
         : batchOf({ module, buffers }, claim, batch);
-      const commit = commitOf({ module, buffers, arrival }, claim, reading);
+      const commit = commitOf({ module, arrival }, claim, reading);
       return commit ? { response, commit } : { response };
     });
   }
@@ -127,15 +127,15 @@ function batchOf(
 
 /** What was claimed, as a part of the next frame. */
 function commitOf(
-  { module, buffers, arrival }: { module: WasmModule; buffers: BufferPool; arrival: number },
+  { module, arrival }: { module: WasmModule; arrival: number },
   claim: Claim,
   { count, customerMeters }: FastReading,
 ): CommitPart | undefined {
   const { created, waits } = claim;
   if (created === 0 && /* mutant: batch-replay-before-its-flush */ !waits) return undefined;
-  const { take, giveBack } = buffers.loan();
-  const lines = module.linesInto(count, arrival, take);
-  const records = module.recordsInto(created * RECORD_BYTES, take);
+  // Before the records: these are moved together.
+  const lines = module.lines(count, arrival);
+  const records = module.records(created * RECORD_BYTES);
   const touched = touchedSpans(module, customerMeters);
-  return { claim, eventCount: created, records, lines, touched, giveBack };
+  return { claim, eventCount: created, records, lines, touched };
 }

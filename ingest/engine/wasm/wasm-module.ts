@@ -100,7 +100,7 @@ export function createWasmModule(reused = '') {
     },
     /** What the key table judges, and where it leaves its outcomes. */
     claimBatch: (count: number) => (count === 1 ? ofOne : viewsOf(memory, at, count)),
-    // Copies, all of them: the memory belongs to the next request.
+    // Copies: the memory belongs to the next request.
     responseInto(take: Take, count: number, created: number, duplicate: number): Buffer {
       return copyInto(take, memory, at.OUTPUT, wasm.response(count, created, duplicate, reusedBytes));
     },
@@ -108,7 +108,10 @@ export function createWasmModule(reused = '') {
       copyInto(Buffer.allocUnsafe, memory, at.OUTPUT, wasm.event(numbersAsText)),
     linesInto: (count: number, arrival: number, take: Take) =>
       copyInto(take, memory, at.OUTPUT, wasm.lines(count, arrival)),
-    recordsInto: (bytes: number, take: Take) => copyInto(take, memory, at.RECORDS, bytes),
+    // No copies: they last until the next request is read.
+    lines: (count: number, arrival: number) =>
+      memory.subarray(at.OUTPUT, at.OUTPUT + wasm.lines(count, arrival)),
+    records: (bytes: number) => memory.subarray(at.RECORDS, at.RECORDS + bytes),
   };
 }
 

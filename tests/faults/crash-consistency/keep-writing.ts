@@ -2,11 +2,11 @@
  * A process for the power cuts: keeps a log of many small segments and its keys as a data plane does, prints
  * the ids of each frame once it is durable, and gives up the oldest segments that its keys do not need. Ends
  * by SIGKILL, once in a while within the making of a segment, or in order where `how` is `orderly`.
- * Arguments: data folder, life, frames, how.
+ * Arguments: data folder, life, frames, how, form of writing.
  */
 
 import { writeSync } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { pino } from 'pino';
 import { openKeyTable } from '../../../infra/key-table/open-key-table.ts';
 import { prepareDataDir } from '../../../infra/platform/data-dir.ts';
@@ -14,6 +14,7 @@ import { systemClock } from '../../../infra/ports/clock.ts';
 import { OUTCOME } from '../../../infra/ports/idempotency-store.ts';
 import { openSegmentLogReader } from '../../../infra/segment-log/reader.ts';
 import type { OpenFile } from '../../../infra/segment-log/segment-appender.ts';
+import { type Form, openFileIn } from '../../../infra/segment-log/write-form-under-test.ts';
 import { openSegmentLogWriter } from '../../../infra/segment-log/writer.ts';
 import { trimLog } from '../../../ingest/embedded/trim-log.ts';
 import { encodeFrame } from '../../../schemas/stored/frame.ts';
@@ -29,7 +30,8 @@ const TRIM_BYTES_MAX = 4 * SEGMENT_BYTES_MAX;
 const HOUR_MS = 3_600_000;
 const ID_SIGNS = 'abcdefghijklmnopqrstuvwxyz234567';
 
-const [root = '', life = '0', frames = '0', how = ''] = process.argv.slice(2);
+const [root = '', life = '0', frames = '0', how = '', form = ''] = process.argv.slice(2);
+const open = openFileIn(form as Form);
 const paths = prepareDataDir(root);
 const random = createRandom(Number(life) + 1);
 const log = pino({ level: 'silent' });

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FORMS } from '../../../infra/segment-log/write-form-under-test.ts';
 import { keptShortForm, SEED } from '../short-form.ts';
 import { judgeCut, powerCutsOfAll } from './power-rounds.ts';
 import { hastyResponses } from './recorded-log.ts';
@@ -29,8 +30,8 @@ describe('a data plane that serves many clients at once', () => {
   });
 });
 
-describe('a log of many small segments', () => {
-  const recording = recordedBy(recordSegments);
+describe.each(FORMS)('a log of many small segments, written %s', (form) => {
+  const recording = recordedBy((folder) => recordSegments(folder, form));
 
   it('announces no frame that a power cut can still take', () => {
     expect(recording().log.responses.length).toBeGreaterThan(100);

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { FORMS } from '../../../infra/segment-log/write-form-under-test.ts';
 import { lacking } from '../../support/machine-requirements.ts';
 import { createRandom, type Random } from '../../support/random.ts';
 import type { FaultOptions, FaultPromise, RoundReport } from '../promise.ts';
@@ -21,10 +22,10 @@ export const powerCutsOfLog: FaultPromise = {
   lacks: () => lacking('tracing'),
   async open(options) {
     const folder = newFolder(options);
-    const recordings = [
-      await recordDataPlane(join(folder, 'plane')),
-      await recordSegments(join(folder, 'segments')),
-    ];
+    const recordings = [await recordDataPlane(join(folder, 'plane'))];
+    for (const [at, form] of FORMS.entries()) {
+      recordings.push(await recordSegments(join(folder, `segments-${at}`), form));
+    }
     return { round: ({ seed }) => cutLogs(recordings, seed) };
   },
 };

@@ -1,5 +1,5 @@
 import { EVENT_COLUMNS } from '../../../schemas/stored/event-row.ts';
-import { decodeFrame } from '../../../schemas/stored/frame.ts';
+import { decodeFrame, measureFrame } from '../../../schemas/stored/frame.ts';
 import { bytesOf, descriptorOf, type SystemCall } from '../../support/system-calls.ts';
 import type { DiskHistory, DiskNode, NameChange } from './disk-history.ts';
 
@@ -25,6 +25,7 @@ export interface RecordedResponse {
 
 export interface RecordedFrame {
   position: number;
+  /** Without what pads it. */
   bytes: Buffer;
   ids: string[];
   /** From when on no power cut takes it: its bytes, its segment's name and the names above are durable. */
@@ -35,7 +36,8 @@ export interface RecordedFrame {
 
 const NEVER = Number.POSITIVE_INFINITY;
 const SEGMENT = /^(\d{20})\.seg$/;
-const SEGMENT_HEADER_BYTES = 40;
+/** Of a segment: a block of 4,096 bytes. */
+const SEGMENT_HEADER_BYTES = 4096;
 const REQUEST_ID = /^HTTP\/1\.1 2.*?\r\nX-Request-Id: ([^\r]*)/s;
 const EVENT_ID = /use_[a-z2-7]{26}/g;
 
@@ -90,7 +92,9 @@ function framesOf({ name, node, durable: named }: Naming, above: number, givenUp
   return node.changes.flatMap(({ at, bytes, durable }) => {
     if (!bytes?.length || at < SEGMENT_HEADER_BYTES) return [];
     const position = base + at - SEGMENT_HEADER_BYTES;
-    return [{ position, bytes, ids: eventIds(bytes), durable: Math.max(durable, named, above), givenUp }];
+    const frame = bytes.subarray(0, Number(measureFrame(bytes)));
+    const since = Math.max(durable, named, above);
+    return [{ position, bytes: frame, ids: eventIds(frame), durable: since, givenUp }];
   });
 }
 

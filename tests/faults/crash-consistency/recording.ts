@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { closeSync, fstatSync, mkdirSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { poll } from '../../../infra/platform/poll.ts';
+import type { Form } from '../../../infra/segment-log/write-form-under-test.ts';
 import { startDataPlaneUnderTest } from '../../../ingest/data-plane-under-test.ts';
 import { createApi } from '../../support/api.ts';
 import { inTime } from '../../support/in-time.ts';
@@ -94,14 +95,14 @@ const FRAMES = 120;
 const LIVES = ['kill', 'orderly', 'kill', 'orderly', 'kill'];
 
 /** A log of many segments and its keys, through kills and orderly stops. `folder` is a new one. */
-export async function recordSegments(folder: string): Promise<Recording> {
+export async function recordSegments(folder: string, form: Form): Promise<Recording> {
   const { dataDir, before } = placesIn(folder);
   const program = join('dist-tests', 'tests', 'faults', 'crash-consistency', 'keep-writing.js');
   const traces: string[] = [];
   for (const [life, how] of LIVES.entries()) {
     const trace = join(folder, `${life}.trace`);
     const [command = '', ...args] = [...traceTo(trace), process.execPath, program, dataDir];
-    const rest = [String(life), String(FRAMES), how];
+    const rest = [String(life), String(FRAMES), how, form];
     const child = spawn(command, [...args, ...rest], { stdio: ['ignore', 'ignore', 'inherit'] });
     await endOf(child, how === 'kill' ? 'SIGKILL' : 0);
     await traceIsComplete(trace, child.pid ?? 0);

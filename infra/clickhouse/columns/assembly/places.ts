@@ -1,0 +1,96 @@
+/**
+ * Where all data are in the memory: behind the constants, one area after the other, each as large as a block
+ * needs it.
+ * Row: its (environment, customer, meter), a number; id; fingerprint; value in units; times; counted text;
+ * properties. Texts are in the lines, by place and length.
+ */
+export const ROW_BYTES: i32 = 64;
+export const ROW_NAMES: i32 = 0;
+export const ROW_ID: i32 = 4;
+export const ROW_FINGERPRINT: i32 = 8;
+export const ROW_VALUE: i32 = 16; // 16 bytes
+export const ROW_OCCURRED: i32 = 32;
+export const ROW_CREATED: i32 = 40;
+export const ROW_UNIQUE: i32 = 48; // place and length
+export const ROW_PROPERTIES: i32 = 56; // the place of the first one, and how many
+export const ROW_PROPERTY_COUNT: i32 = 60;
+
+export const PROPERTY_BYTES: i32 = 16; // place and length of the name, then of the value
+
+/** Environment, customer and meter of rows: place and length of each, which are behind one another. */
+export const NAMES_BYTES: i32 = 48;
+export const NAMES_ENVIRONMENT: i32 = 0;
+export const NAMES_CUSTOMER: i32 = 8;
+export const NAMES_METER: i32 = 16;
+export const NAMES_RANK: i32 = 24; // in the order of the table's key
+export const NAMES_LENGTH: i32 = 28; // of all three
+export const NAMES_HASH: i32 = 32;
+export const NAMES_ENVIRONMENT_INDEX: i32 = 40; // in the dictionary of its column
+export const NAMES_METER_INDEX: i32 = 44;
+
+/** Sorted rows: the leading bits of their key, then the row's number. */
+export const KEY_BYTES: i32 = 16;
+export const KEY_ROW: i32 = 8;
+
+/** Of a text: place and length. */
+export const TEXT_BYTES: i32 = 8;
+
+export const DIGIT_BITS: i32 = 11;
+const COUNTS_BYTES: i32 = 4 << DIGIT_BITS;
+/** Wide loads go beyond the end of a text, and a line's end stops every search. */
+const PADDING: i32 = 64;
+/** Of column names, types and counts. */
+const HEADS_BYTES: i32 = 4096;
+/** Of a row in all columns, without its texts: numbers, indexes, lengths of texts. */
+const OUTPUT_ROW_BYTES: i32 = 112;
+/** For so many bytes of lines there is room for one more property. */
+const LINE_BYTES_A_PROPERTY: i32 = 8;
+
+export let LINES: i32 = 0;
+export let ROWS: i32 = 0;
+export let KEYS: i32 = 0;
+export let SPARE_KEYS: i32 = 0;
+export let NAMES: i32 = 0;
+/** Of the names, in their order; and as much again to sort them. */
+export let RANKED: i32 = 0;
+export let SPARE_RANKED: i32 = 0;
+/** Slots of the search by hash, of names and then of meters. */
+export let SLOTS: i32 = 0;
+export let SLOT_MASK: i32 = 0;
+export let ENVIRONMENTS: i32 = 0;
+export let METERS: i32 = 0;
+export let COUNTS: i32 = 0;
+export let PROPERTIES: i32 = 0;
+export let PROPERTIES_END: i32 = 0;
+/** Behind the properties that there are. */
+export let OUTPUT: i32 = 0;
+
+/** Where lines are put. */
+export function linesAt(): i32 {
+  return (<i32>__heap_base + PADDING) & -16;
+}
+
+/** Gives where the memory has to end for lines of so many bytes and rows. */
+export function plan(lineBytes: i32, rows: i32): i32 {
+  const slots = 1 << (33 - <i32>clz(max(rows, 2) - 1));
+  LINES = linesAt();
+  ROWS = (LINES + lineBytes + PADDING) & -16;
+  KEYS = ROWS + rows * ROW_BYTES;
+  SPARE_KEYS = KEYS + rows * KEY_BYTES;
+  NAMES = SPARE_KEYS + rows * KEY_BYTES;
+  RANKED = NAMES + rows * NAMES_BYTES;
+  SPARE_RANKED = RANKED + rows * 4;
+  SLOTS = SPARE_RANKED + rows * 4;
+  SLOT_MASK = slots - 1;
+  ENVIRONMENTS = SLOTS + slots * 4;
+  METERS = ENVIRONMENTS + rows * TEXT_BYTES;
+  COUNTS = METERS + rows * TEXT_BYTES;
+  PROPERTIES = (COUNTS + COUNTS_BYTES + 16) & -16;
+  PROPERTIES_END = PROPERTIES + (lineBytes / LINE_BYTES_A_PROPERTY) * PROPERTY_BYTES;
+  return PROPERTIES_END + lineBytes + rows * OUTPUT_ROW_BYTES + HEADS_BYTES;
+}
+
+/** Behind the properties of all rows. */
+export function placeOutput(propertiesEnd: i32): void {
+  OUTPUT = (propertiesEnd + 16) & -16;
+}

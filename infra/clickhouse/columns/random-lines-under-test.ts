@@ -1,0 +1,128 @@
+import fc from 'fast-check';
+import { base32 } from '../../../schemas/primitives/ids.ts';
+import { arrivalText, BOOLEAN_TAG, NUMBER_TAG } from '../../../schemas/stored/event-row.ts';
+
+interface Texts {
+  meterKey: fc.Arbitrary<string>;
+  text: fc.Arbitrary<string>;
+}
+
+function plainTexts(): Texts {
+  const text = fc.string({ unit: 'grapheme-ascii', maxLength: 20 }).map((one) => one.replace(/["\\]/g, ','));
+  return { meterKey: fc.constantFrom('calls', 'tokens', 'a', 'meter with, comma'), text };
+}
+
+function anyTexts(): Texts {
+  const text = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 30 }),
+    fc.string({ unit: 'grapheme', maxLength: 8 }),
+    fc.constantFrom(
+      '"',
+      '\\',
+      '\n\t\r\b\f',
+      '\u0001',
+      '\u007f',
+      'ü',
+      '☃😀',
+      '/',
+      'x'.repeat(127),
+      'x'.repeat(128),
+      'y'.repeat(16_384),
+    ),
+  );
+  return { meterKey: fc.oneof(fc.constantFrom('calls', 'a"b', 'ü', ''), fc.string({ maxLength: 3 })), text };
+}
+
+function lineOf({ meterKey, text }: Texts): fc.Arbitrary<string> {
+  const value = fc.oneof(
+    text,
+    fc.integer().map((number) => NUMBER_TAG + number),
+    fc.boolean().map((one) => BOOLEAN_TAG + one),
+  );
+  return fc
+    .tuple(
+      fc.constantFrom('ws_a:live', 'ws_a:test', 'ws_b:live', 'ws_aa:live'),
+      fc.integer({ min: 0, max: 5 }).map((number) => `cus_${base32(Buffer.alloc(16, number * 50))}`),
+      meterKey,
+      ids,
+      fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
+      values,
+      fc.oneof(
+        fc.constant(''),
+        text.map((one) => `=${one}`),
+        fc.nat(1_000_000).map(arrivalText),
+      ),
+      fc.array(fc.tuple(text, value), { maxLength: 5 }),
+      timesMs,
+      timesMs,
+    )
+    .map(([environment, customer, meter, id, fingerprint, units, unique, properties, occurred, created]) => {
+      const texts = [environment, customer, meter, id, String(fingerprint)].map((one) => JSON.stringify(one));
+      const members = properties.map(([name, one]) => `${JSON.stringify(name)}:${JSON.stringify(one)}`);
+      const rest = [units, JSON.stringify(unique), `{${members.join(',')}}`, occurred, created];
+      return `[${[...texts, ...rest].join(',')}]\n`;
+    });
+}
+
+const ids = fc.oneof(
+  fc.integer({ min: 0, max: 20 }).map((number) => crowded(number)),
+  fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) => `use_${base32(bytes)}`),
+);
+
+/** The same in front, so that their order is decided late. */
+function crowded(number: number): string {
+  const bytes = Buffer.alloc(16, 7);
+  bytes.writeUInt32BE((number * 0x9e3779b1) % 2 ** 32, 12);
+  return `use_${base32(bytes)}`;
+}
+
+const digits = (maxLength: number) =>
+  fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 1, maxLength }).map((all) => all.join(''));
+
+const values = fc.oneof(
+  fc.integer({ min: -1_000, max: 1_000 }).map(String),
+  fc
+    .tuple(
+      fc.constantFrom('', '-'),
+      digits(26),
+      fc.oneof(
+        fc.constant(''),
+        digits(12).map((all) => `.${all}`),
+      ),
+    )
+    .map(([sign, whole, fraction]) => sign + whole.replace(/^0+(?=\d)/, '') + fraction),
+);
+
+const NOON = Date.UTC(2026, 10, 21, 12);
+const timesMs = fc.oneof(
+  fc.integer({ min: NOON, max: NOON + 3 * 3_600_000 }),
+  fc.integer({ min: NOON - 500 * 86_400_000, max: NOON }),
+  fc.integer({ min: Date.UTC(1971, 0), max: Date.UTC(2105, 0) }),
+  fc.constantFrom(NOON, NOON - 1, NOON + 3_600_000),
+);
+
+/** Lines as the ingest tier writes them, of few customers, meters, hours and ids, so that rows meet. */
+export const randomLines: fc.Arbitrary<Buffer> = fc
+  .oneof(
+    { weight: 6, arbitrary: fc.array(lineOf(plainTexts()), { minLength: 1, maxLength: 40 }) },
+    { weight: 4, arbitrary: fc.array(lineOf(anyTexts()), { minLength: 1, maxLength: 40 }) },
+    { weight: 1, arbitrary: fc.array(lineOf(anyTexts()), { minLength: 100, maxLength: 300, size: 'max' }) },
+  )
+  .map((lines) => Buffer.from(lines.join('')));
+
+/** The same with a byte or a stretch changed, left out or doubled: most of them are no lines of ours. */
+export const damagedLines: fc.Arbitrary<Buffer> = fc
+  .tuple(
+    fc.array(lineOf(anyTexts()), { minLength: 1, maxLength: 4 }).map((lines) => Buffer.from(lines.join(''))),
+    fc.array(fc.tuple(fc.nat(), fc.nat(6), fc.uint8Array({ maxLength: 4 })), { minLength: 1, maxLength: 3 }),
+    fc.array(fc.constantFrom('\\', '"', '\\u00', ',', '0', '{', '}', '\n', '-', '.', '\0', '/'), {
+      maxLength: 2,
+    }),
+  )
+  .map(([lines, changes, inserted]) =>
+    changes.reduce((bytes, [place, left, random]) => {
+      const at = place % (bytes.length + 1);
+      const more = inserted.length > 0 ? Buffer.from(inserted.join('')) : random;
+      return Buffer.concat([bytes.subarray(0, at), more, bytes.subarray(at + left)]);
+    }, lines),
+  );

@@ -1,0 +1,104 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { EVENT_COLUMNS } from '../../../schemas/stored/event-row.ts';
+import { HOURLY_STATES } from '../../../schemas/stored/usage-hourly.ts';
+import { SILENT } from '../../../tests/support/silent-log.ts';
+import { folderOfThisFile } from '../../../tests/support/test-folder.ts';
+import type { Warehouse } from '../../ports/warehouse.ts';
+import { SETTINGS_BY_CONNECTION } from '../connection-settings.ts';
+import { type ChdbConnectionHandle, openChdbConnection } from '../embedded/chdb-connection.ts';
+import { createChdbWarehouse } from '../embedded/chdb-warehouse.ts';
+import { createEventColumns } from './event-columns.ts';
+import { randomLines } from './random-lines-under-test.ts';
+
+const TIMEOUT_MS = 30_000;
+const folder = folderOfThisFile();
+const columns = createEventColumns();
+let warehouse: Warehouse;
+let connection: ChdbConnectionHandle;
+let tokens = 0;
+
+beforeAll(async () => {
+  warehouse = createChdbWarehouse({ directory: folder, log: SILENT });
+  await warehouse.migrate();
+  connection = openChdbConnection({ directory: folder, settings: SETTINGS_BY_CONNECTION.load, log: SILENT });
+});
+afterAll(async () => {
+  await connection.close();
+  await warehouse.close();
+});
+
+/** ClickHouse reads the lines itself. */
+async function insertAsJson(lines: Buffer): Promise<void> {
+  await connection.run(TIMEOUT_MS, ({ connection: { chdb } }) =>
+    chdb.rawInsert({
+      table: 'metergate.events',
+      values: lines,
+      format: 'JSONCompactEachRow',
+      columns: [...EVENT_COLUMNS],
+      settings: { insert_deduplication_token: `json ${++tokens}` },
+    }),
+  );
+}
+
+const rows = <Row>(sql: string) => warehouse.query<Row>({ sql, connection: 'long', timeoutMs: TIMEOUT_MS });
+const ALL = 'SELECT *, version FROM metergate.events ORDER BY ALL';
+const MERGED = Object.values(HOURLY_STATES).map(({ column, merged }) => `${merged} AS ${column}_value`);
+const HOURS = `SELECT environment, customer_id, meter_key, hour, ${MERGED} FROM metergate.usage_hourly
+  GROUP BY environment, customer_id, meter_key, hour ORDER BY environment, customer_id, meter_key, hour`;
+
+async function stored(insert: () => Promise<void>): Promise<{ events: unknown[]; hours: unknown[] }> {
+  for (const table of ['events', 'usage_hourly']) await rows(`TRUNCATE TABLE metergate.${table}`);
+  await insert();
+  return { events: await rows(ALL), hours: await rows(HOURS) };
+}
+
+it('columns store what lines of JSON store, in every column and every hour', async () => {
+  await fc.assert(
+    fc.asyncProperty(randomLines, async (lines) => {
+      const ofJson = await stored(() => insertAsJson(lines));
+      const ofColumns = await stored(() =>
+        warehouse.insertEvents({ token: `columns ${++tokens}`, lines, timeoutMs: TIMEOUT_MS }),
+      );
+      expect(ofColumns).toEqual(ofJson);
+      expect(ofColumns.events).not.toEqual([]);
+    }),
+    { numRuns: 25 },
+  );
+});
+
+async function fileOf(lines: Buffer): Promise<string> {
+  const block = await columns(lines, (bytes) => Buffer.alloc(bytes));
+  const file = join(folder, 'block.native');
+  writeFileSync(file, block?.bytes ?? Buffer.alloc(0));
+  return `file('${file}', 'Native')`;
+}
+
+// Red when a column is missing: the table's column would have its default in all rows.
+it('the block has the columns of the table, by the same names and types', async () => {
+  const [lines = Buffer.alloc(0)] = fc.sample(randomLines, 1);
+  const described = await rows<{ name: string; type: string }>(`DESCRIBE ${await fileOf(lines)}`);
+  const table = await rows<{ name: string; type: string }>(
+    `SELECT name, type FROM system.columns WHERE database = 'metergate' AND table = 'events'
+     AND default_kind = '' ORDER BY position`,
+  );
+  expect(described.map(({ name, type }) => ({ name, type }))).toEqual(table);
+  expect(table.map(({ name }) => name)).toEqual(EVENT_COLUMNS);
+});
+
+// Red when the rows are in another order: ClickHouse sorts them again, for a part of what an insert costs.
+it('the rows are in the order in which the table keeps them', async () => {
+  const key = '(environment, customer_id, meter_key, toStartOfHour(occurred_at), id)';
+  await fc.assert(
+    fc.asyncProperty(randomLines, async (lines) => {
+      const sql = `SELECT ${key} AS key FROM ${await fileOf(lines)}`;
+      const [found] = await rows<{ keys: unknown[]; sorted: unknown[] }>(
+        `SELECT groupArray(key) AS keys, arraySort(keys) AS sorted FROM (${sql})`,
+      );
+      expect(found?.keys).toEqual(found?.sorted);
+    }),
+    { numRuns: 15 },
+  );
+});
