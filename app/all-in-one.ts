@@ -25,7 +25,7 @@ const CHILDREN: ChildSpec[] = [
     name: 'ingest',
     program: siblingModule('./roles/ingest'),
     // The objects of requests in flight outlive 16 MB of young heap and are copied over and over: with 64 MB
-    // 170,000 events/s instead of 130,000, for 60 MB of memory. Without a first size of the old heap the whole
+    // 170,000 events/s instead of 130,000, for 60 MB of memory. With the usual first size of the old heap all
     // of it is collected four times a second under batches, since buffers outside of the heap count in it.
     nodeOptions: ['--max-semi-space-size=64', '--initial-old-space-size=128'],
     stopTimeoutMs: 7_000,

@@ -167,7 +167,9 @@ test('an invalidation during a query keeps its result out of the cache', async (
   const change = { kind: 'customer' as const, environment, id };
   const customers = registry.fillCustomers(environment, names(id));
   const meters = registry.fillMeters(environment, names('calls'));
+  const before = registry.generation;
   registry.forget(change);
+  expect(registry.generation).not.toBe(before);
   expect([(await customers).size, (await meters).size]).toEqual([1, 1]);
   expect(registry.findCustomer(environment, id)).toBeUndefined();
   expect(registry.findMeter(environment, 'calls')).toBeUndefined();

@@ -24,8 +24,8 @@ export interface Registry extends UsageRegistry {
 /** The customers and meters of the hot path. */
 export function createRegistry(pool: pg.Pool, options: RegistryOptions): Registry {
   const caches = createCaches(options.entriesMax);
-  // Grows with every invalidation: a query that was running at that time is used once, but not cached; and what
-  // others keep of what they found is forgotten.
+  // Grows with every invalidation: a query that was running at that time is used once, but not cached; and
+  // what others keep of what they found is forgotten.
   let generation = 0;
   const breaker = createCircuitBreaker(options.clock);
 

@@ -1,31 +1,22 @@
-import type pino from 'pino';
 import type { KeyCache, StoredKey } from '../../domain/api-key-cache.ts';
-import type { RejectionLog } from '../../infra/platform/rejection-log.ts';
-import type { Response, UsageRequest } from '../../infra/ports/engine.ts';
+import type { UsageRequest } from '../../infra/ports/engine.ts';
 import type { Exchange } from '../../infra/ports/http-front.ts';
-import { ERROR_STATUS, errorBody, type Rejection } from '../../schemas/error-codes.ts';
-import { Fatal, Transient } from '../../schemas/failures.ts';
+import type { Rejection } from '../../schemas/error-codes.ts';
 import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
 import type { BeginUsage } from '../begin-usage.ts';
 import { createBufferPool } from '../buffer-pool.ts';
-import type { UsageMetrics } from '../metrics.ts';
 import type { Admission } from './admission.ts';
 import { authoriseUsage } from './authorise.ts';
 import { type BodyOutcome, inflate, type ReadBody, readBody } from './read-body.ts';
 import { readUsageHead, type UsageHead, type UsageOperation } from './usage-operation.ts';
-import { JSON_BODY, JSON_RETRY, usageResponseHeaders } from './usage-response-headers.ts';
+import { createUsageResponses, type UsageResponsesDeps } from './usage-responses.ts';
 
-export interface AcceptDeps {
+export interface AcceptDeps extends UsageResponsesDeps {
   keys: KeyCache;
   admission: Admission;
   begin: BeginUsage;
   /** True while the disk is nearly full. */
   isDiskLow: () => boolean;
-  metrics: UsageMetrics;
-  rejections: RejectionLog;
-  log: pino.Logger;
-  /** Called when the log or the keys cannot be trusted any more. */
-  fail: (error: Fatal) => void;
 }
 
 /**
@@ -34,7 +25,8 @@ export interface AcceptDeps {
  * log or the keys failed: the retry gets the true result.
  */
 export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: UsageOperation) => void {
-  const { keys, admission, begin, isDiskLow, metrics, rejections } = deps;
+  const { keys, admission, begin, isDiskLow } = deps;
+  const { respond, reject, fail } = createUsageResponses(deps);
   const pools = { admission, buffers: createBufferPool(BUFFERS_BYTES_MAX), bytesMax: BODY_BYTES_MAX };
 
   function accept(exchange: Exchange, operation: UsageOperation): void {
@@ -68,20 +60,8 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
   }
 
   function store(exchange: Exchange, environment: string, head: UsageHead, whole: ReadBody): void {
-    const { kind, includeEvents, idempotencyKey, isStrict, numbersAsText } = head;
-    const { requestId } = exchange;
     const { body, release } = whole;
-    // Member by member: an object that is spread costs a microsecond, and a single event has two.
-    const request: UsageRequest = {
-      environment,
-      kind,
-      body,
-      idempotencyKey,
-      includeEvents,
-      isStrict,
-      numbersAsText,
-      requestId,
-    };
+    const request = requestOf(exchange, environment, head, body);
     begin(request, {
       respond(response, created) {
         respond(exchange, request, response, created);
@@ -98,38 +78,17 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
     });
   }
 
-  function respond(exchange: Exchange, request: UsageRequest, response: Response, created: number): void {
-    const { status, body, release } = response;
-    try {
-      if (status >= 400) rejections.rejected(status, () => factsOf(exchange, codeOf(body)));
-      exchange.respond(status, usageResponseHeaders(response, request), body, release);
-      metrics.responded(request.kind, status, created);
-    } catch (error) {
-      fail(exchange, error);
-    }
-  }
-
-  function reject(exchange: Exchange, rejection: Rejection): void {
-    const status = ERROR_STATUS[rejection.code];
-    const headers = status === 503 ? JSON_RETRY : JSON_BODY;
-    exchange.respond(status, headers, Buffer.from(errorBody(rejection, exchange.requestId)));
-    metrics.rejected(rejection.code);
-    rejections.rejected(status, () => factsOf(exchange, rejection.code));
-  }
-
-  function fail(exchange: Exchange, error: unknown): void {
-    reject(exchange, rejectionOf(error, exchange, deps));
-  }
-
   return accept;
 }
 
-function factsOf({ requestId, method, path }: Exchange, code: string) {
-  return { requestId, method, path, code };
-}
-
-function codeOf(body: Buffer): string {
-  return /"code":"(\w+)"/.exec(body.toString())?.[1] ?? 'unknown';
+/** Member by member: an object that is spread costs a microsecond, and a single event has two. */
+function requestOf(
+  { requestId }: Exchange,
+  environment: string,
+  { kind, includeEvents, idempotencyKey, isStrict, numbersAsText }: UsageHead,
+  body: Buffer,
+): UsageRequest {
+  return { environment, kind, body, idempotencyKey, includeEvents, isStrict, numbersAsText, requestId };
 }
 
 const BODY_BYTES_MAX = USAGE_LIMITS.bodyBytesMax;
@@ -140,17 +99,3 @@ const DISK_LOW: Rejection = {
   code: 'unavailable',
   message: 'The disk is nearly full; nothing of this request was stored. Send it again later.',
 };
-const UNAVAILABLE: Rejection = {
-  code: 'unavailable',
-  message: 'A dependency is temporarily unavailable. Retry the request.',
-};
-const INTERNAL: Rejection = { code: 'internal', message: 'Something went wrong on our side.' };
-
-function rejectionOf(error: unknown, { requestId }: Exchange, { log, fail }: AcceptDeps): Rejection {
-  // A log or keys that cannot be trusted: the client's retry finds out what is stored.
-  // mutant: unreadable-keys-gone-on-with
-  if (error instanceof Fatal) fail(error);
-  if (error instanceof Transient || error instanceof Fatal) return UNAVAILABLE;
-  log.error({ err: error, requestId }, 'a usage request failed');
-  return INTERNAL;
-}

@@ -23,9 +23,9 @@ export interface BodyBuffers {
 }
 
 /**
- * Collects a request's whole body, at most `bytesMax`, within what admission allows its environment, and calls
- * `use` with it, once; never where the client disconnects before. A body in one piece, as most are, is not
- * copied: `use` may read it, and what is to be read after that has to be copied.
+ * Collects a request's whole body, at most `bytesMax`, within what admission allows its environment, and
+ * calls `use` with it, once; never where the client disconnects before. A body in one piece, as most are, is
+ * not copied: `use` may read it, and what is to be read after that has to be copied.
  */
 export function readBody(
   exchange: Exchange,

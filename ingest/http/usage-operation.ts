@@ -46,12 +46,14 @@ export function readUsageHead(exchange: Exchange, operation: UsageOperation): Us
   // The items of a batch have keys of their own.
   const idempotencyKey = operation === 'single' ? headers.get('idempotency-key') : undefined;
   if (idempotencyKey !== undefined && !VISIBLE_ASCII.test(idempotencyKey)) return KEY_NOT_ASCII;
+  const { isStrict, numbersAsText } = readPreferences(headers.get('prefer'));
   return {
     kind: lines ? 'ndjson' : operation,
     includeEvents: include === 'events',
     idempotencyKey,
     gzip: encoding === 'gzip',
-    ...readPreferences(headers.get('prefer')),
+    isStrict,
+    numbersAsText,
   };
 }
 

@@ -106,7 +106,7 @@ export const LOG_MUTANTS = [
     .red(POWER_CUT, 'opens with all that it announced, once, after a power cut at any time'),
   mutant('unreadable-keys-gone-on-with', [10])
     .why('a data plane whose keys cannot be read goes on, and a retry of such a key receives 503 forever')
-    .drop('ingest/http/accept')
+    .drop('ingest/http/usage-responses')
     .shownBy({ promise: 10, rounds: 3, stopsWith: /for the end of a data plane whose disk has failed/ }),
   mutant('log-errors-thrown', [10])
     .why('where the log of a process lies on the full disk, every process that logs ends, the supervisor too')

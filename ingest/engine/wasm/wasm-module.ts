@@ -62,14 +62,8 @@ export function createWasmModule(reused = '') {
   const texts = createCustomerMeterTexts(room, wasm.forgetKnown);
 
   const reusedBytes = memory.write(reused, at.REUSED);
-  const batchOf = (count: number): ClaimBatch => ({
-    count,
-    records: new Uint32Array(memory.buffer, at.RECORDS, count * RECORD_WORDS),
-    readOnly: memory.subarray(at.READ_ONLY, at.READ_ONLY + count),
-    outcomes: memory.subarray(at.OUTCOMES, at.OUTCOMES + count),
-  });
   /** Made once: three views cost as much as all else that one event needs here. */
-  const ofOne = batchOf(1);
+  const ofOne = viewsOf(memory, at, 1);
 
   /** A place and a length are there. */
   function textAt(place: number): string {
@@ -105,7 +99,7 @@ export function createWasmModule(reused = '') {
       };
     },
     /** What the key table judges, and where it leaves its outcomes. */
-    claimBatch: (count: number) => (count === 1 ? ofOne : batchOf(count)),
+    claimBatch: (count: number) => (count === 1 ? ofOne : viewsOf(memory, at, count)),
     // Copies: the memory belongs to the next request.
     responseInto(take: Take, count: number, created: number, duplicate: number): Buffer {
       return copyInto(take, memory, at.OUTPUT, wasm.response(count, created, duplicate, reusedBytes));
@@ -118,6 +112,15 @@ export function createWasmModule(reused = '') {
     lines: (count: number, arrival: number) =>
       memory.subarray(at.OUTPUT, at.OUTPUT + wasm.lines(count, arrival)),
     records: (bytes: number) => memory.subarray(at.RECORDS, at.RECORDS + bytes),
+  };
+}
+
+function viewsOf(memory: Buffer, at: OpenModule['at'], count: number): ClaimBatch {
+  return {
+    count,
+    records: new Uint32Array(memory.buffer, at.RECORDS, count * RECORD_WORDS),
+    readOnly: memory.subarray(at.READ_ONLY, at.READ_ONLY + count),
+    outcomes: memory.subarray(at.OUTCOMES, at.OUTCOMES + count),
   };
 }
 

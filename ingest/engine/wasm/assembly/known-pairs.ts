@@ -16,8 +16,8 @@ import {
   TEXT_METER_BYTES,
 } from './places';
 
-// Pairs whose names were looked up outside, in a table by environment and names. It forgets: a pair that is not
-// found is looked up again.
+// Pairs whose names were looked up outside, in a table by environment and names. It forgets: a pair that is
+// not found is looked up again.
 const SLOTS: i32 = 16_384;
 const STEPS_MAX: i32 = 8;
 
@@ -28,7 +28,10 @@ export function forgetKnown(): void {
   memory.fill(KNOWN_SLOTS, 0, SLOTS << 2);
 }
 
-/** Gives the request's pairs their texts, from this one on. Returns the first that is not known, or their count. */
+/**
+ * Gives the request's pairs their texts, from this one on. Returns the first that is not known, or their
+ * count.
+ */
 export function findKnown(environment: i32, from: i32): i32 {
   const count = pairCount();
   for (let index = from; index < count; index++) {
