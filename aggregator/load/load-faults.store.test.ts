@@ -282,7 +282,7 @@ function laterFrame({ writer }: LoadStores): Uint8Array[] {
   const [header, ...rest] = frameOf(writer.logId, events(90, 91), 0);
   const later = Buffer.from(header ?? []);
   // The version is not under the checksum.
-  later.writeUInt16LE(2, 4);
+  later.writeUInt16LE(3, 4);
   return [later, ...rest];
 }
 

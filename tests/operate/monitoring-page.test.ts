@@ -24,6 +24,7 @@ const LOADING = [
   'aggregator/store/leases.ts',
   'aggregator/store/running-inserts.ts',
   'infra/clickhouse/driver-errors.ts',
+  'infra/clickhouse/taken-rows.ts',
   'infra/kafka/kafka-errors.ts',
   'infra/kafka/kafka-reader.ts',
   'infra/kafka/topic-identity-check.ts',
@@ -31,6 +32,7 @@ const LOADING = [
   'infra/segment-log/durable-end.ts',
   'infra/segment-log/reader.ts',
   'infra/segment-log/segment-file.ts',
+  'infra/segment-log/segment-reads.ts',
   'schemas/stored/frame.ts',
 ];
 /** A partition that another process took is no alarm. */
