@@ -198,12 +198,15 @@ test.runIf(process.platform === 'linux')('of many that start on a fresh clone on
 test('the console is bundled with the product, and again when one of its files is another', async () => {
   const tree = makeTree();
   tree.write('console/page.html', '<link rel="stylesheet" href="{style}"><script src="{script}"></script>');
-  tree.write('console/app/main.tsx', `import './one.css';\n${printing('first')}`);
+  tree.write('schemas/events.ts', "export const EVENT_TYPES: string[] = ['plan.dreamt'];\n");
+  const names = 'declare const EVENT_TYPES: string[];\nconsole.log(EVENT_TYPES);';
+  tree.write('console/app/main.tsx', `import './one.css';\n${names}\n${printing('first')}`);
   tree.write('console/app/one.css', 'p { color: red; }');
   expect(await tree.start()).toMatchObject({ code: 0 });
   const [style, script] = namedFiles(tree);
   expect(tree.read(`dist${style}`)).toContain('red');
   expect(tree.read(`dist${script}`)).toContain('first');
+  expect(tree.read(`dist${script}`)).toContain('plan.dreamt');
   expect(existsSync(tree.path(`dist${script}.br`))).toBe(true);
   tree.write('console/app/main.tsx', `import './one.css';\n${printing('second')}`);
   expect(await tree.start()).toMatchObject({ code: 0 });

@@ -5,7 +5,8 @@ import type { Statement, Warehouse } from '../../infra/ports/warehouse.ts';
 import { HOUR_MS, type Span, splitByHours } from '../../schemas/primitives/calendar.ts';
 import { decimalUnits } from '../../schemas/primitives/decimal.ts';
 import { groupBy } from '../../schemas/primitives/group-by.ts';
-import type { Aggregation } from '../../schemas/usage-limits.ts';
+import { HOURLY_COLUMNS } from '../../schemas/stored/usage-hourly.ts';
+import { AGGREGATIONS, type Aggregation } from '../../schemas/usage-limits.ts';
 
 /** The usage of one meter of one customer in some parts of time, which do not overlap. */
 export interface UsageQuestion {
@@ -55,13 +56,17 @@ export async function readTotals(
   });
   const totalsOf = new Map(rows.map(({ question, totals }) => [Number(question), totals]));
   return questions.map(({ aggregation }, at) => {
-    const place = SCANS.find((scan) => scan.includes(aggregation))?.indexOf(aggregation) ?? 0;
+    const place = SCANS[SCAN_OF[aggregation]]?.indexOf(aggregation) ?? 0;
     return decimalUnits(totalsOf.get(at)?.[place] ?? '0');
   });
 }
 
 /** Read together: a scan more takes longer than two more sums in one. The others have states of their own. */
-const SCANS: ReadonlyArray<readonly Aggregation[]> = [['sum', 'count', 'max'], ['latest'], ['unique']];
+const SCAN_OF: Record<Aggregation, number> = { sum: 0, count: 0, max: 0, latest: 1, unique: 2 };
+
+const SCANS: ReadonlyArray<readonly Aggregation[]> = [
+  ...groupBy(AGGREGATIONS, (name) => String(SCAN_OF[name])).values(),
+];
 
 /** By question. Reads every event of the parts, as there is no rollup by property. Throws Transient. */
 export async function readByValue(
@@ -174,7 +179,7 @@ function totalsSql(aggregations: readonly Aggregation[], at: number): string {
   const merged = aggregations.map((name) => AGGREGATE_SQL[name].merged.replace('(state)', `(${name}State)`));
   return `SELECT question, [${merged.map((one) => `toString(${one})`).join(', ')}] AS totals FROM (
   SELECT question, ${states('ofHours')} FROM (
-    SELECT customer_id, meter_key, hour, total, events, largest, latest, uniques FROM metergate.usage_hourly
+    SELECT ${HOURLY_COLUMNS} FROM metergate.usage_hourly
      WHERE ${ofPieces(hours)}
        AND hour >= toDateTime(${bound(hours, 'begin')}, 'UTC')
        AND hour < toDateTime(${bound(hours, 'end')}, 'UTC')) AS used
