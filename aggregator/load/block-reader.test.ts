@@ -65,6 +65,14 @@ test('dropped lines are left out by their number over all frames', async () => {
   expect(linesWithout(block, [0, 1, 2, 3, 4])).toHaveLength(0);
 });
 
+// Red when small frames, each in a block of the log of its own, fill memory without a bound.
+test('what pads frames on the log counts as well', async () => {
+  const deps = { reader: logOf([1, 1, 1], 'cus_a', 4_000), memory, partition: 0 };
+  const blockReader = createBlockReader(deps, 0, { ...NO_LIMIT, bytesMax: 5_000 });
+  await blockReader.extend();
+  expect(blockReader.take().eventCount).toBe(2);
+});
+
 async function whole(reader: EventLogReader) {
   const blockReader = createBlockReader({ reader, memory, partition: 0 }, 0, NO_LIMIT);
   await blockReader.extend();
@@ -72,13 +80,13 @@ async function whole(reader: EventLogReader) {
 }
 
 /** A log in memory with frames of so many events; the nth is committed at n. */
-function logOf(counts: number[], customerId = 'cus_a'): EventLogReader {
+function logOf(counts: number[], customerId = 'cus_a', paddingBytes = 0): EventLogReader {
   const frames: LogFrame[] = [];
   counts.forEach((count, at) => {
     const events = Array.from({ length: count }, (_, number) => ({ id: `${at} ${number}`, customerId }));
     const bytes = Buffer.concat(frameOf(LOG_ID, events, at + 1));
     const position = frames.at(-1)?.next ?? 0;
-    frames.push({ position, next: position + bytes.length, bytes });
+    frames.push({ position, next: position + bytes.length + paddingBytes, bytes });
   });
   return {
     logId: LOG_ID,

@@ -52,7 +52,8 @@ export function createBlockReader(
       )) {
         if (isFull()) return;
         addFrame(into, frame, reader.logId);
-        bytes += frame.bytes.length;
+        // What pads the frame on the log is in memory too.
+        bytes += Math.max(frame.bytes.length, frame.next - frame.position);
       }
     }
   }

@@ -84,7 +84,7 @@ test('a frame of an unknown version stops its partition, with an alarm, and no o
   const opened = await openDistributedLoad();
   opened.load('one');
   const frame = Buffer.concat(frameOf(opened.kafka.logId, events(50, 51), TEST_NOW_MS));
-  frame.writeUInt16LE(2, 4);
+  frame.writeUInt16LE(3, 4);
   await opened.kafka.writer(0).append([frame]);
   await opened.put(0, events(51, 52));
   await opened.put(1, events(0, 3));

@@ -1,3 +1,4 @@
+import { Transient } from '../../schemas/failures.ts';
 import type { EventBlock, Statement, Warehouse } from '../ports/warehouse.ts';
 import { withColumns } from './columns/with-columns.ts';
 import { insertFailure, isUnreadable, readFailure } from './driver-errors.ts';
@@ -31,7 +32,7 @@ export function createWarehouseOver(given: Transport, kind: WarehouseKind = {}):
     // be settled so: they look the same as hours whose events are lost. That none of its events is stored
     // proves nothing either: they may be the lost ones.
     // mutant: inserted-over-damage
-    if (!eventsMayBeLost) await insert(over, block);
+    if (!eventsMayBeLost) await insertAgain(over, block);
     await repairBlock(over, { ...block, eventsMayBeLost });
   }
 
@@ -58,6 +59,15 @@ export function createWarehouseOver(given: Transport, kind: WarehouseKind = {}):
       }
     },
   };
+}
+
+/** Rows that ClickHouse then leaves out are found and put back by the repair. */
+async function insertAgain(transport: Transport, block: Block): Promise<void> {
+  try {
+    await insert(transport, block);
+  } catch (error) {
+    if (!(error instanceof Transient && error.code === 'rows_missing')) throw error;
+  }
 }
 
 type Block = Omit<EventBlock, 'wasSent' | 'mayWrite'>;

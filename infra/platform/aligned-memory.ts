@@ -13,10 +13,16 @@ const aligned = new WeakSet<ArrayBufferLike>();
  */
 export function alignedMemory(bytes: number): Buffer {
   const pages = Math.ceil(bytes / WASM_PAGE_BYTES);
-  // Without a maximum of the same size it could grow, and would move.
-  const { buffer } = new WebAssembly.Memory({ initial: pages, maximum: pages });
-  aligned.add(buffer);
-  return Buffer.from(buffer);
+  try {
+    // Without a maximum of the same size it could grow, and would move.
+    const { buffer } = new WebAssembly.Memory({ initial: pages, maximum: pages });
+    aligned.add(buffer);
+    return Buffer.from(buffer);
+  } catch (error) {
+    // Where addresses are few, as with `ulimit -v`. What is not aligned goes through the page cache.
+    if (!(error instanceof RangeError)) throw error;
+    return Buffer.alloc(pages * WASM_PAGE_BYTES);
+  }
 }
 
 /** Whether the bytes begin at a page of such memory. */

@@ -85,6 +85,16 @@ describe.each(FORMS)('a log of the release before, written %s', (form) => {
     expect(await log.spans()).toHaveLength(3);
   });
 
+  // Red when frames behind a damaged header count as the padding of a header of today.
+  it('is rejected with a damaged header, however short it is', async () => {
+    const { log } = earlierLog([1]);
+    const content = readFileSync(log.segment());
+    content[3] = (content[3] ?? 0) ^ 1;
+    writeFileSync(log.segment(), content);
+    await expect(log.open()).rejects.toMatchObject({ code: 'frame_damaged' });
+    expect(readFileSync(log.segment())).toEqual(content);
+  });
+
   it('gives up its segments as those of today', async () => {
     const { log, end } = earlierLog([2, 2]);
     const writer = await log.open();

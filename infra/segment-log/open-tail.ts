@@ -17,6 +17,7 @@ import {
   BLOCK_BYTES,
   checkSegmentHeader,
   headerBytesOf,
+  isPadding,
   isSegmentHeader,
   listSegments,
   SEGMENT_HEADER_BYTES,
@@ -110,7 +111,7 @@ async function repaired(
   await file.sync();
   const content = await file.readFile();
   const header = content.subarray(0, SEGMENT_HEADER_BYTES);
-  if (content.length <= BLOCK_BYTES && !isSegmentHeader(header)) return undefined;
+  if (isBegun(content) && !isSegmentHeader(header)) return undefined;
   const blockBytes = checkSegmentHeader(header, place);
   const from = headerBytesOf(blockBytes);
   const frameBytes = soundFrameBytes(content.subarray(from), blockBytes, { ...options, ...place });
@@ -121,6 +122,12 @@ async function repaired(
   // mutant: unsure-tail-believed
   if (unsure.length > 0) await writeExactly(file, unsure, published);
   return { blockBytes, frameBytes };
+}
+
+/** No longer than a header is with what pads it: those of version 1 have frames behind theirs. */
+function isBegun(content: Buffer): boolean {
+  if (content.length <= SEGMENT_HEADER_BYTES) return true;
+  return content.length <= BLOCK_BYTES && isPadding(content.subarray(SEGMENT_HEADER_BYTES));
 }
 
 type Judged = SegmentPlace & Pick<TailOptions, 'publishedEnd' | 'log'>;

@@ -90,6 +90,24 @@ function linesOf(frame: Frame | undefined): string[] {
 }
 
 /** Red when a response is sent before the flush: promise 1. */
+test('a part for whose copy there is no memory is rejected, and its claim is free at once', async () => {
+  const bench = createBench();
+  const lines = { length: Number.MAX_SAFE_INTEGER } as Buffer;
+  const errors: unknown[] = [];
+  bench.commit.commit(
+    { ...part('a'), lines },
+    () => errors.push('durable'),
+    (error) => errors.push(error),
+  );
+  expect(errors).toEqual([expect.any(RangeError)]);
+  expect(bench.journal).toEqual(['release a']);
+  const next = committing(bench, part('b'));
+  await turn();
+  await bench.ending(durable(10));
+  await next;
+  expect(bench.journal).toEqual(['release a', 'confirm b 10', 'b durable']);
+});
+
 test('no response is sent before its frame is durable and its claims are confirmed', async () => {
   const bench = createBench();
   const all = [committing(bench, part('a')), committing(bench, part('b'))];

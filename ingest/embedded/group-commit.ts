@@ -85,8 +85,15 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
     failed,
     commit(part, resolve, reject) {
       if (broken) return reject(broken.error);
-      // mutant: response-before-flush
-      batches.add({ part, resolve, reject });
+      try {
+        // mutant: response-before-flush
+        batches.add({ part, resolve, reject });
+      } catch (error) {
+        // Without memory for its copy. In this turn, so no later claim depends on it; a retry is new.
+        // mutant: claims-kept-without-memory
+        Promise.resolve(deps.store.release([part.claim])).catch(stop);
+        return reject(error);
+      }
       running ??= run().catch(stop);
     },
     writingMs: () => (beganAtMs === undefined ? 0 : deps.clock.monotonicMs() - beganAtMs),

@@ -56,7 +56,15 @@ export const INGEST_MUTANTS = [
   mutant('memory-given-back-before-the-write', [1, 3])
     .why('the next request writes over lines that are on their way to the disk')
     .before('ingest/embedded/group-commit', 'batches.giveBack(batch);')
-    .red(COMMIT, 'what is written stays as it is until its outcome is known, and after a failure for good'),
+    .red(
+      COMMIT,
+      'what is written stays as it is until its outcome is known, and after a failure for good',
+      /fails its checksum/,
+    ),
+  mutant('claims-kept-without-memory', [1])
+    .why('a request without memory for its copy stays claimed: its retry returns duplicate, and is lost')
+    .drop('ingest/embedded/group-commit')
+    .red(COMMIT, 'a part for whose copy there is no memory is rejected, and its claim is free at once'),
   mutant('lent-memory-kept', [1, 3])
     .why('a request that does not fit into a full frame is stored with the events of another one')
     .is('ingest/embedded/batches', 'waiting.push(request);')
@@ -64,7 +72,11 @@ export const INGEST_MUTANTS = [
   mutant('frame-beyond-its-bound', [9])
     .why('a frame grows with what waits: its memory has no bound, and no reader takes it')
     .never('ingest/embedded/frame-memory')
-    .red(BATCHES, 'a frame takes what fills it to the last byte, and what exceeds it alone'),
+    .red(
+      BATCHES,
+      'a frame takes what fills it to the last byte, and what exceeds it alone',
+      /offset is out of bounds/,
+    ),
   mutant('claim-released-on-unknown-outcome', [2])
     .why('a frame that failed and yet is on the log has its keys free: a retry is counted again')
     .after(

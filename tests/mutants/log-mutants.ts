@@ -62,7 +62,11 @@ export const LOG_MUTANTS = [
   mutant('padding-left-out-of-the-check', [6])
     .why('a last block that was torn or damaged is taken for the one that was written')
     .always('infra/segment-log/find-tail')
-    .red(OPEN_TAIL, 'drops a tail of any bytes that is no frame with its padding'),
+    .red(
+      OPEN_TAIL,
+      'drops a tail of any bytes that is no frame with its padding',
+      /other bytes than zeros pad the frame/,
+    ),
   mutant('old-segment-continued', [19])
     .why('frames in blocks follow frames without them in one file: no reader finds where they begin')
     .never('infra/segment-log/writer')

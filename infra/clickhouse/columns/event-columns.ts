@@ -10,5 +10,13 @@ export type EventColumns = (lines: Buffer, take: Take) => Promise<RowBlock | und
 export function createEventColumns(): EventColumns {
   const wasmColumns = openWasmColumns();
   const oneAtATime = createMutex();
-  return async (lines, take) => (await oneAtATime(() => wasmColumns(lines, take))) ?? plainColumns(lines);
+  return async (lines, take) => {
+    try {
+      return (await oneAtATime(() => wasmColumns(lines, take))) ?? plainColumns(lines);
+    } catch (error) {
+      // Too little memory, or a text of megabytes: ClickHouse reads the lines.
+      if (error instanceof RangeError) return undefined;
+      throw error;
+    }
+  };
 }

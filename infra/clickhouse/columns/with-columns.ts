@@ -1,4 +1,5 @@
 import { createMemoryPool } from '../../platform/memory-pool.ts';
+import { unavailable } from '../driver-errors.ts';
 import type { Transport } from '../transport.ts';
 import { createEventColumns } from './event-columns.ts';
 
@@ -15,9 +16,13 @@ export function withColumns(transport: Transport): Transport {
   const memory = createMemoryPool(BLOCK_MEMORY);
   return {
     ...transport,
-    async insert({ table, lines, ...sending }) {
+    async insert({ table, lines, timeoutMs, ...others }) {
+      const startedAtMs = performance.now();
       const loan = memory.lend();
       const block = await columns(lines, loan.take);
+      // A lease may end with the time limit: nothing is begun behind it.
+      const sending = { ...others, timeoutMs: timeoutMs - (performance.now() - startedAtMs) };
+      if (sending.timeoutMs <= 0) throw unavailable();
       if (!block) return await transport.insert({ table, lines, ...sending });
       await transport.insertRows({ ...sending, tables: [{ table, block }] });
       // Not after a failure: what was given up may still be on its way.

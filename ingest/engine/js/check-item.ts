@@ -35,7 +35,6 @@ export interface ItemContext {
 
 /** Checks one item's form; the words are the same for a single event and an item of a batch. */
 export function checkItem(raw: unknown, context: ItemContext): CheckedItem | Rejection {
-  // mutant: body-walked-recursively
   if (!isObject(raw)) return invalid('Each event must be a JSON object.');
   const { customerId, meterId, value, occurredAt, properties } = raw;
   const { idempotencyKey, isStrict, unknown } = context;

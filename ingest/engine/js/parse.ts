@@ -108,6 +108,7 @@ function parseJson(
 /** What JSON.parse gets of a body. Throws where it has a fault that JSON.parse would find late. */
 function textOf(json: Buffer): string {
   if (!isUtf8(json)) throw new SyntaxError('not UTF-8');
+  // mutant: body-walked-recursively
   if (!isDense(json)) return json.toString();
   if (jsonFaultAt(json) !== undefined) throw new SyntaxError('not JSON');
   return shallowJson(json).toString();
