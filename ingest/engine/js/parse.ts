@@ -95,6 +95,7 @@ function parseJson(
   { what, at } = { what: 'The body', at: 0 },
 ): { value: unknown } | { rejection: Rejection } {
   const json = at === 0 ? withoutMark(body) : body;
+  // mutant: body-walked-recursively
   try {
     const text = textOf(json);
     const value: unknown = JSON.parse(text);
@@ -108,7 +109,6 @@ function parseJson(
 /** What JSON.parse gets of a body. Throws where it has a fault that JSON.parse would find late. */
 function textOf(json: Buffer): string {
   if (!isUtf8(json)) throw new SyntaxError('not UTF-8');
-  // mutant: body-walked-recursively
   if (!isDense(json)) return json.toString();
   if (jsonFaultAt(json) !== undefined) throw new SyntaxError('not JSON');
   return shallowJson(json).toString();
