@@ -10,22 +10,20 @@ it('what one borrower took is lent again when it was given back, and not before'
   const [one, two] = [pool.lend(), pool.lend()];
   const first = filled(one, 80, 1);
   filled(two, 80, 2);
-  expect(first).toEqual(Buffer.alloc(80 * ALIGNMENT_BYTES, 1));
+  expect(holds(first, 1)).toBe(true);
   one.giveBack();
   // A second time there is nothing to give: the piece is not lent to two borrowers.
   one.giveBack();
   filled(two, 80, 3);
-  expect(first).toEqual(Buffer.alloc(80 * ALIGNMENT_BYTES, 3));
+  expect(holds(first, 3)).toBe(true);
   filled(pool.lend(), 80, 4);
-  expect(first).toEqual(Buffer.alloc(80 * ALIGNMENT_BYTES, 3));
+  expect(holds(first, 3)).toBe(true);
 });
 
 it('small parts share a piece and are aligned, large ones have their own, and none overlap', () => {
   const loan = createMemoryPool(SIZES).lend();
   const parts = [30, 0, 30, 250, 30, 30, 100, 101, 1].map((bytes, at) => filled(loan, bytes, at));
-  parts.forEach((part, at) => {
-    expect(part).toEqual(Buffer.alloc(part.length, at));
-  });
+  expect(parts.map(holds)).toEqual(parts.map(() => true));
   expect(parts.map(isAligned)).toEqual(parts.map(({ length }) => length <= SIZES.pieceBytes));
   expect(new Set([0, 1, 2, 4].map((at) => parts[at]?.buffer)).size).toBe(1);
 });
@@ -50,6 +48,11 @@ it('no more is kept than the pool may', () => {
   const again = Array.from({ length: 4 }, () => filled(next, 100, 2).buffer);
   expect(again.filter((buffer) => lent.includes(buffer))).toHaveLength(2);
 });
+
+/** All of it. `toEqual` takes seconds for megabytes. */
+function holds(part: Buffer, value: number): boolean {
+  return part.equals(Buffer.alloc(part.length, value));
+}
 
 function filled(loan: Loan, pages: number, value: number): Buffer {
   const taken = loan.take(pages * ALIGNMENT_BYTES);
