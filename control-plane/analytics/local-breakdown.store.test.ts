@@ -48,7 +48,7 @@ const CASES = ZONES.flatMap((zone) =>
 );
 
 describe('a breakdown by local time', () => {
-  it.each(CASES.map((one, at) => [...one, AGGREGATIONS[at % 5] ?? 'sum'] as const))(
+  it.each(CASES.map((one, at) => [...one, AGGREGATIONS[at % AGGREGATIONS.length] ?? 'sum'] as const))(
     'in %s by %s is exact for %s, by total and by time',
     async (timezone, dimension, meter) => {
       const named = ({ occurredAtMs }: Happening) => labelOf(timezone, dimension, occurredAtMs);

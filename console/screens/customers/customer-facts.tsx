@@ -1,9 +1,21 @@
 import { Card, Facts } from '../../design/pieces.tsx';
 import { Time } from '../../design/times.tsx';
+import { otherFacts } from './other-facts.ts';
 import type { Customer } from './shapes.ts';
 
 export function CustomerFacts({ customer }: { customer: Customer }) {
-  const { id, email, externalId, processorCustomerId, metadata = {}, createdAt } = customer;
+  // The name and the status are in the head of the screen.
+  const {
+    name,
+    status,
+    id,
+    email,
+    externalId,
+    processorCustomerId,
+    metadata = {},
+    createdAt,
+    ...others
+  } = customer;
   return (
     <Card title="Customer">
       <Facts
@@ -14,7 +26,8 @@ export function CustomerFacts({ customer }: { customer: Customer }) {
           ...(processorCustomerId === undefined
             ? []
             : [['Processor id', <code>{processorCustomerId}</code>] as const]),
-          ...Object.entries(metadata).map(([name, value]) => [name, String(value)] as const),
+          ...otherFacts(others),
+          ...Object.entries(metadata).map(([key, value]) => [key, String(value)] as const),
           ['Created', <Time at={createdAt} />],
         ]}
       />
