@@ -117,6 +117,24 @@ describe('what a subscription is charged', () => {
     );
   });
 
+  // Red when a minimum that ends within a period makes what was used before it final, or only where the time is cut.
+  it('is given back in a period whose minimum alone has changed', () => {
+    const { term, price } = monthly();
+    const sets = [
+      { ownerId: 'plan_a', version: 1, startsMs: 3 * DAY_MS, prices: [{ ...price, minimum: '12.5' }] },
+      { ownerId: 'plan_a', version: 2, startsMs: 16 * DAY_MS, prices: [price] },
+    ];
+    const used = Array.from({ length: DAYS }, () => 0n);
+    used[15] = 3n * 10n ** 12n;
+    used[20] = -2n * 10n ** 12n;
+    const history = { terms: [term], sets, used };
+    const twelveAndAHalf = new Map([['plan_a use', 125n * 10n ** 23n]]);
+    expect(chargedIn(history, 0, DAYS)).toEqual(twelveAndAHalf);
+    expect(expectedOf(history)).toEqual(twelveAndAHalf);
+    const sum = [...chargedIn(history, 0, 17), ...chargedIn(history, 17, DAYS)].map(([, amount]) => amount);
+    expect(sum).toEqual([30n * 10n ** 24n, -175n * 10n ** 23n]);
+  });
+
   it('is the same in whatever way the time is cut', () => {
     fc.assert(
       fc.property(histories, fc.array(day, { maxLength: 4 }), (history, cuts) => {
@@ -133,6 +151,16 @@ describe('what a subscription is charged', () => {
     );
   });
 });
+
+/** A term from day 3 on, and a price of 10 a unit in periods of 30 days from there. */
+function monthly() {
+  const cycle = { anchorMs: 3 * DAY_MS, interval: 'day' as const, intervalCount: 30 };
+  const common = { startsMs: 3 * DAY_MS, isCharged: true, planId: 'plan_a', planVersion: null };
+  const term: PricedTerm = { ...common, addons: [], cycle, period: null };
+  const of = { key: 'use', currency: 'USD', interval: 'day', intervalCount: 30 } as const;
+  const amounts = { model: 'per_unit', meterKey: 'calls', unitAmount: '10', included: '0' } as const;
+  return { term, price: { ...of, ...amounts } as Price };
+}
 
 function chargedIn({ terms, sets, used }: History, from: number, to: number): Map<string, bigint> {
   const charged = new Map<string, bigint>();
@@ -203,9 +231,13 @@ function firstDay({ intervalCount }: Price, { cycle, period }: PricedTerm, today
   return isIn ? period.fromMs / DAY_MS : periodDay(today, intervalCount);
 }
 
-/** What later days give back is no more than what this price has charged since it was changed. */
+/**
+ * What later days give back is no more than what this price has charged since it was changed. Another minimum
+ * alone is no change: the period keeps the one that it began with.
+ */
 function sinceChange(price: Price, days: readonly ChargedDay[]): number {
-  const last = days.findLastIndex((one) => JSON.stringify(one.price) !== JSON.stringify(price));
+  const amounts = ({ minimum, ...others }: Price) => JSON.stringify(others);
+  const last = days.findLastIndex((one) => amounts(one.price) !== amounts(price));
   if (last < 0) return costOf(price, days);
   return Math.max(0, costOf(price, days) - costOf(price, days.slice(0, last + 1)));
 }

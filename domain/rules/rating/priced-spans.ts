@@ -179,8 +179,8 @@ function* partsOf<P extends Price>(
     const earlier = before.map((one) => ({ fromMs: Math.max(one.fromMs, period.fromMs), toMs: one.toMs }));
     const begun = before.reduce((most, one) => Math.max(most, one.units), 0);
     const quantity = { before: begun, until: Math.max(begun, units) };
-    const begunWith = before[0] ? withMinimum(price, before[0].price.minimum) : price;
-    const changed = earlier.slice(0, before.findLastIndex((one) => !isSame(one.price, price)) + 1);
+    const begunWith = withMinimum(price, (before[0]?.price ?? price).minimum);
+    const changed = earlier.slice(0, before.findLastIndex((one) => !hasSameAmounts(one.price, price)) + 1);
     yield { ownerId, price: begunWith, quantity, period, earlier, changed, fromMs: atMs, toMs };
     atMs = toMs;
   }
@@ -217,6 +217,11 @@ function continues(last: PricedSpan, span: PricedSpan): boolean {
   if (last.period.toMs !== span.period.toMs) return false;
   if (span.price.model === 'flat' && span.quantity.until > span.quantity.before) return false;
   return isSame(last.price, span.price);
+}
+
+/** But for the minimum: another one holds from the next period on, and changes nothing in this one. */
+function hasSameAmounts(a: Price, b: Price): boolean {
+  return isSame(withMinimum(a, undefined), withMinimum(b, undefined));
 }
 
 function isSame(a: Price, b: Price): boolean {
