@@ -117,7 +117,7 @@ describe('what a subscription is charged', () => {
     );
   });
 
-  // Red when a minimum that ends within a period makes what was used before it final, or only where the time is cut.
+  // Red when a minimum that ends within a period makes earlier usage final, here or where the time is cut.
   it('is given back in a period whose minimum alone has changed', () => {
     const { term, price } = monthly();
     const sets = [
