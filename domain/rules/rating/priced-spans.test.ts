@@ -118,20 +118,24 @@ describe('what a subscription is charged', () => {
   });
 
   // Red when a minimum that ends within a period makes earlier usage final, here or where the time is cut.
-  it('is given back in a period whose minimum alone has changed', () => {
+  it.each([
+    ['minimum', {}],
+    ['description', { minimum: '12.5', description: 'Calls of the API' }],
+  ])('is given back in a period in which the %s alone has changed', (_, changed) => {
     const { term, price } = monthly();
     const sets = [
       { ownerId: 'plan_a', version: 1, startsMs: 3 * DAY_MS, prices: [{ ...price, minimum: '12.5' }] },
-      { ownerId: 'plan_a', version: 2, startsMs: 16 * DAY_MS, prices: [price] },
+      { ownerId: 'plan_a', version: 2, startsMs: 16 * DAY_MS, prices: [{ ...price, ...changed }] },
     ];
     const used = Array.from({ length: DAYS }, () => 0n);
     used[15] = 3n * 10n ** 12n;
     used[20] = -2n * 10n ** 12n;
     const history = { terms: [term], sets, used };
-    const twelveAndAHalf = new Map([['plan_a use', 125n * 10n ** 23n]]);
-    expect(chargedIn(history, 0, DAYS)).toEqual(twelveAndAHalf);
-    expect(expectedOf(history)).toEqual(twelveAndAHalf);
-    const sum = [...chargedIn(history, 0, 17), ...chargedIn(history, 17, DAYS)].map(([, amount]) => amount);
+    const periodEnd = 33;
+    expect([...chargedIn(history, 0, periodEnd).values()]).toEqual([125n * 10n ** 23n]);
+    expect(chargedIn(history, 0, DAYS)).toEqual(expectedOf(history));
+    const parts = [chargedIn(history, 0, 17), chargedIn(history, 17, periodEnd)];
+    const sum = parts.flatMap((charged) => [...charged.values()]);
     expect(sum).toEqual([30n * 10n ** 24n, -175n * 10n ** 23n]);
   });
 
@@ -233,10 +237,11 @@ function firstDay({ intervalCount }: Price, { cycle, period }: PricedTerm, today
 
 /**
  * What later days give back is no more than what this price has charged since it was changed. Another minimum
- * alone is no change: the period keeps the one that it began with.
+ * alone is no change, since the period keeps the one that it began with, nor is another description.
  */
 function sinceChange(price: Price, days: readonly ChargedDay[]): number {
-  const amounts = ({ minimum, ...others }: Price) => JSON.stringify(others);
+  const amounts = ({ minimum, description, ...others }: Price & { description?: string }) =>
+    JSON.stringify(others);
   const last = days.findLastIndex((one) => amounts(one.price) !== amounts(price));
   if (last < 0) return costOf(price, days);
   return Math.max(0, costOf(price, days) - costOf(price, days.slice(0, last + 1)));

@@ -179,7 +179,8 @@ function* partsOf<P extends Price>(
     const earlier = before.map((one) => ({ fromMs: Math.max(one.fromMs, period.fromMs), toMs: one.toMs }));
     const begun = before.reduce((most, one) => Math.max(most, one.units), 0);
     const quantity = { before: begun, until: Math.max(begun, units) };
-    const begunWith = withMinimum(price, (before[0]?.price ?? price).minimum);
+    const { minimum } = before[0]?.price ?? price;
+    const begunWith = minimum === price.minimum ? price : withMinimum(price, minimum);
     const changed = earlier.slice(0, before.findLastIndex((one) => !hasSameAmounts(one.price, price)) + 1);
     yield { ownerId, price: begunWith, quantity, period, earlier, changed, fromMs: atMs, toMs };
     atMs = toMs;
@@ -219,13 +220,33 @@ function continues(last: PricedSpan, span: PricedSpan): boolean {
   return isSame(last.price, span.price);
 }
 
-/** But for the minimum: another one holds from the next period on, and changes nothing in this one. */
-function hasSameAmounts(a: Price, b: Price): boolean {
-  return isSame(withMinimum(a, undefined), withMinimum(b, undefined));
+function isSame(a: Price, b: Price): boolean {
+  if (a === b) return true;
+  return hasSameAmounts(a, b) && a.minimum === b.minimum && descriptionOf(a) === descriptionOf(b);
 }
 
-function isSame(a: Price, b: Price): boolean {
-  return a === b || JSON.stringify(a) === JSON.stringify(b);
+/** But for the minimum: another one holds from the next period on, and changes nothing in this one. */
+function hasSameAmounts(a: Price, b: Price): boolean {
+  return a === b || amountsOf(a) === amountsOf(b);
+}
+
+/** By price: histories compare each one with many. */
+const amountTexts = new WeakMap<Price, string>();
+
+function amountsOf(price: Price): string {
+  const known = amountTexts.get(price);
+  if (known !== undefined) return known;
+  const { minimum, description, ...amounts } = price as DescribedPrice;
+  const text = JSON.stringify(amounts);
+  amountTexts.set(price, text);
+  return text;
+}
+
+/** A stored price may say in words what it is for. */
+type DescribedPrice = Price & { description?: string };
+
+function descriptionOf({ description }: DescribedPrice): string | undefined {
+  return description;
 }
 
 function listOf<T>(lists: Map<string, T[]>, id: string): T[] {
