@@ -225,7 +225,10 @@ function isSame(a: Price, b: Price): boolean {
   return hasSameAmounts(a, b) && a.minimum === b.minimum && descriptionOf(a) === descriptionOf(b);
 }
 
-/** But for the minimum: another one holds from the next period on, and changes nothing in this one. */
+/**
+ * Another minimum holds from the next period on and changes nothing in this one; another description changes
+ * nothing at all.
+ */
 function hasSameAmounts(a: Price, b: Price): boolean {
   return a === b || amountsOf(a) === amountsOf(b);
 }
