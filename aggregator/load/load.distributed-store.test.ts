@@ -143,12 +143,12 @@ test('a topic that others used before, and that gave up what they wrote, is load
   expect((await topic.letters()).map(({ value }) => value)).toEqual(['c']);
 });
 
-/** A pool on which no range can be marked as loaded until that is allowed. */
-function withoutMarks(pool: Pool) {
+/** A pool on which no range of the partition can be marked as loaded until that is allowed. */
+function withoutMarks(pool: Pool, partition: number) {
   let held = 0;
   const allowed = deferred<void>();
   const query = async (text: string, values: unknown[]) => {
-    if (text.includes(`SET state = 'loaded'`)) {
+    if (text.includes(`SET state = 'loaded'`) && values[1] === partition) {
       held++;
       await allowed.promise;
     }
@@ -162,11 +162,13 @@ function withoutMarks(pool: Pool) {
 test('a process that hung after its insert finds a new owner; each event counts once', async () => {
   const opened = await openDistributedLoad();
   const { stores, kafka, put } = opened;
-  const slow = withoutMarks(stores.pool);
-  onTestFinished(slow.allow);
+  const slow = withoutMarks(stores.pool, 0);
   const distributed = { deadLetters: kafka.deadLetters };
-  start(stores, { pool: slow.pool, reader: kafka.reader, distributed }, { owner: 'one' });
+  // Before the start: the first range that is held has them.
   await put(0, events(0, 3));
+  start(stores, { pool: slow.pool, reader: kafka.reader, distributed }, { owner: 'one' });
+  // Registered after the load: it runs before the load is closed, which waits for the mark.
+  onTestFinished(slow.allow);
   await expect.poll(slow.held, SOON).toBe(1);
   // Of two with one name the later has the partition at once, as after the lease.
   const other = opened.load('one', await opened.topic.open());
