@@ -21,7 +21,7 @@ import {
 } from '../aggregator-under-test.ts';
 import type { AggregatorDeps } from '../start-aggregator.ts';
 
-const VIEW = 'metergate.usage_hourly_view';
+const HOURS = 'metergate.usage_hourly';
 
 describe('the load', () => {
   it('counts what was on the log before and what comes then', async () => {
@@ -126,9 +126,10 @@ const ends: Array<[point: string, (stores: LoadStores, end: End) => Partial<Aggr
     'in the middle of the insert, with the events stored and the hours not',
     (stores, end) => ({
       warehouse: withInsert(stores, async (insert) => {
-        await stores.rows(`DETACH TABLE ${VIEW}`);
-        await insert();
-        await stores.rows(`ATTACH TABLE ${VIEW}`);
+        await stores.rows(`RENAME TABLE ${HOURS} TO ${HOURS}_away`);
+        await expect(insert()).rejects.toMatchObject({ code: 'warehouse_unavailable' });
+        await stores.rows(`RENAME TABLE ${HOURS}_away TO ${HOURS}`);
+        expect(await stores.counted()).toMatchObject({ rows: 30, hourlyEvents: 0 });
         await end.here();
       }),
     }),

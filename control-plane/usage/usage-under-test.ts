@@ -83,13 +83,10 @@ async function load({ lo, hi, events }: Appended, { api, warehouse, logId }: Loa
   const lines = Buffer.concat(linesOf(events));
   await warehouse.insertEvents({ token: `${lo}-${hi}`, lines, timeoutMs: 10_000 });
   const throughMs = 1; // so early that only samples can determine asOf
-  await api.pool.query(`INSERT INTO log_ranges VALUES ($1, 0, $2, $3, 1, 'loaded', $4, '{}', 0, $5)`, [
-    logId,
-    lo,
-    hi,
-    events.length,
-    throughMs,
-  ]);
+  await api.pool.query(
+    `INSERT INTO log_ranges VALUES ($1, 0, $2, $3, 1, 'loaded', $4, '{}', 0, $5, now(), 4)`,
+    [logId, lo, hi, events.length, throughMs],
+  );
   const payload = JSON.stringify({ logId, partition: 0, hi, throughMs });
   await api.pool.query('SELECT pg_notify($1, $2)', [CHANNELS.loaded, payload]);
 }

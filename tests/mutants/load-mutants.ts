@@ -3,6 +3,7 @@ import { mutant } from './mutant-row.ts';
 const LOAD = 'aggregator/load/load.store.test.ts';
 const ROW_FILES = 'infra/clickhouse/embedded/row-files.store.test.ts';
 const COLUMNS = 'infra/clickhouse/columns/columns.test.ts';
+const WITH_COLUMNS = 'infra/clickhouse/columns/with-columns.test.ts';
 const CHDB = 'infra/clickhouse/embedded/chdb.store.test.ts';
 const SETTLE = 'aggregator/settle/settle.store.test.ts';
 const SETTLE_USAGE = 'aggregator/settle/settle-usage.store.test.ts';
@@ -47,6 +48,13 @@ export const LOAD_MUTANTS = [
     .why('a block that is read again has other bytes in the two writers, and ClickHouse sorts it again')
     .is('infra/clickhouse/columns/plain-columns', 'const sorted = events;')
     .red(COLUMNS, 'both writers make the same bytes of lines that both read'),
+  mutant('hours-before-their-events', [4])
+    .why('the hourly rows are inserted and the events not: hours count what is stored nowhere, until a retry')
+    .is(
+      'infra/clickhouse/columns/with-columns',
+      'const tables = [...(await rollupsOf(block, rollups)), { table, block }];',
+    )
+    .red(WITH_COLUMNS, 'the hours of a block are inserted behind its events, under the same token'),
   mutant('resumed-range-believed', [4])
     .why('ClickHouse notes a token before its part is in place: after a kill the part may be lost')
     .swap('aggregator/load/load-range', 'wasSent: true', 'wasSent: false')

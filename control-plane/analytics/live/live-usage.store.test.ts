@@ -73,11 +73,10 @@ describe('the live stream', () => {
       .map((one, at) => ({ ...usage.logged(one, 'sum'), id: `use_dropped${at}` }));
     const { lo, hi } = await usage.append(events);
     const logId = Buffer.from(usage.stores.writer.logId).toString('hex');
-    await api.pool.query(`INSERT INTO log_ranges VALUES ($1, 0, $2, $3, 1, 'loaded', 4, '{0,2}', 0, 1)`, [
-      logId,
-      lo,
-      hi,
-    ]);
+    await api.pool.query(
+      `INSERT INTO log_ranges VALUES ($1, 0, $2, $3, 1, 'loaded', 4, '{0,2}', 0, 1, now(), 4)`,
+      [logId, lo, hi],
+    );
     await api.pool.query('SELECT pg_notify($1, $2)', [
       CHANNELS.loaded,
       JSON.stringify({ logId, partition: 0, hi, throughMs: 1 }),
@@ -151,11 +150,10 @@ describe('the live stream', () => {
       usage.logged({ ...(happenings[0] as Happening), id: 'far' }, 'sum'),
     ]);
     const logId = Buffer.from(usage.stores.writer.logId).toString('hex');
-    await api.pool.query(`INSERT INTO log_ranges VALUES ($1, 0, $2, $3, 1, 'loaded', 200001, '{}', 0, 1)`, [
-      logId,
-      lo,
-      hi,
-    ]);
+    await api.pool.query(
+      `INSERT INTO log_ranges VALUES ($1, 0, $2, $3, 1, 'loaded', 200001, '{}', 0, 1, now(), 4)`,
+      [logId, lo, hi],
+    );
     const gaps = () => stream.messages.filter(({ event, data }) => event === 'sampled' && !data.isComplete);
     await vi.waitFor(() => expect(gaps()).toHaveLength(1), WAIT);
     expect(events).toHaveLength(1);
