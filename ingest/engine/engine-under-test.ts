@@ -3,6 +3,7 @@ import type { CommitPart, Engine } from '../../infra/ports/engine.ts';
 import { Transient } from '../../schemas/failures.ts';
 import { encodeFrame } from '../../schemas/stored/frame.ts';
 import { openLogAndKeys } from '../../tests/support/log-and-keys.ts';
+import { memoryTmpdir } from '../../tests/support/memory-tmpdir.ts';
 import { createIdentity } from '../identity.ts';
 import type { Customer, Meter, UsageRegistry } from '../registry-entries.ts';
 import { createStamps } from './created-at.ts';
@@ -13,7 +14,8 @@ export async function createEngineHarness(
   create: (deps: EngineDeps) => Engine,
 ): Promise<EngineHarness & { identifyDeps: IdentifyDeps }> {
   const identity = createIdentity(Buffer.alloc(32, 7));
-  const { writer, keys: store, close } = await openLogAndKeys(identity.check);
+  // In memory: an engine is about no disk, and its tests open a thousand of them.
+  const { writer, keys: store, close } = await openLogAndKeys(identity.check, memoryTmpdir());
   const tables = createTables();
   let nowMs = 0;
   const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs };

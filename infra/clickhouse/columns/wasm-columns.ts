@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { compiledWasm } from '../../platform/compiled-wasm.ts';
 import type { RowBlock } from '../../ports/warehouse.ts';
 
 /** The module of assembly/columns.ts: one memory, one block at a time. */
@@ -38,7 +38,7 @@ const LINE_BYTES_MAX = 64 * 1024 * 1024;
 const ROWS_MAX = 400_000;
 
 export function openWasmColumns(): WasmColumns {
-  const compiled = new WebAssembly.Module(readFileSync(new URL('./columns.wasm', import.meta.url)));
+  const compiled = compiledWasm(new URL('./columns.wasm', import.meta.url));
   const wasm = new WebAssembly.Instance(compiled).exports as unknown as Exports;
   const seed = randomBytes(8).readBigUInt64LE();
 

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { compiledWasm } from '../../../infra/platform/compiled-wasm.ts';
 import type { UsageRequest } from '../../../infra/ports/engine.ts';
 import type { ClaimBatch } from '../../../infra/ports/idempotency-store.ts';
 import { RECORD_WORDS } from '../../../schemas/stored/record.ts';
@@ -151,7 +151,7 @@ function copyInto(take: Take, memory: Buffer, from: number, bytes: number): Buff
 }
 
 function openModule() {
-  const compiled = new WebAssembly.Module(readFileSync(new URL('./wasm-engine.wasm', import.meta.url)));
+  const compiled = compiledWasm(new URL('./wasm-engine.wasm', import.meta.url));
   const wasm = new WebAssembly.Instance(compiled).exports as unknown as WasmExports;
   const places = PLACES.map((name) => [name, wasm[name].value]);
   const at = Object.fromEntries(places) as Record<(typeof PLACES)[number], number>;
