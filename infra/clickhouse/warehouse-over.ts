@@ -1,5 +1,5 @@
 import { Transient } from '../../schemas/failures.ts';
-import type { EventBlock, Statement, Warehouse } from '../ports/warehouse.ts';
+import type { EventBlock, EventLines, Statement, Warehouse } from '../ports/warehouse.ts';
 import { withColumns } from './columns/with-columns.ts';
 import { insertFailure, isUnreadable, readFailure } from './driver-errors.ts';
 import { migrateWarehouse } from './migrate-warehouse.ts';
@@ -26,7 +26,7 @@ export function createWarehouseOver(given: Transport, kind: WarehouseKind = {}):
     }
   }
 
-  async function sendAgain(over: Transport, block: Block): Promise<void> {
+  async function sendAgain(over: Transport<EventLines>, block: Block): Promise<void> {
     const eventsMayBeLost = damageIsRepaired && (await hasDetachedParts(over));
     // Damage to a part may also have destroyed the block's token. Hours would then count the block twice, and
     // be settled so: they look the same as hours whose events are lost. That none of its events is stored
@@ -62,7 +62,7 @@ export function createWarehouseOver(given: Transport, kind: WarehouseKind = {}):
 }
 
 /** Rows that ClickHouse then leaves out are found and put back by the repair. */
-async function insertAgain(transport: Transport, block: Block): Promise<void> {
+async function insertAgain(transport: Transport<EventLines>, block: Block): Promise<void> {
   try {
     await insert(transport, block);
   } catch (error) {
@@ -72,12 +72,12 @@ async function insertAgain(transport: Transport, block: Block): Promise<void> {
 
 type Block = Omit<EventBlock, 'wasSent' | 'mayWrite'>;
 
-async function insert(transport: Transport, block: Block): Promise<void> {
+async function insert(transport: Transport<EventLines>, block: Block): Promise<void> {
   await transport.insert({ table: 'metergate.events', ...block });
 }
 
 /** The same, but it calls `mayWrite` before each statement that changes something. */
-function checking(transport: Transport, mayWrite: () => Promise<void>): Transport {
+function checking(transport: Transport<EventLines>, mayWrite: () => Promise<void>): Transport<EventLines> {
   return {
     ...transport,
     async command(sql) {
