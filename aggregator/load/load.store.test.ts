@@ -3,6 +3,7 @@ import { createMemoryPool, type MemoryPool } from '../../infra/platform/memory-p
 import { poll } from '../../infra/platform/poll.ts';
 import { Transient } from '../../schemas/failures.ts';
 import { CHANNELS } from '../../schemas/stored/channels.ts';
+import { earlierFrameOf } from '../../tests/support/earlier-frames.ts';
 import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
 import {
   alarms,
@@ -26,7 +27,11 @@ const HOURS = 'metergate.usage_hourly';
 describe('the load', () => {
   it('counts what was on the log before and what comes then', async () => {
     const stores = await openLoadStores();
-    await stores.append(events(0, 50));
+    const { logId } = stores.writer;
+    // Of the releases before, and of this one: they are one block.
+    await stores.writer.append([earlierFrameOf(1, logId, events(0, 20))]);
+    await stores.writer.append([earlierFrameOf(2, logId, events(20, 30))]);
+    await stores.append(events(30, 50));
     start(stores);
     await appendSettled(stores, events(50, 90));
     expect(await stores.counted()).toEqual(exactly(90));

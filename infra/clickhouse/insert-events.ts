@@ -1,11 +1,15 @@
 import { HOURLY_COLUMNS, HOURLY_GROUP, HOURLY_OF_EVENTS } from '../../schemas/stored/usage-hourly.ts';
+import type { EventLines } from '../ports/warehouse.ts';
 import type { LineTransport, Rollup } from './columns/with-columns.ts';
 import { HOUR_COLUMNS, hourRows } from './rollups/hour-rows.ts';
 import type { LineBlock } from './transport.ts';
 import { dropTables, sendToWorkTable, workTables } from './work-tables.ts';
 
 /** Inserts a block of lines into `events` and into the rollups. */
-export type EventInsert = (transport: LineTransport, block: Omit<LineBlock, 'table'>) => Promise<void>;
+export type EventInsert = (
+  transport: LineTransport,
+  block: Omit<LineBlock<EventLines>, 'table'>,
+) => Promise<void>;
 
 const HOURS: Rollup = { into: `metergate.usage_hourly (${HOUR_COLUMNS.join(', ')})`, rowsOf: hourRows };
 
@@ -36,7 +40,10 @@ async function isViewThere(transport: LineTransport, timeoutMs: number): Promise
  * Lines that the ingest tier does not write, and ClickHouse reads: it makes their hours as well. What a crash
  * leaves of that is repaired when the block is sent again.
  */
-async function insertAsLines(transport: LineTransport, block: Omit<LineBlock, 'table'>): Promise<void> {
+async function insertAsLines(
+  transport: LineTransport,
+  block: Omit<LineBlock<EventLines>, 'table'>,
+): Promise<void> {
   const tables = workTables(block.token ?? '');
   await sendToWorkTable(transport, tables, { lines: block.lines, timeoutMs: block.timeoutMs });
   await transport.insert({ table: 'metergate.events', ...block });

@@ -1,5 +1,6 @@
 import { EVENT_COLUMNS } from '../../schemas/stored/event-row.ts';
 import { HOURLY_COLUMNS, HOURLY_GROUP, HOURLY_OF_EVENTS } from '../../schemas/stored/usage-hourly.ts';
+import type { EventLines } from '../ports/warehouse.ts';
 import { unavailable } from './driver-errors.ts';
 import type { LineBlock, Transport } from './transport.ts';
 import { dropTables, sendToWorkTable, type WorkTables, workTables } from './work-tables.ts';
@@ -18,7 +19,7 @@ const TIMEOUT_MS = 60_000;
  * step may be interrupted and repeated.
  */
 export async function repairBlock(
-  transport: Transport,
+  transport: Transport<EventLines>,
   { lines, token = '', timeoutMs, eventsMayBeLost }: SentBlock,
 ): Promise<void> {
   const tables = workTables(token);
@@ -31,7 +32,7 @@ export async function repairBlock(
   await dropTables(transport, tables);
 }
 
-export interface SentBlock extends Omit<LineBlock, 'table'> {
+export interface SentBlock extends Omit<LineBlock<EventLines>, 'table'> {
   /**
    * With damaged parts: hours that have counted events which are not stored are left to the audit, which
    * repairs them.
@@ -40,7 +41,7 @@ export interface SentBlock extends Omit<LineBlock, 'table'> {
 }
 
 /** Whether a start has detached parts whose files are damaged: events of any hour may be lost with them. */
-export async function hasDetachedParts(transport: Transport): Promise<boolean> {
+export async function hasDetachedParts(transport: Pick<Transport, 'rows'>): Promise<boolean> {
   const sql = `SELECT toString(count()) AS parts FROM system.detached_parts
     WHERE database = 'metergate' AND table = 'events' AND reason LIKE 'broken%'`;
   const [detached] = await transport.rows<{ parts: string }>({
@@ -55,7 +56,10 @@ export async function hasDetachedParts(transport: Transport): Promise<boolean> {
  * A server that restarted in between has emptied its memory tables: then nothing looked missing, and nothing
  * looked wrong. Throws Transient `warehouse_unavailable`.
  */
-async function checkKept(transport: Transport, { sent }: WorkTables): Promise<void> {
+async function checkKept(
+  transport: Pick<Transport, 'rows' | 'command'>,
+  { sent }: WorkTables,
+): Promise<void> {
   const sql = `SELECT toString(count()) AS lines FROM ${sent}`;
   const [kept] = await transport.rows<{ lines: string }>({ sql, connection: 'load', timeoutMs: TIMEOUT_MS });
   if (kept === undefined || kept.lines === '0') throw unavailable();
@@ -65,7 +69,10 @@ async function checkKept(transport: Transport, { sent }: WorkTables): Promise<vo
 const LACKS_EVENTS = 'sum(more) >= 0';
 
 /** Whether the hours have these events is judged afterwards. */
-async function putBackEvents(transport: Transport, { sent, missing }: WorkTables): Promise<void> {
+async function putBackEvents(
+  transport: Pick<Transport, 'rows' | 'command'>,
+  { sent, missing }: WorkTables,
+): Promise<void> {
   // The engine is named here: that of a cluster's `events` would be one replica's, which ClickHouse cannot
   // create again on one server. Parts move from one table into the other where keys are the same
   // (0001_usage.sql).
@@ -95,7 +102,11 @@ async function putBackEvents(transport: Transport, { sent, missing }: WorkTables
   }
 }
 
-async function renewHours(transport: Transport, { sent, wrong }: WorkTables, which: string): Promise<void> {
+async function renewHours(
+  transport: Pick<Transport, 'rows' | 'command'>,
+  { sent, wrong }: WorkTables,
+  which: string,
+): Promise<void> {
   const touched = `(SELECT DISTINCT ${HOUR} FROM ${sent})`;
   await transport.command(
     `CREATE TABLE ${wrong} ENGINE = Memory AS

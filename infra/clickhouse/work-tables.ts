@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { EventLines } from '../ports/warehouse.ts';
 import { isUnreadable } from './driver-errors.ts';
 import type { LineBlock, Transport } from './transport.ts';
 
@@ -15,15 +16,15 @@ export function workTables(token: string): WorkTables {
   };
 }
 
-export async function dropTables(transport: Transport, tables: WorkTables): Promise<void> {
+export async function dropTables(transport: Pick<Transport, 'command'>, tables: WorkTables): Promise<void> {
   for (const table of Object.values(tables)) await transport.command(`DROP TABLE IF EXISTS ${table} SYNC`);
 }
 
 /** Makes the table of lines. Rejected lines are never sent again, so no later repair would remove it. */
 export async function sendToWorkTable(
-  transport: Transport,
+  transport: Transport<EventLines>,
   tables: WorkTables,
-  block: Omit<LineBlock, 'table'>,
+  block: Omit<LineBlock<EventLines>, 'table'>,
 ): Promise<void> {
   await dropTables(transport, tables);
   await transport.command(`CREATE TABLE ${tables.sent} AS metergate.event_lines ENGINE = Memory`);

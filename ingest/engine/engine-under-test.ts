@@ -29,10 +29,11 @@ export async function createEngineHarness(
     setNow: (ms) => {
       nowMs = ms;
     },
-    commit: async ({ claim, records, lines, eventCount, touched }: CommitPart) => {
-      const head = { logId: writer.logId, committedAtMs: nowMs, eventCount, recheck: [] };
-      const frame = encodeFrame({ ...head, touched, records: [records], lines: [lines] });
-      const outcome = await writer.append(frame);
+    commit: async ({ claim, records, lines, ...part }: CommitPart) => {
+      const head = { logId: writer.logId, committedAtMs: nowMs, recheck: [] };
+      const outcome = await writer.append(
+        encodeFrame({ ...head, ...part, records: [records], lines: [lines] }),
+      );
       if (outcome.status === 'durable') await store.confirm([claim], outcome.end);
     },
     close,

@@ -27,8 +27,9 @@ export const LOAD_MUTANTS = [
       `const sql = 'SELECT id FROM metergate.events';
       const stored = await deps.warehouse.query({ sql, connection: 'load', timeoutMs: 20_000 });
       const known = new Set(stored.map(({ id }) => id));
-      const lines = Buffer.concat(block.frames.map((frame) => frame.lines)).toString().trim().split('\\n');
-      const dropped = lines.flatMap((line, at) => (known.has(JSON.parse(line)[3]) ? [at] : []));
+      const { eventIdsOf } = await import('../../schemas/stored/record.ts');
+      const ids = block.frames.flatMap(({ records }) => eventIdsOf(records));
+      const dropped = ids.flatMap((id, at) => (known.has(id) ? [at] : []));
       range = { ...range, dropped };`,
     )
     .red(

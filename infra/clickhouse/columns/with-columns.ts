@@ -1,22 +1,22 @@
 import { createMemoryPool } from '../../platform/memory-pool.ts';
-import type { RowBlock } from '../../ports/warehouse.ts';
+import type { EventLines, RowBlock } from '../../ports/warehouse.ts';
 import { unavailable } from '../driver-errors.ts';
 import { type EventRows, readEventRows } from '../rollups/event-rows.ts';
 import { inTurns } from '../rollups/in-turns.ts';
 import type { LineBlock, RowInserts, Transport } from '../transport.ts';
-import { createEventColumns } from './event-columns.ts';
+import { asRows, createEventColumns } from './event-columns.ts';
 
 const MEBIBYTE = 1024 * 1024;
 /** A full block of the load has some 12 MB in columns; the blocks of several partitions may be under way. */
 const BLOCK_MEMORY = { pieceBytes: MEBIBYTE, keptBytesMax: 32 * MEBIBYTE };
 
 /** A transport that also inserts into several tables what it makes of one block of lines. */
-export interface LineTransport extends Transport {
+export interface LineTransport extends Transport<EventLines> {
   /**
    * Inserts the lines as rows of `events`, then what `rollups` makes of these rows, each once per token and
    * table. False when only ClickHouse can read a line: then nothing was sent.
    */
-  insertEvents(lines: Omit<LineBlock, 'table'>, rollups: readonly Rollup[]): Promise<boolean>;
+  insertEvents(lines: Omit<LineBlock<EventLines>, 'table'>, rollups: readonly Rollup[]): Promise<boolean>;
 }
 
 /** A table that the load fills besides `events`. */
@@ -27,8 +27,8 @@ export interface Rollup {
 }
 
 /**
- * The same transport, but lines go as columns, which ClickHouse reads for a tenth of the CPU. A block with a
- * line that cannot be read as columns goes as it is: what is rejected ClickHouse decides.
+ * The same transport, but events go as columns, which ClickHouse reads for a tenth of the CPU. A block with a
+ * line that cannot be read as columns goes as lines: what is rejected ClickHouse decides.
  */
 export function withColumns(transport: Transport): LineTransport {
   const columns = createEventColumns();
@@ -36,7 +36,7 @@ export function withColumns(transport: Transport): LineTransport {
 
   /** False for lines that cannot be read as columns. */
   async function insertColumns(
-    { table, lines, timeoutMs, ...others }: LineBlock,
+    { table, lines, timeoutMs, ...others }: LineBlock<EventLines>,
     rollups: readonly Rollup[],
   ): Promise<boolean> {
     const leftMs = timeLeft(timeoutMs);
@@ -53,10 +53,10 @@ export function withColumns(transport: Transport): LineTransport {
 
   return {
     ...transport,
-    async insert(lines) {
-      const leftMs = timeLeft(lines.timeoutMs);
-      if (await insertColumns(lines, [])) return;
-      await transport.insert({ ...lines, timeoutMs: leftMs() });
+    async insert(block) {
+      const leftMs = timeLeft(block.timeoutMs);
+      if (await insertColumns(block, [])) return;
+      await transport.insert({ ...block, lines: asRows(block.lines), timeoutMs: leftMs() });
     },
     insertEvents: (lines, rollups) => insertColumns({ table: 'metergate.events', ...lines }, rollups),
   };
