@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { base32 } from '../../../schemas/primitives/ids.ts';
 import { arrivalText, BOOLEAN_TAG, NUMBER_TAG } from '../../../schemas/stored/event-row.ts';
+import { CODE_POINT } from '../../../tests/support/code-point.ts';
 
 interface Texts {
   meterKey: fc.Arbitrary<string>;
@@ -14,7 +15,7 @@ function plainTexts(): Texts {
 
 function anyTexts(): Texts {
   const text = fc.oneof(
-    fc.string({ unit: 'binary', maxLength: 30 }),
+    fc.string({ unit: CODE_POINT, maxLength: 30 }),
     fc.string({ unit: 'grapheme', maxLength: 8 }),
     fc.constantFrom(
       '"',

@@ -4,6 +4,7 @@ import { Fatal, Poison, Transient } from '../../../schemas/failures.ts';
 import { decimalUnits, unitsText } from '../../../schemas/primitives/decimal.ts';
 import { NUMBER_TAG } from '../../../schemas/stored/event-row.ts';
 import { HOURLY_STATES } from '../../../schemas/stored/usage-hourly.ts';
+import { CODE_POINT } from '../../../tests/support/code-point.ts';
 import { eventLine, eventLines, TEST_NOW_MS, type TestEvent } from '../../../tests/support/event-line.ts';
 import type { Statement, Warehouse } from '../warehouse.ts';
 import { latestTests } from './warehouse-latest.ts';
@@ -166,7 +167,7 @@ function queryTests(createHarness: CreateHarness): void {
   it('takes parameters of any text', async () => {
     const warehouse = await openMigrated(createHarness);
     const sql = 'SELECT {text:String} AS text, {texts:Array(String)} AS texts, {count:Int64} AS count';
-    const text = fc.string({ unit: 'binary', maxLength: 20 });
+    const text = fc.string({ unit: CODE_POINT, maxLength: 20 });
     await fc.assert(
       fc.asyncProperty(
         text,
