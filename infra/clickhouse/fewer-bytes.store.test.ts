@@ -19,7 +19,7 @@ const BYTES_PER_EVENT_MAX = { before: 80, after: 56 };
 it('events of the release before stay, keep their tokens, and take fewer bytes once merged', async () => {
   const warehouse = createChdbWarehouse({ directory: testFolder(), log: SILENT });
   onTestFinished(() => warehouse.close());
-  await warehouse.migrate({ directory: migrationsBefore('0005') });
+  await warehouse.migrate({ directory: migrationsBefore('0006') });
   const [earlier, later] = [eventsFrom(1), eventsFrom(2)];
   const insert = (token: string, lines: Buffer) =>
     warehouse.insertEvents({ token, lines, timeoutMs: 30_000 });
