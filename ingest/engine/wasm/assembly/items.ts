@@ -21,6 +21,7 @@ import { FRACTION_DIGITS_MAX, INTEGER_DIGITS_MAX, roundDecimal } from './round-d
 import {
   fractionDigits,
   integerDigits,
+  isBare,
   isWide,
   numberAt,
   numberBytes,
@@ -30,6 +31,9 @@ import {
 } from './scanner';
 import { timestampMs } from './timestamp';
 
+const COMMA: u8 = 44;
+const COLON: u8 = 58;
+const CLOSE: u8 = 125;
 const KEY_BYTES_MAX: i32 = 255;
 const NAME_BYTES_MAX: i32 = 128;
 
@@ -86,12 +90,13 @@ export function readItem(at: i32, item: i32, headerBytes: i32 = 0): i32 {
   store<i32>(item + PROPERTIES_BYTES, 2);
   let seen = headerBytes > 0 ? KEY & BITS : 0;
   let named = 0;
-  for (let next = take(at, 123); next != 0; next = take(at, 44)) {
+  for (let next = take(at, 123); next != 0; next = isBare(at, COMMA) ? at + 1 : take(at, COMMA)) {
     const field = fieldAt(next);
     // A name that comes twice, or an unknown one, is left to the js engine, which uses JSON.parse.
     if (field == 0 || (named & field & BITS) != 0) return 0;
     named |= field;
-    at = take(next + 2 + (field >>> 8), 58);
+    at = next + 2 + (field >>> 8);
+    at = isBare(at, COLON) ? at + 1 : take(at, COLON);
     if (at == 0) return 0;
     at = readField(field, at, item);
     if (at == 0) return 0;
@@ -105,7 +110,8 @@ export function readItem(at: i32, item: i32, headerBytes: i32 = 0): i32 {
     load<i32>(item + METER_BYTES),
   );
   store<i32>(item + PAIR_AT, pair);
-  return pair != 0 ? take(at, 125) : 0;
+  if (pair == 0) return 0;
+  return isBare(at, CLOSE) ? at + 1 : take(at, CLOSE);
 }
 
 /** The field whose quoted name is here; 0 for any other name. */

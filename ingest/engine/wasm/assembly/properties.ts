@@ -1,6 +1,6 @@
 import { order, put, putByte } from './bytes';
 import { MEMBER_BYTES, MEMBER_ORDER, MEMBERS } from './places';
-import { isWide, numberAt, numberBytes, readBoolean, readNumber, readText, take } from './scanner';
+import { isBare, isWide, numberAt, numberBytes, readBoolean, readNumber, readText, take } from './scanner';
 
 const PROPERTIES_MAX: i32 = 32;
 const KEY_BYTES_MAX: i32 = 64;
@@ -38,7 +38,8 @@ export function readProperties(at: i32, to: i32): i32 {
   let end = putByte(OPEN, to);
   at = take(at, OPEN);
   if (at == 0) return 0;
-  for (let next = load<u8>(at) == CLOSE ? 0 : at; next != 0; next = take(at, COMMA)) {
+  let next = load<u8>(at) == CLOSE ? 0 : at;
+  for (; next != 0; next = isBare(at, COMMA) ? at + 1 : take(at, COMMA)) {
     if (count == PROPERTIES_MAX) return 0;
     at = readMember(next, count);
     if (at == 0) return 0;
@@ -54,7 +55,7 @@ export function readProperties(at: i32, to: i32): i32 {
     for (let index = 0; index < count; index++) end = writeMember(index, end);
   }
   writtenEnd = putByte(CLOSE, end);
-  return take(at, CLOSE);
+  return isBare(at, CLOSE) ? at + 1 : take(at, CLOSE);
 }
 
 function readMember(at: i32, index: i32): i32 {
@@ -65,7 +66,7 @@ function readMember(at: i32, index: i32): i32 {
   if (end == 0 || isWide || bytes == 0 || bytes > KEY_BYTES_MAX) return 0;
   store<i32>(member + KEY_AT, at);
   store<i32>(member + KEY_BYTES, bytes);
-  at = take(end + 1, COLON);
+  at = isBare(end + 1, COLON) ? end + 2 : take(end + 1, COLON);
   return at == 0 ? 0 : readValue(at, member);
 }
 

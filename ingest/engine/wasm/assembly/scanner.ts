@@ -34,6 +34,14 @@ function isSpace(byte: u8): bool {
   return byte == SPACE || byte == lineFeed || byte == 13 || byte == 9;
 }
 
+/**
+ * Whether this byte is here with no space behind it, as it mostly is: asked in place, where a call of `take`
+ * for each comma and colon is a fifth of all reading.
+ */
+export function isBare(at: i32, byte: u8): bool {
+  return load<u8>(at) == byte && load<u8>(at + 1) > SPACE;
+}
+
 /** This byte and the space before and behind it. */
 export function take(at: i32, byte: u8): i32 {
   at = skipSpace(at);

@@ -7,33 +7,40 @@ const NO_NUMBER: i32 = -1_000_000;
 /** What is no timestamp of this form, or lies before 1970. */
 export const NO_TIME: f64 = -1;
 
+/** The text of the hour that was read last, in two words that overlap, and its beginning in milliseconds. */
+let hourFront: u64 = 0;
+let hourBack: u64 = 0;
+let hourMs: f64 = 0;
+
 /**
  * `2026-01-01T00:00:00Z`, with or without nine fraction digits, as milliseconds. Other forms are not ours.
+ * Most events of a batch are of one hour: the text in front of its minutes is read once.
  */
 export function timestampMs(at: i32, bytes: i32): f64 {
-  if (bytes < 20 || bytes > 30 || !hasShape(at)) return NO_TIME;
+  if (bytes < 20 || bytes > 30) return NO_TIME;
+  const isSameHour = load<u64>(at) == hourFront && load<u64>(at + 5) == hourBack;
+  if (!isSameHour && !readHour(at)) return NO_TIME;
+  if (load<u8>(at + 13) != COLON || load<u8>(at + 16) != COLON) return NO_TIME;
+  const minute = digits(at + 14, 2);
+  const second = digits(at + 17, 2);
+  if (minute < 0 || minute > 59 || second < 0 || second > 59) return NO_TIME;
+  const ms = fractionMs(at + 19, at + bytes - 1);
+  return ms < 0 ? NO_TIME : hourMs + <f64>(minute * 60_000 + second * 1000 + ms);
+}
+
+/** False, and nothing is changed, for any other text than `2026-01-01T00`. */
+function readHour(at: i32): bool {
+  if (load<u8>(at + 4) != DASH || load<u8>(at + 7) != DASH || load<u8>(at + 10) != 84) return false;
   const year = digits(at, 4);
   const month = digits(at + 5, 2);
   const day = digits(at + 8, 2);
   const hour = digits(at + 11, 2);
-  const minute = digits(at + 14, 2);
-  const second = digits(at + 17, 2);
-  if (year < 1970 || month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return NO_TIME;
-  if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59) return NO_TIME;
-  const ms = fractionMs(at + 19, at + bytes - 1);
-  if (ms < 0) return NO_TIME;
-  const hours = <f64>(daysSince1970(year, month, day) * 24 + hour);
-  return (hours * 60 + <f64>minute) * 60_000 + <f64>(second * 1000 + ms);
-}
-
-function hasShape(at: i32): bool {
-  return (
-    load<u8>(at + 4) == DASH &&
-    load<u8>(at + 7) == DASH &&
-    load<u8>(at + 10) == 84 &&
-    load<u8>(at + 13) == COLON &&
-    load<u8>(at + 16) == COLON
-  );
+  if (year < 1970 || month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return false;
+  if (hour < 0 || hour > 23) return false;
+  hourFront = load<u64>(at);
+  hourBack = load<u64>(at + 5);
+  hourMs = <f64>(daysSince1970(year, month, day) * 24 + hour) * 3_600_000;
+  return true;
 }
 
 /** Far below 0 when any of them is no digit. */
