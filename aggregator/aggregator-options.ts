@@ -12,7 +12,7 @@ export interface AggregatorOptions {
   /** A block is closed when it has as much. */
   rowsMax: number;
   bytesMax: number;
-  /** Ids that the filter keeps per generation; 32 bytes each. */
+  /** Ids that the filter keeps per generation; 24 to 32 bytes each, twice. */
   generationMax: number;
   /** How many of the latest events the filter learns at a start, at most. */
   seedMax: number;

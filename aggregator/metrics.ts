@@ -28,7 +28,7 @@ export function createAggregatorMetrics(registry: Registry): AggregatorMetrics {
   const gauge = (name: string, help: string) =>
     new Gauge({ name, help, labelNames: ['partition'], registers });
   const events = counter('metergate_load_events_total', 'Events loaded into the warehouse.');
-  const bytes = counter('metergate_load_bytes_total', 'Bytes of event lines inserted into the warehouse.');
+  const bytes = counter('metergate_load_bytes_total', 'Bytes of events inserted into the warehouse.');
   const doubled = counter(
     'metergate_load_doubled_events_total',
     'Events found twice on the log and counted once.',

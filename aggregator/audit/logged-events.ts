@@ -3,6 +3,7 @@ import { Fatal } from '../../schemas/failures.ts';
 import { canonicalDecimal } from '../../schemas/primitives/decimal.ts';
 import { decodeFrame } from '../../schemas/stored/frame.ts';
 import { readTimes } from '../../schemas/stored/record.ts';
+import { rowLines } from '../../schemas/stored/row-lines.ts';
 import { splitLines } from '../load/block.ts';
 import type { Range } from '../store/ranges.ts';
 import { HOUR_SECONDS, keyText } from './hour-sums.ts';
@@ -26,6 +27,7 @@ export interface LoggedEvent {
   hourMs: number;
   /** A decimal's text. */
   value: string;
+  /** Its row. */
   line: Buffer;
 }
 
@@ -57,9 +59,10 @@ function eventsOf(
     isDropped(position, 0);
     return [];
   }
-  const { lines, records, eventCount } = decodeFrame(bytes);
+  const frame = decodeFrame(bytes);
+  const { records, eventCount } = frame;
   const dropped = isDropped(position, eventCount);
-  return splitLines(lines).flatMap((line, number) => {
+  return splitLines(rowLines(frame)).flatMap((line, number) => {
     const { occurredAtMs, createdAtMs } = readTimes(records, number);
     if (dropped(number) || createdAtMs < sinceMs) return [];
     return [readLine(line, occurredAtMs)];

@@ -125,7 +125,7 @@ async function deleteHours(warehouse: Warehouse, keys: HourKey[]): Promise<void>
 }
 
 /**
- * As the view does. Releases of ClickHouse differ in whether they deduplicate INSERT SELECT, and an hour that
+ * As the load does. Releases of ClickHouse differ in whether they deduplicate INSERT SELECT, and an hour that
  * is rebuilt twice is no retry.
  */
 async function insertHours(warehouse: Warehouse, keys: HourKey[]): Promise<void> {

@@ -1,10 +1,11 @@
+import type { EventLines } from '../../infra/ports/warehouse.ts';
 import { type Block, linesWithout, splitLines } from './block.ts';
 
 /** What is inserted as one block of ClickHouse's, under a token of its own. */
 export interface Piece {
   /** What its token has behind that of the range; empty where the range is one piece. */
   name: string;
-  lines: Buffer;
+  lines: EventLines;
 }
 
 /**
@@ -15,14 +16,18 @@ export interface Piece {
 const MONTHS_MAX = 96;
 
 /**
- * The block's lines without the given ones, in one piece, unless its events are more than 96 months apart;
+ * The block's events without the given ones, in one piece, unless its events are more than 96 months apart;
  * then each eight years are a piece. The same frames always put the same events under the same name, whatever
  * is left out: the piece of an event depends on the event's own month, and whether there are pieces depends
  * on the headers of the frames.
  */
 export function piecesOf(block: Block, dropped: number[]): Piece[] {
+  const isOne = !isWide(block);
+  if (isOne && dropped.length === 0 && block.frames.every(({ numbers }) => numbers)) {
+    return [{ name: '', lines: { frames: block.frames } }];
+  }
   const lines = linesWithout(block, dropped);
-  if (!isWide(block)) return [{ name: '', lines }];
+  if (isOne) return [{ name: '', lines }];
   const pieces = new Map<string, Buffer[]>();
   for (const line of splitLines(lines)) {
     const name = nameOf(line);

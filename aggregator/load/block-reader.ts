@@ -1,5 +1,6 @@
 import type { MemoryPool } from '../../infra/platform/memory-pool.ts';
-import type { EventLogReader } from '../../infra/ports/event-log.ts';
+import type { EventLogReader, LogFrame } from '../../infra/ports/event-log.ts';
+import { ROW_MORE_BYTES } from '../../schemas/stored/row-lines.ts';
 import { addFrame, type Block, emptyBlock } from './block.ts';
 
 /** Reads the next block from a partition's log. Holds one block at most. */
@@ -51,9 +52,9 @@ export function createBlockReader(
         into.memory,
       )) {
         if (isFull()) return;
+        const before = into.eventCount;
         addFrame(into, frame, reader.logId);
-        // What pads the frame on the log is in memory too.
-        bytes += Math.max(frame.bytes.length, frame.next - frame.position);
+        bytes += bytesOf(frame, into.eventCount - before);
       }
     }
   }
@@ -75,4 +76,9 @@ export function createBlockReader(
       return taken;
     },
   };
+}
+
+/** In memory as it lies on the log, padding included, and as rows where they are wanted. */
+function bytesOf({ bytes, position, next }: LogFrame, eventCount: number): number {
+  return Math.max(bytes.length, next - position, bytes.length + eventCount * ROW_MORE_BYTES);
 }

@@ -3,6 +3,7 @@ import type { Loan } from '../../infra/platform/memory-pool.ts';
 import type { EventLogReader, LogFrame } from '../../infra/ports/event-log.ts';
 import { Fatal } from '../../schemas/failures.ts';
 import { decodeFrame, type Frame, type TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
+import { rowLines } from '../../schemas/stored/row-lines.ts';
 
 /** Whole frames of one partition that are inserted into the warehouse together. */
 export interface Block {
@@ -81,12 +82,12 @@ export function touchedBy({ frames }: Block): TouchedCustomerMeter[][] {
   return frames.map(({ touched }) => touched);
 }
 
-/** The block's lines, in its own memory if it has any, without those whose numbers are given, ascending. */
+/**
+ * The block's events as lines of rows, in its own memory if it has any, without those whose numbers are
+ * given, ascending. Throws Fatal `line_unreadable`.
+ */
 export function linesWithout({ frames, memory }: Block, dropped: number[]): Buffer {
-  const lines = joined(
-    frames.map((frame) => frame.lines),
-    memory,
-  );
+  const lines = joined(frames.map(rowLines), memory);
   if (dropped.length === 0) return lines;
   const kept: Buffer[] = [];
   let next = 0;

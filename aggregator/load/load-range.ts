@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Mutex } from '../../infra/platform/mutex.ts';
 import type { Clock } from '../../infra/ports/clock.ts';
 import type { DeadLetters, EventLogReader } from '../../infra/ports/event-log.ts';
-import type { EventBlock, Warehouse } from '../../infra/ports/warehouse.ts';
+import type { EventBlock, EventLines, Warehouse } from '../../infra/ports/warehouse.ts';
 import { Poison } from '../../schemas/failures.ts';
 import type { AggregatorMetrics } from '../metrics.ts';
 import { freezeRange, markLoaded, type Range, type UnsettledRange } from '../store/ranges.ts';
@@ -108,7 +108,7 @@ async function insertPieces(deps: LoadDeps, sending: Sending, pieces: Piece[]): 
 }
 
 async function insertPiece(deps: LoadDeps, sending: Sending, piece: Piece): Promise<void> {
-  if (piece.lines.length === 0) return;
+  if (bytesOf(piece.lines) === 0) return;
   const { logId } = sending.range;
   const { wasSent } = sending;
   const { pool, warehouse, distributed } = deps;
@@ -138,7 +138,11 @@ async function insertNow(
     wasSent,
     ...(mayWrite ? { mayWrite } : {}),
   });
-  metrics.inserted((clock.monotonicMs() - startedAtMs) / 1000, lines.length);
+  metrics.inserted((clock.monotonicMs() - startedAtMs) / 1000, bytesOf(lines));
+}
+
+function bytesOf(lines: EventLines): number {
+  return 'frames' in lines ? lines.frames.reduce((sum, { bytes }) => sum + bytes.length, 0) : lines.length;
 }
 
 function tokenOf({ logId, partition, lo, hi }: Range): string {

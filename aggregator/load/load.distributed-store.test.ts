@@ -4,6 +4,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { kafkaUnderTest } from '../../infra/kafka/kafka-under-test.ts';
 import { systemClock } from '../../infra/ports/clock.ts';
 import { deferred } from '../../tests/support/deferred.ts';
+import { ofLaterVersion } from '../../tests/support/earlier-frames.ts';
 import { TEST_NOW_MS } from '../../tests/support/event-line.ts';
 import { frameOf } from '../../tests/support/load-frames.ts';
 import { openLoadStores } from '../../tests/support/load-stores.ts';
@@ -83,9 +84,8 @@ test('a foreign record becomes a dead letter with the reason, and the partition 
 test('a frame of an unknown version stops its partition, with an alarm, and no other', async () => {
   const opened = await openDistributedLoad();
   opened.load('one');
-  const frame = Buffer.concat(frameOf(opened.kafka.logId, events(50, 51), TEST_NOW_MS));
-  frame.writeUInt16LE(3, 4);
-  await opened.kafka.writer(0).append([frame]);
+  const frame = frameOf(opened.kafka.logId, events(50, 51), TEST_NOW_MS);
+  await opened.kafka.writer(0).append([ofLaterVersion(frame)]);
   await opened.put(0, events(51, 52));
   await opened.put(1, events(0, 3));
   await counted(opened, 3);

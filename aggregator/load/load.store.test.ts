@@ -3,6 +3,7 @@ import { createMemoryPool, type MemoryPool } from '../../infra/platform/memory-p
 import { poll } from '../../infra/platform/poll.ts';
 import { Transient } from '../../schemas/failures.ts';
 import { CHANNELS } from '../../schemas/stored/channels.ts';
+import { earlierFrameOf } from '../../tests/support/earlier-frames.ts';
 import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
 import {
   alarms,
@@ -21,12 +22,16 @@ import {
 } from '../aggregator-under-test.ts';
 import type { AggregatorDeps } from '../start-aggregator.ts';
 
-const VIEW = 'metergate.usage_hourly_view';
+const HOURS = 'metergate.usage_hourly';
 
 describe('the load', () => {
   it('counts what was on the log before and what comes then', async () => {
     const stores = await openLoadStores();
-    await stores.append(events(0, 50));
+    const { logId } = stores.writer;
+    // Of the releases before, and of this one: they are one block.
+    await stores.writer.append([earlierFrameOf(1, logId, events(0, 20))]);
+    await stores.writer.append([earlierFrameOf(2, logId, events(20, 30))]);
+    await stores.append(events(30, 50));
     start(stores);
     await appendSettled(stores, events(50, 90));
     expect(await stores.counted()).toEqual(exactly(90));
@@ -126,9 +131,10 @@ const ends: Array<[point: string, (stores: LoadStores, end: End) => Partial<Aggr
     'in the middle of the insert, with the events stored and the hours not',
     (stores, end) => ({
       warehouse: withInsert(stores, async (insert) => {
-        await stores.rows(`DETACH TABLE ${VIEW}`);
-        await insert();
-        await stores.rows(`ATTACH TABLE ${VIEW}`);
+        await stores.rows(`RENAME TABLE ${HOURS} TO ${HOURS}_away`);
+        await expect(insert()).rejects.toMatchObject({ code: 'warehouse_unavailable' });
+        await stores.rows(`RENAME TABLE ${HOURS}_away TO ${HOURS}`);
+        expect(await stores.counted()).toMatchObject({ rows: 30, hourlyEvents: 0 });
         await end.here();
       }),
     }),

@@ -98,8 +98,10 @@ function blockOf(frames: Buffer[][], committedAtMs = 0): Block {
       touched: [],
       // One byte off, as records may be in a frame.
       records: Buffer.concat([Buffer.alloc(1), ...ids.map(recordOf)]).subarray(1),
+      numbers: undefined,
       recheck: [],
       lines: Buffer.alloc(0),
+      bytes: Buffer.alloc(0),
     })),
   };
 }

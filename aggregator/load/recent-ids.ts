@@ -1,4 +1,4 @@
-import { hasSameId, ID_WORDS, RECORD_WORDS, wordsOf } from '../../schemas/stored/record.ts';
+import { hasSameId, ID_WORDS, RECORD_WORDS } from '../../schemas/stored/record.ts';
 import type { Block } from './block.ts';
 
 /**
@@ -28,6 +28,7 @@ const EARLIER_MAX_MS = 10_000;
 export function createRecentIds(generationMax: number, forgottenMs = Number.NEGATIVE_INFINITY): RecentIds {
   let younger = createIdSet(generationMax);
   let older = createIdSet(generationMax);
+  const copy = createWordCopy();
   let forgottenToMs = forgottenMs;
 
   /** False when it was there; it is known for longer then. `word` is the place of its first 32 bits. */
@@ -49,7 +50,8 @@ export function createRecentIds(generationMax: number, forgottenMs = Number.NEGA
       const seen: number[] = [];
       let number = 0;
       for (const { records, eventCount, committedAtMs } of frames) {
-        const words = wordsOf(records);
+        const words = copy.of(records);
+        for (const ids of [younger, older]) ids.fetch(words, eventCount);
         const atMs = Math.min(committedAtMs, nowMs);
         for (let event = 0; event < eventCount; event++, number++) {
           if (!add(words, event * RECORD_WORDS, atMs)) seen.push(number);
@@ -61,7 +63,24 @@ export function createRecentIds(generationMax: number, forgottenMs = Number.NEGA
   };
 }
 
+/** Records as words, in memory that is used again: they begin at any byte of a frame, words do not. */
+function createWordCopy(): { of(records: Uint8Array): Uint32Array } {
+  let words = new Uint32Array(0);
+  return {
+    of(records) {
+      if (records.length > words.byteLength) words = new Uint32Array(Math.ceil(records.length / 4));
+      new Uint8Array(words.buffer).set(records);
+      return words;
+    },
+  };
+}
+
 interface IdSet {
+  /**
+   * Brings the slots of these records into the caches, and changes nothing: a core waits for many reads at
+   * once where none decides what follows.
+   */
+  fetch(words: Uint32Array, records: number): void;
   has(words: Uint32Array, word: number): boolean;
   /** False when it was there. */
   add(words: Uint32Array, word: number, committedAtMs: number): boolean;
@@ -72,40 +91,55 @@ interface IdSet {
 }
 
 /**
- * Open addressing, at most half full. Ids are a keyed hash, so their first word is as good as any other hash.
- * The id of 128 zero bits marks an empty slot and is never found: no client can produce it.
+ * Open addressing, at most half full. A slot holds the number of an id, from 1 on, and above it bits of the
+ * id, so that nearly every look at the ids themselves finds what it looks for: a million of them take 8 MB of
+ * slots, which caches hold more of than of 32 MB of ids with as many gaps between them. Ids are a keyed hash,
+ * so their words are as good as any other hash.
  */
 function createIdSet(idsMax: number): IdSet {
-  const slots = 2 ** Math.ceil(Math.log2(idsMax * 2));
-  const table = new Uint32Array(slots * ID_WORDS);
+  const slots = new Uint32Array(2 ** Math.ceil(Math.log2(idsMax * 2)));
+  const slotMask = slots.length - 1;
+  const ids = new Uint32Array(idsMax * ID_WORDS);
+  const numberBits = 32 - Math.clz32(idsMax);
+  const numberMask = 2 ** numberBits - 1;
+  /** Nothing reads it; without it compilers omit the reads. */
+  const fetched = new Uint32Array(1);
   let size = 0;
   let newestMs = Number.NEGATIVE_INFINITY;
 
-  /** The place of the id, or of the empty slot where it belongs. */
+  /** The slot of the id, or the empty one where it belongs. */
   function find(words: Uint32Array, word: number): number {
-    let at = ((words[word] ?? 0) % slots) * ID_WORDS;
-    while (!isEmpty(at) && !hasSameId(table, at, words, word)) at = (at + ID_WORDS) % table.length;
-    return at;
-  }
-
-  function isEmpty(at: number): boolean {
-    return table[at] === 0 && table[at + 1] === 0 && table[at + 2] === 0 && table[at + 3] === 0;
+    const above = (words[word + 1] as number) << numberBits;
+    for (let slot = (words[word] as number) & slotMask; ; slot = (slot + 1) & slotMask) {
+      const held = slots[slot] as number;
+      if (held === 0) return slot;
+      if ((held ^ above) >>> numberBits !== 0) continue;
+      if (hasSameId(ids, ((held & numberMask) - 1) * ID_WORDS, words, word)) return slot;
+    }
   }
 
   return {
+    fetch(words, records) {
+      let found = 0;
+      for (let record = 0; record < records; record++) {
+        found ^= slots[(words[record * RECORD_WORDS] as number) & slotMask] as number;
+      }
+      fetched[0] = found;
+    },
     size: () => size,
     newestMs: () => newestMs,
-    has: (words, word) => !isEmpty(find(words, word)),
+    has: (words, word) => slots[find(words, word)] !== 0,
     add(words, word, committedAtMs) {
       if (committedAtMs > newestMs) newestMs = committedAtMs;
-      const at = find(words, word);
-      if (!isEmpty(at)) return false;
-      for (let part = 0; part < ID_WORDS; part++) table[at + part] = words[word + part] ?? 0;
+      const slot = find(words, word);
+      if (slots[slot] !== 0) return false;
+      for (let part = 0; part < ID_WORDS; part++) ids[size * ID_WORDS + part] = words[word + part] as number;
       size += 1;
+      slots[slot] = ((words[word + 1] as number) << numberBits) | size;
       return true;
     },
     clear() {
-      table.fill(0);
+      slots.fill(0);
       size = 0;
       newestMs = Number.NEGATIVE_INFINITY;
     },

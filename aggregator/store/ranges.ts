@@ -20,6 +20,9 @@ export interface UnsettledRange extends Range {
   state: 'pending' | 'loaded';
 }
 
+/** The migration of ClickHouse up to whose tables a range is loaded: processes of earlier releases do not. */
+const FILLED_TO = 4;
+
 /**
  * Records the range if this epoch still holds the partition and the range begins where the last one ended.
  * False: another owner holds it. The lease is locked meanwhile, so that no new owner can begin in between.
@@ -27,8 +30,8 @@ export interface UnsettledRange extends Range {
 export async function freezeRange(db: Queryable, range: Range): Promise<boolean> {
   const { rowCount } = await db.query(
     `INSERT INTO log_ranges
-       (log_id, partition, lo, hi, epoch, state, event_count, dropped, checksum, through_ms)
-     SELECT log_id, partition, $4, $5, epoch, 'pending', $6, $7, $8, $9
+       (log_id, partition, lo, hi, epoch, state, event_count, dropped, checksum, through_ms, filled_to)
+     SELECT log_id, partition, $4, $5, epoch, 'pending', $6, $7, $8, $9, $10
      FROM partition_leases
      WHERE log_id = $1 AND partition = $2 AND epoch = $3 AND expires_at > now()
        AND $4 = coalesce(
@@ -45,6 +48,7 @@ export async function freezeRange(db: Queryable, range: Range): Promise<boolean>
       range.dropped,
       range.checksum,
       range.throughMs,
+      FILLED_TO,
     ],
   );
   return rowCount === 1;

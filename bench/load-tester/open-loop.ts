@@ -11,6 +11,8 @@ export interface OpenLoop {
   ledger: ResponseLedger;
   /** Microseconds from when a request was due to its response. */
   histogram: Histogram;
+  /** Each of those times again: from when to when, by `performance.now()`. */
+  onTimed?: (fromMs: number, untilMs: number) => void;
   /** Between two requests, over all connections. */
   intervalMs: number;
   durationMs: number;
@@ -85,7 +87,7 @@ export async function runOpenLoop(loop: OpenLoop): Promise<OpenLoopResult> {
   // What would have fallen due after an interruption was never late.
   const cutAt = interruptedAt ?? endedAt;
   const leave = (due: number): void => {
-    record(loop.histogram, cutAt - due);
+    timed(loop, due, cutAt);
     result.notSent++;
   };
   for (const due of taken) if (due !== undefined && due < cutAt) leave(due);
@@ -115,7 +117,7 @@ async function drive(
     if (interrupted.aborted) return due;
     const from = Math.min(due, performance.now());
     const isBooked = await askUntilResponse(connection, send, { loop, interrupted, result });
-    record(loop.histogram, performance.now() - from);
+    timed(loop, from, performance.now());
     result.requests++;
     if (!isBooked) continue;
     body.acknowledged();
@@ -160,6 +162,8 @@ function judged(
   return ledger.responded(send, response, again) === 'repeat' ? 'unavailable items' : undefined;
 }
 
-function record(histogram: Histogram, ms: number): void {
-  histogram.recordValue(Math.min(TRACKED_MICROS_MAX, Math.max(1, Math.round(ms * 1_000))));
+function timed({ histogram, onTimed }: OpenLoop, fromMs: number, untilMs: number): void {
+  const micros = Math.round((untilMs - fromMs) * 1_000);
+  histogram.recordValue(Math.min(TRACKED_MICROS_MAX, Math.max(1, micros)));
+  onTimed?.(fromMs, untilMs);
 }

@@ -48,7 +48,7 @@ const NOTHING_COUNTED: LedgerCounts = {
   responsesReadWhole: 0,
 };
 
-export function createResponseLedger(customers: number): ResponseLedger {
+export function createResponseLedger(customers: number, readWholeEvery = READ_WHOLE_EVERY): ResponseLedger {
   const counts: LedgerCounts = { ...NOTHING_COUNTED };
   const tallies = Array.from({ length: customers }, () => ({
     acknowledged: { events: 0, thousandths: 0 },
@@ -79,7 +79,7 @@ export function createResponseLedger(customers: number): ResponseLedger {
       fault(`a batch of ${items} returned ${response.status}: ${startOf(response.body)}`);
       return 'booked';
     }
-    const readWhole = summary.errors > 0 || responses++ % READ_WHOLE_EVERY === 0;
+    const readWhole = summary.errors > 0 || responses++ % readWholeEvery === 0;
     const results = readWhole ? resultsOf(response.body) : undefined;
     if (results?.some(({ error }) => error?.code === 'unavailable')) return 'repeat';
     if (results) counts.responsesReadWhole++;

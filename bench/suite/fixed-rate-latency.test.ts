@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fromWhenDue, judged, type LatencyFigures } from './fixed-rate-latency.ts';
+import { GOALS, type Goal, verdict } from './goals.ts';
 
 const FIGURES: LatencyFigures = {
   offeredPerSecond: 170_000,
@@ -7,14 +8,32 @@ const FIGURES: LatencyFigures = {
   frames: { perSecond: 300, bytes: 135_000 },
   responseMs: { p99: 9 },
   bareFlushMs: { p99: 1.5 },
-  generatorLateMs: 0.4,
+  generator: {
+    p99WithoutStallsMs: 8.9,
+    stalledShare: 0.0042,
+    longestStallMs: 3.1,
+    majorCollections: 0,
+    minorCollections: 4,
+    longestCollectionMs: 0.9,
+  },
 };
 
 describe('a latency at a fixed rate', () => {
-  it('is so many times the p99 of the bare flush, and says how late the generator was', () => {
+  it('is so many times the p99 of the bare flush, and says how long the generator stalled', () => {
     const found = judged(FIGURES, 0);
     expect(found).toMatchObject({ id: 'G3/170k', value: 6, by: 'p99' });
-    expect(found.note).toContain('late by 0.4 ms');
+    expect(found).not.toHaveProperty('isVoid');
+    expect(found.note).toContain(
+      '8.9 ms without stalls of the generator, 0.42 % of the time, 3.1 ms at most',
+    );
+  });
+
+  // Fault this catches: pauses of the generator's own garbage collector, called a p99 of the server.
+  it('says nothing where stalls of the generator make the p99', () => {
+    const generator = { ...FIGURES.generator, p99WithoutStallsMs: 8 };
+    const found = judged({ ...FIGURES, generator }, 0);
+    expect(found).toMatchObject({ value: 6, isVoid: true });
+    expect(verdict(GOALS.find(({ id }) => id === 'G3/170k') as Goal, found)).toBe('void');
   });
 
   // Fault this catches: a p99 of the requests that a server too slow for the rate had time for.

@@ -1,15 +1,18 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { percentile } from '../../tests/support/freshness-probe.ts';
 import { whilePaused } from '../../tests/support/processes.ts';
 import { runBaseline } from '../baselines/start-baseline.ts';
 import { latencies } from '../load-tester/latencies.ts';
-import { createHistogram, runOpenLoop } from '../load-tester/open-loop.ts';
-import { createResponseLedger } from '../load-tester/response-ledger.ts';
-import { makeSenders } from './drive.ts';
 import { latencyGoal, type Measured } from './goals.ts';
 import { median, rounded } from './paired.ts';
 import { growthOf, readMetrics } from './read-metrics.ts';
-import { type Scenario, toward, waitForAll } from './scenario.ts';
+import {
+  createRateRecorder,
+  type GeneratorFigures,
+  type RateRecorder,
+  type RecordedResponses,
+  WARM_UP_MS,
+} from './recorded-responses.ts';
+import { type Scenario, waitForAll } from './scenario.ts';
 
 export interface LatencyFigures {
   offeredPerSecond: number;
@@ -20,8 +23,7 @@ export interface LatencyFigures {
   /** Milliseconds by percentile, of all rounds. */
   responseMs: Record<string, number>;
   bareFlushMs: Record<string, number>;
-  /** By how much the generator itself was late, p99. */
-  generatorLateMs: number;
+  generator: GeneratorFigures;
 }
 
 export interface Frames {
@@ -38,12 +40,12 @@ const COLD_FLUSHES = 10;
 const ROUND_MS_MIN = 500;
 /** Of fewer a p99 is a handful, and says nothing the next time. */
 const P99_RESPONSES_MIN = 2_000;
-/** Until every connection of a round is open and has served a few requests. */
-const WARM_UP_MS = 150;
 /** Until the size of a frame at this rate is known. */
 const FRAMES_MS = 1_000;
 /** Of what was offered: responses to the last requests come a little after the end. */
 const REACHED = 0.97;
+/** Below this share of the p99 the generator's own stalls are what makes it. */
+const P99_WITHOUT_STALLS_MIN = 0.9;
 
 /**
  * G3 at one rate: an open loop, in turns with a bare flush of as many frames a second, of their size. A round
@@ -54,18 +56,40 @@ export async function fixedRateLatency(
   scenario: Scenario,
   rate: number,
 ): Promise<LatencyFigures & { measured: Measured }> {
-  const recorded = createRecording();
-  const run = { scenario, rate, runMs: roundMs(scenario, rate) };
-  const frames = await framesAt(run);
-  const flushes: number[][] = [];
-  await whilePaused(scenario.instance.pid('control side'), async () => {
-    flushes.push(await bareFlush(run, frames));
-    for (let round = 0; round < scenario.rounds; round++) {
-      await recordResponses(run, recorded);
+  const open = () => createRateRecorder(scenario, { batch: BATCH, connections: CONNECTIONS, rate });
+  const run = { scenario, runMs: roundMs(scenario, rate) };
+  const frames = await framesAt(scenario, open());
+  const recorder = open();
+  try {
+    const flushes = await inTurns(run, frames, recorder);
+    await waitForAll(scenario);
+    return judgedRun({ rate, frames, flushes, recorded: recorder.recorded() });
+  } finally {
+    recorder.close();
+  }
+}
+
+/** Flush, ours, flush, ours … flush: the times of each run of flushes. */
+function inTurns(run: Run, frames: Frames, recorder: RateRecorder): Promise<number[][]> {
+  const { instance, rounds } = run.scenario;
+  return whilePaused(instance.pid('control side'), async () => {
+    const flushes = [await bareFlush(run, frames)];
+    for (let round = 0; round < rounds; round++) {
+      await recorder.record(run.runMs);
       flushes.push(await bareFlush(run, frames));
     }
+    return flushes;
   });
-  await waitForAll(scenario);
+}
+
+interface FinishedRun {
+  rate: number;
+  frames: Frames;
+  flushes: number[][];
+  recorded: RecordedResponses;
+}
+
+function judgedRun({ rate, frames, flushes, recorded }: FinishedRun) {
   const flushMs = flushes.flat();
   const figures: LatencyFigures = {
     offeredPerSecond: rate,
@@ -73,7 +97,7 @@ export async function fixedRateLatency(
     frames,
     responseMs: latencies(recorded.histogram),
     bareFlushMs: Object.fromEntries([50, 90, 99].map((at) => [`p${at}`, rounded(percentile(flushMs, at))])),
-    generatorLateMs: rounded(recorded.delays.percentile(99) / 1e6 - 1),
+    generator: recorded.generator,
   };
   return { ...figures, measured: { ...judged(figures, recorded.notSent), ...controlOf(flushes) } };
 }
@@ -84,22 +108,35 @@ function roundMs({ runMs, rounds }: Pick<Scenario, 'runMs' | 'rounds'>, rate: nu
   return Math.max(runMs, ROUND_MS_MIN, enough);
 }
 
-/** A rate at which requests were left over, or whose responses took longer than the run, was not reached. */
+/**
+ * A rate at which requests were left over, or whose responses took longer than the run, was not reached. What
+ * the generator's own stalls decided says nothing about the server.
+ */
 export function judged(figures: LatencyFigures, notSent: number): Measured {
-  const { offeredPerSecond, respondedPerSecond, frames, responseMs, bareFlushMs, generatorLateMs } = figures;
+  const { offeredPerSecond, respondedPerSecond, frames, responseMs, bareFlushMs, generator } = figures;
   const id = latencyGoal(offeredPerSecond);
   const ownP99 = responseMs.p99 ?? Number.NaN;
   const flushP99 = bareFlushMs.p99 ?? Number.NaN;
   const note = [
     `p99 ${rounded(ownP99)} and ${flushP99} ms`,
-    `the generator itself was late by ${generatorLateMs} ms at p99`,
+    stallsText(generator),
     `${frames.perSecond} frames/s of ${frames.bytes} B`,
   ];
   if (notSent > 0 || respondedPerSecond < offeredPerSecond * REACHED) {
     const rates = `${respondedPerSecond} of ${offeredPerSecond} events/s had a response in time`;
     return { id, isNotReached: true, note: [rates, ...note].join('; ') };
   }
-  return { id, value: rounded(ownP99 / flushP99), by: 'p99', note: note.join('; ') };
+  const value = { id, value: rounded(ownP99 / flushP99), by: 'p99' } as const;
+  if (generator.p99WithoutStallsMs >= ownP99 * P99_WITHOUT_STALLS_MIN)
+    return { ...value, note: note.join('; ') };
+  return { ...value, isVoid: true, note: ['decided by stalls of the generator', ...note].join('; ') };
+}
+
+function stallsText(generator: GeneratorFigures): string {
+  const { p99WithoutStallsMs, stalledShare, longestStallMs, majorCollections } = generator;
+  const percent = rounded(stalledShare * 100);
+  const stalls = `stalls of the generator, ${percent} % of the time, ${longestStallMs} ms at most`;
+  return `${p99WithoutStallsMs} ms without ${stalls}, ${majorCollections} collections of all its heap`;
 }
 
 /** Every other run relative to the rest, and how far apart neighbours were in the median case. */
@@ -112,34 +149,18 @@ function controlOf(flushes: number[][]): Pick<Measured, 'control' | 'noise'> {
 
 interface Run {
   scenario: Scenario;
-  rate: number;
   runMs: number;
 }
 
-/** Of several rounds: each response, and by how much the generator was late. */
-function createRecording() {
-  return {
-    histogram: createHistogram(),
-    // Its own waits for a core are in every time that it takes.
-    delays: monitorEventLoopDelay({ resolution: 1 }),
-    requests: 0,
-    notSent: 0,
-    durationMs: 0,
-  };
-}
-
-/** What the log writes at this rate. */
-async function framesAt(run: Run): Promise<Frames> {
-  const { instance } = run.scenario;
+/** What the log writes at this rate; closes the recorder. */
+async function framesAt({ instance }: Scenario, recorder: RateRecorder): Promise<Frames> {
   const before = await readMetrics(instance.origin);
-  const recording = createRecording();
-  await whilePaused(instance.pid('control side'), () =>
-    recordResponses({ ...run, runMs: FRAMES_MS }, recording),
-  );
+  await whilePaused(instance.pid('control side'), () => recorder.record(FRAMES_MS));
+  recorder.close();
   const after = await readMetrics(instance.origin);
   const count = growthOf('metergate_log_append_seconds_count', before, after);
   const bytes = growthOf('metergate_log_end_position', before, after);
-  const perSecond = (count * 1_000) / (WARM_UP_MS + recording.durationMs);
+  const perSecond = (count * 1_000) / (WARM_UP_MS + recorder.recorded().durationMs);
   return { perSecond: Math.round(perSecond), bytes: Math.round(bytes / count) };
 }
 
@@ -161,24 +182,4 @@ export function fromWhenDue(timesMs: readonly number[], everyMs: number): number
     endMs = Math.max(dueMs, endMs) + timeMs;
     return endMs - dueMs;
   });
-}
-
-async function recordResponses(
-  { scenario, rate, runMs }: Run,
-  recording: ReturnType<typeof createRecording>,
-): Promise<void> {
-  const { histogram, delays } = recording;
-  const ledger = createResponseLedger(scenario.customers.length);
-  const senders = makeSenders(toward(scenario, { batch: BATCH, connections: CONNECTIONS, durationMs: 0 }), 7);
-  const loop = { senders, ledger, intervalMs: (BATCH * 1_000) / rate };
-  await runOpenLoop({ ...loop, histogram: createHistogram(), durationMs: WARM_UP_MS });
-  delays.enable();
-  const ran = await runOpenLoop({ ...loop, histogram, durationMs: runMs });
-  delays.disable();
-  for (const { connection } of senders) connection.close();
-  const [fault] = ledger.faults();
-  if (fault !== undefined) throw new Error(fault);
-  recording.requests += ran.requests;
-  recording.notSent += ran.notSent;
-  recording.durationMs += ran.durationMs;
 }

@@ -181,19 +181,24 @@ export interface Measured {
   by?: 'p50' | 'p99' | 'projected';
   /** Measured on less than the goal speaks of: no verdict. */
   isSmaller?: boolean;
+  /** Something else than what is judged decided the value, and `note` says what. */
+  isVoid?: boolean;
   /** The machine did not reach what the goal asks for, such as a rate: the value, if any, says nothing. */
   isNotReached?: boolean;
   note?: string;
 }
 
-/** The best step that was reached; `void` where the control says that the machine was too noisy. */
-export function verdict(
-  { better, steps }: Goal,
-  { value, control, isSmaller, isNotReached }: Measured,
-): string {
+/** The value says nothing: something else decided it, or the control shows a machine that was too noisy. */
+export function saysNothing({ isVoid, control }: Pick<Measured, 'isVoid' | 'control'>): boolean {
+  return isVoid === true || (control !== undefined && Math.abs(control - 1) > CONTROL_TOLERANCE);
+}
+
+/** The best step that was reached; `void` where the value says nothing. */
+export function verdict({ better, steps }: Goal, measured: Measured): string {
+  const { value, isSmaller, isNotReached } = measured;
   if (isNotReached) return 'not reached';
   if (value === undefined) return 'not measured';
-  if (control !== undefined && Math.abs(control - 1) > CONTROL_TOLERANCE) return 'void';
+  if (saysNothing(measured)) return 'void';
   if (isSmaller) return 'a smaller form';
   const reaches = (step: number) => (better === 'higher' ? value >= step : value <= step);
   if (steps.stretch !== undefined && reaches(steps.stretch)) return 'stretch';

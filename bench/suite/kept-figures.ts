@@ -1,5 +1,4 @@
-import { GOALS, type Measured } from './goals.ts';
-import { CONTROL_TOLERANCE } from './paired.ts';
+import { GOALS, type Measured, saysNothing } from './goals.ts';
 import type { SuiteResult } from './suite-result.ts';
 
 type Figures = Record<string, number>;
@@ -70,11 +69,12 @@ export function figuresOf(result: KeptResult): Figure[] {
  * The noise of a ratio is what its control saw; away from 1 by too much it says nothing at all. What was not
  * reached is not there: that is worse than any figure.
  */
-function ratioOf({ id, value, control, noise, by, isNotReached }: Measured): Figure[] {
+function ratioOf(measured: Measured): Figure[] {
+  const { id, value, noise, by, isNotReached } = measured;
   const goal = GOALS.find((one) => one.id === id);
   if (!goal || value === undefined || isNotReached) return [];
   const usual = goal.isCounted ? NOISE_OF_COUNTS : NOISE_WITHOUT_CONTROL;
-  const isVoid = control !== undefined && Math.abs(control - 1) > CONTROL_TOLERANCE;
+  const isVoid = saysNothing(measured);
   const kind = by === undefined ? {} : { by };
   return [
     { name: id, better: goal.better, value, noise: noise ?? usual, slack: 0, isVoid, isGoal: true, ...kind },

@@ -34,7 +34,14 @@ const KEPT: KeptSuite = {
       frames: { perSecond: 300, bytes: 135_000 },
       responseMs: { p50: 1.5, p99: 9 },
       bareFlushMs: { p50: 0.4, p99: 1.5 },
-      generatorLateMs: 0.4,
+      generator: {
+        p99WithoutStallsMs: 8.9,
+        stalledShare: 0.0042,
+        longestStallMs: 3.1,
+        majorCollections: 0,
+        minorCollections: 4,
+        longestCollectionMs: 0.9,
+      },
     },
   ],
   disk: {

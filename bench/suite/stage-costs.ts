@@ -8,7 +8,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Claim } from '../../infra/ports/idempotency-store.ts';
 import { createBufferPool } from '../../ingest/buffer-pool.ts';
 import { createFrameMemory } from '../../ingest/embedded/frame-memory.ts';
-import { findKnownCustomerMeters, touchedSpans } from '../../ingest/engine/wasm/known-customer-meters.ts';
+import { findKnownCustomerMeters, touchedBy } from '../../ingest/engine/wasm/known-customer-meters.ts';
 import { createWasmModule } from '../../ingest/engine/wasm/wasm-module.ts';
 import { createIdentity } from '../../ingest/identity.ts';
 import type { Customer, Meter, UsageRegistry } from '../../ingest/registry-entries.ts';
@@ -132,9 +132,9 @@ function request(): Part {
   from = took('response', from);
   const lines = engine.lines(count, 0);
   const records = engine.records(claim.created * RECORD_BYTES);
-  const touched = touchedSpans(engine, customerMeters);
+  const touched = touchedBy(engine, customerMeters, claim.created);
   from = took('lines', from);
-  frame.add({ claim, eventCount: claim.created, records, lines, touched });
+  frame.add({ claim, eventCount: claim.created, records, lines, ...touched });
   took('collect', from);
   return { claim, giveBack };
 }

@@ -93,8 +93,9 @@ async function watched() {
 async function load(pool: Pool, logId: string, hi: number): Promise<void> {
   await pool.query("INSERT INTO partition_leases VALUES ($1, 0, 'one', 1, now())", [logId]);
   await pool.query(
-    `INSERT INTO log_ranges (log_id, partition, lo, hi, epoch, state, event_count, checksum, through_ms)
-     VALUES ($1, 0, 0, $2, 1, 'settled', 1, 0, 0)`,
+    `INSERT INTO log_ranges (log_id, partition, lo, hi, epoch, state, event_count, checksum, through_ms,
+       filled_to)
+     VALUES ($1, 0, 0, $2, 1, 'settled', 1, 0, 0, 4)`,
     [logId, hi],
   );
 }

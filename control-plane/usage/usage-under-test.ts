@@ -1,10 +1,9 @@
 import { afterAll, expect } from 'vitest';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { CHANNELS } from '../../schemas/stored/channels.ts';
-import { encodeFrame } from '../../schemas/stored/frame.ts';
-import { RECORD_BYTES } from '../../schemas/stored/record.ts';
 import { AGGREGATIONS, type Aggregation } from '../../schemas/usage-limits.ts';
 import { eventLine, type TestEvent } from '../../tests/support/event-line.ts';
+import { frameOf } from '../../tests/support/load-frames.ts';
 import { openLogAndWarehouse } from '../../tests/support/log-and-warehouse.ts';
 import { type Happening, makeHappenings, storedId, unitsAsText } from '../../tests/support/usage-oracle.ts';
 import { type ApiUnderTest, apiOfThisFile, type CallOptions } from '../api-under-test.ts';
@@ -59,7 +58,7 @@ export async function usageOfThisFile() {
       meterKey,
     }),
     async append(events: TestEvent[]): Promise<Appended> {
-      const outcome = await writer.append(frameOf(writer.logId, events));
+      const outcome = await writer.append(frameOf(writer.logId, events, Date.now()));
       if (outcome.status !== 'durable') throw new Error('the disk is full');
       return { lo: outcome.position, hi: outcome.end, events };
     },
@@ -83,27 +82,12 @@ async function load({ lo, hi, events }: Appended, { api, warehouse, logId }: Loa
   const lines = Buffer.concat(linesOf(events));
   await warehouse.insertEvents({ token: `${lo}-${hi}`, lines, timeoutMs: 10_000 });
   const throughMs = 1; // so early that only samples can determine asOf
-  await api.pool.query(`INSERT INTO log_ranges VALUES ($1, 0, $2, $3, 1, 'loaded', $4, '{}', 0, $5)`, [
-    logId,
-    lo,
-    hi,
-    events.length,
-    throughMs,
-  ]);
+  await api.pool.query(
+    `INSERT INTO log_ranges VALUES ($1, 0, $2, $3, 1, 'loaded', $4, '{}', 0, $5, now(), 4)`,
+    [logId, lo, hi, events.length, throughMs],
+  );
   const payload = JSON.stringify({ logId, partition: 0, hi, throughMs });
   await api.pool.query('SELECT pg_notify($1, $2)', [CHANNELS.loaded, payload]);
-}
-
-function frameOf(logId: Uint8Array, events: TestEvent[]): Uint8Array[] {
-  return encodeFrame({
-    logId,
-    committedAtMs: Date.now(),
-    eventCount: events.length,
-    touched: [],
-    records: events.map(() => Buffer.alloc(RECORD_BYTES)),
-    recheck: [],
-    lines: linesOf(events),
-  });
 }
 
 function linesOf(events: TestEvent[]): Buffer[] {

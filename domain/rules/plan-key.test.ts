@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { CODE_POINT } from '../../tests/support/code-point.ts';
 import { planKeys } from './plan-key.ts';
 
 /*
@@ -30,7 +31,7 @@ it.each([
 
 it('whatever the name, every key is usable as it is, and none comes twice', () => {
   const names = fc.oneof(
-    fc.string({ unit: 'binary', minLength: 1, maxLength: 200 }),
+    fc.string({ unit: CODE_POINT, minLength: 1, maxLength: 200 }),
     fc.string({ unit: 'grapheme', minLength: 1, maxLength: 200 }),
     fc.string({ unit: fc.constantFrom('a', 'B', '-', ' ', '9', 'é', '_'), minLength: 1, maxLength: 200 }),
   );

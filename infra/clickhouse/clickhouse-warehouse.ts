@@ -106,8 +106,8 @@ async function sendBlock(
 }
 
 /**
- * Since 22.9 the view of a table counts as a second reader of each row; with a token that is known it reads
- * none.
+ * Since 22.9 a view of the table, as that of `event_ids`, counts as a second reader of each row; with a token
+ * that is known it reads none.
  */
 function takenOf({ block }: BlockInsert, readRows: number): number {
   return readRows === 2 * block.rows ? block.rows : readRows;

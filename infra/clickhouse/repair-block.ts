@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto';
 import { EVENT_COLUMNS } from '../../schemas/stored/event-row.ts';
 import { HOURLY_COLUMNS, HOURLY_GROUP, HOURLY_OF_EVENTS } from '../../schemas/stored/usage-hourly.ts';
-import { isUnreadable, unavailable } from './driver-errors.ts';
+import type { EventLines } from '../ports/warehouse.ts';
+import { unavailable } from './driver-errors.ts';
 import type { LineBlock, Transport } from './transport.ts';
+import { dropTables, sendToWorkTable, type WorkTables, workTables } from './work-tables.ts';
 
 const COLUMNS = EVENT_COLUMNS.join(', ');
 const HOUR = 'environment, customer_id, meter_key, toStartOfHour(occurred_at)';
@@ -13,23 +14,15 @@ const TIMEOUT_MS = 60_000;
 /**
  * Repairs a block that was sent before and again, under the same token. ClickHouse records a token before the
  * part that carries it is in its place, so a kill between the two leaves a part that is lost forever while
- * its token is known (met once in 33 kills). Missing events are inserted without the views; hours that then
+ * its token is known (met once in 33 kills). Missing events are put back by themselves; hours that then
  * differ from their events are computed again, unless events of theirs may have been lost with a part. Each
  * step may be interrupted and repeated.
  */
 export async function repairBlock(
-  transport: Transport,
+  transport: Transport<EventLines>,
   { lines, token = '', timeoutMs, eventsMayBeLost }: SentBlock,
 ): Promise<void> {
-  // The same name whenever this block is sent again: what a crash leaves is removed by the next one.
-  const name = createHash('sha256').update(token).digest('hex').slice(0, 16);
-  const tables: WorkTables = {
-    sent: `metergate.sent_${name}`,
-    missing: `metergate.missing_${name}`,
-    wrong: `metergate.wrong_${name}`,
-  };
-  await dropTables(transport, tables);
-  await transport.command(`CREATE TABLE ${tables.sent} AS metergate.event_lines ENGINE = Memory`);
+  const tables = workTables(token);
   await sendToWorkTable(transport, tables, { lines, timeoutMs });
   // mutant: lost-events-not-put-back
   await putBackEvents(transport, tables);
@@ -39,7 +32,7 @@ export async function repairBlock(
   await dropTables(transport, tables);
 }
 
-export interface SentBlock extends Omit<LineBlock, 'table'> {
+export interface SentBlock extends Omit<LineBlock<EventLines>, 'table'> {
   /**
    * With damaged parts: hours that have counted events which are not stored are left to the audit, which
    * repairs them.
@@ -48,7 +41,7 @@ export interface SentBlock extends Omit<LineBlock, 'table'> {
 }
 
 /** Whether a start has detached parts whose files are damaged: events of any hour may be lost with them. */
-export async function hasDetachedParts(transport: Transport): Promise<boolean> {
+export async function hasDetachedParts(transport: Pick<Transport, 'rows'>): Promise<boolean> {
   const sql = `SELECT toString(count()) AS parts FROM system.detached_parts
     WHERE database = 'metergate' AND table = 'events' AND reason LIKE 'broken%'`;
   const [detached] = await transport.rows<{ parts: string }>({
@@ -59,28 +52,14 @@ export async function hasDetachedParts(transport: Transport): Promise<boolean> {
   return detached?.parts !== '0';
 }
 
-/** The lines as they were sent; those that `events` lacks; hours that differ from their events. */
-type WorkTables = Record<'sent' | 'missing' | 'wrong', string>;
-
-async function dropTables(transport: Transport, tables: WorkTables): Promise<void> {
-  for (const table of Object.values(tables)) await transport.command(`DROP TABLE IF EXISTS ${table} SYNC`);
-}
-
-/** Rejected lines are never sent again, so no later repair would remove the table. */
-async function sendToWorkTable(transport: Transport, tables: WorkTables, block: Omit<LineBlock, 'table'>) {
-  try {
-    await transport.insert({ table: tables.sent, ...block });
-  } catch (error) {
-    if (isUnreadable(error)) await dropTables(transport, tables);
-    throw error;
-  }
-}
-
 /**
  * A server that restarted in between has emptied its memory tables: then nothing looked missing, and nothing
  * looked wrong. Throws Transient `warehouse_unavailable`.
  */
-async function checkKept(transport: Transport, { sent }: WorkTables): Promise<void> {
+async function checkKept(
+  transport: Pick<Transport, 'rows' | 'command'>,
+  { sent }: WorkTables,
+): Promise<void> {
   const sql = `SELECT toString(count()) AS lines FROM ${sent}`;
   const [kept] = await transport.rows<{ lines: string }>({ sql, connection: 'load', timeoutMs: TIMEOUT_MS });
   if (kept === undefined || kept.lines === '0') throw unavailable();
@@ -89,8 +68,11 @@ async function checkKept(transport: Transport, { sent }: WorkTables): Promise<vo
 /** What is lost was counted rightly: sums made of what is left would take it away. */
 const LACKS_EVENTS = 'sum(more) >= 0';
 
-/** A partition that is attached fires no view: whether the hours have these events is judged afterwards. */
-async function putBackEvents(transport: Transport, { sent, missing }: WorkTables): Promise<void> {
+/** Whether the hours have these events is judged afterwards. */
+async function putBackEvents(
+  transport: Pick<Transport, 'rows' | 'command'>,
+  { sent, missing }: WorkTables,
+): Promise<void> {
   // The engine is named here: that of a cluster's `events` would be one replica's, which ClickHouse cannot
   // create again on one server. Parts move from one table into the other where keys are the same
   // (0001_usage.sql).
@@ -120,7 +102,11 @@ async function putBackEvents(transport: Transport, { sent, missing }: WorkTables
   }
 }
 
-async function renewHours(transport: Transport, { sent, wrong }: WorkTables, which: string): Promise<void> {
+async function renewHours(
+  transport: Pick<Transport, 'rows' | 'command'>,
+  { sent, wrong }: WorkTables,
+  which: string,
+): Promise<void> {
   const touched = `(SELECT DISTINCT ${HOUR} FROM ${sent})`;
   await transport.command(
     `CREATE TABLE ${wrong} ENGINE = Memory AS

@@ -1,21 +1,25 @@
 import { EVENT_COLUMNS } from '../../schemas/stored/event-row.ts';
 import type { RowBlock, Statement } from '../ports/warehouse.ts';
 
-/** How statements reach ClickHouse. Throws what its driver throws, and Transient when a time limit ends. */
-export interface Transport {
+/**
+ * How statements reach ClickHouse. Throws what its driver throws, and Transient when a time limit ends.
+ * `Lines` is what it takes of events (with-columns.ts takes frames as well).
+ */
+export interface Transport<Lines = Buffer> {
   rows<Row>(statement: Statement): Promise<Row[]>;
   /** A statement without rows, on the load connection. */
   command(sql: string): Promise<void>;
-  /** Lines of JSONCompactEachRow as one block. With a token they are taken once. */
-  insert(lines: LineBlock): Promise<void>;
+  /** Events as one block. With a token they are taken once. */
+  insert(lines: LineBlock<Lines>): Promise<void>;
   /** Rows of several tables, in order, each once per token and table. Returns after all are on disk. */
   insertRows(inserts: RowInserts): Promise<void>;
   close(): Promise<void>;
 }
 
-export interface LineBlock {
+export interface LineBlock<Lines = Buffer> {
   table: string;
-  lines: Buffer;
+  /** JSONCompactEachRow. */
+  lines: Lines;
   token?: string;
   timeoutMs: number;
 }

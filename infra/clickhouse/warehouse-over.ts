@@ -1,7 +1,8 @@
 import { Transient } from '../../schemas/failures.ts';
 import type { EventBlock, Statement, Warehouse } from '../ports/warehouse.ts';
-import { withColumns } from './columns/with-columns.ts';
+import { type LineTransport, withColumns } from './columns/with-columns.ts';
 import { insertFailure, isUnreadable, readFailure } from './driver-errors.ts';
+import { createEventInsert } from './insert-events.ts';
 import { migrateWarehouse } from './migrate-warehouse.ts';
 import { hasDetachedParts, repairBlock } from './repair-block.ts';
 import type { Transport } from './transport.ts';
@@ -17,6 +18,7 @@ export interface WarehouseKind {
 /** The port over either way of reaching ClickHouse, or a cluster: the parts that all share. */
 export function createWarehouseOver(given: Transport, kind: WarehouseKind = {}): Warehouse {
   const transport = withColumns(given);
+  const insert = createEventInsert();
   const { cluster, damageIsRepaired = false } = kind;
   async function query<Row>(statement: Statement): Promise<Row[]> {
     try {
@@ -26,13 +28,13 @@ export function createWarehouseOver(given: Transport, kind: WarehouseKind = {}):
     }
   }
 
-  async function sendAgain(over: Transport, block: Block): Promise<void> {
+  async function sendAgain(over: LineTransport, block: Block): Promise<void> {
     const eventsMayBeLost = damageIsRepaired && (await hasDetachedParts(over));
     // Damage to a part may also have destroyed the block's token. Hours would then count the block twice, and
     // be settled so: they look the same as hours whose events are lost. That none of its events is stored
     // proves nothing either: they may be the lost ones.
     // mutant: inserted-over-damage
-    if (!eventsMayBeLost) await insertAgain(over, block);
+    if (!eventsMayBeLost) await insertAgain(() => insert(over, block));
     await repairBlock(over, { ...block, eventsMayBeLost });
   }
 
@@ -62,9 +64,9 @@ export function createWarehouseOver(given: Transport, kind: WarehouseKind = {}):
 }
 
 /** Rows that ClickHouse then leaves out are found and put back by the repair. */
-async function insertAgain(transport: Transport, block: Block): Promise<void> {
+async function insertAgain(insert: () => Promise<void>): Promise<void> {
   try {
-    await insert(transport, block);
+    await insert();
   } catch (error) {
     if (!(error instanceof Transient && error.code === 'rows_missing')) throw error;
   }
@@ -72,12 +74,8 @@ async function insertAgain(transport: Transport, block: Block): Promise<void> {
 
 type Block = Omit<EventBlock, 'wasSent' | 'mayWrite'>;
 
-async function insert(transport: Transport, block: Block): Promise<void> {
-  await transport.insert({ table: 'metergate.events', ...block });
-}
-
 /** The same, but it calls `mayWrite` before each statement that changes something. */
-function checking(transport: Transport, mayWrite: () => Promise<void>): Transport {
+function checking(transport: LineTransport, mayWrite: () => Promise<void>): LineTransport {
   return {
     ...transport,
     async command(sql) {
@@ -91,6 +89,10 @@ function checking(transport: Transport, mayWrite: () => Promise<void>): Transpor
     async insertRows(rows) {
       await mayWrite();
       await transport.insertRows(rows);
+    },
+    async insertEvents(lines, rollups) {
+      await mayWrite();
+      return await transport.insertEvents(lines, rollups);
     },
   };
 }

@@ -209,6 +209,7 @@ function frameOf(logId: Uint8Array, records: Uint8Array): Uint8Array[] {
     eventCount,
     touched: [],
     records: [records],
+    numbers: new Uint16Array(eventCount),
     recheck: [],
     lines: [],
   });

@@ -43,7 +43,7 @@ export interface Identified {
   records: Uint32Array;
   /** 1: the item is rejected unless its key is known. */
   readOnly: Uint8Array;
-  /** The lines of all whose customer and meter are known, one after the other. */
+  /** The short lines of all whose customer and meter are known, one after the other. */
   lines: Buffer;
   /** Where each item's line ends; it begins where the one before ended. */
   lineEnds: Uint32Array;
@@ -97,15 +97,18 @@ export interface Decision {
 }
 
 /**
- * What one request adds to the next frame. With no event in it, it still waits for that frame. `records` and
- * `lines` may lie in memory of the engine: they last until its next request, and are copied in the same turn.
+ * What one request adds to the next frame. With no event in it, it still waits for that frame. `records`,
+ * `lines` and `numbers` may lie in memory of the engine: they last until its next request, and are copied in
+ * the same turn.
  */
 export interface CommitPart {
   claim: Claim;
   eventCount: number;
   /** 40 B per created event. */
   records: Uint8Array;
-  /** Their lines, each ended by a line feed. */
+  /** Their short lines (schemas/stored/row-lines.ts), each ended by a line feed. */
   lines: Uint8Array;
+  /** Of each created event, which of `touched` it is of. */
+  numbers: Uint16Array;
   touched: TouchedSpan[];
 }

@@ -1,3 +1,5 @@
+import type { Frame } from '../../schemas/stored/frame.ts';
+
 /**
  * ClickHouse, in process or as a server. One SQL dialect; the statements are in the modules that use them.
  */
@@ -10,12 +12,13 @@ export interface Warehouse {
   migrate(options?: MigrateOptions): Promise<void>;
 
   /**
-   * Loads one block of lines (schemas/stored/event-row.ts) into `events` and every view behind it, once per
-   * token: the same bytes under the same token may be sent any number of times. Returns after the rows are on
+   * Loads one block of events into `events` and every view behind it, once per token: the same events under
+   * the same token may be sent any number of times, as frames or as lines. Returns after the rows are on
    * disk. A block that `wasSent` is repaired: the warehouse finds and inserts what a crash left out.
    *
    * Throws Poison `block_refused` when a line cannot be read: nothing of the block was stored. Throws
-   * Transient `warehouse_unavailable` when the outcome is unknown: send the same bytes again.
+   * Transient `warehouse_unavailable` when the outcome is unknown: send the same events again. Throws Fatal
+   * `line_unreadable` for frames that the ingest tier does not write.
    */
   insertEvents(block: EventBlock): Promise<void>;
 
@@ -51,9 +54,15 @@ export interface RowBlock {
   bytes: Buffer;
 }
 
+/**
+ * Lines of rows (schemas/stored/event-row.ts); or whole frames with short lines, with all their events, which
+ * stand for the same rows.
+ */
+export type EventLines = Buffer | { frames: readonly Frame[] };
+
 export interface EventBlock {
   token: string;
-  lines: Buffer;
+  lines: EventLines;
   timeoutMs: number;
   /** An earlier sending may have been cut off in the middle. */
   wasSent?: boolean;

@@ -31,6 +31,7 @@ function frame(number: number): Uint8Array[] {
     eventCount: 1,
     touched: [],
     records: [new Uint8Array(40)],
+    numbers: new Uint16Array(1),
     recheck: [],
     lines: [Buffer.alloc((number * 7_919) % 60_000, 'x')],
   });

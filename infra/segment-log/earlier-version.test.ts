@@ -32,7 +32,7 @@ describe.each(FORMS)('a log of the release before, written %s', (form) => {
   });
 
   // Mutant it catches: the segments of version 2 made under a log.json that the release before accepts.
-  it('is a log of version 2 before the first segment of that version is there', async () => {
+  it('is a log of this version before the first segment of today is there', async () => {
     const { log } = earlierLog([1]);
     const versions: number[] = [];
     const openFile: OpenFile = (path, flags, mode) => {
@@ -42,7 +42,32 @@ describe.each(FORMS)('a log of the release before, written %s', (form) => {
     const writer = await log.open({ openFile });
     expect(versions).toEqual([1]);
     await writer.append(testFrame(LOG_ID, 10));
-    expect(new Set(versions.slice(1))).toEqual(new Set([2]));
+    expect(new Set(versions.slice(1))).toEqual(new Set([3]));
+  });
+
+  // Mutant it catches: frames of version 3 in a segment whose release would stop at them.
+  it('is a log of this version before the first frame of today is in its last segment', async () => {
+    const log = testLog(1e6, form);
+    await log.fill(10);
+    const path = join(log.directory, 'log.json');
+    const versionNow = () => JSON.parse(readFileSync(path, 'utf8')).version;
+    writeFileSync(path, readFileSync(path, 'utf8').replace('"version":3', '"version":2'));
+    const versions: number[] = [];
+    const openFile: OpenFile = async (...opening) => {
+      const file = await openFileIn(form)(...opening);
+      const writev = file.writev.bind(file);
+      return Object.assign(file, {
+        writev: (...writing: Parameters<typeof writev>) => {
+          versions.push(versionNow());
+          return writev(...writing);
+        },
+      });
+    };
+    const writer = await log.open({ openFile });
+    expect(versionNow()).toBe(2);
+    await writer.append(testFrame(LOG_ID, 10));
+    expect(versions).toEqual([3]);
+    expect(segmentsOf(log)).toEqual([0]);
   });
 
   // Red when its unconfirmed tail is padded, or begins in the middle of a block: that is no segment any more.

@@ -12,9 +12,10 @@ export interface LogIdentity {
 }
 
 /**
- * From 2 on segments of version 2 may be there. The release that wrote 1 would take them for damaged ones.
+ * From 2 on segments of version 2 may be there, which the release that wrote 1 would take for damaged ones;
+ * from 3 on frames of version 3, at which the load of the releases before would stop.
  */
-const LOG_VERSION = 2;
+const LOG_VERSION = 3;
 const ID_HEX = /^[0-9a-f]{32}$/;
 
 /** Undefined while no writer has made the log. Throws Fatal `log_identity_damaged` or `log_version_newer`. */
@@ -34,7 +35,7 @@ function readLogFile(directory: string): { version: number; identity: LogIdentit
       `${path} was written by a newer Metergate (version ${version}): start that one.`,
     );
   }
-  if ((version !== 1 && version !== LOG_VERSION) || !isId(logId) || !isId(identityCheck)) {
+  if (!isKnown(version) || !isId(logId) || !isId(identityCheck)) {
     throw new Fatal('log_identity_damaged', `${path} cannot be read: restore it from a backup of this log.`);
   }
   const ids = { logId: Buffer.from(logId, 'hex'), identityCheck: Buffer.from(identityCheck, 'hex') };
@@ -70,7 +71,7 @@ function makeLogIdentity(directory: string, identityCheck: Buffer): LogIdentity 
   return identity;
 }
 
-/** Before the first segment of this version: from then on the release before rejects the log. */
+/** Before the first segment or frame of this version: from then on the releases before reject the log. */
 export function raiseLogVersion(directory: string): void {
   const known = readLogFile(directory);
   // mutant: log-version-not-raised
@@ -101,6 +102,10 @@ function parseFields(text: string): Record<string, unknown> {
   } catch {
     return {};
   }
+}
+
+function isKnown(version: unknown): version is number {
+  return typeof version === 'number' && Number.isInteger(version) && version >= 1 && version <= LOG_VERSION;
 }
 
 function isId(value: unknown): value is string {

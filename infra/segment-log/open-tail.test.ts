@@ -188,7 +188,7 @@ describe('log.json', () => {
     const path = join(log.directory, 'log.json');
     const fields = JSON.parse(readFileSync(path, 'utf8'));
     const cases: Array<[string, string | undefined]> = [
-      ['log_version_newer', JSON.stringify({ ...fields, version: 3 })],
+      ['log_version_newer', JSON.stringify({ ...fields, version: 99 })],
       ['log_identity_damaged', JSON.stringify({ ...fields, logId: 'ff' })],
       ['log_identity_damaged', '{"version":1'],
       ['log_identity_damaged', 'null'],

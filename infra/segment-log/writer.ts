@@ -5,7 +5,7 @@ import { Fatal } from '../../schemas/failures.ts';
 import { isDiskFull } from '../platform/disk-guard.ts';
 import type { AppendOutcome, EventLogWriter, LogRetention } from '../ports/event-log.ts';
 import { type DurableEnd, openDurableEnd } from './durable-end.ts';
-import { ensureLogIdentity } from './log-identity.ts';
+import { ensureLogIdentity, raiseLogVersion } from './log-identity.ts';
 import { type OpenSegment, openTail } from './open-tail.ts';
 import { createRetention } from './retention.ts';
 import {
@@ -71,6 +71,7 @@ interface WriterDeps {
 /** The order of an append is the whole promise: bytes durable, end published, append confirmed. */
 function createWriter(deps: WriterDeps): SegmentLogWriter {
   const { directory, logId, durableEnd, segmentBytesMax, staging } = deps;
+  const raiseVersion = once(async () => raiseLogVersion(directory));
   let segment = deps.tail;
   let broken: Fatal | undefined;
 
@@ -81,6 +82,7 @@ function createWriter(deps: WriterDeps): SegmentLogWriter {
     );
     const isFull = segment.frameBytes > 0 && segment.frameBytes + bytes > segmentBytesMax;
     const isOld = /* mutant: old-segment-continued */ !segment.isCurrent;
+    if (!(await fits(raiseVersion()))) return { status: 'no_space' };
     if ((isFull || isOld) && !(await roll())) return { status: 'no_space' };
     const { file, base, frameBytes } = segment;
     const at = headerBytesOf(BLOCK_BYTES) + frameBytes;
@@ -126,6 +128,15 @@ function createWriter(deps: WriterDeps): SegmentLogWriter {
       await segment.file.close();
       durableEnd.close();
     },
+  };
+}
+
+/** Until it has succeeded. */
+function once(work: () => Promise<void>): () => Promise<void> {
+  let isDone = false;
+  return async () => {
+    if (!isDone) await work();
+    isDone = true;
   };
 }
 

@@ -166,6 +166,7 @@ function takeIn(
     waits ||= (bits & (FLAG.own | FLAG.pending)) !== 0;
     if (batch.claimStates) batch.claimStates[item] = claimStateOf(bits);
     const isTakenOver = (bits & FLAG.takenOver) !== 0;
+    // mutant: taken-over-with-new-times
     if (outcome === OUTCOME.duplicate || isTakenOver) {
       times.copy(bytes, timesByte(item), timesAt, timesAt + TIMES_BYTES);
       timesAt += TIMES_BYTES;

@@ -4,7 +4,6 @@ import type { FrameContent, TouchedSpan } from '../../schemas/stored/frame.ts';
 import {
   copyRecord,
   copyTimes,
-  createdAtMs,
   occurredAtMs,
   RECORD_BYTES,
   RECORD_WORDS,
@@ -77,10 +76,11 @@ export function frameOf(
   mayHaveLostKeys: boolean,
   takeBuffer: TakeBuffer = Buffer.allocUnsafe,
 ): RoundFrame {
-  const touched = new Map<string, TouchedSpan>();
+  const touched = new Map<string, TouchedSpan & { number: number }>();
   const times = new Float64Array(records.buffer);
   // Mostly all are new, and stay as they are.
   const kept = outcomes.every((one) => one === OUTCOME.created) ? records : new Uint32Array(records.length);
+  const numbers = new Uint16Array(outcomes.length);
   const recheck: number[] = [];
   const lines = createLines(parts, takeBuffer);
   let eventCount = 0;
@@ -91,42 +91,33 @@ export function frameOf(
       const isTakenOver = claimStates[at] === CLAIM_STATE.takenOver;
       // mutant: taken-over-unflagged, young-store-unflagged
       if (isTakenOver || mayHaveLostKeys) recheck.push(eventCount);
-      const occurredMs = occurredAtMs(times, at);
-      // mutant: taken-over-with-new-times
-      if (isTakenOver) lines.addWith(identified, item, [occurredMs, createdAtMs(times, at)]);
-      else lines.add(identified, item);
+      lines.add(identified, item);
+      // With the first times, where it is taken over.
       if (kept !== records) copyRecord(records, at * RECORD_WORDS, kept, eventCount * RECORD_WORDS);
-      eventCount++;
-      touch(touched, identified.customerMeters[identified.customerMeterOf[item] ?? 0] ?? '', occurredMs);
+      const customerMeter = identified.customerMeters[identified.customerMeterOf[item] ?? 0] ?? '';
+      numbers[eventCount++] = touch(touched, customerMeter, occurredAtMs(times, at));
     }
   }
   return {
     eventCount,
     recheck,
     touched: [...touched.values()],
+    numbers: numbers.subarray(0, eventCount),
     records: [new Uint8Array(kept.buffer, 0, eventCount * RECORD_BYTES)],
     lines: [lines.whole()],
   };
 }
 
-/** A take-over can make a line longer than it was: by two timestamps of 16 digits at most. */
-const LONGER_MAX = 32;
-
 function createLines(parts: readonly RoundPart[], takeBuffer: TakeBuffer) {
   let bytesMax = 0;
   for (const { identified, items } of parts) {
-    for (const item of items) bytesMax += endOf(identified, item) - startOf(identified, item) + LONGER_MAX;
+    for (const item of items) bytesMax += endOf(identified, item) - startOf(identified, item);
   }
   const bytes = takeBuffer(bytesMax);
   let end = 0;
   return {
     add(identified: Identified, item: number): void {
       end += identified.lines.copy(bytes, end, startOf(identified, item), endOf(identified, item));
-    },
-    /** Its line, with other times at the end of it. */
-    addWith(identified: Identified, item: number, times: readonly [number, number]): void {
-      const line = identified.lines.subarray(startOf(identified, item), endOf(identified, item));
-      end += withTimes(line, times).copy(bytes, end);
     },
     whole: () => bytes.subarray(0, end),
   };
@@ -140,25 +131,19 @@ function endOf({ lineEnds }: Identified, item: number): number {
   return lineEnds[item] ?? 0;
 }
 
-/** Occurred-at and created-at end a line (schemas/stored/event-row.ts). */
-function withTimes(line: Buffer, [occurredAtMs, createdAtMs]: readonly [number, number]): Buffer {
-  const created = line.lastIndexOf(COMMA);
-  const occurred = line.lastIndexOf(COMMA, created - 1);
-  return Buffer.concat([line.subarray(0, occurred), Buffer.from(`,${occurredAtMs},${createdAtMs}]\n`)]);
-}
-
-const COMMA = 44;
-
-function touch(touched: Map<string, TouchedSpan>, customerMeter: string, occurredAtMs: number): void {
-  const span = touched.get(customerMeter);
+/** Returns its number in this frame. */
+function touch(
+  touched: Map<string, TouchedSpan & { number: number }>,
+  pair: string,
+  occurredAtMs: number,
+): number {
+  const span = touched.get(pair);
   if (!span) {
-    touched.set(customerMeter, {
-      pair: customerMeter,
-      occurredFromMs: occurredAtMs,
-      occurredToMs: occurredAtMs,
-    });
-    return;
+    const number = touched.size;
+    touched.set(pair, { pair, occurredFromMs: occurredAtMs, occurredToMs: occurredAtMs, number });
+    return number;
   }
   if (occurredAtMs < span.occurredFromMs) span.occurredFromMs = occurredAtMs;
   if (occurredAtMs > span.occurredToMs) span.occurredToMs = occurredAtMs;
+  return span.number;
 }

@@ -50,7 +50,10 @@ export interface PartitionCommitDeps {
   onFrame?: (seconds: number, eventCount: number) => void;
 }
 
-/** A round takes whole parts up to this much of lines; what is beyond goes with the next. */
+/**
+ * A round takes whole parts up to this much of a frame; what is beyond goes with the next. A part alone has
+ * less than 3 MB, and a record of the topic may have 8.
+ */
 const ROUND_BYTES_MAX = 1024 * 1024;
 /** A frame is not sent that late after its claim: the lease is three times as long. */
 const SENT_WITHIN_MS = 5_000;
@@ -171,7 +174,7 @@ function settle(parts: WaitingPart[], { outcomes, claimStates }: Required<Distri
       part.outcomes[item] = outcomes[at++] ?? OUTCOME.absent;
     }
     if (pending.length === 0) part.done();
-    else held.push({ ...part, items: pending, bytes: 0 });
+    else held.push({ ...part, items: pending });
   }
   return held;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { isAligned } from '../../infra/platform/aligned-memory.ts';
 import type { CommitPart } from '../../infra/ports/engine.ts';
-import { decodeFrame, type TouchedSpan } from '../../schemas/stored/frame.ts';
+import { decodeFrame, NUMBER_BYTES, type TouchedSpan } from '../../schemas/stored/frame.ts';
 import { RECORD_BYTES } from '../../schemas/stored/record.ts';
 import { type Batch, createBatches } from './batches.ts';
 
@@ -15,8 +15,9 @@ interface Request {
 /** One event, whose line begins with its name and has so many bytes. */
 function requestOf(name: string, lineBytes = 10, touched: TouchedSpan[] = []): Request {
   const claim = { created: 1, waits: false };
-  const records = new Uint8Array(RECORD_BYTES);
-  return { part: { claim, eventCount: 1, records, lines: Buffer.from(name.padEnd(lineBytes)), touched } };
+  const [records, numbers] = [new Uint8Array(RECORD_BYTES), new Uint16Array(1)];
+  const lines = Buffer.from(name.padEnd(lineBytes));
+  return { part: { claim, eventCount: 1, records, lines, numbers, touched } };
 }
 
 function written(batch: Batch<Request> | undefined): string[] {
@@ -46,7 +47,7 @@ test('a part is read in its call only, whether it fits into the frame or waits f
 // Red when the bound is exceeded by the last part, or a frame ends before it is reached.
 test('a frame takes what fills it to the last byte, and what exceeds it alone', () => {
   const batches = createBatches<Request>();
-  const half = 2 * MIB - RECORD_BYTES;
+  const half = 2 * MIB - RECORD_BYTES - NUMBER_BYTES;
   for (const [at, bytes] of [half, half, half, half + 1, 5 * MIB, 10, 10].entries()) {
     batches.add(requestOf(String(at), bytes));
   }
@@ -78,4 +79,28 @@ test('all requests that were not taken are returned once, those that wait too', 
   expect(others).toEqual(['a', 'b', 'c']);
   batches.add(requestOf('d'));
   expect([...taken(batches)]).toEqual([['d']]);
+});
+
+// Red when the numbers of a request are taken as they are: they are of its own names.
+test('each event keeps its customer and meter, whatever requests share its frame', () => {
+  const batches = createBatches<Request>();
+  const spanOf = (pair: string, ms: number) => ({ pair, occurredFromMs: ms, occurredToMs: ms });
+  const two = (a: TouchedSpan, b: TouchedSpan, numbers: number[]) => {
+    const { part } = requestOf(' ', 1, [a, b]);
+    const [records, lines] = [new Uint8Array(numbers.length * RECORD_BYTES), Buffer.alloc(1)];
+    const more = { eventCount: numbers.length, records, lines, numbers: Uint16Array.from(numbers) };
+    return { part: { ...part, ...more } };
+  };
+  batches.add(two(spanOf('"e","a","m"', 5), spanOf('"e","b","m"', 6), [0, 1, 1]));
+  batches.add(two(spanOf('"e","b","m"', 4), spanOf('"e","c","m"', 9), [1, 0]));
+  batches.add(requestOf('x', 10, [spanOf('"e","c","m"', 7)]));
+  const frame = decodeFrame(Buffer.concat(batches.take()?.frame.seal(HEAD) ?? []));
+  const numbers = Array.from({ length: 6 }, (_, at) => frame.numbers?.readUInt16LE(at * NUMBER_BYTES) ?? -1);
+  const customers = numbers.map((number) => frame.touched[number]?.customerId);
+  expect(customers).toEqual(['a', 'b', 'b', 'c', 'b', 'c']);
+  expect(frame.touched.map(({ occurredFromMs, occurredToMs }) => [occurredFromMs, occurredToMs])).toEqual([
+    [5, 5],
+    [4, 6],
+    [7, 9],
+  ]);
 });

@@ -65,5 +65,11 @@ function emptyBatch<Request>(): Batch<Request> {
 }
 
 function copied(part: CommitPart): CommitPart {
-  return { ...part, records: Uint8Array.from(part.records), lines: Buffer.from(part.lines) };
+  const { records, lines, numbers } = part;
+  return {
+    ...part,
+    records: Uint8Array.from(records),
+    lines: Buffer.from(lines),
+    numbers: Uint16Array.from(numbers),
+  };
 }

@@ -1,6 +1,7 @@
 import { alignedMemory } from '../../infra/platform/aligned-memory.ts';
 import type { CommitPart } from '../../infra/ports/engine.ts';
-import { FRAME_HEADER_BYTES, sealFrame, type TouchedSpan } from '../../schemas/stored/frame.ts';
+import { FRAME_EVENTS_MAX, FRAME_HEADER_BYTES, NUMBER_BYTES, sealFrame } from '../../schemas/stored/frame.ts';
+import { createTouchedNumbers } from './touched-numbers.ts';
 
 /** Parts of a frame in one piece of memory that the log writes as it lies. Used again for the next frame. */
 export interface FrameMemory {
@@ -12,7 +13,7 @@ export interface FrameMemory {
   clear(): void;
 }
 
-/** Of lines and records. A part that alone exceeds it has a frame of its own. */
+/** Of lines, records and numbers. A part that alone exceeds it has a frame of its own. */
 const FRAME_BYTES_MAX = 4 * 1024 * 1024;
 /** Names of thousands of customers and meters; with more of them they are a piece of their own. */
 const TOUCHED_BYTES = 256 * 1024;
@@ -20,47 +21,42 @@ const TOUCHED_BYTES = 256 * 1024;
 /** Memory is taken from the system as far as frames were ever filled. */
 export function createFrameMemory(): FrameMemory {
   const own = alignedMemory(FRAME_HEADER_BYTES + FRAME_BYTES_MAX + TOUCHED_BYTES);
-  /** Lines are collected in their place, records apart: where they begin follows from the last line. */
+  /** Lines are collected in their place, the others apart: where they begin follows from the last line. */
   const ownRecords = Buffer.allocUnsafeSlow(FRAME_BYTES_MAX);
-  const touched = new Map<string, TouchedSpan>();
+  const touchedNumbers = createTouchedNumbers();
   let [memory, records] = [own, ownRecords];
   let [linesBytes, recordBytes, eventCount] = [0, 0, 0];
 
-  function touch({ pair, occurredFromMs, occurredToMs }: TouchedSpan): void {
-    const known = touched.get(pair);
-    if (known) {
-      known.occurredFromMs = Math.min(known.occurredFromMs, occurredFromMs);
-      known.occurredToMs = Math.max(known.occurredToMs, occurredToMs);
-    } else touched.set(pair, { pair, occurredFromMs, occurredToMs });
-  }
-
   return {
     add(part) {
-      const bytes = part.lines.length + part.records.length;
-      const held = linesBytes + recordBytes;
+      const bytes = part.lines.length + part.records.length + part.eventCount * NUMBER_BYTES;
+      const held = linesBytes + recordBytes + eventCount * NUMBER_BYTES;
       // mutant: frame-beyond-its-bound
       if (held > 0 && held + bytes > FRAME_BYTES_MAX) return false;
+      if (eventCount + part.eventCount > FRAME_EVENTS_MAX) return false;
       if (bytes > FRAME_BYTES_MAX) {
         memory = Buffer.allocUnsafeSlow(FRAME_HEADER_BYTES + bytes + TOUCHED_BYTES);
         records = Buffer.allocUnsafeSlow(part.records.length);
       }
       memory.set(part.lines, FRAME_HEADER_BYTES + linesBytes);
       records.set(part.records, recordBytes);
+      touchedNumbers.add(part, eventCount);
       linesBytes += part.lines.length;
       recordBytes += part.records.length;
       eventCount += part.eventCount;
-      for (const span of part.touched) touch(span);
       return true;
     },
     eventCount: () => eventCount,
     seal(head) {
-      records.copy(memory, FRAME_HEADER_BYTES + linesBytes, 0, recordBytes);
-      return sealFrame(memory, { ...head, eventCount, linesBytes, touched: [...touched.values()] });
+      const recordsAt = FRAME_HEADER_BYTES + linesBytes;
+      records.copy(memory, recordsAt, 0, recordBytes);
+      memory.set(touchedNumbers.bytes(eventCount), recordsAt + recordBytes);
+      return sealFrame(memory, { ...head, eventCount, linesBytes, touched: touchedNumbers.touched() });
     },
     clear() {
       [memory, records] = [own, ownRecords];
       [linesBytes, recordBytes, eventCount] = [0, 0, 0];
-      touched.clear();
+      touchedNumbers.clear();
     },
   };
 }

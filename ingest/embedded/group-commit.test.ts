@@ -69,6 +69,7 @@ function part(name: string, eventCount = 1, lineBytes = 0): CommitPart {
     eventCount,
     records: new Uint8Array(eventCount * RECORD_BYTES),
     lines: Buffer.from(eventCount === 0 ? '' : `${name.padEnd(lineBytes, ' ')}\n`),
+    numbers: new Uint16Array(eventCount),
     touched: eventCount === 0 ? [] : [{ pair: '"e","c","m"', occurredFromMs: 5, occurredToMs: 5 }],
   };
 }

@@ -1,5 +1,11 @@
 import type { EngineHarness } from '../../infra/ports/conformance/engine-harness.ts';
-import { CUSTOMER, ENVIRONMENT, NOW_MS, REQUEST_ID } from '../../infra/ports/conformance/engine-session.ts';
+import {
+  CUSTOMER,
+  ENVIRONMENT,
+  NOW_MS,
+  REQUEST_ID,
+  rowsOf,
+} from '../../infra/ports/conformance/engine-session.ts';
 import type { UsageRequest } from '../../infra/ports/engine.ts';
 import { createEngineHarness } from './engine-under-test.ts';
 import { createJsEngine } from './js/js-engine.ts';
@@ -54,7 +60,7 @@ export async function respondTo(harness: EngineHarness, request: Sent): Promise<
     body: response.body.toString(),
     eventCount: commit?.eventCount,
     records: commit && Buffer.from(commit.records).toString('hex'),
-    lines: commit && Buffer.from(commit.lines).toString(),
+    rows: commit && rowsOf(commit),
     touched: commit?.touched.map((span) => JSON.stringify(span)).sort(),
     waits: commit?.claim.waits,
   };

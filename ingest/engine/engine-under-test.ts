@@ -3,6 +3,7 @@ import type { CommitPart, Engine } from '../../infra/ports/engine.ts';
 import { Transient } from '../../schemas/failures.ts';
 import { encodeFrame } from '../../schemas/stored/frame.ts';
 import { openLogAndKeys } from '../../tests/support/log-and-keys.ts';
+import { memoryTmpdir } from '../../tests/support/memory-tmpdir.ts';
 import { createIdentity } from '../identity.ts';
 import type { Customer, Meter, UsageRegistry } from '../registry-entries.ts';
 import { createStamps } from './created-at.ts';
@@ -13,7 +14,8 @@ export async function createEngineHarness(
   create: (deps: EngineDeps) => Engine,
 ): Promise<EngineHarness & { identifyDeps: IdentifyDeps }> {
   const identity = createIdentity(Buffer.alloc(32, 7));
-  const { writer, keys: store, close } = await openLogAndKeys(identity.check);
+  // In memory: an engine is about no disk, and its tests open a thousand of them.
+  const { writer, keys: store, close } = await openLogAndKeys(identity.check, memoryTmpdir());
   const tables = createTables();
   let nowMs = 0;
   const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs };
@@ -27,10 +29,11 @@ export async function createEngineHarness(
     setNow: (ms) => {
       nowMs = ms;
     },
-    commit: async ({ claim, records, lines, eventCount, touched }: CommitPart) => {
-      const head = { logId: writer.logId, committedAtMs: nowMs, eventCount, recheck: [] };
-      const frame = encodeFrame({ ...head, touched, records: [records], lines: [lines] });
-      const outcome = await writer.append(frame);
+    commit: async ({ claim, records, lines, ...part }: CommitPart) => {
+      const head = { logId: writer.logId, committedAtMs: nowMs, recheck: [] };
+      const outcome = await writer.append(
+        encodeFrame({ ...head, ...part, records: [records], lines: [lines] }),
+      );
       if (outcome.status === 'durable') await store.confirm([claim], outcome.end);
     },
     close,

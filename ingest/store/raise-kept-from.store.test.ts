@@ -68,8 +68,9 @@ async function recorded(): Promise<unknown> {
 async function addRanges(states: string[], logId = LOG_ID): Promise<void> {
   for (const [at, state] of states.entries()) {
     await pool.query(
-      `INSERT INTO log_ranges (log_id, partition, lo, hi, epoch, state, event_count, checksum, through_ms)
-       VALUES ($1, 0, $2, $3, 1, $4, 10, 0, $5)`,
+      `INSERT INTO log_ranges (log_id, partition, lo, hi, epoch, state, event_count, checksum, through_ms,
+         filled_to)
+       VALUES ($1, 0, $2, $3, 1, $4, 10, 0, $5, 4)`,
       [logId, at * 100, at * 100 + 100, state, 1_000 + at * 100],
     );
   }

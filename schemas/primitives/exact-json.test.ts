@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { CODE_POINT } from '../../tests/support/code-point.ts';
 import {
   beginExactJson,
   canonicalJson,
@@ -13,7 +14,7 @@ import {
 // Mutants this suite catches: Number() on the way; recursion; names printed unescaped; undefined fields
 // printed.
 const soundText = fc
-  .string({ unit: 'binary' })
+  .string({ unit: CODE_POINT })
   .filter((text) => text.isWellFormed() && !text.includes('\u0000'));
 const json = fc
   .jsonValue({ stringUnit: 'binary', maxDepth: 4 })

@@ -1,6 +1,7 @@
 /**
- * One stored usage event as the aggregator's warehouse reads it: a line of JSONCompactEachRow, written once
- * by the ingest tier. The frame version pins this order; a new column needs a new frame version.
+ * One stored usage event as the aggregator's warehouse reads it: a line of JSONCompactEachRow. The ingest
+ * tier writes value, unique value and properties of it; the rest is in the event's frame (row-lines.ts). The
+ * frame version pins this order; a new column needs a new frame version.
  */
 export const EVENT_COLUMNS = [
   'environment', //     'ws_…:live'

@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { earlierFrameOf, ofLaterVersion } from '../../tests/support/earlier-frames.ts';
+import { eventLine } from '../../tests/support/event-line.ts';
+import { eventId } from '../../tests/support/load-frames.ts';
 import { Fatal } from '../failures.ts';
 import {
   checksumHolds,
@@ -9,9 +12,10 @@ import {
   FRAME_HEADER_BYTES,
   type FrameContent,
   measureFrame,
+  NUMBER_BYTES,
   sealFrame,
 } from './frame.ts';
-import { RECORD_BYTES } from './record.ts';
+import { eventIdsOf, RECORD_BYTES } from './record.ts';
 
 const name = fc.string({ unit: 'grapheme', maxLength: 12 });
 const time = fc.integer({ min: 0, max: 4_000_000_000_000 });
@@ -38,16 +42,20 @@ describe('a frame', () => {
         const lines = events.map(({ line }) => Buffer.from([...line, 10]));
         const recheck = events.flatMap(({ isRechecked }, at) => (isRechecked ? [at] : []));
         const eventCount = events.length;
+        const numbers = Uint16Array.from(events, (_, at) => at * 3);
         const written = { logId, committedAtMs: time, eventCount, records, recheck, lines };
         const spans = touched.map(({ occurredFromMs, occurredToMs, ...names }) => ({
           pair: JSON.stringify(Object.values(names)).slice(1, -1),
           occurredFromMs,
           occurredToMs,
         }));
-        expect(decodeFrame(Buffer.concat(encodeFrame({ ...written, touched: spans })))).toEqual({
+        const bytes = Buffer.concat(encodeFrame({ ...written, numbers, touched: spans }));
+        expect(decodeFrame(bytes)).toEqual({
           ...written,
+          bytes,
           touched,
           records: Buffer.concat(records),
+          numbers: Buffer.from(numbers.buffer),
           lines: Buffer.concat(lines),
         });
       }),
@@ -58,7 +66,8 @@ describe('a frame', () => {
   // unreadable.
   it('has a valid checksum when parts of it are empty', () => {
     const empty = [Buffer.from(new ArrayBuffer(0)), Buffer.alloc(0), new Uint8Array(0)];
-    const frame = encodeFrame({ ...sample(), recheck: [], records: empty, lines: empty, eventCount: 0 });
+    const none = { recheck: [], records: empty, numbers: new Uint16Array(0), lines: empty, eventCount: 0 };
+    const frame = encodeFrame({ ...sample(), ...none });
     expect(checksumHolds(Buffer.concat(frame))).toBe(true);
   });
 
@@ -81,16 +90,19 @@ describe('a frame', () => {
           occurredFromMs,
           occurredToMs,
         }));
-        const collected = Buffer.concat([Buffer.alloc(FRAME_HEADER_BYTES, 'x'), lines, records]);
+        const numbers = randomBytes(given.length * NUMBER_BYTES);
+        const collected = Buffer.concat([Buffer.alloc(FRAME_HEADER_BYTES, 'x'), lines, records, numbers]);
         const memory = Buffer.concat([collected, Buffer.alloc(hasRoom ? 20_000 : 0, 'y')]);
         const pieces = sealFrame(memory, { ...content, touched: spans, linesBytes: lines.length });
         expect(pieces).toHaveLength(hasRoom ? 1 : 2);
-        expect(decodeFrame(Buffer.concat(pieces))).toEqual({ ...content, touched, records, lines });
+        const bytes = Buffer.concat(pieces);
+        const whole = { ...content, bytes, touched, records, numbers, lines };
+        expect(decodeFrame(bytes)).toEqual(whole);
       }),
     );
   });
 
-  // Mutant this test catches: a field left out of the checksum.
+  // Mutant this test catches: a field left out of the checksum, or another version accepted.
   it.each([
     ['made of parts', () => encodeFrame(sample())],
     ['collected in memory', collectedSample],
@@ -105,6 +117,22 @@ describe('a frame', () => {
     }
   });
 
+  it.each([1, 2] as const)(
+    'of version %s is read, and known to be damaged with another version',
+    (version) => {
+      const events = [{ id: 'a' }, { id: 'b', customerId: 'cus_b' }];
+      const frame = earlierFrameOf(version, randomBytes(16), events);
+      const { touched, records, numbers, lines } = decodeFrame(frame);
+      expect(touched.map(({ customerId }) => customerId)).toEqual(['cus_a', 'cus_b']);
+      expect([numbers, eventIdsOf(records)]).toEqual([undefined, events.map(({ id }) => eventId(id))]);
+      expect(lines.toString()).toBe(
+        events.map(({ id, ...more }) => eventLine({ id: eventId(id), ...more })).join(''),
+      );
+      frame.writeUInt16LE(3, 4);
+      expect(() => decodeFrame(frame)).toThrow(expect.objectContaining({ code: 'frame_damaged' }));
+    },
+  );
+
   it('is measured from its first bytes; a part of it is cut, anything else damaged', () => {
     const frame = Buffer.concat(encodeFrame(sample()));
     expect(measureFrame(Buffer.concat([frame, frame]))).toBe(frame.length);
@@ -116,14 +144,13 @@ describe('a frame', () => {
   });
 
   it('of an unknown version is rejected, not misread', () => {
-    const frame = Buffer.concat(encodeFrame(sample()));
-    frame.writeUInt16LE(3, 4);
+    const frame = ofLaterVersion(encodeFrame(sample()));
     expect(() => decodeFrame(frame)).toThrow(expect.objectContaining({ code: 'frame_version_unknown' }));
   });
 });
 
 function collectedSample(): Uint8Array[] {
-  const { records, lines, ...content } = sample();
+  const { records, numbers, lines, ...content } = sample();
   const memory = Buffer.concat([Buffer.alloc(FRAME_HEADER_BYTES), ...lines, ...records, Buffer.alloc(99)]);
   return sealFrame(memory, { ...content, linesBytes: 9 });
 }
@@ -135,6 +162,7 @@ function sample(): FrameContent {
     eventCount: 1,
     touched: [{ pair: '"ws_a:live","cus_a","m"', occurredFromMs: 1, occurredToMs: 2 }],
     records: [randomBytes(RECORD_BYTES)],
+    numbers: new Uint16Array(1),
     recheck: [0],
     lines: [Buffer.from('["line"]\n')],
   };

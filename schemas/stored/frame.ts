@@ -8,11 +8,13 @@
  *  12  u32  CRC-32 of bytes 16…     64      version 1: touched customers and meters (JSON),
  *  16  u32  event count                     then 40 B records, then re-check indexes (u32 each),
  *  20  u32  touched bytes                   then the events' lines;
- *  24  u32  lines bytes                     version 2: lines, records, re-check indexes, touched
- *  28  u32  zero
+ *  24  u32  lines bytes                     version 2: lines, records, re-check indexes, touched;
+ *  28  u32  from version 3 on the                     version 3: lines, records, numbers, re-check indexes,
+ *           version again, else zero                  touched
  *
- * Version 2 is for a frame that is collected in memory: where its lines lie does not depend on what follows.
- * Records: schemas/stored/record.ts.
+ * Version 3 alone is written. A line of it holds only what neither the event's record (schemas/stored/
+ * record.ts) nor `touched` says; its number (u16) says which of `touched` the event is of. The lines of
+ * earlier versions are whole rows. Both: schemas/stored/row-lines.ts.
  */
 
 import { crc32 } from 'node:zlib';
@@ -20,10 +22,16 @@ import { Fatal } from '../failures.ts';
 import { RECORD_BYTES } from './record.ts';
 
 export const FRAME_MAGIC = 0x5246474d;
-/** By where the lines are. */
+/** The only one with its lines behind the rest. */
 const LINES_LAST = 1;
-const LINES_FIRST = 2;
+/** From this one on, lines are short and the version is under the checksum. */
+const SHORT_LINES = 3;
+const FRAME_VERSION = 3;
 export const FRAME_HEADER_BYTES = 64;
+/** Of an event: which of `touched` it is of. */
+export const NUMBER_BYTES = 2;
+/** So that the number of every customer and meter fits. */
+export const FRAME_EVENTS_MAX = 65_536;
 /** A group commit never exceeds this; a reader may reject a greater length as damage. */
 const FRAME_BYTES_MAX = 32 * 1024 * 1024;
 
@@ -52,9 +60,11 @@ export interface FrameContent {
   touched: TouchedSpan[];
   /** 40 B per event, in the order of the lines. */
   records: Uint8Array[];
+  /** Of each event, which of `touched` it is of. */
+  numbers: Uint16Array;
   /** Indexes of events whose id the load must look up first. */
   recheck: number[];
-  /** Whole lines, each ended by a line feed. */
+  /** Short lines, each ended by a line feed. */
   lines: Uint8Array[];
 }
 
@@ -64,17 +74,23 @@ export interface Frame {
   eventCount: number;
   touched: TouchedCustomerMeter[];
   records: Buffer;
+  /** Of each event, u16: which of `touched` it is of. Undefined where the lines are whole rows. */
+  numbers: Buffer | undefined;
   recheck: number[];
+  /** Use `rowLines` (schemas/stored/row-lines.ts): only that knows both kinds. */
   lines: Buffer;
+  /** All of it. */
+  bytes: Buffer;
 }
 
 /** The frame as buffers to be written one after the other: large ones are not copied. */
 export function encodeFrame(content: FrameContent): Uint8Array[] {
-  const touched = Buffer.from(`[${content.touched.map(touchedRow).join(',')}]`);
+  const touched = Buffer.from(touchedText(content.touched));
   const recheck = Buffer.from(Uint32Array.from(content.recheck).buffer);
   const header = Buffer.alloc(FRAME_HEADER_BYTES);
-  const body = joinedIfSmall([touched, ...content.records, recheck, ...content.lines]);
-  writeHeader(header, LINES_LAST, {
+  const numbers = bytesOf(content.numbers);
+  const body = joinedIfSmall([...content.lines, ...content.records, numbers, recheck, touched]);
+  writeHeader(header, {
     ...content,
     frameBytes: FRAME_HEADER_BYTES + totalBytes(body),
     touchedBytes: touched.length,
@@ -95,16 +111,17 @@ interface CollectedContent extends Pick<FrameContent, 'logId' | 'committedAtMs' 
 }
 
 /**
- * The frame in `memory`, which holds its lines from FRAME_HEADER_BYTES on and the records behind them:
- * header, touched and checksum are written around them. As pieces: with no room for `touched` that is one of
- * its own.
+ * The frame in `memory`, which holds its lines from FRAME_HEADER_BYTES on, and behind them records and
+ * numbers: header, touched and checksum are written around them. As pieces: with no room for `touched` that
+ * is one of its own.
  */
 export function sealFrame(memory: Buffer, content: CollectedContent): Uint8Array[] {
-  const touched = `[${content.touched.map(touchedRow).join(',')}]`;
+  const touched = touchedText(content.touched);
   const touchedBytes = Buffer.byteLength(touched);
-  const touchedAt = FRAME_HEADER_BYTES + content.linesBytes + content.eventCount * RECORD_BYTES;
+  const eventBytes = content.eventCount * (RECORD_BYTES + NUMBER_BYTES);
+  const touchedAt = FRAME_HEADER_BYTES + content.linesBytes + eventBytes;
   const frameBytes = touchedAt + touchedBytes;
-  writeHeader(memory, LINES_FIRST, { ...content, frameBytes, touchedBytes, recheckCount: 0 });
+  writeHeader(memory, { ...content, frameBytes, touchedBytes, recheckCount: 0 });
   const fits = frameBytes <= memory.length;
   if (fits) memory.write(touched, touchedAt);
   const pieces = fits
@@ -123,14 +140,15 @@ interface Header extends Pick<FrameContent, 'logId' | 'committedAtMs' | 'eventCo
 }
 
 /** All but the checksum. */
-function writeHeader(memory: Buffer, version: number, header: Header): void {
+function writeHeader(memory: Buffer, header: Header): void {
   memory.fill(0, 0, FRAME_HEADER_BYTES);
   memory.writeUInt32LE(FRAME_MAGIC, 0);
-  memory.writeUInt16LE(version, 4);
+  memory.writeUInt16LE(FRAME_VERSION, 4);
   memory.writeUInt32LE(header.frameBytes, 8);
   memory.writeUInt32LE(header.eventCount, 16);
   memory.writeUInt32LE(header.touchedBytes, 20);
   memory.writeUInt32LE(header.linesBytes, 24);
+  memory.writeUInt32LE(FRAME_VERSION, 28);
   memory.writeBigUInt64LE(BigInt(header.committedAtMs), 32);
   memory.set(header.logId, 40);
   memory.writeUInt32LE(header.recheckCount, 56);
@@ -156,8 +174,14 @@ export function measureFrame(buffer: Buffer): number | 'cut' | 'damaged' {
   return bytes > buffer.length ? 'cut' : bytes;
 }
 
-/** Whether the checksum of the whole frame is valid. `frame` is exactly the measured bytes. */
+/**
+ * Whether the checksum of the whole frame is valid, and its version the one that it was written with. `frame`
+ * is exactly the measured bytes.
+ */
 export function checksumHolds(frame: Buffer): boolean {
+  const version = frame.readUInt16LE(4);
+  // mutant: version-outside-the-checksum
+  if (frame.readUInt32LE(28) !== (version < SHORT_LINES ? 0 : version)) return false;
   return crc32(frame.subarray(16)) === frame.readUInt32LE(12);
 }
 
@@ -167,30 +191,41 @@ export function decodeFrame(frame: Buffer): Frame {
     throw new Fatal('frame_damaged', 'A frame of the log fails its checksum.');
   }
   const version = frame.readUInt16LE(4);
-  if (version !== LINES_LAST && version !== LINES_FIRST) {
+  if (version < LINES_LAST || version > FRAME_VERSION) {
     throw new Fatal('frame_version_unknown', `A frame of version ${version} needs a newer Metergate.`);
   }
   const eventCount = frame.readUInt32LE(16);
-  const recheckCount = frame.readUInt32LE(56);
   const [touchedBytes, linesBytes] = [frame.readUInt32LE(20), frame.readUInt32LE(24)];
-  const isFirst = version === LINES_FIRST;
-  const recordsAt = FRAME_HEADER_BYTES + (isFirst ? linesBytes : touchedBytes);
-  const recheckAt = recordsAt + eventCount * RECORD_BYTES;
-  const recheckEnd = recheckAt + recheckCount * 4;
-  const linesAt = isFirst ? FRAME_HEADER_BYTES : recheckEnd;
-  const touchedAt = isFirst ? recheckEnd : FRAME_HEADER_BYTES;
+  const isShort = version >= SHORT_LINES;
+  const isLast = version === LINES_LAST;
+  let at = FRAME_HEADER_BYTES;
+  const next = (bytes: number) => {
+    at += bytes;
+    return frame.subarray(at - bytes, at);
+  };
+  const front = next(isLast ? touchedBytes : linesBytes);
+  const records = next(eventCount * RECORD_BYTES);
+  const numbers = isShort ? next(eventCount * NUMBER_BYTES) : undefined;
+  const recheck = next(frame.readUInt32LE(56) * 4);
+  const back = next(isLast ? linesBytes : touchedBytes);
   return {
     logId: frame.subarray(40, 56),
     committedAtMs: Number(frame.readBigUInt64LE(32)),
     eventCount,
-    touched: parseTouched(frame.toString('utf8', touchedAt, touchedAt + touchedBytes)),
-    records: frame.subarray(recordsAt, recheckAt),
-    recheck: Array.from({ length: recheckCount }, (_, index) => frame.readUInt32LE(recheckAt + index * 4)),
-    lines: frame.subarray(linesAt, linesAt + linesBytes),
+    touched: parseTouched((isLast ? front : back).toString()),
+    records,
+    numbers,
+    recheck: Array.from({ length: recheck.length / 4 }, (_, index) => recheck.readUInt32LE(index * 4)),
+    lines: isLast ? back : front,
+    bytes: frame,
   };
 }
 
 type TouchedRow = [string, string, string, number, number];
+
+function touchedText(spans: TouchedSpan[]): string {
+  return `[${spans.map(touchedRow).join(',')}]`;
+}
 
 function touchedRow(span: TouchedSpan): string {
   return `[${span.pair},${span.occurredFromMs},${span.occurredToMs}]`;
@@ -206,6 +241,10 @@ function parseTouched(text: string): TouchedCustomerMeter[] {
       occurredToMs,
     }),
   );
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: Uint16Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
 function totalBytes(parts: Uint8Array[]): number {

@@ -10,6 +10,9 @@
  * This file alone knows these places. Records in arrays of words are named by their number; a function that
  * takes a `word` accepts a record at any place. Where bytes are read the place is in bytes.
  */
+
+import { base32 } from '../primitives/ids.ts';
+
 export const RECORD_BYTES = 40;
 export const RECORD_WORDS = RECORD_BYTES / 4;
 export const ID_BYTES = 16;
@@ -70,9 +73,24 @@ export function timesByte(record: number): number {
   return record * RECORD_BYTES + TIMES_BYTE;
 }
 
+/** Where its id begins in bytes that contain records. */
+export function idByte(record: number): number {
+  return record * RECORD_BYTES;
+}
+
 /** The 16 bytes of its id; a view. */
 export function idOf(records: Uint8Array, record: number): Uint8Array {
   return records.subarray(record * RECORD_BYTES, record * RECORD_BYTES + ID_BYTES);
+}
+
+export function fingerprintOf(records: Buffer, record: number): bigint {
+  return records.readBigUInt64LE(record * RECORD_BYTES + FINGERPRINT_BYTE);
+}
+
+/** Of each record, as clients see it. */
+export function eventIdsOf(records: Uint8Array): string[] {
+  const count = records.length / RECORD_BYTES;
+  return Array.from({ length: count }, (_, record) => `use_${base32(idOf(records, record))}`);
 }
 
 export function readTimes(records: Buffer, record: number): { occurredAtMs: number; createdAtMs: number } {

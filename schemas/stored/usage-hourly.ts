@@ -1,7 +1,7 @@
 /** A number or state that an hour's events make. */
 export interface HourlyState {
   column: string;
-  /** Over rows of `events`, as the view computes it. */
+  /** Over rows of `events`, as one group of them. */
   ofEvents: string;
   /** Over rows of `usage_hourly`: one value of all of them. */
   merged: string;
@@ -13,7 +13,7 @@ export interface HourlyState {
 // mutant: latest-by-id
 const ORDER_OF_ARRIVAL = '(occurred_at, created_at, concat(unique_value, id))';
 
-/** What the view keeps of an hour. A new one needs a migration that makes the view again. */
+/** What is kept of an hour. A new one needs a migration, and code in infra/clickhouse/rollups. */
 export const HOURLY_STATES = {
   total: { column: 'total', ofEvents: 'sum(value)', merged: 'sum(total)' },
   events: { column: 'events', ofEvents: 'count()', merged: 'sum(events)' },
@@ -33,7 +33,7 @@ export const HOURLY_STATES = {
 
 const STATES: readonly HourlyState[] = Object.values(HOURLY_STATES);
 
-/** The columns of the hourly rollup, as its view has it, grouped by the first four. */
+/** The columns of the hourly rollup, grouped by the first four. */
 export const HOURLY_COLUMNS = [
   ...['environment', 'customer_id', 'meter_key', 'hour'],
   ...STATES.map(({ column }) => column),

@@ -6,6 +6,7 @@ const GIVE_UP_SILENT = 'infra/kafka/give-up-silent.test.ts';
 const SILENT_CONNECTION = 'infra/valkey/silent-connection.distributed-store.test.ts';
 const BROKEN_CONNECTIONS = 'infra/kafka/broken-connections.distributed-store.test.ts';
 const KEPT_KEYS = 'infra/valkey/kept-keys.distributed-store.test.ts';
+const PARTITION_COMMIT = 'ingest/distributed/partition-commit.test.ts';
 const PRODUCE_BATCHER = 'ingest/distributed/produce-batcher.test.ts';
 const FAIL_OVER = 'infra/valkey/fail-over.distributed-store.test.ts';
 
@@ -31,14 +32,18 @@ export const DISTRIBUTED_MUTANTS = [
     .why('a key whose event was certainly not written is rejected until the lease is over')
     .never('ingest/distributed/partition-commit')
     .red(CLAIMS, 'what was certainly not written leaves its key free, for another event too', CLAIMED),
+  mutant('round-bounded-without-names', [8])
+    .why('a frame of many customers is larger than a record of the topic may be: no retry is ever accepted')
+    .drop('ingest/distributed/split-request')
+    .red(PARTITION_COMMIT, 'a frame has no more than a round may have, however small its events are'),
   mutant('taken-over-with-new-times', [2])
     .why('the second record of one event lies in another hour: it is not found, and counted again')
-    .never('ingest/distributed/claim-round')
+    .swap('infra/valkey/valkey-keys', '|| isTakenOver', '')
     .red(CLAIMS, 'after the lease the same event is taken over: with the first times, and flagged'),
   mutant('pending-times-taken', [2])
-    .why('a client that waited for an event that was then not written is shown times that nobody stored')
+    .why('an event that waited for another of its key, which was then not written, is stored with its times')
     .swap('ingest/distributed/claim-round', '!isPending', 'true')
-    .red(CLAIMS, 'a process that waits for another and then writes itself stores the times that it shows'),
+    .red(CLAIMS, 'a process that waits for another and then writes itself stores and shows its own times'),
   mutant('taken-over-unflagged', [2, 4])
     .why('an event that may stand on the log already is counted without a look')
     .swap('ingest/distributed/claim-round', 'isTakenOver', 'false')

@@ -3,6 +3,7 @@ import { mutant } from './mutant-row.ts';
 const LOAD = 'aggregator/load/load.store.test.ts';
 const ROW_FILES = 'infra/clickhouse/embedded/row-files.store.test.ts';
 const COLUMNS = 'infra/clickhouse/columns/columns.test.ts';
+const WITH_COLUMNS = 'infra/clickhouse/columns/with-columns.test.ts';
 const CHDB = 'infra/clickhouse/embedded/chdb.store.test.ts';
 const SETTLE = 'aggregator/settle/settle.store.test.ts';
 const SETTLE_USAGE = 'aggregator/settle/settle-usage.store.test.ts';
@@ -26,8 +27,9 @@ export const LOAD_MUTANTS = [
       `const sql = 'SELECT id FROM metergate.events';
       const stored = await deps.warehouse.query({ sql, connection: 'load', timeoutMs: 20_000 });
       const known = new Set(stored.map(({ id }) => id));
-      const lines = Buffer.concat(block.frames.map((frame) => frame.lines)).toString().trim().split('\\n');
-      const dropped = lines.flatMap((line, at) => (known.has(JSON.parse(line)[3]) ? [at] : []));
+      const { eventIdsOf } = await import('../../schemas/stored/record.ts');
+      const ids = block.frames.flatMap(({ records }) => eventIdsOf(records));
+      const dropped = ids.flatMap((id, at) => (known.has(id) ? [at] : []));
       range = { ...range, dropped };`,
     )
     .red(
@@ -47,6 +49,13 @@ export const LOAD_MUTANTS = [
     .why('a block that is read again has other bytes in the two writers, and ClickHouse sorts it again')
     .is('infra/clickhouse/columns/plain-columns', 'const sorted = events;')
     .red(COLUMNS, 'both writers make the same bytes of lines that both read'),
+  mutant('hours-before-their-events', [4])
+    .why('the hourly rows are inserted and the events not: hours count what is stored nowhere, until a retry')
+    .is(
+      'infra/clickhouse/columns/with-columns',
+      'const tables = [...(await rollupsOf(block, rollups)), { table, block }];',
+    )
+    .red(WITH_COLUMNS, 'the hours of a block are inserted behind its events, under the same token'),
   mutant('resumed-range-believed', [4])
     .why('ClickHouse notes a token before its part is in place: after a kill the part may be lost')
     .swap('aggregator/load/load-range', 'wasSent: true', 'wasSent: false')

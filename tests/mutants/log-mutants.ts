@@ -7,6 +7,7 @@ const WRITER = 'infra/segment-log/writer.test.ts';
 const DISK = 'tests/faults/crash-consistency/disk.sys.test.ts';
 const OPEN_KEY_TABLE = 'infra/key-table/open-key-table.test.ts';
 const OPEN_TAIL = 'infra/segment-log/open-tail.test.ts';
+const FRAME = 'schemas/stored/frame.test.ts';
 const EARLIER_VERSION = 'infra/segment-log/earlier-version.test.ts';
 const LIMITS = 'tests/faults/crash/limits.timed.test.ts';
 const START_FROM_RECORDS = 'infra/key-table/start-from-records.test.ts';
@@ -72,10 +73,15 @@ export const LOG_MUTANTS = [
     .why('frames in blocks follow frames without them in one file: no reader finds where they begin')
     .never('infra/segment-log/writer')
     .red(EARLIER_VERSION, 'is read as it is, and continues in a new segment'),
+  mutant('version-outside-the-checksum', [19])
+    .why('a frame with a damaged version is read in another form: other events, or none')
+    .never('schemas/stored/frame')
+    .red(FRAME, 'made of parts is known to be damaged whichever bit of it is turned'),
   mutant('log-version-not-raised', [19])
     .why('the release before takes segments in blocks for damaged ones and asks for a backup')
     .never('infra/segment-log/log-identity')
-    .red(EARLIER_VERSION, 'is a log of version 2 before the first segment of that version is there'),
+    .red(EARLIER_VERSION, 'is a log of this version before the first segment of today is there')
+    .red(EARLIER_VERSION, 'is a log of this version before the first frame of today is in its last segment'),
   mutant('keys-not-brought-up-to-the-log', [2, 11])
     .why('after a kill the newest keys are free again, and a retry of them is counted twice')
     .drop('infra/key-table/open-key-table')

@@ -1,4 +1,4 @@
-/** An event as a test gives it; its line is what the ingest tier writes (schemas/stored/event-row.ts). */
+/** An event as a test gives it. */
 export interface TestEvent {
   environment?: string;
   customerId?: string;
@@ -14,6 +14,7 @@ export interface TestEvent {
 
 export const TEST_NOW_MS = Date.UTC(2026, 10, 21, 12, 30);
 
+/** As `rowLines` gives it (schemas/stored/event-row.ts). */
 export function eventLine(event: TestEvent): string {
   const texts = [
     event.environment ?? 'ws_a:live',
@@ -25,12 +26,15 @@ export function eventLine(event: TestEvent): string {
   const occurredAt = event.occurredAtMs ?? TEST_NOW_MS;
   return [
     `[${texts.map((text) => JSON.stringify(text)).join(',')}`,
-    event.value ?? '1',
-    JSON.stringify(event.uniqueValue ?? ''),
-    JSON.stringify(event.properties ?? {}),
+    shortLine(event).trimEnd(),
     occurredAt,
     `${event.createdAtMs ?? TEST_NOW_MS}]\n`,
   ].join(',');
+}
+
+/** As the ingest tier writes it (schemas/stored/row-lines.ts). */
+export function shortLine({ value = '1', uniqueValue = '', properties = {} }: TestEvent): string {
+  return `${value},${JSON.stringify(uniqueValue)},${JSON.stringify(properties)}\n`;
 }
 
 export function eventLines(events: TestEvent[]): Buffer {

@@ -7,6 +7,7 @@ export interface LoadResponse {
   status: number;
   /** The `Idempotent-Replayed` header of a single event. */
   replayed: boolean;
+  /** Of the connection's memory: the next request's response overwrites it. */
   body: Buffer;
 }
 
@@ -22,18 +23,21 @@ export interface LoadConnection {
 const CONNECT_TIMEOUT_MS = 5_000;
 const RESPONSE_TIMEOUT_MS = 15_000;
 const HEAD_BYTES_MAX = 16 * 1024;
+const READ_BYTES = 64 * 1024;
+const RESPONSE_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Raw sockets: an HTTP client costs as much of the machine as the server that is measured. */
 export function createLoadConnection(url: URL, timeoutMs = RESPONSE_TIMEOUT_MS): LoadConnection {
+  const reader = createResponseReader();
   let socket: Socket | undefined;
   return {
     async open() {
-      socket ??= await open(url);
+      socket ??= await open(url, reader);
     },
     async ask(request) {
-      socket ??= await open(url);
+      socket ??= await open(url, reader);
       try {
-        return await exchange(socket, request, timeoutMs);
+        return await exchange({ socket, reader, timeoutMs }, request);
       } catch (error) {
         socket.destroy();
         socket = undefined;
@@ -44,11 +48,23 @@ export function createLoadConnection(url: URL, timeoutMs = RESPONSE_TIMEOUT_MS):
   };
 }
 
-async function open(url: URL): Promise<Socket> {
+/**
+ * Reads into memory that stays: Node's own 64 KiB for each read call for a collection of the whole heap
+ * several times a second, and its pauses are then in every latency that is measured here.
+ */
+async function open(url: URL, reader: ResponseReader): Promise<Socket> {
   const isSecure = url.protocol === 'https:';
   const host = url.hostname.replaceAll(/[[\]]/g, '');
   const port = Number(url.port || (isSecure ? 443 : 80));
-  const socket = isSecure ? connectSecurely({ host, port, servername: host }) : connect({ host, port });
+  const onread = {
+    buffer: Buffer.alloc(READ_BYTES),
+    callback: (bytes: number, memory: Uint8Array): boolean => {
+      reader.add(memory, bytes);
+      return true;
+    },
+  };
+  const to = { host, port, onread };
+  const socket = isSecure ? connectSecurely({ ...to, servername: host }) : connect(to);
   socket.setNoDelay(true);
   const signal = AbortSignal.timeout(CONNECT_TIMEOUT_MS);
   try {
@@ -61,42 +77,71 @@ async function open(url: URL): Promise<Socket> {
   }
 }
 
-function exchange(socket: Socket, request: Buffer, timeoutMs: number): Promise<LoadResponse> {
+interface Exchange {
+  socket: Socket;
+  reader: ResponseReader;
+  timeoutMs: number;
+}
+
+function exchange({ socket, reader, timeoutMs }: Exchange, request: Buffer): Promise<LoadResponse> {
   return new Promise((resolve, reject) => {
-    const reader = createResponseReader();
     const timer = setTimeout(() => done(new Error('no response in time')), timeoutMs);
-    const onData = (chunk: Buffer): void => {
-      const response = reader(chunk);
-      if (response) done(response);
-    };
     const onEnd = (): void => done(new Error('the connection was closed'));
     const done = (outcome: LoadResponse | Error): void => {
       clearTimeout(timer);
-      socket.off('data', onData).off('close', onEnd).off('error', done);
+      socket.off('close', onEnd).off('error', done);
       if (outcome instanceof Error) reject(outcome);
       else resolve(outcome);
     };
-    socket.on('data', onData).on('close', onEnd).on('error', done);
+    reader.begin(done);
+    socket.on('close', onEnd).on('error', done);
     if (socket.destroyed) onEnd();
     else socket.write(request);
   });
 }
 
-/** Chunk by chunk, until the response is whole. */
-function createResponseReader(): (chunk: Buffer) => LoadResponse | Error | undefined {
-  const chunks: Buffer[] = [];
+interface ResponseReader {
+  /** Forgets what came before; calls once, with the whole response or with what is wrong with it. */
+  begin(onWhole: (outcome: LoadResponse | Error) => void): void;
+  add(memory: Uint8Array, bytes: number): void;
+}
+
+/** Its memory grows to the largest response. */
+function createResponseReader(): ResponseReader {
+  let memory = Buffer.alloc(READ_BYTES);
   let bytes = 0;
   let head: ResponseHead | undefined;
-  return (chunk) => {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    head ??= headOf(chunks);
+  let onOutcome: ((outcome: LoadResponse | Error) => void) | undefined;
+
+  function outcome(): LoadResponse | Error | undefined {
+    head ??= headOf(memory.subarray(0, bytes));
     if (!head) return bytes > HEAD_BYTES_MAX ? new Error('a response whose head does not end') : undefined;
-    if (Number.isNaN(head.length)) return new Error('a response without Content-Length');
-    if (bytes < head.bodyAt + head.length) return undefined;
-    const whole = chunks.length === 1 ? chunk : Buffer.concat(chunks, bytes);
     const { status, replayed, bodyAt, length } = head;
-    return { status, replayed, body: whole.subarray(bodyAt, bodyAt + length) };
+    if (Number.isNaN(length)) return new Error('a response without Content-Length');
+    if (length > RESPONSE_BYTES_MAX) return new Error(`a response of ${length} bytes`);
+    if (bytes < bodyAt + length) return undefined;
+    return { status, replayed, body: memory.subarray(bodyAt, bodyAt + length) };
+  }
+
+  return {
+    begin(onWhole) {
+      bytes = 0;
+      head = undefined;
+      onOutcome = onWhole;
+    },
+    add(chunk, length) {
+      const next = bytes + length;
+      // Nothing was requested, or the response is whole already: no more of it is kept.
+      if (!onOutcome) return;
+      if (next > memory.length) memory = Buffer.concat([memory], next * 2);
+      memory.set(chunk.subarray(0, length), bytes);
+      bytes = next;
+      const found = outcome();
+      if (found === undefined) return;
+      const say = onOutcome;
+      onOutcome = undefined;
+      say(found);
+    },
   };
 }
 
@@ -108,8 +153,7 @@ interface ResponseHead {
   length: number;
 }
 
-function headOf(chunks: Buffer[]): ResponseHead | undefined {
-  const start = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+function headOf(start: Buffer): ResponseHead | undefined {
   const bodyAt = start.indexOf('\r\n\r\n') + 4;
   if (bodyAt === 3) return undefined;
   const text = start.toString('latin1', 0, bodyAt);

@@ -1,37 +1,40 @@
 import { createHash } from 'node:crypto';
-import { base32 } from '../../schemas/primitives/ids.ts';
+import { base32, fromBase32 } from '../../schemas/primitives/ids.ts';
 import { partitionOf } from '../../schemas/primitives/partition-of.ts';
 import { encodeFrame, type TouchedSpan } from '../../schemas/stored/frame.ts';
 import { ID_BYTES, writeRecord } from '../../schemas/stored/record.ts';
-import { eventLine, TEST_NOW_MS, type TestEvent } from './event-line.ts';
+import { shortLine, TEST_NOW_MS, type TestEvent } from './event-line.ts';
 
-/** `line` replaces what the event would say of itself. */
+/** `line` replaces the short line that the ingest tier would write of it. */
 export type LoggedEvent = TestEvent & { line?: string };
 
-/** `id` of the event may be any text: its 128 bits are made of it, and the line's `use_…` of those. */
+/** `id` of the event may be any text: its 128 bits are made of it, unless it is one of an event. */
 export function frameOf(
   logId: Uint8Array,
   events: LoggedEvent[],
   committedAtMs: number,
   recheck: number[] = [],
 ): Uint8Array[] {
+  const touched = touchedBy(events);
+  const pairs = touched.map(({ pair }) => pair);
   return encodeFrame({
     logId,
     committedAtMs,
     eventCount: events.length,
-    touched: touchedBy(events),
+    touched,
     records: events.map(recordOf),
+    numbers: Uint16Array.from(events, (event) => pairs.indexOf(pairOf(event))),
     recheck,
-    lines: events.map((event) => Buffer.from(event.line ?? eventLine({ ...event, id: eventId(event.id) }))),
+    lines: events.map((event) => Buffer.from(event.line ?? shortLine(event))),
   });
 }
 
 /** As the ingest tier records them: each (customer, meter) once, with the span of its events' times. */
-function touchedBy(events: LoggedEvent[]): TouchedSpan[] {
+export function touchedBy(events: LoggedEvent[]): TouchedSpan[] {
   const spans = new Map<string, TouchedSpan>();
-  for (const { environment = 'ws_a:live', customerId = 'cus_a', meterKey = 'calls', ...event } of events) {
+  for (const event of events) {
     const { occurredAtMs = TEST_NOW_MS } = event;
-    const pair = [environment, customerId, meterKey].map((text) => JSON.stringify(text)).join(',');
+    const pair = pairOf(event);
     const before = spans.get(pair);
     spans.set(pair, {
       pair,
@@ -42,19 +45,27 @@ function touchedBy(events: LoggedEvent[]): TouchedSpan[] {
   return [...spans.values()];
 }
 
+function pairOf({ environment = 'ws_a:live', customerId = 'cus_a', meterKey = 'calls' }: TestEvent): string {
+  return [environment, customerId, meterKey].map((text) => JSON.stringify(text)).join(',');
+}
+
 export function eventId(name: string): string {
   return `use_${base32(idBytes(name))}`;
 }
 
 /** In which partition the ingest tier puts it. */
 export function partitionOfEvent(name: string, partitions: number): number {
-  return partitionOf(idBytes(name).readUInt32LE(ID_BYTES - 4), partitions);
+  return partitionOf(Buffer.from(idBytes(name)).readUInt32LE(ID_BYTES - 4), partitions);
 }
 
-function idBytes(name: string): Buffer {
-  return createHash('md5').update(name).digest();
+function idBytes(name: string): Uint8Array {
+  const own = name.startsWith('use_') ? fromBase32(name.slice(4)) : undefined;
+  return own ?? createHash('md5').update(name).digest();
 }
 
-function recordOf({ id, occurredAtMs = TEST_NOW_MS, createdAtMs = TEST_NOW_MS }: LoggedEvent): Buffer {
-  return writeRecord({ id: idBytes(id), occurredAtMs, createdAtMs });
+/** That of an event's row in tests. */
+const FINGERPRINT = 2n ** 64n - 1n;
+
+export function recordOf({ id, occurredAtMs = TEST_NOW_MS, createdAtMs = TEST_NOW_MS }: LoggedEvent): Buffer {
+  return writeRecord({ id: idBytes(id), fingerprint: FINGERPRINT, occurredAtMs, createdAtMs });
 }

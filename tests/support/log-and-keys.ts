@@ -13,9 +13,9 @@ export interface LogAndKeys {
   close(): Promise<void>;
 }
 
-/** A log and a key table of the product in a folder of their own, which goes with them. */
-export async function openLogAndKeys(identityCheck: Uint8Array): Promise<LogAndKeys> {
-  const folder = mkdtempSync(join(tmpdir(), 'metergate-test-'));
+/** A log and a key table of the product in a folder of their own, within `parent`, which goes with them. */
+export async function openLogAndKeys(identityCheck: Uint8Array, parent = tmpdir()): Promise<LogAndKeys> {
+  const folder = mkdtempSync(join(parent, 'metergate-test-'));
   const opening = { directory: join(folder, 'log'), identityCheck, log: SILENT };
   const writer = await openSegmentLogWriter(opening);
   const logReader = await openSegmentLogReader(opening);

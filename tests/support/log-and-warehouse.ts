@@ -4,6 +4,7 @@ import type { EventLogReader, EventLogWriter } from '../../infra/ports/event-log
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { openSegmentLogReader } from '../../infra/segment-log/reader.ts';
 import { openSegmentLogWriter } from '../../infra/segment-log/writer.ts';
+import { putMigratedWarehouse } from './migrated-warehouse.ts';
 import { SILENT } from './silent-log.ts';
 import { type AtEnd, folderUntil } from './test-folder.ts';
 
@@ -49,12 +50,13 @@ let opened: Warehouse | undefined;
 
 async function openWarehouse(atEnd: AtEnd): Promise<Warehouse> {
   await opened?.close();
-  const warehouse = createChdbWarehouse({ directory: folderUntil(atEnd), log: SILENT });
+  const directory = folderUntil(atEnd);
+  await putMigratedWarehouse(directory);
+  const warehouse = createChdbWarehouse({ directory, log: SILENT });
   opened = warehouse;
   atEnd(async () => {
     opened = undefined;
     await warehouse.close();
   });
-  await warehouse.migrate();
   return warehouse;
 }

@@ -4,12 +4,11 @@ import { createChdbWarehouse } from '../../infra/clickhouse/embedded/chdb-wareho
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { openSegmentLogReader } from '../../infra/segment-log/reader.ts';
 import { decodeFrame } from '../../schemas/stored/frame.ts';
+import { eventIdsOf } from '../../schemas/stored/record.ts';
 import type { Ledger } from './ledger.ts';
 import { SILENT } from './silent-log.ts';
 
 const READ_BYTES = 4 * 1024 * 1024;
-/** Of a line: the event's id. See schemas/stored/event-row.ts. */
-const ID_COLUMN = 3;
 const SHOWN = 5;
 
 /** How the log differs from the ledger: the log has each acknowledged event once, and nothing else. */
@@ -30,8 +29,7 @@ async function* idsOnLog(dataDir: string): AsyncGenerator<string> {
       const frames = await reader.read(0, from, READ_BYTES);
       if (frames.length === 0) return;
       for (const { bytes, next } of frames) {
-        const lines = decodeFrame(bytes).lines.toString().trimEnd().split('\n');
-        for (const line of lines) yield String((JSON.parse(line) as unknown[])[ID_COLUMN]);
+        yield* eventIdsOf(decodeFrame(bytes).records);
         from = next;
       }
     }

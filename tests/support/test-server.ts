@@ -22,7 +22,8 @@ const shared = run.metergateTestServer;
 
 /**
  * Vitest's globalSetup: one real server for the whole run, its URL in TEST_POSTGRES_URL for the workers.
- * Where that variable is set already, the server it names is used.
+ * Where that variable is set already, the server it names is used. TEST_RUN_FOLDER names a folder that goes
+ * with the run.
  */
 export async function setup(): Promise<() => Promise<void>> {
   shared.users += 1;
@@ -38,14 +39,24 @@ export async function setup(): Promise<() => Promise<void>> {
 
 /** Resolves with what ends it again. */
 async function reachServer(given: string | undefined): Promise<StopServer> {
-  if (given !== undefined) {
-    await createTemplate(given);
-    return () => dropTemplate(given);
-  }
   await clearDeadRuns();
   const directory = mkdtempSync(join(memoryTmpdir(), `${PREFIX}${process.pid}-`));
   // The server's account has to pass through.
   chmodSync(directory, 0o711);
+  process.env.TEST_RUN_FOLDER = directory;
+  const stop = given === undefined ? await startServer(directory) : await useServer(given);
+  return async () => {
+    await stop();
+    rmSync(directory, { recursive: true, force: true });
+  };
+}
+
+async function useServer(url: string): Promise<StopServer> {
+  await createTemplate(url);
+  return () => dropTemplate(url);
+}
+
+async function startServer(directory: string): Promise<StopServer> {
   const { url, stop } = await startEmbeddedPostgres({
     directory: join(directory, 'postgres'),
     log: SILENT,
@@ -57,7 +68,6 @@ async function reachServer(given: string | undefined): Promise<StopServer> {
   return async () => {
     delete process.env.TEST_POSTGRES_URL;
     await stop();
-    rmSync(directory, { recursive: true, force: true });
   };
 }
 

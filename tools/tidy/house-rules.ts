@@ -49,6 +49,8 @@ const UNFINISHED = /\b(TODO|FIXME|XXX)\b/;
 const MODULE_MOCK = /\b(vi|jest)\.(do)?mock\(/i;
 /** infra/platform/parse-url.ts says why. */
 const UNTRUE_CAN_PARSE = /\bURL\.canParse\(/;
+/** tests/support/code-point.ts says why. */
+const KEPT_CHARACTERS = /\bunit: 'binary'/;
 const BARE_ERROR = /throw new Error\(/;
 /** These schemas are written by `npm run schema` and `npm run graphql`. */
 const LONG_LINES_ALLOWED = /\.(md|json|svg|html)$|^LICENSE$|postgres\/schema\.sql$|schema\.graphql$/;
@@ -107,6 +109,7 @@ function textBreaches({ path, text }: TreeFile): string[] {
     [UNFINISHED, 'is marked unfinished'],
     [MODULE_MOCK, 'replaces a module in a test'],
     [UNTRUE_CAN_PARSE, 'calls URL.canParse, which rejects names with umlauts once it is compiled: parseUrl'],
+    [KEPT_CHARACTERS, 'has a map of all characters kept: CODE_POINT of tests/support'],
     ...(servesRequests(path)
       ? [[BARE_ERROR, 'throws an error that looks like an unavailable store'] as Rule]
       : []),

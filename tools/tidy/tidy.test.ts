@@ -61,6 +61,11 @@ const BAD: Array<[what: string, file: TreeFile, breach: string]> = [
   ],
   ['a replaced module', source('a.test.ts', 'vi.mock("./b.ts");'), 'a.test.ts:1: replaces a module'],
   ['an untrue check of URLs', source('a.ts', 'URL.canParse(text);'), 'a.ts:1: calls URL.canParse'],
+  [
+    'a costly unit of texts',
+    source('a.test.ts', "fc.string({ unit: 'binary' });"),
+    'a.test.ts:1: has a map of all characters kept',
+  ],
   ['a default export', source('a.ts', 'export default 1;'), 'a.ts:1: exports a default'],
   ['unfinished work', source('a.ts', '// TODO: more'), 'a.ts:1: is marked unfinished'],
   ['a path of a machine', source('a.md', 'see `/tmp/x`'), 'a.md:1: names a path of some machine'],

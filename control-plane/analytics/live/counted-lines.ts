@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { createWakeup } from '../../../infra/platform/wakeup.ts';
 import type { EventLogReader, LogFrame } from '../../../infra/ports/event-log.ts';
 import { decodeFrame } from '../../../schemas/stored/frame.ts';
+import { rowLines } from '../../../schemas/stored/row-lines.ts';
 import { type LoadedRange, readLoadedEnds, readLoadedRanges } from '../../store/loaded-ranges.ts';
 
 /** Reads the lines of events as they are counted: those that the load has inserted, and not their repeats. */
@@ -118,7 +119,7 @@ const LINE_FEED = 10;
 
 function* linesOf({ bytes, foreign }: LogFrame): Generator<Buffer> {
   if (foreign !== undefined || bytes.length === 0) return;
-  const { lines } = decodeFrame(bytes);
+  const lines = rowLines(decodeFrame(bytes));
   for (let at = 0; at < lines.length; ) {
     const end = lines.indexOf(LINE_FEED, at);
     if (end < 0) return;

@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { CHANNELS } from '../../../schemas/stored/channels.ts';
+import { eventId } from '../../../tests/support/load-frames.ts';
 import type { Happening } from '../../../tests/support/usage-oracle.ts';
 import { watchLiveUsage } from '../../../tests/support/watch-live-usage.ts';
 import { expectRejection } from '../../api-under-test.ts';
@@ -29,7 +30,7 @@ async function count(
   const events = happenings.slice(0, some).map((one) => {
     made += 1;
     const logged = usage.logged(one, meter);
-    return { ...logged, id: `use_live${made}`, environment, customerId: customer };
+    return { ...logged, id: eventId(`live${made}`), environment, customerId: customer };
   });
   await usage.load(await usage.append(events));
   return events.map(({ id }) => id);
@@ -70,19 +71,18 @@ describe('the live stream', () => {
     const stream = await watch();
     const events = happenings
       .slice(0, 4)
-      .map((one, at) => ({ ...usage.logged(one, 'sum'), id: `use_dropped${at}` }));
+      .map((one, at) => ({ ...usage.logged(one, 'sum'), id: eventId(`dropped${at}`) }));
     const { lo, hi } = await usage.append(events);
     const logId = Buffer.from(usage.stores.writer.logId).toString('hex');
-    await api.pool.query(`INSERT INTO log_ranges VALUES ($1, 0, $2, $3, 1, 'loaded', 4, '{0,2}', 0, 1)`, [
-      logId,
-      lo,
-      hi,
-    ]);
+    await api.pool.query(
+      `INSERT INTO log_ranges VALUES ($1, 0, $2, $3, 1, 'loaded', 4, '{0,2}', 0, 1, now(), 4)`,
+      [logId, lo, hi],
+    );
     await api.pool.query('SELECT pg_notify($1, $2)', [
       CHANNELS.loaded,
       JSON.stringify({ logId, partition: 0, hi, throughMs: 1 }),
     ]);
-    await vi.waitFor(() => expect(stream.ids()).toEqual(['use_dropped1', 'use_dropped3']), WAIT);
+    await vi.waitFor(() => expect(stream.ids()).toEqual([eventId('dropped1'), eventId('dropped3')]), WAIT);
   });
 
   it('shows 100 events in a second, and says how many it left out', async () => {
@@ -151,11 +151,10 @@ describe('the live stream', () => {
       usage.logged({ ...(happenings[0] as Happening), id: 'far' }, 'sum'),
     ]);
     const logId = Buffer.from(usage.stores.writer.logId).toString('hex');
-    await api.pool.query(`INSERT INTO log_ranges VALUES ($1, 0, $2, $3, 1, 'loaded', 200001, '{}', 0, 1)`, [
-      logId,
-      lo,
-      hi,
-    ]);
+    await api.pool.query(
+      `INSERT INTO log_ranges VALUES ($1, 0, $2, $3, 1, 'loaded', 200001, '{}', 0, 1, now(), 4)`,
+      [logId, lo, hi],
+    );
     const gaps = () => stream.messages.filter(({ event, data }) => event === 'sampled' && !data.isComplete);
     await vi.waitFor(() => expect(gaps()).toHaveLength(1), WAIT);
     expect(events).toHaveLength(1);

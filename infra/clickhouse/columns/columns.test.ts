@@ -1,20 +1,31 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { base32 } from '../../../schemas/primitives/ids.ts';
 import { eventLine, eventLines, type TestEvent } from '../../../tests/support/event-line.ts';
-import { createEventColumns } from './event-columns.ts';
+import { asRows, createEventColumns } from './event-columns.ts';
 import { plainColumns } from './plain-columns.ts';
-import { compareWriters } from './same-bytes-under-test.ts';
+import { randomLines } from './random-lines-under-test.ts';
+import { compareWriters, framesOf } from './same-bytes-under-test.ts';
 import { openWasmColumns } from './wasm-columns.ts';
 
 const take = (bytes: number) => Buffer.alloc(bytes);
 
 // Red when one of them does not sort, or sorts otherwise.
 it('both writers make the same bytes of lines that both read', async () => {
-  expect(await compareWriters('sound', 200)).toBeGreaterThan(100);
+  expect(await compareWriters('rows', 200)).toBeGreaterThan(100);
 });
 
 it('what the plain writer does not read the WebAssembly does not read', async () => {
-  expect(await compareWriters('damaged', 600)).toBeGreaterThan(30);
+  expect(await compareWriters('damaged rows', 600)).toBeGreaterThan(30);
+});
+
+// Red when a range has other rows under its token, once it is read from frames of another version.
+it('frames with short lines have the bytes of their rows, and are read where those are', async () => {
+  expect(await compareWriters('frames', 200)).toBeGreaterThan(100);
+  expect(await compareWriters('damaged frames', 600)).toBeGreaterThan(15);
+  const [rows = take(0)] = fc.sample(randomLines, 1);
+  const more = Buffer.concat(Array.from({ length: 20 }, () => rows));
+  expect(asRows({ frames: framesOf(more) }).equals(more)).toBe(true);
 });
 
 /** With the ids of the ingest tier. */
@@ -30,10 +41,13 @@ it('blocks of any size follow one another in one memory', async () => {
   const wasm = openWasmColumns();
   const names = (at: number) => ({ meterKey: `meter ${at % 300}`, customerId: `cus_${at}` });
   const many = eventLines(events(20_000, names));
-  for (const lines of [eventLines(events(3)), many, eventLines(events(2)), many]) {
+  const rows = [eventLines(events(3)), many, eventLines(events(2)), many];
+  const frames = [9_000, 300].map((eventsMax) => ({ frames: framesOf(many, eventsMax) }));
+  for (const lines of [...rows, ...frames]) {
     const block = await wasm(lines, take);
-    expect(block?.rows).toBe(lines.toString().split('\n').length - 1);
-    expect(block?.bytes.equals(plainColumns(lines)?.bytes ?? Buffer.alloc(0))).toBe(true);
+    const plain = plainColumns(asRows(lines));
+    expect(block?.rows).toBe(plain?.rows);
+    expect(block?.bytes.equals(plain?.bytes ?? Buffer.alloc(0))).toBe(true);
   }
 });
 

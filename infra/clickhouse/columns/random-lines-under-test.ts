@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { base32 } from '../../../schemas/primitives/ids.ts';
 import { arrivalText, BOOLEAN_TAG, NUMBER_TAG } from '../../../schemas/stored/event-row.ts';
+import { CODE_POINT } from '../../../tests/support/code-point.ts';
 
 interface Texts {
   meterKey: fc.Arbitrary<string>;
@@ -14,7 +15,7 @@ function plainTexts(): Texts {
 
 function anyTexts(): Texts {
   const text = fc.oneof(
-    fc.string({ unit: 'binary', maxLength: 30 }),
+    fc.string({ unit: CODE_POINT, maxLength: 30 }),
     fc.string({ unit: 'grapheme', maxLength: 8 }),
     fc.constantFrom(
       '"',
@@ -110,19 +111,29 @@ export const randomLines: fc.Arbitrary<Buffer> = fc
   )
   .map((lines) => Buffer.from(lines.join('')));
 
+/** A few lines, of any texts. */
+export const fewLines: fc.Arbitrary<Buffer> = fc
+  .array(lineOf(anyTexts()), { minLength: 1, maxLength: 4 })
+  .map((lines) => Buffer.from(lines.join('')));
+
 /** The same with a byte or a stretch changed, left out or doubled: most of them are no lines of ours. */
-export const damagedLines: fc.Arbitrary<Buffer> = fc
-  .tuple(
-    fc.array(lineOf(anyTexts()), { minLength: 1, maxLength: 4 }).map((lines) => Buffer.from(lines.join(''))),
-    fc.array(fc.tuple(fc.nat(), fc.nat(6), fc.uint8Array({ maxLength: 4 })), { minLength: 1, maxLength: 3 }),
-    fc.array(fc.constantFrom('\\', '"', '\\u00', ',', '0', '{', '}', '\n', '-', '.', '\0', '/'), {
-      maxLength: 2,
-    }),
-  )
-  .map(([lines, changes, inserted]) =>
-    changes.reduce((bytes, [place, left, random]) => {
-      const at = place % (bytes.length + 1);
-      const more = inserted.length > 0 ? Buffer.from(inserted.join('')) : random;
-      return Buffer.concat([bytes.subarray(0, at), more, bytes.subarray(at + left)]);
-    }, lines),
-  );
+export function damaged(sound: fc.Arbitrary<Buffer>): fc.Arbitrary<Buffer> {
+  return fc
+    .tuple(
+      sound,
+      fc.array(fc.tuple(fc.nat(), fc.nat(6), fc.uint8Array({ maxLength: 4 })), {
+        minLength: 1,
+        maxLength: 3,
+      }),
+      fc.array(fc.constantFrom('\\', '"', '\\u00', ',', '0', '{', '}', '\n', '-', '.', '\0', '/'), {
+        maxLength: 2,
+      }),
+    )
+    .map(([lines, changes, inserted]) =>
+      changes.reduce((bytes, [place, left, random]) => {
+        const at = place % (bytes.length + 1);
+        const more = inserted.length > 0 ? Buffer.from(inserted.join('')) : random;
+        return Buffer.concat([bytes.subarray(0, at), more, bytes.subarray(at + left)]);
+      }, lines),
+    );
+}

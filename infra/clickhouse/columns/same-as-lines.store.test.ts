@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { EVENT_COLUMNS } from '../../../schemas/stored/event-row.ts';
-import { HOURLY_STATES } from '../../../schemas/stored/usage-hourly.ts';
+import { HOURLY_MERGED, HOURLY_VALUES } from '../../../tests/support/hourly-values.ts';
 import { SILENT } from '../../../tests/support/silent-log.ts';
 import { folderOfThisFile } from '../../../tests/support/test-folder.ts';
 import type { Warehouse } from '../../ports/warehouse.ts';
@@ -45,25 +45,32 @@ async function insertAsJson(lines: Buffer): Promise<void> {
 
 const rows = <Row>(sql: string) => warehouse.query<Row>({ sql, connection: 'long', timeoutMs: TIMEOUT_MS });
 const ALL = 'SELECT *, version FROM metergate.events ORDER BY ALL';
-const MERGED = Object.values(HOURLY_STATES).map(({ column, merged }) => `${merged} AS ${column}_value`);
-const HOURS = `SELECT environment, customer_id, meter_key, hour, ${MERGED} FROM metergate.usage_hourly
-  GROUP BY environment, customer_id, meter_key, hour ORDER BY environment, customer_id, meter_key, hour`;
+const HOUR = 'environment, customer_id, meter_key, hour';
+const hours = (values: string[], from: string) =>
+  `SELECT ${HOUR}, ${values.map((value, at) => `${value} AS value_${at}`).join(', ')} FROM ${from}
+   GROUP BY ${HOUR} ORDER BY ${HOUR}`;
+const HOURS = hours(HOURLY_MERGED, 'metergate.usage_hourly');
+const HOURS_OF_EVENTS = hours(
+  HOURLY_VALUES,
+  '(SELECT *, toStartOfHour(occurred_at) AS hour FROM metergate.events)',
+);
 
-async function stored(insert: () => Promise<void>): Promise<{ events: unknown[]; hours: unknown[] }> {
+async function storedEvents(insert: () => Promise<void>): Promise<unknown[]> {
   for (const table of ['events', 'usage_hourly']) await rows(`TRUNCATE TABLE metergate.${table}`);
   await insert();
-  return { events: await rows(ALL), hours: await rows(HOURS) };
+  return await rows(ALL);
 }
 
 it('columns store what lines of JSON store, in every column and every hour', async () => {
   await fc.assert(
     fc.asyncProperty(randomLines, async (lines) => {
-      const ofJson = await stored(() => insertAsJson(lines));
-      const ofColumns = await stored(() =>
+      const ofJson = await storedEvents(() => insertAsJson(lines));
+      const ofColumns = await storedEvents(() =>
         warehouse.insertEvents({ token: `columns ${++tokens}`, lines, timeoutMs: TIMEOUT_MS }),
       );
       expect(ofColumns).toEqual(ofJson);
-      expect(ofColumns.events).not.toEqual([]);
+      expect(ofColumns).not.toEqual([]);
+      expect(await rows(HOURS)).toEqual(await rows(HOURS_OF_EVENTS));
     }),
     { numRuns: 25 },
   );

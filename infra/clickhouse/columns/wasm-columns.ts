@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { RowBlock } from '../../ports/warehouse.ts';
+import type { Frame } from '../../../schemas/stored/frame.ts';
+import { compiledWasm } from '../../platform/compiled-wasm.ts';
+import type { EventLines, RowBlock } from '../../ports/warehouse.ts';
 
 /** The module of assembly/columns.ts: one memory, one block at a time. */
 interface Exports {
@@ -10,10 +11,12 @@ interface Exports {
   linesAt(): number;
   countLines(at: number, bytes: number): number;
   plan(lineBytes: number, rows: number): number;
-  begin(seed: bigint): void;
+  begin(seed: bigint, inputBytes: number): void;
   /** 0 when a line has a form that it does not read. */
   readLines(count: number): number;
-  sort(): void;
+  /** The same of frames. */
+  readEvents(count: number): number;
+  sort(): number;
   beginBlock(): number;
   outputAt(): number;
   writeRows(count: number): void;
@@ -23,10 +26,10 @@ interface Exports {
 export type Take = (bytes: number) => Buffer;
 
 /**
- * Makes columns of lines, which must not change meanwhile. Undefined for lines that only the plain writer
+ * Makes columns of events, which must not change meanwhile. Undefined for lines that only the plain writer
  * reads. One call at a time.
  */
-export type WasmColumns = (lines: Buffer, take: Take) => Promise<RowBlock | undefined>;
+export type WasmColumns = (lines: EventLines, take: Take) => Promise<RowBlock | undefined>;
 
 /** A few milliseconds of work. In between this process serves requests. */
 const ROWS_A_TURN = 8_000;
@@ -38,7 +41,7 @@ const LINE_BYTES_MAX = 64 * 1024 * 1024;
 const ROWS_MAX = 400_000;
 
 export function openWasmColumns(): WasmColumns {
-  const compiled = new WebAssembly.Module(readFileSync(new URL('./columns.wasm', import.meta.url)));
+  const compiled = compiledWasm(new URL('./columns.wasm', import.meta.url));
   const wasm = new WebAssembly.Instance(compiled).exports as unknown as Exports;
   const seed = randomBytes(8).readBigUInt64LE();
 
@@ -49,29 +52,51 @@ export function openWasmColumns(): WasmColumns {
     return Buffer.from(wasm.memory.buffer);
   }
 
+  function put(parts: readonly Buffer[], bytes: number): void {
+    const memory = memoryTo(wasm.linesAt() + bytes + PADDING_BYTES);
+    let at = wasm.linesAt();
+    for (const part of parts) {
+      memory.set(part, at);
+      at += part.length;
+    }
+    memory.fill(0, at, at + PADDING_BYTES);
+  }
+
+  function countLines(lines: Buffer): number {
+    return lines.at(-1) === LINE_FEED ? wasm.countLines(wasm.linesAt(), lines.length) : 0;
+  }
+
   return async (lines, take) => {
-    if (lines.length > LINE_BYTES_MAX || !isUtf8(lines)) return undefined;
-    const [at, end] = [wasm.linesAt(), wasm.linesAt() + lines.length];
-    const memory = memoryTo(end + PADDING_BYTES);
-    memory.set(lines, at);
-    memory.fill(0, end, end + PADDING_BYTES);
-    const rows = wasm.countLines(at, lines.length);
-    if (rows === 0 || rows > ROWS_MAX || memory[end - 1] !== LINE_FEED) return undefined;
-    memoryTo(wasm.plan(lines.length, rows));
-    wasm.begin(seed);
+    const parts = 'frames' in lines ? lines.frames.map((frame) => frame.bytes) : [lines];
+    const bytes = parts.reduce((sum, { length }) => sum + length, 0);
+    if (bytes > LINE_BYTES_MAX || !areUtf8(lines)) return undefined;
+    put(parts, bytes);
+    const rows = 'frames' in lines ? countEvents(lines.frames) : countLines(lines);
+    if (rows === 0 || rows > ROWS_MAX) return undefined;
+    memoryTo(wasm.plan(bytes, rows));
+    wasm.begin(seed, bytes);
+    const read = 'frames' in lines ? wasm.readEvents : wasm.readLines;
     for (const part of turns(rows)) {
-      if (wasm.readLines(part) === 0) return undefined;
+      if (read(part) === 0) return undefined;
       await nextTurn();
     }
-    wasm.sort();
-    const bytes = take(wasm.beginBlock());
+    memoryTo(wasm.sort());
+    const block = take(wasm.beginBlock());
     for (const part of turns(rows)) {
       await nextTurn();
       wasm.writeRows(part);
     }
-    Buffer.from(wasm.memory.buffer, wasm.outputAt(), bytes.length).copy(bytes);
-    return { rows, bytes };
+    Buffer.from(wasm.memory.buffer, wasm.outputAt(), block.length).copy(block);
+    return { rows, bytes: block };
   };
+}
+
+function areUtf8(lines: EventLines): boolean {
+  return 'frames' in lines ? lines.frames.every((frame) => isUtf8(frame.lines)) : isUtf8(lines);
+}
+
+function countEvents(frames: readonly Frame[]): number {
+  return frames.reduce((sum, { eventCount }) => sum + eventCount, 0);
 }
 
 const LINE_FEED = 10;

@@ -1,32 +1,81 @@
 import { createMemoryPool } from '../../platform/memory-pool.ts';
+import type { EventLines, RowBlock } from '../../ports/warehouse.ts';
 import { unavailable } from '../driver-errors.ts';
-import type { Transport } from '../transport.ts';
-import { createEventColumns } from './event-columns.ts';
+import { type EventRows, readEventRows } from '../rollups/event-rows.ts';
+import { inTurns } from '../rollups/in-turns.ts';
+import type { LineBlock, RowInserts, Transport } from '../transport.ts';
+import { asRows, createEventColumns } from './event-columns.ts';
 
 const MEBIBYTE = 1024 * 1024;
 /** A full block of the load has some 12 MB in columns; the blocks of several partitions may be under way. */
 const BLOCK_MEMORY = { pieceBytes: MEBIBYTE, keptBytesMax: 32 * MEBIBYTE };
 
+/** A transport that also inserts into several tables what it makes of one block of lines. */
+export interface LineTransport extends Transport<EventLines> {
+  /**
+   * Inserts the lines as rows of `events`, then what `rollups` makes of these rows, each once per token and
+   * table. False when only ClickHouse can read a line: then nothing was sent.
+   */
+  insertEvents(lines: Omit<LineBlock<EventLines>, 'table'>, rollups: readonly Rollup[]): Promise<boolean>;
+}
+
+/** A table that the load fills besides `events`. */
+export interface Rollup {
+  /** `table (columns)`. */
+  into: string;
+  rowsOf: (events: EventRows) => Generator<void, RowBlock>;
+}
+
 /**
- * The same transport, but lines go as columns, which ClickHouse reads for a tenth of the CPU. A block with a
- * line that cannot be read as columns goes as it is: what is rejected ClickHouse decides.
+ * The same transport, but events go as columns, which ClickHouse reads for a tenth of the CPU. A block with a
+ * line that cannot be read as columns goes as lines: what is rejected ClickHouse decides.
  */
-export function withColumns(transport: Transport): Transport {
+export function withColumns(transport: Transport): LineTransport {
   const columns = createEventColumns();
   const memory = createMemoryPool(BLOCK_MEMORY);
+
+  /** False for lines that cannot be read as columns. */
+  async function insertColumns(
+    { table, lines, timeoutMs, ...others }: LineBlock<EventLines>,
+    rollups: readonly Rollup[],
+  ): Promise<boolean> {
+    const leftMs = timeLeft(timeoutMs);
+    const loan = memory.lend();
+    const block = await columns(lines, loan.take);
+    if (!block) return false;
+    // mutant: hours-before-their-events
+    const tables = [{ table, block }, ...(await rollupsOf(block, rollups))];
+    await transport.insertRows({ ...others, timeoutMs: leftMs(), tables });
+    // Not after a failure: what was given up may still be on its way.
+    loan.giveBack();
+    return true;
+  }
+
   return {
     ...transport,
-    async insert({ table, lines, timeoutMs, ...others }) {
-      const startedAtMs = performance.now();
-      const loan = memory.lend();
-      const block = await columns(lines, loan.take);
-      // A lease may end with the time limit: nothing is begun behind it.
-      const sending = { ...others, timeoutMs: timeoutMs - (performance.now() - startedAtMs) };
-      if (sending.timeoutMs <= 0) throw unavailable();
-      if (!block) return await transport.insert({ table, lines, ...sending });
-      await transport.insertRows({ ...sending, tables: [{ table, block }] });
-      // Not after a failure: what was given up may still be on its way.
-      loan.giveBack();
+    async insert(block) {
+      const leftMs = timeLeft(block.timeoutMs);
+      if (await insertColumns(block, [])) return;
+      await transport.insert({ ...block, lines: asRows(block.lines), timeoutMs: leftMs() });
     },
+    insertEvents: (lines, rollups) => insertColumns({ table: 'metergate.events', ...lines }, rollups),
+  };
+}
+
+async function rollupsOf(block: RowBlock, rollups: readonly Rollup[]): Promise<RowInserts['tables']> {
+  if (rollups.length === 0) return [];
+  const events = readEventRows(block);
+  const tables: Array<RowInserts['tables'][number]> = [];
+  for (const { into, rowsOf } of rollups) tables.push({ table: into, block: await inTurns(rowsOf(events)) });
+  return tables;
+}
+
+/** A lease may end with the time limit: nothing is begun behind it. Throws Transient then. */
+function timeLeft(timeoutMs: number): () => number {
+  const startedAtMs = performance.now();
+  return () => {
+    const leftMs = timeoutMs - (performance.now() - startedAtMs);
+    if (leftMs <= 0) throw unavailable();
+    return leftMs;
   };
 }

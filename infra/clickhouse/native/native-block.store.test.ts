@@ -4,6 +4,7 @@ import { Session } from 'chdb';
 import fc from 'fast-check';
 import { afterAll, expect, it } from 'vitest';
 import { unitsText } from '../../../schemas/primitives/decimal.ts';
+import { CODE_POINT } from '../../../tests/support/code-point.ts';
 import { folderOfThisFile } from '../../../tests/support/test-folder.ts';
 import { nativeBlock, nativeColumn } from './native-block.ts';
 import {
@@ -59,7 +60,7 @@ function kind<T>(given: Kind<T>) {
 }
 
 const same = <T>(value: T) => value;
-const text = fc.string({ unit: 'binary', maxLength: 300 });
+const text = fc.string({ unit: CODE_POINT, maxLength: 300 });
 const bytes = fc.uint8Array({ minLength: 16, maxLength: 16 });
 const few = fc.constantFrom('', 'a', 'calls', 'ü');
 const uint64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });

@@ -1,4 +1,4 @@
--- The schema after migration 25, for review. By `npm run schema`; nothing runs it.
+-- The schema after migration 26, for review. By `npm run schema`; nothing runs it.
 
 CREATE TABLE addon_entitlements (
   addon_id text NOT NULL,
@@ -371,6 +371,7 @@ CREATE TABLE log_ranges (
   checksum bigint NOT NULL,
   through_ms bigint NOT NULL,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
+  filled_to smallint NOT NULL,
   CONSTRAINT log_ranges_check CHECK ((hi > lo)),
   CONSTRAINT log_ranges_pkey PRIMARY KEY (log_id, partition, lo),
   CONSTRAINT log_ranges_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'loaded'::text, 'settled'::text])))

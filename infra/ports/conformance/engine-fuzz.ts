@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { CODE_POINT } from '../../../tests/support/code-point.ts';
 import type { UsageRequest } from '../engine.ts';
 import { expectRecordsToMatch } from './engine-frame-part.ts';
 import type { CreateEngineHarness } from './engine-harness.ts';
@@ -47,7 +48,7 @@ const NUMBERS = fc.oneof(
   fc.integer(),
   fc.constantFrom(0, -0, 0.1, 1e-12, 1e-13, 1e15),
 );
-const PROPERTY_VALUES = fc.oneof(fc.string({ unit: 'binary' }), NUMBERS, fc.boolean(), fc.jsonValue());
+const PROPERTY_VALUES = fc.oneof(fc.string({ unit: CODE_POINT }), NUMBERS, fc.boolean(), fc.jsonValue());
 const ITEMS = fc.record(
   {
     idempotencyKey: fc.oneof(field('a', 'b', 'c', 'd'), fc.string({ maxLength: 4 })),

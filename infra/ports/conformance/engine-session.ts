@@ -1,5 +1,7 @@
 import { beforeEach, onTestFinished } from 'vitest';
 import { EVENT_COLUMNS } from '../../../schemas/stored/event-row.ts';
+import { decodeFrame, encodeFrame } from '../../../schemas/stored/frame.ts';
+import { rowLines } from '../../../schemas/stored/row-lines.ts';
 import type { CommitPart, Decision, Response, UsageRequest } from '../engine.ts';
 import type { CreateEngineHarness, EngineHarness } from './engine-harness.ts';
 
@@ -18,7 +20,7 @@ export interface Sent extends Response {
   // biome-ignore lint/suspicious/noExplicitAny: tests reach into JSON of every shape
   json: any;
   commit: CommitPart | undefined;
-  /** Whole lines as they are written to the log, without their line feeds. */
+  /** The rows of the created events, without their line feeds. */
   lines: string[];
 }
 
@@ -87,7 +89,7 @@ async function exchange(harness: EngineHarness, request: SentRequest): Promise<S
     body: Buffer.from(request.body),
   });
   const { response, commit } = kept(harness.engine.decide(reading));
-  const lines = commit ? Buffer.from(commit.lines).toString().split('\n').slice(0, -1) : [];
+  const lines = commit ? rowsOf(commit) : [];
   if (commit) await harness.commit(commit);
   return { ...response, json: JSON.parse(response.body.toString()), commit, lines };
 }
@@ -96,7 +98,18 @@ async function exchange(harness: EngineHarness, request: SentRequest): Promise<S
 export function kept({ response, commit }: Decision): Decision {
   if (!commit) return { response };
   const [records, lines] = [Buffer.from(commit.records), Buffer.from(commit.lines)];
-  return { response, commit: { ...commit, records, lines } };
+  const numbers = Uint16Array.from(commit.numbers);
+  return { response, commit: { ...commit, records, lines, numbers } };
+}
+
+/** As the load reads them in the frame of the part alone. */
+export function rowsOf({ records, lines, ...part }: CommitPart): string[] {
+  const head = { logId: new Uint8Array(16), committedAtMs: 0, recheck: [] };
+  const frame = encodeFrame({ ...head, ...part, records: [records], lines: [lines] });
+  return rowLines(decodeFrame(Buffer.concat(frame)))
+    .toString()
+    .split('\n')
+    .slice(0, -1);
 }
 
 /** A line by the names of its columns. Numbers are doubles here: compare long ones as text. */

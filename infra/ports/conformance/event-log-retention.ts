@@ -76,9 +76,9 @@ async function filled(harness: Harness) {
 async function expectHeld(reader: EventLogReader, frames: LogFrame[], start: number): Promise<void> {
   const held = frames.filter(({ position }) => position >= start);
   const read = await reader.read(0, start, 1e9);
-  expect(Buffer.concat(read.map(({ bytes }) => bytes))).toEqual(
-    Buffer.concat(held.map(({ bytes }) => bytes)),
-  );
+  const [found, expected] = [read, held].map((all) => Buffer.concat(all.map(({ bytes }) => bytes)));
+  // As `toEqual` says of bytes, which it compares one by one: 1.3 s of a processor for each run.
+  expect(found?.equals(expected as Buffer)).toBe(true);
   const gone = frames.find(({ position }) => position < start);
   if (gone) await expect(reader.read(0, gone.position, 1)).rejects.toMatchObject({ code: 'log_trimmed' });
 }

@@ -38,6 +38,7 @@ export function testFrame(logId: Uint8Array, linesBytes: number): Uint8Array[] {
     eventCount: 1,
     touched: [{ pair: '"ws_a:live","cus_a","m"', occurredFromMs: 1, occurredToMs: 2 }],
     records: [randomBytes(40)],
+    numbers: new Uint16Array(1),
     recheck: [],
     lines: [Buffer.alloc(linesBytes, 'x')],
   });

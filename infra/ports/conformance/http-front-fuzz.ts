@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { CODE_POINT } from '../../../tests/support/code-point.ts';
 import {
   openConnection,
   type RawConnection,
@@ -235,7 +236,7 @@ function fuzzBytes(createFront: CreateFront): void {
     const { port, url } = await startFront(createFront, describeRequest);
     const words = ['GET ', 'POST ', '/x', ' HTTP/1.1', '\r\n', '\r\n\r\n', 'Host: a', 'Content-Length: 5'];
     const more = ['Transfer-Encoding: chunked', 'Expect: 100-continue', '5\r\nhello\r\n0\r\n\r\n', ':', '\0'];
-    const pieces = fc.array(fc.oneof(fc.constantFrom(...words, ...more), fc.string({ unit: 'binary' })), {
+    const pieces = fc.array(fc.oneof(fc.constantFrom(...words, ...more), fc.string({ unit: CODE_POINT })), {
       maxLength: 20,
     });
     const talk = fc.asyncProperty(pieces, async (texts) => {

@@ -112,6 +112,17 @@ export function sentAgainTests(open: () => Promise<Warehouse>, damageIsRepaired:
     expect(await tables(warehouse)).toEqual(TABLES);
   });
 
+  /** Red when it is inserted without the rows that the load makes of it. */
+  it('that only ClickHouse can read is in the hours as well, once', async () => {
+    const warehouse = await open();
+    const lines = Buffer.from(eventLines(events(0, 10)).toString().replace(/,/g, ' , '));
+    const block = { token: 'a', lines, timeoutMs: TIMEOUT_MS };
+    await warehouse.insertEvents(block);
+    expect(await sums(warehouse)).toMatchObject({ stored: '10', hourly: '10' });
+    await warehouse.insertEvents({ ...block, wasSent: true });
+    expect(await sums(warehouse)).toMatchObject({ stored: '10', hourly: '10' });
+  });
+
   it('that never arrived is stored', async () => {
     const warehouse = await open();
     const block = { token: 'a', lines: eventLines(events(0, 20)), timeoutMs: TIMEOUT_MS, wasSent: true };

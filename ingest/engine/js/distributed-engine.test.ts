@@ -20,9 +20,9 @@ function decidingAtOnce(deps: EngineDeps): Engine {
       takeTimes(parts, batch);
       const response = identified.response(batch.outcomes);
       if (claim.created === 0 && !claim.waits) return { response };
-      const { eventCount, records, lines, touched } = frameOf(parts, batch, false);
+      const { records, lines, ...frame } = frameOf(parts, batch, false);
       const bytes = { records: Buffer.concat(records), lines: Buffer.concat(lines) };
-      return { response, commit: { claim, eventCount, touched, ...bytes } };
+      return { response, commit: { claim, ...frame, ...bytes } };
     },
   };
 }

@@ -2,7 +2,7 @@ import type { DistributedEngine, Identified, Response, UsageRequest } from '../.
 import { OUTCOME } from '../../../infra/ports/idempotency-store.ts';
 import type { Rejection } from '../../../schemas/error-codes.ts';
 import { Defect } from '../../../schemas/failures.ts';
-import { createdAtMs, occurredAtMs } from '../../../schemas/stored/record.ts';
+import { occurredAtMs } from '../../../schemas/stored/record.ts';
 import { type BufferPool, createBufferPool } from '../../buffer-pool.ts';
 import type { Decided, Reading } from '../decided.ts';
 import { rejectedResponse } from '../responses.ts';
@@ -131,7 +131,7 @@ function linesOf({ items, times, arrival }: Decided, count: number, coldBeforeMs
   const lines: Buffer[] = [];
   const cold: number[] = [];
   let end = 0;
-  for (const { at, checked, customerMeter, identity } of items) {
+  for (const { at, checked, customerMeter } of items) {
     if (at < 0) continue;
     const occurredMs = occurredAtMs(times, at);
     if (customerMeter) {
@@ -140,8 +140,7 @@ function linesOf({ items, times, arrival }: Decided, count: number, coldBeforeMs
       if (occurredMs < coldBeforeMs) cold.push(at);
     }
     if (checked && customerMeter) {
-      const line = { checked, customerMeter, identity, arrival: arrival + at };
-      const bytes = Buffer.from(lineOf(line, occurredMs, createdAtMs(times, at)));
+      const bytes = Buffer.from(lineOf({ checked, customerMeter, arrival: arrival + at }));
       lines.push(bytes);
       end += bytes.length;
     }

@@ -2,13 +2,7 @@ import type { CommitPart } from '../../../infra/ports/engine.ts';
 import { OUTCOME } from '../../../infra/ports/idempotency-store.ts';
 import { arrivalText, propertyLabel } from '../../../schemas/stored/event-row.ts';
 import type { TouchedSpan } from '../../../schemas/stored/frame.ts';
-import {
-  copyRecord,
-  createdAtMs,
-  occurredAtMs,
-  RECORD_BYTES,
-  RECORD_WORDS,
-} from '../../../schemas/stored/record.ts';
+import { copyRecord, occurredAtMs, RECORD_BYTES, RECORD_WORDS } from '../../../schemas/stored/record.ts';
 import { ORDERED_AGGREGATIONS } from '../../../schemas/usage-limits.ts';
 import type { CustomerMeter } from '../../registry-entries.ts';
 import type { Decided } from '../decided.ts';
@@ -16,28 +10,31 @@ import type { CheckedItem } from './check-item.ts';
 import { quote } from './quote.ts';
 
 /**
- * The created events of a request as they are written to the log: records, lines (EVENT_COLUMNS), what they
- * touch.
+ * The created events of a request as they are written to the log: records, short lines, which customer and
+ * meter each is of, and what they touch.
  */
 export function framePart(decided: Decided): Omit<CommitPart, 'claim'> {
   const { items, records, times, arrival } = decided;
   const touched = new Map<CustomerMeter, TouchedSpan>();
+  const numberOf = new Map<CustomerMeter, number>();
   const created = new Uint32Array(records.length);
+  const numbers = new Uint16Array(items.length);
   let lines = '';
   let eventCount = 0;
-  for (const { checked, customerMeter, at, outcome, identity } of items) {
+  for (const { checked, customerMeter, at, outcome } of items) {
     if (outcome !== OUTCOME.created || !customerMeter || !checked) continue;
-    const occurredMs = occurredAtMs(times, at);
     copyRecord(records, at * RECORD_WORDS, created, eventCount * RECORD_WORDS);
-    eventCount++;
-    const line = { customerMeter, checked, identity, arrival: arrival + at };
-    lines += lineOf(line, occurredMs, createdAtMs(times, at));
-    touch(touched, customerMeter, occurredMs);
+    touch(touched, customerMeter, occurredAtMs(times, at));
+    const number = numberOf.get(customerMeter) ?? numberOf.size;
+    numberOf.set(customerMeter, number);
+    numbers[eventCount++] = number;
+    lines += lineOf({ customerMeter, checked, arrival: arrival + at });
   }
   return {
     eventCount,
     records: new Uint8Array(created.buffer, 0, eventCount * RECORD_BYTES),
     lines: Buffer.from(lines),
+    numbers: numbers.subarray(0, eventCount),
     touched: [...touched.values()],
   };
 }
@@ -45,15 +42,14 @@ export function framePart(decided: Decided): Omit<CommitPart, 'claim'> {
 interface Line {
   customerMeter: CustomerMeter;
   checked: CheckedItem;
-  identity: string;
   /** How many events of its millisecond came before it. */
   arrival: number;
 }
 
-export function lineOf(line: Line, occurredAtMs: number, createdAtMs: number): string {
-  const { customerMeter, checked, identity } = line;
-  const values = `${checked.value},${countedValue(line)},${checked.properties.json}`;
-  return `[${customerMeter.json},"${identity}",${values},${occurredAtMs},${createdAtMs}]\n`;
+/** A short line (schemas/stored/row-lines.ts). */
+export function lineOf(line: Line): string {
+  const { checked } = line;
+  return `${checked.value},${countedValue(line)},${checked.properties.json}\n`;
 }
 
 /** '=' keeps an empty property apart from a missing one, which a `unique` meter does not count. */

@@ -1,3 +1,4 @@
+import type { CommitPart } from '../../../infra/ports/engine.ts';
 import type { TouchedSpan } from '../../../schemas/stored/frame.ts';
 import type { CustomerMeter, UsageRegistry } from '../../registry-entries.ts';
 import type { WasmModule } from './wasm-module.ts';
@@ -38,21 +39,37 @@ function placeOf(
   return texts.add({ environment: number, customerName, meterName, customerMeter });
 }
 
-/** A customer may have been named by its id and by its external id in one request. */
-export function touchedSpans(module: WasmModule, customerMeters: CustomerMeter[]): TouchedSpan[] {
+/**
+ * The spans of the created events, and which of them each event is of, once their lines were written. A
+ * customer may have been named by its id and by its external id in one request. The numbers lie in the memory
+ * of the wasm engine.
+ */
+export function touchedBy(
+  module: WasmModule,
+  customerMeters: CustomerMeter[],
+  created: number,
+): Pick<CommitPart, 'touched' | 'numbers'> {
+  const numbers = module.numbers(created);
   const [first] = customerMeters;
   if (first !== undefined && customerMeters.length === 1) {
     const span = module.touchedSpan(0);
-    return span ? [{ pair: first.json, ...span }] : [];
+    return { numbers, touched: span ? [{ pair: first.json, ...span }] : [] };
   }
-  const touched = new Map<CustomerMeter, TouchedSpan>();
+  const spans = new Map<CustomerMeter, TouchedSpan & { number: number }>();
+  const numberOf = new Uint16Array(customerMeters.length);
+  let isSame = true;
   for (const [index, customerMeter] of customerMeters.entries()) {
     const span = module.touchedSpan(index);
     if (!span) continue;
-    const known = touched.get(customerMeter) ?? { pair: customerMeter.json, ...span };
+    const known = spans.get(customerMeter) ?? { pair: customerMeter.json, ...span, number: spans.size };
     known.occurredFromMs = Math.min(known.occurredFromMs, span.occurredFromMs);
     known.occurredToMs = Math.max(known.occurredToMs, span.occurredToMs);
-    touched.set(customerMeter, known);
+    spans.set(customerMeter, known);
+    numberOf[index] = known.number;
+    isSame &&= known.number === index;
   }
-  return [...touched.values()];
+  if (!isSame)
+    for (let event = 0; event < created; event++) numbers[event] = numberOf[numbers[event] ?? 0] ?? 0;
+  const touched = Array.from(spans.values(), ({ number: _, ...span }) => span);
+  return { numbers, touched };
 }

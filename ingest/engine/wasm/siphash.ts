@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { compiledWasm } from '../../../infra/platform/compiled-wasm.ts';
 import { IDENTITY_WORDS } from '../../../schemas/stored/record.ts';
 
 /** The keyed hash behind event ids and fingerprints, over one small wasm memory. */
@@ -28,7 +28,7 @@ interface SiphashModule {
 }
 
 export function createIdentifier(): Identifier {
-  const wasm = new WebAssembly.Module(readFileSync(new URL('./siphash.wasm', import.meta.url)));
+  const wasm = compiledWasm(new URL('./siphash.wasm', import.meta.url));
   const siphash = new WebAssembly.Instance(wasm).exports as unknown as SiphashModule;
   const memory = Buffer.from(siphash.memory.buffer);
   const keys = siphash.KEYS.value;

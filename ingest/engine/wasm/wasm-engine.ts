@@ -11,7 +11,7 @@ import type { Reading } from '../decided.ts';
 import { createJsEngine, type EngineDeps, type IdentifyDeps } from '../js/js-engine.ts';
 import { REUSED } from '../new-event-rejection.ts';
 import { rejectedResponse, rejectedResult } from '../responses.ts';
-import { findKnownCustomerMeters, touchedSpans } from './known-customer-meters.ts';
+import { findKnownCustomerMeters, touchedBy } from './known-customer-meters.ts';
 import { createWasmModule, type WasmModule } from './wasm-module.ts';
 
 export const REUSED_RESULT = `",${rejectedResult(REUSED)}}`;
@@ -136,6 +136,5 @@ function commitOf(
   // Before the records: these are moved together.
   const lines = module.lines(count, arrival);
   const records = module.records(created * RECORD_BYTES);
-  const touched = touchedSpans(module, customerMeters);
-  return { claim, eventCount: created, records, lines, touched };
+  return { claim, eventCount: created, records, lines, ...touchedBy(module, customerMeters, created) };
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { compiledWasm } from '../../../infra/platform/compiled-wasm.ts';
 import type { UsageRequest } from '../../../infra/ports/engine.ts';
 import type { ClaimBatch } from '../../../infra/ports/idempotency-store.ts';
 import { RECORD_WORDS } from '../../../schemas/stored/record.ts';
@@ -31,6 +31,7 @@ const PLACES = [
   'ITEMS',
   'ITEM_BYTES',
   'KEYS',
+  'NUMBERS',
   'OUTCOMES',
   'OUTPUT',
   'PAIRS',
@@ -60,7 +61,6 @@ export function createWasmModule(reused = '') {
   const pairAt = (index: number) => at.PAIRS + index * at.PAIR_BYTES;
   const room = { memory, from: at.PAIR_TEXTS, to: at.PAIR_TEXTS_END };
   const texts = createCustomerMeterTexts(room, wasm.forgetKnown);
-
   const reusedBytes = memory.write(reused, at.REUSED);
   /** Made once: three views cost as much as all else that one event needs here. */
   const ofOne = viewsOf(memory, at, 1);
@@ -112,6 +112,8 @@ export function createWasmModule(reused = '') {
     lines: (count: number, arrival: number) =>
       memory.subarray(at.OUTPUT, at.OUTPUT + wasm.lines(count, arrival)),
     records: (bytes: number) => memory.subarray(at.RECORDS, at.RECORDS + bytes),
+    /** Of each created event, which (customer, meter) of the request it is of, once lines were written. */
+    numbers: (created: number) => new Uint16Array(memory.buffer, at.NUMBERS, created),
   };
 }
 
@@ -151,7 +153,7 @@ function copyInto(take: Take, memory: Buffer, from: number, bytes: number): Buff
 }
 
 function openModule() {
-  const compiled = new WebAssembly.Module(readFileSync(new URL('./wasm-engine.wasm', import.meta.url)));
+  const compiled = compiledWasm(new URL('./wasm-engine.wasm', import.meta.url));
   const wasm = new WebAssembly.Instance(compiled).exports as unknown as WasmExports;
   const places = PLACES.map((name) => [name, wasm[name].value]);
   const at = Object.fromEntries(places) as Record<(typeof PLACES)[number], number>;

@@ -20,7 +20,7 @@ import { openSegmentLogWriter } from '../../../infra/segment-log/writer.ts';
 import { trimLog } from '../../../ingest/embedded/trim-log.ts';
 import { Transient } from '../../../schemas/failures.ts';
 import { encodeFrame } from '../../../schemas/stored/frame.ts';
-import { RECORD_BYTES } from '../../../schemas/stored/record.ts';
+import { eventIdsOf, RECORD_BYTES } from '../../../schemas/stored/record.ts';
 import { createRandom } from '../../support/random.ts';
 import { KEY_SIZES } from './key-sizes.ts';
 
@@ -31,7 +31,6 @@ const KILL_SHARE = 0.5;
 const TRIM_SHARE = 0.3;
 const TRIM_BYTES_MAX = 4 * SEGMENT_BYTES_MAX;
 const HOUR_MS = 3_600_000;
-const ID_SIGNS = 'abcdefghijklmnopqrstuvwxyz234567';
 
 const [root = '', life = '0', frames = '0', how = '', form = ''] = process.argv.slice(2);
 const open = openFileIn(form as Form);
@@ -95,22 +94,23 @@ async function writeFrame(count: number): Promise<void> {
   const records = new Uint32Array((count * RECORD_BYTES) / 4).map(() => random.below(2 ** 32));
   const outcomes = new Uint8Array(count).fill(OUTCOME.absent);
   const claim = await claimWithRoom({ count, records, readOnly: new Uint8Array(count), outcomes });
-  const ids = Array.from({ length: count }, newId);
-  const lines = ids.map((id) => `${JSON.stringify(['env', 'customer', 'meter', id, 'x'.repeat(99)])}\n`);
+  const bytes = new Uint8Array(records.buffer);
+  const lines = `1,"","${'x'.repeat(160)}"\n`.repeat(count);
   const outcome = await writer.append(
     encodeFrame({
       logId: writer.logId,
       committedAtMs: 1,
       eventCount: count,
       touched: [],
-      records: [new Uint8Array(records.buffer)],
+      records: [bytes],
+      numbers: new Uint16Array(count),
       recheck: [],
-      lines: [Buffer.from(lines.join(''))],
+      lines: [Buffer.from(lines)],
     }),
   );
   if (outcome.status === 'no_space') return keys.release([claim]);
   await keys.confirm([claim], outcome.end);
-  writeSync(1, `${ids.join(' ')}\n`);
+  writeSync(1, `${eventIdsOf(bytes).join(' ')}\n`);
 }
 
 /** Generations are small: at times they come faster than they are sealed. */
@@ -130,8 +130,4 @@ async function giveUpSome(): Promise<void> {
   const keptFrom = writer.extent().start + random.below(TRIM_BYTES_MAX);
   const clock = { ...systemClock, nowMs: () => Date.now() + HOUR_MS };
   await trimLog({ retention: writer, keys, raiseKeptFrom: async () => keptFrom, clock, log }, 0);
-}
-
-function newId(): string {
-  return `use_${Array.from({ length: 26 }, () => random.pick([...ID_SIGNS])).join('')}`;
 }

@@ -1,5 +1,5 @@
-import { EVENT_COLUMNS } from '../../../schemas/stored/event-row.ts';
 import { decodeFrame, measureFrame } from '../../../schemas/stored/frame.ts';
+import { eventIdsOf } from '../../../schemas/stored/record.ts';
 import { bytesOf, descriptorOf, type SystemCall } from '../../support/system-calls.ts';
 import type { DiskHistory, DiskNode, NameChange } from './disk-history.ts';
 
@@ -100,8 +100,7 @@ function framesOf({ name, node, durable: named }: Naming, above: number, givenUp
 
 /** Ids of a frame's events, in its order. */
 export function eventIds(frame: Buffer): string[] {
-  const lines = decodeFrame(frame).lines.toString().trimEnd().split('\n');
-  return lines.map((line) => String((JSON.parse(line) as unknown[])[EVENT_COLUMNS.indexOf('id')]));
+  return eventIdsOf(decodeFrame(frame).records);
 }
 
 function publishedEnds(history: DiskHistory): RecordedLog['published'] {

@@ -45,8 +45,9 @@ export async function makeInstallation() {
     const { logId, end } = await writeData(dataDir, await identityCheckOf(postgres.url, secret, dataDir));
     await queryPostgres(
       postgres.url,
-      `INSERT INTO log_ranges (log_id, partition, lo, hi, epoch, state, event_count, checksum, through_ms)
-       VALUES ('${logId}', 0, 0, ${end}, 1, 'settled', ${FRAMES * FRAME_EVENTS}, 0, 0)`,
+      `INSERT INTO log_ranges (log_id, partition, lo, hi, epoch, state, event_count, checksum, through_ms,
+         filled_to)
+       VALUES ('${logId}', 0, 0, ${end}, 1, 'settled', ${FRAMES * FRAME_EVENTS}, 0, 0, 4)`,
     );
     return {
       dataDir,

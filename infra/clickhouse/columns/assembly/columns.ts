@@ -1,15 +1,18 @@
 /**
- * Lines of usage events (schemas/stored/event-row.ts) as columns of `events` in ClickHouse's format Native,
- * sorted by the table's key. Its calls in this order: `linesAt`, where the lines are put, `countLines`,
- * `plan`, `begin`, `readLines` until all are read, `sort`, `beginBlock`, `writeRows` until all are written.
- * It reads lines as the ingest tier writes nearly all of them, and no others.
+ * Usage events as columns of `events` in ClickHouse's format Native, sorted by the table's key. Its calls in
+ * this order: `linesAt`, where lines of rows (schemas/stored/event-row.ts) or whole frames are put,
+ * `countLines`, `plan`, `begin`, `readLines` or `readEvents` until all are read, `sort`, `beginBlock`,
+ * `writeRows` until all are written. It reads what the ingest tier writes nearly always, and nothing else.
  */
-import { beginLines, propertyCount } from './lines';
+import { beginFrames } from './frames';
+import { beginLines } from './lines';
 import { rankNames, setSeed } from './names';
 import { beginOutput } from './output';
 import { OUTPUT, PROPERTIES, PROPERTY_BYTES, placeOutput } from './places';
+import { beginRows, customerBytes, propertyCount, rowCount } from './rows';
 import { sortRows } from './sort';
 
+export { readEvents } from './frames';
 export { readLines } from './lines';
 export { writeRows } from './output';
 export { linesAt, plan } from './places';
@@ -26,20 +29,23 @@ export function countLines(at: i32, bytes: i32): i32 {
   return count;
 }
 
-export function begin(seed: u64): void {
+/** `inputBytes`: of the lines or frames. */
+export function begin(seed: u64, inputBytes: i32): void {
   setSeed(seed);
+  beginRows();
   beginLines();
+  beginFrames(inputBytes);
 }
 
-/** After all lines were read. */
-export function sort(): void {
+/** After all lines or events were read. Gives where the memory has to end for the block. */
+export function sort(): i32 {
   rankNames();
   sortRows();
+  return placeOutput(PROPERTIES + propertyCount * PROPERTY_BYTES, rowCount, customerBytes);
 }
 
 /** Returns how many bytes the block has; they begin at `outputAt`. */
 export function beginBlock(): i32 {
-  placeOutput(PROPERTIES + propertyCount * PROPERTY_BYTES);
   return beginOutput() - OUTPUT;
 }
 

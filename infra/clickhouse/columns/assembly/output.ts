@@ -1,11 +1,3 @@
-import {
-  customerBytes,
-  ID_BYTES,
-  propertyNameBytes,
-  propertyValueBytes,
-  rowCount,
-  uniqueBytes,
-} from './lines';
 import { environmentCount, meterCount } from './names';
 import {
   ENVIRONMENTS,
@@ -28,6 +20,14 @@ import {
   ROW_VALUE,
   TEXT_BYTES,
 } from './places';
+import {
+  customerBytes,
+  ID_BYTES,
+  propertyNameBytes,
+  propertyValueBytes,
+  rowCount,
+  uniqueBytes,
+} from './rows';
 import { rowAt } from './sort';
 import { copy, copyString, putConstant, varUint } from './texts';
 

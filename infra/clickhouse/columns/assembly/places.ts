@@ -48,6 +48,12 @@ const LINE_BYTES_A_PROPERTY: i32 = 8;
 
 export let LINES: i32 = 0;
 export let ROWS: i32 = 0;
+/** Of frames: texts of their events' ids, and the names of the frame at hand. */
+export let IDS: i32 = 0;
+export const IDS_BYTES: i32 = 32;
+export let PAIR_NAMES: i32 = 0;
+/** Each has an event. */
+export let PAIRS_MAX: i32 = 0;
 export let KEYS: i32 = 0;
 export let SPARE_KEYS: i32 = 0;
 export let NAMES: i32 = 0;
@@ -64,18 +70,22 @@ export let PROPERTIES: i32 = 0;
 export let PROPERTIES_END: i32 = 0;
 /** Behind the properties that there are. */
 export let OUTPUT: i32 = 0;
+let INPUT_BYTES: i32 = 0;
 
 /** Where lines are put. */
 export function linesAt(): i32 {
   return (<i32>__heap_base + PADDING) & -16;
 }
 
-/** Gives where the memory has to end for lines of so many bytes and rows. */
+/** Gives where the memory has to end for lines or frames of so many bytes and rows, without the output. */
 export function plan(lineBytes: i32, rows: i32): i32 {
   const slots = 1 << (33 - <i32>clz(max(rows, 2) - 1));
   LINES = linesAt();
   ROWS = (LINES + lineBytes + PADDING) & -16;
-  KEYS = ROWS + rows * ROW_BYTES;
+  IDS = ROWS + rows * ROW_BYTES;
+  PAIR_NAMES = IDS + rows * IDS_BYTES;
+  PAIRS_MAX = rows;
+  KEYS = PAIR_NAMES + rows * 4;
   SPARE_KEYS = KEYS + rows * KEY_BYTES;
   NAMES = SPARE_KEYS + rows * KEY_BYTES;
   RANKED = NAMES + rows * NAMES_BYTES;
@@ -87,10 +97,13 @@ export function plan(lineBytes: i32, rows: i32): i32 {
   COUNTS = METERS + rows * TEXT_BYTES;
   PROPERTIES = (COUNTS + COUNTS_BYTES + 16) & -16;
   PROPERTIES_END = PROPERTIES + (lineBytes / LINE_BYTES_A_PROPERTY) * PROPERTY_BYTES;
-  return PROPERTIES_END + lineBytes + rows * OUTPUT_ROW_BYTES + HEADS_BYTES;
+  INPUT_BYTES = lineBytes;
+  return PROPERTIES_END;
 }
 
-/** Behind the properties of all rows. */
-export function placeOutput(propertiesEnd: i32): void {
+/** Behind the properties of all rows. Gives where the memory has to end. */
+export function placeOutput(propertiesEnd: i32, rows: i32, customerBytes: i32): i32 {
   OUTPUT = (propertiesEnd + 16) & -16;
+  // All other texts are in the input at least once.
+  return OUTPUT + HEADS_BYTES + INPUT_BYTES + customerBytes + rows * OUTPUT_ROW_BYTES;
 }

@@ -1,4 +1,3 @@
-import { rowCount } from './lines';
 import { namesCount } from './names';
 import {
   COUNTS,
@@ -16,6 +15,7 @@ import {
   ROWS,
   SPARE_KEYS,
 } from './places';
+import { rowCount } from './rows';
 import { order } from './texts';
 
 const HOUR_MS: i64 = 3_600_000;

@@ -1,20 +1,21 @@
-import { put, putByte, putDecimal } from './bytes';
+import { put, putByte } from './bytes';
 import {
   CREATED,
   ITEM_BYTES,
   ITEMS,
+  NUMBERS,
   OUTCOMES,
   OUTPUT,
   PAIR_AT,
+  PAIR_BYTES,
   PAIR_CREATED,
   PAIR_FROM,
   PAIR_TEXT,
   PAIR_TO,
+  PAIRS,
   PROPERTIES_AT,
   PROPERTIES_BYTES,
   RECORD_BYTES,
-  RECORD_CREATED,
-  RECORD_FINGERPRINT,
   RECORD_OCCURRED,
   RECORDS,
   TEXT_FINGERPRINT_BYTES,
@@ -25,7 +26,6 @@ import {
   VALUE_BYTES,
 } from './places';
 import { closingQuote, valueOf } from './properties';
-import { base32 } from './siphash';
 
 const QUOTE: u8 = 34;
 const COMMA: u8 = 44;
@@ -35,43 +35,35 @@ const ARRIVAL_DIGITS: i32 = 6;
 const ARRIVALS_MAX: i32 = 999_999;
 
 /**
- * Writes the lines of the created events to OUTPUT and returns their length; moves their records to the front
- * and collects the span of each pair.
+ * Writes the short lines of the created events to OUTPUT and returns their length; moves their records to the
+ * front, numbers their pairs and collects the span of each pair.
  */
 export function lines(count: i32, arrival: i32): i32 {
   let to = OUTPUT;
   let kept = RECORDS;
+  let number = NUMBERS;
   for (let index = 0; index < count; index++) {
     if (load<u8>(OUTCOMES + index) != CREATED) continue;
     const item = ITEMS + index * ITEM_BYTES;
     const record = RECORDS + index * RECORD_BYTES;
-    to = line(item, record, arrival + index, to);
-    touch(load<i32>(item + PAIR_AT), load<f64>(record + RECORD_OCCURRED));
+    const pair = load<i32>(item + PAIR_AT);
+    to = line(item, load<i32>(pair + PAIR_TEXT), arrival + index, to);
+    store<u16>(number, <u16>((pair - PAIRS) / PAIR_BYTES));
+    number += 2;
+    touch(pair, load<f64>(record + RECORD_OCCURRED));
     if (kept != record) put(record, RECORD_BYTES, kept);
     kept += RECORD_BYTES;
   }
   return to - OUTPUT;
 }
 
-/** EVENT_COLUMNS of schemas/stored/event-row.ts. */
-function line(item: i32, record: i32, arrival: i32, to: i32): i32 {
-  const texts = load<i32>(load<i32>(item + PAIR_AT) + PAIR_TEXT);
-  const json = texts + TEXT_HEAD_BYTES + load<i32>(texts + TEXT_FINGERPRINT_BYTES);
-  to = putByte(91, to);
-  to = put(json, load<i32>(texts + TEXT_JSON_BYTES), to);
-  store<u64>(to, 0x5f657375222c); // ,"use_
-  to = base32(record, to + 6);
-  store<u32>(to, 0x222c22); // ","
-  to = putDecimal(load<u64>(record + RECORD_FINGERPRINT), to + 3);
-  store<u16>(to, 0x2c22); // ",
-  to = put(load<i32>(item + VALUE_AT), load<i32>(item + VALUE_BYTES), to + 2);
+/** schemas/stored/row-lines.ts */
+function line(item: i32, texts: i32, arrival: i32, to: i32): i32 {
+  to = put(load<i32>(item + VALUE_AT), load<i32>(item + VALUE_BYTES), to);
   to = countedValue(item, texts, arrival, putByte(COMMA, to));
   to = putByte(COMMA, to);
   to = put(load<i32>(item + PROPERTIES_AT), load<i32>(item + PROPERTIES_BYTES), to);
-  to = putDecimal(<u64>load<f64>(record + RECORD_OCCURRED), putByte(COMMA, to));
-  to = putDecimal(<u64>load<f64>(record + RECORD_CREATED), putByte(COMMA, to));
-  store<u16>(to, 0x0a5d); // ] and a line feed
-  return to + 2;
+  return putByte(10, to);
 }
 
 /**

@@ -10,6 +10,7 @@ export const READ_ONLY: i32 = 0x5_0400; //      500 × 1 B, always 0
 export const MEMBERS: i32 = 0x5_1000; //        32 × MEMBER_BYTES: the properties of the item at hand
 export const MEMBER_ORDER: i32 = 0x5_1800; //   32 × 1 B: which of them comes first, second …
 export const REUSED: i32 = 0x5_2000; //         the result of an item whose key was used for another event
+export const NUMBERS: i32 = 0x5_4000; //        500 × 2 B: of each created event, which of PAIRS it is of
 export const PAIRS: i32 = 0x5_8000; //          500 × PAIR_BYTES: the names of this request
 export const PAIR_SLOTS: i32 = 0x6_0000; //     1024 × 8 B: generation, place of a pair
 export const KNOWN_SLOTS: i32 = 0x10_0000; //   16,384 × 4 B: the texts of a known pair, by its names

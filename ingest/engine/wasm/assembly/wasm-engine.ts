@@ -18,6 +18,7 @@ export {
   ITEM_BYTES,
   ITEMS,
   KEYS,
+  NUMBERS,
   OUTCOMES,
   OUTPUT,
   PAIR_AT,

@@ -1,0 +1,78 @@
+import type { RowBlock } from '../../ports/warehouse.ts';
+import { nativeBlock, nativeColumn } from '../native/native-block.ts';
+import {
+  arrayOf,
+  DATE_TIME,
+  DATE_TIME_MS,
+  DECIMAL,
+  LOW_CARDINALITY_STRING,
+  type NativeType,
+  STRING,
+  tupleOf,
+  UINT64,
+} from '../native/native-types.ts';
+import type { EventRows } from './event-rows.ts';
+import { type HourGroup, hourGroups } from './hour-groups.ts';
+import {
+  addEvent,
+  createTally,
+  type EventOrder,
+  orderOf,
+  type Tally,
+  textOf,
+  totalOf,
+  unitsOf,
+} from './tally.ts';
+
+/** Of `usage_hourly`: what it is grouped by, and what its states are made of. */
+export const HOUR_COLUMNS = [
+  ...['environment', 'customer_id', 'meter_key', 'hour'],
+  ...['total', 'events', 'largest', 'latest_value', 'latest_order', 'unique_values'],
+];
+
+/** Events after which the caller has a turn: a few milliseconds of work. */
+const EVENTS_A_TURN = 8_000;
+
+/**
+ * Rows of `usage_hourly` for the events of a block; ClickHouse adds up the rows of one hour. It yields after
+ * some thousand events.
+ */
+export function* hourRows(events: EventRows): Generator<void, RowBlock> {
+  const hours: Array<{ group: HourGroup; tally: Tally }> = [];
+  let turnAt = EVENTS_A_TURN;
+  for (const group of hourGroups(events)) {
+    const tally = createTally(events, group.from);
+    for (let row = group.from + 1; row < group.to; row++) addEvent(tally, events, row);
+    hours.push({ group, tally });
+    if (group.to < turnAt) continue;
+    turnAt = group.to + EVENTS_A_TURN;
+    yield;
+  }
+  function column<T>(name: string, type: NativeType<T>, of: (tally: Tally, group: HourGroup) => T) {
+    return nativeColumn(
+      name,
+      type,
+      hours.map(({ tally, group }) => of(tally, group)),
+    );
+  }
+  const { environments, customers, meters } = events;
+  return nativeBlock([
+    column('environment', LOW_CARDINALITY_STRING, (_, { from }) => wordOf(environments, from)),
+    column('customer_id', STRING, (_, { from }) => textOf(events, customers, from)),
+    column('meter_key', LOW_CARDINALITY_STRING, (_, { from }) => wordOf(meters, from)),
+    column('hour', DATE_TIME, (_, { hour }) => hour),
+    column('total', DECIMAL, totalOf),
+    column('events', UINT64, (tally) => BigInt(tally.events)),
+    column('largest', DECIMAL, ({ largest }) => unitsOf(events, largest)),
+    column('latest_value', DECIMAL, ({ latest }) => unitsOf(events, latest)),
+    column('latest_order', ORDER, ({ latest }) => orderOf(events, latest)),
+    column('unique_values', arrayOf(STRING), ({ uniques }) => (uniques ? [...uniques] : NONE)),
+  ]);
+}
+
+const NONE: string[] = [];
+const ORDER = tupleOf<EventOrder>(DATE_TIME_MS, DATE_TIME_MS, STRING);
+
+function wordOf({ texts, indexes }: EventRows['meters'], row: number): string {
+  return texts[indexes[row] as number] ?? '';
+}

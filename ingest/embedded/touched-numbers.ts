@@ -1,0 +1,43 @@
+import type { CommitPart } from '../../infra/ports/engine.ts';
+import { FRAME_EVENTS_MAX, NUMBER_BYTES, type TouchedSpan } from '../../schemas/stored/frame.ts';
+
+/** What the parts of a frame touch, each customer and meter once, and which of it each event is of. */
+export interface TouchedNumbers {
+  /** Behind `eventCount` events that are there. */
+  add(part: CommitPart, eventCount: number): void;
+  touched(): TouchedSpan[];
+  /** Of so many events, as they are on the log. */
+  bytes(eventCount: number): Uint8Array;
+  clear(): void;
+}
+
+export function createTouchedNumbers(): TouchedNumbers {
+  const numbers = new Uint16Array(FRAME_EVENTS_MAX);
+  const touched = new Map<string, TouchedSpan & { number: number }>();
+
+  /** Returns its number in the frame. */
+  function touch({ pair, occurredFromMs, occurredToMs }: TouchedSpan): number {
+    const known = touched.get(pair);
+    if (!known) {
+      const number = touched.size;
+      touched.set(pair, { pair, occurredFromMs, occurredToMs, number });
+      return number;
+    }
+    known.occurredFromMs = Math.min(known.occurredFromMs, occurredFromMs);
+    known.occurredToMs = Math.max(known.occurredToMs, occurredToMs);
+    return known.number;
+  }
+
+  return {
+    add(part, before) {
+      const inFrame = part.touched.map(touch);
+      for (let event = 0; event < part.eventCount; event++) {
+        // mutant: numbers-of-another-request
+        numbers[before + event] = inFrame[part.numbers[event] ?? 0] ?? 0;
+      }
+    },
+    touched: () => [...touched.values()],
+    bytes: (eventCount) => new Uint8Array(numbers.buffer, 0, eventCount * NUMBER_BYTES),
+    clear: () => touched.clear(),
+  };
+}
