@@ -9,6 +9,7 @@ import { readLogIdentity } from '../../infra/segment-log/log-identity.ts';
 import { openSegmentLogReader } from '../../infra/segment-log/reader.ts';
 import { RECORD_BYTES, setTimes } from '../../schemas/stored/record.ts';
 import { SILENT } from '../../tests/support/silent-log.ts';
+import { claimWithRoom } from './claim-with-room.ts';
 import { rounded } from './paired.ts';
 
 const BATCH = 500;
@@ -36,7 +37,7 @@ for (let added = 0; added < count; added += BATCH) {
   randomFillSync(batch.records);
   const nowMs = Date.now();
   for (let at = 0; at < BATCH; at++) setTimes(times, at, nowMs, nowMs);
-  const claim = table.claim(batch);
+  const claim = await claimWithRoom(table, batch);
   if (claim.created !== BATCH) throw new Error(`${claim.created} of ${BATCH} keys were new`);
   await table.confirm([claim], end);
 }

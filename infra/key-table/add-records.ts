@@ -1,32 +1,43 @@
 import { RECORD_WORDS, wordsOf } from '../../schemas/stored/record.ts';
-import type { RecentRecords } from './recent-records.ts';
-import type { RecordFileEnd } from './record-file-end.ts';
-import { NOT_FOUND, type SlotTable } from './slot-table.ts';
+import { findOld } from './find-old.ts';
+import { type Generations, pieceLength, piecesOf } from './generations.ts';
+import type { KeyFolder } from './key-folder.ts';
+import type { KeyUpkeep } from './key-upkeep.ts';
+import type { TakingOver } from './take-over.ts';
 
-/** The keys as they are in RAM. */
-export interface KnownKeys {
-  slots: SlotTable;
-  recent: RecentRecords;
+export interface AddingDeps {
+  folder: KeyFolder;
+  generations: Generations;
+  upkeep: KeyUpkeep;
+  takingOver: TakingOver;
 }
 
 /** Adds records (schemas/stored/record.ts) whose keys are not known; of two with one key the first stays. */
-export function addRecords(records: Uint8Array, { slots, recent }: KnownKeys): void {
+export async function addRecords(records: Uint8Array, deps: AddingDeps): Promise<void> {
+  const { generations, upkeep, folder } = deps;
   const words = wordsOf(records);
-  for (let at = 0; at < words.length; at += RECORD_WORDS) {
-    if (slots.find(words, at) === NOT_FOUND) slots.insert(words, at, recent.append(words, at));
+  const count = words.length / RECORD_WORDS;
+  const batch = {
+    count,
+    records: words,
+    readOnly: new Uint8Array(count),
+    outcomes: new Uint8Array(count),
+  };
+  for (const piece of piecesOf(batch, pieceLength(folder.memory))) {
+    if (!generations.makeRoom(piece.count)) await upkeep.waitForRoom(piece.count);
+    generations.claim(piece, findOld(deps));
+    generations.confirm(generations.next);
   }
 }
 
 /**
- * Adds what was on the log before its start, and promises nothing of it: a crash in the middle, or a source
- * that throws, leaves the checkpoint as it was before.
+ * Adds what was on the log before its start, in files that do not count yet: a crash in the middle, or a
+ * source that throws, leaves everything as it was before.
  */
-export async function addEarlierRecords(
-  earlier: AsyncIterable<Uint8Array>,
-  keys: KnownKeys & { end: RecordFileEnd },
-): Promise<void> {
+export async function addEarlierRecords(earlier: AsyncIterable<Uint8Array>, deps: AddingDeps): Promise<void> {
   for await (const records of earlier) {
-    addRecords(records, keys);
-    await keys.end.writeUpTo(keys.recent.next);
+    await addRecords(records, deps);
+    deps.upkeep.advance();
   }
+  await deps.upkeep.sealNow();
 }

@@ -1,10 +1,9 @@
-import { randomFillSync } from 'node:crypto';
 import { cpSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RECORD_WORDS } from '../../schemas/stored/record.ts';
 import { OUTCOME } from '../ports/idempotency-store.ts';
-import { keysOfThisTest, type TestKeys } from './keys-under-test.ts';
+import { batchOf, keysOfThisTest, randomRecords, type TestKeys } from './keys-under-test.ts';
 
 const KEYS = 3_000;
 const BATCH = 100;
@@ -47,7 +46,7 @@ describe('keys that the log no longer holds', () => {
   // Mutant it catches: the records are deleted before it is known that they exist elsewhere.
   it('that lost their checkpoint are rejected and left unchanged', async () => {
     const { keys } = await withoutFiles('checkpoint');
-    const path = join(keys.folder(), 'keys', 'records');
+    const path = aSealedFile(keys);
     const before = readFileSync(path);
     keys.earlier = async function* () {
       yield* [];
@@ -59,9 +58,9 @@ describe('keys that the log no longer holds', () => {
     }
   });
 
-  // Red when the checkpoint is given up, or what comes takes the place of the records, before all of it came.
-  it('are read from records that were put back, when no other source has them', async () => {
-    const { keys, records, removed } = await withoutFiles('records');
+  // Red when the manifest is given up, or what comes takes the place of the files, before all of it came.
+  it('are read from a file that was put back, when no other source has them', async () => {
+    const { keys, records, removed } = await withoutFiles('sealed');
     for (const given of [0, 1_000]) {
       keys.earlier = async function* () {
         yield bytesOf(records.slice(0, given));
@@ -71,28 +70,13 @@ describe('keys that the log no longer holds', () => {
       await expect(keys.open()).rejects.toThrow('the warehouse is unavailable');
     }
     const folder = join(keys.folder(), 'keys');
-    cpSync(removed, join(folder, 'records'));
+    const before = readdirSync(folder).length;
+    cpSync(removed.copy, removed.path);
     await keys.open();
     expect(keys.store().keyCount).toBe(KEYS);
     expectAllKnown(keys, records);
-    expect(readdirSync(folder).sort()).toEqual(['checkpoint', 'records']);
-  });
-
-  // What a crash leaves between the checkpoint of new records and their place. Red when it alone is trusted.
-  it('are requested again when a crash came between their checkpoint and their place', async () => {
-    const { keys, records } = await withoutFiles('records');
-    keys.earlier = async function* () {
-      yield bytesOf(records);
-    };
-    await keys.open();
-    await keys.kill();
-    const path = join(keys.folder(), 'keys', 'records');
-    renameSync(path, `${path}.new`);
-    await keys.open();
-    expect(keys.store().keyCount).toBe(KEYS);
-    expectAllKnown(keys, records);
-    await keys.restart('killed');
-    expectAllKnown(keys, records);
+    // And no more: those that failed left nothing behind.
+    expect(readdirSync(folder).length).toBeLessThanOrEqual(before + 1);
   });
 
   // Mutant it catches: files that end before the log begins are accepted.
@@ -121,20 +105,27 @@ describe('keys that the log no longer holds', () => {
 interface Bereft {
   keys: TestKeys;
   records: Uint32Array[];
-  /** Where a copy is of what is missing. */
-  removed: string;
+  /** What is missing, and where a copy of it is. */
+  removed: { path: string; copy: string };
 }
 
 /** Closed, half of the log deleted, and the folder of the keys, or one file of it. */
-async function withoutFiles(file = ''): Promise<Bereft> {
+async function withoutFiles(file: '' | 'checkpoint' | 'sealed' = ''): Promise<Bereft> {
   const keys = await keysOfThisTest();
   const records = await addKeys(keys, KEYS);
   await keys.restart('clean');
   await keys.kill();
-  const removed = join(keys.folder(), 'removed');
-  renameSync(join(keys.folder(), 'keys', file), removed);
+  const path = file === 'sealed' ? aSealedFile(keys) : join(keys.folder(), 'keys', file);
+  const removed = { path, copy: join(keys.folder(), 'removed') };
+  renameSync(removed.path, removed.copy);
   removeSegments(keys, 0.5);
   return { keys, records, removed };
+}
+
+function aSealedFile(keys: TestKeys): string {
+  const directory = join(keys.folder(), 'keys');
+  const names = readdirSync(directory).filter((name) => name.endsWith('.sealed'));
+  return join(directory, names[0] ?? '');
 }
 
 /** As retention does it. */
@@ -151,11 +142,10 @@ function removeSegments(keys: TestKeys, share: number): void {
 async function addKeys(keys: TestKeys, count: number): Promise<Uint32Array[]> {
   const added: Uint32Array[] = [];
   for (let left = count; left > 0; left -= BATCH) {
-    const records = randomFillSync(new Uint32Array(BATCH * RECORD_WORDS));
-    const claim = keys.store().claim(batchOf(records));
-    await keys.store().confirm([claim], await keys.write(new Uint8Array(records.buffer)));
+    const records = randomRecords(BATCH);
     for (let at = 0; at < records.length; at += RECORD_WORDS)
       added.push(records.slice(at, at + RECORD_WORDS));
+    await keys.commit(records);
   }
   return added;
 }
@@ -165,11 +155,6 @@ function expectAllKnown(keys: TestKeys, records: Uint32Array[]): void {
   keys.store().claim(batch);
   expect(batch.outcomes.every((outcome) => outcome === OUTCOME.duplicate)).toBe(true);
   expect(Buffer.from(batch.records.buffer).equals(bytesOf(records))).toBe(true);
-}
-
-function batchOf(records: Uint32Array) {
-  const count = records.length / RECORD_WORDS;
-  return { count, records, readOnly: new Uint8Array(count), outcomes: new Uint8Array(count) };
 }
 
 function bytesOf(records: Uint32Array[]): Uint8Array {

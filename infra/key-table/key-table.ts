@@ -1,15 +1,16 @@
-import { Fatal } from '../../schemas/failures.ts';
-import { RECORD_WORDS } from '../../schemas/stored/record.ts';
-import { type Claim, type ClaimBatch, type IdempotencyStore, OUTCOME } from '../ports/idempotency-store.ts';
-import { type RecentRecords, wordOf } from './recent-records.ts';
-import type { RecordFinder } from './record-finder.ts';
-import type { RecordWriter } from './record-writer.ts';
-import { NOT_FOUND, type SlotTable } from './slot-table.ts';
+import { Fatal, Transient } from '../../schemas/failures.ts';
+import type { Claim, ClaimBatch, IdempotencyStore } from '../ports/idempotency-store.ts';
+import { findOld } from './find-old.ts';
+import { type Generations, pieceLength, piecesOf } from './generations.ts';
+import type { KeyFolder } from './key-folder.ts';
+import type { KeyUpkeep } from './key-upkeep.ts';
+import type { TakingOver } from './take-over.ts';
 
 export interface KeyTable extends IdempotencyStore {
   /**
-   * Judges in this turn. Throws Fatal `record_file_unreadable` or `record_file_truncated` when an old record
-   * cannot be read, and has claimed nothing then.
+   * Judges in this turn. Throws Transient `keys_unwritten` while too many keys wait for the disk, and Fatal
+   * `record_file_unreadable`, `record_file_truncated` or `record_file_damaged` when an old record cannot be
+   * read. It has claimed nothing then.
    */
   claim(batch: ClaimBatch): Claim;
   /** Without the log before this position the next start knows every key all the same. */
@@ -19,11 +20,10 @@ export interface KeyTable extends IdempotencyStore {
 }
 
 export interface KeyTableParts {
-  slots: SlotTable;
-  recent: RecentRecords;
-  finder: RecordFinder;
-  writer: RecordWriter;
-  closeFiles(): Promise<void>;
+  folder: KeyFolder;
+  generations: Generations;
+  upkeep: KeyUpkeep;
+  takingOver: TakingOver;
 }
 
 /** A claim knows which records it reserved: `created` of them, from this one on. */
@@ -32,76 +32,64 @@ interface HeldClaim extends Claim {
 }
 
 export function createKeyTable(parts: KeyTableParts): KeyTable {
-  const { recent, writer } = parts;
-  let confirmed = recent.next;
+  const { folder, generations, upkeep, takingOver } = parts;
 
   return {
     get keyCount() {
-      return recent.next;
+      return generations.next;
     },
 
-    coveredUpTo: () => writer.coveredUpTo(),
+    coveredUpTo: () => folder.manifest.logPosition,
 
-    claim: (batch) => claimAll(parts, batch, confirmed),
+    claim: (batch) => claimAll(parts, batch),
 
     confirm(claims, logEnd) {
+      let { confirmed } = generations;
       for (const { created, firstRecord } of claims as HeldClaim[]) {
         if (created > 0 && firstRecord !== confirmed) throw outOfOrder(firstRecord, confirmed);
         confirmed += created;
       }
-      return writer.advance(confirmed, logEnd);
+      generations.confirm(confirmed, logEnd);
+      upkeep.advance();
     },
 
     release(claims) {
-      const first = (claims as HeldClaim[])[0]?.firstRecord ?? recent.next;
-      if (first < confirmed) throw outOfOrder(first, confirmed);
-      takeBack(parts, first, recent.next);
+      const first = (claims as HeldClaim[])[0]?.firstRecord ?? generations.next;
+      if (first < generations.confirmed) throw outOfOrder(first, generations.confirmed);
+      generations.takeBack(first);
     },
 
     async close() {
-      await writer.finish();
-      await parts.closeFiles();
+      await takingOver.stop();
+      await upkeep.finish();
+      await folder.files.close();
     },
   };
 }
 
-function claimAll(parts: KeyTableParts, batch: ClaimBatch, confirmed: number): HeldClaim {
-  const { slots, recent, finder } = parts;
-  const { count, records, readOnly, outcomes } = batch;
-  const firstRecord = recent.next;
-  let end = firstRecord;
+function claimAll(parts: KeyTableParts, batch: ClaimBatch): HeldClaim {
+  const { generations, folder } = parts;
+  const firstRecord = generations.next;
   let waits = false;
-  slots.warm(records, count, RECORD_WORDS);
   try {
-    for (let item = 0, at = 0; item < count; item++, at += RECORD_WORDS) {
-      const known = slots.find(records, at);
-      if (known !== NOT_FOUND) {
-        outcomes[item] = finder.recall(known, records, at);
-        waits ||= known >= confirmed;
-      } else if (readOnly[item] === 1) {
-        outcomes[item] = OUTCOME.absent;
-      } else {
-        // mutant: two-step-claim
-        slots.insert(records, at, recent.append(records, at));
-        end = recent.next;
-        outcomes[item] = OUTCOME.created;
-      }
+    for (const piece of piecesOf(batch, pieceLength(folder.memory))) {
+      generations.makeRoom(piece.count);
+      // mutant: two-step-claim
+      const judged = generations.claim(piece, findOld(parts));
+      if (judged === 'full') throw unwritten();
+      waits ||= judged;
     }
   } catch (error) {
     // No claim commits them: a retry would get `duplicate` for an event that is on no log.
     // mutant: claims-kept-when-a-read-fails
-    takeBack(parts, firstRecord, end);
+    generations.takeBack(firstRecord);
     throw error;
   }
-  return { created: end - firstRecord, waits, firstRecord };
+  return { created: generations.next - firstRecord, waits, firstRecord };
 }
 
-/** Newest first: a record's number is given again. */
-function takeBack({ slots, recent }: KeyTableParts, first: number, end: number): void {
-  for (let record = end - 1; record >= first; record--) {
-    slots.remove(recent.blockOf(record), wordOf(record), record);
-  }
-  recent.cutAt(first);
+function unwritten(): Transient {
+  return new Transient('keys_unwritten', 'Too many keys wait to be written to the disk.');
 }
 
 function outOfOrder(record: number, confirmed: number): Fatal {

@@ -1,102 +1,82 @@
-import { randomFillSync } from 'node:crypto';
-import { appendFileSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { RECORD_BYTES, RECORD_WORDS } from '../../schemas/stored/record.ts';
-import { type Claim, OUTCOME } from '../ports/idempotency-store.ts';
-import { keysOfThisTest, type TestKeys } from './keys-under-test.ts';
+import { setTimes } from '../../schemas/stored/record.ts';
+import { OUTCOME } from '../ports/idempotency-store.ts';
+import { batchOf, expectAllKnown, keysOfThisTest, randomRecords, type TestKeys } from './keys-under-test.ts';
 import { openKeyTable } from './open-key-table.ts';
-import { RECORD_HEADER_BYTES } from './record-file.ts';
 
-const BATCH = 20_000;
+const BATCH = 100;
 
 describe('keys after a kill', () => {
-  // Mutants they catch: a checkpoint written before the records are; the log replayed from another position
-  // than its own.
-  it('are all known, whatever became of the record file beyond its checkpoint', async () => {
-    const beyond: Array<(path: string, covered: number) => void> = [
-      () => undefined,
-      (path, covered) => truncateSync(path, covered),
-      (path, covered) => truncateSync(path, covered + 17),
-      (path, covered) =>
-        writeFileSync(path, Buffer.concat([readFileSync(path).subarray(0, covered), Buffer.alloc(999)])),
-      (path) => appendFileSync(path, Buffer.alloc(2_000_000, 7)),
-    ];
+  // Mutants they catch: a file that does not count, a manifest before its file; the log replayed from another
+  // position than its own.
+  it('are all known, whatever a file holds that was not sealed yet', async () => {
     const keys = await keysOfThisTest();
-    const records = await addKeys(keys, 280_000);
-    // So many bring a checkpoint, or before on a slow machine the time that they took.
-    await expect.poll(() => coveredBytes(keys), { timeout: 60_000 }).toBeGreaterThan(RECORD_HEADER_BYTES);
-    records.push(...(await addKeys(keys, 20_000)));
-    for (const harm of beyond) {
+    const records = await addKeys(keys, 3_000);
+    for (const [nth, left] of [undefined, 0, 17, 5_000].entries()) {
       await keys.kill();
-      expect(coveredBytes(keys)).toBeLessThan(300_000 * RECORD_BYTES);
-      harm(recordsPath(keys), coveredBytes(keys));
+      expect(sealedFiles(keys).length).toBeGreaterThan(1);
+      const path = join(keys.folder(), 'keys', `000000${2000 + nth}.sealed`);
+      if (left !== undefined) writeFileSync(path, Buffer.alloc(left, 7));
       await keys.open();
-      expect(keys.store().keyCount).toBe(300_000);
-      expectAllKnown(keys, records.slice(-3));
+      expect(sealedFiles(keys)).not.toContain(path);
+      expect(keys.store().keyCount).toBe(records.length * BATCH);
+      expectAllKnown(keys, records.at(-1) ?? new Uint32Array());
+      records.push(...(await addKeys(keys, 300)));
     }
-    expectAllKnown(keys, records);
-    await keys.restart('clean');
-    expect(statSync(recordsPath(keys)).size).toBe(RECORD_HEADER_BYTES + 300_000 * RECORD_BYTES);
-  });
-
-  it('are all known when the newest checkpoint was torn: the one before it holds', async () => {
-    const keys = await keysOfThisTest();
-    const records = await addKeys(keys, 1_000);
-    await keys.restart('clean');
-    records.push(...(await addKeys(keys, 1_000)));
-    await keys.restart('clean');
-    await keys.kill();
-    tearNewestCheckpoint(checkpointPath(keys));
-    await keys.open();
-    expect(keys.store().keyCount).toBe(2_000);
-    expectAllKnown(keys, records);
+    for (const one of records) expectAllKnown(keys, one);
   });
 
   it('are made from the log alone when files of theirs are missing', async () => {
     const keys = await keysOfThisTest();
-    const records = await addKeys(keys, 5_000);
-    for (const gone of [['records'], ['checkpoint'], ['records', 'checkpoint'], ['']]) {
+    const records = await addKeys(keys, 1_000);
+    for (const gone of [/\.sealed$/, /checkpoint/, /./]) {
       await keys.restart('clean');
       await keys.kill();
-      for (const name of gone) rmSync(join(keys.folder(), 'keys', name), { recursive: true });
+      const directory = join(keys.folder(), 'keys');
+      const names = readdirSync(directory).filter((name) => gone.test(name));
+      for (const name of names) rmSync(join(directory, name));
       await keys.open();
-      expect(keys.store().keyCount).toBe(5_000);
-      expectAllKnown(keys, records);
+      expect(keys.store().keyCount).toBe(1_000);
+      for (const one of records) expectAllKnown(keys, one);
     }
   });
 });
 
-describe('keys so old that only the file has them', () => {
-  it('are found there, with their times', async () => {
+describe('keys so old that only a file has them', () => {
+  it('are found there, with their times, or as used for another event', async () => {
     const keys = await keysOfThisTest();
-    const records = await addKeys(keys, 1_200_000);
-    expectAllKnown(keys, records.slice(0, 2));
-    expectAllKnown(keys, records.slice(-2));
-    const [first = new Uint32Array()] = records;
-    const other = first.slice(0, 10);
-    other[4] = (other[4] ?? 0) ^ 1;
-    const outcomes = new Uint8Array(1);
-    keys.store().claim({ count: 1, records: other, readOnly: new Uint8Array(1), outcomes });
-    expect([...outcomes]).toEqual([OUTCOME.reused]);
+    const records = await addKeys(keys, 3_000);
+    for (const one of records) expectAllKnown(keys, one);
+    const other = batchOf((records[0] ?? new Uint32Array()).slice(0, 10));
+    other.records[4] = (other.records[4] ?? 0) ^ 1;
+    keys.store().claim(other);
+    expect([...other.outcomes]).toEqual([OUTCOME.reused]);
+  });
+
+  // Red when times are taken for whole milliseconds.
+  it('keep times of any form', async () => {
+    const keys = await keysOfThisTest();
+    const times = [-1, 0.5, Number.NaN, -0, 2 ** 48, 1e300];
+    const records = randomRecords(times.length);
+    const stored = new Float64Array(records.buffer);
+    for (const [nth, time] of times.entries()) setTimes(stored, nth, time, 1.7e12);
+    await keys.commit(records);
+    await addKeys(keys, 2_000);
+    await keys.restart('clean');
+    expectAllKnown(keys, records);
   });
 });
 
 describe('keys that cannot be trusted', () => {
   const rejections: Array<[string, string, (keys: TestKeys) => void]> = [
-    [
-      'that end before their checkpoint',
-      'record_file_truncated',
-      (keys) => truncateSync(recordsPath(keys), 4_000),
-    ],
-    ['of which a bit has turned', 'record_file_damaged', (keys) => turnBit(recordsPath(keys), 20_000)],
-    ['whose header has a bit turned', 'record_file_damaged', (keys) => turnBit(recordsPath(keys), 10)],
-    [
-      'whose checkpoint is damaged',
-      'record_file_damaged',
-      (keys) => writeFileSync(checkpointPath(keys), 'x'),
-    ],
+    ['that end early', 'record_file_truncated', (keys) => truncateSync(aFile(keys), 4_000)],
+    ['of which a bit has turned', 'record_file_damaged', (keys) => turnBit(aFile(keys), 100)],
+    ['whose header has a bit turned', 'record_file_damaged', (keys) => turnBit(aFile(keys), 10)],
+    ['whose manifest is damaged', 'record_file_damaged', (keys) => turnBit(manifest(keys), 50)],
+    ['whose manifest is no manifest', 'record_file_damaged', (keys) => writeFileSync(manifest(keys), 'x')],
     [
       'of another log',
       'record_file_foreign',
@@ -104,101 +84,90 @@ describe('keys that cannot be trusted', () => {
     ],
   ];
 
-  it.each(rejections)('%s are rejected as %s, and left unchanged', async (_, code, harm) => {
-    const keys = await keysOfThisTest();
-    await addKeys(keys, 5_000);
-    await keys.restart('clean');
-    await keys.kill();
-    harm(keys);
-    const content = () => [recordsPath(keys), checkpointPath(keys)].map((path) => crc32(readFileSync(path)));
-    const before = content();
-    await expect(keys.open()).rejects.toMatchObject({ name: 'Fatal', code });
-    expect(content()).toEqual(before);
+  it('are rejected with a code, and left unchanged', async () => {
+    for (const [what, code, harm] of rejections) {
+      const keys = await keysOfThisTest();
+      await addKeys(keys, 300);
+      await keys.restart('clean');
+      await keys.kill();
+      harm(keys);
+      const before = contentOf(keys);
+      await expect(keys.open(), what).rejects.toMatchObject({ name: 'Fatal', code });
+      expect(contentOf(keys), what).toEqual(before);
+    }
   });
 
   it('of another identity key, of a newer version, or ahead of their log are rejected', async () => {
     const keys = await keysOfThisTest();
-    await addKeys(keys, 5_000);
+    await addKeys(keys, 300);
     await keys.restart('clean');
     const opening = await keys.openingOf();
     const otherKey = { ...opening, identityCheck: Buffer.alloc(16, 2) };
     await expect(openKeyTable(otherKey)).rejects.toMatchObject({ code: 'identity_key_mismatch' });
     const logReader = { ...opening.logReader, durableEnd: async () => 10 };
     await expect(openKeyTable({ ...opening, logReader })).rejects.toMatchObject({ code: 'log_behind_keys' });
-    makeNewer(recordsPath(keys), 0, 44);
+    makeNewer(aFile(keys), 2, 52);
     await expect(openKeyTable(opening)).rejects.toMatchObject({ code: 'record_file_newer' });
-    for (const at of [0, 4096]) makeNewer(checkpointPath(keys), at, 36);
+    makeNewer(manifest(keys), 3, 36);
     await expect(openKeyTable(opening)).rejects.toMatchObject({ code: 'record_file_newer' });
+  });
+
+  // Red when what is read is not compared with its checksum.
+  it('are noticed when records are read that have changed', async () => {
+    const keys = await keysOfThisTest();
+    const records = await addKeys(keys, 300);
+    await keys.restart('clean');
+    for (const path of sealedFiles(keys)) turnBit(path, -400, 400);
+    const damaged = { name: 'Fatal', code: 'record_file_damaged' };
+    const claimAll = () => records.map((one) => keys.store().claim(batchOf(one.slice())));
+    expect(claimAll).toThrow(expect.objectContaining(damaged));
   });
 });
 
-/** Adds keys with random records, in frames of 20,000; gives the records. */
+/** Adds keys with random records, in frames of 100. */
 async function addKeys(keys: TestKeys, count: number): Promise<Uint32Array[]> {
   const added: Uint32Array[] = [];
   for (let left = count; left > 0; left -= BATCH) {
-    const records = randomFillSync(new Uint32Array(Math.min(BATCH, left) * RECORD_WORDS));
-    const claim = claimAll(keys, records, OUTCOME.created);
-    await keys.store().confirm([claim], await keys.write(new Uint8Array(records.buffer)));
+    const records = randomRecords(BATCH);
+    await keys.commit(records.slice());
     added.push(records);
   }
   return added;
 }
 
-/** Repeats come with other times, and get those of the original. */
-function expectAllKnown(keys: TestKeys, added: Uint32Array[]): void {
-  for (const original of added) {
-    const repeat = original.slice();
-    for (let at = 0; at < repeat.length; at += RECORD_WORDS) repeat.fill(1, at + 6, at + RECORD_WORDS);
-    claimAll(keys, repeat, OUTCOME.duplicate);
-    expect(Buffer.from(repeat.buffer).equals(Buffer.from(original.buffer))).toBe(true);
-  }
-}
-
-function claimAll(keys: TestKeys, records: Uint32Array, expected: number): Claim {
-  const count = records.length / RECORD_WORDS;
-  const outcomes = new Uint8Array(count);
-  const claim = keys.store().claim({ count, records, readOnly: new Uint8Array(count), outcomes });
-  expect(outcomes.every((outcome) => outcome === expected)).toBe(true);
-  return claim;
-}
-
-function recordsPath(keys: TestKeys): string {
-  return join(keys.folder(), 'keys', 'records');
-}
-
-function checkpointPath(keys: TestKeys): string {
+function manifest(keys: TestKeys): string {
   return join(keys.folder(), 'keys', 'checkpoint');
 }
 
-/** Bytes of the record file that its newest checkpoint promises. */
-function coveredBytes(keys: TestKeys): number {
-  const content = readFileSync(checkpointPath(keys));
-  const counts = [0, 4096].filter((at) => at < content.length).map((at) => content.readBigUInt64LE(at + 16));
-  return RECORD_HEADER_BYTES + Math.max(...counts.map(Number)) * RECORD_BYTES;
+function sealedFiles(keys: TestKeys): string[] {
+  const directory = join(keys.folder(), 'keys');
+  const names = readdirSync(directory).filter((name) => name.endsWith('.sealed'));
+  return names.map((name) => join(directory, name));
 }
 
-/** Half of it is still what was there before: the record count is the older one. */
-function tearNewestCheckpoint(path: string): void {
+function aFile(keys: TestKeys): string {
+  return sealedFiles(keys)[0] ?? '';
+}
+
+/** The checksum of each file. */
+function contentOf(keys: TestKeys): Array<[string, number]> {
+  const directory = join(keys.folder(), 'keys');
+  const names = readdirSync(directory).sort();
+  return names.map((name) => [name, crc32(readFileSync(join(directory, name)))]);
+}
+
+/** One in each of so many bytes; a place below 0 counts from the end. */
+function turnBit(path: string, place: number, bytes = 1): void {
   const content = readFileSync(path);
-  const [first, second] = [0, 4096].map((at) => content.subarray(at, at + 40));
-  if (!first || !second || second.length < 40) throw new Error('There is one checkpoint only.');
-  const isFirstNewer = first.readBigUInt64LE(8) > second.readBigUInt64LE(8);
-  const [older, newer] = isFirstNewer ? [second, first] : [first, second];
-  older.copy(newer, 16, 16, 24);
+  const from = place < 0 ? content.length + place : place;
+  for (let at = from; at < from + bytes; at++) content[at] = (content[at] ?? 0) ^ 1;
   writeFileSync(path, content);
 }
 
-function turnBit(path: string, at: number): void {
+/** Another version, and the checksum right. */
+function makeNewer(path: string, version: number, crcAt: number): void {
   const content = readFileSync(path);
-  content[at] = (content[at] ?? 0) ^ 1;
-  writeFileSync(path, content);
-}
-
-/** The version one up, the checksum right. */
-function makeNewer(path: string, at: number, crcAt: number): void {
-  const content = readFileSync(path);
-  if (at >= content.length) return;
-  content.writeUInt16LE(2, at + 4);
-  content.writeUInt32LE(crc32(content.subarray(at, at + crcAt)), at + crcAt);
+  content.writeUInt16LE(version, 4);
+  content.writeUInt32LE(crc32(content.subarray(0, crcAt)), crcAt);
   writeFileSync(path, content);
 }

@@ -3,7 +3,7 @@ export type SameId = (record: number, ids: Uint32Array, at: number) => boolean;
 
 export const NOT_FOUND = -1;
 
-/** By ten bits of the id. Each grows alone: at 10 M keys one growth moves 11,000 slots, about 0.1 ms. */
+/** By ten bits of the id. */
 const PARTS = 1024;
 /** Words of a part at the least: 64 slots of two. */
 const PART_WORDS_MIN = 128;
@@ -21,7 +21,6 @@ export class SlotTable {
   readonly #parts: Uint32Array[] = [];
   /** Taken slots of each part. */
   readonly #taken = new Uint32Array(PARTS);
-  readonly #seen = new Uint32Array(1);
   readonly #isSame: SameId;
 
   constructor(keysExpected: number, isSame: SameId) {
@@ -41,36 +40,9 @@ export class SlotTable {
     }
   }
 
-  /** The id must not be there yet. */
-  insert(ids: Uint32Array, at: number, record: number): void {
-    const part = partOf(ids, at);
-    let slots = this.#parts[part] as Uint32Array;
-    const taken = this.#taken[part] as number;
-    if (taken >= (slots.length / 2) * FILL_MAX) {
-      slots = placeAll(slots, new Uint32Array(slots.length * 2));
-      this.#parts[part] = slots;
-    }
-    put(slots, ids[at] as number, record + 1);
-    this.#taken[part] = taken + 1;
-  }
-
   /**
-   * Brings the home slots of a batch nearer. Searches wait for RAM one after the other, these reads do not
-   * wait for each other: a new key of a batch costs 0.15 instead of 0.21 µs among 8 M.
-   */
-  warm(ids: Uint32Array, count: number, stride: number): void {
-    let seen = 0;
-    for (let at = 0; at < count * stride; at += stride) {
-      const slots = this.#parts[partOf(ids, at)] as Uint32Array;
-      seen ^= slots[homeOf(ids[at] as number, slots)] as number;
-    }
-    this.#seen[0] = seen; // else the compiler may drop the reads as unused
-  }
-
-  /**
-   * As insert, for filling an empty table: the keys are only collected in their parts until `settle` gives
-   * them places, part by part, each within the processor's cache. 0.05 instead of 0.18 µs a key at 10 M. No
-   * search meanwhile.
+   * The keys are only collected in their parts until `settle` gives them places, part by part, each within
+   * the processor's cache. 0.05 instead of 0.18 µs a key at 10 M. No search meanwhile.
    */
   collect(ids: Uint32Array, at: number, record: number): void {
     const part = partOf(ids, at);
@@ -93,22 +65,6 @@ export class SlotTable {
       this.#parts[part] = placeAll(collected, isTight ? new Uint32Array(slots.length * 2) : slots.fill(0));
     }
   }
-
-  /** The id must be there, with this record. Slots behind move up, so that no search ends early. */
-  remove(ids: Uint32Array, at: number, record: number): void {
-    const part = partOf(ids, at);
-    const slots = this.#parts[part] as Uint32Array;
-    let hole = homeOf(ids[at] as number, slots);
-    while (slots[hole + 1] !== record + 1) hole = after(hole, slots);
-    for (let slot = after(hole, slots); slots[slot + 1] !== 0; slot = after(slot, slots)) {
-      const home = homeOf(slots[slot] as number, slots);
-      if (distance(home, slot, slots) < distance(hole, slot, slots)) continue;
-      slots.copyWithin(hole, slot, slot + 2);
-      hole = slot;
-    }
-    slots.fill(0, hole, hole + 2);
-    this.#taken[part] = (this.#taken[part] as number) - 1;
-  }
 }
 
 /** Words of a part so that this many keys fit without growing; 5 % more, since ids do not spread evenly. */
@@ -129,10 +85,6 @@ function homeOf(tag: number, slots: Uint32Array): number {
 
 function after(slot: number, slots: Uint32Array): number {
   return (slot + 2) & (slots.length - 1);
-}
-
-function distance(from: number, to: number, slots: Uint32Array): number {
-  return (to - from) & (slots.length - 1);
 }
 
 /** Puts the taken slots of one array into another, an empty one. */

@@ -6,9 +6,9 @@ import { openKeyTable } from './open-key-table.ts';
 
 const FRAMES = 5;
 
-describe('a start with a record file', () => {
+describe('a start with sealed files', () => {
   // Mutant it catches: the table rebuilt from the log, which at 10 M keys takes minutes instead of a second.
-  it('reads of the log only what its checkpoint does not cover', async () => {
+  it('reads of the log only what they do not hold', async () => {
     const keys = await keysOfThisTest();
     let end = 0;
     for (let key = 1; key <= FRAMES; key++) end = await commitKey(keys, key);

@@ -1,4 +1,5 @@
 import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs';
+import { open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /** Writes a small private file (mode 600): its place holds the old content or the whole new one. */
@@ -22,5 +23,29 @@ export function syncDirectory(directory: string): void {
     fsyncSync(descriptor);
   } finally {
     closeSync(descriptor);
+  }
+}
+
+/** As writeDurably, without blocking this process. */
+export async function replaceDurably(path: string, content: Uint8Array): Promise<void> {
+  const unfinished = `${path}.new`;
+  const file = await open(unfinished, 'w', 0o600);
+  try {
+    await file.writeFile(content);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(unfinished, path);
+  await syncNames(dirname(path));
+}
+
+/** As syncDirectory, without blocking this process. */
+export async function syncNames(directory: string): Promise<void> {
+  const folder = await open(directory, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
   }
 }

@@ -58,10 +58,6 @@ export function hasSameId(a: Uint32Array, aWord: number, b: Uint32Array, bWord: 
   );
 }
 
-export function hasSameFingerprint(a: Uint32Array, aWord: number, b: Uint32Array, bWord: number): boolean {
-  return a[aWord + 4] === b[bWord + 4] && a[aWord + 5] === b[bWord + 5];
-}
-
 /** A loop: a subarray of ten words costs more than copying them. */
 export function copyRecord(from: Uint32Array, fromWord: number, to: Uint32Array, toWord: number): void {
   for (let word = 0; word < RECORD_WORDS; word++) to[toWord + word] = from[fromWord + word] as number;

@@ -44,7 +44,11 @@ export const INGEST_MUTANTS = [
     .why('between lookup and reservation another request finds the key free as well: both are counted')
     .is(
       'infra/key-table/key-table',
-      'const made = recent.append(records, at); setImmediate(() => slots.insert(records, at, made));',
+      `const known = generations.next;
+        const judged = generations.claim(piece, findOld(parts));
+        const records = batch.records.slice();
+        generations.takeBack(known);
+        setImmediate(() => generations.claim({ ...piece, batch: { ...batch, records } }, findOld(parts)));`,
     )
     .red(JS_ENGINE, 'of two requests that race, one creates and the other waits for its commit')
     .red(KEY_TABLE, 'judges the items of one batch in order')
@@ -95,7 +99,7 @@ export const INGEST_MUTANTS = [
     .shownBy({ promise: 3, rounds: 2 }),
   mutant('replay-keeps-its-own-times', [3])
     .why('a duplicate returns the times of the repeat, not those of the event that is counted')
-    .drop('infra/key-table/record-finder')
+    .drop('infra/key-table/generations')
     .red(KEY_TABLE, 'creates what is new, and gives a repeat the times of the original')
     .red(JS_ENGINE, 'a replay is the first event again, byte for byte, on every path')
     .shownBy({ promise: 3, rounds: 2 }),

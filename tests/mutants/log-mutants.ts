@@ -13,7 +13,8 @@ const LIMITS = 'tests/faults/crash/limits.timed.test.ts';
 const START_FROM_RECORDS = 'infra/key-table/start-from-records.test.ts';
 const LOGGER = 'infra/platform/logger.test.ts';
 const WRITTEN_PARTS = 'infra/clickhouse/embedded/written-parts.store.test.ts';
-const RECORD_WRITER = 'infra/key-table/record-writer.test.ts';
+const KEY_UPKEEP = 'infra/key-table/key-upkeep.test.ts';
+const FORMER_KEYS = 'infra/key-table/former-keys.test.ts';
 
 /** The segment log, the key table over it, and what only a power cut or a full disk shows of them. */
 export const LOG_MUTANTS = [
@@ -89,8 +90,8 @@ export const LOG_MUTANTS = [
     .shownBy({ promise: 2, rounds: 4 }),
   mutant('table-rebuilt-from-the-log', [11])
     .why('a start reads every event there ever was: minutes instead of a second')
-    .never('infra/key-table/open-key-table')
-    .red(START_FROM_RECORDS, 'reads of the log only what its checkpoint does not cover')
+    .always('infra/key-table/open-stored-keys')
+    .red(START_FROM_RECORDS, 'reads of the log only what they do not hold')
     .red(LIMITS, 'the data plane acknowledges again two seconds after a kill, with all its keys'),
   mutant('new-segment-without-a-name', [6])
     .why('a power cut takes a whole segment of acknowledged events: its name was never durable')
@@ -110,9 +111,9 @@ export const LOG_MUTANTS = [
     .why('a segment that had no room is there again after a power cut, and the log is rejected as damaged')
     .drop('infra/segment-log/segment-appender')
     .red(POWER_CUT, 'announces no frame that a power cut can still take'),
-  mutant('checkpoint-before-its-records', [6])
-    .why('after a power cut the checkpoint promises records that are not there, and no start is possible')
-    .drop('infra/key-table/record-file-end')
+  mutant('sealed-before-it-is-durable', [6])
+    .why('after a power cut the manifest names a file whose keys are not there, and no start is possible')
+    .drop('infra/key-table/sealed-file-writer')
     .red(POWER_CUT, 'opens with all that it announced, once, after a power cut at any time'),
   mutant('unreadable-keys-gone-on-with', [10])
     .why('a data plane whose keys cannot be read goes on, and a retry of such a key receives 503 forever')
@@ -124,8 +125,21 @@ export const LOG_MUTANTS = [
     .red(LOGGER, 'a log on a full disk costs its lines and nothing else'),
   mutant('failed-sync-tried-again', [6])
     .why('what a sync has lost is not written by the next one, which succeeds: the checkpoint promises it')
-    .is('infra/key-table/record-file', 'throw cause;')
-    .red(RECORD_WRITER, 'a sync that fails for want of space is no full disk to be waited out'),
+    .is('infra/key-table/key-files', 'throw cause;')
+    .red(KEY_UPKEEP, 'a sync that fails for want of space is no full disk to be waited out'),
+  mutant('sealed-generation-forgotten', [2])
+    .why('the manifest says that the log before it is not needed for keys, and lacks the file that has them')
+    .swap('infra/key-table/key-upkeep', '[...now.small, file.number]', 'now.small')
+    .red(OPEN_KEY_TABLE, 'are all known, whatever a file holds that was not sealed yet')
+    .red(KEY_UPKEEP, 'a generation that is full is found in its file, at once and after a kill'),
+  mutant('merged-file-forgotten', [2])
+    .why('small files are removed, and the large one that has their keys counts no more after a start')
+    .swap('infra/key-table/merge-files', '[...now.large, file.number]', 'now.large')
+    .red(OPEN_KEY_TABLE, 'are all known, whatever a file holds that was not sealed yet'),
+  mutant('former-keys-counted-as-taken', [2, 19])
+    .why('after the first part of the keys of the release before the rest is forgotten, and counted again')
+    .never('infra/key-table/take-over')
+    .red(FORMER_KEYS, 'are all known throughout, whenever it is killed'),
   mutant('part-names-not-synced', [6])
     .why('a power cut takes parts of a range that is marked as loaded: nobody sends it again')
     .drop('infra/clickhouse/embedded/durable-writes')

@@ -39,13 +39,13 @@ export const UPGRADE_MUTANTS = [
     .red(VIEW_CHANGE, 'that changes a view waits until the load is paused, and no other does'),
   mutant('record-file-unchecked', [2, 19])
     .why('keys of another installation, log or release are taken for ours: repeats are counted again')
-    .drop('infra/key-table/open-key-table')
-    .red(REJECTS, 'a record file of another log', TAKEN)
-    .red(REJECTS, 'a record file of a newer release', TAKEN),
+    .drop('infra/key-table/sealed-file')
+    .red(REJECTS, 'a file of keys of another log', TAKEN)
+    .red(REJECTS, 'a file of keys of a newer release', TAKEN),
   mutant('log-id-unchecked', [2])
     .why('keys of a log that was put back from elsewhere: what it holds and they do not is counted twice')
-    .drop('infra/key-table/record-file')
-    .red(REJECTS, 'a record file of another log', TAKEN),
+    .drop('infra/key-table/key-files')
+    .red(REJECTS, 'a file of keys of another log', TAKEN),
   mutant('rejection-started-again', [19])
     .why('npm start tries what cannot help, and buries the one sentence that says what to do')
     .never('infra/platform/exit-code')

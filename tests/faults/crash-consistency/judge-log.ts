@@ -8,6 +8,7 @@ import { openSegmentLogReader } from '../../../infra/segment-log/reader.ts';
 import { openSegmentLogWriter } from '../../../infra/segment-log/writer.ts';
 import { decodeFrame } from '../../../schemas/stored/frame.ts';
 import { RECORD_BYTES } from '../../../schemas/stored/record.ts';
+import type { KEY_SIZES } from './key-sizes.ts';
 import { eventIds, type RecordedFrame, type RecordedLog } from './recorded-log.ts';
 
 export interface Crash {
@@ -16,6 +17,8 @@ export interface Crash {
   time: number;
   recorded: RecordedLog;
   identityCheck: Uint8Array;
+  /** What the recorded process had. */
+  keySizes: Partial<typeof KEY_SIZES>;
 }
 
 const log = pino({ level: 'silent' });
@@ -102,12 +105,19 @@ function frameFaults({ recorded, time }: Crash, { start, frames }: Left): string
 
 /** The keys know every event that is or was on the log as a duplicate, and no other. */
 async function keyFaults(
-  { folder, identityCheck }: Crash,
+  { folder, identityCheck, keySizes }: Crash,
   logReader: EventLogReader,
   { frames, givenUp }: Left,
 ): Promise<string[]> {
   const directory = join(folder, 'keys');
-  const keys = await openKeyTable({ directory, identityCheck, logReader, earlierRecords: noRecords, log });
+  const keys = await openKeyTable({
+    ...keySizes,
+    directory,
+    identityCheck,
+    logReader,
+    earlierRecords: noRecords,
+    log,
+  });
   try {
     const records = Buffer.concat([...givenUp, ...frames].map(({ bytes }) => decodeFrame(bytes).records));
     const count = records.length / RECORD_BYTES;

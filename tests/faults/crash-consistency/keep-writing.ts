@@ -7,19 +7,22 @@
 
 import { writeSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
+import { setTimeout as pass } from 'node:timers/promises';
 import { pino } from 'pino';
 import { openKeyTable } from '../../../infra/key-table/open-key-table.ts';
 import { prepareDataDir } from '../../../infra/platform/data-dir.ts';
 import { systemClock } from '../../../infra/ports/clock.ts';
-import { OUTCOME } from '../../../infra/ports/idempotency-store.ts';
+import { type Claim, type ClaimBatch, OUTCOME } from '../../../infra/ports/idempotency-store.ts';
 import { openSegmentLogReader } from '../../../infra/segment-log/reader.ts';
 import type { OpenFile } from '../../../infra/segment-log/segment-appender.ts';
 import { type Form, openFileIn } from '../../../infra/segment-log/write-form-under-test.ts';
 import { openSegmentLogWriter } from '../../../infra/segment-log/writer.ts';
 import { trimLog } from '../../../ingest/embedded/trim-log.ts';
+import { Transient } from '../../../schemas/failures.ts';
 import { encodeFrame } from '../../../schemas/stored/frame.ts';
 import { eventIdsOf, RECORD_BYTES } from '../../../schemas/stored/record.ts';
 import { createRandom } from '../../support/random.ts';
+import { KEY_SIZES } from './key-sizes.ts';
 
 const SEGMENT_BYTES_MAX = 20_000;
 const EVENTS_MAX = 30;
@@ -69,7 +72,14 @@ const writer = await openSegmentLogWriter(opening);
 isOpen = true;
 const logReader = await openSegmentLogReader({ directory: paths.log });
 const earlierRecords = async function* () {};
-const keys = await openKeyTable({ directory: paths.keys, identityCheck, logReader, earlierRecords, log });
+const keys = await openKeyTable({
+  ...KEY_SIZES,
+  directory: paths.keys,
+  identityCheck,
+  logReader,
+  earlierRecords,
+  log,
+});
 
 for (; framesLeft > 0; framesLeft--) {
   await writeFrame(1 + random.below(EVENTS_MAX));
@@ -83,7 +93,7 @@ await writer.close();
 async function writeFrame(count: number): Promise<void> {
   const records = new Uint32Array((count * RECORD_BYTES) / 4).map(() => random.below(2 ** 32));
   const outcomes = new Uint8Array(count).fill(OUTCOME.absent);
-  const claim = keys.claim({ count, records, readOnly: new Uint8Array(count), outcomes });
+  const claim = await claimWithRoom({ count, records, readOnly: new Uint8Array(count), outcomes });
   const bytes = new Uint8Array(records.buffer);
   const lines = `1,"","${'x'.repeat(160)}"\n`.repeat(count);
   const outcome = await writer.append(
@@ -101,6 +111,18 @@ async function writeFrame(count: number): Promise<void> {
   if (outcome.status === 'no_space') return keys.release([claim]);
   await keys.confirm([claim], outcome.end);
   writeSync(1, `${eventIdsOf(bytes).join(' ')}\n`);
+}
+
+/** Generations are small: at times they come faster than they are sealed. */
+async function claimWithRoom(batch: ClaimBatch): Promise<Claim> {
+  for (;;) {
+    try {
+      return keys.claim(batch);
+    } catch (error) {
+      if (!(error instanceof Transient)) throw error;
+      await pass(1);
+    }
+  }
 }
 
 /** All that is not being written is old. A few segments at a time, so that it continues throughout. */

@@ -46,8 +46,8 @@ export async function judgeCut(recording: Recording, seed: number): Promise<stri
   const folder = mkdtempSync(join(tmpdir(), 'metergate-power-'));
   try {
     cutPower(recording.history, { time, remains, random }, folder, ['log', 'keys']);
-    const { log: recorded, identityCheck } = recording;
-    const found = await judgeLog({ folder, time, recorded, identityCheck });
+    const { log: recorded, identityCheck, keySizes } = recording;
+    const found = await judgeLog({ folder, time, recorded, identityCheck, keySizes });
     return found.map((fault) => `seed ${seed}, cut at ${time}, ${remains} of the unsynced left: ${fault}`);
   } finally {
     rmSync(folder, { recursive: true, force: true });

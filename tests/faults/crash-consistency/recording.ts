@@ -10,6 +10,7 @@ import { inTime } from '../../support/in-time.ts';
 import { readSystemCalls, type SystemCall, traceTo } from '../../support/system-calls.ts';
 import { type DiskHistory, turningPoints } from './disk-history.ts';
 import { identityCheckOf } from './judge-log.ts';
+import { KEY_SIZES } from './key-sizes.ts';
 import { type RecordingOf, recordDisk } from './record-disk.ts';
 import { loadedMarks, type RecordedLog, readRecordedLog } from './recorded-log.ts';
 
@@ -18,13 +19,16 @@ export interface Recording {
   history: DiskHistory;
   log: RecordedLog;
   identityCheck: Uint8Array;
+  keySizes: Partial<typeof KEY_SIZES>;
   /** Of each file the times at which a power cut makes a difference. */
   times: number[][];
   /** When ranges were to be marked as loaded. */
   loaded: number[];
 }
 
-interface TracedFolder extends Pick<RecordingOf, 'before' | 'orderedIn'> {
+interface TracedFolder
+  extends Pick<RecordingOf, 'before' | 'orderedIn'>,
+    Partial<Pick<Recording, 'keySizes'>> {
   dataDir: string;
   /** A trace for each life of the processes. */
   traces: string[];
@@ -37,7 +41,12 @@ const RESPONSES_MIN = 100;
  * To be called when the processes have ended, and before the folder is removed. Rejects when too little was
  * recorded to judge by.
  */
-export async function readRecording({ traces, dataDir, ...traced }: TracedFolder): Promise<Recording> {
+export async function readRecording({
+  traces,
+  dataDir,
+  keySizes = {},
+  ...traced
+}: TracedFolder): Promise<Recording> {
   const calls = await readLives(traces);
   const history = recordDisk({ root: dataDir, calls, ...traced });
   const log = readRecordedLog(history, calls);
@@ -46,7 +55,8 @@ export async function readRecording({ traces, dataDir, ...traced }: TracedFolder
   if (responses < RESPONSES_MIN)
     throw new Error(`${responses} responses were recorded, fewer than ${RESPONSES_MIN}`);
   if (times.length === 0) throw new Error('no change of a file or a name was recorded');
-  return { history, log, identityCheck: identityCheckOf(dataDir), times, loaded: loadedMarks(calls) };
+  const identityCheck = identityCheckOf(dataDir);
+  return { history, log, identityCheck, keySizes, times, loaded: loadedMarks(calls) };
 }
 
 /** The machine reuses thread numbers: this distinguishes them by life. */
@@ -108,7 +118,7 @@ export async function recordSegments(folder: string, form: Form): Promise<Record
     await traceIsComplete(trace, child.pid ?? 0);
     traces.push(trace);
   }
-  return readRecording({ dataDir, before, traces });
+  return readRecording({ dataDir, before, traces, keySizes: KEY_SIZES });
 }
 
 const LIFE_MS_MAX = 60_000;

@@ -10,6 +10,7 @@ import type { Instance } from '../../support/instance.ts';
 import { lacking } from '../../support/machine-requirements.ts';
 import { compareLog } from '../../support/stored-events.ts';
 import { type JudgedInstance, judgeAll, problemsOf, startJudged } from '../judged-instance.ts';
+import { restartDataPlane } from '../process-control.ts';
 import type { FaultPromise, Round, RoundReport } from '../promise.ts';
 import { startWorkload } from '../workload.ts';
 
@@ -35,18 +36,20 @@ interface Failure {
   calls: string;
   /**
    * The nth of these calls fails, and every later one. The tracer counts those of each thread apart, and four
-   * take turns writing: the eighth of one thread is the 29th of all at the latest. Keys are written 4,096 at
-   * a time, which a busy machine takes seconds to acknowledge.
+   * take turns writing: the eighth of one thread is the 29th of all at the latest. Keys are written once in
+   * 30 s.
    */
   afterMax: number;
+  /** The newest keys are in RAM as well, until a start. */
+  isReadAfterStart?: boolean;
 }
 
 const WRITES = 'write,pwrite64,writev,pwritev';
 const FAILURES: readonly Failure[] = [
   { file: newestSegment, calls: WRITES, afterMax: 8 },
-  { file: recordsOf, calls: WRITES, afterMax: 1 },
-  // After a start old keys are in the file alone; replays of the rounds before read them.
-  { file: recordsOf, calls: 'pread64,preadv', afterMax: 4 },
+  { file: nextKeyFile, calls: WRITES, afterMax: 1 },
+  // Replays of the rounds before read them.
+  { file: newestKeyFile, calls: 'pread64,preadv', afterMax: 2, isReadAfterStart: true },
   { file: newestSegment, calls: WRITES, afterMax: 1 },
 ];
 
@@ -55,7 +58,7 @@ type Scenario = Pick<JudgedInstance, 'instance' | 'judged'>;
 /** A process that dies sooner after its start is made to wait by its supervisor. */
 const WELL_AFTER_MS = 1_100;
 /** For the write that is to fail, and from there for the end of the process. */
-const FAILED = { timeoutMs: 30_000 };
+const FAILED = { timeoutMs: 60_000 };
 const ENDED = { timeoutMs: 30_000 };
 
 async function failOnce(
@@ -67,6 +70,7 @@ async function failOnce(
   const workload = startWorkload(judged, { seed, run }, WORKLOAD);
   const { done: before, summary } = await during(workload, async () => {
     await pass(WELL_AFTER_MS);
+    if (failure.isReadAfterStart) await restartDataPlane(instance);
     const pid = instance.pid('data plane');
     await failUntilItEnds(instance, pid, failure, 1 + random.below(failure.afterMax));
     return pid;
@@ -116,8 +120,20 @@ async function failCalls(pid: number, newest: () => string, what: string[]): Pro
   }
 }
 
-function recordsOf(dataDir: string): string {
-  return join(dataDir, 'keys', 'records');
+/** That is sealed next (infra/key-table/sealed-file.ts). */
+function nextKeyFile(dataDir: string): string {
+  const last = Math.max(0, ...keyFiles(dataDir));
+  return join(dataDir, 'keys', `${String(last + 1).padStart(10, '0')}.sealed`);
+}
+
+function newestKeyFile(dataDir: string): string {
+  const last = Math.max(0, ...keyFiles(dataDir));
+  return join(dataDir, 'keys', `${String(last).padStart(10, '0')}.sealed`);
+}
+
+function keyFiles(dataDir: string): number[] {
+  const names = readdirSync(join(dataDir, 'keys')).filter((name) => name.endsWith('.sealed'));
+  return names.map((name) => Number.parseInt(name, 10));
 }
 
 function newestSegment(dataDir: string): string {

@@ -54,18 +54,26 @@ export function logJson(paths: DataDir, change: object): string {
   return path;
 }
 
-export function truncatedRecords({ keys }: DataDir): string {
-  const path = join(keys, 'records');
+/** A file of keys, also one of the release before. */
+export function keyFile({ keys }: DataDir): string {
+  const names = readdirSync(keys).filter((name) => name === 'records' || name.endsWith('.sealed'));
+  return join(keys, names[0] ?? '');
+}
+
+export function truncatedKeys(paths: DataDir): string {
+  const path = keyFile(paths);
   truncateSync(path, 100);
   return path;
 }
 
-/** Turns a byte of the record file's header (infra/key-table/record-file.ts), and makes its checksum true. */
-export function header({ keys }: DataDir, at: number): string {
-  const path = join(keys, 'records');
+/**
+ * Turns a byte of the header of a file of keys (infra/key-table/sealed-file.ts), and makes its checksum true.
+ */
+export function header(paths: DataDir, at: number): string {
+  const path = keyFile(paths);
   const content = readFileSync(path);
   content.writeUInt8((content.readUInt8(at) + 1) % 256, at);
-  content.writeUInt32LE(crc32(content.subarray(0, 44)), 44);
+  content.writeUInt32LE(crc32(content.subarray(0, 52)), 52);
   writeFileSync(path, content);
   return path;
 }

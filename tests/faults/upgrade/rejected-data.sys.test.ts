@@ -10,13 +10,14 @@ import {
   damagedMiddle,
   foreignLog,
   header,
+  keyFile,
   logJson,
   makeWarehouseNewer,
   olderLog,
   segment,
   segments,
   shortSegment,
-  truncatedRecords,
+  truncatedKeys,
   without,
 } from './harmed-data.ts';
 import { startRelease, THIS_RELEASE } from './release.ts';
@@ -69,14 +70,14 @@ const HARMS: Array<[what: string, harm: (paths: DataDir) => string, says: RegExp
     (paths) => without(paths, paths.log, paths.keys).log,
     /mount or restore DATA_DIR/,
   ],
-  ['a truncated record file', truncatedRecords, /has \d+ bytes where .* promises \d+\. Restore it, or move/],
-  ['a record file of another identity key', (paths) => header(paths, 8), /under another identity key/],
+  ['a truncated file of keys', truncatedKeys, /has \d+ bytes where .* promises \d+\. Restore it, or move/],
+  ['a file of keys of another identity key', (paths) => header(paths, 16), /under another identity key/],
   [
-    'a record file of another log',
-    (paths) => header(paths, 24),
+    'a file of keys of another log',
+    (paths) => header(paths, 32),
     /another log\. Restore it, or move its folder/,
   ],
-  ['a record file of a newer release', (paths) => header(paths, 4), /by a newer Metergate: start that one/],
+  ['a file of keys of a newer release', (paths) => header(paths, 4), /by a newer Metergate: start that one/],
 ];
 
 let installation: Installation;
@@ -173,8 +174,8 @@ describe('npm start', () => {
   // Red when a rejection is no final exit code: the process restarts until the supervisor gives up.
   it('ends with 4 and says once what is wrong, whichever of its two processes rejects the data', async () => {
     const paths = fixtureOfTest();
-    const whole = readFileSync(join(paths.keys, 'records'));
-    const named = truncatedRecords(paths);
+    const whole = readFileSync(keyFile(paths));
+    const named = truncatedKeys(paths);
     const before = checkSums(paths);
     const truncated = await runToEnd(THIS_RELEASE, { DATA_DIR: paths.root, LOG_LEVEL: 'error' });
     expect(truncated).toMatchObject({ code: EXIT.dataRejected, stdout: '' });

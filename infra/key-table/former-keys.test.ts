@@ -1,0 +1,88 @@
+import { existsSync, readFileSync, rmSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { RECORD_WORDS } from '../../schemas/stored/record.ts';
+import { isNewerForFormer, writeFormerKeys } from './former-keys-under-test.ts';
+import { expectAllKnown, keysOfThisTest, randomRecords, type TestKeys } from './keys-under-test.ts';
+
+const KEYS = 1_000;
+
+describe('keys of the release before', () => {
+  // Red when a part that is taken over counts for more, or for less; when the rest is not looked at
+  // meanwhile.
+  it('are all known throughout, whenever it is killed', async () => {
+    const { keys, records } = await formerKeys();
+    await keys.open();
+    for (let life = 0; existsSync(recordsPath(keys)); life++) {
+      expect(keys.store().keyCount).toBe(KEYS);
+      expectAllKnown(keys, records);
+      expect(life).toBeLessThanOrEqual(KEYS / 128);
+      const before = readFileSync(checkpointPath(keys));
+      await expect.poll(() => readFileSync(checkpointPath(keys)).equals(before)).toBe(false);
+      await keys.restart('killed');
+    }
+    expectAllKnown(keys, records);
+    await keys.restart('killed');
+    expect(keys.store().keyCount).toBe(KEYS);
+    expectAllKnown(keys, records);
+  });
+
+  it('are in sealed files by and by, while new ones are taken', async () => {
+    const { keys, records } = await formerKeys();
+    await keys.open();
+    const added: Uint32Array[] = [];
+    while (existsSync(recordsPath(keys))) {
+      const fresh = randomRecords(10);
+      await keys.commit(fresh.slice());
+      added.push(fresh);
+    }
+    await keys.restart('clean');
+    expect(keys.store().keyCount).toBe(KEYS + added.length * 10);
+    for (const one of [records, ...added]) expectAllKnown(keys, one);
+  });
+
+  // Red when the manifest is no checkpoint of a newer version to it: it would begin from what is left.
+  it('are rejected by that release from the first start on', async () => {
+    const { keys } = await formerKeys();
+    const checkpoint = () => readFileSync(checkpointPath(keys));
+    expect(isNewerForFormer(checkpoint())).toBe(false);
+    await keys.open();
+    expect(isNewerForFormer(checkpoint())).toBe(true);
+    await keys.restart('clean');
+    expect(isNewerForFormer(checkpoint())).toBe(true);
+  });
+
+  it('are made from the log where their file is missing, and rejected where it is not whole', async () => {
+    const { keys, records } = await formerKeys();
+    truncateSync(recordsPath(keys), 4_000);
+    await expect(keys.open()).rejects.toMatchObject({ name: 'Fatal', code: 'record_file_truncated' });
+    rmSync(recordsPath(keys));
+    await keys.open();
+    expect(keys.store().keyCount).toBe(KEYS);
+    expectAllKnown(keys, records);
+  });
+});
+
+/** A closed log of as many keys, in the folder with its former files. */
+async function formerKeys(): Promise<{ keys: TestKeys; records: Uint32Array }> {
+  const keys = await keysOfThisTest();
+  const records = randomRecords(KEYS);
+  for (let at = 0; at < KEYS; at += 100)
+    await keys.commit(records.slice(at * RECORD_WORDS, (at + 100) * RECORD_WORDS));
+  const { identityCheck, logReader } = await keys.openingOf();
+  const logPosition = await logReader.durableEnd(0);
+  await keys.kill();
+  const directory = join(keys.folder(), 'keys');
+  rmSync(directory, { recursive: true });
+  const owner = { identityCheck, logId: logReader.logId };
+  writeFormerKeys(directory, owner, { records: new Uint8Array(records.buffer), logPosition });
+  return { keys, records };
+}
+
+function checkpointPath(keys: TestKeys): string {
+  return join(keys.folder(), 'keys', 'checkpoint');
+}
+
+function recordsPath(keys: TestKeys): string {
+  return join(keys.folder(), 'keys', 'records');
+}

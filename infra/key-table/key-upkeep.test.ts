@@ -1,0 +1,161 @@
+import { readdirSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { SILENT } from '../../tests/support/silent-log.ts';
+import { testFolder } from '../../tests/support/test-folder.ts';
+import { type FindOld, Generations, piecesOf } from './generations.ts';
+import type { OpenFile } from './key-files.ts';
+import { KeyFolder } from './key-folder.ts';
+import { KeyMemory } from './key-memory.ts';
+import { KeyUpkeep } from './key-upkeep.ts';
+import { batchOf, expectAllKnown, keysOfThisTest, randomRecords } from './keys-under-test.ts';
+import { NO_KEYS } from './manifest.ts';
+import { SealedFiles } from './sealed-files.ts';
+
+const GENERATION_KEYS = 128;
+const owner = { identityCheck: Buffer.alloc(16, 1), logId: Buffer.alloc(16, 2) };
+
+describe('the upkeep of keys', () => {
+  it('a generation that is full is found in its file, at once and after a kill', async () => {
+    const keys = await keysOfThisTest();
+    const records = Array.from({ length: 20 }, () => randomRecords(100));
+    for (const one of records) await keys.commit(one.slice());
+    const covered = () => keys.store().coveredUpTo();
+    await expect.poll(covered).toBeGreaterThan(0);
+    for (const one of records) expectAllKnown(keys, one);
+    await keys.restart('killed');
+    for (const one of records) expectAllKnown(keys, one);
+  });
+
+  // Red when a failed try leaves its file, or gives the next one another name.
+  it('a full disk is waited out; no try leaves a file behind', async () => {
+    const { folder, generations, upkeep, failing } = setUp({ code: 'ENOSPC', failures: 2 });
+    addKeys(generations, 500);
+    generations.confirm(500, 1_000);
+    expect(generations.makeRoom(100)).toBe(false);
+    upkeep.advance();
+    await expect.poll(() => failing.failures, { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => generations.makeRoom(100), { timeout: 10_000 }).toBe(true);
+    await upkeep.finish();
+    const sealed = readdirSync(folder.directory).filter((name) => name.endsWith('.sealed'));
+    expect(sealed).toHaveLength(folder.manifest.small.length);
+    expect(folder.manifest.logPosition).toBe(1_000);
+  });
+
+  it('a disk that stays full ends it without the rest: the log has it', async () => {
+    const { folder, generations, upkeep } = setUp({ code: 'ENOSPC', failures: 1e9 });
+    addKeys(generations, 200);
+    generations.confirm(200, 1_000);
+    await upkeep.finish();
+    expect(folder.manifest).toMatchObject({ small: [], logPosition: 0 });
+    expect(readdirSync(folder.directory)).toEqual([]);
+  });
+
+  // Red when the position is that of the newest frame: what is not sealed would be missing at the next start.
+  it('the manifest has the position that belongs to its keys, however many come meanwhile', async () => {
+    const { folder, generations, upkeep } = setUp();
+    addKeys(generations, 100);
+    generations.confirm(100, 1_000);
+    addKeys(generations, 100);
+    generations.confirm(150, 2_000);
+    upkeep.advance();
+    await expect.poll(() => folder.manifest.logPosition).toBe(1_000);
+    generations.confirm(200, 3_000);
+    await upkeep.finish();
+    expect(folder.manifest.logPosition).toBe(3_000);
+  });
+
+  it('any other error ends it for good', async () => {
+    const { generations, upkeep } = setUp({ code: 'EIO', failures: 1 });
+    addKeys(generations, 200);
+    generations.confirm(200, 1_000);
+    const broken = { name: 'Fatal', code: 'record_file_write_failed' };
+    await expect(upkeep.finish()).rejects.toMatchObject(broken);
+    expect(() => upkeep.advance()).toThrow(expect.objectContaining(broken));
+  });
+
+  // Red when it is tried again: the second one reports success, and the manifest names what is lost.
+  it('a sync that fails for want of space is no full disk to be waited out', async () => {
+    const { folder, generations, upkeep } = setUp({ code: 'ENOSPC', failures: 1, of: 'sync' });
+    addKeys(generations, 200);
+    generations.confirm(200, 1_000);
+    const broken = { name: 'Fatal', code: 'record_file_write_failed' };
+    await expect(upkeep.finish()).rejects.toMatchObject(broken);
+    expect(folder.manifest.small).toEqual([]);
+  });
+
+  // Red when a request that has nothing new needs room as well.
+  it('what is known is recalled while there is no room for more', async () => {
+    const { generations, find } = setUp();
+    const records = addKeys(generations, 500);
+    const claim = (one: Uint32Array) => {
+      return [...piecesOf(batchOf(one), GENERATION_KEYS)].map((piece) => generations.claim(piece, find));
+    };
+    expect(claim(records.slice(0, 1_000))).toEqual([true]);
+    expect(claim(randomRecords(100))).toEqual(['full']);
+  });
+});
+
+interface Failing {
+  code: string;
+  /** So many calls from now on fail. */
+  failures: number;
+  of?: 'write' | 'sync';
+}
+
+/** The upkeep of an empty folder, whose files fail as the test says. */
+function setUp(failing: Failing = { code: '', failures: 0 }) {
+  const directory = testFolder();
+  const memory = new KeyMemory(GENERATION_KEYS);
+  const files = new SealedFiles(memory);
+  const folder = new KeyFolder({
+    directory,
+    owner,
+    memory,
+    files,
+    manifest: NO_KEYS,
+    openFile: failingFiles(failing),
+  });
+  const generations = new Generations(memory, 0);
+  const find: FindOld = { cold: (item) => files.findNow(item) };
+  onTestFinished(() => files.close());
+  return {
+    failing,
+    folder,
+    generations,
+    find,
+    upkeep: new KeyUpkeep({ folder, generations, log: SILENT }),
+  };
+}
+
+function failingFiles(failing: Failing): OpenFile {
+  return async (path, flags, mode) => {
+    const file = await open(path, flags, mode);
+    const { of = 'write' } = failing;
+    const write = file.write.bind(file) as FileHandle['write'];
+    const fail = async () => {
+      if (failing.failures === 0) return false;
+      failing.failures -= 1;
+      throw Object.assign(new Error(failing.code), { code: failing.code });
+    };
+    if (of === 'sync') {
+      const sync = file.datasync.bind(file);
+      return Object.assign(file, { datasync: async () => ((await fail()) ? undefined : await sync()) });
+    }
+    const failingWrite = async (...given: Parameters<typeof write>) => {
+      await fail();
+      return await write(...given);
+    };
+    return Object.assign(file, { write: failingWrite as FileHandle['write'] });
+  };
+}
+
+/** Claims random keys as far as there is room, in as many generations. Gives their records. */
+function addKeys(generations: Generations, count: number): Uint32Array {
+  const records = randomRecords(count);
+  for (const piece of piecesOf(batchOf(records.slice()), 100)) {
+    generations.makeRoom(piece.count);
+    generations.claim(piece, { cold: () => undefined });
+  }
+  return records;
+}
