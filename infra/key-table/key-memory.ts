@@ -70,7 +70,7 @@ export class KeyMemory {
     this.generationKeys = generationKeys;
     // A quarter of them is taken at most: then most searches end at the first slot.
     this.slotBits = Math.log2(generationKeys) + 2;
-    this.bucketBits = Math.min(BUCKET_BITS.max, Math.max(BUCKET_BITS.min, this.slotBits));
+    this.bucketBits = Math.min(BUCKET_BITS.max, Math.max(BUCKET_BITS.min, this.slotBits + 1));
     this.wasm.begin(generationKeys, this.slotBits, this.bucketBits);
     this.#bytes = Buffer.from(this.wasm.memory.buffer);
     this.#words = new Uint32Array(this.wasm.memory.buffer);

@@ -95,7 +95,8 @@ export class KeyUpkeep {
     for (let next = generations.sealable(); next; next = generations.sealable()) {
       const number = folder.newNumber();
       while (!(await this.#trySealing(next, number))) {
-        log.warn('no space for the newest keys');
+        log.warn('the newest keys wait for space on the disk, or for a merge');
+        this.merge();
         if (this.#stop.signal.aborted) return;
         await delay(RETRY_MS, undefined, { signal: this.#stop.signal }).catch(() => undefined);
       }
@@ -109,6 +110,8 @@ export class KeyUpkeep {
     const { generations, folder } = this.#deps;
     const { logPosition = 0 } = generation;
     try {
+      // Before anything is written: the merge that makes room may take long.
+      if (!folder.files.hasRoom(SMALL, folder.memory.generationKeys)) return false;
       const file = await sealGeneration(folder, folder.memory, generation.number, number);
       // mutant: sealed-generation-forgotten
       await folder.add(SMALL, file, (now) => {

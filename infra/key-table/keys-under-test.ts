@@ -147,6 +147,8 @@ export function batchOf(records: Uint32Array): ClaimBatch {
 export function expectAllKnown(keys: TestKeys, original: Uint32Array): void {
   const batch = batchOf(original.slice());
   for (let at = 0; at < original.length; at += RECORD_WORDS) batch.records.fill(1, at + 6, at + RECORD_WORDS);
+  // One that is not known is not claimed either.
+  batch.readOnly.fill(1);
   expect(keys.store().claim(batch)).toMatchObject({ created: 0 });
   expect(batch.outcomes.every((outcome) => outcome === OUTCOME.duplicate)).toBe(true);
   expect(Buffer.from(batch.records.buffer).equals(Buffer.from(original.buffer))).toBe(true);

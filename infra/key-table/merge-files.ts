@@ -81,8 +81,7 @@ function collectFrom({ memory }: KeyFolder, files: SealedFile[], signal: AbortSi
   return {
     async read(range) {
       signal.throwIfAborted();
-      slices = [];
-      for (const file of files) slices.push(await readSlice(file, range));
+      slices = await Promise.all(files.map((file) => readSlice(file, range)));
     },
     fill({ first }) {
       const input = memory.beginMill();

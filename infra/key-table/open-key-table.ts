@@ -31,8 +31,8 @@ export interface KeyTableOptions {
   sealedAfterMs?: number;
 }
 
-/** 21 MB of records. What a start reads of the log has no more. */
-const GENERATION_KEYS = 524_288;
+/** 15 MB of RAM each. A start reads no more of them from the log than the four that may be unsealed. */
+const GENERATION_KEYS = 262_144;
 const REPLAY_BYTES = 8 * 1024 * 1024;
 
 /**

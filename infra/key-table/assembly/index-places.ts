@@ -14,7 +14,9 @@ export const WRITTEN: i32 = 20;
 
 /** Buckets of a file that are one of the small index, as a power of two. */
 const SMALL_SHIFT: u32 = 3;
-/** Of the index of small files, in generations. */
+/** What the small index has room for. */
+let smallKeysMax: u32 = 0;
+/** The same in generations, at least. */
 const SMALL_GENERATIONS_MAX: u32 = 32;
 export const ENTRY_BYTES: u32 = 3;
 export const NO_BOUNDARY: u32 = 0xffff_ffff;
@@ -44,9 +46,9 @@ export function keysIn(index: i32): u32 {
 /** Room for so many keys more. Returns 0 when there is none. The large index has to be the last in memory. */
 export function makeRoom(index: i32, added: u32): i32 {
   const place = placeOf(index);
-  if (load<u32>(place, STARTS_AT) == 0 && !(index == SMALL ? placeSmall() : placeLarge())) return 0;
+  if (load<u32>(place, STARTS_AT) == 0 && !(index == SMALL ? placeSmall(added) : placeLarge())) return 0;
   const keys = <u64>load<u32>(place, KEYS) + added;
-  if (index == SMALL) return keys <= smallKeysMax() ? 1 : 0;
+  if (index == SMALL) return keys <= smallKeysMax ? 1 : 0;
   const end = <u64>load<u32>(place, ENTRIES_AT) + keys * ENTRY_BYTES;
   return end < 0xffff_0000 && reach(<usize>end) ? 1 : 0;
 }
@@ -58,8 +60,11 @@ function placeStarts(index: i32): bool {
   return starts != 0;
 }
 
-function placeSmall(): bool {
-  const entries = take(smallKeysMax() * ENTRY_BYTES);
+/** A start may find more in it than comes together otherwise: the size of a generation was another one. */
+function placeSmall(added: u32): bool {
+  const keysMax = SMALL_GENERATIONS_MAX * generationKeys;
+  smallKeysMax = max(keysMax, added + keysMax / 2);
+  const entries = take(<usize>smallKeysMax * ENTRY_BYTES);
   store<u32>(placeOf(SMALL), <u32>entries, ENTRIES_AT);
   return entries != 0 && placeStarts(SMALL);
 }
@@ -67,14 +72,10 @@ function placeSmall(): bool {
 /** Everything else gets its place before. */
 function placeLarge(): bool {
   for (let generation = 0; generation < 4; generation++) if (!reserveGeneration(generation)) return false;
-  if (load<u32>(placeOf(SMALL), STARTS_AT) == 0 && !placeSmall()) return false;
+  if (load<u32>(placeOf(SMALL), STARTS_AT) == 0 && !placeSmall(0)) return false;
   if (reserveMill() == 0 || !placeStarts(LARGE)) return false;
   store<u32>(placeOf(LARGE), <u32>lastPlace(), ENTRIES_AT);
   return true;
-}
-
-function smallKeysMax(): u32 {
-  return SMALL_GENERATIONS_MAX * generationKeys;
 }
 
 export function startOf(place: i32, bucket: u32): u32 {
