@@ -38,7 +38,7 @@ async function notifiedOfRetention(): Promise<string[]> {
 
 it('what keeps rows is made on every server of a cluster, as copies with a window of tokens', async () => {
   const statements = await notified();
-  expect(statements.filter((one) => / MODIFY (SETTING|TTL) /.test(one))).toHaveLength(4);
+  expect(statements.filter((one) => / MODIFY (SETTING|TTL) /.test(one))).toHaveLength(6);
   const changes = statements.filter((one) => !/^\s*INSERT/.test(one));
   expect(changes.filter((one) => !one.includes('ON CLUSTER `usage`'))).toEqual([]);
   const kept = statements.filter((one) => /ENGINE = \w*MergeTree/.test(one));
