@@ -1,10 +1,17 @@
 import { crc32 } from 'node:zlib';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import type { PausedPartition } from '../load/load-state.ts';
-import { addTo, type Difference, differencesOf, type HourSums, keyOf } from './hour-sums.ts';
+import { addTo, allOf, type Difference, differencesOf, type HourSums, keyOf, keyText } from './hour-sums.ts';
 import { findLogSpans, type LogSpanDeps } from './log-span.ts';
 import { type LogSpan, loggedEvents } from './logged-events.ts';
-import { countHours, eventSums, rollupSums, type Slice } from './stored-sums.ts';
+import {
+  countHours,
+  differentByProperty,
+  eventSums,
+  type HourDifferences,
+  rollupSums,
+  type Slice,
+} from './stored-sums.ts';
 
 export interface AuditDeps extends LogSpanDeps {
   warehouse: Warehouse;
@@ -69,13 +76,15 @@ interface SliceComparison extends Record<Difference['kind'], Difference[]> {
 async function compareSlice(deps: AuditDeps, hold: Hold, slice: Slice): Promise<SliceComparison> {
   const { warehouse, eventAheadMsMax } = deps;
   const hoursFromMs = deps.keptFromMs();
-  const { spans, sinceMs, rollup, stored, storedSince } = await hold(async (paused) => {
+  const { spans, sinceMs, rollup, stored, storedSince, byProperty } = await hold(async (paused) => {
     const spans = await findLogSpans(deps, paused);
     const sinceMs = spans[0]?.sinceMs ?? 0;
     const stored = await eventSums(warehouse, slice, { hoursFromMs, sinceMs: 0 });
     const rollup = await rollupSums(warehouse, slice, hoursFromMs);
+    const limit = deps.limits?.differencesMax ?? LIMITS.differencesMax;
+    const byProperty = await differentByProperty(warehouse, slice, { hoursFromMs, limit });
     const storedSince = sinceMs === 0 ? stored : await eventSums(warehouse, slice, { hoursFromMs, sinceMs });
-    return { spans, sinceMs, stored, rollup, storedSince };
+    return { spans, sinceMs, stored, rollup, storedSince, byProperty };
   });
   const logged = await logSums(deps.reader, { spans, hoursFromMs }, slice);
   const wholeFromMs = sinceMs === 0 ? 0 : sinceMs + eventAheadMsMax;
@@ -90,12 +99,24 @@ async function compareSlice(deps: AuditDeps, hold: Hold, slice: Slice): Promise<
     return eventsOf(stored, key) + missing < eventsOf(rollup, key);
   };
   const isKnown = (key: string): boolean => !isLost(key);
+  const hours = differencesOf('rollup', stored, rollup, isKnown);
   return {
     hours: stored.size,
     log: differencesOf('log', logged, storedSince, isKnown),
-    rollup: differencesOf('rollup', stored, rollup, isKnown),
+    rollup: [...hours, ...differentRows(byProperty, { hours, isKnown })],
     lost: differencesOf('lost', stored, rollup, isLost),
   };
+}
+
+/** A repair of an hour is one of its rows by property: those that differ anyway are not named twice. */
+function differentRows(
+  { expected, found }: HourDifferences,
+  { hours, isKnown }: { hours: Difference[]; isKnown: (key: string) => boolean },
+): Difference[] {
+  const named = new Set(
+    hours.map(({ hour, ...names }) => keyText({ ...names, hour: Date.parse(hour) / 1_000 })),
+  );
+  return allOf('rollup', { expected, found }, (key) => isKnown(key) && !named.has(key));
 }
 
 async function logSums(

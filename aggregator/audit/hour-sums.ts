@@ -60,13 +60,24 @@ export function differencesOf(
   found: HourSums,
   isRequested: (key: string) => boolean,
 ): Difference[] {
-  const keys = new Set([...expected.keys(), ...found.keys()]);
-  return [...keys].filter(isRequested).flatMap((key) => {
+  return allOf(kind, { expected, found }, (key) => {
     const [right, is] = [expected.get(key) ?? NOTHING, found.get(key) ?? NOTHING];
-    if (right.units === is.units && right.events === is.events) return [];
+    return isRequested(key) && (right.units !== is.units || right.events !== is.events);
+  });
+}
+
+/** The requested hours of either, also where their sums are the same. */
+export function allOf(
+  kind: Difference['kind'],
+  { expected, found }: Record<'expected' | 'found', HourSums>,
+  isRequested: (key: string) => boolean,
+): Difference[] {
+  const keys = new Set([...expected.keys(), ...found.keys()]);
+  return [...keys].filter(isRequested).map((key) => {
     const { hour, ...rest } = keyOf(key);
     const iso = new Date(hour * 1000).toISOString();
-    return [{ ...rest, hour: iso, kind, expected: shown(right), found: shown(is) }];
+    const sums = [expected.get(key) ?? NOTHING, found.get(key) ?? NOTHING] as const;
+    return { ...rest, hour: iso, kind, expected: shown(sums[0]), found: shown(sums[1]) };
   });
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { BY_PROPERTY_COLUMNS, byPropertyOfEvents } from '../../schemas/stored/usage-by-property.ts';
 import { HOURLY_COLUMNS, HOURLY_GROUP, HOURLY_OF_EVENTS } from '../../schemas/stored/usage-hourly.ts';
 import type { PausedPartition } from '../load/load-state.ts';
 import type { AuditDeps } from './compare-places.ts';
@@ -115,13 +116,15 @@ async function deleteEvents(warehouse: Warehouse, keys: HourKey[], sinceMs: numb
 }
 
 async function deleteHours(warehouse: Warehouse, keys: HourKey[]): Promise<void> {
-  await run(
-    warehouse,
-    `ALTER TABLE metergate.usage_hourly DELETE
-     WHERE ${OF_KEYS} AND (environment, customer_id, meter_key, toUnixTimestamp(hour)) IN ${KEYS}
-     SETTINGS mutations_sync = 1`,
-    paramsOf(keys),
-  );
+  for (const table of ['usage_hourly', 'usage_by_property']) {
+    await run(
+      warehouse,
+      `ALTER TABLE metergate.${table} DELETE
+       WHERE ${OF_KEYS} AND (environment, customer_id, meter_key, toUnixTimestamp(hour)) IN ${KEYS}
+       SETTINGS mutations_sync = 1`,
+      paramsOf(keys),
+    );
+  }
 }
 
 /**
@@ -134,6 +137,12 @@ async function insertHours(warehouse: Warehouse, keys: HourKey[]): Promise<void>
     `INSERT INTO metergate.usage_hourly (${HOURLY_COLUMNS}) SETTINGS insert_deduplicate = 0
      SELECT ${HOURLY_OF_EVENTS} FROM metergate.events FINAL WHERE ${EVENTS_OF_HOURS}
      GROUP BY ${HOURLY_GROUP}`,
+    { ...paramsOf(keys), ...timesOf(keys) },
+  );
+  await run(
+    warehouse,
+    `INSERT INTO metergate.usage_by_property (${BY_PROPERTY_COLUMNS}) SETTINGS insert_deduplicate = 0
+     ${byPropertyOfEvents(`metergate.events FINAL WHERE ${EVENTS_OF_HOURS}`)}`,
     { ...paramsOf(keys), ...timesOf(keys) },
   );
 }

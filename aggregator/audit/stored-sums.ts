@@ -1,5 +1,6 @@
 import type { Statement, Warehouse } from '../../infra/ports/warehouse.ts';
-import { addTo, type HourSums, keyText } from './hour-sums.ts';
+import { differentProperties } from '../../schemas/stored/usage-by-property.ts';
+import { addTo, type HourKey, type HourSums, keyText } from './hour-sums.ts';
 
 /** A part of all customers, so that the sums of one part fit in memory. */
 export interface Slice {
@@ -40,6 +41,47 @@ export function eventSums(
      GROUP BY environment, customer_id, meter_key, begin`,
     { ...slice, from: hoursFromMs, since: sinceMs },
   );
+}
+
+/**
+ * Hours whose rows by property differ from the stored events, with what differs of them. Hours that differ as
+ * a whole are among them.
+ */
+export async function differentByProperty(
+  warehouse: Warehouse,
+  slice: Slice,
+  { hoursFromMs, limit }: { hoursFromMs: number; limit: number },
+): Promise<HourDifferences> {
+  const isOfSlice = 'CRC32(customer_id) % {of:UInt32} = {number:UInt32}';
+  const from = "fromUnixTimestamp64Milli({from:Int64}, 'UTC')";
+  const rows = await warehouse.query<Record<'expectedEvents' | 'foundEvents', string> & DifferentRow>({
+    sql: `SELECT environment, customer_id AS customerId, meter_key AS meterKey,
+                 toUnixTimestamp(begin) AS hour,
+                 sum(expectedEvents) AS expectedEvents, toString(sum(expectedTotal)) AS expectedTotal,
+                 sum(foundEvents) AS foundEvents, toString(sum(foundTotal)) AS foundTotal
+          FROM (${differentProperties({
+            events: `metergate.events FINAL WHERE ${isOfSlice} AND occurred_at >= ${from}`,
+            rows: `metergate.usage_by_property WHERE ${isOfSlice} AND hour >= ${from}`,
+          })})
+          GROUP BY environment, customerId, meterKey, hour LIMIT {limit:UInt32}`,
+    params: { ...slice, from: hoursFromMs, limit },
+    connection: 'load',
+    timeoutMs: TIMEOUT_MS,
+  });
+  const sums: HourDifferences = { expected: new Map(), found: new Map() };
+  for (const { expectedEvents, expectedTotal, foundEvents, foundTotal, ...names } of rows) {
+    addTo(sums.expected, keyText(names), expectedTotal, Number(expectedEvents));
+    addTo(sums.found, keyText(names), foundTotal, Number(foundEvents));
+  }
+  return sums;
+}
+
+/** Of the same hours. */
+export type HourDifferences = Record<'expected' | 'found', HourSums>;
+
+interface DifferentRow extends HourKey {
+  expectedTotal: string;
+  foundTotal: string;
 }
 
 /** Hours of all meters of all customers, about. */

@@ -21,7 +21,7 @@ export interface UnsettledRange extends Range {
 }
 
 /** The migration of ClickHouse up to whose tables a range is loaded: processes of earlier releases do not. */
-const FILLED_TO = 4;
+const FILLED_TO = 5;
 
 /**
  * Records the range if this epoch still holds the partition and the range begins where the last one ended.

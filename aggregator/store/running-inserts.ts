@@ -24,9 +24,10 @@ async function countRunning(warehouse: Pick<Warehouse, 'query'>): Promise<number
   const [row] = await warehouse.query<{ running: string }>({
     sql: `SELECT toString(
             (SELECT count() FROM system.processes
-             WHERE match(query, '^(?i)\\\\s*(INSERT INTO|ALTER TABLE) metergate.(events|usage_hourly) '))
+             WHERE match(query,
+               '^(?i)\\\\s*(INSERT INTO|ALTER TABLE) metergate.(events|usage_hourly|usage_by_property) '))
             + (SELECT count() FROM system.mutations
-               WHERE database = 'metergate' AND table = 'usage_hourly' AND NOT is_done
+               WHERE database = 'metergate' AND table IN ('usage_hourly', 'usage_by_property') AND NOT is_done
                  AND command ILIKE '%DELETE WHERE%')) AS running`,
     connection: 'load',
     timeoutMs: TIMEOUT_MS,

@@ -7,6 +7,7 @@ import { shownUsage, usageCsv } from '../analytics/meter-usage-report.ts';
 import { RawResponse } from '../http/raw-response.ts';
 import type { Handlers, RequestContext } from '../http/request-context.ts';
 import { findCustomerId } from '../store/find-customer-id.ts';
+import { createPropertyRollup } from '../store/property-rollup.ts';
 import { BY_CUSTOMER, readMeterUsage } from '../store/read-meter-usage.ts';
 import { readConsistently } from '../usage/consistency.ts';
 import { findKnownMeter } from '../usage/customer-meter.ts';
@@ -24,6 +25,7 @@ export function createMeterUsage({
   freshness,
   readLong,
 }: MeterUsageDeps): Handlers['meterUsage.retrieve'] {
+  const deps = { warehouse, rollup: createPropertyRollup(warehouse) };
   return async (context, { params, query }) => {
     const { environment } = context;
     const time = beginReadTime(query.consistency);
@@ -38,7 +40,7 @@ export function createMeterUsage({
     const grouped = { span, starts, groupBy, customerId, filter, quantiles, limit: query.limit };
     const question = { environment, meterKey, aggregation, ...grouped };
     return readConsistently(freshness, { ...query, environment, time }, async (asOfMs) => {
-      const usage = await readLong(time, environment, () => readMeterUsage(warehouse, question));
+      const usage = await readLong(time, environment, () => readMeterUsage(deps, question));
       const shown = shownUsage(usage, form, quantiles);
       if (context.mediaType === CSV)
         return new RawResponse(`${CSV}; charset=utf-8`, usageCsv(shown, form, quantiles));
@@ -50,6 +52,7 @@ export function createMeterUsage({
         ...(query.granularity ? { granularity: query.granularity } : {}),
         timezone,
         groupBy: [...groupBy],
+        source: usage.source,
         ...shown,
         ...(unit === null ? {} : { unit }),
         asOf: timestampText(asOfMs),

@@ -11,6 +11,7 @@ import {
 } from '../analytics/breakdown-query.ts';
 import { shownQuantiles } from '../analytics/meter-usage-report.ts';
 import type { Handlers, RequestContext } from '../http/request-context.ts';
+import { createPropertyRollup } from '../store/property-rollup.ts';
 import { type BreakdownGroup, type BreakdownResponse, readBreakdown } from '../store/read-breakdown.ts';
 import { readConsistently } from '../usage/consistency.ts';
 import { type CustomerMeter, findMeteredCustomerMeter } from '../usage/customer-meter.ts';
@@ -24,6 +25,7 @@ export function createUsageBreakdown({
   freshness,
   readLong,
 }: MeterUsageDeps): Handlers['usage.breakdown'] {
+  const deps = { warehouse, rollup: createPropertyRollup(warehouse) };
   return async (context, { params, query }) => {
     const { environment } = context;
     const time = beginReadTime(query.consistency);
@@ -42,7 +44,7 @@ export function createUsageBreakdown({
     const sorted = { order, limit, offsets, filter, quantiles };
     const question = { customerMeter, dimension, span, versions, ...sorted };
     return readConsistently(freshness, { ...query, environment, time }, async (asOfMs) => {
-      const response = await readLong(time, environment, () => readBreakdown(warehouse, question));
+      const response = await readLong(time, environment, () => readBreakdown(deps, question));
       return {
         customerId: customerMeter.customerId,
         meterId: meter.key,
@@ -50,6 +52,7 @@ export function createUsageBreakdown({
         window,
         ...(span ? { from: timestampText(span.fromMs), to: timestampText(span.toMs) } : {}),
         ...(timezone === undefined ? {} : { timezone }),
+        source: response.source,
         ...shownGroups(filled(response, labels), { versions, quantiles }),
         ...unitOf(meter),
         asOf: timestampText(asOfMs),

@@ -1,31 +1,15 @@
-import { labelOfValue, type RatedUsage, type RateVersion, UNRATED } from '../../domain/rules/credit-cost.ts';
+import { type RatedUsage, type RateVersion, UNRATED } from '../../domain/rules/credit-cost.ts';
 import { AGGREGATE_SQL, labelOf, occurredWithin } from '../../domain/store/aggregate-sql.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
-import type { Span } from '../../schemas/primitives/calendar.ts';
 import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
-import { offsetText } from '../analytics/local-labels.ts';
-import type { ZoneOffset } from '../analytics/zone-offsets.ts';
-import type { CustomerMeter } from '../usage/customer-meter.ts';
-import { filterParams, filterSql, type PropertyFilter } from './usage-filter.ts';
+import { type BreakdownQuestion, hoursOf } from './breakdown-hours.ts';
+import { timeLabelSql, zoneParams } from './breakdown-labels.ts';
+import { byRateSql, rateParams } from './breakdown-rates.ts';
+import { cutHours, hoursParams, mergedState } from './by-property-sql.ts';
+import type { PropertyRollup, UsageSource } from './property-rollup.ts';
+import { filterParams, filterSql } from './usage-filter.ts';
 import { customerMeterParams, OF_CUSTOMER_METER } from './usage-sql.ts';
 import { quantilesSql, quantileTexts } from './value-quantiles.ts';
-
-export interface BreakdownQuestion {
-  customerMeter: CustomerMeter;
-  /** A property, or one of {@link TIME_FORMATS}. */
-  dimension: string;
-  /** Of the local time by which hours, days and months are counted; undefined: UTC. */
-  offsets: readonly ZoneOffset[] | undefined;
-  filter: PropertyFilter;
-  quantiles: readonly number[];
-  order: 'time' | 'total';
-  /** Undefined: all there is. */
-  span: Span | undefined;
-  /** The meter's rates, by their start. */
-  versions: readonly RateVersion[];
-  /** Groups shown one by one. */
-  limit: number;
-}
 
 /** One group; decimals as canonical text. */
 export interface BreakdownGroup {
@@ -39,6 +23,8 @@ export interface BreakdownGroup {
 }
 
 export interface BreakdownResponse {
+  /** What was read but for hours that the span cuts. */
+  source: UsageSource;
   /** Over all events of the span. */
   all: BreakdownGroup;
   /** Largest total first, then by label; or oldest first. */
@@ -50,15 +36,51 @@ export interface BreakdownResponse {
 const TIMEOUT_MS = 15_000;
 
 /**
- * Groups of the events of one customer and meter, in one statement and so in one snapshot. Throws Transient.
+ * Groups of the usage of one customer and meter, in one statement and so in one snapshot: of whole hours from
+ * a rollup, where one has what is asked for, and else of the events. Throws Transient.
  */
 export async function readBreakdown(
-  warehouse: Warehouse,
+  { warehouse, rollup }: BreakdownDeps,
   question: BreakdownQuestion,
 ): Promise<BreakdownResponse> {
+  const { customerMeter, span } = question;
+  const { environment, meter } = customerMeter;
+  const hours = hoursOf(question);
+  if (hours === undefined) return readRows(warehouse, question, eventsSql(question, EVERYWHERE));
+  const edges = cutHours([...(span ? [span.fromMs, span.toMs] : []), ...question.versions.map(startOf)]);
+  const read = async () => {
+    const parts = [hours.sql, ...(edges.length > 0 ? [eventsSql(question, IN_EDGES)] : [])];
+    const found = await readRows(warehouse, question, togetherSql(question, parts), {
+      ...hoursParams(span, edges),
+      property: hours.property ?? '',
+    });
+    return found.isLacking ? undefined : found;
+  };
+  const { property } = hours;
+  const use = { environment, meterKey: meter.key, property: property ?? '', span };
+  const found = property === undefined ? await read() : await rollup.read(use, read);
+  if (found) return { ...found, source: 'rollup' };
+  return readRows(warehouse, question, eventsSql(question, EVERYWHERE));
+}
+
+export interface BreakdownDeps {
+  warehouse: Warehouse;
+  rollup: PropertyRollup;
+}
+
+function startOf({ startMs }: RateVersion): number {
+  return startMs;
+}
+
+async function readRows(
+  warehouse: Warehouse,
+  question: BreakdownQuestion,
+  groups: string,
+  more: Record<string, string | number | string[]> = {},
+): Promise<BreakdownResponse & { isLacking: boolean }> {
   const { customerMeter, dimension, span, limit, versions } = question;
   const rows = await warehouse.query<Row>({
-    sql: breakdownSql(question),
+    sql: breakdownSql(question, groups),
     params: {
       ...customerMeterParams(customerMeter),
       dimension,
@@ -67,6 +89,7 @@ export async function readBreakdown(
       ...zoneParams(question.offsets),
       ...filterParams(question.filter),
       ...(span ? { from: span.fromMs, to: span.toMs } : {}),
+      ...more,
     },
     connection: 'long',
     timeoutMs: TIMEOUT_MS,
@@ -76,93 +99,61 @@ export async function readBreakdown(
     .map((row) => ({ ...row, slot: Number(row.slot) }));
   const shown = slots.filter(({ slot }) => slot <= limit).sort((a, b) => a.slot - b.slot);
   const other = slots.find(({ slot }) => slot > limit);
+  const all = rows.find((row) => Number(row.isAll) === 1);
   return {
-    all: groupOf(rows.find((row) => Number(row.isAll) === 1)),
+    source: 'events',
+    isLacking: Number(all?.lacks ?? 0) !== 0,
+    all: groupOf(all),
     groups: shown.map(groupOf),
     other: other && groupOf(other),
   };
 }
 
-/** A map: a client's property may have the name of a member that every object has. */
-const TIME_FORMATS = new Map(
-  Object.entries({ $hour: '%Y-%m-%dT%H:00:00.000', $day: '%Y-%m-%d', $month: '%Y-%m' }),
-);
+const EVERYWHERE = '';
+const IN_EDGES =
+  'AND toUnixTimestamp(toStartOfHour(occurred_at)) IN (SELECT toUInt32(arrayJoin({edges:Array(String)})))';
 
-const zoneTimes = (name: string) => `arrayMap(text -> toInt64(text), {${name}:Array(String)})`;
-
-/** As `localLabel` (control-plane/analytics/local-labels.ts) names it, by what {@link zoneParams} has. */
-function timeLabelSql(dimension: string, isLocal: boolean): string | undefined {
-  const format = TIME_FORMATS.get(dimension);
-  if (format === undefined) return undefined;
-  const since = `roundDown(toUnixTimestamp64Milli(occurred_at), ${zoneTimes('zoneSince')})`;
-  const ofZone = (values: string, none: string) =>
-    `transform(${since}, ${zoneTimes('zoneSince')}, ${values}, ${none})`;
-  const offset = ofZone(zoneTimes('zoneOffsets'), 'toInt64(0)');
-  const local = `fromUnixTimestamp64Milli(toUnixTimestamp64Milli(occurred_at) + ${offset}, 'UTC')`;
-  const label = `formatDateTime(${isLocal ? local : 'occurred_at'}, '${format}', 'UTC')`;
-  if (dimension !== '$hour') return label;
-  return `concat(${label}, ${isLocal ? ofZone('{zoneTexts:Array(String)}', "''") : "'Z'"})`;
-}
-
-function zoneParams(offsets: readonly ZoneOffset[] = []): Record<string, string[]> {
-  return {
-    zoneSince: offsets.map(({ fromMs }) => String(fromMs)),
-    zoneOffsets: offsets.map(({ offsetMs }) => String(offsetMs)),
-    zoneTexts: offsets.map(({ offsetMs }) => offsetText(offsetMs)),
-  };
-}
-
-/** The newest version that had begun when an event occurred; 0 is before the first. */
-const VERSION = `arrayLastIndex(
-  start -> toInt64(start) <= toUnixTimestamp64Milli(occurred_at), {starts:Array(String)})`;
-
-/** The version and the label of a rate, as {@link rateParams} lists them for all values with a rate. */
-const RATE = `arrayFirst(rate -> has({rates:Array(String)}, rate),
-  [concat(toString(${VERSION}), '=', ${labelOf(`{properties:Array(String)}[${VERSION}]`)})])`;
-
-function breakdownSql(question: BreakdownQuestion): string {
-  const { dimension, span, versions, offsets, filter, order } = question;
-  const { meter } = question.customerMeter;
-  const { ofEvents, merged } = AGGREGATE_SQL[meter.aggregation];
-  const quantiles = quantilesSql(question.quantiles);
-  const byRate = byRateSql(meter.aggregation === 'count' ? 'toUInt64(1)' : 'value', versions);
+/** Groups of events. */
+function eventsSql(question: BreakdownQuestion, where: string): string {
+  const { dimension, span, versions, offsets, filter } = question;
+  const { aggregation } = question.customerMeter.meter;
+  const byRate = byRateSql(aggregation === 'count' ? 'toUInt64(1)' : 'value', versions);
   return `
-WITH grouped AS (
   SELECT ${timeLabelSql(dimension, offsets !== undefined) ?? labelOf('{dimension:String}')} AS label,
-         count() AS events, min(occurred_at) AS first, ${ofEvents} AS state, ${byRate} AS by_rate,
-         ${quantiles.ofEvents}
+         count() AS counted, min(occurred_at) AS first, ${AGGREGATE_SQL[aggregation].ofEvents} AS state,
+         ${byRate} AS by_rate, ${quantilesSql(question.quantiles).ofEvents}, toUInt64(0) AS lacking
     FROM metergate.events FINAL
-   WHERE ${OF_CUSTOMER_METER} ${span ? `AND ${occurredWithin('from', 'to')}` : ''} ${filterSql(filter)}
-   GROUP BY label),
+   WHERE ${OF_CUSTOMER_METER} ${span ? `AND ${occurredWithin('from', 'to')}` : ''}
+         ${filterSql(filter)} ${where}
+   GROUP BY label`;
+}
+
+/** Groups that several parts have, as one. */
+function togetherSql({ customerMeter }: BreakdownQuestion, parts: readonly string[]): string {
+  const { merged } = AGGREGATE_SQL[customerMeter.meter.aggregation];
+  return `
+  SELECT label, sum(part.counted) AS counted, min(part.first) AS first, ${mergedState(merged)} AS state,
+         sumMap(part.by_rate.1, part.by_rate.2) AS by_rate, 0 AS spread, max(part.lacking) AS lacking
+    FROM (${parts.join('\nUNION ALL\n')}) AS part
+   GROUP BY label`;
+}
+
+/** The parts of all groups, placed by their order and summed up to the limit. */
+function breakdownSql({ customerMeter, quantiles, order }: BreakdownQuestion, groups: string): string {
+  const { merged } = AGGREGATE_SQL[customerMeter.meter.aggregation];
+  return `
+WITH grouped AS (${groups}),
 placed AS (
-  SELECT label, events, state, by_rate, spread,
+  SELECT label, counted, state, by_rate, spread, lacking,
          row_number() OVER (ORDER BY ${order === 'time' ? 'first' : 'finalizeAggregation(state) DESC'}, label)
            AS place
     FROM grouped)
-SELECT grouping(slot) AS isAll, slot, any(label) AS name, sum(events) AS count, toString(${merged}) AS total,
-       ${quantiles.merged} AS spreads, sumMap(by_rate.1, by_rate.2) AS amounts, amounts.1 AS ratedLabels,
-       arrayMap(amount -> toString(amount), amounts.2) AS ratedAmounts
+SELECT grouping(slot) AS isAll, slot, any(label) AS name, sum(counted) AS count, toString(${merged}) AS total,
+       ${quantilesSql(quantiles).merged} AS spreads, sumMap(by_rate.1, by_rate.2) AS amounts,
+       amounts.1 AS ratedLabels, arrayMap(amount -> toString(amount), amounts.2) AS ratedAmounts,
+       max(lacking) AS lacks
   FROM (SELECT *, least(place, {limit:UInt64} + 1) AS slot FROM placed)
  GROUP BY GROUPING SETS ((slot), ())`;
-}
-
-function rateParams(versions: readonly RateVersion[]): Record<string, string[]> {
-  return {
-    starts: versions.map(({ startMs }) => String(startMs)),
-    properties: versions.map(({ rates }) => rates?.property?.name ?? ''),
-    rates: versions.flatMap(({ rates }, at) =>
-      Object.keys(rates?.property?.rates ?? {}).map((value) => `${at + 1}${labelOfValue(value)}`),
-    ),
-  };
-}
-
-function byRateSql(amount: string, versions: readonly RateVersion[]): string {
-  const [first, ...others] = versions;
-  if (!first) return 'tuple(emptyArrayString(), emptyArrayUInt64())';
-  const isOfAll = others.length === 0 && first.startMs === 0 && !first.rates?.property;
-  // A map of one name costs as much as a map of many.
-  if (isOfAll) return `tuple(['${first.version}'], [sum(${amount})])`;
-  return `sumMap([if(${RATE} != '', ${RATE}, toString(${VERSION}))], [${amount}])`;
 }
 
 interface Row {
@@ -174,6 +165,7 @@ interface Row {
   ratedLabels: string[];
   ratedAmounts: string[];
   spreads: string[];
+  lacks: string;
 }
 
 function groupOf(row: Omit<Row, 'slot'> | undefined): BreakdownGroup {

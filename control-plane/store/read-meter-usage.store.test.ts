@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { eventLine } from '../../tests/support/event-line.ts';
 import { warehouseOfThisFile } from '../../tests/support/log-and-warehouse.ts';
+import { createPropertyRollup } from './property-rollup.ts';
 import { readMeterUsage } from './read-meter-usage.ts';
 
 /*
@@ -46,9 +47,12 @@ for (const [at, events] of BLOCKS.entries()) {
 it.each(['few', 'many'])('an event counts once in an edge hour, of %s', async (edges) => {
   const every = edges === 'few' ? 40 * HOUR_MS : HOUR_MS;
   const starts = Array.from({ length: (toMs - fromMs) / every }, (_, at) => fromMs + at * every);
-  const { all } = await readMeterUsage(warehouse, {
-    ...{ environment: 'ws_a:live', meterKey: 'calls', aggregation: 'sum', span: { fromMs, toMs }, starts },
-    ...{ groupBy: [], customerId: undefined, filter: [], quantiles: [], limit: 1 },
-  });
+  const { all } = await readMeterUsage(
+    { warehouse, rollup: createPropertyRollup(warehouse) },
+    {
+      ...{ environment: 'ws_a:live', meterKey: 'calls', aggregation: 'sum', span: { fromMs, toMs }, starts },
+      ...{ groupBy: [], customerId: undefined, filter: [], quantiles: [], limit: 1 },
+    },
+  );
   expect(all).toMatchObject({ total: '7', count: 3 });
 });

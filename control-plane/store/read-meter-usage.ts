@@ -3,6 +3,8 @@ import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { HOUR_MS, type Span } from '../../schemas/primitives/calendar.ts';
 import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';
+import { cutHours, lackingSql, valuesSql } from './by-property-sql.ts';
+import type { PropertyRollup, UsageSource } from './property-rollup.ts';
 import { filterParams, filterSql, type PropertyFilter } from './usage-filter.ts';
 import { quantilesSql, quantileTexts } from './value-quantiles.ts';
 
@@ -43,6 +45,8 @@ export interface UsageGroup {
 }
 
 export interface MeterUsage {
+  /** What was read but for hours that the span or a bucket cuts. */
+  source: UsageSource;
   all: UsageAmount;
   /** How many there are, shown or not. */
   groupCount: number;
@@ -59,36 +63,82 @@ const TIMEOUT_MS = 15_000;
 /** Of a month they are one in seventy: sorted, events of all its hours would need gigabytes. */
 const SORTED_EDGES_MAX = 10;
 
-/** In one statement and so in one snapshot. Throws Transient. */
+/**
+ * In one statement and so in one snapshot: of whole hours from a rollup, where one has what is asked for, and
+ * else of the events. Throws Transient.
+ */
 export async function readMeterUsage(
-  warehouse: Warehouse,
+  { warehouse, rollup }: MeterUsageDeps,
   question: MeterUsageQuestion,
 ): Promise<MeterUsage> {
+  const { environment, meterKey, span } = question;
+  const hours = hoursOf(question);
+  const read = async () => {
+    const found = await readRows(warehouse, question, hours);
+    return found.isLacking ? undefined : found;
+  };
+  if (!hours) return readRows(warehouse, question, undefined);
+  const { property } = hours;
+  const found =
+    property === undefined
+      ? await read()
+      : await rollup.read({ environment, meterKey, property, span }, read);
+  return found ?? (await readRows(warehouse, question, undefined));
+}
+
+export interface MeterUsageDeps {
+  warehouse: Warehouse;
+  rollup: PropertyRollup;
+}
+
+/** `hours`: the rollup that whole hours are read from. */
+async function readRows(
+  warehouse: Warehouse,
+  question: MeterUsageQuestion,
+  hours: HoursOfRollup | undefined,
+): Promise<MeterUsage & { isLacking: boolean }> {
   const { environment, meterKey, customerId = '', groupBy, filter, span, starts, limit } = question;
   const rows = await warehouse.query<Row>({
-    sql: statementOf(question),
+    sql: statementOf(question, hours),
     params: {
       ...{ environment, meter: meterKey, customer: customerId, limit, from: span.fromMs, to: span.toMs },
       names: groupBy.filter((name) => name !== BY_CUSTOMER),
       starts: starts.map(String),
-      ...edgeParams(readsHours(question) ? edgeHours(question) : []),
+      property: hours?.property ?? '',
+      ...edgeParams(hours ? edgeHours(question) : []),
       ...filterParams(filter),
     },
     connection: 'long',
     timeoutMs: TIMEOUT_MS,
   });
-  return usageOf(rows, limit);
+  const isLacking = rows.some(({ lacks }) => Number(lacks) !== 0);
+  return { ...usageOf(rows, limit), source: hours ? 'rollup' : 'events', isLacking };
 }
 
-/** The rollup has neither properties nor single values. */
-function readsHours({ groupBy, filter, quantiles }: MeterUsageQuestion): boolean {
-  return groupBy.every((name) => name === BY_CUSTOMER) && filter.length + quantiles.length === 0;
+/** The rollup that has what is asked for; `property`: of usage_by_property. */
+interface HoursOfRollup {
+  sql: string;
+  property: string | undefined;
+}
+
+/** Rollups have no single values, and usage by one property at most. */
+function hoursOf(question: MeterUsageQuestion): HoursOfRollup | undefined {
+  const { groupBy, filter, quantiles } = question;
+  const properties = groupBy.filter((name) => name !== BY_CUSTOMER);
+  if (quantiles.length > 0 || properties.length + filter.length > 1) return undefined;
+  const [property] = properties;
+  const [name = '', value = ''] = filter[0] ?? [];
+  if (property === '' || (filter.length > 0 && (name === '' || value === ''))) return undefined;
+  if (property !== undefined) return { sql: valuesOfHours(question), property };
+  if (filter.length === 0)
+    return { sql: hoursSql(question, 'metergate.usage_hourly', ''), property: undefined };
+  const ofValue = 'AND used.property = {filterName0:String} AND used.value = {filterValue0:String}';
+  return { sql: hoursSql(question, 'metergate.usage_by_property', ofValue), property: name };
 }
 
 /** Hours (UTC) that the span or a bucket cuts: their usage is read from the events. */
 function edgeHours({ span, starts }: MeterUsageQuestion): number[] {
-  const cuts = [...starts, span.toMs].filter((ms) => ms % HOUR_MS !== 0);
-  return [...new Set(cuts.map((ms) => Math.floor(ms / HOUR_MS) * HOUR_MS))];
+  return cutHours([...starts, span.toMs]);
 }
 
 function edgeParams(hours: readonly number[]) {
@@ -103,15 +153,16 @@ const BUCKET = (ms: string) => `roundDown(${ms}, arrayMap(text -> toInt64(text),
  * States by bucket and labels, from the hours and the events; then the place of each group by its total, and
  * the sums of each bucket of a group, of each group, and of all.
  */
-function statementOf(question: MeterUsageQuestion): string {
+function statementOf(question: MeterUsageQuestion, hours: HoursOfRollup | undefined): string {
   const { merged } = AGGREGATE_SQL[question.aggregation];
   const quantiles = quantilesSql(question.quantiles);
-  const parts = readsHours(question)
-    ? [hoursSql(question), ...(edgeHours(question).length > 0 ? [eventsSql(question)] : [])]
-    : [eventsSql(question)];
+  const parts = hours
+    ? [hours.sql, ...(edgeHours(question).length > 0 ? [eventsSql(question, edgesSql(question))] : [])]
+    : [eventsSql(question, 'metergate.events FINAL')];
   return `
 SELECT grouping(bucket) AS isWhole, grouping(slot) AS isAll, slot, bucket, any(labels) AS names,
-       sum(n) AS count, toString(${merged}) AS total, ${quantiles.merged} AS spreads, max(place) AS places
+       sum(n) AS count, toString(${merged}) AS total, ${quantiles.merged} AS spreads, max(place) AS places,
+       max(lacking) AS lacks
   FROM (SELECT *, least(place, {limit:UInt64} + 1) AS slot FROM (
          SELECT *, dense_rank() OVER (ORDER BY whole DESC, labels) AS place FROM (
            SELECT *, ${merged} OVER (PARTITION BY labels) AS whole FROM (
@@ -124,23 +175,39 @@ const ofMeter = ({ customerId }: MeterUsageQuestion) =>
   `environment = {environment:String} AND meter_key = {meter:String}
    ${customerId === undefined ? '' : 'AND customer_id = {customer:String}'}`;
 
-function hoursSql(question: MeterUsageQuestion): string {
-  return `SELECT ${BUCKET('toInt64(toUnixTimestamp(hour)) * 1000')} AS bucket,
-       ${labelsSql(question.groupBy)} AS labels, toUInt64(sum(events)) AS n,
-       ${AGGREGATE_SQL[question.aggregation].ofHours} AS state, 0 AS spread
-  FROM metergate.usage_hourly
- WHERE ${ofMeter(question)} AND toInt64(toUnixTimestamp(hour)) * 1000 >= {from:Int64}
+const HOUR_BUCKET = BUCKET('toInt64(toUnixTimestamp(hour)) * 1000');
+const inWholeHours = (question: MeterUsageQuestion) => `${ofMeter(question)}
+   AND toInt64(toUnixTimestamp(hour)) * 1000 >= {from:Int64}
    AND toInt64(toUnixTimestamp(hour)) * 1000 < {to:Int64}
-   AND toUnixTimestamp(hour) NOT IN (SELECT toUInt32(arrayJoin({edges:Array(String)})))
+   AND toUnixTimestamp(hour) NOT IN (SELECT toUInt32(arrayJoin({edges:Array(String)})))`;
+
+function hoursSql(question: MeterUsageQuestion, table: string, where: string): string {
+  const { aggregation } = question;
+  const lacking = where === '' ? '0' : lackingSql(aggregation, 'used.unordered');
+  return `SELECT ${HOUR_BUCKET} AS bucket, ${labelsSql(question.groupBy)} AS labels,
+       toUInt64(sum(used.events)) AS n, ${AGGREGATE_SQL[aggregation].ofHours} AS state, 0 AS spread,
+       toUInt64(${lacking}) AS lacking
+  FROM ${table} AS used
+ WHERE ${inWholeHours(question)} ${where}
  GROUP BY bucket, labels`;
 }
 
-function eventsSql(question: MeterUsageQuestion): string {
+/** By the values of the one property, and perhaps by customer. */
+function valuesOfHours(question: MeterUsageQuestion): string {
+  const { aggregation, groupBy } = question;
+  const labels = groupBy.map((name) => (name === BY_CUSTOMER ? 'customer' : 'label')).join(', ');
+  const keys = [`${HOUR_BUCKET} AS bucket`, ...(groupBy.length > 1 ? ['customer_id AS customer'] : [])];
+  return `SELECT bucket, [${labels}] AS labels, counted AS n, state, 0 AS spread, lacking
+  FROM (${valuesSql({ aggregation, keys, where: inWholeHours(question) })})`;
+}
+
+function eventsSql(question: MeterUsageQuestion, from: string): string {
   const { groupBy, filter, aggregation, quantiles } = question;
   return `SELECT ${BUCKET('toUnixTimestamp64Milli(occurred_at)')} AS bucket,
        ${labelsSql(groupBy)} AS labels, count() AS n,
-       ${AGGREGATE_SQL[aggregation].ofEvents} AS state, ${quantilesSql(quantiles).ofEvents}
-  FROM ${readsHours(question) ? edgesSql(question) : 'metergate.events FINAL'}
+       ${AGGREGATE_SQL[aggregation].ofEvents} AS state, ${quantilesSql(quantiles).ofEvents},
+       toUInt64(0) AS lacking
+  FROM ${from}
  WHERE ${ofMeter(question)} AND ${occurredWithin('from', 'to')} ${filterSql(filter)}
  GROUP BY bucket, labels`;
 }
@@ -157,7 +224,7 @@ function edgesSql(question: MeterUsageQuestion): string {
     return `(SELECT * FROM metergate.events FINAL WHERE ${isEdge})`;
   }
   return `(
-    SELECT environment, customer_id, meter_key, id, value, unique_value, occurred_at, created_at
+    SELECT environment, customer_id, meter_key, id, value, unique_value, properties, occurred_at, created_at
       FROM metergate.events WHERE ${isEdge}
      ORDER BY created_at LIMIT 1 BY customer_id, toStartOfHour(occurred_at), id)`;
 }
@@ -182,11 +249,12 @@ interface Row {
   total: string;
   spreads: string[];
   places: string;
+  lacks: string;
 }
 
 /** The rows are in the order of the statement. */
-function usageOf(rows: readonly Row[], limit: number): MeterUsage {
-  const usage: MeterUsage = { all: NOTHING, groupCount: 0, groups: [], other: undefined };
+function usageOf(rows: readonly Row[], limit: number): Omit<MeterUsage, 'source'> {
+  const usage: Omit<MeterUsage, 'source'> = { all: NOTHING, groupCount: 0, groups: [], other: undefined };
   for (const row of rows) {
     const point = { startMs: Number(row.bucket), ...amountOf(row) };
     if (Number(row.isAll) === 1) {

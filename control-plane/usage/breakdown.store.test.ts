@@ -144,7 +144,10 @@ describe('a breakdown', () => {
     const one = usage.logged(happenings[0] as Happening, 'doubled');
     await loadNow([one]);
     await loadNow([{ ...one, createdAtMs: (one.createdAtMs ?? 0) + 1 }]);
-    const response = await usage.read('doubled/breakdown?dimension=region&window=all');
+    // Of an hour that is cut: the events are read.
+    const at = one.occurredAtMs ?? 0;
+    const cut = `from=${isoText(at - 1)}&to=${isoText(at + 1)}`;
+    const response = await usage.read(`doubled/breakdown?dimension=region&${cut}`);
     expect(response.body).toMatchObject({ total: 1, breakdown: [{ count: 1 }] });
     const { data } = (await usage.read('doubled/events')).body;
     expect(data.map(({ createdAt }: { createdAt: string }) => createdAt)).toEqual([

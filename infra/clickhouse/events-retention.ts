@@ -1,12 +1,13 @@
 import type { Warehouse } from '../ports/warehouse.ts';
 
 /**
- * Both tables delete whole months of occurredAt, the same ones at the same time
+ * All tables of usage delete whole months of occurredAt, the same ones at the same time
  * (domain/rules/events-retention.ts): a counter adds hours of one to edges of the other.
  */
 const TABLES = [
   { name: 'events', time: 'occurred_at' },
   { name: 'usage_hourly', time: 'hour' },
+  { name: 'usage_by_property', time: 'hour' },
 ];
 const TIMEOUT_MS = 60_000;
 

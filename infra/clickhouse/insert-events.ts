@@ -1,9 +1,19 @@
+import { BY_PROPERTY_COLUMNS, byPropertyOfEvents } from '../../schemas/stored/usage-by-property.ts';
 import { HOURLY_COLUMNS, HOURLY_GROUP, HOURLY_OF_EVENTS } from '../../schemas/stored/usage-hourly.ts';
 import type { EventLines } from '../ports/warehouse.ts';
 import type { LineTransport, Rollup } from './columns/with-columns.ts';
 import { HOUR_COLUMNS, hourRows } from './rollups/hour-rows.ts';
-import type { LineBlock } from './transport.ts';
+import { inTurns } from './rollups/in-turns.ts';
+import { createPropertyGuard, type PropertyGuard } from './rollups/property-guard.ts';
+import { PROPERTY_ROW_COLUMNS, propertyRows } from './rollups/property-rows.ts';
+import type { LineBlock, Transport } from './transport.ts';
 import { dropTables, sendToWorkTable, workTables } from './work-tables.ts';
+
+/** A table that the load fills with the events. */
+interface FilledTable extends Rollup {
+  /** The statement that fills it with what lines in a table of memory make. */
+  insertFrom(lines: string): string;
+}
 
 /** Inserts a block of lines into `events` and into the rollups. */
 export type EventInsert = (
@@ -11,45 +21,74 @@ export type EventInsert = (
   block: Omit<LineBlock<EventLines>, 'table'>,
 ) => Promise<void>;
 
-const HOURS: Rollup = { into: `metergate.usage_hourly (${HOUR_COLUMNS.join(', ')})`, rowsOf: hourRows };
-
-export function createEventInsert(): EventInsert {
-  let hasView = true;
+/** `own`: where the guard of properties reads and records. */
+export function createEventInsert(own: Transport): EventInsert {
+  const rollups = [HOURS, byProperty(createPropertyGuard(own))];
+  let isMigrated = false;
   return async (transport, block) => {
-    // A release before this one had a view in place of our rows. What it left pending is sent again, with its
-    // tokens, before the migration that drops the view; there is none ever after.
-    hasView &&= await isViewThere(transport, block.timeoutMs);
-    const rollups = hasView ? [] : [HOURS];
-    if (await transport.insertEvents(block, rollups)) return;
-    if (hasView) await transport.insert({ table: 'metergate.events', ...block });
-    else await insertAsLines(transport, block);
+    const tables = isMigrated ? rollups : await tablesThere(transport, block.timeoutMs, rollups);
+    isMigrated = tables === rollups;
+    if (await transport.insertEvents(block, tables ?? [])) return;
+    if (tables) await insertAsLines(transport, block, tables);
+    else await transport.insert({ table: 'metergate.events', ...block });
   };
 }
 
-async function isViewThere(transport: LineTransport, timeoutMs: number): Promise<boolean> {
-  const [found] = await transport.rows<{ views: string }>({
-    sql: `SELECT toString(count()) AS views FROM system.tables
-          WHERE database = 'metergate' AND name = 'usage_hourly_view'`,
-    connection: 'load',
-    timeoutMs,
-  });
-  return found?.views !== '0';
+const HOURS: FilledTable = {
+  into: `metergate.usage_hourly (${HOUR_COLUMNS.join(', ')})`,
+  rowsOf: (events) => inTurns(hourRows(events)),
+  insertFrom: (
+    lines,
+  ) => `INSERT INTO metergate.usage_hourly (${HOURLY_COLUMNS}) SETTINGS insert_deduplicate = 0
+     SELECT ${HOURLY_OF_EVENTS} FROM ${lines} GROUP BY ${HOURLY_GROUP}`,
+};
+
+function byProperty(guard: PropertyGuard): FilledTable {
+  return {
+    into: `metergate.usage_by_property (${PROPERTY_ROW_COLUMNS.join(', ')})`,
+    async rowsOf(events) {
+      const { block, uses } = await inTurns(propertyRows(events, await guard.closed()));
+      if (!(await guard.judge(uses.values()))) return block;
+      return (await inTurns(propertyRows(events, await guard.closed()))).block;
+    },
+    insertFrom: (lines) =>
+      `INSERT INTO metergate.usage_by_property (${BY_PROPERTY_COLUMNS}) SETTINGS insert_deduplicate = 0
+       ${byPropertyOfEvents(lines)}`,
+  };
 }
 
 /**
- * Lines that the ingest tier does not write, and ClickHouse reads: it makes their hours as well. What a crash
- * leaves of that is repaired when the block is sent again.
+ * What the load fills with the events. Undefined while a view makes the hours: a release before this one left
+ * a range pending. It is sent again before the migration that drops the view.
+ */
+async function tablesThere(
+  transport: LineTransport,
+  timeoutMs: number,
+  rollups: readonly FilledTable[],
+): Promise<readonly FilledTable[] | undefined> {
+  const found = await transport.rows<{ name: string }>({
+    sql: `SELECT name FROM system.tables WHERE database = 'metergate'
+          AND name IN ('usage_hourly_view', 'usage_by_property')`,
+    connection: 'load',
+    timeoutMs,
+  });
+  const names = found.map(({ name }) => name);
+  if (names.includes('usage_hourly_view')) return undefined;
+  return names.includes('usage_by_property') ? rollups : rollups.slice(0, 1);
+}
+
+/**
+ * Lines that the ingest tier does not write, and ClickHouse reads: it makes their rollups as well. What a
+ * crash leaves of that is repaired when the block is sent again.
  */
 async function insertAsLines(
   transport: LineTransport,
   block: Omit<LineBlock<EventLines>, 'table'>,
+  rollups: readonly FilledTable[],
 ): Promise<void> {
   const tables = workTables(block.token ?? '');
   await sendToWorkTable(transport, tables, { lines: block.lines, timeoutMs: block.timeoutMs });
   await transport.insert({ table: 'metergate.events', ...block });
-  await transport.command(
-    `INSERT INTO metergate.usage_hourly (${HOURLY_COLUMNS}) SETTINGS insert_deduplicate = 0
-     SELECT ${HOURLY_OF_EVENTS} FROM ${tables.sent} GROUP BY ${HOURLY_GROUP}`,
-  );
+  for (const { insertFrom } of rollups) await transport.command(insertFrom(tables.sent));
   await dropTables(transport, tables);
 }

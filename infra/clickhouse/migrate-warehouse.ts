@@ -1,8 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { Fatal } from '../../schemas/failures.ts';
+import { BY_PROPERTY_SINCE } from '../../schemas/stored/usage-by-property.ts';
 import type { MigrateOptions } from '../ports/warehouse.ts';
 import { readFailure } from './driver-errors.ts';
 import { onCluster } from './on-cluster.ts';
+import { fillByProperty } from './rollups/fill-by-property.ts';
 import type { Transport } from './transport.ts';
 
 interface Migration {
@@ -17,6 +19,10 @@ const OF_THIS_RELEASE = new URL('../migrations/clickhouse/', import.meta.url);
  * have this word.
  */
 const NEEDS_PAUSE = /^-- standstill\b/;
+/** What a migration does behind its statements, which may take minutes. */
+const FILLS: ReadonlyMap<number, (transport: Transport) => Promise<void>> = new Map([
+  [BY_PROPERTY_SINCE, fillByProperty],
+]);
 const TIMEOUT_MS = 60_000;
 const END_OF_STATEMENT = /;[ \t]*$/m;
 
@@ -111,6 +117,7 @@ async function applyIfMissing(transport: Transport, { number, statements }: Migr
   // mutant: migration-noted-at-its-end-only
   await recordStep(transport, number, 'begun');
   for (const statement of statements) await transport.command(statement);
+  await FILLS.get(number)?.(transport);
   await recordStep(transport, number, 'applied');
 }
 

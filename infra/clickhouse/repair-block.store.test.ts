@@ -1,13 +1,10 @@
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { eventLines, TEST_NOW_MS, type TestEvent } from '../../tests/support/event-line.ts';
-import { SILENT } from '../../tests/support/silent-log.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
-import { SETTINGS_BY_CONNECTION } from './connection-settings.ts';
-import { openChdbConnection } from './embedded/chdb-connection.ts';
-import { createRowFiles } from './embedded/row-files.ts';
 import { migrateWarehouse } from './migrate-warehouse.ts';
-import { lineInsert, rowInserts, type Transport } from './transport.ts';
+import type { Transport } from './transport.ts';
+import { openTransport } from './transport-under-test.ts';
 import { createWarehouseOver } from './warehouse-over.ts';
 
 const TIMEOUT_MS = 20_000;
@@ -95,29 +92,4 @@ function sentEvents(): TestEvent[] {
     occurredAtMs: TEST_NOW_MS - at * HOUR_MS,
     createdAtMs: at === 0 ? TEST_NOW_MS - 72 * HOUR_MS : TEST_NOW_MS,
   }));
-}
-
-/** As chdb-warehouse.ts opens it, with limits. */
-function openTransport(directory: string, limits: Record<string, number>): Transport {
-  const load = openChdbConnection({
-    directory,
-    settings: { ...SETTINGS_BY_CONNECTION.load, ...limits },
-    log: SILENT,
-  });
-  onTestFinished(() => load.close());
-  const files = createRowFiles(directory);
-  return {
-    rows: ({ sql, timeoutMs }) =>
-      load.run(timeoutMs, async ({ client }) =>
-        (await client.query({ query: sql, format: 'JSONEachRow' })).json(),
-      ),
-    command: (sql) => load.run(TIMEOUT_MS, async ({ client }) => void (await client.command({ query: sql }))),
-    insert: (lines) =>
-      load.run(lines.timeoutMs, (session) => files.insert(session, lineInsert(lines), lines.token)),
-    insertRows: (rows) =>
-      load.run(rows.timeoutMs, async (session) => {
-        for (const insert of rowInserts(rows)) await files.insert(session, insert, rows.token);
-      }),
-    close: () => load.close(),
-  };
 }

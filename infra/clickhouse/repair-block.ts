@@ -1,4 +1,9 @@
 import { EVENT_COLUMNS } from '../../schemas/stored/event-row.ts';
+import {
+  BY_PROPERTY_COLUMNS,
+  byPropertyOfEvents,
+  differentProperties,
+} from '../../schemas/stored/usage-by-property.ts';
 import { HOURLY_COLUMNS, HOURLY_GROUP, HOURLY_OF_EVENTS } from '../../schemas/stored/usage-hourly.ts';
 import type { EventLines } from '../ports/warehouse.ts';
 import { unavailable } from './driver-errors.ts';
@@ -7,6 +12,7 @@ import { dropTables, sendToWorkTable, type WorkTables, workTables } from './work
 
 const COLUMNS = EVENT_COLUMNS.join(', ');
 const HOUR = 'environment, customer_id, meter_key, toStartOfHour(occurred_at)';
+const HOUR_OF_ROW = 'environment, customer_id, meter_key, hour';
 /** By which `events` is sorted. */
 const KEY = `${HOUR}, id`;
 const TIMEOUT_MS = 60_000;
@@ -108,20 +114,23 @@ async function renewHours(
   which: string,
 ): Promise<void> {
   const touched = `(SELECT DISTINCT ${HOUR} FROM ${sent})`;
+  const isTouched = { event: `(${HOUR}) IN ${touched}`, row: `(${HOUR_OF_ROW}) IN ${touched}` };
+  const hasProperties = await isByPropertyThere(transport);
   await transport.command(
     `CREATE TABLE ${wrong} ENGINE = Memory AS
      SELECT environment, customer_id, meter_key, begin FROM (
        SELECT environment, customer_id, meter_key, toStartOfHour(occurred_at) AS begin,
-              toInt64(count()) AS more, sum(value) AS over
-       FROM metergate.events FINAL WHERE (${HOUR}) IN ${touched}
+              toInt64(count()) AS more, sum(value) AS over, 0 AS differ
+       FROM metergate.events FINAL WHERE ${isTouched.event}
        GROUP BY environment, customer_id, meter_key, begin
        UNION ALL
-       SELECT environment, customer_id, meter_key, hour AS begin, -toInt64(sum(h.events)), -sum(h.total)
-       FROM metergate.usage_hourly AS h WHERE (environment, customer_id, meter_key, hour) IN ${touched}
+       SELECT environment, customer_id, meter_key, hour AS begin, -toInt64(sum(h.events)), -sum(h.total), 0
+       FROM metergate.usage_hourly AS h WHERE ${isTouched.row}
        GROUP BY environment, customer_id, meter_key, begin
+       ${hasProperties ? `UNION ALL ${differentByProperty(isTouched)}` : ''}
      )
      GROUP BY environment, customer_id, meter_key, begin
-     HAVING (sum(more) != 0 OR sum(over) != 0) AND ${which}`,
+     HAVING (sum(more) != 0 OR sum(over) != 0 OR max(differ) != 0) AND ${which}`,
   );
   const [found] = await transport.rows<{ hours: string }>({
     sql: `SELECT toString(count()) AS hours FROM ${wrong}`,
@@ -130,13 +139,40 @@ async function renewHours(
   });
   if (found?.hours === '0') return;
   const isWrong = `IN (SELECT environment, customer_id, meter_key, begin FROM ${wrong})`;
-  await transport.command(
-    `ALTER TABLE metergate.usage_hourly DELETE WHERE (environment, customer_id, meter_key, hour) ${isWrong}
-     SETTINGS mutations_sync = 1`,
-  );
+  for (const table of hasProperties ? ['usage_hourly', 'usage_by_property'] : ['usage_hourly']) {
+    await transport.command(
+      `ALTER TABLE metergate.${table} DELETE WHERE (${HOUR_OF_ROW}) ${isWrong} SETTINGS mutations_sync = 1`,
+    );
+  }
   await transport.command(
     `INSERT INTO metergate.usage_hourly (${HOURLY_COLUMNS}) SETTINGS insert_deduplicate = 0
      SELECT ${HOURLY_OF_EVENTS} FROM metergate.events FINAL WHERE (${HOUR}) ${isWrong}
      GROUP BY ${HOURLY_GROUP}`,
   );
+  if (!hasProperties) return;
+  // mutant: properties-not-renewed
+  await transport.command(
+    `INSERT INTO metergate.usage_by_property (${BY_PROPERTY_COLUMNS}) SETTINGS insert_deduplicate = 0
+     ${byPropertyOfEvents(`metergate.events FINAL WHERE (${HOUR}) ${isWrong}`)}`,
+  );
+}
+
+/** Hours of which a property differs. */
+function differentByProperty(isTouched: { event: string; row: string }): string {
+  const places = {
+    events: `metergate.events FINAL WHERE ${isTouched.event}`,
+    rows: `metergate.usage_by_property WHERE ${isTouched.row}`,
+  };
+  return `SELECT environment, customer_id, meter_key, begin, 0, 0, 1 FROM (${differentProperties(places)})`;
+}
+
+/** Not before its migration, in which ranges of a release before this one are sent again. */
+async function isByPropertyThere(transport: Pick<Transport, 'rows'>): Promise<boolean> {
+  const [found] = await transport.rows<{ tables: string }>({
+    sql: `SELECT toString(count()) AS tables FROM system.tables
+          WHERE database = 'metergate' AND name = 'usage_by_property'`,
+    connection: 'load',
+    timeoutMs: TIMEOUT_MS,
+  });
+  return found?.tables === '1';
 }

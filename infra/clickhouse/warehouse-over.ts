@@ -18,7 +18,7 @@ export interface WarehouseKind {
 /** The port over either way of reaching ClickHouse, or a cluster: the parts that all share. */
 export function createWarehouseOver(given: Transport, kind: WarehouseKind = {}): Warehouse {
   const transport = withColumns(given);
-  const insert = createEventInsert();
+  const insert = createEventInsert(transport);
   const { cluster, damageIsRepaired = false } = kind;
   async function query<Row>(statement: Statement): Promise<Row[]> {
     try {

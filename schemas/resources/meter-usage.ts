@@ -49,6 +49,15 @@ export const Fill = Type.Enum(['none', 'zero'], {
 /** Of the values of the events of an entry. */
 export const ValueQuantiles = Type.Array(Type.Object({ quantile: Type.Number(), value: Decimal }));
 
+/** Where a response about usage is from. */
+export const UsageSource = Type.Enum(['rollup', 'events'], {
+  description:
+    'What was read. A `rollup` has sums by hour, and by the values of each property: it is read as fast, ' +
+    'however many events there are. Of properties with more than 10,000 values in a month, or of which ' +
+    'nearly every event has another value, and for what a rollup does not have (several filters, ' +
+    'quantiles), the `events` are read. The numbers are the same.',
+});
+
 const amount = {
   total: Decimal,
   count: Type.Integer({ description: 'Events.' }),
@@ -74,6 +83,7 @@ export const MeterUsageReport = Type.Object({
   granularity: Type.Optional(Type.Enum([...GRANULARITIES])),
   timezone: Type.String(),
   groupBy: Type.Array(Type.String()),
+  source: UsageSource,
   ...amount,
   groups: Type.Integer({ description: 'All groups with usage, also those beyond `limit`.' }),
   data: Type.Array(MeterUsageEntry),

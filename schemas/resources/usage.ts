@@ -7,7 +7,7 @@ import { USAGE_LIMITS } from '../usage-limits.ts';
 import { Consistency } from './consistency.ts';
 import { CustomerParams } from './customers.ts';
 import { Decimal, NamedId, Nothing, optional, PageQuery, pageOf, ruled, Timestamp } from './fields.ts';
-import { Fill, Quantiles, timeZone, usageFilter, ValueQuantiles } from './meter-usage.ts';
+import { Fill, Quantiles, timeZone, UsageSource, usageFilter, ValueQuantiles } from './meter-usage.ts';
 import { UsageEvent } from './usage-events.ts';
 
 const CustomerMeterParams = Type.Object({
@@ -55,6 +55,7 @@ export const UsageBreakdownReport = Type.Object({
   from: Type.Optional(Timestamp),
   to: Type.Optional(Timestamp),
   timezone: Type.Optional(Type.String()),
+  source: UsageSource,
   total: Decimal,
   totalCreditCost: Decimal,
   quantiles: Type.Optional(ValueQuantiles),

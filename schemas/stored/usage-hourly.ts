@@ -11,7 +11,7 @@ export interface HourlyState {
  * The order that determines the latest event: see `arrivalText` in event-row.ts; events without it have ids.
  */
 // mutant: latest-by-id
-const ORDER_OF_ARRIVAL = '(occurred_at, created_at, concat(unique_value, id))';
+export const ORDER_OF_ARRIVAL = '(occurred_at, created_at, concat(unique_value, id))';
 
 /** What is kept of an hour. A new one needs a migration, and code in infra/clickhouse/rollups. */
 export const HOURLY_STATES = {

@@ -4,6 +4,9 @@ const LOAD = 'aggregator/load/load.store.test.ts';
 const ROW_FILES = 'infra/clickhouse/embedded/row-files.store.test.ts';
 const COLUMNS = 'infra/clickhouse/columns/columns.test.ts';
 const WITH_COLUMNS = 'infra/clickhouse/columns/with-columns.test.ts';
+const GUARD = 'infra/clickhouse/rollups/property-guard.store.test.ts';
+const FILL = 'infra/clickhouse/rollups/fill-by-property.store.test.ts';
+const ROLLUP = 'control-plane/store/property-rollup.test.ts';
 const CHDB = 'infra/clickhouse/embedded/chdb.store.test.ts';
 const SETTLE = 'aggregator/settle/settle.store.test.ts';
 const SETTLE_USAGE = 'aggregator/settle/settle-usage.store.test.ts';
@@ -56,6 +59,22 @@ export const LOAD_MUTANTS = [
       'const tables = [...(await rollupsOf(block, rollups)), { table, block }];',
     )
     .red(WITH_COLUMNS, 'the hours of a block are inserted behind its events, under the same token'),
+  mutant('guard-that-truncates', [4])
+    .why('rows of a property are left out, and a breakdown is made of the others')
+    .drop('infra/clickhouse/rollups/property-guard')
+    .red(GUARD, 'with more values than fit is closed before its rows are left out'),
+  mutant('filled-over-what-is-there', [4, 19])
+    .why('a month whose filling was cut off has rows twice: breakdowns say too much')
+    .drop('infra/clickhouse/rollups/fill-by-property')
+    .red(FILL, 'what was stored before is in the rollup by property, also when its filling is cut off'),
+  mutant('half-filled-rollup-read', [4, 19])
+    .why('while what was stored is filled in, breakdowns lack it')
+    .is('control-plane/store/property-rollup', 'isFilled = true;')
+    .red(ROLLUP, 'is not read before it is filled'),
+  mutant('properties-not-renewed', [4])
+    .why('rows by property of a part whose token outlived it are missing in breakdowns forever')
+    .drop('infra/clickhouse/repair-block')
+    .red(CHDB, 'that left all but a month by property behind is whole when it is sent again'),
   mutant('resumed-range-believed', [4])
     .why('ClickHouse notes a token before its part is in place: after a kill the part may be lost')
     .swap('aggregator/load/load-range', 'wasSent: true', 'wasSent: false')

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { ChdbResult } from 'chdb';
 import { type ChdbConnection, createChdbConnection } from 'chdb/connection';
-import { inlineParameters } from '../../infra/clickhouse/embedded/inline-parameters.ts';
+import { inlineParameters } from '../../infra/clickhouse/inline-parameters.ts';
 import { poll } from '../../infra/platform/poll.ts';
 import { listen } from '../support/listen.ts';
 

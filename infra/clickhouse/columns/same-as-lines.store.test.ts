@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { EVENT_COLUMNS } from '../../../schemas/stored/event-row.ts';
 import { HOURLY_MERGED, HOURLY_VALUES } from '../../../tests/support/hourly-values.ts';
+import { wrongRowsByProperty } from '../../../tests/support/rows-by-property.ts';
 import { SILENT } from '../../../tests/support/silent-log.ts';
 import { folderOfThisFile } from '../../../tests/support/test-folder.ts';
 import type { Warehouse } from '../../ports/warehouse.ts';
@@ -56,7 +57,8 @@ const HOURS_OF_EVENTS = hours(
 );
 
 async function storedEvents(insert: () => Promise<void>): Promise<unknown[]> {
-  for (const table of ['events', 'usage_hourly']) await rows(`TRUNCATE TABLE metergate.${table}`);
+  for (const table of ['events', 'usage_hourly', 'usage_by_property'])
+    await rows(`TRUNCATE TABLE metergate.${table}`);
   await insert();
   return await rows(ALL);
 }
@@ -71,6 +73,7 @@ it('columns store what lines of JSON store, in every column and every hour', asy
       expect(ofColumns).toEqual(ofJson);
       expect(ofColumns).not.toEqual([]);
       expect(await rows(HOURS)).toEqual(await rows(HOURS_OF_EVENTS));
+      expect(await wrongRowsByProperty(warehouse, 'metergate.events')).toEqual([]);
     }),
     { numRuns: 25 },
   );

@@ -18,6 +18,6 @@ it('the hours of a block are inserted behind its events, under the same token', 
   };
   const ids = ['a', 'b', 'c'].map((letter) => `use_${letter.repeat(26)}`);
   const lines = eventLines(ids.map((id) => ({ id })));
-  await createEventInsert()(withColumns(transport), { lines, token: 'one', timeoutMs: 1_000 });
+  await createEventInsert(transport)(withColumns(transport), { lines, token: 'one', timeoutMs: 1_000 });
   expect(sent).toEqual(['one: 3 of metergate.events', 'one: 1 of metergate.usage_hourly']);
 });

@@ -2,7 +2,6 @@ import { createMemoryPool } from '../../platform/memory-pool.ts';
 import type { EventLines, RowBlock } from '../../ports/warehouse.ts';
 import { unavailable } from '../driver-errors.ts';
 import { type EventRows, readEventRows } from '../rollups/event-rows.ts';
-import { inTurns } from '../rollups/in-turns.ts';
 import type { LineBlock, RowInserts, Transport } from '../transport.ts';
 import { asRows, createEventColumns } from './event-columns.ts';
 
@@ -19,11 +18,11 @@ export interface LineTransport extends Transport<EventLines> {
   insertEvents(lines: Omit<LineBlock<EventLines>, 'table'>, rollups: readonly Rollup[]): Promise<boolean>;
 }
 
-/** A table that the load fills besides `events`. */
+/** A table that the load fills with the events. */
 export interface Rollup {
   /** `table (columns)`. */
   into: string;
-  rowsOf: (events: EventRows) => Generator<void, RowBlock>;
+  rowsOf(events: EventRows): Promise<RowBlock>;
 }
 
 /**
@@ -66,7 +65,7 @@ async function rollupsOf(block: RowBlock, rollups: readonly Rollup[]): Promise<R
   if (rollups.length === 0) return [];
   const events = readEventRows(block);
   const tables: Array<RowInserts['tables'][number]> = [];
-  for (const { into, rowsOf } of rollups) tables.push({ table: into, block: await inTurns(rowsOf(events)) });
+  for (const { into, rowsOf } of rollups) tables.push({ table: into, block: await rowsOf(events) });
   return tables;
 }
 

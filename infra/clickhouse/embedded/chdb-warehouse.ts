@@ -5,12 +5,12 @@ import { Fatal } from '../../../schemas/failures.ts';
 import type { Warehouse } from '../../ports/warehouse.ts';
 import { SETTINGS_BY_CONNECTION } from '../connection-settings.ts';
 import { isLasting } from '../driver-errors.ts';
+import { inlineParameters } from '../inline-parameters.ts';
 import { lineInsert, rowInserts, type Transport } from '../transport.ts';
 import { createWarehouseOver } from '../warehouse-over.ts';
 import { type ChdbConnectionHandle, type ChdbSession, openChdbConnection } from './chdb-connection.ts';
 import { createDamageWatch } from './damage-watch.ts';
 import { createDurableWrites } from './durable-writes.ts';
-import { inlineParameters } from './inline-parameters.ts';
 import { createRowFiles } from './row-files.ts';
 import { createStuckWatch, type StuckWatchOptions } from './stuck-watch.ts';
 

@@ -58,8 +58,8 @@ export function createDurableWrites(options: DurableWritesOptions): DurableWrite
   };
 }
 
-/** What counters are made of. */
-const TABLES = ['events', 'usage_hourly'];
+/** What counters and breakdowns are made of. */
+const TABLES = ['events', 'usage_hourly', 'usage_by_property', 'closed_properties'];
 
 /**
  * ClickHouse syncs a part's files and the part's own folder, by fdatasync, and then moves the part to its

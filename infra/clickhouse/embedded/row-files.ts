@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inlineParameters } from '../inline-parameters.ts';
 import { checkTaken } from '../taken-rows.ts';
 import type { BlockInsert } from '../transport.ts';
 import type { ChdbSession } from './chdb-connection.ts';
-import { inlineParameters } from './inline-parameters.ts';
 
 /**
  * Hands blocks to the engine in files: of data that comes with the statement it takes what is before the

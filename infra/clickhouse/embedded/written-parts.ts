@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ChdbConnection } from 'chdb/connection';
-import { inlineParameters } from './inline-parameters.ts';
+import { inlineParameters } from '../inline-parameters.ts';
 
 /** Compares new parts on disk with what the engine reports of them. */
 export interface WrittenParts {

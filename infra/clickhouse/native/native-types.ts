@@ -30,6 +30,11 @@ export function fixedString(bytes: number): NativeType<Uint8Array> {
   };
 }
 
+export const UINT8: NativeType<number> = {
+  name: 'UInt8',
+  write: (out, values) => fill(out, values, 1, (view, at, value) => view.writeUInt8(value, at)),
+};
+
 export const UINT64: NativeType<bigint> = {
   name: 'UInt64',
   write: (out, values) => fill(out, values, 8, (view, at, value) => view.writeBigUInt64LE(value, at)),

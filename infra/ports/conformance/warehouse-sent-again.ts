@@ -2,15 +2,20 @@ import { readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { Poison } from '../../../schemas/failures.ts';
+import { NUMBER_TAG } from '../../../schemas/stored/event-row.ts';
 import { eventLines, TEST_NOW_MS, type TestEvent } from '../../../tests/support/event-line.ts';
 import { HOURLY_MERGED, HOURLY_VALUES } from '../../../tests/support/hourly-values.ts';
+import { wrongRowsByProperty } from '../../../tests/support/rows-by-property.ts';
 import type { EventBlock, Statement, Warehouse } from '../warehouse.ts';
 
 const TIMEOUT_MS = 10_000;
 const HOUR_MS = 3_600_000;
 /** The block begins with the 41st event; those before it are another's. */
 const MONTH = `toYYYYMM(occurred_at) = 202610 AND toUnixTimestamp64Milli(created_at) >= ${TEST_NOW_MS + 40}`;
-const TABLES = ['event_lines', 'events', 'migrations', 'usage_hourly'];
+const TABLES = [
+  ...['closed_properties', 'event_lines', 'events', 'migrations'],
+  ...['usage_by_property', 'usage_hourly'],
+];
 const ROLLUP_MONTH = 'toYYYYMM(hour) = 202610';
 
 /**
@@ -24,11 +29,17 @@ export function sentAgainTests(open: () => Promise<Warehouse>, damageIsRepaired:
     ['all of it', []],
     ['all but a month of the events', [`ALTER TABLE metergate.events DELETE WHERE ${MONTH}`]],
     ['all but a month of the hours', [`ALTER TABLE metergate.usage_hourly DELETE WHERE ${ROLLUP_MONTH}`]],
+    ['all but a month by property', [`ALTER TABLE metergate.usage_by_property DELETE WHERE ${ROLLUP_MONTH}`]],
+    [
+      'all but a value of a property',
+      ["ALTER TABLE metergate.usage_by_property DELETE WHERE property = 'region' AND value = 'eu 1'"],
+    ],
     [
       'nothing of a month',
       [
         `ALTER TABLE metergate.events DELETE WHERE ${MONTH}`,
         `ALTER TABLE metergate.usage_hourly DELETE WHERE ${ROLLUP_MONTH}`,
+        `ALTER TABLE metergate.usage_by_property DELETE WHERE ${ROLLUP_MONTH}`,
       ],
     ],
     [
@@ -46,6 +57,7 @@ export function sentAgainTests(open: () => Promise<Warehouse>, damageIsRepaired:
     await warehouse.insertEvents({ ...block, wasSent: true });
     expect(await sums(warehouse)).toEqual(OF_90_EVENTS);
     expect(await wrongHours(warehouse)).toEqual([]);
+    expect(await wrongRowsByProperty(warehouse)).toEqual([]);
     expect(await tables(warehouse)).toEqual(TABLES);
   });
 
@@ -155,6 +167,7 @@ function events(from: number, to: number): TestEvent[] {
       customerId: `cus_${at % 2}`,
       value: `${at}.5`,
       uniqueValue: `=user ${at % 7}`,
+      properties: { region: `eu ${at % 3}`, ...(at % 2 === 0 ? { plan: `${NUMBER_TAG}${at % 4}` } : {}) },
       occurredAtMs: TEST_NOW_MS - (at % 20) * 47 * HOUR_MS,
       createdAtMs: TEST_NOW_MS + at,
     };

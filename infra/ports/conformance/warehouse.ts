@@ -69,7 +69,7 @@ function blockTests(createHarness: CreateHarness): void {
     }));
     const block = { token: 'a', lines: eventLines(many), timeoutMs: TIMEOUT_MS };
     await warehouse.insertEvents(block);
-    expect(await parts(warehouse)).toEqual({ events: 14, usage_hourly: 14 });
+    expect(await parts(warehouse)).toEqual({ events: 14, usage_by_property: 14, usage_hourly: 14 });
     await warehouse.insertEvents(block);
     expect(await counts(warehouse)).toEqual({ stored: 70_000, hourly: 70_000 });
   });
@@ -277,7 +277,8 @@ async function counts(warehouse: Warehouse): Promise<{ stored: number; hourly: n
 
 async function parts(warehouse: Warehouse): Promise<Record<string, number>> {
   const sql = `SELECT table, count() AS parts FROM system.parts
-               WHERE active AND database = 'metergate' AND table IN ('events', 'usage_hourly')
+               WHERE active AND database = 'metergate'
+                 AND table IN ('events', 'usage_hourly', 'usage_by_property')
                GROUP BY table`;
   const found = await rows<{ table: string; parts: string }>(warehouse, sql);
   return Object.fromEntries(found.map((row) => [row.table, Number(row.parts)]));

@@ -1,4 +1,4 @@
-import type { Statement } from '../../ports/warehouse.ts';
+import type { Statement } from '../ports/warehouse.ts';
 
 type Value = string | number | string[];
 

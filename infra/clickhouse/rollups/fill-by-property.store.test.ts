@@ -1,0 +1,54 @@
+import { copyFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, it } from 'vitest';
+import { eventLines, TEST_NOW_MS } from '../../../tests/support/event-line.ts';
+import { wrongRowsByProperty } from '../../../tests/support/rows-by-property.ts';
+import { testFolder } from '../../../tests/support/test-folder.ts';
+import type { Transport } from '../transport.ts';
+import { openTransport } from '../transport-under-test.ts';
+import { createWarehouseOver } from '../warehouse-over.ts';
+
+const MIGRATIONS = join('infra', 'migrations', 'clickhouse');
+
+/** The migrations before the one that makes the rollup. */
+function migrationsBefore(): URL {
+  const folder = testFolder();
+  const names = readdirSync(MIGRATIONS).filter((name) => /^000[1-4]_/.test(name));
+  for (const name of names) copyFileSync(join(MIGRATIONS, name), join(folder, name));
+  return pathToFileURL(`${folder}/`);
+}
+
+it('what was stored before is in the rollup by property, also when its filling is cut off', async () => {
+  const transport = openTransport(join(testFolder(), 'warehouse'), {});
+  const warehouse = createWarehouseOver(transport);
+  await warehouse.migrate({ directory: migrationsBefore() });
+  const events = Array.from({ length: 60 }, (_, at) => ({
+    id: `use_${at}`,
+    customerId: `cus_${at % 4}`,
+    value: `${at}.5`,
+    properties: at % 5 === 0 ? {} : { region: `eu ${at % 3}`, plan: 'pro' },
+    occurredAtMs: TEST_NOW_MS - at * 24 * 3_600_000,
+  }));
+  await warehouse.insertEvents({ token: 'a', lines: eventLines(events), timeoutMs: 20_000 });
+
+  let months = 0;
+  const cutOff: Transport = {
+    ...transport,
+    async command(sql) {
+      if (sql.startsWith('INSERT INTO metergate.filled_months') && ++months === 2) throw new Error('killed');
+      await transport.command(sql);
+    },
+  };
+  await expect(createWarehouseOver(cutOff).migrate()).rejects.toMatchObject({
+    code: 'warehouse_unavailable',
+  });
+  expect(months).toBe(2);
+  await warehouse.migrate();
+  expect(await wrongRowsByProperty(warehouse)).toEqual([]);
+  const sql = "SELECT count() AS n FROM metergate.usage_by_property WHERE property = ''";
+  expect(await warehouse.query({ sql, connection: 'long', timeoutMs: 10_000 })).toEqual([{ n: '60' }]);
+
+  await warehouse.insertEvents({ token: 'b', lines: eventLines([{ id: 'use_b' }]), timeoutMs: 20_000 });
+  expect(await wrongRowsByProperty(warehouse)).toEqual([]);
+});
