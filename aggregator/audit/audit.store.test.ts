@@ -120,6 +120,8 @@ describe('an audit', () => {
 
 const WITHOUT_HOURS_OF_ONE = `ALTER TABLE metergate.usage_hourly DELETE WHERE customer_id = 'cus_1'
                               SETTINGS mutations_sync = 1`;
+const WITHOUT_PROPERTIES_OF_ONE = `ALTER TABLE metergate.usage_by_property
+                                   DELETE WHERE customer_id = 'cus_1' SETTINGS mutations_sync = 1`;
 const HOURS_OF_ONE_TWICE = `INSERT INTO metergate.usage_hourly
                             SELECT * FROM metergate.usage_hourly WHERE customer_id = 'cus_2'`;
 const OTHER_VALUE = `ALTER TABLE metergate.events UPDATE value = value + 1
@@ -129,6 +131,7 @@ const OTHER_VALUE = `ALTER TABLE metergate.events UPDATE value = value + 1
 const damages: Array<[what: string, kinds: string[], act: (stores: LoadStores) => Promise<unknown>]> = [
   ['an hour that is missing', ['rollup'], ({ rows }) => rows(WITHOUT_HOURS_OF_ONE)],
   ['an hour that was counted twice', ['rollup'], ({ rows }) => rows(HOURS_OF_ONE_TWICE)],
+  ['rows by property that are missing', ['rollup'], ({ rows }) => rows(WITHOUT_PROPERTIES_OF_ONE)],
   ['an event that is missing', ['log', 'rollup'], (stores) => deleteEvent(stores, 7)],
   ['an event with another value', ['log', 'rollup'], ({ rows }) => rows(OTHER_VALUE)],
   [
