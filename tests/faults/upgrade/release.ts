@@ -10,7 +10,7 @@ import { stopEmbeddedPostgres } from '../../../infra/postgres/embedded.ts';
 import { HOURLY_STATES } from '../../../schemas/stored/usage-hourly.ts';
 import { inTime } from '../../support/in-time.ts';
 import { endByForce, lockOwner } from '../../support/processes.ts';
-import { changedView } from './changed-view.ts';
+import { changedHours } from './changed-view.ts';
 
 export type Release = ReturnType<typeof startRelease>;
 
@@ -98,7 +98,7 @@ export function makeNextRelease(): NextRelease {
     const directory = join(folder, 'dist', 'infra', 'migrations', 'clickhouse');
     const numbers = readdirSync(directory).flatMap((name) => /^(\d{4})_/.exec(name)?.[1] ?? []);
     const number = String(Math.max(...numbers.map(Number)) + 1).padStart(4, '0');
-    writeFileSync(join(directory, `${number}_changed_view.sql`), changedView(Object.values(HOURLY_STATES)));
+    writeFileSync(join(directory, `${number}_changed_view.sql`), changedHours(Object.values(HOURLY_STATES)));
     return { folder, program: join(folder, ALL_IN_ONE) };
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });

@@ -69,9 +69,9 @@ function startOfTest(program: string, env: Record<string, string>): Release {
 async function newColumnDiffers({ dataDir }: OpenFixture): Promise<number> {
   const hour = 'environment, customer_id, meter_key';
   const sql = `SELECT count() AS hours FROM
-      (SELECT ${hour}, hour, min(of_next_release) AS seen FROM metergate.usage_hourly GROUP BY ALL) AS rollup
+      (SELECT ${hour}, hour, sum(of_next_release) AS seen FROM metergate.usage_hourly GROUP BY ALL) AS rollup
     FULL JOIN
-      (SELECT ${hour}, toStartOfHour(occurred_at) AS hour, min(value) AS due
+      (SELECT ${hour}, toStartOfHour(occurred_at) AS hour, sum(value) AS due
        FROM metergate.events FINAL GROUP BY ALL) AS stored
     USING (${hour}, hour) WHERE seen != due`;
   const [row] = await queryWarehouse<{ hours: string }>(dataDirAt(dataDir), sql);
