@@ -67,6 +67,10 @@ export const LOAD_MUTANTS = [
     .why('a month whose filling was cut off has rows twice: breakdowns say too much')
     .drop('infra/clickhouse/rollups/fill-by-property')
     .red(FILL, 'what was stored before is in the rollup by property, also when its filling is cut off'),
+  mutant('filled-without-the-pause', [4, 19])
+    .why('two processes fill one month, and breakdowns say too much')
+    .drop('infra/clickhouse/migrate-warehouse')
+    .red(FILL, 'nothing is filled in once the pause may have ended'),
   mutant('half-filled-rollup-read', [4, 19])
     .why('while what was stored is filled in, breakdowns lack it')
     .is('control-plane/store/property-rollup', 'isFilled = true;')

@@ -94,7 +94,9 @@ describe('a property', () => {
     const names = Object.fromEntries(Array.from({ length: 1_001 }, (_, at) => [`p${at}`, 'x']));
     const meters = Array.from({ length: 21 }, (_, at) => `wide${at}`);
     await insert(meters.map((meterKey, at) => ({ id: idOf(at), meterKey, properties: names })));
-    const open = await rows("SELECT DISTINCT meter_key FROM metergate.usage_by_property WHERE property = 'p1'");
+    const open = await rows(
+      "SELECT DISTINCT meter_key FROM metergate.usage_by_property WHERE property = 'p1'",
+    );
     expect(open).toEqual([]);
   });
 });
