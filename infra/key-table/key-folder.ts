@@ -2,6 +2,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Fatal } from '../../schemas/failures.ts';
 import { createMutex } from '../platform/mutex.ts';
 import type { OpenFile, RecordOwner } from './key-files.ts';
 import type { KeyMemory } from './key-memory.ts';
@@ -84,14 +85,15 @@ export class KeyFolder {
 
   /**
    * Searches a new file from now on as well, and makes it count. One that finds no room, or cannot count, is
-   * removed again. Throws Transient `keys_full`, and what `change` throws.
+   * removed again. Throws Transient `keys_full`, and what `change` throws; after Fatal the file may count.
    */
   async add(kind: Kind, file: SealedFile, next: (now: Manifest) => Manifest): Promise<void> {
     await this.#search(kind, file);
     try {
       await this.change(next);
     } catch (error) {
-      await this.discard(kind, [file]);
+      // Where the manifest is in its place, the next start needs what it names.
+      if (!(error instanceof Fatal)) await this.discard(kind, [file]);
       throw error;
     }
   }

@@ -1,11 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { Fatal } from '../../schemas/failures.ts';
 import { SILENT } from '../../tests/support/silent-log.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
 import { type FindOld, Generations, piecesOf } from './generations.ts';
 import type { OpenFile } from './key-files.ts';
-import { KeyFolder } from './key-folder.ts';
+import { KeyFolder, sealedNumbers } from './key-folder.ts';
 import { KeyMemory } from './key-memory.ts';
 import { KeyUpkeep } from './key-upkeep.ts';
 import { batchOf, expectAllKnown, keysOfThisTest, randomRecords } from './keys-under-test.ts';
@@ -82,6 +83,22 @@ describe('the upkeep of keys', () => {
     const broken = { name: 'Fatal', code: 'record_file_write_failed' };
     await expect(upkeep.finish()).rejects.toMatchObject(broken);
     expect(folder.manifest.small).toEqual([]);
+  });
+
+  // Red when the file is removed: a manifest that is in its place all the same names it, and the next start
+  // takes the keys for lost.
+  it('a file stays when its manifest is in its place and may not be durable', async () => {
+    const { folder, generations, upkeep } = setUp();
+    const change = folder.change.bind(folder);
+    folder.change = async (next) => {
+      await change(next);
+      throw new Fatal('file_not_durable', 'as a folder whose sync fails');
+    };
+    addKeys(generations, 200);
+    generations.confirm(200, 1_000);
+    await expect(upkeep.finish()).rejects.toMatchObject({ name: 'Fatal', code: 'file_not_durable' });
+    expect(folder.manifest.small).toHaveLength(1);
+    expect(sealedNumbers(folder.directory)).toEqual(folder.manifest.small);
   });
 
   // Red when a request that has nothing new needs room as well.
