@@ -1,4 +1,3 @@
-import { statfs } from 'node:fs/promises';
 import { rejection } from './key-files.ts';
 import { type KeyFolder, numbersOf } from './key-folder.ts';
 import {
@@ -21,8 +20,6 @@ const MERGED = 16;
  * As shares of a generation: a file of fewer keys is smaller than one of more. From the last on it is large.
  */
 const SIZES = [1 / 32, 1 / 2, MERGED / 2];
-/** Of the size of the new file: the disk must not become full by it. */
-const FREE_SHARE_MIN = 2;
 
 /** Small files that are to be merged now, those of the fewest keys first. */
 export function filesToMerge(small: SealedFile[], generationKeys: number): SealedFile[] | undefined {
@@ -50,7 +47,7 @@ export async function mergeFiles(
   const shape = shapeOf(keyCount, memory.bucketBits, isWide);
   const kind = keyCount >= (SIZES.at(-1) ?? 0) * memory.generationKeys ? LARGE : SMALL;
   if (!folder.files.hasRoom(kind, keyCount)) return false;
-  if ((await freeBytes(directory)) < sealedBytes(shape) * FREE_SHARE_MIN) return false;
+  if (!(await folder.hasSpace(sealedBytes(shape)))) return false;
   const wanted = { directory, owner, openFile, number: folder.newNumber(), shape };
   const file = await writeSealedFile(memory, wanted, collectFrom(folder, merged, signal));
   const gone = new Set(numbersOf(merged));
@@ -62,11 +59,6 @@ export async function mergeFiles(
   }));
   await folder.discard(SMALL, merged);
   return true;
-}
-
-async function freeBytes(directory: string): Promise<number> {
-  const { bavail, bsize } = await statfs(directory);
-  return bavail * bsize;
 }
 
 interface Slice {
