@@ -15,7 +15,7 @@ export interface FrameMemory {
 
 /** Of lines, records and numbers. A part that alone exceeds it has a frame of its own. */
 const FRAME_BYTES_MAX = 4 * 1024 * 1024;
-/** With more names than this a frame takes no more parts. A part has less than 2 MB, and no reader takes 32. */
+/** With more a frame takes no more parts. A part has less than 2 MB of names, and no reader takes 32 MB. */
 const NAMES_BYTES_MAX = 20 * 1024 * 1024;
 /** Names of thousands of customers and meters; with more of them they are a piece of their own. */
 const TOUCHED_BYTES = 256 * 1024;
