@@ -85,6 +85,22 @@ describe('the upkeep of keys', () => {
     expect(folder.manifest.small).toEqual([]);
   });
 
+  // Red when only sixteen files are merged: a few hundred thousand keys in 30 s become sixteenths of a large file
+  // that fill the small index before there are as many, and from then on every new key is rejected.
+  it.each([50, 30, 3])(
+    'files of %i keys at a time are merged before the small index is full',
+    async (count) => {
+      const { folder, generations, upkeep } = setUp();
+      for (let keys = count; keys < 9_000; keys += count) {
+        addKeys(generations, count);
+        generations.confirm(keys, keys);
+        await upkeep.sealNow();
+      }
+      expect(folder.manifest.large.length).toBeGreaterThan(0);
+      await upkeep.finish();
+    },
+  );
+
   // Red when the file is removed: a manifest that is in its place all the same names it, and the next start
   // takes the keys for lost.
   it('a file stays when its manifest is in its place and may not be durable', async () => {

@@ -14,7 +14,7 @@ import {
 import { type BucketRange, type Collect, writeSealedFile } from './sealed-file-writer.ts';
 import { LARGE, SMALL } from './sealed-files.ts';
 
-/** So many of about one size become one. */
+/** So many of about one size become one; fewer, where they have the keys of so many generations. */
 const MERGED = 16;
 /**
  * As shares of a generation: a file of fewer keys is smaller than one of more. From the last on it is large.
@@ -27,7 +27,9 @@ export function filesToMerge(small: SealedFile[], generationKeys: number): Seale
     SIZES.findIndex((share) => shape.keyCount < share * generationKeys);
   for (const size of SIZES.keys()) {
     const alike = small.filter((file) => sizeOf(file) === size);
-    if (alike.length >= MERGED) return alike.slice(0, MERGED);
+    const keyCount = alike.reduce((sum, { shape }) => sum + shape.keyCount, 0);
+    const isMuch = keyCount >= MERGED * generationKeys;
+    if (isMuch || alike.length >= MERGED) return alike.slice(0, MERGED);
   }
   return undefined;
 }

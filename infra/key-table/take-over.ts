@@ -31,7 +31,7 @@ export interface TakingOverDeps {
 
 const RETRY_MS = 1_000;
 /** Generations that the small files have to have room for: half of it, so that newer keys find room. */
-const ROOM_GENERATIONS = 16;
+const ROOM_GENERATIONS = 32;
 
 export function takeOver({ folder, upkeep, former: found, log }: TakingOverDeps): TakingOver {
   let former = found;
