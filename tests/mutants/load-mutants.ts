@@ -4,6 +4,7 @@ const LOAD = 'aggregator/load/load.store.test.ts';
 const ROW_FILES = 'infra/clickhouse/embedded/row-files.store.test.ts';
 const COLUMNS = 'infra/clickhouse/columns/columns.test.ts';
 const WITH_COLUMNS = 'infra/clickhouse/columns/with-columns.test.ts';
+const ROLLUPS = 'infra/clickhouse/columns/rollups.test.ts';
 const GUARD = 'infra/clickhouse/rollups/property-guard.store.test.ts';
 const FILL = 'infra/clickhouse/rollups/fill-by-property.store.test.ts';
 const ROLLUP = 'control-plane/store/property-rollup.test.ts';
@@ -59,6 +60,10 @@ export const LOAD_MUTANTS = [
       'const tables = [...(await rollupsOf(block, rollups)), { table, block }];',
     )
     .red(WITH_COLUMNS, 'the hours of a block are inserted behind its events, under the same token'),
+  mutant('rollups-without-what-they-cannot-read', [4])
+    .why('a value that the WebAssembly leaves to the plain makers is in no row: breakdowns lack it')
+    .is('infra/clickhouse/columns/wasm-rollups', 'wasm.endRollups();')
+    .red(ROLLUPS, 'rollups of a block with something that parts a character are left to the plain writers'),
   mutant('guard-that-truncates', [4])
     .why('rows of a property are left out, and a breakdown is made of the others')
     .drop('infra/clickhouse/rollups/property-guard')
