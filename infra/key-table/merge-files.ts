@@ -19,8 +19,8 @@ import { type Kind, LARGE, type SealedFiles, SMALL } from './sealed-files.ts';
 const MERGED = 16;
 /** As shares of a generation: a small file of fewer keys is of this size or of one before it. */
 const SIZES = { few: 1 / 32, some: 1 / 2 };
-/** So many move at once. The small index has room for four times their keys: the rest is for other sizes. */
-const MOVED = 8;
+/** So many move at once. The small index has room for four times the keys of the fewest. */
+const MOVED = { min: 8, max: 32 };
 /** An index has room for 256. */
 const LARGE_FILES_MAX = 192;
 /** Of the size of the new file: the disk must not become full by it. */
@@ -42,8 +42,9 @@ export function nextMerge(files: SealedFiles, generationKeys: number): NextMerge
   const few = small.filter(({ shape }) => shape.keyCount < SIZES.few * generationKeys);
   if (few.length >= MERGED) return mergeOf(SMALL, few, SMALL);
   const whole = small.filter(({ shape }) => shape.keyCount >= SIZES.some * generationKeys);
-  if (whole.length >= MOVED && files.hasRoom(LARGE, keysOf(whole), whole.length)) {
-    return { files: whole, from: SMALL, makes: 'large files' };
+  const moved = whole.slice(0, MOVED.max);
+  if (moved.length >= MOVED.min && files.hasRoom(LARGE, keysOf(moved), moved.length)) {
+    return { files: moved, from: SMALL, makes: 'large files' };
   }
   const large = files.of(LARGE);
   if (large.length > LARGE_FILES_MAX) return mergeOf(LARGE, large, LARGE);
