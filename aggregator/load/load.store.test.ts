@@ -61,7 +61,7 @@ describe('the load', () => {
           },
           giveBack() {
             lent -= 1;
-            for (const part of taken) part.fill('overwritten');
+            for (const part of taken) part.fill(0);
             loan.giveBack();
           },
         };
