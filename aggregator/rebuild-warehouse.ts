@@ -21,9 +21,12 @@ const INSERT_TIMEOUT_MS = 60_000;
 /**
  * Inserts all loaded events that are still on the log into the warehouse, while no process loads. Stored rows
  * stay, and hours are computed from their events. It may be cut off and repeated. Events that the log has
- * deleted are not restored.
+ * deleted are not restored. `mayWrite`: of the pause.
  */
-export async function rebuildWarehouse({ pool, warehouse, reader, log }: RebuildDeps): Promise<void> {
+export async function rebuildWarehouse(
+  { pool, warehouse, reader, log }: RebuildDeps,
+  mayWrite?: () => Promise<void>,
+): Promise<void> {
   const logId = Buffer.from(reader.logId).toString('hex');
   let lines: Buffer[] = [];
   let events = 0;
@@ -34,7 +37,8 @@ export async function rebuildWarehouse({ pool, warehouse, reader, log }: Rebuild
     // Like a range that was cut off: the stored rows show which of it exists already.
     const block = { token: `rebuild-${randomUUID()}`, lines: Buffer.concat(lines) };
     lines = [];
-    await warehouse.insertEvents({ ...block, timeoutMs: INSERT_TIMEOUT_MS, wasSent: true });
+    const sentAgain = { wasSent: true, ...(mayWrite ? { mayWrite } : {}) };
+    await warehouse.insertEvents({ ...block, ...sentAgain, timeoutMs: INSERT_TIMEOUT_MS });
   }
 
   for (let partition = 0; partition < reader.partitions; partition++) {

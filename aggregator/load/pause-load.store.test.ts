@@ -88,6 +88,21 @@ it('a view is not changed while another process loads', async () => {
   expect(work).toHaveBeenCalledOnce();
 });
 
+// Red when the work does not learn of the lock: it writes while another process has it.
+it('work that lost the insert lock meanwhile may not write any more', async () => {
+  const stores = await openLoadStores();
+  const deps = { ...depsOf(stores), distributed: { deadLetters: { put: async () => undefined } } };
+  const pausing = createPause(deps, { owner: 'test' })(async (mayWrite) => {
+    await mayWrite();
+    await stores.pool.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_database AS own ON own.oid = database
+       WHERE locktype = 'advisory' AND datname = current_database() AND pid <> pg_backend_pid()`,
+    );
+    await mayWrite();
+  });
+  await expect(pausing).rejects.toMatchObject({ code: 'insert_gate_lost' });
+});
+
 it('a failure while the load is paused leaves the partition to the next owner', async () => {
   const stores = await openLoadStores();
   const failing = pauseOf(stores)(() => Promise.reject(new Error('no view')));

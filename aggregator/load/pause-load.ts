@@ -13,6 +13,9 @@ import { type LoadDeps, resumeRange } from './load-range.ts';
 /** Time for other processes to end the block that they load, and for the lease of a dead one to expire. */
 const GIVEN = { timeoutMs: 60_000, everyMs: 200 };
 
+/** Nothing is begun with less left of a lease. */
+const LEFT_MS_MIN = 2_000;
+
 /**
  * The load's part in changing a view. It holds the partitions, and first sends again what a crash left
  * pending, under the view and the tokens of the first attempt. Where several processes load the log, it makes
@@ -38,7 +41,17 @@ export function createPause(
       // Only now: no other process may load.
       for (const lease of leases) if (lease.partition !== WHOLE_LOG) await resumeHeld(deps, lease);
       // A process that has lost its lease may be in the middle of an insert.
-      await (deps.distributed ? withInsertLock(deps.pool, { logId, alone: true }, work) : work());
+      const checkLeases = () => {
+        for (const lease of leases) lease.remainingMs(LEFT_MS_MIN);
+      };
+      if (!deps.distributed) return await work(async () => checkLeases());
+      await withInsertLock(deps.pool, { logId, alone: true }, (checkLock) =>
+        work(async () => {
+          checkLeases();
+          // A statement of the session also keeps the lock, which ends with an idle session.
+          await checkLock();
+        }),
+      );
     } finally {
       for (const lease of leases) await lease.end();
     }

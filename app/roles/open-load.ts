@@ -98,7 +98,11 @@ async function openKnown(context: RoleContext, deps: LoadDeps): Promise<void> {
       { code: rejection.code },
       'WAREHOUSE_REBUILD: the warehouse is made again of what the log holds',
     );
-    await retryUntilAvailable('ClickHouse', () => atPause(() => rebuildWarehouse(load)), log);
+    await retryUntilAvailable(
+      'ClickHouse',
+      () => atPause((mayWrite) => rebuildWarehouse(load, mayWrite)),
+      log,
+    );
   }
   await retryUntilAvailable('ClickHouse', known.stamp, log);
   const position = () => rangeEnds(pool, logId);

@@ -36,7 +36,7 @@ export function createEventInsert(own: Transport): EventInsert {
 
 const HOURS: FilledTable = {
   into: `metergate.usage_hourly (${HOUR_COLUMNS.join(', ')})`,
-  rowsOf: (events) => inTurns(hourRows(events)),
+  rowsOf: async ({ hours }, events) => hours ?? (await inTurns(hourRows(events()))),
   insertFrom: (
     lines,
   ) => `INSERT INTO metergate.usage_hourly (${HOURLY_COLUMNS}) SETTINGS insert_deduplicate = 0
@@ -46,10 +46,11 @@ const HOURS: FilledTable = {
 function byProperty(guard: PropertyGuard): FilledTable {
   return {
     into: `metergate.usage_by_property (${PROPERTY_ROW_COLUMNS.join(', ')})`,
-    async rowsOf(events) {
-      const { block, uses } = await inTurns(propertyRows(events, await guard.closed()));
-      if (!(await guard.judge(uses.values()))) return block;
-      return (await inTurns(propertyRows(events, await guard.closed()))).block;
+    closed: guard.closed,
+    async rowsOf({ byProperty }, events) {
+      const rows = async () => await inTurns(propertyRows(events(), await guard.closed()));
+      const { block, uses } = byProperty ?? (await rows());
+      return (await guard.judge(uses.values())) ? (await rows()).block : block;
     },
     insertFrom: (lines) =>
       `INSERT INTO metergate.usage_by_property (${BY_PROPERTY_COLUMNS}) SETTINGS insert_deduplicate = 0

@@ -34,11 +34,12 @@ const END_OF_STATEMENT = /;[ \t]*$/m;
  */
 export async function migrateWarehouse(
   given: Transport,
-  { atPause = (work) => work(), directory = OF_THIS_RELEASE }: MigrateOptions = {},
+  { atPause = (work) => work(async () => {}), directory = OF_THIS_RELEASE }: MigrateOptions = {},
   cluster?: string,
 ): Promise<void> {
   const transport = cluster === undefined ? given : notifying(given, cluster);
-  const applyOnce = (migration: Migration) => requested(() => applyIfMissing(transport, migration));
+  const applyOnce = (migration: Migration, mayWrite = async () => {}) =>
+    requested(() => applyIfMissing(checking(transport, mayWrite), migration));
   const known = await readMigrations(directory);
   const missing = await requested(async () => {
     await createMigrationsTable(transport);
@@ -48,7 +49,7 @@ export async function migrateWarehouse(
   });
   for (const migration of missing) {
     // mutant: view-changed-without-a-pause
-    if (migration.needsPause) await atPause(() => applyOnce(migration));
+    if (migration.needsPause) await atPause((mayWrite) => applyOnce(migration, mayWrite));
     else await applyOnce(migration);
   }
 }
@@ -56,6 +57,18 @@ export async function migrateWarehouse(
 /** The same, but for statements that run on every server of the cluster. */
 function notifying(transport: Transport, cluster: string): Transport {
   return { ...transport, command: (sql) => transport.command(onCluster(sql, cluster)) };
+}
+
+/** The same, but it calls `mayWrite` before each statement that changes something. */
+function checking(transport: Transport, mayWrite: () => Promise<void>): Transport {
+  return {
+    ...transport,
+    async command(sql) {
+      // mutant: filled-without-the-pause
+      await mayWrite();
+      await transport.command(sql);
+    },
+  };
 }
 
 async function requested<T>(work: () => Promise<T>): Promise<T> {

@@ -1,9 +1,21 @@
 import { existsSync, readFileSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { RECORD_WORDS } from '../../schemas/stored/record.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { RECORD_BYTES, RECORD_WORDS } from '../../schemas/stored/record.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
+import { testFolder } from '../../tests/support/test-folder.ts';
+import { FormerKeys } from './former-keys.ts';
 import { isNewerForFormer, writeFormerKeys } from './former-keys-under-test.ts';
+import { openRecordFile } from './former-record-file.ts';
+import { Generations } from './generations.ts';
+import { KeyFolder, sealedNumbers } from './key-folder.ts';
+import { KeyMemory } from './key-memory.ts';
+import { KeyUpkeep } from './key-upkeep.ts';
 import { expectAllKnown, keysOfThisTest, randomRecords, type TestKeys } from './keys-under-test.ts';
+import { type FormerRecords, NO_KEYS, readManifest } from './manifest.ts';
+import { SealedFiles } from './sealed-files.ts';
+import { takeOver } from './take-over.ts';
 
 const KEYS = 1_000;
 
@@ -50,6 +62,32 @@ describe('keys of the release before', () => {
     expect(isNewerForFormer(checkpoint())).toBe(true);
     await keys.restart('clean');
     expect(isNewerForFormer(checkpoint())).toBe(true);
+  });
+
+  // Red when they are taken over as far as the space goes: the disk is full then, and usage rejected.
+  it('stay in their file while the disk has no room for all of them twice', async () => {
+    const [directory, records] = [testFolder(), randomRecords(KEYS)];
+    const owner = { identityCheck: Buffer.alloc(16, 1), logId: Buffer.alloc(16, 2) };
+    writeFormerKeys(directory, owner, { records: new Uint8Array(records.buffer), logPosition: 1 });
+    const memory = new KeyMemory(128);
+    const files = new SealedFiles(memory);
+    const manifest = readManifest(join(directory, 'checkpoint'), owner) ?? NO_KEYS;
+    let free = KEYS * RECORD_BYTES * 2 - 1;
+    const freeBytes = async () => free;
+    const folder = new KeyFolder({ directory, owner, memory, files, manifest, freeBytes });
+    const file = await openRecordFile(join(directory, 'records'), owner, KEYS);
+    const former = await FormerKeys.load(file, manifest.former as FormerRecords);
+    const upkeep = new KeyUpkeep({ folder, generations: new Generations(memory, KEYS), log: SILENT });
+    const takingOver = takeOver({ folder, upkeep, former, log: SILENT });
+    onTestFinished(async () => {
+      await takingOver.stop();
+      await files.close();
+    });
+    takingOver.start();
+    await delay(200);
+    expect(sealedNumbers(directory)).toEqual([]);
+    free += 1;
+    await expect.poll(() => existsSync(join(directory, 'records')), { timeout: 5_000 }).toBe(false);
   });
 
   it('are made from the log where their file is missing, and rejected where it is not whole', async () => {

@@ -1,7 +1,8 @@
 import { readdirSync, rmSync } from 'node:fs';
-import { open, rm } from 'node:fs/promises';
+import { open, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Fatal } from '../../schemas/failures.ts';
 import { createMutex } from '../platform/mutex.ts';
 import type { OpenFile, RecordOwner } from './key-files.ts';
 import type { KeyMemory } from './key-memory.ts';
@@ -17,6 +18,8 @@ export interface KeyFolderParts {
   /** The newest one that is durable. */
   manifest: Manifest;
   openFile?: OpenFile | undefined;
+  /** For tests of a full disk. */
+  freeBytes?: ((directory: string) => Promise<number>) | undefined;
 }
 
 /** The sealed files of a folder, and the manifest that says which of them count. */
@@ -26,6 +29,7 @@ export class KeyFolder {
   readonly memory: KeyMemory;
   readonly files: SealedFiles;
   readonly openFile: OpenFile;
+  readonly #freeBytes: (directory: string) => Promise<number>;
   #manifest: Manifest;
   #nextNumber: number;
   /** What is to count later, all at once; see `holdBack`. */
@@ -33,7 +37,9 @@ export class KeyFolder {
   readonly #writing = createMutex();
   readonly #indexing = [createMutex(), createMutex()] as const;
 
-  constructor({ directory, owner, memory, files, manifest, openFile = open }: KeyFolderParts) {
+  constructor(parts: KeyFolderParts) {
+    const { directory, owner, memory, files, manifest, openFile = open } = parts;
+    this.#freeBytes = parts.freeBytes ?? freeBytes;
     this.directory = directory;
     this.owner = owner;
     this.memory = memory;
@@ -46,6 +52,11 @@ export class KeyFolder {
   /** The newest one that is durable. */
   get manifest(): Manifest {
     return this.#manifest;
+  }
+
+  /** Whether a disk that shall not become full by it has room for so many bytes more. */
+  async hasSpace(bytes: number): Promise<boolean> {
+    return (await this.#freeBytes(this.directory)) >= bytes * FREE_SHARE_MIN;
   }
 
   newNumber(): number {
@@ -84,14 +95,15 @@ export class KeyFolder {
 
   /**
    * Searches a new file from now on as well, and makes it count. One that finds no room, or cannot count, is
-   * removed again. Throws Transient `keys_full`, and what `change` throws.
+   * removed again. Throws Transient `keys_full`, and what `change` throws; after Fatal the file may count.
    */
   async add(kind: Kind, file: SealedFile, next: (now: Manifest) => Manifest): Promise<void> {
     await this.#search(kind, file);
     try {
       await this.change(next);
     } catch (error) {
-      await this.discard(kind, [file]);
+      // Where the manifest is in its place, the next start needs what it names.
+      if (!(error instanceof Fatal)) await this.discard(kind, [file]);
       throw error;
     }
   }
@@ -125,6 +137,14 @@ export class KeyFolder {
     const left = this.#manifest.former ? ['.new'] : ['', '.new'];
     for (const end of left) rmSync(join(this.directory, `${FORMER_RECORDS}${end}`), { force: true });
   }
+}
+
+/** Of what is to be written. */
+const FREE_SHARE_MIN = 2;
+
+async function freeBytes(directory: string): Promise<number> {
+  const { bavail, bsize } = await statfs(directory);
+  return bavail * bsize;
 }
 
 /** In the folder; under this name the release before had its checkpoint. */

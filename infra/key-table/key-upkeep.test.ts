@@ -1,11 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { Fatal } from '../../schemas/failures.ts';
 import { SILENT } from '../../tests/support/silent-log.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
 import { type FindOld, Generations, piecesOf } from './generations.ts';
 import type { OpenFile } from './key-files.ts';
-import { KeyFolder } from './key-folder.ts';
+import { KeyFolder, sealedNumbers } from './key-folder.ts';
 import { KeyMemory } from './key-memory.ts';
 import { KeyUpkeep } from './key-upkeep.ts';
 import { batchOf, expectAllKnown, keysOfThisTest, randomRecords } from './keys-under-test.ts';
@@ -82,6 +83,35 @@ describe('the upkeep of keys', () => {
     const broken = { name: 'Fatal', code: 'record_file_write_failed' };
     await expect(upkeep.finish()).rejects.toMatchObject(broken);
     expect(folder.manifest.small).toEqual([]);
+  });
+
+  // Red, in that it never ends, when sixteen files are waited for: those of a few hundred thousand keys fill
+  // the small index before there are as many, and from then on every new key is rejected.
+  it('files of less than half a generation are merged before the small index is full', async () => {
+    const { folder, generations, upkeep } = setUp();
+    for (let keys = 50; keys < 9_000; keys += 50) {
+      addKeys(generations, 50);
+      generations.confirm(keys, keys);
+      await upkeep.sealNow();
+    }
+    expect(folder.manifest.large.length).toBeGreaterThan(0);
+    await upkeep.finish();
+  });
+
+  // Red when the file is removed: a manifest that is in its place all the same names it, and the next start
+  // takes the keys for lost.
+  it('a file stays when its manifest is in its place and may not be durable', async () => {
+    const { folder, generations, upkeep } = setUp();
+    const change = folder.change.bind(folder);
+    folder.change = async (next) => {
+      await change(next);
+      throw new Fatal('file_not_durable', 'as a folder whose sync fails');
+    };
+    addKeys(generations, 200);
+    generations.confirm(200, 1_000);
+    await expect(upkeep.finish()).rejects.toMatchObject({ name: 'Fatal', code: 'file_not_durable' });
+    expect(folder.manifest.small).toHaveLength(1);
+    expect(sealedNumbers(folder.directory)).toEqual(folder.manifest.small);
   });
 
   // Red when a request that has nothing new needs room as well.

@@ -1,4 +1,3 @@
-import { statfs } from 'node:fs/promises';
 import { rejection } from './key-files.ts';
 import { type KeyFolder, numbersOf } from './key-folder.ts';
 import {
@@ -15,14 +14,12 @@ import {
 import { type BucketRange, type Collect, writeSealedFile } from './sealed-file-writer.ts';
 import { LARGE, SMALL } from './sealed-files.ts';
 
-/** So many of about one size become one. */
+/** So many of about one size become one; fewer, where they have the keys of so many generations. */
 const MERGED = 16;
 /**
  * As shares of a generation: a file of fewer keys is smaller than one of more. From the last on it is large.
  */
 const SIZES = [1 / 32, 1 / 2, MERGED / 2];
-/** Of the size of the new file: the disk must not become full by it. */
-const FREE_SHARE_MIN = 2;
 
 /** Small files that are to be merged now, those of the fewest keys first. */
 export function filesToMerge(small: SealedFile[], generationKeys: number): SealedFile[] | undefined {
@@ -30,7 +27,9 @@ export function filesToMerge(small: SealedFile[], generationKeys: number): Seale
     SIZES.findIndex((share) => shape.keyCount < share * generationKeys);
   for (const size of SIZES.keys()) {
     const alike = small.filter((file) => sizeOf(file) === size);
-    if (alike.length >= MERGED) return alike.slice(0, MERGED);
+    const keyCount = alike.reduce((sum, { shape }) => sum + shape.keyCount, 0);
+    const isMuch = keyCount >= MERGED * generationKeys;
+    if (isMuch || alike.length >= MERGED) return alike.slice(0, MERGED);
   }
   return undefined;
 }
@@ -50,7 +49,7 @@ export async function mergeFiles(
   const shape = shapeOf(keyCount, memory.bucketBits, isWide);
   const kind = keyCount >= (SIZES.at(-1) ?? 0) * memory.generationKeys ? LARGE : SMALL;
   if (!folder.files.hasRoom(kind, keyCount)) return false;
-  if ((await freeBytes(directory)) < sealedBytes(shape) * FREE_SHARE_MIN) return false;
+  if (!(await folder.hasSpace(sealedBytes(shape)))) return false;
   const wanted = { directory, owner, openFile, number: folder.newNumber(), shape };
   const file = await writeSealedFile(memory, wanted, collectFrom(folder, merged, signal));
   const gone = new Set(numbersOf(merged));
@@ -62,11 +61,6 @@ export async function mergeFiles(
   }));
   await folder.discard(SMALL, merged);
   return true;
-}
-
-async function freeBytes(directory: string): Promise<number> {
-  const { bavail, bsize } = await statfs(directory);
-  return bavail * bsize;
 }
 
 interface Slice {

@@ -109,17 +109,23 @@ export class SealedFiles {
 
   /** Removes files, in turns; the caller closes them. */
   *remove(kind: Kind, files: SealedFile[]): Generator<void> {
-    const { wasm, bucketBits, bytes, at } = this.#memory;
+    const { wasm, bucketBits } = this.#memory;
     const numbers = files.map((file) => this.#files[kind].indexOf(file));
-    bytes.fill(0, at.LEAVING, at.LEAVING + FILES_MAX);
-    for (const number of numbers) bytes[at.LEAVING + number] = 1;
     const buckets = turnBuckets(2 ** bucketBits, wasm.keysIn(kind) >>> 0);
     wasm.beginRemoving(kind);
     for (let end = buckets; end <= 2 ** bucketBits; end += buckets) {
+      this.#markLeaving(numbers);
       wasm.removeRange(kind, end, wasm.scratchAt(), wasm.scratchBytes());
       yield;
     }
     for (const number of numbers) this.#files[kind][number] = undefined;
+  }
+
+  /** In each turn: files may leave the other index in between, and there the numbers are of others. */
+  #markLeaving(numbers: number[]): void {
+    const { bytes, at } = this.#memory;
+    bytes.fill(0, at.LEAVING, at.LEAVING + FILES_MAX);
+    for (const number of numbers) bytes[at.LEAVING + number] = 1;
   }
 
   /** The record of a staged item whose tag an index has, or undefined. Reads in this turn. Throws Fatal. */

@@ -3,7 +3,7 @@ import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promi
 import { crc32 } from 'node:zlib';
 import type { Logger } from 'pino';
 import { Fatal } from '../../schemas/failures.ts';
-import { RECORD_WORDS } from '../../schemas/stored/record.ts';
+import { RECORD_BYTES, RECORD_WORDS } from '../../schemas/stored/record.ts';
 import type { FormerKeys } from './former-keys.ts';
 import { recordsBetween } from './former-record-file.ts';
 import { pieceLength } from './generations.ts';
@@ -31,7 +31,7 @@ export interface TakingOverDeps {
 
 const RETRY_MS = 1_000;
 /** Generations that the small files have to have room for: half of it, so that newer keys find room. */
-const ROOM_GENERATIONS = 16;
+const ROOM_GENERATIONS = 32;
 
 export function takeOver({ folder, upkeep, former: found, log }: TakingOverDeps): TakingOver {
   let former = found;
@@ -41,13 +41,18 @@ export function takeOver({ folder, upkeep, former: found, log }: TakingOverDeps)
 
   async function run(keys: FormerKeys): Promise<void> {
     log.info({ path: keys.file.path, keys: keys.count }, 'keys of the release before are taken over');
+    const memory = new KeyMemory(folder.memory.generationKeys);
+    let hasWarned = false;
     while (folder.manifest.former && !signal.aborted) {
       try {
-        if (folder.files.hasRoom(SMALL, ROOM_GENERATIONS * folder.memory.generationKeys)) {
-          await takePart(folder, keys);
+        const hasSpace = await hasSpaceForAll(folder);
+        if (hasSpace && folder.files.hasRoom(SMALL, ROOM_GENERATIONS * folder.memory.generationKeys)) {
+          await takePart(folder, memory, keys);
           upkeep.merge();
           continue;
         }
+        if (!hasSpace && !hasWarned) log.warn('keys of the release before wait for space on the disk');
+        hasWarned ||= !hasSpace;
       } catch (error) {
         if (error instanceof Fatal) throw error;
         log.warn({ err: error }, 'keys of the release before cannot be taken over just now');
@@ -76,13 +81,21 @@ export function takeOver({ folder, upkeep, former: found, log }: TakingOverDeps)
 }
 
 /**
+ * Their file stays until all of them are taken. A disk that is full by what is half done would reject usage,
+ * and nothing would end that.
+ */
+async function hasSpaceForAll(folder: KeyFolder): Promise<boolean> {
+  const { recordCount = 0, taken = 0 } = folder.manifest.former ?? {};
+  return await folder.hasSpace((recordCount - taken) * RECORD_BYTES);
+}
+
+/**
  * As many records as a generation has, or what is left. They count in their file as soon as it is durable.
  */
-async function takePart(folder: KeyFolder, { file }: FormerKeys): Promise<void> {
+async function takePart(folder: KeyFolder, memory: KeyMemory, { file }: FormerKeys): Promise<void> {
   const { former } = folder.manifest;
   if (!former) return;
   const taken = Math.min(former.recordCount, former.taken + folder.memory.generationKeys);
-  const memory = new KeyMemory(folder.memory.generationKeys);
   memory.wasm.beginGeneration(0, 0);
   memory.wasm.search(0, 0, 0);
   let { takenCrc } = former;

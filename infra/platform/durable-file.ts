@@ -1,6 +1,7 @@
 import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { Fatal } from '../../schemas/failures.ts';
 
 /** Writes a small private file (mode 600): its place holds the old content or the whole new one. */
 export function writeDurably(path: string, content: string): void {
@@ -26,7 +27,10 @@ export function syncDirectory(directory: string): void {
   }
 }
 
-/** As writeDurably, without blocking this process. */
+/**
+ * As writeDurably, without blocking this process. Throws Fatal `file_not_durable` when the new content is in
+ * its place already and may, or may not, be there after a power cut; whatever else it throws, the old one is.
+ */
 export async function replaceDurably(path: string, content: Uint8Array): Promise<void> {
   const unfinished = `${path}.new`;
   const file = await open(unfinished, 'w', 0o600);
@@ -37,7 +41,9 @@ export async function replaceDurably(path: string, content: Uint8Array): Promise
     await file.close();
   }
   await rename(unfinished, path);
-  await syncNames(dirname(path));
+  await syncNames(dirname(path)).catch((cause: unknown) => {
+    throw new Fatal('file_not_durable', `${path} cannot be made durable.`, { cause });
+  });
 }
 
 /** As syncDirectory, without blocking this process. */

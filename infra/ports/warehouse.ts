@@ -44,9 +44,10 @@ export interface MigrateOptions {
 
 /**
  * Does the work while the load is paused: no range is pending, so no block will be sent again, and no process
- * can begin a range before the work is done.
+ * can begin a range before the work is done. Work that takes minutes calls `mayWrite` before each write: it
+ * throws Transient when the pause may have ended.
  */
-export type Pause = (work: () => Promise<void>) => Promise<void>;
+export type Pause = (work: (mayWrite: () => Promise<void>) => Promise<void>) => Promise<void>;
 
 /** Rows of one table, as one block in ClickHouse's format Native (infra/clickhouse/native). */
 export interface RowBlock {

@@ -54,6 +54,18 @@ test('a frame takes what fills it to the last byte, and what exceeds it alone', 
   expect([...taken(batches)]).toEqual([['0', '1'], ['2'], ['3'], ['4'], ['5', '6']]);
 });
 
+// Red when names have no bound: each event may have its own, and no reader takes a frame of more than 32 MB.
+test('a frame that waits for a slow disk stays readable, however long the names of its events', () => {
+  const batches = createBatches<Request>();
+  for (let at = 0; at < 700; at++) {
+    const pair = `"e","c","${'あ'.repeat(20_000)}${at}"`;
+    batches.add(requestOf('a', 10, [{ pair, occurredFromMs: 5, occurredToMs: 5 }]));
+  }
+  const lines = [...taken(batches)].map((names) => names.length);
+  expect(lines.length).toBeGreaterThan(1);
+  expect(lines.reduce((sum, count) => sum + count)).toBe(700);
+});
+
 // Red when a frame is made of pieces: the log would copy it before it can write it.
 test('a frame is one piece of aligned memory, also with thousands of names', () => {
   const batches = createBatches<Request>();

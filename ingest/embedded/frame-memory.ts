@@ -15,6 +15,8 @@ export interface FrameMemory {
 
 /** Of lines, records and numbers. A part that alone exceeds it has a frame of its own. */
 const FRAME_BYTES_MAX = 4 * 1024 * 1024;
+/** With more a frame takes no more parts. A part has less than 2 MB of names, and no reader takes 32 MB. */
+const NAMES_BYTES_MAX = 20 * 1024 * 1024;
 /** Names of thousands of customers and meters; with more of them they are a piece of their own. */
 const TOUCHED_BYTES = 256 * 1024;
 
@@ -34,6 +36,7 @@ export function createFrameMemory(): FrameMemory {
       // mutant: frame-beyond-its-bound
       if (held > 0 && held + bytes > FRAME_BYTES_MAX) return false;
       if (eventCount + part.eventCount > FRAME_EVENTS_MAX) return false;
+      if (touchedNumbers.touchedBytesMax() > NAMES_BYTES_MAX) return false;
       if (bytes > FRAME_BYTES_MAX) {
         memory = Buffer.allocUnsafeSlow(FRAME_HEADER_BYTES + bytes + TOUCHED_BYTES);
         records = Buffer.allocUnsafeSlow(part.records.length);

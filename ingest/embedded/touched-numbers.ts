@@ -6,20 +6,28 @@ export interface TouchedNumbers {
   /** Behind `eventCount` events that are there. */
   add(part: CommitPart, eventCount: number): void;
   touched(): TouchedSpan[];
+  /** What `touched` takes of a frame, at most. */
+  touchedBytesMax(): number;
   /** Of so many events, as they are on the log. */
   bytes(eventCount: number): Uint8Array;
   clear(): void;
 }
 
+/** A character takes three bytes at most; brackets and two times of 17 digits come with each. */
+const CHARACTER_BYTES_MAX = 3;
+const SPAN_BYTES_MAX = 40;
+
 export function createTouchedNumbers(): TouchedNumbers {
   const numbers = new Uint16Array(FRAME_EVENTS_MAX);
   const touched = new Map<string, TouchedSpan & { number: number }>();
+  let touchedBytesMax = 0;
 
   /** Returns its number in the frame. */
   function touch({ pair, occurredFromMs, occurredToMs }: TouchedSpan): number {
     const known = touched.get(pair);
     if (!known) {
       const number = touched.size;
+      touchedBytesMax += pair.length * CHARACTER_BYTES_MAX + SPAN_BYTES_MAX;
       touched.set(pair, { pair, occurredFromMs, occurredToMs, number });
       return number;
     }
@@ -37,7 +45,11 @@ export function createTouchedNumbers(): TouchedNumbers {
       }
     },
     touched: () => [...touched.values()],
+    touchedBytesMax: () => touchedBytesMax,
     bytes: (eventCount) => new Uint8Array(numbers.buffer, 0, eventCount * NUMBER_BYTES),
-    clear: () => touched.clear(),
+    clear() {
+      touched.clear();
+      touchedBytesMax = 0;
+    },
   };
 }

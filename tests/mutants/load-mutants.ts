@@ -4,6 +4,7 @@ const LOAD = 'aggregator/load/load.store.test.ts';
 const ROW_FILES = 'infra/clickhouse/embedded/row-files.store.test.ts';
 const COLUMNS = 'infra/clickhouse/columns/columns.test.ts';
 const WITH_COLUMNS = 'infra/clickhouse/columns/with-columns.test.ts';
+const ROLLUPS = 'infra/clickhouse/columns/rollups.test.ts';
 const GUARD = 'infra/clickhouse/rollups/property-guard.store.test.ts';
 const FILL = 'infra/clickhouse/rollups/fill-by-property.store.test.ts';
 const ROLLUP = 'control-plane/store/property-rollup.test.ts';
@@ -56,9 +57,13 @@ export const LOAD_MUTANTS = [
     .why('the hourly rows are inserted and the events not: hours count what is stored nowhere, until a retry')
     .is(
       'infra/clickhouse/columns/with-columns',
-      'const tables = [...(await rollupsOf(block, rollups)), { table, block }];',
+      'const tables = [...(await rollupsOf(made, rollups)), { table, block: made.block }];',
     )
     .red(WITH_COLUMNS, 'the hours of a block are inserted behind its events, under the same token'),
+  mutant('rollups-without-what-they-cannot-read', [4])
+    .why('a value that the WebAssembly leaves to the plain makers is in no row: breakdowns lack it')
+    .is('infra/clickhouse/columns/wasm-rollups', 'wasm.endRollups();')
+    .red(ROLLUPS, 'rollups of a block with something that parts a character are left to the plain writers'),
   mutant('guard-that-truncates', [4])
     .why('rows of a property are left out, and a breakdown is made of the others')
     .drop('infra/clickhouse/rollups/property-guard')
@@ -67,6 +72,10 @@ export const LOAD_MUTANTS = [
     .why('a month whose filling was cut off has rows twice: breakdowns say too much')
     .drop('infra/clickhouse/rollups/fill-by-property')
     .red(FILL, 'what was stored before is in the rollup by property, also when its filling is cut off'),
+  mutant('filled-without-the-pause', [4, 19])
+    .why('two processes fill one month, and breakdowns say too much')
+    .drop('infra/clickhouse/migrate-warehouse')
+    .red(FILL, 'nothing is filled in once the pause may have ended'),
   mutant('half-filled-rollup-read', [4, 19])
     .why('while what was stored is filled in, breakdowns lack it')
     .is('control-plane/store/property-rollup', 'isFilled = true;')

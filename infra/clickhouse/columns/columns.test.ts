@@ -44,7 +44,7 @@ it('blocks of any size follow one another in one memory', async () => {
   const rows = [eventLines(events(3)), many, eventLines(events(2)), many];
   const frames = [9_000, 300].map((eventsMax) => ({ frames: framesOf(many, eventsMax) }));
   for (const lines of [...rows, ...frames]) {
-    const block = await wasm(lines, take);
+    const block = (await wasm(lines, take))?.block;
     const plain = plainColumns(asRows(lines));
     expect(block?.rows).toBe(plain?.rows);
     expect(block?.bytes.equals(plain?.bytes ?? Buffer.alloc(0))).toBe(true);
@@ -55,17 +55,17 @@ it('escapes, tags and values with all their digits are read by the WebAssembly t
   const properties = { text: 'a"b\\c/\n\u0001', number: '\0n12.5', yes: '\0btrue', 'nä"me': '☃😀' };
   const values = { value: '-123456789012345.000000000001', uniqueValue: '="' };
   const lines = eventLines(events(3, () => ({ properties, ...values })));
-  const block = await openWasmColumns()(lines, take);
-  expect(block?.bytes.equals(plainColumns(lines)?.bytes ?? Buffer.alloc(0))).toBe(true);
+  const made = await openWasmColumns()(lines, take);
+  expect(made?.block?.bytes.equals(plainColumns(lines)?.bytes ?? Buffer.alloc(0))).toBe(true);
 });
 
 it('two blocks at once do not disturb each other', async () => {
   const columns = createEventColumns();
   const given = [eventLines(events(20_000)), eventLines(events(30_000)), eventLines(events(10))];
   const made = await Promise.all(given.map((lines) => columns(lines, take)));
-  expect(made.map((block) => block?.rows)).toEqual([20_000, 30_000, 10]);
-  made.forEach((block, at) => {
-    expect(block?.bytes.equals(plainColumns(given[at] ?? take(0))?.bytes ?? take(0))).toBe(true);
+  expect(made.map((one) => one?.block.rows)).toEqual([20_000, 30_000, 10]);
+  made.forEach((one, at) => {
+    expect(one?.block.bytes.equals(plainColumns(given[at] ?? take(0))?.bytes ?? take(0))).toBe(true);
   });
 });
 

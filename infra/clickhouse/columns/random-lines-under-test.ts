@@ -3,17 +3,22 @@ import { base32 } from '../../../schemas/primitives/ids.ts';
 import { arrivalText, BOOLEAN_TAG, NUMBER_TAG } from '../../../schemas/stored/event-row.ts';
 import { CODE_POINT } from '../../../tests/support/code-point.ts';
 
-interface Texts {
+/** What random lines are made of. */
+interface Parts {
+  environment: fc.Arbitrary<string>;
+  customerNumber: fc.Arbitrary<number>;
   meterKey: fc.Arbitrary<string>;
+  /** Of properties and of what is counted. */
   text: fc.Arbitrary<string>;
+  timeMs: fc.Arbitrary<number>;
 }
 
-function plainTexts(): Texts {
+function plainTexts(): Parts {
   const text = fc.string({ unit: 'grapheme-ascii', maxLength: 20 }).map((one) => one.replace(/["\\]/g, ','));
-  return { meterKey: fc.constantFrom('calls', 'tokens', 'a', 'meter with, comma'), text };
+  return { ...FEW_NAMES, meterKey: fc.constantFrom('calls', 'tokens', 'a', 'meter with, comma'), text };
 }
 
-function anyTexts(): Texts {
+function anyTexts(): Parts {
   const text = fc.oneof(
     fc.string({ unit: CODE_POINT, maxLength: 30 }),
     fc.string({ unit: 'grapheme', maxLength: 8 }),
@@ -31,10 +36,31 @@ function anyTexts(): Texts {
       'y'.repeat(16_384),
     ),
   );
-  return { meterKey: fc.oneof(fc.constantFrom('calls', 'a"b', 'ü', ''), fc.string({ maxLength: 3 })), text };
+  const meterKey = fc.oneof(fc.constantFrom('calls', 'a"b', 'ü', ''), fc.string({ maxLength: 3 }));
+  return { ...FEW_NAMES, meterKey, text };
 }
 
-function lineOf({ meterKey, text }: Texts): fc.Arbitrary<string> {
+/** So that many events have an hour, a property and a value in common, and some a time. */
+function fewTexts(): Parts {
+  return {
+    environment: fc.constantFrom('ws_a:live', 'ws_b:live'),
+    customerNumber: fc.constantFrom(0, 1),
+    meterKey: fc.constantFrom('calls', 'b'),
+    text: fc.constantFrom('a', 'b', 'ü', '', 'x'.repeat(130), 'a'.repeat(8), 'a'.repeat(9), NUMBER_TAG + 1),
+    timeMs: fc.oneof(
+      fc.integer({ min: NOON, max: NOON + 3 }),
+      fc.constantFrom(NOON - 1, MONTH_END, MONTH_END - 1),
+    ),
+  };
+}
+
+function lineOf({
+  environment: environments,
+  customerNumber,
+  meterKey,
+  text,
+  timeMs,
+}: Parts): fc.Arbitrary<string> {
   const value = fc.oneof(
     text,
     fc.integer().map((number) => NUMBER_TAG + number),
@@ -42,8 +68,8 @@ function lineOf({ meterKey, text }: Texts): fc.Arbitrary<string> {
   );
   return fc
     .tuple(
-      fc.constantFrom('ws_a:live', 'ws_a:test', 'ws_b:live', 'ws_aa:live'),
-      fc.integer({ min: 0, max: 5 }).map((number) => `cus_${base32(Buffer.alloc(16, number * 50))}`),
+      environments,
+      customerNumber.map((number) => `cus_${base32(Buffer.alloc(16, number * 50))}`),
       meterKey,
       ids,
       fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
@@ -54,8 +80,8 @@ function lineOf({ meterKey, text }: Texts): fc.Arbitrary<string> {
         fc.nat(1_000_000).map(arrivalText),
       ),
       fc.array(fc.tuple(text, value), { maxLength: 5 }),
-      timesMs,
-      timesMs,
+      timeMs,
+      timeMs,
     )
     .map(([environment, customer, meter, id, fingerprint, units, unique, properties, occurred, created]) => {
       const texts = [environment, customer, meter, id, String(fingerprint)].map((one) => JSON.stringify(one));
@@ -95,12 +121,19 @@ const values = fc.oneof(
 );
 
 const NOON = Date.UTC(2026, 10, 21, 12);
+const MONTH_END = Date.UTC(2026, 11);
 const timesMs = fc.oneof(
   fc.integer({ min: NOON, max: NOON + 3 * 3_600_000 }),
   fc.integer({ min: NOON - 500 * 86_400_000, max: NOON }),
   fc.integer({ min: Date.UTC(1971, 0), max: Date.UTC(2105, 0) }),
   fc.constantFrom(NOON, NOON - 1, NOON + 3_600_000),
 );
+
+const FEW_NAMES = {
+  environment: fc.constantFrom('ws_a:live', 'ws_a:test', 'ws_b:live', 'ws_aa:live'),
+  customerNumber: fc.integer({ min: 0, max: 5 }),
+  timeMs: timesMs,
+};
 
 /** Lines as the ingest tier writes them, of few customers, meters, hours and ids, so that rows meet. */
 export const randomLines: fc.Arbitrary<Buffer> = fc
@@ -109,6 +142,11 @@ export const randomLines: fc.Arbitrary<Buffer> = fc
     { weight: 4, arbitrary: fc.array(lineOf(anyTexts()), { minLength: 1, maxLength: 40 }) },
     { weight: 1, arbitrary: fc.array(lineOf(anyTexts()), { minLength: 100, maxLength: 300, size: 'max' }) },
   )
+  .map((lines) => Buffer.from(lines.join('')));
+
+/** Lines of which many have an hour, a property and a value in common. */
+export const similarLines: fc.Arbitrary<Buffer> = fc
+  .array(lineOf(fewTexts()), { minLength: 2, maxLength: 60, size: 'max' })
   .map((lines) => Buffer.from(lines.join('')));
 
 /** A few lines, of any texts. */

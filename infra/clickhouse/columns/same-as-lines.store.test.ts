@@ -80,9 +80,9 @@ it('columns store what lines of JSON store, in every column and every hour', asy
 });
 
 async function fileOf(lines: Buffer): Promise<string> {
-  const block = await columns(lines, (bytes) => Buffer.alloc(bytes));
+  const made = await columns(lines, (bytes) => Buffer.alloc(bytes));
   const file = join(folder, 'block.native');
-  writeFileSync(file, block?.bytes ?? Buffer.alloc(0));
+  writeFileSync(file, made?.block.bytes ?? Buffer.alloc(0));
   return `file('${file}', 'Native')`;
 }
 

@@ -3,10 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Frame } from '../../../schemas/stored/frame.ts';
 import { compiledWasm } from '../../platform/compiled-wasm.ts';
-import type { EventLines, RowBlock } from '../../ports/warehouse.ts';
+import type { EventLines } from '../../ports/warehouse.ts';
+import type { MadeEvents, Take, WantedRollups } from './made-events.ts';
+import { createWasmRollups, type RollupExports } from './wasm-rollups.ts';
 
 /** The module of assembly/columns.ts: one memory, one block at a time. */
-interface Exports {
+interface Exports extends RollupExports {
   memory: { buffer: ArrayBuffer; grow(pages: number): number };
   linesAt(): number;
   countLines(at: number, bytes: number): number;
@@ -22,14 +24,15 @@ interface Exports {
   writeRows(count: number): void;
 }
 
-/** Gives memory of the caller's: so many bytes. */
-export type Take = (bytes: number) => Buffer;
-
 /**
- * Makes columns of events, which must not change meanwhile. Undefined for lines that only the plain writer
- * reads. One call at a time.
+ * Makes columns of events, which must not change meanwhile, and rows of rollups. Undefined for lines that
+ * only the plain writer reads. One call at a time.
  */
-export type WasmColumns = (lines: EventLines, take: Take) => Promise<RowBlock | undefined>;
+export type WasmColumns = (
+  lines: EventLines,
+  take: Take,
+  wanted?: WantedRollups,
+) => Promise<MadeEvents | undefined>;
 
 /** A few milliseconds of work. In between this process serves requests. */
 const ROWS_A_TURN = 8_000;
@@ -66,7 +69,9 @@ export function openWasmColumns(): WasmColumns {
     return lines.at(-1) === LINE_FEED ? wasm.countLines(wasm.linesAt(), lines.length) : 0;
   }
 
-  return async (lines, take) => {
+  const rollups = createWasmRollups(wasm, memoryTo, seed);
+
+  return async (lines, take, wanted) => {
     const parts = 'frames' in lines ? lines.frames.map((frame) => frame.bytes) : [lines];
     const bytes = parts.reduce((sum, { length }) => sum + length, 0);
     if (bytes > LINE_BYTES_MAX || !areUtf8(lines)) return undefined;
@@ -81,13 +86,14 @@ export function openWasmColumns(): WasmColumns {
       await nextTurn();
     }
     memoryTo(wasm.sort());
+    const areMade = rollups.begin(wanted);
     const block = take(wasm.beginBlock());
     for (const part of turns(rows)) {
       await nextTurn();
       wasm.writeRows(part);
     }
     Buffer.from(wasm.memory.buffer, wasm.outputAt(), block.length).copy(block);
-    return { rows, bytes: block };
+    return { block: { rows, bytes: block }, ...(areMade && (await rollups.end(wanted, take))) };
   };
 }
 

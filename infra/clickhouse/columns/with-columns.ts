@@ -4,6 +4,7 @@ import { unavailable } from '../driver-errors.ts';
 import { type EventRows, readEventRows } from '../rollups/event-rows.ts';
 import type { LineBlock, RowInserts, Transport } from '../transport.ts';
 import { asRows, createEventColumns } from './event-columns.ts';
+import type { MadeEvents, WantedRollups } from './made-events.ts';
 
 const MEBIBYTE = 1024 * 1024;
 /** A full block of the load has some 12 MB in columns; the blocks of several partitions may be under way. */
@@ -22,7 +23,10 @@ export interface LineTransport extends Transport<EventLines> {
 export interface Rollup {
   /** `table (columns)`. */
   into: string;
-  rowsOf(events: EventRows): Promise<RowBlock>;
+  /** Of the rollup by property: what it leaves out, names of `propertyMonthText`. */
+  closed?(): Promise<ReadonlySet<string>>;
+  /** As they were made with the block, or of its events. */
+  rowsOf(made: MadeEvents, events: () => EventRows): Promise<RowBlock>;
 }
 
 /**
@@ -40,10 +44,10 @@ export function withColumns(transport: Transport): LineTransport {
   ): Promise<boolean> {
     const leftMs = timeLeft(timeoutMs);
     const loan = memory.lend();
-    const block = await columns(lines, loan.take);
-    if (!block) return false;
+    const made = await columns(lines, loan.take, await wantedOf(rollups));
+    if (!made) return false;
     // mutant: hours-before-their-events
-    const tables = [{ table, block }, ...(await rollupsOf(block, rollups))];
+    const tables = [{ table, block: made.block }, ...(await rollupsOf(made, rollups))];
     await transport.insertRows({ ...others, timeoutMs: leftMs(), tables });
     // Not after a failure: what was given up may still be on its way.
     loan.giveBack();
@@ -61,11 +65,19 @@ export function withColumns(transport: Transport): LineTransport {
   };
 }
 
-async function rollupsOf(block: RowBlock, rollups: readonly Rollup[]): Promise<RowInserts['tables']> {
-  if (rollups.length === 0) return [];
-  const events = readEventRows(block);
+async function wantedOf(rollups: readonly Rollup[]): Promise<WantedRollups | undefined> {
+  if (rollups.length === 0) return undefined;
+  return { closed: await rollups.find(({ closed }) => closed)?.closed?.() };
+}
+
+async function rollupsOf(made: MadeEvents, rollups: readonly Rollup[]): Promise<RowInserts['tables']> {
+  let read: EventRows | undefined;
+  const events = () => {
+    read ??= readEventRows(made.block);
+    return read;
+  };
   const tables: Array<RowInserts['tables'][number]> = [];
-  for (const { into, rowsOf } of rollups) tables.push({ table: into, block: await rowsOf(events) });
+  for (const { into, rowsOf } of rollups) tables.push({ table: into, block: await rowsOf(made, events) });
   return tables;
 }
 

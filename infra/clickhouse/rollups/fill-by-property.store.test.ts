@@ -2,6 +2,7 @@ import { copyFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
+import { Transient } from '../../../schemas/failures.ts';
 import { eventLines, TEST_NOW_MS } from '../../../tests/support/event-line.ts';
 import { wrongRowsByProperty } from '../../../tests/support/rows-by-property.ts';
 import { testFolder } from '../../../tests/support/test-folder.ts';
@@ -51,4 +52,27 @@ it('what was stored before is in the rollup by property, also when its filling i
 
   await warehouse.insertEvents({ token: 'b', lines: eventLines([{ id: 'use_b' }]), timeoutMs: 20_000 });
   expect(await wrongRowsByProperty(warehouse)).toEqual([]);
+});
+
+it('nothing is filled in once the pause may have ended', async () => {
+  const transport = openTransport(join(testFolder(), 'warehouse'), {});
+  const warehouse = createWarehouseOver(transport);
+  await warehouse.migrate({ directory: migrationsBefore() });
+  await warehouse.insertEvents({ token: 'a', lines: eventLines([{ id: 'use_a' }]), timeoutMs: 20_000 });
+  const sent: string[] = [];
+  let isPaused = true;
+  const watched: Transport = {
+    ...transport,
+    async command(sql) {
+      sent.push(sql);
+      if (sql.includes('DROP PARTITION')) isPaused = false;
+      await transport.command(sql);
+    },
+  };
+  const mayWrite = async () => {
+    if (!isPaused) throw new Transient('insert_gate_lost', 'Others may load.');
+  };
+  const migrating = createWarehouseOver(watched).migrate({ atPause: (work) => work(mayWrite) });
+  await expect(migrating).rejects.toMatchObject({ code: 'insert_gate_lost' });
+  expect(sent.at(-1)).toContain('DROP PARTITION');
 });

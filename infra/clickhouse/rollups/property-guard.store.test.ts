@@ -89,4 +89,14 @@ describe('a property', () => {
     expect(await closed('named')).toEqual([{ property: '', month: '2026-11-01' }]);
     expect(await properties('named')).toEqual([]);
   });
+
+  it('of a meter with very many of them closes each such meter of a block', async () => {
+    const names = Object.fromEntries(Array.from({ length: 1_001 }, (_, at) => [`p${at}`, 'x']));
+    const meters = Array.from({ length: 21 }, (_, at) => `wide${at}`);
+    await insert(meters.map((meterKey, at) => ({ id: idOf(at), meterKey, properties: names })));
+    const open = await rows(
+      "SELECT DISTINCT meter_key FROM metergate.usage_by_property WHERE property = 'p1'",
+    );
+    expect(open).toEqual([]);
+  });
 });

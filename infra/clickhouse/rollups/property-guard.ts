@@ -28,7 +28,7 @@ const LIMITS: PropertyLimits = { valuesMax: 10_000, propertiesMax: 200, sparseEv
 const SLACK = 0.1;
 /** Properties that are watched at once, 100 bytes each; beyond them the oldest begin again. */
 const WATCHED_MAX = 50_000;
-/** Of one block: others wait for the next one. */
+/** Whose stored rows are counted for one block: others wait for the next one. */
 const COUNTED_MAX = 20;
 const TIMEOUT_MS = 10_000;
 
@@ -50,7 +50,6 @@ export function createPropertyGuard(
   const watch = createWatch(limits);
 
   async function isTooMuch(use: PropertyUse): Promise<boolean> {
-    if (use.values.size > valuesMax(use, limits)) return true;
     const stored = await countStored(transport, use);
     watch.counted(use, stored);
     if (stored.values > valuesMax(use, limits)) return true;
@@ -66,9 +65,13 @@ export function createPropertyGuard(
       for (const use of uses) {
         if (closed.has(propertyMonthText(use))) continue;
         if (closed.has(propertyMonthText({ ...use, property: '' }))) continue;
-        if (!watch.isSuspect(use) || counted >= COUNTED_MAX) continue;
-        counted += 1;
-        if (await isTooMuch(use)) found.push(use);
+        if (!watch.isSuspect(use)) continue;
+        // Never left for later: of a meter with very many properties not all have their rows.
+        if (use.values.size > valuesMax(use, limits)) found.push(use);
+        else if (counted < COUNTED_MAX) {
+          counted += 1;
+          if (await isTooMuch(use)) found.push(use);
+        }
       }
       if (found.length === 0) return false;
       // mutant: guard-that-truncates

@@ -45,7 +45,7 @@ export interface PropertyUse extends PropertyMonth {
   events: number;
   rows: number;
   /** Different values; of the name '' different properties. */
-  values: Set<string>;
+  values: { readonly size: number };
 }
 
 export interface PropertyRows {
@@ -56,6 +56,10 @@ export interface PropertyRows {
 /** Of {@link PropertyRows.uses}, and of those that are closed. */
 export function propertyMonthText({ environment, meterKey, property, month }: PropertyMonth): string {
   return [environment, meterKey, month, property].join('\0');
+}
+
+interface UseSoFar extends PropertyUse {
+  values: Set<string>;
 }
 
 interface Row {
@@ -74,7 +78,7 @@ const NAMES_MAX = 1_000;
  * thousand events.
  */
 export function* propertyRows(events: EventRows, closed: ReadonlySet<string>): Generator<void, PropertyRows> {
-  const uses = new Map<string, PropertyUse>();
+  const uses = new Map<string, UseSoFar>();
   const rows: Row[] = [];
   const names = createNames(events);
   let turnAt = EVENTS_A_TURN;
@@ -119,7 +123,7 @@ function entriesOf(events: EventRows, { from, to }: HourGroup, names: Names): En
 }
 
 function addUses(
-  uses: Map<string, PropertyUse>,
+  uses: Map<string, UseSoFar>,
   rows: Row[],
   {
     events,
@@ -183,7 +187,8 @@ function wordOf({ texts, indexes }: EventRows['meters'], row: number): string {
   return texts[indexes[row] as number] ?? '';
 }
 
-function monthOf(hour: number): string {
+/** Its first day, `YYYY-MM-DD`, of seconds since 1970. */
+export function monthOf(hour: number): string {
   return `${new Date(hour * 1000).toISOString().slice(0, 7)}-01`;
 }
 

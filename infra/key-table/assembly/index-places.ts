@@ -16,8 +16,11 @@ export const WRITTEN: i32 = 20;
 const SMALL_SHIFT: u32 = 3;
 /** What the small index has room for. */
 let smallKeysMax: u32 = 0;
-/** The same in generations, at least. */
-const SMALL_GENERATIONS_MAX: u32 = 32;
+/**
+ * The same in generations, at least: less than 16 wait for their merge to a large file, 8 more in files of
+ * less than half a generation, as many in the one that these become, 16 whose large file is being made.
+ */
+const SMALL_GENERATIONS_MAX: u32 = 64;
 export const ENTRY_BYTES: u32 = 3;
 export const NO_BOUNDARY: u32 = 0xffff_ffff;
 export const SMALL: i32 = 0;

@@ -68,7 +68,8 @@ export function scratchBytes(): u32 {
 
 /** Adds the records of a generation whose home is in [from, to). */
 export function collect(generation: i32, from: u32, to: u32): u32 {
-  count += copyBetween(generation, from, to, records + <usize>count * RECORD_BYTES, MILL_KEYS_MAX - count);
+  const into = records + <usize>count * RECORD_BYTES;
+  count += copyBetween(generation, from, to, into, MILL_KEYS_MAX - count, packed);
   return count;
 }
 

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { AGGREGATE_SQL } from '../../../domain/store/aggregate-sql.ts';
 import { createClickHouseWarehouse } from '../../../infra/clickhouse/clickhouse-warehouse.ts';
 import { createChdbWarehouse } from '../../../infra/clickhouse/embedded/chdb-warehouse.ts';
-import type { Warehouse } from '../../../infra/ports/warehouse.ts';
+import type { Pause, Warehouse } from '../../../infra/ports/warehouse.ts';
 import { arrivalText } from '../../../schemas/stored/event-row.ts';
 import { HOURLY_STATES } from '../../../schemas/stored/usage-hourly.ts';
 import { startChdbHttpServer } from '../../servers/chdb-http-server.ts';
@@ -128,9 +128,9 @@ describe.each(WAREHOUSES)('a migration of %s', (_, open) => {
     const warehouse = await openOne(open);
     const directory = migrations(CHANGED_VIEW);
     const applied: number[] = [];
-    const atPause = async (work: () => Promise<void>) => {
+    const atPause: Pause = async (work) => {
       applied.push(...(await numbers(warehouse)));
-      await work();
+      await work(async () => {});
     };
     await warehouse.migrate({ atPause, directory });
     expect(applied).toEqual([1]);
@@ -140,10 +140,10 @@ describe.each(WAREHOUSES)('a migration of %s', (_, open) => {
   // Red when it does not look again: the rival's hours, and what was loaded into them, are dropped.
   it('that a rival applied while this one waited is not applied again', async () => {
     const warehouse = await openMigrated(open);
-    const atPause = async (work: () => Promise<void>) => {
+    const atPause: Pause = async (work) => {
       await migrateTo(warehouse, CHANGED_VIEW);
       await run(warehouse, 'TRUNCATE TABLE metergate.usage_hourly');
-      await work();
+      await work(async () => {});
     };
     await insert(warehouse);
     await warehouse.migrate({ atPause, directory: migrations(CHANGED_VIEW) });

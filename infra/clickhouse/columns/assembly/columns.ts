@@ -1,8 +1,11 @@
 /**
- * Usage events as columns of `events` in ClickHouse's format Native, sorted by the table's key. Its calls in
- * this order: `linesAt`, where lines of rows (schemas/stored/event-row.ts) or whole frames are put,
- * `countLines`, `plan`, `begin`, `readLines` or `readEvents` until all are read, `sort`, `beginBlock`,
- * `writeRows` until all are written. It reads what the ingest tier writes nearly always, and nothing else.
+ * Usage events as columns of `events` in ClickHouse's format Native, sorted by the table's key, and rows of
+ * its rollups. Its calls in this order: `linesAt`, where lines of rows (schemas/stored/event-row.ts) or whole
+ * frames are put, `countLines`, `plan`, `begin`, `readLines` or `readEvents` until all are read, `sort`;
+ * `withoutRollups`, or `planRollups` and `beginRollups`; `beginBlock`, `writeRows` until all are written.
+ * Then `endRollups`, `rollupsEnd`, and one after the other in the same memory: `beginHourRows` with its
+ * columns, `writeUses`, `beginPropertyRows` with its columns.
+ * It reads what the ingest tier writes nearly always, and nothing else.
  */
 import { beginFrames } from './frames';
 import { beginLines } from './lines';
@@ -13,9 +16,11 @@ import { beginRows, customerBytes, propertyCount, rowCount } from './rows';
 import { sortRows } from './sort';
 
 export { readEvents } from './frames';
+export { beginRollups, endRollups, planRollups, withoutRollups } from './hours';
 export { readLines } from './lines';
 export { writeRows } from './output';
 export { linesAt, plan } from './places';
+export * from './rollup-blocks';
 
 const LINE_FEED: u8 = 10;
 

@@ -1,3 +1,4 @@
+import { addToRollups } from './hours';
 import { environmentCount, meterCount } from './names';
 import {
   ENVIRONMENTS,
@@ -33,8 +34,8 @@ import { copy, copyString, putConstant, varUint } from './texts';
 
 const COLUMN_COUNT: i32 = 10;
 /** infra/clickhouse/native/native-types.ts */
-const DICTIONARY_VERSION: u64 = 1;
-const OWN_DICTIONARY: u64 = 0x600;
+export const DICTIONARY_VERSION: u64 = 1;
+export const OWN_DICTIONARY: u64 = 0x600;
 
 /** Where the next row goes in each column: all of them are written row by row. */
 let environments: i32 = 0;
@@ -81,7 +82,7 @@ export function beginOutput(): i32 {
   return created + rowCount * 8;
 }
 
-function head(name: string, type: string, to: i32): i32 {
+export function head(name: string, type: string, to: i32): i32 {
   return putConstant(type, putConstant(name, to));
 }
 
@@ -99,12 +100,12 @@ function dictionary(name: string, texts: i32, count: i32, at: i32): i32 {
   return to + 8;
 }
 
-function indexBytes(count: i32): i32 {
+export function indexBytes(count: i32): i32 {
   if (count <= 256) return 1;
   return count <= 65_536 ? 2 : 4;
 }
 
-function putIndex(index: i32, count: i32, to: i32): i32 {
+export function putIndex(index: i32, count: i32, to: i32): i32 {
   const bytes = indexBytes(count);
   if (bytes == 1) store<u8>(to, <u8>index);
   else if (bytes == 2) store<u16>(to, <u16>index);
@@ -112,9 +113,13 @@ function putIndex(index: i32, count: i32, to: i32): i32 {
   return to + bytes;
 }
 
-/** Writes so many more rows. */
+/** Writes so many more rows, and adds them to the rollups. */
 export function writeRows(count: i32): void {
-  for (const end = place + count; place < end; place++) writeRow(rowAt(place));
+  for (const end = place + count; place < end; place++) {
+    const row = rowAt(place);
+    writeRow(row);
+    addToRollups(row);
+  }
 }
 
 function writeRow(row: i32): void {

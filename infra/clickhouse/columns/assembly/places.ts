@@ -32,10 +32,16 @@ export const NAMES_METER_INDEX: i32 = 44;
 export const KEY_BYTES: i32 = 16;
 export const KEY_ROW: i32 = 8;
 
+/** Of some events, what a row of a rollup says of them: see tallies.ts. */
+export const TALLY_BYTES: i32 = 64;
+/** What is found by its text or by two numbers: see entries.ts. */
+export const ENTRY_BYTES: i32 = 48;
+
 /** Of a text: place and length. */
 export const TEXT_BYTES: i32 = 8;
 
 export const DIGIT_BITS: i32 = 11;
+export const ENTRY_SLOTS_MIN: i32 = 1024;
 const COUNTS_BYTES: i32 = 4 << DIGIT_BITS;
 /** Wide loads go beyond the end of a text, and a line's end stops every search. */
 const PADDING: i32 = 64;
@@ -70,7 +76,19 @@ export let PROPERTIES: i32 = 0;
 export let PROPERTIES_END: i32 = 0;
 /** Behind the properties that there are. */
 export let OUTPUT: i32 = 0;
+let OUTPUT_END: i32 = 0;
 let INPUT_BYTES: i32 = 0;
+/** Of the rollups, behind the block. Tallies of hours, then of the values of their properties. */
+export let HOURS: i32 = 0;
+export let VALUES: i32 = 0;
+/** Their places, in the order of the rows. */
+export let HOUR_LIST: i32 = 0;
+export let PROPERTY_LIST: i32 = 0;
+/** Texts of the dictionary at hand. */
+export let WORDS: i32 = 0;
+export let ENTRIES: i32 = 0;
+export let ENTRY_SLOTS: i32 = 0;
+export let ROLLUP: i32 = 0;
 
 /** Where lines are put. */
 export function linesAt(): i32 {
@@ -105,5 +123,26 @@ export function plan(lineBytes: i32, rows: i32): i32 {
 export function placeOutput(propertiesEnd: i32, rows: i32, customerBytes: i32): i32 {
   OUTPUT = (propertiesEnd + 16) & -16;
   // All other texts are in the input at least once.
-  return OUTPUT + HEADS_BYTES + INPUT_BYTES + customerBytes + rows * OUTPUT_ROW_BYTES;
+  OUTPUT_END = OUTPUT + HEADS_BYTES + INPUT_BYTES + customerBytes + rows * OUTPUT_ROW_BYTES;
+  return OUTPUT_END;
+}
+
+/** Behind the block. `properties`: of all rows, or 0 without rows by property. */
+export function placeTallies(rows: i32, properties: i32): i32 {
+  // Names, values, their texts, uses, the values of these, what is counted of each; and as much of hours.
+  const entries = 6 * properties + 5 * rows + 3;
+  HOURS = (OUTPUT_END + 16) & -16;
+  VALUES = HOURS + rows * TALLY_BYTES;
+  HOUR_LIST = VALUES + properties * TALLY_BYTES;
+  PROPERTY_LIST = HOUR_LIST + rows * 4;
+  WORDS = PROPERTY_LIST + (rows + properties) * 4;
+  ENTRIES = (WORDS + (rows + properties) * 4 + 16) & -16;
+  ENTRY_SLOTS = ENTRIES + entries * ENTRY_BYTES;
+  ROLLUP = ENTRY_SLOTS + max(ENTRY_SLOTS_MIN, 1 << (33 - <i32>clz(entries))) * 4;
+  return ROLLUP;
+}
+
+/** `bytes`: of rows, without the heads of the columns. */
+export function rollupEnd(bytes: i32): i32 {
+  return ROLLUP + HEADS_BYTES + INPUT_BYTES + bytes;
 }

@@ -18,7 +18,7 @@ import {
 import { rowCount } from './rows';
 import { order } from './texts';
 
-const HOUR_MS: i64 = 3_600_000;
+export const HOUR_MS: i64 = 3_600_000;
 /** So many bits of the ids tell nearly all apart that have names and hour in common. */
 const ID_BITS_MIN: i32 = 20;
 /** Of the eight characters behind `use_`. */
@@ -73,7 +73,7 @@ function hourSpan(): i64 {
 }
 
 /** Since 1970, downwards. */
-function hourOf(row: i32): i64 {
+export function hourOf(row: i32): i64 {
   const occurred = load<i64>(row + ROW_OCCURRED);
   const hour = occurred / HOUR_MS;
   return occurred < 0 && hour * HOUR_MS != occurred ? hour - 1 : hour;

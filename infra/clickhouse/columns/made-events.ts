@@ -1,0 +1,18 @@
+import type { RowBlock } from '../../ports/warehouse.ts';
+import type { PropertyRows } from '../rollups/property-rows.ts';
+
+/** Events as columns, and what the WebAssembly made of them in the same turn. */
+export interface MadeEvents {
+  block: RowBlock;
+  /** The same as `hourRows` and `propertyRows` make of the block (infra/clickhouse/rollups). */
+  hours?: RowBlock;
+  byProperty?: PropertyRows;
+}
+
+/** Hours, and rows by property where it is given what they leave out: names of `propertyMonthText`. */
+export interface WantedRollups {
+  closed?: ReadonlySet<string> | undefined;
+}
+
+/** Gives memory of the caller's: so many bytes. */
+export type Take = (bytes: number) => Buffer;
