@@ -50,7 +50,10 @@ export class KeyUpkeep {
     }
   }
 
-  /** Seals everything; all of it is confirmed. Rejects as `advance`. */
+  /**
+   * Seals everything; all of it is confirmed. Merges have ended then too: a file that one of them still makes
+   * is named by no manifest, and would be removed with what a crash left. Rejects as `advance`.
+   */
   async sealNow(): Promise<void> {
     const { generations } = this.#deps;
     while (generations.isGrowing() || this.#sealing || generations.sealable()) {
@@ -58,6 +61,8 @@ export class KeyUpkeep {
       this.advance();
       await this.#sealing;
     }
+    await this.#merging;
+    if (this.#failure) throw this.#failure;
   }
 
   /** Merges what is ready for it, in the background. */
