@@ -118,6 +118,27 @@ export class KeyFolder {
     }
   }
 
+  /**
+   * Makes small files large ones, as they are. They are found all the time. Throws as `add`, and nothing has
+   * changed then.
+   */
+  async moveToLarge(files: SealedFile[]): Promise<void> {
+    await this.#indexing[LARGE](() => inTurns(this.files.add(LARGE, files)));
+    const moved = numbersOf(files);
+    try {
+      // mutant: moved-files-forgotten
+      await this.change((now) => ({
+        ...now,
+        small: now.small.filter((number) => !moved.includes(number)),
+        large: [...now.large, ...moved],
+      }));
+    } catch (error) {
+      await this.#indexing[LARGE](() => inTurns(this.files.remove(LARGE, files)));
+      throw error;
+    }
+    await this.#indexing[SMALL](() => inTurns(this.files.remove(SMALL, files)));
+  }
+
   /** Removes files that count no more. */
   async discard(kind: Kind, files: SealedFile[]): Promise<void> {
     await this.#indexing[kind](() => inTurns(this.files.remove(kind, files)));
