@@ -20,11 +20,11 @@ import { createPause } from './pause-load.ts';
 
 // Red when the ranges are not resumed first: the work finds one pending, and it is sent again after it.
 it('a view is changed once what a crash left pending is loaded, and the load continues', async () => {
-  const { stores, release } = await openPending({ isStored: true });
+  const { stores, end } = await openPending({ isStored: true });
   expect(await states(stores)).toEqual(['pending']);
 
   await pauseOf(stores)(async () => expect(await states(stores)).toEqual(['loaded']));
-  release();
+  await end();
   const last = await stores.append(events(10, 20));
   start(stores);
   await settledUpTo(stores, last);
@@ -111,16 +111,25 @@ it('a failure while the load is paused leaves the partition to the next owner', 
   await appendSettled(stores, events(0, 10));
 });
 
-/** A load that pauses in its insert, before or after the rows are stored, until it is released. */
+/**
+ * A load that pauses in its insert, before or after the rows are stored, until `end` lets it go on. It loads
+ * nothing more then: beside the next load, which has its name, the two would take the lease from each other.
+ */
 async function openPending({ isStored }: { isStored: boolean }) {
   const stores = await openLoadStores();
   await stores.append(events(0, 10));
-  const end = createEnd();
-  const insertAndWait = (insert: () => Promise<void>) => (isStored ? insert().then(end.here) : end.here());
-  start(stores, { warehouse: withInsert(stores, insertAndWait) });
-  onTestFinished(end.release);
-  await end.reached;
-  return { stores, release: end.release };
+  const insertEnd = createEnd();
+  const insertAndWait = (insert: () => Promise<void>) =>
+    isStored ? insert().then(insertEnd.here) : insertEnd.here();
+  const load = start(stores, { warehouse: withInsert(stores, insertAndWait) });
+  onTestFinished(insertEnd.release);
+  await insertEnd.reached;
+  const end = async () => {
+    const closed = load.close();
+    insertEnd.release();
+    await closed;
+  };
+  return { stores, end };
 }
 
 function depsOf(stores: LoadStores) {

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { syncNames } from '../platform/durable-file.ts';
 import type { EventLogReader } from '../ports/event-log.ts';
 import { FormerKeys } from './former-keys.ts';
 import { openRecordFile, RECORD_HEADER_BYTES } from './former-record-file.ts';
@@ -36,11 +37,15 @@ export interface StoredKeys {
   isRenewed: boolean;
 }
 
-/** Changes nothing. Throws as openKeyTable. */
+/** Changes nothing; the manifest that it returns is durable. Throws as openKeyTable. */
 export async function openStoredKeys(options: StoredKeysOptions): Promise<StoredKeys> {
   const { directory, owner, memory, logReader, log } = options;
   const path = join(directory, MANIFEST);
   const manifest = readManifest(path, owner);
+  // A kill may have come between its name and the sync: a power cut could bring the one before back, once the
+  // log has given up what only this one covers.
+  // mutant: manifest-trusted-before-it-is-durable
+  if (manifest) await syncNames(directory);
   if (!manifest) checkNotForgotten(directory, await logReader.start(0));
   // mutant: table-rebuilt-from-the-log
   if (!manifest || !isWhole(directory, manifest)) {

@@ -16,6 +16,10 @@ export const RETENTION_MUTANTS = [
     .is('ingest/embedded/trim-log', 'const before = old;')
     .red(TRIM_LOG, 'as far as the record file covers it')
     .red(POWER_CUT, 'opens with all that it announced, once, after a power cut at any time'),
+  mutant('manifest-trusted-before-it-is-durable', [2, 6])
+    .why('a power cut after a kill brings older keys back, of which the log has given up the rest')
+    .never('infra/key-table/open-stored-keys')
+    .red(POWER_CUT, 'gives up no frame whose keys a power cut can still take'),
   mutant('log-trimmed-before-it-is-settled', [1])
     .why('what is acknowledged and not loaded goes with its segment')
     .swap('ingest/store/raise-kept-from#raiseKeptFrom', 'least($2::bigint, settled.position)', '$2::bigint')

@@ -5,10 +5,12 @@
  * Arguments: data folder, life, frames, how, form of writing.
  */
 
-import { writeSync } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
+import { readlinkSync, statSync, writeSync } from 'node:fs';
+import { type FileHandle, open as openHandle } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as pass } from 'node:timers/promises';
 import { pino } from 'pino';
+import { MANIFEST } from '../../../infra/key-table/key-folder.ts';
 import { openKeyTable } from '../../../infra/key-table/open-key-table.ts';
 import { prepareDataDir } from '../../../infra/platform/data-dir.ts';
 import { systemClock } from '../../../infra/ports/clock.ts';
@@ -49,8 +51,7 @@ const openFile: OpenFile = async (path, flags, mode) => {
   const file = await open(path, flags, mode);
   if (!isOpen) return file;
   const isLate = framesLeft < Number(frames) / 2;
-  if (how !== 'orderly' && isLate && random.chance(KILL_SHARE))
-    return Object.assign(file, killingWrite(file));
+  if (how === 'kill' && isLate && random.chance(KILL_SHARE)) return Object.assign(file, killingWrite(file));
   if (!random.chance(NO_ROOM_SHARE)) return file;
   const writev = () => Promise.reject(Object.assign(new Error('no room'), { code: 'ENOSPC' }));
   return Object.assign(file, { writev });
@@ -67,6 +68,26 @@ function killingWrite(file: FileHandle): Pick<FileHandle, 'writev'> {
   };
 }
 
+/** In the second half of this life. */
+async function killBetweenNameAndSync(): Promise<void> {
+  const handle = await openHandle(paths.keys, 'r');
+  const { sync } = handle;
+  await handle.close();
+  const manifest = () => statSync(join(paths.keys, MANIFEST), { throwIfNoEntry: false })?.ino;
+  let known = manifest();
+  Object.getPrototypeOf(handle).sync = async function (this: FileHandle) {
+    const isOfKeys = readlinkSync(`/proc/self/fd/${this.fd}`) === paths.keys;
+    if (isOfKeys && framesLeft < Number(frames) / 2 && manifest() !== known) {
+      process.kill(process.pid, 'SIGKILL');
+      await new Promise(() => undefined);
+    }
+    if (isOfKeys) known = manifest();
+    await sync.call(this);
+  };
+}
+
+if (how === 'renamed') await killBetweenNameAndSync();
+
 const opening = { directory: paths.log, identityCheck, segmentBytesMax: SEGMENT_BYTES_MAX, log, openFile };
 const writer = await openSegmentLogWriter(opening);
 isOpen = true;
@@ -81,6 +102,8 @@ const keys = await openKeyTable({
   log,
 });
 
+// A start may give up at once what the keys cover.
+await giveUp(writer.extent().end);
 for (; framesLeft > 0; framesLeft--) {
   await writeFrame(1 + random.below(EVENTS_MAX));
   if (random.chance(TRIM_SHARE)) await giveUpSome();
@@ -127,7 +150,10 @@ async function claimWithRoom(batch: ClaimBatch): Promise<Claim> {
 
 /** All that is not being written is old. A few segments at a time, so that it continues throughout. */
 async function giveUpSome(): Promise<void> {
-  const keptFrom = writer.extent().start + random.below(TRIM_BYTES_MAX);
+  await giveUp(writer.extent().start + random.below(TRIM_BYTES_MAX));
+}
+
+async function giveUp(keptFrom: number): Promise<void> {
   const clock = { ...systemClock, nowMs: () => Date.now() + HOUR_MS };
   await trimLog({ retention: writer, keys, raiseKeptFrom: async () => keptFrom, clock, log }, 0);
 }

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FORMS } from '../../../infra/segment-log/write-form-under-test.ts';
 import { keptShortForm, SEED } from '../short-form.ts';
 import { judgeCut, powerCutsOfAll } from './power-rounds.ts';
-import { hastyResponses } from './recorded-log.ts';
+import { hastyResponses, hastyTrims } from './recorded-log.ts';
 import { type Recording, recordDataPlane, recordSegments } from './recording.ts';
 
 /*
@@ -36,6 +36,12 @@ describe.each(FORMS)('a log of many small segments, written %s', (form) => {
   it('announces no frame that a power cut can still take', () => {
     expect(recording().log.responses.length).toBeGreaterThan(100);
     expect(hastyResponses(recording().log)).toEqual([]);
+  });
+
+  // Mutant: a manifest of the keys that a kill left behind is trusted while a power cut can still take it.
+  it('gives up no frame whose keys a power cut can still take', () => {
+    expect(recording().log.frames.filter(({ givenUp }) => givenUp < Infinity).length).toBeGreaterThan(100);
+    expect(hastyTrims(recording().log)).toEqual([]);
   });
 
   it('opens with all that it announced, once, after a power cut at any time', async () => {

@@ -1,3 +1,4 @@
+import { MANIFEST } from '../../../infra/key-table/key-folder.ts';
 import { decodeFrame, measureFrame } from '../../../schemas/stored/frame.ts';
 import { eventIdsOf } from '../../../schemas/stored/record.ts';
 import { bytesOf, descriptorOf, type SystemCall } from '../../support/system-calls.ts';
@@ -13,6 +14,8 @@ export interface RecordedLog {
   responses: RecordedResponse[];
   /** Names that segments were given or lost. */
   segments: NameChange[];
+  /** Up to where the keys cover the log, and since when that is durable. */
+  covered: Array<{ durable: number; position: number }>;
 }
 
 export interface RecordedResponse {
@@ -38,6 +41,8 @@ const NEVER = Number.POSITIVE_INFINITY;
 const SEGMENT = /^(\d{20})\.seg$/;
 /** Of a segment: a block of 4,096 bytes. */
 const SEGMENT_HEADER_BYTES = 4096;
+/** Where a manifest of the keys says how far they cover the log. */
+const MANIFEST_POSITION_AT = 24;
 const REQUEST_ID = /^HTTP\/1\.1 2.*?\r\nX-Request-Id: ([^\r]*)/s;
 const EVENT_ID = /use_[a-z2-7]{26}/g;
 
@@ -49,7 +54,8 @@ export function readRecordedLog(history: DiskHistory, calls: SystemCall[]): Reco
   });
   const segmentNames = history.renamings.filter(({ names }) => names.some(({ name }) => SEGMENT.test(name)));
   const responses = calls.flatMap(acknowledged);
-  return { frames, published: publishedEnds(history), responses, segments: segmentNames };
+  const published = publishedEnds(history);
+  return { frames, published, responses, segments: segmentNames, covered: coveredPositions(history) };
 }
 
 interface Naming {
@@ -112,6 +118,15 @@ function publishedEnds(history: DiskHistory): RecordedLog['published'] {
   });
 }
 
+/** From the manifests; they are whole before they get their name. */
+function coveredPositions(history: DiskHistory): RecordedLog['covered'] {
+  return named(history, MANIFEST).flatMap(({ node, durable }) => {
+    const bytes =
+      node?.kind === 'file' ? node.changes.find(({ at, bytes }) => at === 0 && bytes)?.bytes : undefined;
+    return bytes ? [{ durable, position: Number(bytes.readBigUInt64LE(MANIFEST_POSITION_AT)) }] : [];
+  });
+}
+
 /** To a client, or on stdout. An id that is cut in two by the end of a packet is passed over. */
 function acknowledged(call: SystemCall): RecordedResponse[] {
   if (call.name !== 'sendto' && !(call.name === 'write' && descriptorOf(call) === 1)) return [];
@@ -139,6 +154,16 @@ export function hastyResponses({ frames, responses, segments }: RecordedLog): st
       : []),
     ...(unsure.length > 0 ? [`${unsure.length} responses came while a segment's name was not durable`] : []),
   ];
+}
+
+/** Every frame that was given up while a power cut could still take its keys, as a sentence. */
+export function hastyTrims({ frames, covered }: RecordedLog): string[] {
+  const hasty = frames.filter(({ position, givenUp }) => {
+    return givenUp < NEVER && !covered.some((one) => one.durable <= givenUp && one.position > position);
+  });
+  const [first] = hasty;
+  if (!first) return [];
+  return [`${hasty.length} frames were given up before their keys were durable, ${first.position} the first`];
 }
 
 /** When Postgres was requested to mark a range as loaded: by then the warehouse must have it durably. */

@@ -102,7 +102,7 @@ function tailOf(path: string): string {
 
 const FRAMES = 120;
 /** After an orderly end the keys are in their file: the next life gives up segments. */
-const LIVES = ['kill', 'orderly', 'kill', 'orderly', 'kill'];
+const LIVES = ['kill', 'orderly', 'renamed', 'orderly', 'kill'];
 
 /** A log of many segments and its keys, through kills and orderly stops. `folder` is a new one. */
 export async function recordSegments(folder: string, form: Form): Promise<Recording> {
@@ -114,7 +114,7 @@ export async function recordSegments(folder: string, form: Form): Promise<Record
     const [command = '', ...args] = [...traceTo(trace), process.execPath, program, dataDir];
     const rest = [String(life), String(FRAMES), how, form];
     const child = spawn(command, [...args, ...rest], { stdio: ['ignore', 'ignore', 'inherit'] });
-    await endOf(child, how === 'kill' ? 'SIGKILL' : 0);
+    await endOf(child, how === 'orderly' ? 0 : 'SIGKILL');
     await traceIsComplete(trace, child.pid ?? 0);
     traces.push(trace);
   }
