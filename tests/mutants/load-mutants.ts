@@ -71,7 +71,11 @@ export const LOAD_MUTANTS = [
   mutant('filled-over-what-is-there', [4, 19])
     .why('a month whose filling was cut off has rows twice: breakdowns say too much')
     .drop('infra/clickhouse/rollups/fill-by-property')
-    .red(FILL, 'what was stored before is in the rollup by property, also when its filling is cut off'),
+    .red(FILL, 'what was stored before is in the rollup by property, also when it is cut off or slow'),
+  mutant('cut-off-slice-kept', [4, 19])
+    .why('a part of a month that took too long has rows twice: breakdowns say too much')
+    .drop('infra/clickhouse/rollups/fill-slices')
+    .red(FILL, 'what was stored before is in the rollup by property, also when it is cut off or slow'),
   mutant('filled-without-the-pause', [4, 19])
     .why('two processes fill one month, and breakdowns say too much')
     .drop('infra/clickhouse/migrate-warehouse')
