@@ -42,6 +42,11 @@ export class KeyUpkeep {
     if (generations.sealable()) this.#seal();
   }
 
+  /** Ends it for what failed elsewhere: the next call throws this. */
+  failWith(failure: Fatal): void {
+    this.#failure ??= failure;
+  }
+
   /** Returns when there is room for so many records, of one piece. Rejects as `advance`. */
   async waitForRoom(count: number): Promise<void> {
     while (!this.#deps.generations.makeRoom(count)) {
@@ -147,7 +152,7 @@ export class KeyUpkeep {
     if (error === this.#stop.signal.reason) return;
     // Of a merge: the next seal tries again.
     if (isPassing(error)) this.#deps.log.warn({ err: error }, 'no space to merge files of keys');
-    else this.#failure ??= error instanceof Fatal ? error : unwritable(this.#deps.folder.directory, error);
+    else this.failWith(error instanceof Fatal ? error : unwritable(this.#deps.folder.directory, error));
   }
 }
 

@@ -124,6 +124,7 @@ export class SealedFiles {
   /** In each turn: files may leave the other index in between, and there the numbers are of others. */
   #markLeaving(numbers: number[]): void {
     const { bytes, at } = this.#memory;
+    // mutant: entries-of-another-file-removed
     bytes.fill(0, at.LEAVING, at.LEAVING + FILES_MAX);
     for (const number of numbers) bytes[at.LEAVING + number] = 1;
   }
