@@ -49,6 +49,7 @@ export function createPause(
         work(async () => {
           checkLeases();
           // A statement of the session also keeps the lock, which ends with an idle session.
+          // mutant: work-behind-its-pause
           await checkLock();
         }),
       );

@@ -48,8 +48,8 @@ export function createClickHouseWarehouse({ url, cluster, log }: ClickHouseWareh
         });
         return result.json();
       }),
-    command: (sql) =>
-      withinTime(COMMAND_TIMEOUT_MS, async (signal) => {
+    command: (sql, timeoutMs = COMMAND_TIMEOUT_MS) =>
+      withinTime(timeoutMs, async (signal) => {
         await connections.load.command({ query: sql, abort_signal: signal });
       }),
     insert: (lines) =>

@@ -51,6 +51,9 @@ const NOT_NOW = new Set([
   999, // KEEPER_EXCEPTION
 ]);
 
+/** TIMEOUT_EXCEEDED, MEMORY_LIMIT_EXCEEDED */
+const TOO_MUCH = new Set([159, 241]);
+
 /** Codes with which ClickHouse rejects a correct statement until an operator fixes the server. */
 const LASTING = new Set([
   10, //  NOT_FOUND_COLUMN_IN_BLOCK
@@ -135,6 +138,12 @@ export function isLasting(error: unknown): boolean {
 
 export function isUnreadable(error: unknown): boolean {
   return UNREADABLE.has(clickHouseCode(error) ?? -1);
+}
+
+/** A statement that ran out of its time or memory, as far as is known: of less data it may end. */
+export function isTooMuch(error: unknown): boolean {
+  if (error instanceof Transient) return error.code === 'warehouse_unavailable';
+  return TOO_MUCH.has(clickHouseCode(error) ?? -1);
 }
 
 /** Of a read. */

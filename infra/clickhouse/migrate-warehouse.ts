@@ -56,17 +56,17 @@ export async function migrateWarehouse(
 
 /** The same, but for statements that run on every server of the cluster. */
 function notifying(transport: Transport, cluster: string): Transport {
-  return { ...transport, command: (sql) => transport.command(onCluster(sql, cluster)) };
+  return { ...transport, command: (sql, ...more) => transport.command(onCluster(sql, cluster), ...more) };
 }
 
 /** The same, but it calls `mayWrite` before each statement that changes something. */
 function checking(transport: Transport, mayWrite: () => Promise<void>): Transport {
   return {
     ...transport,
-    async command(sql) {
+    async command(...given) {
       // mutant: filled-without-the-pause
       await mayWrite();
-      await transport.command(sql);
+      await transport.command(...given);
     },
   };
 }

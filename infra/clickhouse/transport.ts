@@ -7,8 +7,8 @@ import type { RowBlock, Statement } from '../ports/warehouse.ts';
  */
 export interface Transport<Lines = Buffer> {
   rows<Row>(statement: Statement): Promise<Row[]>;
-  /** A statement without rows, on the load connection. */
-  command(sql: string): Promise<void>;
+  /** A statement without rows, on the load connection. Without a limit of its own it has a minute. */
+  command(sql: string, timeoutMs?: number): Promise<void>;
   /** Events as one block. With a token they are taken once. */
   insert(lines: LineBlock<Lines>): Promise<void>;
   /** Rows of several tables, in order, each once per token and table. Returns after all are on disk. */

@@ -78,9 +78,9 @@ type Block = Omit<EventBlock, 'wasSent' | 'mayWrite'>;
 function checking(transport: LineTransport, mayWrite: () => Promise<void>): LineTransport {
   return {
     ...transport,
-    async command(sql) {
+    async command(...given) {
       await mayWrite();
-      await transport.command(sql);
+      await transport.command(...given);
     },
     async insert(block) {
       await mayWrite();

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { Fatal } from '../../schemas/failures.ts';
 import { RECORD_BYTES, RECORD_WORDS } from '../../schemas/stored/record.ts';
 import { SILENT } from '../../tests/support/silent-log.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
@@ -66,28 +67,24 @@ describe('keys of the release before', () => {
 
   // Red when they are taken over as far as the space goes: the disk is full then, and usage rejected.
   it('stay in their file while the disk has no room for all of them twice', async () => {
-    const [directory, records] = [testFolder(), randomRecords(KEYS)];
-    const owner = { identityCheck: Buffer.alloc(16, 1), logId: Buffer.alloc(16, 2) };
-    writeFormerKeys(directory, owner, { records: new Uint8Array(records.buffer), logPosition: 1 });
-    const memory = new KeyMemory(128);
-    const files = new SealedFiles(memory);
-    const manifest = readManifest(join(directory, 'checkpoint'), owner) ?? NO_KEYS;
     let free = KEYS * RECORD_BYTES * 2 - 1;
-    const freeBytes = async () => free;
-    const folder = new KeyFolder({ directory, owner, memory, files, manifest, freeBytes });
-    const file = await openRecordFile(join(directory, 'records'), owner, KEYS);
-    const former = await FormerKeys.load(file, manifest.former as FormerRecords);
-    const upkeep = new KeyUpkeep({ folder, generations: new Generations(memory, KEYS), log: SILENT });
-    const takingOver = takeOver({ folder, upkeep, former, log: SILENT });
-    onTestFinished(async () => {
-      await takingOver.stop();
-      await files.close();
-    });
+    const { directory, takingOver } = await takingOverOf(async () => free);
     takingOver.start();
     await delay(200);
     expect(sealedNumbers(directory)).toEqual([]);
     free += 1;
     await expect.poll(() => existsSync(join(directory, 'records')), { timeout: 5_000 }).toBe(false);
+  });
+
+  // Red when it is only logged: usage would be taken on while nothing is trusted of the keys' files.
+  it('end the upkeep of all, and so the process, where a part of them cannot be taken over', async () => {
+    const { folder, takingOver, upkeep } = await takingOverOf();
+    folder.change = async () => {
+      throw new Fatal('file_not_durable', 'as a folder whose sync fails');
+    };
+    takingOver.start();
+    const advance = async () => upkeep.advance();
+    await expect.poll(() => advance().catch(({ code }) => code)).toBe('file_not_durable');
   });
 
   it('are made from the log where their file is missing, and rejected where it is not whole', async () => {
@@ -100,6 +97,26 @@ describe('keys of the release before', () => {
     expectAllKnown(keys, records);
   });
 });
+
+/** Former keys in a folder of their own, and what takes them over. */
+async function takingOverOf(freeBytes = async () => 1e9) {
+  const [directory, records] = [testFolder(), randomRecords(KEYS)];
+  const owner = { identityCheck: Buffer.alloc(16, 1), logId: Buffer.alloc(16, 2) };
+  writeFormerKeys(directory, owner, { records: new Uint8Array(records.buffer), logPosition: 1 });
+  const memory = new KeyMemory(128);
+  const files = new SealedFiles(memory);
+  const manifest = readManifest(join(directory, 'checkpoint'), owner) ?? NO_KEYS;
+  const folder = new KeyFolder({ directory, owner, memory, files, manifest, freeBytes });
+  const file = await openRecordFile(join(directory, 'records'), owner, KEYS);
+  const former = await FormerKeys.load(file, manifest.former as FormerRecords);
+  const upkeep = new KeyUpkeep({ folder, generations: new Generations(memory, KEYS), log: SILENT });
+  const takingOver = takeOver({ folder, upkeep, former, log: SILENT });
+  onTestFinished(async () => {
+    await takingOver.stop();
+    await files.close();
+  });
+  return { directory, folder, upkeep, takingOver };
+}
 
 /** A closed log of as many keys, in the folder with its former files. */
 async function formerKeys(): Promise<{ keys: TestKeys; records: Uint32Array }> {

@@ -1,10 +1,11 @@
 import { readdirSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Fatal } from '../../schemas/failures.ts';
 import { piecesOf } from './generations.ts';
 import type { OpenFile } from './key-files.ts';
 import { sealedNumbers } from './key-folder.ts';
+import type { KeyUpkeepDeps } from './key-upkeep.ts';
 import { batchOf, expectAllKnown, keysOfThisTest, randomRecords } from './keys-under-test.ts';
 import { addKeys, GENERATION_KEYS, upkeepOfThisTest } from './upkeep-under-test.ts';
 
@@ -33,6 +34,18 @@ describe('the upkeep of keys', () => {
     const sealed = readdirSync(folder.directory).filter((name) => name.endsWith('.sealed'));
     expect(sealed).toHaveLength(folder.manifest.small.length);
     expect(folder.manifest.logPosition).toBe(1_000);
+  });
+
+  // Red when it is waited for: such a start never ended, and said why in a warning each second.
+  it('a disk that stays full ends a start', async () => {
+    const { generations, upkeep } = setUp({ code: 'ENOSPC', failures: 1e9 }, { openingWaitMs: 0 });
+    addKeys(generations, 500);
+    generations.confirm(500, 1_000);
+    onTestFinished(() => upkeep.finish().catch(() => undefined));
+    const failed = vi.fn();
+    upkeep.waitForRoom(100).catch(failed);
+    const fatal = expect.objectContaining({ name: 'Fatal', code: 'disk_full' });
+    await expect.poll(() => failed.mock.calls, { timeout: 5_000 }).toEqual([[fatal]]);
   });
 
   it('a disk that stays full ends it without the rest: the log has it', async () => {
@@ -125,8 +138,8 @@ interface Failing {
   of?: 'write' | 'sync';
 }
 
-function setUp(failing: Failing = { code: '', failures: 0 }) {
-  return { failing, ...upkeepOfThisTest(failingFiles(failing)) };
+function setUp(failing: Failing = { code: '', failures: 0 }, more: Partial<KeyUpkeepDeps> = {}) {
+  return { failing, ...upkeepOfThisTest({ ...more, openFile: failingFiles(failing) }) };
 }
 
 function failingFiles(failing: Failing): OpenFile {

@@ -54,8 +54,7 @@ export class SealedFiles {
     const { wasm, bucketBits } = this.#memory;
     const keyCount = files.reduce((sum, { shape }) => sum + shape.keyCount, 0);
     if (keyCount === 0) return;
-    if (!this.hasRoom(kind, keyCount, files.length))
-      throw new Transient('keys_full', 'There is no room for more keys.');
+    if (!this.hasRoom(kind, keyCount, files.length)) throw keysFull();
     const numbered = files.map((file) => ({ file, number: this.#take(kind, file) }));
     const buckets = turnBuckets(2 ** bucketBits, (wasm.keysIn(kind) >>> 0) + keyCount);
     wasm.beginAdding(kind, keyCount);
@@ -126,6 +125,7 @@ export class SealedFiles {
   /** In each turn: files may leave the other index in between, and there the numbers are of others. */
   #markLeaving(numbers: number[]): void {
     const { bytes, at } = this.#memory;
+    // mutant: entries-of-another-file-removed
     bytes.fill(0, at.LEAVING, at.LEAVING + FILES_MAX);
     for (const number of numbers) bytes[at.LEAVING + number] = 1;
   }
@@ -151,6 +151,14 @@ export class SealedFiles {
     // One that moves is in both.
     for (const { file } of new Set([...this.of(SMALL), ...this.of(LARGE)])) await file.close();
   }
+}
+
+export function keysFull(): Transient {
+  return new Transient(
+    'keys_full',
+    'There is no room for more idempotency keys: their files wait for a merge, or for space on the disk for ' +
+      'one, or are as many as an installation may have (docs/operate/sizing.md).',
+  );
 }
 
 function turnBuckets(buckets: number, entries: number): number {

@@ -17,6 +17,7 @@ import { SMALL } from './sealed-files.ts';
 export interface TakingOver {
   /** Those keys, as long as some are in no sealed file. */
   former(): FormerKeys | undefined;
+  /** What is Fatal ends the upkeep, and so the process. */
   start(): void;
   /** Waits for the part in progress. The next start goes on. */
   stop(): Promise<void>;
@@ -69,8 +70,12 @@ export function takeOver({ folder, upkeep, former: found, log }: TakingOverDeps)
   return {
     former: () => former,
     start() {
-      if (former)
-        running = run(former).catch((err: unknown) => log.error({ err }, 'keys are not taken over'));
+      if (!former) return;
+      running = run(former).catch((error: unknown) => {
+        log.error({ err: error }, 'keys are not taken over');
+        // mutant: take-over-failed-unnoticed
+        if (error instanceof Fatal) upkeep.failWith(error);
+      });
     },
     async stop() {
       stopping.abort();

@@ -5,16 +5,20 @@ import { type FindOld, Generations, piecesOf } from './generations.ts';
 import type { OpenFile } from './key-files.ts';
 import { KeyFolder } from './key-folder.ts';
 import { KeyMemory } from './key-memory.ts';
-import { KeyUpkeep } from './key-upkeep.ts';
+import { KeyUpkeep, type KeyUpkeepDeps } from './key-upkeep.ts';
 import { batchOf, randomRecords } from './keys-under-test.ts';
 import { NO_KEYS } from './manifest.ts';
 import { SealedFiles } from './sealed-files.ts';
+
+interface UpkeepUnderTest extends Partial<KeyUpkeepDeps> {
+  openFile?: OpenFile;
+}
 
 export const GENERATION_KEYS = 128;
 const owner = { identityCheck: Buffer.alloc(16, 1), logId: Buffer.alloc(16, 2) };
 
 /** The upkeep of an empty folder. */
-export function upkeepOfThisTest(openFile?: OpenFile) {
+export function upkeepOfThisTest({ openFile, ...more }: UpkeepUnderTest = {}) {
   const directory = testFolder();
   const memory = new KeyMemory(GENERATION_KEYS);
   const files = new SealedFiles(memory);
@@ -22,7 +26,7 @@ export function upkeepOfThisTest(openFile?: OpenFile) {
   const generations = new Generations(memory, 0);
   const find: FindOld = { cold: (item) => files.findNow(item) };
   onTestFinished(() => files.close());
-  const upkeep = new KeyUpkeep({ folder, generations, log: SILENT });
+  const upkeep = new KeyUpkeep({ folder, generations, log: SILENT, ...more });
   return { folder, generations, find, upkeep };
 }
 

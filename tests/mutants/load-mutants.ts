@@ -9,6 +9,7 @@ const GUARD = 'infra/clickhouse/rollups/property-guard.store.test.ts';
 const FILL = 'infra/clickhouse/rollups/fill-by-property.store.test.ts';
 const ROLLUP = 'control-plane/store/property-rollup.test.ts';
 const CHDB = 'infra/clickhouse/embedded/chdb.store.test.ts';
+const PAUSE = 'aggregator/load/pause-load.store.test.ts';
 const SETTLE = 'aggregator/settle/settle.store.test.ts';
 const SETTLE_USAGE = 'aggregator/settle/settle-usage.store.test.ts';
 const RANGES = 'aggregator/store/ranges.store.test.ts';
@@ -68,10 +69,24 @@ export const LOAD_MUTANTS = [
     .why('rows of a property are left out, and a breakdown is made of the others')
     .drop('infra/clickhouse/rollups/property-guard')
     .red(GUARD, 'with more values than fit is closed before its rows are left out'),
+  mutant('guard-that-closes-twenty', [4])
+    .why(
+      'of the 21st meter of a block with too many properties rows are left out, and a breakdown lacks them',
+    )
+    .swap('infra/clickhouse/rollups/property-guard', 'use.values', 'found.length < 20 && use.values')
+    .red(GUARD, 'of a meter with very many of them closes each such meter of a block'),
+  mutant('work-behind-its-pause', [4, 19])
+    .why('what a pause was for is written while another process loads: hours say too much')
+    .drop('aggregator/load/pause-load')
+    .red(PAUSE, 'work that lost the insert lock meanwhile may not write any more'),
   mutant('filled-over-what-is-there', [4, 19])
     .why('a month whose filling was cut off has rows twice: breakdowns say too much')
     .drop('infra/clickhouse/rollups/fill-by-property')
-    .red(FILL, 'what was stored before is in the rollup by property, also when its filling is cut off'),
+    .red(FILL, 'what was stored before is in the rollup by property, also when it is cut off or slow'),
+  mutant('cut-off-slice-kept', [4, 19])
+    .why('a part of a month that took too long has rows twice: breakdowns say too much')
+    .drop('infra/clickhouse/rollups/fill-slices')
+    .red(FILL, 'what was stored before is in the rollup by property, also when it is cut off or slow'),
   mutant('filled-without-the-pause', [4, 19])
     .why('two processes fill one month, and breakdowns say too much')
     .drop('infra/clickhouse/migrate-warehouse')

@@ -15,6 +15,7 @@ const LOGGER = 'infra/platform/logger.test.ts';
 const WRITTEN_PARTS = 'infra/clickhouse/embedded/written-parts.store.test.ts';
 const KEY_UPKEEP = 'infra/key-table/key-upkeep.test.ts';
 const MERGE_FILES = 'infra/key-table/merge-files.test.ts';
+const SEALED_FILES = 'infra/key-table/sealed-files.test.ts';
 const FORMER_KEYS = 'infra/key-table/former-keys.test.ts';
 
 /** The segment log, the key table over it, and what only a power cut or a full disk shows of them. */
@@ -142,6 +143,18 @@ export const LOG_MUTANTS = [
     .swap('infra/key-table/key-folder', '[...now.large, ...moved]', 'now.large')
     .red(OPEN_KEY_TABLE, 'are all known, whatever a file holds that was not sealed yet')
     .red(MERGE_FILES, 'of full generations become large as they are, and sixteen large ones become one'),
+  mutant('entries-of-another-file-removed', [2])
+    .why('when a seal and a merge remove files at once, keys of files that stay are forgotten')
+    .drop('infra/key-table/sealed-files')
+    .red(SEALED_FILES, 'files leave both indexes in turns, and those that stay are found'),
+  mutant('start-waits-for-room-forever', [10])
+    .why('a start on a full disk never ends, and nothing but a warning each second says why')
+    .drop('infra/key-table/key-upkeep')
+    .red(KEY_UPKEEP, 'a disk that stays full ends a start'),
+  mutant('take-over-failed-unnoticed', [10])
+    .why('a data plane whose keys are not durable goes on')
+    .drop('infra/key-table/take-over')
+    .red(FORMER_KEYS, 'end the upkeep of all, and so the process, where a part of them cannot be taken over'),
   mutant('former-keys-counted-as-taken', [2, 19])
     .why('after the first part of the keys of the release before the rest is forgotten, and counted again')
     .never('infra/key-table/take-over')

@@ -60,8 +60,8 @@ export function createChdbWarehouse(options: ChdbWarehouseOptions): Warehouse {
         requested.catch(lookAt);
         return (await requested).json();
       }),
-    command: (sql) =>
-      write(COMMAND_TIMEOUT_MS, ({ client }) => {
+    command: (sql, timeoutMs = COMMAND_TIMEOUT_MS) =>
+      write(timeoutMs, ({ client }) => {
         const done = client.command({ query: sql, clickhouse_settings: { max_execution_time: 0 } });
         done.catch(lookAt);
         return done;

@@ -1,17 +1,14 @@
-import {
-  BY_PROPERTY_COLUMNS,
-  byPropertyOfEvents,
-  EVENT_ENTRIES,
-} from '../../../schemas/stored/usage-by-property.ts';
+import { EVENT_ENTRIES } from '../../../schemas/stored/usage-by-property.ts';
 import { poll } from '../../platform/poll.ts';
-import { unavailable } from '../driver-errors.ts';
+import { isTooMuch, unavailable } from '../driver-errors.ts';
 import { inlineParameters } from '../inline-parameters.ts';
 import type { Transport } from '../transport.ts';
+import { FILL_TIMEOUT_MS, fillMonth } from './fill-slices.ts';
 
-/** Events of one statement: some seconds. What one customer has beyond four times as many is read by days. */
-const SLICE_EVENTS = 1_000_000;
 /** Events of a month by which its properties are judged: of more a part of the customers is. */
 const JUDGED_EVENTS = 3_000_000;
+/** By fewer than this nothing is judged. */
+const JUDGED_EVENTS_MIN = 100_000;
 const STATEMENT_TIMEOUT_MS = 600_000;
 const OTHERS_PATIENCE = { timeoutMs: 600_000, everyMs: 500 };
 const FILLED = 'metergate.filled_months';
@@ -36,7 +33,7 @@ export async function fillByProperty(transport: Transport): Promise<void> {
     // mutant: filled-over-what-is-there
     await transport.command(`ALTER TABLE metergate.usage_by_property DROP PARTITION ${month}`);
     await closeProperties(transport, month, events);
-    for (const customers of await slicesOf(transport, month)) await fillSlice(transport, month, customers);
+    await fillMonth(transport, month, () => untilNoOtherFills(transport));
     await transport.command(`INSERT INTO ${FILLED} (month) VALUES (${month})`);
   }
   await transport.command(`DROP TABLE IF EXISTS ${FILLED} SYNC`);
@@ -48,15 +45,6 @@ async function rows<Row>(
   params: Record<string, string | number> = {},
 ): Promise<Row[]> {
   return transport.rows<Row>({ sql, params, connection: 'load', timeoutMs: STATEMENT_TIMEOUT_MS });
-}
-
-/** Durable when it returns. */
-async function write(
-  transport: Transport,
-  sql: string,
-  params: Record<string, string | number>,
-): Promise<void> {
-  await transport.command(inlineParameters(sql, params));
 }
 
 function monthOf({ month }: { month: number | string }): number {
@@ -83,14 +71,21 @@ async function storedMonths(transport: Transport): Promise<Array<{ month: number
   return found.map(({ month, events }) => ({ month: Number(month), events: Number(events) }));
 }
 
-/** As the guard would (property-guard.ts), by estimates of some percent. */
+/** As the guard would (property-guard.ts), by estimates of some percent; by fewer customers if it is slow. */
 async function closeProperties(transport: Transport, month: number, events: number): Promise<void> {
-  const of = Math.max(1, Math.ceil(events / JUDGED_EVENTS));
+  for (let of = Math.max(1, Math.ceil(events / JUDGED_EVENTS)); ; of *= 4) {
+    try {
+      return await closeByShare(transport, month, of);
+    } catch (error) {
+      if (!isTooMuch(error) || events / of < JUDGED_EVENTS_MIN) throw error;
+    }
+  }
+}
+
+async function closeByShare(transport: Transport, month: number, of: number): Promise<void> {
   const inMonth = `toYYYYMM(occurred_at) = {month:UInt32} AND CRC32(customer_id) % {of:UInt32} = 0`;
-  await write(
-    transport,
-    `INSERT INTO metergate.closed_properties (environment, meter_key, property, month)
-     SETTINGS insert_deduplicate = 0
+  const sql = `INSERT INTO metergate.closed_properties (environment, meter_key, property, month)
+     SETTINGS insert_deduplicate = 0, max_execution_time = 60
      SELECT environment, meter_key, entry.1 AS property, toStartOfMonth(any(occurred_at))
      FROM (SELECT environment, meter_key, customer_id, occurred_at, arrayJoin(${EVENT_ENTRIES}) AS entry
            FROM metergate.events WHERE ${inMonth})
@@ -101,47 +96,6 @@ async function closeProperties(transport: Transport, month: number, events: numb
      SELECT environment, meter_key, '', toStartOfMonth(any(occurred_at))
      FROM (SELECT environment, meter_key, occurred_at, arrayJoin(mapKeys(properties)) AS name
            FROM metergate.events WHERE ${inMonth})
-     GROUP BY environment, meter_key HAVING uniq(name) > 200`,
-    { month, of },
-  );
-}
-
-/** Customers by their ids, (after, to], with about as many events in each slice. */
-interface Slice {
-  after: string;
-  to: string;
-  /** Undefined: the whole month. */
-  day: number | undefined;
-}
-
-const DAYS = Array.from({ length: 31 }, (_, at) => at + 1);
-
-async function slicesOf(transport: Transport, month: number): Promise<Slice[]> {
-  const found = await rows<{ last: string; events: string }>(
-    transport,
-    `SELECT max(customer_id) AS last, sum(used) AS events FROM (
-       SELECT customer_id, sum(events) AS used,
-              intDiv(sum(used) OVER (ORDER BY customer_id), {events:UInt64}) AS slice
-       FROM metergate.usage_hourly WHERE toYYYYMM(hour) = {month:UInt32} GROUP BY customer_id)
-     GROUP BY slice ORDER BY last`,
-    { month, events: SLICE_EVENTS },
-  );
-  return found.flatMap(({ last, events }, at) => {
-    const customers = { after: found[at - 1]?.last ?? '', to: last };
-    const isLarge = Number(events) > SLICE_EVENTS * 4;
-    return (isLarge ? DAYS : [undefined]).map((day) => ({ ...customers, day }));
-  });
-}
-
-async function fillSlice(transport: Transport, month: number, { after, to, day = 0 }: Slice): Promise<void> {
-  await write(
-    transport,
-    `INSERT INTO metergate.usage_by_property (${BY_PROPERTY_COLUMNS}) SETTINGS insert_deduplicate = 0
-     ${byPropertyOfEvents(
-       `metergate.events FINAL WHERE toYYYYMM(occurred_at) = {month:UInt32}
-          AND customer_id > {after:String} AND customer_id <= {to:String}
-          AND ({day:UInt8} = 0 OR toDayOfMonth(occurred_at) = {day:UInt8})`,
-     )}`,
-    { month, after, to, day },
-  );
+     GROUP BY environment, meter_key HAVING uniq(name) > 200`;
+  await transport.command(inlineParameters(sql, { month, of }), FILL_TIMEOUT_MS);
 }

@@ -67,6 +67,7 @@ export function createPropertyGuard(
         if (closed.has(propertyMonthText({ ...use, property: '' }))) continue;
         if (!watch.isSuspect(use)) continue;
         // Never left for later: of a meter with very many properties not all have their rows.
+        // mutant: guard-that-closes-twenty
         if (use.values.size > valuesMax(use, limits)) found.push(use);
         else if (counted < COUNTED_MAX) {
           counted += 1;
