@@ -61,7 +61,7 @@ const RECHECK_PATIENCE_MS = 300;
 export function createKeyCache({ load, mayName = isApiKey, clock }: KeyCacheDeps): KeyCache {
   const cache = createCache(clock);
   const firstLoads = createFirstLoads(load, cache, createCircuitBreaker(clock));
-  const judge = (key: StoredKey) => judgeAt(key, clock.nowMs());
+  const judge = (key: StoredKey) => judgeNow(key, clock);
   const judged = (key: StoredKey | undefined) => (key ? judge(key) : KEY_REJECTIONS.unknown);
   const firstLoad = async (text: string) => judged(await firstLoads.load(text));
 
@@ -124,16 +124,16 @@ function isApiKey(text: string): boolean {
   return parseApiKey(text) !== undefined;
 }
 
-function judgeAt(key: StoredKey, nowMs: number): StoredKey | Rejection {
+function judgeNow(key: StoredKey, clock: Clock): StoredKey | Rejection {
   // mutant: revoked-key-taken
   if (key.revoked) return KEY_REJECTIONS.revoked;
-  return key.expiresAtMs !== undefined && key.expiresAtMs <= nowMs ? KEY_REJECTIONS.expired : key;
+  return key.expiresAtMs !== undefined && key.expiresAtMs <= clock.nowMs() ? KEY_REJECTIONS.expired : key;
 }
 
 /** The cached key, when neither a query nor a rejection is needed. */
 function goodKey(entry: Entry | undefined, clock: Clock): StoredKey | undefined {
   if (!entry || clock.monotonicMs() - entry.checkedAtMs >= RECHECK_AFTER_MS) return undefined;
-  const found = judgeAt(entry.key, clock.nowMs());
+  const found = judgeNow(entry.key, clock);
   return 'code' in found ? undefined : found;
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { CommitPart, Decision, Engine, UsageRequest } from '../infra/ports/engine.ts';
 import { createBeginUsage, type UsageReply } from './begin-usage.ts';
-import type { CommitOutcome, GroupCommit } from './embedded/group-commit.ts';
+import type { CommitWaiter, GroupCommit } from './embedded/group-commit.ts';
 
 const RESPONSE = { status: 200, replayed: false, body: Buffer.from('{}') };
 const PART = { eventCount: 3 } as CommitPart;
@@ -11,16 +11,16 @@ const REQUEST = {} as UsageRequest;
 /** An engine and a commit that do what the test says, and what the reply got. */
 function createBench({ read = () => null as unknown, decide = (): Decision => ({ response: RESPONSE }) }) {
   const ends: string[] = [];
-  const waiting: Array<{ settle(outcome: CommitOutcome): void; reject(error: unknown): void }> = [];
+  const waiting: CommitWaiter[] = [];
   const reply: UsageReply = {
     respond: ({ status }, created) => ends.push(`${status}, ${created} created`),
     noSpace: () => ends.push('no space'),
     fail: (error) => ends.push((error as Error).message),
   };
   const groupCommit = {
-    commit: (part, settle, reject) => {
+    commit: (part, waiter) => {
       expect(part).toBe(PART);
-      waiting.push({ settle, reject });
+      waiting.push(waiter);
     },
   } as Partial<GroupCommit> as GroupCommit;
   const begin = createBeginUsage({ read, decide } as Engine, groupCommit);
@@ -37,7 +37,7 @@ test('a request with events gets its response when they are durable, not before'
   const { ends, waiting, begin } = createBench({ decide: committed });
   begin();
   expect(ends).toEqual([]);
-  waiting[0]?.settle('durable');
+  waiting[0]?.resolve('durable');
   expect(ends).toEqual(['200, 3 created']);
 });
 
@@ -45,7 +45,7 @@ test('without space, and with a log that is broken, the reply says so', () => {
   const { ends, waiting, begin } = createBench({ decide: committed });
   begin();
   begin();
-  waiting[0]?.settle('no_space');
+  waiting[0]?.resolve('no_space');
   waiting[1]?.reject(BROKEN);
   expect(ends).toEqual(['no space', 'the disk is dead']);
 });

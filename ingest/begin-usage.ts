@@ -1,5 +1,5 @@
 import type { Engine, Response, UsageRequest } from '../infra/ports/engine.ts';
-import type { CommitOutcome, GroupCommit } from './embedded/group-commit.ts';
+import type { CommitOutcome, CommitWaiter, GroupCommit } from './embedded/group-commit.ts';
 
 /**
  * From a request's body to its reply, in this turn or later. `request.body` is not read after the call.
@@ -25,11 +25,9 @@ export function createBeginUsage(engine: Engine, groupCommit: GroupCommit): Begi
   function decideAndCommit(reading: unknown, reply: UsageReply): void {
     const { response, commit } = engine.decide(reading);
     const created = commit?.eventCount ?? 0;
-    const respond = () => reply.respond(response, created);
-    const settle = (outcome: CommitOutcome) => (outcome === 'durable' ? respond() : reply.noSpace());
     // mutant: response-not-waited-for
-    if (commit) groupCommit.commit(commit, settle, (error) => reply.fail(error));
-    else respond();
+    if (commit) groupCommit.commit(commit, new WaitingReply(reply, response, created));
+    else reply.respond(response, created);
   }
 
   return (request, reply) => {
@@ -41,4 +39,26 @@ export function createBeginUsage(engine: Engine, groupCommit: GroupCommit): Begi
       reply.fail(error);
     }
   };
+}
+
+/** A response until its events are durable. A class because one is made for every request. */
+class WaitingReply implements CommitWaiter {
+  private readonly reply: UsageReply;
+  private readonly response: Response;
+  private readonly created: number;
+
+  constructor(reply: UsageReply, response: Response, created: number) {
+    this.reply = reply;
+    this.response = response;
+    this.created = created;
+  }
+
+  resolve(outcome: CommitOutcome): void {
+    if (outcome === 'durable') this.reply.respond(this.response, this.created);
+    else this.reply.noSpace();
+  }
+
+  reject(error: unknown): void {
+    this.reply.fail(error);
+  }
 }

@@ -12,7 +12,6 @@ import { findKnownCustomerMeters, touchedBy } from '../../ingest/engine/wasm/kno
 import { createWasmModule } from '../../ingest/engine/wasm/wasm-module.ts';
 import { createIdentity } from '../../ingest/identity.ts';
 import type { Customer, Meter, UsageRegistry } from '../../ingest/registry-entries.ts';
-import { RECORD_BYTES } from '../../schemas/stored/record.ts';
 import { createLoadBody } from '../../tests/support/load-body.ts';
 import { openLogAndKeys } from '../../tests/support/log-and-keys.ts';
 import { median, rounded } from './paired.ts';
@@ -131,7 +130,7 @@ function request(): Part {
   engine.responseInto(take, count, claim.created, 0);
   from = took('response', from);
   const lines = engine.lines(count, 0);
-  const records = engine.records(claim.created * RECORD_BYTES);
+  const records = engine.records(claim.created);
   const touched = touchedBy(engine, customerMeters, claim.created);
   from = took('lines', from);
   frame.add({ claim, eventCount: claim.created, records, lines, ...touched });

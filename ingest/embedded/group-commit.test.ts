@@ -82,7 +82,7 @@ function committing({ commit, journal }: Bench, one: CommitPart): Promise<void> 
       journal.push(`${name} ${how}`);
       resolve();
     };
-    commit.commit(one, end, (error) => end((error as Fatal).code));
+    commit.commit(one, { resolve: end, reject: (error) => end((error as Fatal).code) });
   });
 }
 
@@ -97,8 +97,7 @@ test('a part for whose copy there is no memory is rejected, and its claim is fre
   const errors: unknown[] = [];
   bench.commit.commit(
     { ...part('a'), lines },
-    () => errors.push('durable'),
-    (error) => errors.push(error),
+    { resolve: () => errors.push('durable'), reject: (error) => errors.push(error) },
   );
   expect(errors).toEqual([expect.any(RangeError)]);
   expect(bench.journal).toEqual(['release a']);

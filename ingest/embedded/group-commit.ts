@@ -9,17 +9,22 @@ export type CommitOutcome = 'durable' | 'no_space';
 export interface GroupCommit {
   /**
    * Adds a request's events to the frame that is being batched; the part's memory is read in this call only.
-   * Calls `resolve` once that frame, and every one before it, is durable, or certainly not written; or
-   * `reject` with what `failed` rejects with. Neither may throw: a frame calls those of many requests, one
-   * after the other.
+   * Calls the waiter's `resolve` once that frame, and every one before it, is durable, or certainly not
+   * written; or its `reject` with what `failed` rejects with.
    */
-  commit(part: CommitPart, resolve: (outcome: CommitOutcome) => void, reject: (error: unknown) => void): void;
+  commit(part: CommitPart, waiter: CommitWaiter): void;
   /** Rejects when the log can no longer be trusted: the process must end. Never resolves. */
   readonly failed: Promise<never>;
   /** For how long the frame that is being written has been; 0 while none is. */
   writingMs(): number;
   /** Waits for what is in flight. No part may come any more. */
   drain(): Promise<void>;
+}
+
+/** What made a part. Neither may throw: a frame calls those of many requests, one after the other. */
+export interface CommitWaiter {
+  resolve(outcome: CommitOutcome): void;
+  reject(error: unknown): void;
 }
 
 export interface GroupCommitDeps {
@@ -32,8 +37,7 @@ export interface GroupCommitDeps {
 
 interface Waiting {
   part: CommitPart;
-  resolve: (outcome: CommitOutcome) => void;
-  reject: (error: unknown) => void;
+  waiter: CommitWaiter;
 }
 
 /**
@@ -67,7 +71,7 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
       batches.giveBack(batch);
     } catch (error) {
       // mutant: claim-released-on-unknown-outcome
-      for (const { reject } of batch.requests) reject(error);
+      for (const { waiter } of batch.requests) waiter.reject(error);
       throw error;
     } finally {
       beganAtMs = undefined;
@@ -78,21 +82,21 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
     running = undefined;
     broken = { error };
     fail(error);
-    for (const { reject } of batches.takeOthers()) reject(error);
+    for (const { waiter } of batches.takeOthers()) waiter.reject(error);
   }
 
   return {
     failed,
-    commit(part, resolve, reject) {
-      if (broken) return reject(broken.error);
+    commit(part, waiter) {
+      if (broken) return waiter.reject(broken.error);
       try {
         // mutant: response-before-flush
-        batches.add({ part, resolve, reject });
+        batches.add({ part, waiter });
       } catch (error) {
         // Without memory for its copy. In this turn, so no later claim depends on it; a retry is new.
         // mutant: claims-kept-without-memory
         Promise.resolve(deps.store.release([part.claim])).catch(stop);
-        return reject(error);
+        return waiter.reject(error);
       }
       running ??= run().catch(stop);
     },
@@ -128,5 +132,5 @@ async function write(
 }
 
 function settle({ requests }: Batch<Waiting>, outcome: CommitOutcome): void {
-  for (const { resolve } of requests) resolve(outcome);
+  for (const { waiter } of requests) waiter.resolve(outcome);
 }

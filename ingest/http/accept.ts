@@ -1,15 +1,15 @@
 import type { KeyCache, StoredKey } from '../../domain/api-key-cache.ts';
-import type { UsageRequest } from '../../infra/ports/engine.ts';
+import type { Response, UsageRequest } from '../../infra/ports/engine.ts';
 import type { Exchange } from '../../infra/ports/http-front.ts';
 import type { Rejection } from '../../schemas/error-codes.ts';
 import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
-import type { BeginUsage } from '../begin-usage.ts';
+import type { BeginUsage, UsageReply } from '../begin-usage.ts';
 import { createBufferPool } from '../buffer-pool.ts';
 import type { Admission } from './admission.ts';
-import { authoriseUsage } from './authorise.ts';
+import { createAuthoriseUsage } from './authorise.ts';
 import { type BodyOutcome, inflate, type ReadBody, readBody } from './read-body.ts';
 import { readUsageHead, type UsageHead, type UsageOperation } from './usage-operation.ts';
-import { createUsageResponses, type UsageResponsesDeps } from './usage-responses.ts';
+import { createUsageResponses, type UsageResponses, type UsageResponsesDeps } from './usage-responses.ts';
 
 export interface AcceptDeps extends UsageResponsesDeps {
   keys: KeyCache;
@@ -26,12 +26,14 @@ export interface AcceptDeps extends UsageResponsesDeps {
  */
 export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: UsageOperation) => void {
   const { keys, admission, begin, isDiskLow } = deps;
-  const { respond, reject, fail } = createUsageResponses(deps);
+  const authorise = createAuthoriseUsage(keys);
+  const responses = createUsageResponses(deps);
+  const { reject, fail } = responses;
   const pools = { admission, buffers: createBufferPool(BUFFERS_BYTES_MAX), bytesMax: BODY_BYTES_MAX };
 
   function accept(exchange: Exchange, operation: UsageOperation): void {
     try {
-      const key = authoriseUsage(exchange, keys);
+      const key = authorise(exchange);
       if (!(key instanceof Promise)) receive(exchange, operation, key);
       else key.then((found) => receive(exchange, operation, found)).catch((error) => fail(exchange, error));
     } catch (error) {
@@ -62,23 +64,40 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
   function store(exchange: Exchange, environment: string, head: UsageHead, whole: ReadBody): void {
     const { body, release } = whole;
     const request = requestOf(exchange, environment, head, body);
-    begin(request, {
-      respond(response, created) {
-        respond(exchange, request, response, created);
-        release();
-      },
-      noSpace() {
-        reject(exchange, DISK_LOW);
-        release();
-      },
-      fail(error) {
-        fail(exchange, error);
-        release();
-      },
-    });
+    begin(request, new ExchangeReply(exchange, request, release, responses));
   }
 
   return accept;
+}
+
+/** A class because one is made for every request, and hundreds wait for their flush at a time. */
+class ExchangeReply implements UsageReply {
+  private readonly exchange: Exchange;
+  private readonly request: UsageRequest;
+  private readonly release: () => void;
+  private readonly responses: UsageResponses;
+
+  constructor(exchange: Exchange, request: UsageRequest, release: () => void, responses: UsageResponses) {
+    this.exchange = exchange;
+    this.request = request;
+    this.release = release;
+    this.responses = responses;
+  }
+
+  respond(response: Response, created: number): void {
+    this.responses.respond(this.exchange, this.request, response, created);
+    this.release();
+  }
+
+  noSpace(): void {
+    this.responses.reject(this.exchange, DISK_LOW);
+    this.release();
+  }
+
+  fail(error: unknown): void {
+    this.responses.fail(this.exchange, error);
+    this.release();
+  }
 }
 
 /** Member by member: an object that is spread costs a microsecond, and a single event has two. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { KeyCache, StoredKey } from '../../domain/api-key-cache.ts';
 import type { Exchange } from '../../infra/ports/http-front.ts';
 import type { Rejection } from '../../schemas/error-codes.ts';
-import { authoriseUsage } from './authorise.ts';
+import { createAuthoriseUsage } from './authorise.ts';
 
 const KEY: StoredKey = {
   id: 'key_a',
@@ -30,7 +30,7 @@ function cacheOf(key: StoredKey): KeyCache {
 async function authorise(headers: Record<string, string>, key = KEY): Promise<string> {
   // Nothing else of a request is read.
   const exchange = { headers: new Map(Object.entries(headers)) } as unknown as Exchange;
-  const notified = await authoriseUsage(exchange, cacheOf(key));
+  const notified = await createAuthoriseUsage(cacheOf(key))(exchange);
   return 'code' in notified ? notified.code : notified.environment;
 }
 
@@ -67,7 +67,20 @@ test.each([
 
 test('the result is there at once for a cached key', () => {
   const exchange = { headers: new Map([['x-api-key', 'good']]) } as unknown as Exchange;
-  expect(authoriseUsage(exchange, cacheOf(KEY))).toBe(KEY);
+  expect(createAuthoriseUsage(cacheOf(KEY))(exchange)).toBe(KEY);
+});
+
+// Red when a header that was read before stands for its outcome, or hides the other header.
+test('a header that is known is authenticated again each time, and compared with X-API-Key', () => {
+  let found: StoredKey | Rejection = KEY;
+  const authoriseAgain = createAuthoriseUsage({ ...cacheOf(KEY), authenticate: () => found });
+  const send = (headers: Record<string, string>) =>
+    authoriseAgain({ headers: new Map(Object.entries(headers)) } as unknown as Exchange);
+  const authorization = 'Bearer good';
+  expect([send({ authorization }), send({ authorization })]).toEqual([KEY, KEY]);
+  expect(send({ authorization, 'x-api-key': 'other' })).toMatchObject({ code: 'unauthenticated' });
+  found = UNKNOWN;
+  expect(send({ authorization })).toBe(UNKNOWN);
 });
 
 /** Red when the scope is not checked, or is compared by its beginning. */

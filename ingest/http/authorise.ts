@@ -8,16 +8,33 @@ import { presentedKey } from '../../schemas/http/presented-key.ts';
  * Authenticates the sender of usage: a secret key with the scope `usage:write`. Order of the checks: the key
  * (401), its kind and scope (403). Returns at once for a key used lately. Throws Transient.
  */
-export function authoriseUsage(
-  exchange: Exchange,
-  keys: KeyCache,
-): StoredKey | Rejection | Promise<StoredKey | Rejection> {
-  const { headers } = exchange;
-  const text = presentedKey(headers.get('authorization'), headers.get('x-api-key'));
-  if (typeof text !== 'string') return text;
-  if (looksLikeCustomerToken(text)) return CUSTOMER_TOKEN;
-  const found = keys.authenticate(text);
-  return found instanceof Promise ? found.then(checkScope) : checkScope(found);
+export type AuthoriseUsage = (exchange: Exchange) => StoredKey | Rejection | Promise<StoredKey | Rejection>;
+
+/** Authorization headers whose key is kept: to read one and hash its key costs half a microsecond. */
+const READ_MAX = 1_000;
+
+export function createAuthoriseUsage(keys: KeyCache): AuthoriseUsage {
+  /** Of keys that were good: each is still authenticated every time. */
+  const keyOfHeader = new Map<string, string>();
+
+  function remember(authorization: string, text: string): void {
+    if (keyOfHeader.size >= READ_MAX) keyOfHeader.clear();
+    keyOfHeader.set(authorization, text);
+  }
+
+  return ({ headers }) => {
+    const authorization = headers.get('authorization');
+    const header = headers.get('x-api-key');
+    const isAlone = authorization !== undefined && header === undefined;
+    const read = isAlone ? keyOfHeader.get(authorization) : undefined;
+    const text = read ?? presentedKey(authorization, header);
+    if (typeof text !== 'string') return text;
+    if (looksLikeCustomerToken(text)) return CUSTOMER_TOKEN;
+    const found = keys.authenticate(text);
+    if (found instanceof Promise) return found.then(checkScope);
+    if (isAlone && read === undefined && !('code' in found)) remember(authorization, text);
+    return checkScope(found);
+  };
 }
 
 const SCOPE = 'usage:write';

@@ -21,7 +21,7 @@ const WASM_ENGINE = 'ingest/engine/wasm/wasm-engine.test.ts';
 export const INGEST_MUTANTS = [
   mutant('response-before-flush', [1, 6])
     .why('a client receives an acknowledgement of events that a kill half a millisecond later takes away')
-    .after('ingest/embedded/group-commit', "resolve('durable');")
+    .after('ingest/embedded/group-commit', "waiter.resolve('durable');")
     .red(COMMIT, 'no response is sent before its frame is durable and its claims are confirmed')
     .red(POWER_CUT, 'acknowledges no event that a power cut can still take')
     .shownBy({ promise: 1, rounds: 8 }),
@@ -33,7 +33,7 @@ export const INGEST_MUTANTS = [
     .shownBy({ promise: 1, rounds: 40 }),
   mutant('response-not-waited-for', [1, 6])
     .why('the response is sent while its commit is still in flight')
-    .before('ingest/begin-usage', 'respond();')
+    .before('ingest/begin-usage', 'reply.respond(response, created);')
     .red(BEGIN_USAGE, 'a request with events gets its response when they are durable, not before')
     .shownBy({ promise: 1, rounds: 8 }),
   mutant('replay-before-its-flush', [1])

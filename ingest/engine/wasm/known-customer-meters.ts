@@ -53,7 +53,9 @@ export function touchedBy(
   const [first] = customerMeters;
   if (first !== undefined && customerMeters.length === 1) {
     const span = module.touchedSpan(0);
-    return { numbers, touched: span ? [{ pair: first.json, ...span }] : [] };
+    if (!span) return { numbers, touched: [] };
+    const { occurredFromMs, occurredToMs } = span;
+    return { numbers, touched: [{ pair: first.json, occurredFromMs, occurredToMs }] };
   }
   const touched: TouchedSpan[] = [];
   const known = new Map<CustomerMeter, number>();

@@ -2,7 +2,6 @@ import { isUtf8 } from 'node:buffer';
 import type { CommitPart, Decision, Engine, Response, UsageRequest } from '../../../infra/ports/engine.ts';
 import { type Claim, type ClaimBatch, OUTCOME } from '../../../infra/ports/idempotency-store.ts';
 import { Transient } from '../../../schemas/failures.ts';
-import { RECORD_BYTES } from '../../../schemas/stored/record.ts';
 import { USAGE_LIMITS } from '../../../schemas/usage-limits.ts';
 import { type BufferPool, createBufferPool } from '../../buffer-pool.ts';
 import type { CustomerMeter } from '../../registry-entries.ts';
@@ -136,6 +135,7 @@ function commitOf(
   if (created === 0 && /* mutant: batch-replay-before-its-flush */ !waits) return undefined;
   // Before the records: these are moved together.
   const lines = module.lines(count, arrival);
-  const records = module.records(created * RECORD_BYTES);
-  return { claim, eventCount: created, records, lines, ...touchedBy(module, customerMeters, created) };
+  const records = module.records(created);
+  const { touched, numbers } = touchedBy(module, customerMeters, created);
+  return { claim, eventCount: created, records, lines, touched, numbers };
 }

@@ -1,7 +1,7 @@
 import { compiledWasm } from '../../../infra/platform/compiled-wasm.ts';
 import type { UsageRequest } from '../../../infra/ports/engine.ts';
 import type { ClaimBatch } from '../../../infra/ports/idempotency-store.ts';
-import { RECORD_WORDS } from '../../../schemas/stored/record.ts';
+import { RECORD_BYTES, RECORD_WORDS } from '../../../schemas/stored/record.ts';
 import { USAGE_LIMITS } from '../../../schemas/usage-limits.ts';
 import type { CustomerMeter } from '../../registry-entries.ts';
 import { withoutMark } from '../js/parse.ts';
@@ -57,13 +57,12 @@ export type WasmModule = ReturnType<typeof createWasmModule>;
  * @param reused the end of the result for a key that was used for another event.
  */
 export function createWasmModule(reused = '') {
-  const { wasm, memory, at } = openModule();
+  const opened = openModule();
+  const { wasm, memory, at } = opened;
   const pairAt = (index: number) => at.PAIRS + index * at.PAIR_BYTES;
   const room = { memory, from: at.PAIR_TEXTS, to: at.PAIR_TEXTS_END };
   const texts = createCustomerMeterTexts(room, wasm.forgetKnown);
   const reusedBytes = memory.write(reused, at.REUSED);
-  /** Made once: three views cost as much as all else that one event needs here. */
-  const ofOne = viewsOf(memory, at, 1);
 
   /** A place and a length are there. */
   function textAt(place: number): string {
@@ -74,8 +73,9 @@ export function createWasmModule(reused = '') {
   return {
     wasm,
     texts,
-    read: createReader({ wasm, memory, at }),
-    useKey: (key: Uint8Array) => memory.set(key, at.KEYS),
+    read: createReader(opened),
+    useKey: createKeyUse(opened),
+    ...createViews(opened),
     /** Customer and meter as they were sent. */
     namesOf(index: number): [string, string] {
       const customerMeter = pairAt(index);
@@ -98,8 +98,6 @@ export function createWasmModule(reused = '') {
         occurredToMs: memory.readDoubleLE(customerMeter + at.PAIR_TO),
       };
     },
-    /** What the key table judges, and where it leaves its outcomes. */
-    claimBatch: (count: number) => (count === 1 ? ofOne : viewsOf(memory, at, count)),
     // Copies: the memory belongs to the next request.
     responseInto(take: Take, count: number, created: number, duplicate: number): Buffer {
       return copyInto(take, memory, at.OUTPUT, wasm.response(count, created, duplicate, reusedBytes));
@@ -108,12 +106,35 @@ export function createWasmModule(reused = '') {
       copyInto(Buffer.allocUnsafe, memory, at.OUTPUT, wasm.event(numbersAsText)),
     linesInto: (count: number, arrival: number, take: Take) =>
       copyInto(take, memory, at.OUTPUT, wasm.lines(count, arrival)),
-    // No copies: they last until the next request is read.
+    /** No copy: it lasts until the next request is read. */
     lines: (count: number, arrival: number) =>
       memory.subarray(at.OUTPUT, at.OUTPUT + wasm.lines(count, arrival)),
-    records: (bytes: number) => memory.subarray(at.RECORDS, at.RECORDS + bytes),
+  };
+}
+
+/** Views of the memory, valid until the next request is read. */
+function createViews({ memory, at }: OpenModule) {
+  /** Made once: three views cost as much as all else that one event needs here. */
+  const ofOne = viewsOf(memory, at, 1);
+  const recordOfOne = memory.subarray(at.RECORDS, at.RECORDS + RECORD_BYTES);
+  const numberOfOne = new Uint16Array(memory.buffer, at.NUMBERS, 1);
+  return {
+    /** What the key table judges, and where it leaves its outcomes. */
+    claimBatch: (count: number) => (count === 1 ? ofOne : viewsOf(memory, at, count)),
+    records: (created: number) =>
+      created === 1 ? recordOfOne : memory.subarray(at.RECORDS, at.RECORDS + created * RECORD_BYTES),
     /** Of each created event, which (customer, meter) of the request it is of, once lines were written. */
-    numbers: (created: number) => new Uint16Array(memory.buffer, at.NUMBERS, created),
+    numbers: (created: number) =>
+      created === 1 ? numberOfOne : new Uint16Array(memory.buffer, at.NUMBERS, created),
+  };
+}
+
+/** The bytes of a key never change: of the same environment as before they are there already. */
+function createKeyUse({ memory, at }: OpenModule): (key: Uint8Array) => void {
+  let inUse: Uint8Array | undefined;
+  return (key) => {
+    if (key !== inUse) memory.set(key, at.KEYS);
+    inUse = key;
   };
 }
 
@@ -137,8 +158,18 @@ function createReader({ wasm, memory, at }: OpenModule) {
     if (kind === 'batch') return wasm.readBatch(json.length, isStrict);
     if (kind === 'ndjson') return wasm.readLines(json.length, isStrict);
     if (idempotencyKey.length > USAGE_LIMITS.idempotencyKeyCharsMax) return -1;
-    return wasm.readSingle(json.length, memory.write(idempotencyKey, at.HEADER_KEY), isStrict);
+    return wasm.readSingle(json.length, writeText(memory, idempotencyKey, at.HEADER_KEY), isStrict);
   };
+}
+
+/** Its bytes in UTF-8, character by character while they are ASCII: a native call costs more than a key. */
+function writeText(memory: Buffer, text: string, place: number): number {
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code > 0x7f) return memory.write(text, place);
+    memory[place + index] = code;
+  }
+  return text.length;
 }
 
 type ReadRequest = Pick<UsageRequest, 'body' | 'kind' | 'idempotencyKey' | 'isStrict'>;
