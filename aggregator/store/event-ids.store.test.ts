@@ -6,7 +6,7 @@ import { testWarehouse } from '../../tests/support/log-and-warehouse.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
 import { ensureEventIds } from './event-ids.ts';
 
-const TIMEOUT_MS = 10_000;
+const TIMEOUT_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
 it('a cluster makes and changes the table of ids on every server, as ClickHouse reads it', async () => {

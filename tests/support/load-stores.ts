@@ -25,7 +25,7 @@ export interface Counted {
   hourlyTotal: string;
 }
 
-const TIMEOUT_MS = 10_000;
+const TIMEOUT_MS = 60_000;
 
 /** For the running test. */
 export async function openLoadStores(log: { segmentBytesMax?: number } = {}): Promise<LoadStores> {

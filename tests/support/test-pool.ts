@@ -16,13 +16,17 @@ export interface TestPool {
 /** `migrated: false`: an empty one. */
 export type TestPoolOptions = Partial<Omit<PoolOptions, 'url'>> & { migrated?: boolean };
 
+/** Of a busy machine: there the product's ten seconds are not enough for twelve rivals and one lock. */
+const STATEMENT_TIMEOUT_MS = 60_000;
+
 /** A pool on a database of its own; both are gone at the end. */
 export async function openTestPool(
   atEnd: AtEnd,
   { migrated = true, ...options }: TestPoolOptions = {},
 ): Promise<TestPool> {
   const { url, drop } = await createTestDatabase({ migrated });
-  const pool = createPool({ url, name: 'test', log: SILENT, ...options });
+  const limits = { statementTimeoutMs: STATEMENT_TIMEOUT_MS, ...options };
+  const pool = createPool({ url, name: 'test', log: SILENT, ...limits });
   URLS.set(pool, url);
   atEnd(async () => {
     await pool.end();

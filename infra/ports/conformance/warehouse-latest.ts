@@ -7,7 +7,7 @@ import { eventLines, type TestEvent } from '../../../tests/support/event-line.ts
 import { aggregateOf, type EventReader } from '../../../tests/support/usage-oracle.ts';
 import type { Warehouse } from '../warehouse.ts';
 
-const TIMEOUT_MS = 10_000;
+const TIMEOUT_MS = 60_000;
 
 /** Sent one behind the other, in one millisecond. */
 const AS_SENT: EventReader<{ value: string; uniqueValue: string }> = {

@@ -8,7 +8,7 @@ import { HOURLY_MERGED, HOURLY_VALUES } from '../../../tests/support/hourly-valu
 import { wrongRowsByProperty } from '../../../tests/support/rows-by-property.ts';
 import type { EventBlock, Statement, Warehouse } from '../warehouse.ts';
 
-const TIMEOUT_MS = 10_000;
+const TIMEOUT_MS = 60_000;
 const HOUR_MS = 3_600_000;
 /** The block begins with the 41st event; those before it are another's. */
 const MONTH = `toYYYYMM(occurred_at) = 202610 AND toUnixTimestamp64Milli(created_at) >= ${TEST_NOW_MS + 40}`;

@@ -34,7 +34,7 @@ export function warehouseConformance(
 
 type CreateHarness = () => Promise<WarehouseHarness>;
 
-const TIMEOUT_MS = 10_000;
+const TIMEOUT_MS = 60_000;
 
 /** Red without a window of tokens on the table of the hours: base 1, rollup 2. */
 function blockTests(createHarness: CreateHarness): void {
