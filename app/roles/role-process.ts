@@ -1,5 +1,7 @@
 import type { Logger } from 'pino';
 import { type Closer, createCloser } from '../../infra/platform/closer.ts';
+import { dataDirFault } from '../../infra/platform/data-dir.ts';
+import { isDiskFull } from '../../infra/platform/disk-guard.ts';
 import { EXIT, exitCodeOf, isFinal } from '../../infra/platform/exit-code.ts';
 import { keepNextTickFast } from '../../infra/platform/fast-next-tick.ts';
 import { createLogger } from '../../infra/platform/logger.ts';
@@ -109,7 +111,7 @@ export async function runRole(
     const ready = await start({ config, log, closer, fail });
     if (!ending) reportReady(role, config, { type: 'ready', ...ready });
   } catch (error) {
-    fail(error);
+    fail(isDiskFull(error) ? dataDirFault(error, config.dataDir) : error);
   }
 }
 

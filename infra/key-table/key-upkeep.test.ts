@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Fatal } from '../../schemas/failures.ts';
 import { SILENT } from '../../tests/support/silent-log.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
@@ -8,7 +8,7 @@ import { type FindOld, Generations, piecesOf } from './generations.ts';
 import type { OpenFile } from './key-files.ts';
 import { KeyFolder, sealedNumbers } from './key-folder.ts';
 import { KeyMemory } from './key-memory.ts';
-import { KeyUpkeep } from './key-upkeep.ts';
+import { KeyUpkeep, type KeyUpkeepDeps } from './key-upkeep.ts';
 import { batchOf, expectAllKnown, keysOfThisTest, randomRecords } from './keys-under-test.ts';
 import { NO_KEYS } from './manifest.ts';
 import { SealedFiles } from './sealed-files.ts';
@@ -41,6 +41,18 @@ describe('the upkeep of keys', () => {
     const sealed = readdirSync(folder.directory).filter((name) => name.endsWith('.sealed'));
     expect(sealed).toHaveLength(folder.manifest.small.length);
     expect(folder.manifest.logPosition).toBe(1_000);
+  });
+
+  // Red when it is waited for: such a start never ended, and said why in a warning each second.
+  it('a disk that stays full ends a start', async () => {
+    const { generations, upkeep } = setUp({ code: 'ENOSPC', failures: 1e9 }, { openingWaitMs: 0 });
+    addKeys(generations, 500);
+    generations.confirm(500, 1_000);
+    onTestFinished(() => upkeep.finish().catch(() => undefined));
+    const failed = vi.fn();
+    upkeep.waitForRoom(100).catch(failed);
+    const fatal = expect.objectContaining({ name: 'Fatal', code: 'disk_full' });
+    await expect.poll(() => failed.mock.calls, { timeout: 5_000 }).toEqual([[fatal]]);
   });
 
   it('a disk that stays full ends it without the rest: the log has it', async () => {
@@ -134,7 +146,7 @@ interface Failing {
 }
 
 /** The upkeep of an empty folder, whose files fail as the test says. */
-function setUp(failing: Failing = { code: '', failures: 0 }) {
+function setUp(failing: Failing = { code: '', failures: 0 }, more: Partial<KeyUpkeepDeps> = {}) {
   const directory = testFolder();
   const memory = new KeyMemory(GENERATION_KEYS);
   const files = new SealedFiles(memory);
@@ -154,7 +166,7 @@ function setUp(failing: Failing = { code: '', failures: 0 }) {
     folder,
     generations,
     find,
-    upkeep: new KeyUpkeep({ folder, generations, log: SILENT }),
+    upkeep: new KeyUpkeep({ folder, generations, log: SILENT, ...more }),
   };
 }
 

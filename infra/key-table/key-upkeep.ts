@@ -1,12 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Fatal, Transient } from '../../schemas/failures.ts';
+import { dataDirFault } from '../platform/data-dir.ts';
 import { isDiskFull } from '../platform/disk-guard.ts';
 import type { Generation, Generations } from './generations.ts';
 import type { KeyFolder } from './key-folder.ts';
 import { filesToMerge, mergeFiles } from './merge-files.ts';
 import { sealGeneration } from './seal-generation.ts';
-import { SMALL } from './sealed-files.ts';
+import { keysFull, SMALL } from './sealed-files.ts';
 
 export interface KeyUpkeepDeps {
   folder: KeyFolder;
@@ -14,9 +15,13 @@ export interface KeyUpkeepDeps {
   log: Logger;
   /** A generation that is not full by then is sealed: it bounds what a start has to read from the log. */
   sealedAfterMs?: number | undefined;
+  /** For how long room for a generation is waited for until `opened`. */
+  openingWaitMs?: number;
 }
 
 const SEALED_AFTER_MS = 30_000;
+/** Longer than a merge that makes room takes. */
+const OPENING_WAIT_MS = 120_000;
 const RETRY_MS = 1_000;
 
 /** Seals generations and merges their files, after the responses; one of each at a time. */
@@ -26,10 +31,16 @@ export class KeyUpkeep {
   #sealing: Promise<void> | undefined;
   #merging: Promise<void> | undefined;
   #failure: Fatal | undefined;
+  #isOpening = true;
   #sealedAtMs = performance.now();
 
   constructor(deps: KeyUpkeepDeps) {
     this.#deps = deps;
+  }
+
+  /** Usage is taken from now on: a full disk is waited for however long it takes, and new keys rejected. */
+  opened(): void {
+    this.#isOpening = false;
   }
 
   /** Something was confirmed. Throws Fatal `record_file_write_failed`, or what else ended the upkeep. */
@@ -99,29 +110,36 @@ export class KeyUpkeep {
       });
   }
 
-  /** Oldest first. A full disk is waited for; meanwhile claims find no room at some time. */
+  /**
+   * Oldest first. A full disk is waited for; meanwhile claims find no room at some time. A start that waits
+   * for long throws Fatal `disk_full` or `keys_full`.
+   */
   async #sealAll(): Promise<void> {
-    const { generations, folder, log } = this.#deps;
+    const { generations, log, folder, openingWaitMs = OPENING_WAIT_MS } = this.#deps;
     for (let next = generations.sealable(); next; next = generations.sealable()) {
       const number = folder.newNumber();
-      while (!(await this.#trySealing(next, number))) {
-        log.warn('the newest keys wait for space on the disk, or for a merge');
+      const sinceMs = performance.now();
+      for (let lacking = await this.#trySealing(next, number); lacking; ) {
+        log.warn({ reason: lacking.message }, 'the newest keys wait for space on the disk, or for a merge');
+        // mutant: start-waits-for-room-forever
+        if (this.#isOpening && performance.now() - sinceMs > openingWaitMs) throw noRoom(folder, lacking);
         this.merge();
         if (this.#stop.signal.aborted) return;
         await delay(RETRY_MS, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+        lacking = await this.#trySealing(next, number);
       }
       this.#sealedAtMs = performance.now();
       this.merge();
     }
   }
 
-  /** Each try has the same number. */
-  async #trySealing(generation: Generation, number: number): Promise<boolean> {
+  /** Each try has the same number. Returns why there is no room. */
+  async #trySealing(generation: Generation, number: number): Promise<Error | undefined> {
     const { generations, folder } = this.#deps;
     const { logPosition = 0 } = generation;
     try {
       // Before anything is written: the merge that makes room may take long.
-      if (!folder.files.hasRoom(SMALL, folder.memory.generationKeys)) return false;
+      if (!folder.files.hasRoom(SMALL, folder.memory.generationKeys)) return keysFull();
       const file = await sealGeneration(folder, folder.memory, generation.number, number);
       // mutant: sealed-generation-forgotten
       await folder.add(SMALL, file, (now) => {
@@ -129,9 +147,9 @@ export class KeyUpkeep {
         return { ...now, small: [...now.small, file.number], logPosition: position };
       });
       generations.sealed(generation);
-      return true;
+      return undefined;
     } catch (error) {
-      if (isPassing(error)) return false;
+      if (isPassing(error)) return error as Error;
       throw error;
     }
   }
@@ -159,6 +177,11 @@ export class KeyUpkeep {
 /** A full disk, or an index without room for now. */
 function isPassing(error: unknown): boolean {
   return error instanceof Transient || isDiskFull(error);
+}
+
+function noRoom({ directory }: KeyFolder, lacking: Error): unknown {
+  if (isDiskFull(lacking)) return dataDirFault(lacking, directory);
+  return new Fatal('keys_full', keysFull().message, { cause: lacking });
 }
 
 function unwritable(directory: string, cause: unknown): Fatal {

@@ -53,7 +53,7 @@ export class SealedFiles {
     const { wasm, bucketBits } = this.#memory;
     const keyCount = files.reduce((sum, { shape }) => sum + shape.keyCount, 0);
     if (keyCount === 0) return;
-    if (!this.hasRoom(kind, keyCount)) throw new Transient('keys_full', 'There is no room for more keys.');
+    if (!this.hasRoom(kind, keyCount)) throw keysFull();
     const numbered = files.map((file) => ({ file, number: this.#take(kind, file) }));
     const buckets = turnBuckets(2 ** bucketBits, (wasm.keysIn(kind) >>> 0) + keyCount);
     wasm.beginAdding(kind, keyCount);
@@ -149,6 +149,14 @@ export class SealedFiles {
   async close(): Promise<void> {
     for (const file of [...this.of(SMALL), ...this.of(LARGE)]) await file.file.close();
   }
+}
+
+export function keysFull(): Transient {
+  return new Transient(
+    'keys_full',
+    'There is no room for more idempotency keys: their files wait for a merge, or for space on the disk ' +
+      'for one, or are as many as an installation may have (docs/operate/sizing.md).',
+  );
 }
 
 function turnBuckets(buckets: number, entries: number): number {

@@ -171,6 +171,7 @@ const FAULTS: Record<string, [what: string, cure: string]> = {
   ELOOP: ['is a link that leads back to itself', FIX_IT],
   ENAMETOOLONG: ['is too long', 'Set DATA_DIR to a shorter path.'],
 };
+const WHAT_AN_UPGRADE_NEEDS = 'An upgrade may need more than the release before: docs/operate/upgrade.md.';
 const PATH_SHOWN_MAX = 200;
 
 /** The Fatal for one of these faults; any other error comes back as it is. */
@@ -178,9 +179,8 @@ export function dataDirFault(cause: unknown, root: string): unknown {
   const { code = '', path = root } = cause as NodeJS.ErrnoException;
   const shown = path.length > PATH_SHOWN_MAX ? `${path.slice(0, PATH_SHOWN_MAX)}...` : path;
   if (isDiskFull(cause)) {
-    return new Fatal('disk_full', `There is no room on the disk of ${shown} (${code}): free some.`, {
-      cause,
-    });
+    const message = `There is no room on the disk of ${shown} (${code}): free some, and start again.`;
+    return new Fatal('disk_full', `${message} ${WHAT_AN_UPGRADE_NEEDS}`, { cause });
   }
   const fault = FAULTS[code];
   if (fault === undefined) return cause;

@@ -141,6 +141,10 @@ export const LOG_MUTANTS = [
     .why('when a seal and a merge remove files at once, keys of files that stay are forgotten')
     .drop('infra/key-table/sealed-files')
     .red(SEALED_FILES, 'files leave both indexes in turns, and those that stay are found'),
+  mutant('start-waits-for-room-forever', [10])
+    .why('a start on a full disk never ends, and nothing but a warning each second says why')
+    .drop('infra/key-table/key-upkeep')
+    .red(KEY_UPKEEP, 'a disk that stays full ends a start'),
   mutant('take-over-failed-unnoticed', [10])
     .why('a data plane whose keys are not durable goes on')
     .drop('infra/key-table/take-over')
