@@ -11,7 +11,7 @@ import { KeyMemory } from './key-memory.ts';
 import { KeyUpkeep, type KeyUpkeepDeps } from './key-upkeep.ts';
 import { batchOf, expectAllKnown, keysOfThisTest, randomRecords } from './keys-under-test.ts';
 import { NO_KEYS } from './manifest.ts';
-import { SealedFiles } from './sealed-files.ts';
+import { SealedFiles, SMALL } from './sealed-files.ts';
 
 const GENERATION_KEYS = 128;
 const owner = { identityCheck: Buffer.alloc(16, 1), logId: Buffer.alloc(16, 2) };
@@ -107,6 +107,22 @@ describe('the upkeep of keys', () => {
       await upkeep.sealNow();
     }
     expect(folder.manifest.large.length).toBeGreaterThan(0);
+    await upkeep.finish();
+  });
+
+  // Red when nothing tells it from a full disk: new keys are rejected for good soon after.
+  it('the log names the limit once the large index is full', async () => {
+    const log = Object.assign(Object.create(SILENT), { error: vi.fn() });
+    const { folder, generations, upkeep } = setUp(undefined, { log });
+    const hasRoom = folder.files.hasRoom.bind(folder.files);
+    folder.files.hasRoom = (kind, count) => kind === SMALL && hasRoom(kind, count);
+    for (let keys = 128; keys <= 16 * 128; keys += 128) {
+      addKeys(generations, 128);
+      generations.confirm(keys, keys);
+      await upkeep.sealNow();
+    }
+    const full = { err: expect.objectContaining({ name: 'Transient', code: 'keys_full' }) };
+    expect(log.error.mock.calls).toEqual([[full, 'no room to merge files of keys']]);
     await upkeep.finish();
   });
 

@@ -1,3 +1,4 @@
+import { Transient } from '../../schemas/failures.ts';
 import { rejection } from './key-files.ts';
 import { type KeyFolder, numbersOf } from './key-folder.ts';
 import {
@@ -36,7 +37,7 @@ export function filesToMerge(small: SealedFile[], generationKeys: number): Seale
 
 /**
  * Puts files into one and makes it count in their place. Returns false, and changes nothing, where the disk
- * lacks room. Throws what `signal` says when that ends it.
+ * lacks room. Throws what `signal` says when that ends it, and Transient `keys_full`.
  */
 export async function mergeFiles(
   folder: KeyFolder,
@@ -48,7 +49,8 @@ export async function mergeFiles(
   const isWide = merged.some(({ shape }) => shape.isWide);
   const shape = shapeOf(keyCount, memory.bucketBits, isWide);
   const kind = keyCount >= (SIZES.at(-1) ?? 0) * memory.generationKeys ? LARGE : SMALL;
-  if (!folder.files.hasRoom(kind, keyCount)) return false;
+  // mutant: limit-of-keys-unnamed
+  if (!folder.files.hasRoom(kind, keyCount)) throw asManyAsMayBe(folder);
   if (!(await folder.hasSpace(sealedBytes(shape)))) return false;
   const wanted = { directory, owner, openFile, number: folder.newNumber(), shape };
   const file = await writeSealedFile(memory, wanted, collectFrom(folder, merged, signal));
@@ -61,6 +63,15 @@ export async function mergeFiles(
   }));
   await folder.discard(SMALL, merged);
   return true;
+}
+
+function asManyAsMayBe({ files }: KeyFolder): Transient {
+  const keyCount = files.of(LARGE).reduce((sum, { shape }) => sum + shape.keyCount, 0);
+  return new Transient(
+    'keys_full',
+    `The ${keyCount} idempotency keys in large files are as many as an installation may have. Usage with ` +
+      'new keys is rejected once the files of the newest have no room either: docs/operate/sizing.md.',
+  );
 }
 
 interface Slice {
