@@ -122,6 +122,10 @@ const WITHOUT_HOURS_OF_ONE = `ALTER TABLE metergate.usage_hourly DELETE WHERE cu
                               SETTINGS mutations_sync = 1`;
 const WITHOUT_PROPERTIES_OF_ONE = `ALTER TABLE metergate.usage_by_property
                                    DELETE WHERE customer_id = 'cus_1' SETTINGS mutations_sync = 1`;
+const CLOSED_METERS = `INSERT INTO metergate.closed_properties
+                       SELECT DISTINCT environment, meter_key, '', toStartOfMonth(hour)
+                       FROM metergate.usage_by_property`;
+const CLOSINGS_LOST = 'ALTER TABLE metergate.closed_properties DELETE WHERE true SETTINGS mutations_sync = 1';
 const HOURS_OF_ONE_TWICE = `INSERT INTO metergate.usage_hourly
                             SELECT * FROM metergate.usage_hourly WHERE customer_id = 'cus_2'`;
 const OTHER_VALUE = `ALTER TABLE metergate.events UPDATE value = value + 1
@@ -131,7 +135,16 @@ const OTHER_VALUE = `ALTER TABLE metergate.events UPDATE value = value + 1
 const damages: Array<[what: string, kinds: string[], act: (stores: LoadStores) => Promise<unknown>]> = [
   ['an hour that is missing', ['rollup'], ({ rows }) => rows(WITHOUT_HOURS_OF_ONE)],
   ['an hour that was counted twice', ['rollup'], ({ rows }) => rows(HOURS_OF_ONE_TWICE)],
-  ['rows by property that are missing', ['rollup'], ({ rows }) => rows(WITHOUT_PROPERTIES_OF_ONE)],
+  [
+    'rows by property that were left out, with the record of it lost',
+    ['rollup'],
+    async (stores) => {
+      await stores.rows(CLOSED_METERS);
+      await stores.rows(WITHOUT_PROPERTIES_OF_ONE);
+      expect((await audit(stores)).code).toBe(AUDIT_EXIT.same);
+      await stores.rows(CLOSINGS_LOST);
+    },
+  ],
   ['an event that is missing', ['log', 'rollup'], (stores) => deleteEvent(stores, 7)],
   ['an event with another value', ['log', 'rollup'], ({ rows }) => rows(OTHER_VALUE)],
   [

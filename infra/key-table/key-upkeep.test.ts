@@ -2,11 +2,13 @@ import { readdirSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Fatal } from '../../schemas/failures.ts';
+import { SILENT } from '../../tests/support/silent-log.ts';
 import { piecesOf } from './generations.ts';
 import type { OpenFile } from './key-files.ts';
 import { sealedNumbers } from './key-folder.ts';
 import type { KeyUpkeepDeps } from './key-upkeep.ts';
 import { batchOf, expectAllKnown, keysOfThisTest, randomRecords } from './keys-under-test.ts';
+import { SMALL } from './sealed-files.ts';
 import { addKeys, GENERATION_KEYS, upkeepOfThisTest } from './upkeep-under-test.ts';
 
 describe('the upkeep of keys', () => {
@@ -100,6 +102,22 @@ describe('the upkeep of keys', () => {
       await upkeep.sealNow();
     }
     expect(folder.manifest.large.length).toBeGreaterThan(0);
+    await upkeep.finish();
+  });
+
+  // Red when nothing tells it from a full disk: new keys are rejected for good soon after.
+  it('the log names the limit once the large index is full', async () => {
+    const log = Object.assign(Object.create(SILENT), { error: vi.fn() });
+    const { folder, generations, upkeep } = setUp(undefined, { log });
+    const hasRoom = folder.files.hasRoom.bind(folder.files);
+    folder.files.hasRoom = (kind, count) => kind === SMALL && hasRoom(kind, count);
+    for (let keys = 128; keys <= 8 * 128; keys += 128) {
+      addKeys(generations, 128);
+      generations.confirm(keys, keys);
+      await upkeep.sealNow();
+    }
+    const full = { err: expect.objectContaining({ name: 'Transient', code: 'keys_full' }) };
+    expect(log.error.mock.calls).toEqual([[full, 'no room to merge files of keys']]);
     await upkeep.finish();
   });
 

@@ -111,8 +111,8 @@ export class KeyUpkeep {
   }
 
   /**
-   * Oldest first. A full disk is waited for; meanwhile claims find no room at some time. A start that waits for
-   * long throws Fatal `disk_full` or `keys_full`.
+   * Oldest first. A full disk is waited for; meanwhile claims find no room at some time. A start that waits
+   * for long throws Fatal `disk_full` or `keys_full`.
    */
   async #sealAll(): Promise<void> {
     const { generations, log, folder, openingWaitMs = OPENING_WAIT_MS } = this.#deps;
@@ -169,7 +169,8 @@ export class KeyUpkeep {
   #giveUp(error: unknown): void {
     if (error === this.#stop.signal.reason) return;
     // Of a merge: the next seal tries again.
-    if (isPassing(error)) this.#deps.log.warn({ err: error }, 'no space to merge files of keys');
+    if (error instanceof Transient) this.#deps.log.error({ err: error }, 'no room to merge files of keys');
+    else if (isPassing(error)) this.#deps.log.warn({ err: error }, 'no space to merge files of keys');
     else this.failWith(error instanceof Fatal ? error : unwritable(this.#deps.folder.directory, error));
   }
 }

@@ -1,3 +1,4 @@
+import { Transient } from '../../schemas/failures.ts';
 import { rejection } from './key-files.ts';
 import { type KeyFolder, numbersOf } from './key-folder.ts';
 import {
@@ -12,7 +13,7 @@ import {
   shapeOf,
 } from './sealed-file.ts';
 import { type BucketRange, type Collect, writeSealedFile } from './sealed-file-writer.ts';
-import { type Kind, LARGE, type SealedFiles, SMALL } from './sealed-files.ts';
+import { type Kind, keysFull, LARGE, type SealedFiles, SMALL } from './sealed-files.ts';
 
 /** So many become one. */
 const MERGED = 16;
@@ -44,12 +45,12 @@ export function nextMerge(files: SealedFiles, generationKeys: number): NextMerge
   const whole = small.filter(({ shape }) => shape.keyCount >= SIZES.some * generationKeys);
   const moved = whole.slice(0, MOVED.max);
   const areMany = moved.length >= MOVED.min || keysOf(moved) >= MOVED.min * generationKeys;
-  // One place more than they take: without it no merge of large files has room any more.
-  if (areMany && files.hasRoom(LARGE, keysOf(moved), moved.length + 1)) {
-    return { files: moved, from: SMALL, makes: 'large files' };
-  }
   const large = files.of(LARGE);
-  if (large.length > LARGE_FILES_MAX) return mergeOf(LARGE, large, LARGE);
+  const needsMerge = large.length > LARGE_FILES_MAX;
+  // One place more than they take: without it no merge of large files has room any more.
+  const haveRoom = () => files.hasRoom(LARGE, keysOf(moved), moved.length + 1);
+  if (areMany && (!needsMerge || haveRoom())) return { files: moved, from: SMALL, makes: 'large files' };
+  if (needsMerge) return mergeOf(LARGE, large, LARGE);
   const some = small.filter((file) => !few.includes(file) && !whole.includes(file));
   return some.length >= MERGED ? mergeOf(SMALL, some, LARGE) : undefined;
 }
@@ -61,11 +62,14 @@ function mergeOf(from: Kind, files: SealedFile[], into: Kind): NextMerge {
 
 /**
  * Does it, and makes the result count in place of what was there. Returns false, and changes nothing, where
- * the disk or an index lacks room. Throws what `signal` says when that ends it.
+ * the disk lacks room. Throws what `signal` says when that ends it, and Transient `keys_full`.
  */
 export async function mergeFiles(folder: KeyFolder, merge: NextMerge, signal: AbortSignal): Promise<boolean> {
   if (merge.makes === 'one file') return await makeOne(folder, merge, signal);
-  await folder.moveToLarge(merge.files);
+  const { files } = merge;
+  // mutant: limit-of-keys-unnamed
+  if (!folder.files.hasRoom(LARGE, keysOf(files), files.length)) throw asManyAsMayBe(folder);
+  await folder.moveToLarge(files);
   return true;
 }
 
@@ -78,7 +82,7 @@ async function makeOne(
   const keyCount = keysOf(merged);
   const isWide = merged.some(({ shape }) => shape.isWide);
   const shape = shapeOf(keyCount, memory.bucketBits, isWide);
-  if (!folder.files.hasRoom(into, keyCount)) return false;
+  if (!folder.files.hasRoom(into, keyCount)) throw into === LARGE ? asManyAsMayBe(folder) : keysFull();
   if (!(await folder.hasSpace(sealedBytes(shape)))) return false;
   const wanted = { directory, owner, openFile, number: folder.newNumber(), shape };
   const file = await writeSealedFile(memory, wanted, collectFrom(folder, merged, signal));
@@ -93,6 +97,15 @@ async function makeOne(
   });
   await folder.discard(from, merged);
   return true;
+}
+
+function asManyAsMayBe({ files }: KeyFolder): Transient {
+  return new Transient(
+    'keys_full',
+    `The ${keysOf(files.of(LARGE))} idempotency keys in large files are as many as an installation may ` +
+      'have. Usage with new keys is rejected once the files of the newest have no room either: ' +
+      'docs/operate/sizing.md.',
+  );
 }
 
 function keysOf(files: SealedFile[]): number {

@@ -40,8 +40,8 @@ const REPLAY_BYTES = 8 * 1024 * 1024;
  * everything from the log where there are no files; the part of it that the log no longer holds from
  * `earlierRecords`. Files that cannot be trusted are rejected with Fatal (`record_file_truncated`,
  * `record_file_damaged`, `record_file_newer`, `record_file_foreign`, `identity_key_mismatch`,
- * `log_behind_keys`, `keys_missing`), and nothing is changed then. Throws Fatal `disk_full` or `keys_full` when
- * there is no room for what is brought up.
+ * `log_behind_keys`, `keys_missing`), and nothing is changed then. Throws Fatal `disk_full` or `keys_full`
+ * when there is no room for what is brought up.
  */
 export async function openKeyTable(options: KeyTableOptions): Promise<KeyTable> {
   const { directory, logReader, identityCheck, log, generationKeys = GENERATION_KEYS } = options;

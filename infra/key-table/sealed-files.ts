@@ -156,8 +156,8 @@ export class SealedFiles {
 export function keysFull(): Transient {
   return new Transient(
     'keys_full',
-    'There is no room for more idempotency keys: their files wait for a merge, or for space on the disk for ' +
-      'one, or are as many as an installation may have (docs/operate/sizing.md).',
+    'There is no room for more idempotency keys: their files wait for a merge, or for space on the disk ' +
+      'for one, or are as many as an installation may have (docs/operate/sizing.md).',
   );
 }
 

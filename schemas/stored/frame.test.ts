@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { earlierFrameOf, ofLaterVersion } from '../../tests/support/earlier-frames.ts';
@@ -16,6 +17,7 @@ import {
   sealFrame,
 } from './frame.ts';
 import { eventIdsOf, RECORD_BYTES } from './record.ts';
+import { rowLines } from './row-lines.ts';
 
 const name = fc.string({ unit: 'grapheme', maxLength: 12 });
 const time = fc.integer({ min: 0, max: 4_000_000_000_000 });
@@ -117,6 +119,25 @@ describe('a frame', () => {
     }
   });
 
+  // Red when a length within it is trusted: a RangeError, or columns of what lies behind the frame.
+  it('whose parts do not fill it, or are not what they should be, is damaged whatever its checksum', () => {
+    const sound = Buffer.concat(encodeFrame(threeEvents()));
+    const place = fc.oneof(fc.constantFrom(16, 20, 24, 56), fc.nat(sound.length - FRAME_HEADER_BYTES - 4));
+    const word = fc.oneof(fc.nat(300), fc.integer({ min: 0, max: 2 ** 32 - 1 }));
+    fc.assert(
+      fc.property(place, word, (place, word) => {
+        const isLength = [16, 20, 24, 56].includes(place);
+        const frame = Buffer.from(sound);
+        frame.writeUInt32LE(word, isLength ? place : FRAME_HEADER_BYTES + place);
+        if (frame.equals(sound)) return;
+        frame.writeUInt32LE(crc32(frame.subarray(16)), 12);
+        const codes = isLength ? ['frame_damaged'] : ['frame_damaged', 'line_unreadable', undefined];
+        expect(codes).toContain(codeOfReading(frame));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   it.each([1, 2] as const)(
     'of version %s is read, and known to be damaged with another version',
     (version) => {
@@ -153,6 +174,30 @@ function collectedSample(): Uint8Array[] {
   const { records, numbers, lines, ...content } = sample();
   const memory = Buffer.concat([Buffer.alloc(FRAME_HEADER_BYTES), ...lines, ...records, Buffer.alloc(99)]);
   return sealFrame(memory, { ...content, linesBytes: 9 });
+}
+
+/** The code of the Fatal that its reading ends with; other errors are thrown. */
+function codeOfReading(frame: Buffer): string | undefined {
+  try {
+    rowLines(decodeFrame(frame));
+    return undefined;
+  } catch (error) {
+    if (error instanceof Fatal) return error.code;
+    throw error;
+  }
+}
+
+function threeEvents(): FrameContent {
+  const one = sample();
+  return {
+    ...one,
+    eventCount: 3,
+    touched: [...one.touched, { pair: '"ws_a:live","cus_b","m"', occurredFromMs: 1, occurredToMs: 2 }],
+    records: Array.from({ length: 3 }, () => Buffer.alloc(RECORD_BYTES, 1)),
+    numbers: Uint16Array.of(0, 1, 0),
+    recheck: [0, 2],
+    lines: [Buffer.from('1,"",{}\n2,"",{}\n3,"",{}\n')],
+  };
 }
 
 function sample(): FrameContent {

@@ -195,11 +195,12 @@ export function checksumHolds(frame: Buffer): boolean {
   return crc32(frame.subarray(16)) === frame.readUInt32LE(12);
 }
 
-/** Reads a whole frame. Throws Fatal `frame_damaged` or `frame_version_unknown`; the bytes are not copied. */
+/**
+ * Reads a whole frame. Throws Fatal `frame_damaged` or `frame_version_unknown`; the bytes are not copied. A
+ * right checksum does not say that a sound writer made it: no part reaches beyond the frame.
+ */
 export function decodeFrame(frame: Buffer): Frame {
-  if (measureFrame(frame) !== frame.length || !checksumHolds(frame)) {
-    throw new Fatal('frame_damaged', 'A frame of the log fails its checksum.');
-  }
+  if (measureFrame(frame) !== frame.length || !checksumHolds(frame)) throw damaged('fails its checksum');
   const version = frame.readUInt16LE(4);
   if (version < LINES_LAST || version > FRAME_VERSION) {
     throw new Fatal('frame_version_unknown', `A frame of version ${version} needs a newer Metergate.`);
@@ -208,6 +209,12 @@ export function decodeFrame(frame: Buffer): Frame {
   const [touchedBytes, linesBytes] = [frame.readUInt32LE(20), frame.readUInt32LE(24)];
   const isShort = version >= SHORT_LINES;
   const isLast = version === LINES_LAST;
+  const recheckBytes = frame.readUInt32LE(56) * 4;
+  const eventBytes = eventCount * (RECORD_BYTES + (isShort ? NUMBER_BYTES : 0));
+  // mutant: inner-lengths-believed
+  if (FRAME_HEADER_BYTES + linesBytes + eventBytes + recheckBytes + touchedBytes !== frame.length) {
+    throw damaged('has parts of another length than it has in all');
+  }
   let at = FRAME_HEADER_BYTES;
   const next = (bytes: number) => {
     at += bytes;
@@ -216,7 +223,7 @@ export function decodeFrame(frame: Buffer): Frame {
   const front = next(isLast ? touchedBytes : linesBytes);
   const records = next(eventCount * RECORD_BYTES);
   const numbers = isShort ? next(eventCount * NUMBER_BYTES) : undefined;
-  const recheck = next(frame.readUInt32LE(56) * 4);
+  const recheck = next(recheckBytes);
   const back = next(isLast ? linesBytes : touchedBytes);
   return {
     logId: frame.subarray(40, 56),
@@ -225,7 +232,7 @@ export function decodeFrame(frame: Buffer): Frame {
     touched: parseTouched((isLast ? front : back).toString()),
     records,
     numbers,
-    recheck: Array.from({ length: recheck.length / 4 }, (_, index) => recheck.readUInt32LE(index * 4)),
+    recheck: readRecheck(recheck, eventCount),
     lines: isLast ? back : front,
     bytes: frame,
   };
@@ -242,15 +249,40 @@ function touchedRow(span: TouchedSpan): string {
 }
 
 function parseTouched(text: string): TouchedCustomerMeter[] {
-  return (JSON.parse(text) as TouchedRow[]).map(
-    ([environment, customerId, meterKey, occurredFromMs, occurredToMs]) => ({
-      environment,
-      customerId,
-      meterKey,
-      occurredFromMs,
-      occurredToMs,
-    }),
-  );
+  return touchedRows(text).map(([environment, customerId, meterKey, occurredFromMs, occurredToMs]) => ({
+    environment,
+    customerId,
+    meterKey,
+    occurredFromMs,
+    occurredToMs,
+  }));
+}
+
+function touchedRows(text: string): TouchedRow[] {
+  try {
+    const rows: unknown = JSON.parse(text);
+    if (Array.isArray(rows) && rows.every(isTouchedRow)) return rows;
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause;
+  }
+  throw damaged('names no customers and meters');
+}
+
+function isTouchedRow(row: unknown): row is TouchedRow {
+  if (!Array.isArray(row) || row.length !== 5) return false;
+  return row.every((part, at) => typeof part === (at < 3 ? 'string' : 'number'));
+}
+
+function readRecheck(indexes: Buffer, eventCount: number): number[] {
+  return Array.from({ length: indexes.length / 4 }, (_, at) => {
+    const index = indexes.readUInt32LE(at * 4);
+    if (index >= eventCount) throw damaged('names events that it does not have');
+    return index;
+  });
+}
+
+function damaged(how: string): Fatal {
+  return new Fatal('frame_damaged', `A frame of the log ${how}.`);
 }
 
 function bytesOf({ buffer, byteOffset, byteLength }: Uint16Array): Uint8Array {

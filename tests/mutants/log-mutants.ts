@@ -151,6 +151,20 @@ export const LOG_MUTANTS = [
     .why('a start on a full disk never ends, and nothing but a warning each second says why')
     .drop('infra/key-table/key-upkeep')
     .red(KEY_UPKEEP, 'a disk that stays full ends a start'),
+  mutant('inner-lengths-believed', [7])
+    .why('a frame of a faulty writer ends the load with an error without a code, again and again')
+    .never('schemas/stored/frame')
+    .red(
+      FRAME,
+      'whose parts do not fill it, or are not what they should be, is damaged whatever its checksum',
+    ),
+  mutant('limit-of-keys-unnamed', [10])
+    .why('usage with new keys is rejected for good, and the log says that the disk is full')
+    .is(
+      'infra/key-table/merge-files',
+      'if (!folder.files.hasRoom(LARGE, keysOf(files), files.length)) return false;',
+    )
+    .red(KEY_UPKEEP, 'the log names the limit once the large index is full'),
   mutant('take-over-failed-unnoticed', [10])
     .why('a data plane whose keys are not durable goes on')
     .drop('infra/key-table/take-over')

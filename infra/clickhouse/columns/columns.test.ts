@@ -4,7 +4,7 @@ import { base32 } from '../../../schemas/primitives/ids.ts';
 import { eventLine, eventLines, type TestEvent } from '../../../tests/support/event-line.ts';
 import { asRows, createEventColumns } from './event-columns.ts';
 import { plainColumns } from './plain-columns.ts';
-import { randomLines } from './random-lines-under-test.ts';
+import { fewLines, randomLines } from './random-lines-under-test.ts';
 import { compareWriters, framesOf } from './same-bytes-under-test.ts';
 import { openWasmColumns } from './wasm-columns.ts';
 
@@ -26,6 +26,23 @@ it('frames with short lines have the bytes of their rows, and are read where tho
   const [rows = take(0)] = fc.sample(randomLines, 1);
   const more = Buffer.concat(Array.from({ length: 20 }, () => rows));
   expect(asRows({ frames: framesOf(more) }).equals(more)).toBe(true);
+});
+
+// Red, in that it never ends or traps, when the lengths in it are trusted.
+it('a frame that was overwritten in memory is not read by the WebAssembly', async () => {
+  const wasm = openWasmColumns();
+  const lengths = fc.constantFrom(8, 16, 20, 24, 56);
+  const word = fc.oneof(fc.nat(300), fc.integer({ min: 0, max: 2 ** 32 - 1 }));
+  await fc.assert(
+    fc.asyncProperty(fewLines, fc.nat(), lengths, word, async (rows, nth, place, word) => {
+      const frames = framesOf(rows, 1);
+      const bytes = frames[nth % frames.length]?.bytes;
+      if (bytes?.readUInt32LE(place) === word) return;
+      bytes?.writeUInt32LE(word, place);
+      expect(await wasm({ frames }, take)).toBeUndefined();
+    }),
+    { numRuns: 300 },
+  );
 });
 
 /** With the ids of the ingest tier. */

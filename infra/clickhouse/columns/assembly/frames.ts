@@ -19,8 +19,11 @@ const FRAME_BYTES: i32 = 8;
 const EVENT_COUNT: i32 = 16;
 const TOUCHED_BYTES: i32 = 20;
 const LINES_BYTES: i32 = 24;
+const RECHECK_COUNT: i32 = 56;
+const RECHECK_BYTES: u64 = 4;
 // An event's record (schemas/stored/record.ts).
 const RECORD_BYTES: i32 = 40;
+const NUMBER_BYTES: i32 = 2;
 const FINGERPRINT: i32 = 16;
 const OCCURRED: i32 = 24;
 const CREATED: i32 = 32;
@@ -58,6 +61,7 @@ export function readEvents(count: i32): bool {
 }
 
 function beginFrame(frame: i32): bool {
+  if (!isWhole(frame)) return false;
   nextFrame = frame + load<i32>(frame + FRAME_BYTES);
   eventsLeft = load<i32>(frame + EVENT_COUNT);
   line = frame + HEADER_BYTES;
@@ -65,6 +69,18 @@ function beginFrame(frame: i32): bool {
   record = linesEnd;
   number = record + eventsLeft * RECORD_BYTES;
   return readTouched(nextFrame - load<i32>(frame + TOUCHED_BYTES));
+}
+
+/**
+ * Whether its parts fill it, and it ends where the frames do at the latest. It was checked when it was read
+ * from the log; memory that was overwritten since must not lead out of the frames, nor back into them.
+ */
+function isWhole(frame: i32): bool {
+  const bytes = <u64>load<u32>(frame, FRAME_BYTES);
+  const eventBytes = <u64>load<u32>(frame, EVENT_COUNT) * (RECORD_BYTES + NUMBER_BYTES);
+  const recheckBytes = <u64>load<u32>(frame, RECHECK_COUNT) * RECHECK_BYTES;
+  const textBytes = <u64>load<u32>(frame, LINES_BYTES) + <u64>load<u32>(frame, TOUCHED_BYTES);
+  return HEADER_BYTES + textBytes + eventBytes + recheckBytes == bytes && bytes <= <u64>(framesEnd - frame);
 }
 
 /** `[["environment","customer","meter",from,to],…]`, up to the end of the frame. */
@@ -101,7 +117,7 @@ function readEvent(row: i32): bool {
   if (end == 0 || load<u8>(end) != LINE_FEED) return false;
   line = end + 1;
   record += RECORD_BYTES;
-  number += 2;
+  number += NUMBER_BYTES;
   return true;
 }
 
