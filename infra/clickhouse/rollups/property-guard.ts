@@ -84,8 +84,9 @@ export function createPropertyGuard(
     async judge(uses) {
       const found = await suspects(uses);
       // Never left for later: of a meter with very many properties not all have their rows.
-      const tooMany = found.filter((use) => use.values.size > valuesMax(use, limits));
-      const counted = found.filter((use) => !tooMany.includes(use)).slice(0, COUNTED_MAX);
+      const isOverNow = (use: PropertyUse) => use.values.size > valuesMax(use, limits);
+      const tooMany = found.filter(isOverNow);
+      const counted = found.filter((use) => !isOverNow(use)).slice(0, COUNTED_MAX);
       if (counted.length > 0) {
         const storedOf = await storedUses(transport, counted);
         for (const use of counted) {
