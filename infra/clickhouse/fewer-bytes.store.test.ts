@@ -13,7 +13,9 @@ import { createChdbWarehouse } from './embedded/chdb-warehouse.ts';
 const SHIPPED = join('infra', 'migrations', 'clickhouse');
 const EVENTS = 10_000;
 const HOUR_MS = 3_600_000;
-const BYTES_PER_EVENT_MAX = { before: 80, after: 56 };
+const BYTES_PER_EVENT_MAX = { before: 80, after: 54 };
+/** Of the first events: where codecs had faults. */
+const SPECIAL_VALUES = ['0', '-1', '-0.000000000001', `${'9'.repeat(26)}.999999999999`, '0'];
 
 // Red without the codecs, and when they change what is stored or make ClickHouse forget a token.
 it('events of the release before stay, keep their tokens, and take fewer bytes once merged', async () => {
@@ -56,7 +58,7 @@ function eventsFrom(seed: number): Buffer {
     id: `use_${base32(Buffer.from(Array.from({ length: 16 }, () => random.below(256))))}`,
     customerId: `cus_${random.below(30)}`,
     meterKey: `meter_${random.below(10)}`,
-    value: `${random.below(1_000)}.${random.below(100)}1`,
+    value: SPECIAL_VALUES[at] ?? `${random.below(1_000)}.${random.below(100)}1`,
     properties: {
       cached: String(random.chance(0.5)),
       size: String(random.below(64)),

@@ -53,8 +53,8 @@ export const ValueQuantiles = Type.Array(Type.Object({ quantile: Type.Number(), 
 export const UsageSource = Type.Enum(['rollup', 'events'], {
   description:
     'What was read. A `rollup` has sums by hour, and by the values of each property: it is read as fast, ' +
-    'however many events there are. Of properties with more than 10,000 values in a month, or of which ' +
-    'nearly every event has another value, and for what a rollup does not have (several filters, ' +
+    'however many events there are. Of properties with more than 10,000 values in a month, or whose values ' +
+    'hardly repeat within an hour of a customer, and for what a rollup does not have (several filters, ' +
     'quantiles), the `events` are read. The numbers are the same.',
 });
 

@@ -91,7 +91,8 @@ async function closeByShare(transport: Transport, month: number, of: number): Pr
            FROM metergate.events WHERE ${inMonth})
      GROUP BY environment, meter_key, property
      HAVING uniq(entry.2) > 10000
-         OR (count() >= 10000 AND uniq(customer_id, toStartOfHour(occurred_at), entry.2) * 2 > count())
+         OR (count() >= if(uniq(toStartOfHour(occurred_at)) >= 24, 1000, 10000)
+             AND uniq(customer_id, toStartOfHour(occurred_at), entry.2) * 4 > count())
      UNION ALL
      SELECT environment, meter_key, '', toStartOfMonth(any(occurred_at))
      FROM (SELECT environment, meter_key, occurred_at, arrayJoin(mapKeys(properties)) AS name

@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { eventLines, type TestEvent } from '../../../tests/support/event-line.ts';
 import { warehouseOfThisFile } from '../../../tests/support/log-and-warehouse.ts';
 import { wrongRowsByProperty } from '../../../tests/support/rows-by-property.ts';
-import { createPropertyGuard } from './property-guard.ts';
+import type { Statement } from '../../ports/warehouse.ts';
+import { createPropertyGuard, type PropertyLimits } from './property-guard.ts';
+
+const IN_BACKGROUND = { timeout: 10_000, interval: 50 };
 
 const warehouse = await warehouseOfThisFile();
 let tokens = 0;
@@ -31,6 +34,15 @@ const properties = async (meterKey: string) => {
   return found.map(({ property }) => property);
 };
 
+function guardWith(sparse: PropertyLimits['sparse']) {
+  const transport = {
+    rows: <Row>(statement: Statement) => warehouse.query<Row>(statement),
+    command: async (sql: string) =>
+      void (await warehouse.query({ sql, connection: 'load', timeoutMs: 10_000 })),
+  };
+  return createPropertyGuard(transport, { valuesMax: 1_000, propertiesMax: 10, sparse });
+}
+
 describe('a property', () => {
   it('with more values than fit is closed before its rows are left out', async () => {
     const events = Array.from({ length: 10_001 }, (_, at) => ({
@@ -48,23 +60,16 @@ describe('a property', () => {
     expect(await wrongRowsByProperty(warehouse)).toEqual([]);
   });
 
-  it('of which nearly each event has a row is closed once enough of them are past', async () => {
+  it('whose rows sum up few events is closed once enough are past, and its rows are removed', async () => {
     const pastMs = Date.now() - 48 * 3_600_000;
     const events = Array.from({ length: 120 }, (_, at) => ({
       id: idOf(at),
       meterKey: 'sparse',
-      properties: { region: 'eu', step: `s${at}` },
+      properties: { region: 'eu', step: `s${at % 40}` },
       occurredAtMs: pastMs,
     }));
     await insert(events);
     const month = `${new Date(pastMs).toISOString().slice(0, 7)}-01`;
-    const guard = createPropertyGuard(
-      {
-        rows: (statement) => warehouse.query(statement),
-        command: async (sql) => void (await warehouse.query({ sql, connection: 'load', timeoutMs: 10_000 })),
-      },
-      { valuesMax: 1_000, propertiesMax: 10, sparseEventsMin: 100 },
-    );
     const use = (property: string) => {
       return {
         environment: 'ws_a:live',
@@ -76,10 +81,28 @@ describe('a property', () => {
       };
     };
     const uses = ['', 'region', 'step'].map((property) => ({ ...use(property), events: 90 }));
+    const ofFewHours = guardWith({ eventsMin: 100, hoursMin: 2, eventsOfAnyHours: 200 });
+    for (let times = 0; times < 3; times++) expect(await ofFewHours.judge(uses)).toBe(false);
+    const guard = guardWith({ eventsMin: 100, hoursMin: 1, eventsOfAnyHours: 200 });
     expect(await guard.judge(uses)).toBe(false);
     expect(await guard.judge(uses)).toBe(true);
     expect(await closed('sparse')).toEqual([{ property: 'step', month }]);
     expect(await guard.judge(uses)).toBe(false);
+    await expect.poll(() => properties('sparse'), IN_BACKGROUND).toEqual(['', 'region']);
+    expect(await properties('many')).toEqual(['', 'region', 'request']);
+    expect(await wrongRowsByProperty(warehouse)).toEqual([]);
+  });
+
+  it('that a process closed just before its end has its rows removed by the next one', async () => {
+    await insert([{ id: idOf(1), meterKey: 'left', properties: { region: 'eu' } }]);
+    await insert([{ id: idOf(2), meterKey: 'kept', properties: { region: 'eu', step: 's' } }]);
+    await rows(`INSERT INTO metergate.closed_properties
+      SELECT 'ws_a:live', one.1, one.2, toDate(one.3) FROM (SELECT arrayJoin([('left', '', '2026-11-01'),
+        ('kept', 'step', '2026-11-01'), ('kept', 'region', '2026-10-01')]) AS one)`);
+    await guardWith({ eventsMin: 100, hoursMin: 1, eventsOfAnyHours: 100 }).judge([]);
+    await expect.poll(() => properties('left'), IN_BACKGROUND).toEqual([]);
+    await expect.poll(() => properties('kept'), IN_BACKGROUND).toEqual(['', 'region']);
+    expect(await wrongRowsByProperty(warehouse)).toEqual([]);
   });
 
   it('of a meter with very many of them closes the meter', async () => {

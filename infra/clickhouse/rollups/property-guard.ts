@@ -1,11 +1,13 @@
 import { inlineParameters } from '../inline-parameters.ts';
 import type { Transport } from '../transport.ts';
+import { createClosedRows } from './closed-rows.ts';
 import { type PropertyMonth, type PropertyUse, propertyMonthText } from './property-rows.ts';
+import { LISTED, listParams, type StoredUse, storedUses } from './stored-uses.ts';
 
 /**
- * Closes properties whose rows would be too many, by month: those with very many values, and those of which
- * nearly every event has a row of its own. What is closed is recorded before rows are left out, and reads
- * take the events from then on: no response ever lacks what was not written.
+ * Closes properties whose rows would be too many, by month: those with very many values, and those whose rows
+ * hardly sum up any events. What is closed is recorded before rows are left out, and reads take the events
+ * from then on: no response ever lacks what was not written. Rows that are there already are removed.
  */
 export interface PropertyGuard {
   /** Names of {@link propertyMonthText}. */
@@ -19,17 +21,29 @@ export interface PropertyLimits {
   valuesMax: number;
   /** Properties of a meter in a month. */
   propertiesMax: number;
-  /** Events that a property must have in past hours before its rows are compared with them. */
-  sparseEventsMin: number;
+  /**
+   * Events that a property must have in past hours before its rows are compared with them: fewer do where
+   * they lie in so many hours, since usage of a night is less dense than that of a day.
+   */
+  sparse: { eventsMin: number; hoursMin: number; eventsOfAnyHours: number };
 }
 
-const LIMITS: PropertyLimits = { valuesMax: 10_000, propertiesMax: 200, sparseEventsMin: 10_000 };
+const LIMITS: PropertyLimits = {
+  valuesMax: 10_000,
+  propertiesMax: 200,
+  sparse: { eventsMin: 1_000, hoursMin: 24, eventsOfAnyHours: 10_000 },
+};
+/**
+ * Events that a row has to sum up, on average. A row takes some 22 bytes and an event 50: with fewer events
+ * the rows of three properties take more than a third of what the events do.
+ */
+const EVENTS_A_ROW = 4;
 /** By which a property may pass its limit, so that one that is near it is not counted with every block. */
 const SLACK = 0.1;
 /** Properties that are watched at once, 100 bytes each; beyond them the oldest begin again. */
 const WATCHED_MAX = 50_000;
-/** Whose stored rows are counted for one block: others wait for the next one. */
-const COUNTED_MAX = 20;
+/** Whose stored rows are counted for one block, in one statement: others wait for the next one. */
+const COUNTED_MAX = 100;
 const TIMEOUT_MS = 10_000;
 
 /** What came of a property since its rows were counted. */
@@ -48,37 +62,47 @@ export function createPropertyGuard(
 ): PropertyGuard {
   const known = createKnownClosed(transport);
   const watch = createWatch(limits);
+  const rows = createClosedRows(transport);
 
-  async function isTooMuch(use: PropertyUse): Promise<boolean> {
-    const stored = await countStored(transport, use);
-    watch.counted(use, stored);
-    if (stored.values > valuesMax(use, limits)) return true;
-    return stored.events >= limits.sparseEventsMin && isSparse(stored);
+  function isTooMuch(use: PropertyUse, stored: StoredUse): boolean {
+    return stored.values > valuesMax(use, limits) || isSparse(stored, limits.sparse);
+  }
+
+  /** Those of a block that may have passed a limit, meters first: with a meter all its properties close. */
+  async function suspects(uses: Iterable<PropertyUse>): Promise<PropertyUse[]> {
+    const closed = await known.all();
+    const open = [...uses].filter(
+      (use) =>
+        !closed.has(propertyMonthText(use)) && !closed.has(propertyMonthText({ ...use, property: '' })),
+    );
+    const found = open.filter((use) => watch.isSuspect(use));
+    return found.sort((a, b) => Number(a.property !== '') - Number(b.property !== ''));
   }
 
   return {
     closed: known.all,
     async judge(uses) {
-      const closed = await known.all();
-      const found: PropertyMonth[] = [];
-      let counted = 0;
-      for (const use of uses) {
-        if (closed.has(propertyMonthText(use))) continue;
-        if (closed.has(propertyMonthText({ ...use, property: '' }))) continue;
-        if (!watch.isSuspect(use)) continue;
-        // Never left for later: of a meter with very many properties not all have their rows.
-        // mutant: guard-that-closes-twenty
-        if (use.values.size > valuesMax(use, limits)) found.push(use);
-        else if (counted < COUNTED_MAX) {
-          counted += 1;
-          if (await isTooMuch(use)) found.push(use);
+      const found = await suspects(uses);
+      // Never left for later: of a meter with very many properties not all have their rows.
+      const isOverNow = (use: PropertyUse) => use.values.size > valuesMax(use, limits);
+      // mutant: guard-that-closes-twenty
+      const tooMany = found.filter(isOverNow);
+      const counted = found.filter((use) => !isOverNow(use)).slice(0, COUNTED_MAX);
+      if (counted.length > 0) {
+        const storedOf = await storedUses(transport, counted);
+        for (const use of counted) {
+          watch.counted(use, storedOf(use));
+          if (isTooMuch(use, storedOf(use))) tooMany.push(use);
         }
       }
-      if (found.length === 0) return false;
-      // mutant: guard-that-truncates
-      await recordClosed(transport, found);
-      known.add(found);
-      return true;
+      if (tooMany.length > 0) {
+        // mutant: guard-that-truncates
+        await recordClosed(transport, tooMany);
+        known.add(tooMany);
+        rows.add(tooMany);
+      }
+      await rows.remove();
+      return tooMany.length > 0;
     },
   };
 }
@@ -123,7 +147,7 @@ function createWatch(limits: PropertyLimits) {
     if (watched.size >= WATCHED_MAX && oldest !== undefined) watched.delete(oldest);
     const none = { values: 0, events: 0, rows: 0 };
     const valuesBefore = valuesMax(use, limits) * (1 - SLACK);
-    const fresh = { valuesBefore, ...none, sparseAt: limits.sparseEventsMin };
+    const fresh = { valuesBefore, ...none, sparseAt: limits.sparse.eventsMin };
     watched.set(name, fresh);
     return fresh;
   }
@@ -137,9 +161,9 @@ function createWatch(limits: PropertyLimits) {
       seen.rows += use.rows;
       const most = valuesMax(use, limits);
       const mayBeMany = seen.valuesBefore + seen.values > most && seen.values > most * SLACK;
-      return mayBeMany || (seen.events >= seen.sparseAt && isSparse(seen));
+      return mayBeMany || (seen.events >= seen.sparseAt && isMostlyRows(seen));
     },
-    counted(use: PropertyUse, stored: { values: number; events: number }): void {
+    counted(use: PropertyUse, stored: StoredUse): void {
       const seen = seenOf(use);
       Object.assign(seen, { valuesBefore: stored.values, values: 0, events: 0, rows: 0 });
       seen.sparseAt = Math.max(seen.sparseAt, stored.events);
@@ -147,30 +171,13 @@ function createWatch(limits: PropertyLimits) {
   };
 }
 
-function isSparse({ rows, events }: { rows: number; events: number }): boolean {
-  return rows * 2 > events;
+function isMostlyRows({ rows, events }: { rows: number; events: number }): boolean {
+  return rows * EVENTS_A_ROW > events;
 }
 
-/** Of hours that are over: at the beginning of an hour every event has a row of its own. */
-async function countStored(
-  transport: Pick<Transport, 'rows'>,
-  { environment, meterKey, property, month }: PropertyMonth,
-): Promise<{ values: number; rows: number; events: number }> {
-  const isOver = 'hour < now() - INTERVAL 1 HOUR';
-  const isOf = `property = {property:String} AND ${isOver}`;
-  const [row] = await transport.rows<Record<'values' | 'rows' | 'events', string>>({
-    sql: `SELECT toString(if({property:String} = '', uniqExact(property), uniqExact(value))) AS values,
-                 toString(uniqExactIf((customer_id, hour, value), ${isOf})) AS rows,
-                 toString(sumIf(events, ${isOf})) AS events
-          FROM metergate.usage_by_property
-          WHERE environment = {environment:String} AND meter_key = {meter:String}
-            AND ({property:String} = '' OR property = {property:String})
-            AND toYYYYMM(hour) = toYYYYMM({month:Date})`,
-    params: { environment, meter: meterKey, property, month },
-    connection: 'load',
-    timeoutMs: TIMEOUT_MS,
-  });
-  return { values: Number(row?.values), rows: Number(row?.rows), events: Number(row?.events) };
+function isSparse({ past }: StoredUse, { eventsMin, hoursMin, eventsOfAnyHours }: PropertyLimits['sparse']) {
+  const areEnough = past.events >= (past.hours >= hoursMin ? eventsMin : eventsOfAnyHours);
+  return areEnough && isMostlyRows(past);
 }
 
 /** Durable when it returns. */
@@ -179,15 +186,6 @@ async function recordClosed(
   found: readonly PropertyMonth[],
 ): Promise<void> {
   const sql = `INSERT INTO metergate.closed_properties (environment, meter_key, property, month)
-          SETTINGS insert_deduplicate = 0
-          SELECT one.1, one.2, one.3, toDate(one.4) FROM (SELECT arrayJoin(arrayZip(
-            {environments:Array(String)}, {meters:Array(String)}, {properties:Array(String)},
-            {months:Array(String)})) AS one)`;
-  const params = {
-    environments: found.map(({ environment }) => environment),
-    meters: found.map(({ meterKey }) => meterKey),
-    properties: found.map(({ property }) => property),
-    months: found.map(({ month }) => month),
-  };
-  await transport.command(inlineParameters(sql, params));
+          SETTINGS insert_deduplicate = 0 ${LISTED}`;
+  await transport.command(inlineParameters(sql, listParams(found)));
 }
