@@ -113,7 +113,7 @@ it('a failure while the load is paused leaves the partition to the next owner', 
 
 /**
  * A load that pauses in its insert, before or after the rows are stored, until `end` lets it go on. It loads
- * nothing more then: beside the next load, which has its name, the two would take the lease from each other.
+ * nothing more then: the next load has its name, and the two would take the lease from each other.
  */
 async function openPending({ isStored }: { isStored: boolean }) {
   const stores = await openLoadStores();
