@@ -57,7 +57,7 @@ describe('npm run bench:load', () => {
     ],
     ['single events', ['--rate', '300', '--batch', '1', '--replays', '0.5', '--connections', '2']],
   ])('offers %s, and the counters match the responses', async (_, args) => {
-    const ended = await run([...ours(), ...args, '--duration', '2s']);
+    const ended = await run([...ours(), ...args, '--duration', '5s']);
     expect(ended).toMatchObject({ code: 0 });
     expect(ended.err).toMatch(/events\/s acknowledged/);
     const result = resultOf(ended) as { events: Record<string, number>; latencyMs: Record<string, number> };

@@ -13,7 +13,7 @@ export interface LogAndKeys {
   close(): Promise<void>;
 }
 
-/** Of 1 MB in place of 15: V8 marks its whole heap for every few of those, and tests open a thousand tables. */
+/** Of 1 MB in place of 15: for every few of those V8 marks its whole heap, and tests open a thousand. */
 const GENERATION_KEYS = 16_384;
 
 /** A log and a key table of the product in a folder of their own, within `parent`, which goes with them. */

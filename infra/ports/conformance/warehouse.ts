@@ -10,7 +10,7 @@ import type { Statement, Warehouse } from '../warehouse.ts';
 import { latestTests } from './warehouse-latest.ts';
 import { sentAgainTests } from './warehouse-sent-again.ts';
 
-/** One warehouse. Each call opens it again, after the previous one was closed; the first finds it empty. */
+/** One warehouse. Each call opens it again, after the previous one was closed; the first finds no row. */
 export interface WarehouseHarness {
   open(): Promise<Warehouse>;
 }

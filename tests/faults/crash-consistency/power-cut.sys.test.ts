@@ -13,7 +13,7 @@ import { type Recording, recordDataPlane, recordSegments } from './recording.ts'
  * is rebuilt as a power cut would have left it, at times that a seed gives, and opened. Where strace may not
  * trace, `npm test` says so (tests/support/machine-requirements.ts).
  */
-const CUTS = 60;
+const CUTS = 30;
 
 describe('a data plane that serves many clients at once', () => {
   const recording = recordedBy(recordDataPlane);

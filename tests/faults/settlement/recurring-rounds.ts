@@ -42,8 +42,8 @@ async function makePlan(api: Api, every: 'period' | 'month'): Promise<string> {
 
 const VICTIMS: readonly Role[] = ['control side', 'control side', 'postgres'];
 const CUSTOMERS = 16;
-/** Their first periods end so long after their requests. */
-const ENDS_MS = { least: 2_500, most: 3_500 };
+/** Their first periods end so long after their requests, which a busy machine reads seconds later. */
+const ENDS_MS = { least: 8_000, most: 9_000 };
 
 async function killRound({ instance, api, plans }: Scenario, round: Round): Promise<RoundReport> {
   const { number, random, run } = round;

@@ -1,25 +1,30 @@
 import { randomBytes } from 'node:crypto';
-import { appendFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type DataDir, dataDirAt } from '../../../infra/platform/data-dir.ts';
 import { EXIT } from '../../../infra/platform/exit-code.ts';
-import { testFolder } from '../../support/test-folder.ts';
 import { openFixture } from './fixture.ts';
 import {
   damagedMiddle,
   foreignLog,
   header,
   keyFile,
-  logJson,
   makeWarehouseNewer,
   olderLog,
   segment,
   segments,
-  shortSegment,
   truncatedKeys,
   without,
 } from './harmed-data.ts';
+import {
+  copyOf,
+  DATA_PLANE,
+  expectDataPlaneRejects,
+  type Harm,
+  MUTANT_NOTICES,
+  runToEnd,
+} from './rejected-data-under-test.ts';
 import { startRelease, THIS_RELEASE } from './release.ts';
 import { type Installation, makeInstallation } from './small-installation.ts';
 import { checkSums, checkSumsOfAll, databaseSums, warehouseSums } from './stored-sums.ts';
@@ -29,49 +34,26 @@ import { checkSums, checkSumsOfAll, databaseSums, warehouseSums } from './stored
  * and ends with 4, so that no supervisor starts it again, and has changed nothing. What each file's own
  * checks find is tested in their modules; this is about the outcome.
  */
-const DATA_PLANE = join('dist', 'app', 'roles', 'ingest.js');
 const CONTROL_SIDE = join('dist', 'app', 'control-side.js');
 
 const LOST_CLUSTER = /^No database is in .*postgres, and .*log\.json .*: restore it from the backup/;
 
 const ROLES = ['data-dir', 'ingest', 'control'];
 
-const END_WITHIN_MS = 40_000;
-/** Printed by a process that runs with a mutant on purpose. */
-const MUTANT_NOTICES = /^runs with the break .*\n/gm;
-
-/** What the data plane rejects at its start, and how it has to say so. */
-const HARMS: Array<[what: string, harm: (paths: DataDir) => string, says: RegExp]> = [
-  [
-    'a segment damaged in the middle, its keys lost',
-    // Found when keys are rebuilt from the log.
-    (paths) => damagedMiddle(without(paths, paths.keys)),
-    /is damaged at byte \d+ .*checksum fails.*\. Restore it/,
-  ],
+/**
+ * What the data plane rejects at its start, and how it has to say so: of each kind one. The rest is in
+ * rejected-data.whole.test.ts.
+ */
+const HARMS: Harm[] = [
   [
     'a log without one of its segments',
     (paths) => segment(without(paths, segment(paths, 1)), 0),
     /the next segment begins at \d+\. Restore it/,
   ],
-  ['a log that lost acknowledged frames', shortSegment, /durable up to \d+\. Restore it from a backup/],
   // Red when only the folder itself is checked: what is acknowledged from then on would never be counted.
   ['a log older than the database', olderLog, /durable up to \d+\. .* no older than the database/],
-  ['a log of a newer release', (paths) => logJson(paths, { version: 99 }), /written by a newer Metergate/],
-  ['a log of another identity key', foreignLog, /written under another identity key/],
-  [
-    'segments without their log.json',
-    (paths) => without(paths, join(paths.log, 'log.json')).log,
-    /restore DATA_DIR/,
-  ],
   // Red when a log is made where there is none: it would know no key of what was counted.
   ['a folder that lost its log', (paths) => without(paths, paths.log).log, /mount or restore DATA_DIR/],
-  [
-    'a folder that lost its log and its keys',
-    (paths) => without(paths, paths.log, paths.keys).log,
-    /mount or restore DATA_DIR/,
-  ],
-  ['a truncated file of keys', truncatedKeys, /has \d+ bytes where .* promises \d+\. Restore it, or move/],
-  ['a file of keys of another identity key', (paths) => header(paths, 16), /under another identity key/],
   [
     'a file of keys of another log',
     (paths) => header(paths, 32),
@@ -89,21 +71,12 @@ beforeAll(async () => {
 afterAll(() => installation?.remove());
 
 describe('the data plane rejects', () => {
-  it.each(HARMS)('%s', async (_, harm, says) => {
-    const paths = copyOfTest();
-    const named = harm(paths);
-    const before = checkSums(paths);
-    const { code, stderr } = await runToEnd(DATA_PLANE, { DATA_DIR: paths.root, ...installation.env });
-    expect(stderr).toContain(named);
-    expect(stderr).toMatch(says);
-    expect(stderr.trim().split('\n')).toHaveLength(1);
-    expect(code).toBe(EXIT.dataRejected);
-    // Keys that were lost may be rebuilt.
-    expect(checkSums(paths)).toMatchObject(before);
+  it.each(HARMS)('%s', async (...harm) => {
+    await expectDataPlaneRejects(installation, harm);
   });
 
   it('nothing of a frame cut short at the end, which was never acknowledged: it is cut off', async () => {
-    const paths = copyOfTest();
+    const paths = copyOf(installation.dataDir);
     const last = join(paths.log, segments(paths).at(-1) ?? '');
     const sound = readFileSync(last);
     appendFileSync(last, sound.subarray(40, 140));
@@ -155,7 +128,7 @@ describe('the control side rejects', () => {
     says: RegExp,
     harm?: (paths: DataDir) => unknown,
   ): Promise<void> {
-    const paths = copyOfTest();
+    const paths = copyOf(installation.dataDir);
     harm?.(paths);
     const stored = async () => ({
       files: checkSumsOfAll(paths),
@@ -235,7 +208,7 @@ describe('npm start', () => {
   // A start does not read the whole log, since it has 2 s: the load meets the damage.
   // Red when a frame's checksum is not requested.
   it('goes on with a damaged segment that is not loaded yet, and names it', async () => {
-    const paths = copyOfTest();
+    const paths = copyOf(installation.dataDir);
     const named = damagedMiddle(paths);
     const before = checkSums(paths);
     const notLoaded = await installation.notLoaded();
@@ -260,23 +233,6 @@ describe('npm start', () => {
     expect(code).toBe(EXIT.badConfiguration);
   });
 });
-
-/** A process that does not reject the data runs on: it is ended by force, and its code is null. */
-async function runToEnd(program: string, env: Record<string, string>) {
-  const release = startRelease(program, { LOG_LEVEL: 'fatal', ...env });
-  const late = setTimeout(() => void release.end(), END_WITHIN_MS);
-  const code = await release.ended();
-  clearTimeout(late);
-  await release.end();
-  return { code, stdout: release.stdout(), stderr: release.stderr().replace(MUTANT_NOTICES, '') };
-}
-
-/** A copy of the small installation's data folder. */
-function copyOfTest(): DataDir {
-  const root = testFolder();
-  cpSync(installation.dataDir, root, { recursive: true });
-  return dataDirAt(root);
-}
 
 function fixtureOfTest(): DataDir {
   const { folder, dataDir } = openFixture();
