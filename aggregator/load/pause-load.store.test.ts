@@ -92,6 +92,7 @@ it('a view is not changed while another process loads', async () => {
 it('work that lost the insert lock meanwhile may not write any more', async () => {
   const stores = await openLoadStores();
   const deps = { ...depsOf(stores), distributed: { deadLetters: { put: async () => undefined } } };
+  const write = vi.fn();
   const pausing = createPause(deps, { owner: 'test' })(async (mayWrite) => {
     await mayWrite();
     await stores.pool.query(
@@ -99,8 +100,10 @@ it('work that lost the insert lock meanwhile may not write any more', async () =
        WHERE locktype = 'advisory' AND datname = current_database() AND pid <> pg_backend_pid()`,
     );
     await mayWrite();
+    write();
   });
   await expect(pausing).rejects.toMatchObject({ code: 'insert_gate_lost' });
+  expect(write).not.toHaveBeenCalled();
 });
 
 it('a failure while the load is paused leaves the partition to the next owner', async () => {

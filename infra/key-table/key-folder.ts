@@ -124,13 +124,14 @@ export class KeyFolder {
    */
   async moveToLarge(files: SealedFile[]): Promise<void> {
     await this.#indexing[LARGE](() => inTurns(this.files.add(LARGE, files)));
-    const moved = numbersOf(files);
+    const numbers = numbersOf(files);
+    const isMoved = (number: number) => numbers.includes(number);
     try {
       // mutant: moved-files-forgotten
       await this.change((now) => ({
         ...now,
-        small: now.small.filter((number) => !moved.includes(number)),
-        large: [...now.large, ...moved],
+        small: now.small.filter((number) => !isMoved(number)),
+        large: [...now.large, ...now.small.filter(isMoved)],
       }));
     } catch (error) {
       await this.#indexing[LARGE](() => inTurns(this.files.remove(LARGE, files)));

@@ -140,7 +140,7 @@ export const LOG_MUTANTS = [
     .red(MERGE_FILES, 'of some keys find room, however many there are'),
   mutant('moved-files-forgotten', [2])
     .why('files that are as they were count no more after a start, which removes them')
-    .swap('infra/key-table/key-folder', '[...now.large, ...moved]', 'now.large')
+    .swap('infra/key-table/key-folder', '[...now.large, ...now.small.filter(isMoved)]', 'now.large')
     .red(OPEN_KEY_TABLE, 'are all known, whatever a file holds that was not sealed yet')
     .red(MERGE_FILES, 'of full generations become large as they are, and sixteen large ones become one'),
   mutant('entries-of-another-file-removed', [2])
