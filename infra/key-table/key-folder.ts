@@ -118,6 +118,28 @@ export class KeyFolder {
     }
   }
 
+  /**
+   * Makes small files large ones, as they are. They are found all the time. Throws as `add`, and nothing has
+   * changed then.
+   */
+  async moveToLarge(files: SealedFile[]): Promise<void> {
+    await this.#indexing[LARGE](() => inTurns(this.files.add(LARGE, files)));
+    const numbers = numbersOf(files);
+    const isMoved = (number: number) => numbers.includes(number);
+    try {
+      // mutant: moved-files-forgotten
+      await this.change((now) => ({
+        ...now,
+        small: now.small.filter((number) => !isMoved(number)),
+        large: [...now.large, ...now.small.filter(isMoved)],
+      }));
+    } catch (error) {
+      await this.#indexing[LARGE](() => inTurns(this.files.remove(LARGE, files)));
+      throw error;
+    }
+    await this.#indexing[SMALL](() => inTurns(this.files.remove(SMALL, files)));
+  }
+
   /** Removes files that count no more. */
   async discard(kind: Kind, files: SealedFile[]): Promise<void> {
     await this.#indexing[kind](() => inTurns(this.files.remove(kind, files)));

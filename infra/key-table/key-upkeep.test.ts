@@ -1,20 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Fatal } from '../../schemas/failures.ts';
-import { SILENT } from '../../tests/support/silent-log.ts';
-import { testFolder } from '../../tests/support/test-folder.ts';
-import { type FindOld, Generations, piecesOf } from './generations.ts';
+import { piecesOf } from './generations.ts';
 import type { OpenFile } from './key-files.ts';
-import { KeyFolder, sealedNumbers } from './key-folder.ts';
-import { KeyMemory } from './key-memory.ts';
-import { KeyUpkeep } from './key-upkeep.ts';
+import { sealedNumbers } from './key-folder.ts';
 import { batchOf, expectAllKnown, keysOfThisTest, randomRecords } from './keys-under-test.ts';
-import { NO_KEYS } from './manifest.ts';
-import { SealedFiles } from './sealed-files.ts';
-
-const GENERATION_KEYS = 128;
-const owner = { identityCheck: Buffer.alloc(16, 1), logId: Buffer.alloc(16, 2) };
+import { addKeys, GENERATION_KEYS, upkeepOfThisTest } from './upkeep-under-test.ts';
 
 describe('the upkeep of keys', () => {
   it('a generation that is full is found in its file, at once and after a kill', async () => {
@@ -133,29 +125,8 @@ interface Failing {
   of?: 'write' | 'sync';
 }
 
-/** The upkeep of an empty folder, whose files fail as the test says. */
 function setUp(failing: Failing = { code: '', failures: 0 }) {
-  const directory = testFolder();
-  const memory = new KeyMemory(GENERATION_KEYS);
-  const files = new SealedFiles(memory);
-  const folder = new KeyFolder({
-    directory,
-    owner,
-    memory,
-    files,
-    manifest: NO_KEYS,
-    openFile: failingFiles(failing),
-  });
-  const generations = new Generations(memory, 0);
-  const find: FindOld = { cold: (item) => files.findNow(item) };
-  onTestFinished(() => files.close());
-  return {
-    failing,
-    folder,
-    generations,
-    find,
-    upkeep: new KeyUpkeep({ folder, generations, log: SILENT }),
-  };
+  return { failing, ...upkeepOfThisTest(failingFiles(failing)) };
 }
 
 function failingFiles(failing: Failing): OpenFile {
@@ -178,14 +149,4 @@ function failingFiles(failing: Failing): OpenFile {
     };
     return Object.assign(file, { write: failingWrite as FileHandle['write'] });
   };
-}
-
-/** Claims random keys as far as there is room, in as many generations. Gives their records. */
-function addKeys(generations: Generations, count: number): Uint32Array {
-  const records = randomRecords(count);
-  for (const piece of piecesOf(batchOf(records.slice()), 100)) {
-    generations.makeRoom(piece.count);
-    generations.claim(piece, { cold: () => undefined });
-  }
-  return records;
 }

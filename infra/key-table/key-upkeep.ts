@@ -4,7 +4,7 @@ import { Fatal, Transient } from '../../schemas/failures.ts';
 import { isDiskFull } from '../platform/disk-guard.ts';
 import type { Generation, Generations } from './generations.ts';
 import type { KeyFolder } from './key-folder.ts';
-import { filesToMerge, mergeFiles } from './merge-files.ts';
+import { mergeFiles, nextMerge } from './merge-files.ts';
 import { sealGeneration } from './seal-generation.ts';
 import { SMALL } from './sealed-files.ts';
 
@@ -135,9 +135,9 @@ export class KeyUpkeep {
     const { folder, log } = this.#deps;
     const { signal } = this.#stop;
     while (!signal.aborted && !this.#failure) {
-      const files = filesToMerge(folder.files.of(SMALL), folder.memory.generationKeys);
-      if (!files) return;
-      if (await mergeFiles(folder, files, signal)) continue;
+      const merge = nextMerge(folder.files, folder.memory.generationKeys);
+      if (!merge) return;
+      if (await mergeFiles(folder, merge, signal)) continue;
       log.warn('no space to merge files of keys');
       return;
     }

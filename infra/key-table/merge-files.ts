@@ -12,55 +12,91 @@ import {
   shapeOf,
 } from './sealed-file.ts';
 import { type BucketRange, type Collect, writeSealedFile } from './sealed-file-writer.ts';
-import { LARGE, SMALL } from './sealed-files.ts';
+import { type Kind, LARGE, type SealedFiles, SMALL } from './sealed-files.ts';
 
-/** So many of about one size become one; fewer, where they have the keys of so many generations. */
+/** So many become one. */
 const MERGED = 16;
+/** As shares of a generation: a small file of fewer keys is of this size or of one before it. */
+const SIZES = { few: 1 / 32, some: 1 / 2 };
 /**
- * As shares of a generation: a file of fewer keys is smaller than one of more. From the last on it is large.
+ * So many move at once, at least, or fewer that have the keys of so many generations, which is an eighth of
+ * what the small index has room for. More than the most would be a turn with too many reads.
  */
-const SIZES = [1 / 32, 1 / 2, MERGED / 2];
+const MOVED = { min: 8, max: 32 };
+/** An index has room for 256. */
+const LARGE_FILES_MAX = 192;
 
-/** Small files that are to be merged now, those of the fewest keys first. */
-export function filesToMerge(small: SealedFile[], generationKeys: number): SealedFile[] | undefined {
-  const sizeOf = ({ shape }: SealedFile) =>
-    SIZES.findIndex((share) => shape.keyCount < share * generationKeys);
-  for (const size of SIZES.keys()) {
-    const alike = small.filter((file) => sizeOf(file) === size);
-    const keyCount = alike.reduce((sum, { shape }) => sum + shape.keyCount, 0);
-    const isMuch = keyCount >= MERGED * generationKeys;
-    if (isMuch || alike.length >= MERGED) return alike.slice(0, MERGED);
+/** What is to be done next with files, if anything. */
+export type NextMerge = { files: SealedFile[]; from: Kind } & (
+  | { makes: 'one file'; into: Kind }
+  | { makes: 'large files' }
+);
+
+/**
+ * Sixteen files of few keys become one, which is small, and so do sixteen of some keys, which is large. What
+ * has half a generation or more becomes large as it is: its keys are not written again. Only where there are
+ * many large files do those of the fewest keys become one.
+ */
+export function nextMerge(files: SealedFiles, generationKeys: number): NextMerge | undefined {
+  const small = files.of(SMALL);
+  const few = small.filter(({ shape }) => shape.keyCount < SIZES.few * generationKeys);
+  if (few.length >= MERGED) return mergeOf(SMALL, few, SMALL);
+  const whole = small.filter(({ shape }) => shape.keyCount >= SIZES.some * generationKeys);
+  const moved = whole.slice(0, MOVED.max);
+  const areMany = moved.length >= MOVED.min || keysOf(moved) >= MOVED.min * generationKeys;
+  // One place more than they take: without it no merge of large files has room any more.
+  if (areMany && files.hasRoom(LARGE, keysOf(moved), moved.length + 1)) {
+    return { files: moved, from: SMALL, makes: 'large files' };
   }
-  return undefined;
+  const large = files.of(LARGE);
+  if (large.length > LARGE_FILES_MAX) return mergeOf(LARGE, large, LARGE);
+  const some = small.filter((file) => !few.includes(file) && !whole.includes(file));
+  return some.length >= MERGED ? mergeOf(SMALL, some, LARGE) : undefined;
+}
+
+function mergeOf(from: Kind, files: SealedFile[], into: Kind): NextMerge {
+  const byKeys = files.toSorted((a, b) => a.shape.keyCount - b.shape.keyCount);
+  return { files: byKeys.slice(0, MERGED), from, makes: 'one file', into };
 }
 
 /**
- * Puts files into one and makes it count in their place. Returns false, and changes nothing, where the disk
- * lacks room. Throws what `signal` says when that ends it.
+ * Does it, and makes the result count in place of what was there. Returns false, and changes nothing, where
+ * the disk or an index lacks room. Throws what `signal` says when that ends it.
  */
-export async function mergeFiles(
+export async function mergeFiles(folder: KeyFolder, merge: NextMerge, signal: AbortSignal): Promise<boolean> {
+  if (merge.makes === 'one file') return await makeOne(folder, merge, signal);
+  await folder.moveToLarge(merge.files);
+  return true;
+}
+
+async function makeOne(
   folder: KeyFolder,
-  merged: SealedFile[],
+  { files: merged, from, into }: { files: SealedFile[]; from: Kind; into: Kind },
   signal: AbortSignal,
 ): Promise<boolean> {
   const { directory, owner, openFile, memory } = folder;
-  const keyCount = merged.reduce((sum, { shape }) => sum + shape.keyCount, 0);
+  const keyCount = keysOf(merged);
   const isWide = merged.some(({ shape }) => shape.isWide);
   const shape = shapeOf(keyCount, memory.bucketBits, isWide);
-  const kind = keyCount >= (SIZES.at(-1) ?? 0) * memory.generationKeys ? LARGE : SMALL;
-  if (!folder.files.hasRoom(kind, keyCount)) return false;
+  if (!folder.files.hasRoom(into, keyCount)) return false;
   if (!(await folder.hasSpace(sealedBytes(shape)))) return false;
   const wanted = { directory, owner, openFile, number: folder.newNumber(), shape };
   const file = await writeSealedFile(memory, wanted, collectFrom(folder, merged, signal));
   const gone = new Set(numbersOf(merged));
   // mutant: merged-file-forgotten
-  await folder.add(kind, file, (now) => ({
-    ...now,
-    small: [...now.small.filter((number) => !gone.has(number)), ...(kind === SMALL ? [file.number] : [])],
-    large: kind === LARGE ? [...now.large, file.number] : now.large,
-  }));
-  await folder.discard(SMALL, merged);
+  await folder.add(into, file, (now) => {
+    const small = now.small.filter((number) => !gone.has(number));
+    const large = now.large.filter((number) => !gone.has(number));
+    return into === SMALL
+      ? { ...now, large, small: [...small, file.number] }
+      : { ...now, small, large: [...large, file.number] };
+  });
+  await folder.discard(from, merged);
   return true;
+}
+
+function keysOf(files: SealedFile[]): number {
+  return files.reduce((sum, { shape }) => sum + shape.keyCount, 0);
 }
 
 interface Slice {

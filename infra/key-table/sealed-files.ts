@@ -11,8 +11,8 @@ import {
 } from './sealed-file.ts';
 
 /**
- * Small files are merged to large ones; those stay. Each kind has an index of its own
- * (assembly/sealed-index.ts).
+ * New files are small, and become large ones (merge-files.ts). Each kind has an index of its own
+ * (assembly/sealed-index.ts): the small one is quick to change, the large one has room for more.
  */
 export const SMALL = 0;
 export const LARGE = 1;
@@ -40,9 +40,10 @@ export class SealedFiles {
     return this.#files[kind].filter((file) => file !== undefined);
   }
 
-  /** Whether so many keys more have room. */
-  hasRoom(kind: Kind, keyCount: number): boolean {
-    return this.of(kind).length < FILES_MAX && this.#memory.wasm.makeRoom(kind, keyCount) !== 0;
+  /** Whether so many keys more have room, in so many files. */
+  hasRoom(kind: Kind, keyCount: number, fileCount = 1): boolean {
+    const hasNumbers = this.of(kind).length + fileCount <= FILES_MAX;
+    return hasNumbers && this.#memory.wasm.makeRoom(kind, keyCount) !== 0;
   }
 
   /**
@@ -53,7 +54,8 @@ export class SealedFiles {
     const { wasm, bucketBits } = this.#memory;
     const keyCount = files.reduce((sum, { shape }) => sum + shape.keyCount, 0);
     if (keyCount === 0) return;
-    if (!this.hasRoom(kind, keyCount)) throw new Transient('keys_full', 'There is no room for more keys.');
+    if (!this.hasRoom(kind, keyCount, files.length))
+      throw new Transient('keys_full', 'There is no room for more keys.');
     const numbered = files.map((file) => ({ file, number: this.#take(kind, file) }));
     const buckets = turnBuckets(2 ** bucketBits, (wasm.keysIn(kind) >>> 0) + keyCount);
     wasm.beginAdding(kind, keyCount);
@@ -107,7 +109,7 @@ export class SealedFiles {
     return Math.ceil((entries + length) / 4) * 4;
   }
 
-  /** Removes files, in turns; the caller closes them. */
+  /** Searches files no more, in turns; they stay open. */
   *remove(kind: Kind, files: SealedFile[]): Generator<void> {
     const { wasm, bucketBits } = this.#memory;
     const numbers = files.map((file) => this.#files[kind].indexOf(file));
@@ -146,7 +148,8 @@ export class SealedFiles {
   }
 
   async close(): Promise<void> {
-    for (const file of [...this.of(SMALL), ...this.of(LARGE)]) await file.file.close();
+    // One that moves is in both.
+    for (const { file } of new Set([...this.of(SMALL), ...this.of(LARGE)])) await file.close();
   }
 }
 

@@ -14,6 +14,7 @@ const START_FROM_RECORDS = 'infra/key-table/start-from-records.test.ts';
 const LOGGER = 'infra/platform/logger.test.ts';
 const WRITTEN_PARTS = 'infra/clickhouse/embedded/written-parts.store.test.ts';
 const KEY_UPKEEP = 'infra/key-table/key-upkeep.test.ts';
+const MERGE_FILES = 'infra/key-table/merge-files.test.ts';
 const FORMER_KEYS = 'infra/key-table/former-keys.test.ts';
 
 /** The segment log, the key table over it, and what only a power cut or a full disk shows of them. */
@@ -134,8 +135,13 @@ export const LOG_MUTANTS = [
     .red(KEY_UPKEEP, 'a generation that is full is found in its file, at once and after a kill'),
   mutant('merged-file-forgotten', [2])
     .why('small files are removed, and the large one that has their keys counts no more after a start')
-    .swap('infra/key-table/merge-files', '[...now.large, file.number]', 'now.large')
-    .red(OPEN_KEY_TABLE, 'are all known, whatever a file holds that was not sealed yet'),
+    .swap('infra/key-table/merge-files', '[...large, file.number]', 'large')
+    .red(MERGE_FILES, 'of some keys find room, however many there are'),
+  mutant('moved-files-forgotten', [2])
+    .why('files that are as they were count no more after a start, which removes them')
+    .swap('infra/key-table/key-folder', '[...now.large, ...now.small.filter(isMoved)]', 'now.large')
+    .red(OPEN_KEY_TABLE, 'are all known, whatever a file holds that was not sealed yet')
+    .red(MERGE_FILES, 'of full generations become large as they are, and sixteen large ones become one'),
   mutant('former-keys-counted-as-taken', [2, 19])
     .why('after the first part of the keys of the release before the rest is forgotten, and counted again')
     .never('infra/key-table/take-over')

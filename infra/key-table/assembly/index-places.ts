@@ -17,8 +17,8 @@ const SMALL_SHIFT: u32 = 3;
 /** What the small index has room for. */
 let smallKeysMax: u32 = 0;
 /**
- * The same in generations, at least: less than 16 wait for their merge to a large file, 8 more in files of
- * less than half a generation, as many in the one that these become, 16 whose large file is being made.
+ * The same in generations, at least: less than 8 wait for the large index, 8 more in files of less than half
+ * of one, as many whose large file is being made; the rest is for what comes during a large merge.
  */
 const SMALL_GENERATIONS_MAX: u32 = 64;
 export const ENTRY_BYTES: u32 = 3;
