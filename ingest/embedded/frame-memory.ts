@@ -50,11 +50,12 @@ export function createFrameMemory(): FrameMemory {
       return true;
     },
     eventCount: () => eventCount,
-    seal(head) {
+    seal({ logId, committedAtMs }) {
       const recordsAt = FRAME_HEADER_BYTES + linesBytes;
       records.copy(memory, recordsAt, 0, recordBytes);
       memory.set(touchedNumbers.bytes(eventCount), recordsAt + recordBytes);
-      return sealFrame(memory, { ...head, eventCount, linesBytes, touched: touchedNumbers.touched() });
+      const touched = touchedNumbers.touched();
+      return sealFrame(memory, { logId, committedAtMs, eventCount, linesBytes, touched });
     },
     clear() {
       [memory, records] = [own, ownRecords];

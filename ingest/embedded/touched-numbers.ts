@@ -37,11 +37,11 @@ export function createTouchedNumbers(): TouchedNumbers {
   }
 
   return {
-    add(part, before) {
-      const inFrame = part.touched.map(touch);
-      for (let event = 0; event < part.eventCount; event++) {
+    add({ touched: spans, numbers: inPart, eventCount }, before) {
+      const inFrame = spans.map(touch);
+      for (let event = 0; event < eventCount; event++) {
         // mutant: numbers-of-another-request
-        numbers[before + event] = inFrame[part.numbers[event] ?? 0] ?? 0;
+        numbers[before + event] = inFrame[inPart[event] ?? 0] ?? 0;
       }
     },
     touched: () => [...touched.values()],

@@ -75,7 +75,7 @@ export const INGEST_MUTANTS = [
     .red(BATCHES, 'a part is read in its call only, whether it fits into the frame or waits for the next'),
   mutant('numbers-of-another-request', [2])
     .why('events of a request count for the customers of another one whose frame they share')
-    .is('ingest/embedded/touched-numbers', 'numbers[before + event] = part.numbers[event] ?? 0;')
+    .is('ingest/embedded/touched-numbers', 'numbers[before + event] = inPart[event] ?? 0;')
     .red(BATCHES, 'each event keeps its customer and meter, whatever requests share its frame'),
   mutant('frame-beyond-its-bound', [9])
     .why('a frame grows with what waits: its memory has no bound, and no reader takes it')

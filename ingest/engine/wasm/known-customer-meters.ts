@@ -55,21 +55,29 @@ export function touchedBy(
     const span = module.touchedSpan(0);
     return { numbers, touched: span ? [{ pair: first.json, ...span }] : [] };
   }
-  const spans = new Map<CustomerMeter, TouchedSpan & { number: number }>();
+  const touched: TouchedSpan[] = [];
+  const known = new Map<CustomerMeter, number>();
   const numberOf = new Uint16Array(customerMeters.length);
   let isSame = true;
   for (const [index, customerMeter] of customerMeters.entries()) {
     const span = module.touchedSpan(index);
     if (!span) continue;
-    const known = spans.get(customerMeter) ?? { pair: customerMeter.json, ...span, number: spans.size };
-    known.occurredFromMs = Math.min(known.occurredFromMs, span.occurredFromMs);
-    known.occurredToMs = Math.max(known.occurredToMs, span.occurredToMs);
-    spans.set(customerMeter, known);
-    numberOf[index] = known.number;
-    isSame &&= known.number === index;
+    const number = known.get(customerMeter) ?? touched.length;
+    numberOf[index] = number;
+    isSame &&= number === index;
+    if (number < touched.length) widen(touched[number] as TouchedSpan, span);
+    else {
+      known.set(customerMeter, number);
+      const { occurredFromMs, occurredToMs } = span;
+      touched.push({ pair: customerMeter.json, occurredFromMs, occurredToMs });
+    }
   }
   if (!isSame)
     for (let event = 0; event < created; event++) numbers[event] = numberOf[numbers[event] ?? 0] ?? 0;
-  const touched = Array.from(spans.values(), ({ number: _, ...span }) => span);
   return { numbers, touched };
+}
+
+function widen(span: TouchedSpan, by: Omit<TouchedSpan, 'pair'>): void {
+  span.occurredFromMs = Math.min(span.occurredFromMs, by.occurredFromMs);
+  span.occurredToMs = Math.max(span.occurredToMs, by.occurredToMs);
 }

@@ -41,6 +41,12 @@ describe('a batch in the wasm engine', () => {
       expect(response.body.toString()).toContain('invalid_json');
     }
   });
+
+  test.each([1, 15, 16, 40, 254])('with U+007F behind %i others in a key claims nothing', async (others) => {
+    const { response, commit } = await decided(batchOf(`"${'k'.repeat(others)}\u007f"`));
+    expect(commit).toBeUndefined();
+    expect(response.body.toString()).toContain('idempotency_key_invalid');
+  });
 });
 
 /** `key`: the JSON of the idempotency key, and members behind it. */

@@ -176,7 +176,11 @@ function isHeaderKey(item: i32, bytes: i32): bool {
 
 /** The one control character of ASCII that JSON allows in a string. */
 function hasDelete(at: i32, end: i32): bool {
-  for (; at < end; at++) if (load<u8>(at) == 127) return true;
+  for (; at < end; at += 16) {
+    const deletes = i8x16.bitmask(i8x16.eq(v128.load(at), i8x16.splat(127)));
+    const left = end - at;
+    if ((left < 16 ? deletes & ((1 << left) - 1) : deletes) != 0) return true;
+  }
   return false;
 }
 
