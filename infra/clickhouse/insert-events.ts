@@ -48,8 +48,8 @@ function hours(orderedSinceMs: () => number | undefined): FilledTable {
 }
 
 /**
- * A release that writes events of `latest` meters without their order of arrival cannot run beside this one.
- * What such a release wrote is older than this migration, also where it comes from the log once more.
+ * A release that writes events of `latest` meters without their order of arrival cannot run together with
+ * this one. What it wrote is older than this migration, also where it comes from the log once more.
  */
 const ORDERED_SINCE = 7;
 

@@ -13,8 +13,8 @@ export interface MadeEvents {
 export interface WantedRollups {
   closed?: ReadonlySet<string> | undefined;
   /**
-   * Since then each event of a `latest` meter has its order of arrival. Hours of other meters, as their events
-   * show, do not say what came last: that is not read, and takes most of the bytes. Undefined: never.
+   * Since then each event of a `latest` meter has its order of arrival. Hours of other meters, as their
+   * events show, do not say what came last: nothing reads it, and it takes most bytes. Undefined: never.
    */
   orderedSinceMs?: number | undefined;
 }

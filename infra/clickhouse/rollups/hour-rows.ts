@@ -45,7 +45,7 @@ function hasNoLatest({ createdAt, uniqueValues, bytes }: EventRows, row: number,
 
 /**
  * Rows of `usage_hourly` for the events of a block; ClickHouse adds up the rows of one hour. It yields after
- * some thousand events. `orderedSinceMs`: see columns/made-events.ts.
+ * some thousand events. `orderedSinceMs`: see infra/clickhouse/columns/made-events.ts.
  */
 export function* hourRows(
   events: EventRows,

@@ -40,7 +40,7 @@ export function withoutRollups(): void {
   isTallied = false;
 }
 
-/** The memory ends where it has to. `orderedSinceMs`: see made-events.ts. */
+/** The memory ends where it has to. `orderedSinceMs`: see infra/clickhouse/columns/made-events.ts. */
 export function beginRollups(seed: u64, orderedSinceMs: i64): void {
   orderedSince = orderedSinceMs;
   beginEntries(seed);
