@@ -23,25 +23,46 @@ export type EventInsert = (
 
 /** `own`: where the guard of properties reads and records. */
 export function createEventInsert(own: Transport): EventInsert {
-  const rollups = [HOURS, byProperty(createPropertyGuard(own))];
-  let isMigrated = false;
+  let orderedSinceMs: number | undefined;
+  const rollups = [hours(() => orderedSinceMs), byProperty(createPropertyGuard(own))];
   return async (transport, block) => {
+    const isMigrated = orderedSinceMs !== undefined;
     const tables = isMigrated ? rollups : await tablesThere(transport, block.timeoutMs, rollups);
-    isMigrated = tables === rollups;
+    // mutant: early-latest-left-out
+    if (tables === rollups) orderedSinceMs ??= await readOrderedSince(transport, block.timeoutMs);
     if (await transport.insertEvents(block, tables ?? [])) return;
     if (tables) await insertAsLines(transport, block, tables);
     else await transport.insert({ table: 'metergate.events', ...block });
   };
 }
 
-const HOURS: FilledTable = {
-  into: `metergate.usage_hourly (${HOUR_COLUMNS.join(', ')})`,
-  rowsOf: async ({ hours }, events) => hours ?? (await inTurns(hourRows(events()))),
-  insertFrom: (
-    lines,
-  ) => `INSERT INTO metergate.usage_hourly (${HOURLY_COLUMNS}) SETTINGS insert_deduplicate = 0
-     SELECT ${HOURLY_OF_EVENTS} FROM ${lines} GROUP BY ${HOURLY_GROUP}`,
-};
+function hours(orderedSinceMs: () => number | undefined): FilledTable {
+  return {
+    into: `metergate.usage_hourly (${HOUR_COLUMNS.join(', ')})`,
+    orderedSinceMs,
+    rowsOf: async (made, events) => made.hours ?? (await inTurns(hourRows(events(), orderedSinceMs()))),
+    insertFrom: (lines) =>
+      `INSERT INTO metergate.usage_hourly (${HOURLY_COLUMNS}) SETTINGS insert_deduplicate = 0
+       SELECT ${HOURLY_OF_EVENTS} FROM ${lines} GROUP BY ${HOURLY_GROUP}`,
+  };
+}
+
+/**
+ * A release that writes events of `latest` meters without their order of arrival cannot run together with
+ * this one. What it wrote is older than this migration, also where it comes from the log once more.
+ */
+const ORDERED_SINCE = 7;
+
+/** Undefined before it. */
+async function readOrderedSince(transport: LineTransport, timeoutMs: number): Promise<number | undefined> {
+  const [found] = await transport.rows<{ ms: string }>({
+    sql: `SELECT toString(toInt64(toUnixTimestamp(min(applied_at))) * 1000) AS ms FROM metergate.migrations
+          WHERE number = ${ORDERED_SINCE} AND state = 'applied' HAVING count() > 0`,
+    connection: 'load',
+    timeoutMs,
+  });
+  return found && Number(found.ms);
+}
 
 function byProperty(guard: PropertyGuard): FilledTable {
   return {

@@ -5,6 +5,7 @@ const ROW_FILES = 'infra/clickhouse/embedded/row-files.store.test.ts';
 const COLUMNS = 'infra/clickhouse/columns/columns.test.ts';
 const WITH_COLUMNS = 'infra/clickhouse/columns/with-columns.test.ts';
 const ROLLUPS = 'infra/clickhouse/columns/rollups.test.ts';
+const SAME_AS_LINES = 'infra/clickhouse/columns/same-as-lines.store.test.ts';
 const GUARD = 'infra/clickhouse/rollups/property-guard.store.test.ts';
 const FILL = 'infra/clickhouse/rollups/fill-by-property.store.test.ts';
 const ROLLUP = 'control-plane/store/property-rollup.test.ts';
@@ -68,6 +69,10 @@ export const LOAD_MUTANTS = [
     .why('rows of a property are left out, and a breakdown is made of the others')
     .drop('infra/clickhouse/rollups/property-guard')
     .red(GUARD, 'with more values than fit is closed before its rows are left out'),
+  mutant('early-latest-left-out', [4])
+    .why('meters of `latest` read 0 where a log of an early release is loaded once more')
+    .is('infra/clickhouse/insert-events', 'orderedSinceMs = 0;')
+    .red(SAME_AS_LINES, 'an hour says what came last of `latest` meters, and of events of early releases'),
   mutant('filled-over-what-is-there', [4, 19])
     .why('a month whose filling was cut off has rows twice: breakdowns say too much')
     .drop('infra/clickhouse/rollups/fill-by-property')

@@ -12,6 +12,11 @@ export interface MadeEvents {
 /** Hours, and rows by property where it is given what they leave out: names of `propertyMonthText`. */
 export interface WantedRollups {
   closed?: ReadonlySet<string> | undefined;
+  /**
+   * Since then each event of a `latest` meter has its order of arrival. Hours of other meters, as their
+   * events show, do not say what came last: nothing reads it, and it takes most bytes. Undefined: never.
+   */
+  orderedSinceMs?: number | undefined;
 }
 
 /** Gives memory of the caller's: so many bytes. */

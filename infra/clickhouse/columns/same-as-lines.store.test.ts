@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { EVENT_COLUMNS } from '../../../schemas/stored/event-row.ts';
+import { ORDER_OF_ARRIVAL } from '../../../schemas/stored/usage-hourly.ts';
+import { eventLines } from '../../../tests/support/event-line.ts';
 import { HOURLY_MERGED, HOURLY_VALUES } from '../../../tests/support/hourly-values.ts';
 import { wrongRowsByProperty } from '../../../tests/support/rows-by-property.ts';
 import { SILENT } from '../../../tests/support/silent-log.ts';
@@ -51,8 +53,12 @@ const hours = (values: string[], from: string) =>
   `SELECT ${HOUR}, ${values.map((value, at) => `${value} AS value_${at}`).join(', ')} FROM ${from}
    GROUP BY ${HOUR} ORDER BY ${HOUR}`;
 const HOURS = hours(HOURLY_MERGED, 'metergate.usage_hourly');
+/** What hours keep of the latest: none of a row that shows that its meter is of another aggregation. */
+const KEPT_LATEST = `argMax(if(startsWith(unique_value, '#') OR created_at < (
+    SELECT min(applied_at) FROM metergate.migrations WHERE number = 7 AND state = 'applied'), value, 0),
+  ${ORDER_OF_ARRIVAL})`;
 const HOURS_OF_EVENTS = hours(
-  HOURLY_VALUES,
+  HOURLY_VALUES.map((value) => (value.includes('argMax') ? KEPT_LATEST : value)),
   '(SELECT *, toStartOfHour(occurred_at) AS hour FROM metergate.events)',
 );
 
@@ -77,6 +83,26 @@ it('columns store what lines of JSON store, in every column and every hour', asy
     }),
     { numRuns: 25 },
   );
+});
+
+// Red when a log of an early release, loaded again, loses what came last, or when all other hours keep it.
+it('an hour says what came last of `latest` meters, and of events of early releases', async () => {
+  const [nowMs, dayMs] = [Date.now() + 1_000, 86_400_000];
+  const lines = eventLines([
+    { id: 'use_1', meterKey: 'gauge', value: '5', uniqueValue: '#000000', createdAtMs: nowMs },
+    { id: 'use_2', meterKey: 'sum', value: '6', createdAtMs: nowMs },
+    { id: 'use_3', meterKey: 'early gauge', value: '7', createdAtMs: nowMs - dayMs },
+  ]);
+  await storedEvents(() =>
+    warehouse.insertEvents({ token: `last ${++tokens}`, lines, timeoutMs: TIMEOUT_MS }),
+  );
+  const sql = `SELECT meter_key AS meter, toString(argMaxMerge(latest)) AS last FROM metergate.usage_hourly
+    GROUP BY meter ORDER BY meter`;
+  expect(await rows(sql)).toEqual([
+    { meter: 'early gauge', last: '7' },
+    { meter: 'gauge', last: '5' },
+    { meter: 'sum', last: '0' },
+  ]);
 });
 
 async function fileOf(lines: Buffer): Promise<string> {

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
+import { TEST_NOW_MS } from '../../../tests/support/event-line.ts';
 import type { RowBlock } from '../../ports/warehouse.ts';
-import { type EventRows, readEventRows } from '../rollups/event-rows.ts';
+import { readEventRows } from '../rollups/event-rows.ts';
 import { hourRows } from '../rollups/hour-rows.ts';
 import { inTurns } from '../rollups/in-turns.ts';
 import { type PropertyRows, type PropertyUse, propertyRows } from '../rollups/property-rows.ts';
-import type { MadeEvents } from './made-events.ts';
 import { randomLines, similarLines } from './random-lines-under-test.ts';
 import { openWasmColumns, type WasmColumns } from './wasm-columns.ts';
 
@@ -13,6 +13,7 @@ const BLOCKS = fc.record({
   lines: fc.oneof(randomLines, { weight: 2, arbitrary: similarLines }),
   /** Which of its uses are closed. */
   closed: fc.array(fc.nat(), { maxLength: 6 }),
+  orderedSinceMs: fc.constantFrom(undefined, 0, TEST_NOW_MS),
 });
 
 /** How many blocks the WebAssembly has made rollups of: the same as the plain writers make. */
@@ -20,8 +21,8 @@ export async function compareRollups(numRuns: number): Promise<number> {
   const wasm = openWasmColumns();
   let made = 0;
   await fc.assert(
-    fc.asyncProperty(BLOCKS, async ({ lines, closed }) => {
-      if (await expectSameRollups(wasm, lines, closed)) made += 1;
+    fc.asyncProperty(BLOCKS, async ({ lines, closed, orderedSinceMs }) => {
+      if (await expectSameRollups(wasm, lines, { closed, orderedSinceMs })) made += 1;
     }),
     { numRuns },
   );
@@ -32,26 +33,23 @@ export async function compareRollups(numRuns: number): Promise<number> {
 export async function expectSameRollups(
   wasm: WasmColumns,
   lines: Buffer,
-  closed: readonly number[],
+  { closed, orderedSinceMs }: { closed: readonly number[]; orderedSinceMs?: number | undefined },
 ): Promise<boolean> {
-  const withHours = await wasm(lines, take, {});
+  const withHours = await wasm(lines, take, { orderedSinceMs });
   if (!withHours?.hours) return false;
   const events = readEventRows(withHours.block);
-  await expectHours(withHours, events);
+  const hours = await inTurns(hourRows(events, orderedSinceMs));
+  expectBlock(withHours.hours, hours);
   const all = await inTurns(propertyRows(events, new Set()));
   const uses = [...all.uses.keys()];
   const names = new Set(closed.map((number) => uses[number % uses.length] ?? ''));
-  const made = await wasm(lines, take, { closed: names });
-  await expectHours(made, events);
+  const made = await wasm(lines, take, { closed: names, orderedSinceMs });
+  expectBlock(made?.hours, hours);
   expectRows(made?.byProperty, await inTurns(propertyRows(events, names)));
   return true;
 }
 
 const take = (bytes: number) => Buffer.alloc(bytes);
-
-async function expectHours(made: MadeEvents | undefined, events: EventRows): Promise<void> {
-  expectBlock(made?.hours, await inTurns(hourRows(events)));
-}
 
 /** Uses come in the same order too: the guard looks at the first ones. */
 function expectRows(made: PropertyRows | undefined, plain: PropertyRows): void {

@@ -14,7 +14,7 @@ export interface RollupExports {
   withoutRollups(): void;
   /** 0 when there are too many events and properties. */
   planRollups(byProperty: boolean): number;
-  beginRollups(seed: bigint): void;
+  beginRollups(seed: bigint, orderedSinceMs: bigint): void;
   /** 0 when some event has to be left to the plain writers. */
   endRollups(): number;
   rollupsEnd(): number;
@@ -27,6 +27,7 @@ export interface RollupExports {
   writePropertyColumn(number: number): number;
 }
 
+const NEVER = 2n ** 63n - 1n;
 /** Of a use (assembly/rollup-blocks.ts). */
 const USE_WORDS = 12;
 
@@ -79,7 +80,7 @@ export function createWasmRollups(
         return false;
       }
       memoryTo(end);
-      wasm.beginRollups(seed);
+      wasm.beginRollups(seed, wanted?.orderedSinceMs === undefined ? NEVER : BigInt(wanted.orderedSinceMs));
       return true;
     },
     async end(wanted, take) {

@@ -25,6 +25,8 @@ export interface Rollup {
   into: string;
   /** Of the rollup by property: what it leaves out, names of `propertyMonthText`. */
   closed?(): Promise<ReadonlySet<string>>;
+  /** Of the hours: {@link WantedRollups}. */
+  orderedSinceMs?(): number | undefined;
   /** As they were made with the block, or of its events. */
   rowsOf(made: MadeEvents, events: () => EventRows): Promise<RowBlock>;
 }
@@ -67,7 +69,8 @@ export function withColumns(transport: Transport): LineTransport {
 
 async function wantedOf(rollups: readonly Rollup[]): Promise<WantedRollups | undefined> {
   if (rollups.length === 0) return undefined;
-  return { closed: await rollups.find(({ closed }) => closed)?.closed?.() };
+  const orderedSinceMs = rollups.find((one) => one.orderedSinceMs)?.orderedSinceMs?.();
+  return { closed: await rollups.find(({ closed }) => closed)?.closed?.(), orderedSinceMs };
 }
 
 async function rollupsOf(made: MadeEvents, rollups: readonly Rollup[]): Promise<RowInserts['tables']> {

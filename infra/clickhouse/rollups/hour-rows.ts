@@ -14,6 +14,7 @@ import {
 import type { EventRows } from './event-rows.ts';
 import { type HourGroup, hourGroups } from './hour-groups.ts';
 import {
+  ARRIVAL,
   addEvent,
   createTally,
   type EventOrder,
@@ -34,10 +35,22 @@ export const HOUR_COLUMNS = [
 const EVENTS_A_TURN = 8_000;
 
 /**
- * Rows of `usage_hourly` for the events of a block; ClickHouse adds up the rows of one hour. It yields after
- * some thousand events.
+ * Whether a row shows that its meter is none of `latest`: since then each event of such a meter has its order
+ * of arrival. What came last is left out then, since its id alone would take 17 of 50 bytes.
  */
-export function* hourRows(events: EventRows): Generator<void, RowBlock> {
+function hasNoLatest({ createdAt, uniqueValues, bytes }: EventRows, row: number, orderedSinceMs: number) {
+  const isOrdered = uniqueValues.lengths[row] !== 0 && bytes[uniqueValues.starts[row] as number] === ARRIVAL;
+  return !isOrdered && (createdAt[row] as number) >= orderedSinceMs;
+}
+
+/**
+ * Rows of `usage_hourly` for the events of a block; ClickHouse adds up the rows of one hour. It yields after
+ * some thousand events. `orderedSinceMs`: see infra/clickhouse/columns/made-events.ts.
+ */
+export function* hourRows(
+  events: EventRows,
+  orderedSinceMs = Number.POSITIVE_INFINITY,
+): Generator<void, RowBlock> {
   const hours: Array<{ group: HourGroup; tally: Tally }> = [];
   let turnAt = EVENTS_A_TURN;
   for (const group of hourGroups(events)) {
@@ -55,6 +68,7 @@ export function* hourRows(events: EventRows): Generator<void, RowBlock> {
       hours.map(({ tally, group }) => of(tally, group)),
     );
   }
+  const isLeftOut = (row: number) => hasNoLatest(events, row, orderedSinceMs);
   const { environments, customers, meters } = events;
   return nativeBlock([
     column('environment', LOW_CARDINALITY_STRING, (_, { from }) => wordOf(environments, from)),
@@ -64,13 +78,14 @@ export function* hourRows(events: EventRows): Generator<void, RowBlock> {
     column('total', DECIMAL, totalOf),
     column('events', UINT64, (tally) => BigInt(tally.events)),
     column('largest', DECIMAL, ({ largest }) => unitsOf(events, largest)),
-    column('latest_value', DECIMAL, ({ latest }) => unitsOf(events, latest)),
-    column('latest_order', ORDER, ({ latest }) => orderOf(events, latest)),
+    column('latest_value', DECIMAL, ({ latest }) => (isLeftOut(latest) ? 0n : unitsOf(events, latest))),
+    column('latest_order', ORDER, ({ latest }) => (isLeftOut(latest) ? NO_ORDER : orderOf(events, latest))),
     column('unique_values', arrayOf(STRING), ({ uniques }) => (uniques ? [...uniques] : NONE)),
   ]);
 }
 
 const NONE: string[] = [];
+const NO_ORDER: EventOrder = [0, 0, ''];
 const ORDER = tupleOf<EventOrder>(DATE_TIME_MS, DATE_TIME_MS, STRING);
 
 function wordOf({ texts, indexes }: EventRows['meters'], row: number): string {

@@ -69,7 +69,7 @@ export function textOf({ bytes }: EventRows, { starts, lengths }: Places, row: n
 
 /** Of `unique_value`, by its first character (schemas/stored/event-row.ts): `=`, `#`, or 0 of none. */
 const COUNTED = 61;
-const ARRIVAL = 35;
+export const ARRIVAL = 35;
 
 function kindOf({ bytes, uniqueValues }: EventRows, row: number): number {
   return uniqueValues.lengths[row] === 0 ? 0 : (bytes[uniqueValues.starts[row] as number] as number);

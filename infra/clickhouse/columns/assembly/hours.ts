@@ -13,6 +13,7 @@ import { beginWords } from './words';
 export let hourCount: i32 = 0;
 /** Room that their rows need, but for the texts that they count. */
 export let hourRoom: i32 = 0;
+export let orderedSince: i64 = 0;
 /** Some event is not tallied here. */
 let isLeftOut: bool = false;
 
@@ -39,8 +40,9 @@ export function withoutRollups(): void {
   isTallied = false;
 }
 
-/** The memory ends where it has to. */
-export function beginRollups(seed: u64): void {
+/** The memory ends where it has to. `orderedSinceMs`: see infra/clickhouse/columns/made-events.ts. */
+export function beginRollups(seed: u64, orderedSinceMs: i64): void {
+  orderedSince = orderedSinceMs;
   beginEntries(seed);
   beginWords();
   beginTallies();

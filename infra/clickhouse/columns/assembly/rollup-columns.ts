@@ -1,5 +1,6 @@
 /** Columns of rollups in ClickHouse's format Native, each written for all rows at once. */
 import { ENTRY_FIRST, ENTRY_WORD } from './entries';
+import { orderedSince } from './hours';
 import { DICTIONARY_VERSION, head, indexBytes, OWN_DICTIONARY, putIndex } from './output';
 import {
   NAMES,
@@ -18,6 +19,7 @@ import { ID_BYTES } from './rows';
 import { hourOf } from './sort';
 import {
   firstUnique,
+  isOrdered,
   nextUnique,
   TALLY_EVENTS,
   TALLY_FIRST,
@@ -113,29 +115,49 @@ function putValue(row: i32): void {
   to += 16;
 }
 
+/** Zeros, which take no room on disk, where the meter is none of `latest`: `hasNoLatest` of hour-rows.ts. */
+function latestOf(tally: i32): i32 {
+  const row = load<i32>(tally + TALLY_LATEST);
+  return isOrdered(row) || load<i64>(row + ROW_CREATED) < orderedSince ? row : 0;
+}
+
 export function putLatestValue(): void {
   to = head('latest_value', DECIMAL, to);
-  for (let at = list; at < listEnd; at += 4) putValue(load<i32>(load<i32>(at) + TALLY_LATEST));
+  for (let at = list; at < listEnd; at += 4) {
+    const row = latestOf(load<i32>(at));
+    v128.store(to, row == 0 ? i64x2.splat(0) : v128.load(row + ROW_VALUE));
+    to += 16;
+  }
 }
 
 export function putLatestOrder(): void {
   to = head('latest_order', ORDER, to);
-  putOrders(false);
+  for (let time = ROW_OCCURRED; time <= ROW_CREATED; time += ROW_CREATED - ROW_OCCURRED) {
+    for (let at = list; at < listEnd; at += 4, to += 8) {
+      const row = latestOf(load<i32>(at));
+      store<u64>(to, row == 0 ? 0 : load<u64>(row + time));
+    }
+  }
+  for (let at = list; at < listEnd; at += 4) {
+    const row = latestOf(load<i32>(at));
+    if (row == 0) store<u8>(to++, 0);
+    else putArrival(row);
+  }
 }
 
-/** Times, then texts; of all rows, or of those that have an order of arrival. */
-function putOrders(isOfOrdered: bool): void {
+/** Times, then texts; of rows that have an order of arrival. */
+function putOrders(): void {
   for (let time = ROW_OCCURRED; time <= ROW_CREATED; time += ROW_CREATED - ROW_OCCURRED) {
     for (let at = list; at < listEnd; at += 4) {
       const tally = load<i32>(at);
-      if (isOfOrdered && load<i32>(tally + TALLY_UNORDERED) != 0) continue;
+      if (load<i32>(tally + TALLY_UNORDERED) != 0) continue;
       store<u64>(to, load<u64>(load<i32>(tally + TALLY_LATEST) + time));
       to += 8;
     }
   }
   for (let at = list; at < listEnd; at += 4) {
     const tally = load<i32>(at);
-    if (!isOfOrdered || load<i32>(tally + TALLY_UNORDERED) == 0) putArrival(load<i32>(tally + TALLY_LATEST));
+    if (load<i32>(tally + TALLY_UNORDERED) == 0) putArrival(load<i32>(tally + TALLY_LATEST));
   }
 }
 
@@ -163,7 +185,7 @@ export function putLatestValues(): void {
 export function putLatestOrders(): void {
   to = head('latest_orders', "Array(Tuple(DateTime64(3, 'UTC'), DateTime64(3, 'UTC'), String))", to);
   putOrderedEnds();
-  putOrders(true);
+  putOrders();
 }
 
 /** Of arrays: behind the last value of each row, counted over all rows. */

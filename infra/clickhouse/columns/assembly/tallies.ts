@@ -46,19 +46,28 @@ const ROW_ROOM: i32 = 192;
 export let uniqueRoom: i32 = 0;
 
 /** Of the event at hand. */
-let isOrdered: bool = false;
+let hasOrder: bool = false;
 let uniqueText: i32 = 0;
 
 export function beginTallies(): void {
   uniqueRoom = 0;
 }
 
+function kindOf(row: i32): u8 {
+  return load<i32>(row + ROW_UNIQUE + 4) == 0 ? 0 : load<u8>(load<i32>(row + ROW_UNIQUE));
+}
+
+/** Whether an event has an order of arrival. */
+export function isOrdered(row: i32): bool {
+  return kindOf(row) == ARRIVAL;
+}
+
 /** All tallies that are begun or added to next are of this event. */
 export function setEvent(row: i32): void {
   const at = load<i32>(row + ROW_UNIQUE);
   const bytes = load<i32>(row + ROW_UNIQUE + 4);
-  const kind: u8 = bytes == 0 ? 0 : load<u8>(at);
-  isOrdered = kind == ARRIVAL;
+  const kind = kindOf(row);
+  hasOrder = kind == ARRIVAL;
   uniqueText = kind == COUNTED ? textEntry(UNIQUE_TEXT, at, bytes) : 0;
 }
 
@@ -84,7 +93,7 @@ export function addToTally(tally: i32, row: i32): void {
 }
 
 function addRest(tally: i32): void {
-  if (!isOrdered) store<i32>(tally + TALLY_UNORDERED, 1);
+  if (!hasOrder) store<i32>(tally + TALLY_UNORDERED, 1);
   if (uniqueText != 0) addUnique(tally);
 }
 
