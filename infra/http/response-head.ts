@@ -5,7 +5,7 @@ import { RESPONSE_GUARDS } from '../../schemas/http/response-guards.ts';
 export const API_VERSION = 'v1';
 
 /** Behind the status and before the request id. */
-export const FIXED_HEAD = [
+const FIXED_HEAD = [
   `\r\nX-API-Version: ${API_VERSION}`,
   `X-Content-Type-Options: ${RESPONSE_GUARDS['X-Content-Type-Options']}`,
   'X-Request-Id: ',
@@ -15,6 +15,11 @@ const NO_STORE = `\r\nCache-Control: ${RESPONSE_GUARDS['Cache-Control']}`;
 
 export const JSON_TYPE = { 'content-type': 'application/json' };
 
+/** What every response with this status begins with, up to its request id. */
+export function headStart(status: number): string {
+  return HEAD_STARTS.get(status) ?? `${statusLine(status)}${FIXED_HEAD}`;
+}
+
 /** `201 Created`. */
 export function statusLine(status: number): string {
   return STATUS_LINES.get(status) ?? `${status} Unknown`;
@@ -23,6 +28,9 @@ export function statusLine(status: number): string {
 const STATUS_LINES = new Map(
   Object.entries(STATUS_CODES).map(([code, text]) => [Number(code), `${code} ${text ?? 'Unknown'}`]),
 );
+
+/** One text for each: two that were joined are copied together for every response. */
+const HEAD_STARTS = new Map([...STATUS_LINES].map(([status, line]) => [status, `${line}${FIXED_HEAD}`]));
 
 /** True where HTTP allows no body: it would be taken for the next response on the connection. */
 export function isBodiless(method: string, status: number): boolean {

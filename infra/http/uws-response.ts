@@ -1,12 +1,5 @@
 import type { HttpResponse } from 'uWebSockets.js';
-import {
-  announcedLength,
-  FIXED_HEAD,
-  forbidsBody,
-  headerLines,
-  isBodiless,
-  statusLine,
-} from './response-head.ts';
+import { announcedLength, forbidsBody, headerLines, headStart, isBodiless } from './response-head.ts';
 
 export interface ResponseOwner {
   readonly method: string;
@@ -182,7 +175,7 @@ export class UwsResponse {
   /** In one call: each costs as much as the rest of a small response. */
   private writeHead(status: number, lines: string, endsConnection = false): void {
     const { owner } = this;
-    let text = `${statusLine(status)}${FIXED_HEAD}${owner.requestId}${lines}`;
+    let text = headStart(status) + owner.requestId + lines;
     if (!endsConnection && (owner.isLast || owner.isClosing())) text += '\r\nConnection: close';
     if (this.continued) this.writeHeadAsHeader(`HTTP/1.1 ${text}`);
     else this.res.writeStatus(text);

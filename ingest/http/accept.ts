@@ -62,9 +62,8 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
   }
 
   function store(exchange: Exchange, environment: string, head: UsageHead, whole: ReadBody): void {
-    const { body, release } = whole;
-    const request = requestOf(exchange, environment, head, body);
-    begin(request, new ExchangeReply(exchange, request, release, responses));
+    const request = requestOf(exchange, environment, head, whole.body);
+    begin(request, new ExchangeReply(exchange, request, whole, responses));
   }
 
   return accept;
@@ -74,29 +73,29 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
 class ExchangeReply implements UsageReply {
   private readonly exchange: Exchange;
   private readonly request: UsageRequest;
-  private readonly release: () => void;
+  private readonly whole: ReadBody;
   private readonly responses: UsageResponses;
 
-  constructor(exchange: Exchange, request: UsageRequest, release: () => void, responses: UsageResponses) {
+  constructor(exchange: Exchange, request: UsageRequest, whole: ReadBody, responses: UsageResponses) {
     this.exchange = exchange;
     this.request = request;
-    this.release = release;
+    this.whole = whole;
     this.responses = responses;
   }
 
   respond(response: Response, created: number): void {
     this.responses.respond(this.exchange, this.request, response, created);
-    this.release();
+    this.whole.release();
   }
 
   noSpace(): void {
     this.responses.reject(this.exchange, DISK_LOW);
-    this.release();
+    this.whole.release();
   }
 
   fail(error: unknown): void {
     this.responses.fail(this.exchange, error);
-    this.release();
+    this.whole.release();
   }
 }
 

@@ -30,41 +30,79 @@ export interface BodyBuffers {
 export function readBody(
   exchange: Exchange,
   environment: string,
-  { admission, buffers, bytesMax }: BodyBuffers,
+  buffers: BodyBuffers,
   use: (outcome: BodyOutcome) => void,
 ): void {
-  let buffer: Buffer = NO_BUFFER;
-  let bytes = 0;
-  let settled = false;
-  const release = () => {
-    admission.give(environment, bytes);
-    buffers.give(buffer);
-    bytes = 0;
-    buffer = NO_BUFFER;
-  };
-  const settle = (outcome: BodyOutcome) => {
-    if (settled) return;
-    settled = true;
-    if ('code' in outcome) release();
-    use(outcome);
-  };
-  exchange.onAborted(() => {
-    if (!settled) release();
-    settled = true;
-  });
+  const reader = new BodyReader(environment, buffers, use);
+  exchange.onAborted(() => reader.abort());
   exchange.readBody(
-    (chunk, isLast) => {
-      if (settled) return;
-      if (bytes + chunk.length > bytesMax) return settle(tooLarge(bytesMax));
-      if (!admission.take(environment, chunk.length)) return settle(OVERLOADED);
-      const before = bytes;
-      bytes += chunk.length;
-      if (isLast && before === 0) return settle({ body: chunk, release });
-      if (bytes > buffer.length) buffer = larger(buffers, buffer, before, chunk.length);
-      chunk.copy(buffer, before);
-    },
-    () => settle({ body: buffer.subarray(0, bytes), release }),
+    (chunk, isLast) => reader.take(chunk, isLast),
+    () => reader.settle(),
   );
+}
+
+/** The body itself once it is whole. A class because one is made for every request. */
+class BodyReader implements ReadBody {
+  body: Buffer = NO_BUFFER;
+  private readonly environment: string;
+  private readonly buffers: BodyBuffers;
+  private readonly use: (outcome: BodyOutcome) => void;
+  /** What a body in several pieces is collected in. */
+  private buffer: Buffer = NO_BUFFER;
+  private bytes = 0;
+  private settled = false;
+
+  constructor(environment: string, buffers: BodyBuffers, use: (outcome: BodyOutcome) => void) {
+    this.environment = environment;
+    this.buffers = buffers;
+    this.use = use;
+  }
+
+  take(chunk: Buffer, isLast: boolean): void {
+    if (this.settled) return;
+    const { admission, bytesMax } = this.buffers;
+    if (this.bytes + chunk.length > bytesMax) this.reject(tooLarge(bytesMax));
+    else if (!admission.take(this.environment, chunk.length)) this.reject(OVERLOADED);
+    else this.add(chunk, isLast);
+  }
+
+  settle(body = this.buffer.subarray(0, this.bytes)): void {
+    if (this.settled) return;
+    this.settled = true;
+    this.body = body;
+    this.use(this);
+  }
+
+  abort(): void {
+    if (!this.settled) this.release();
+    this.settled = true;
+  }
+
+  release(): void {
+    const { admission, buffers } = this.buffers;
+    admission.give(this.environment, this.bytes);
+    buffers.give(this.buffer);
+    this.bytes = 0;
+    this.buffer = NO_BUFFER;
+  }
+
+  /** Its bytes were taken from admission. */
+  private add(chunk: Buffer, isLast: boolean): void {
+    const before = this.bytes;
+    this.bytes += chunk.length;
+    if (isLast && before === 0) this.settle(chunk);
+    else {
+      const { buffers } = this.buffers;
+      if (this.bytes > this.buffer.length) this.buffer = larger(buffers, this.buffer, before, chunk.length);
+      chunk.copy(this.buffer, before);
+    }
+  }
+
+  private reject(rejection: Rejection): void {
+    this.settled = true;
+    this.release();
+    this.use(rejection);
+  }
 }
 
 const NO_BUFFER = Buffer.alloc(0);

@@ -106,9 +106,9 @@ export function createWasmModule(reused = '') {
       copyInto(Buffer.allocUnsafe, memory, at.OUTPUT, wasm.event(numbersAsText)),
     linesInto: (count: number, arrival: number, take: Take) =>
       copyInto(take, memory, at.OUTPUT, wasm.lines(count, arrival)),
-    /** No copy: it lasts until the next request is read. */
+    /** No copy: it lasts until the next request is read. No Buffer either, which costs twice as much. */
     lines: (count: number, arrival: number) =>
-      memory.subarray(at.OUTPUT, at.OUTPUT + wasm.lines(count, arrival)),
+      new Uint8Array(memory.buffer, at.OUTPUT, wasm.lines(count, arrival)),
   };
 }
 
