@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
-import { AGGREGATIONS } from '../../schemas/usage-limits.ts';
-import { eventLine } from '../../tests/support/event-line.ts';
+import { arrivalText } from '../../schemas/stored/event-row.ts';
+import { AGGREGATIONS, type Aggregation } from '../../schemas/usage-limits.ts';
+import { eventLine, type TestEvent } from '../../tests/support/event-line.ts';
 import { warehouseOfThisFile } from '../../tests/support/log-and-warehouse.ts';
 import { readCounter } from './read-counter.ts';
 import { readManyCounters } from './read-many-counters.ts';
@@ -16,22 +17,26 @@ const nowMs = Date.now();
 
 const customerOf = (at: number) => `cus_${String(at).padStart(26, 'b')}`;
 const warehouse = await warehouseOfThisFile();
-const lines = Array.from({ length: 6_000 }, (_, at) =>
-  Buffer.from(
-    eventLine({
-      id: `use_${String(at).padStart(26, 'a')}`,
-      environment: at % 17 === 0 ? 'ws_b:live' : 'ws_a:live',
-      customerId: customerOf(at % CUSTOMERS),
-      meterKey: at % 13 === 0 ? 'other' : 'calls',
-      value: `${(at * 7919) % 1000}.${at % 10}1`,
-      uniqueValue: `=${at % 23}`,
-      properties: {},
-      occurredAtMs: nowMs - ((at * 104_729) % (72 * HOUR_MS)),
-      createdAtMs: nowMs,
-    }),
-  ),
+const meterOf = (aggregation: Aggregation) => (aggregation === 'latest' ? 'seats' : 'calls');
+const lines = Array.from({ length: 12_000 }, (_, at) =>
+  Buffer.from(eventLine(eventAt(at >> 1, at % 2 === 1))),
 );
 await warehouse.insertEvents({ token: 'test', lines: Buffer.concat(lines), timeoutMs: 20_000 });
+
+/** Of a `latest` meter each has its order of arrival, as ingest gives it. */
+function eventAt(at: number, isOfLatest: boolean): TestEvent {
+  return {
+    id: `use_${String(at).padStart(25, 'a')}${isOfLatest ? 's' : 'c'}`,
+    environment: at % 17 === 0 ? 'ws_b:live' : 'ws_a:live',
+    customerId: customerOf(at % CUSTOMERS),
+    meterKey: at % 13 === 0 ? 'other' : meterOf(isOfLatest ? 'latest' : 'sum'),
+    value: `${(at * 7919) % 1000}.${at % 10}1`,
+    uniqueValue: isOfLatest ? arrivalText(at) : `=${at % 23}`,
+    properties: {},
+    occurredAtMs: nowMs - ((at * 104_729) % (72 * HOUR_MS)),
+    createdAtMs: nowMs,
+  };
+}
 
 /**
  * From spans within an hour, over two hours without a whole one, to days; on bounds of hours and off them.
@@ -47,11 +52,11 @@ function ownersOf(seed: number) {
 }
 
 it.each(AGGREGATIONS)('counts %s for each customer over its own span', async (aggregation) => {
-  const meter = { key: 'calls', aggregation } as Parameters<typeof readCounter>[1]['meter'];
+  const meter = { key: meterOf(aggregation), aggregation } as Parameters<typeof readCounter>[1]['meter'];
   let counted = 0;
   for (const seed of [1, 2]) {
     const owners = ownersOf(seed);
-    const question = { environment: 'ws_a:live', meterKey: 'calls', aggregation, owners };
+    const question = { environment: 'ws_a:live', meterKey: meter.key, aggregation, owners };
     const together = await readManyCounters(warehouse, question);
     for (const { customerId, span } of owners) {
       const alone = await readCounter(warehouse, { environment: 'ws_a:live', customerId, meter }, span);

@@ -1,6 +1,7 @@
 import { afterAll, expect } from 'vitest';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { CHANNELS } from '../../schemas/stored/channels.ts';
+import { arrivalText } from '../../schemas/stored/event-row.ts';
 import { AGGREGATIONS, type Aggregation } from '../../schemas/usage-limits.ts';
 import { eventLine, type TestEvent } from '../../tests/support/event-line.ts';
 import { frameOf } from '../../tests/support/load-frames.ts';
@@ -101,11 +102,17 @@ function loggedAs(happening: Happening, meterKey: string): TestEvent {
   return {
     id: storedId(happening, meterKey),
     value: unitsAsText(units),
-    uniqueValue: meterKey === 'unique' && 'region' in properties ? `=${properties.region}` : '',
+    uniqueValue: uniqueValueOf(happening, meterKey),
     properties: Object.fromEntries(stored.sort()),
     occurredAtMs,
     createdAtMs,
   };
+}
+
+/** As ingest fills the column: what a `unique` meter counts, and for one of `latest` the order of arrival. */
+function uniqueValueOf({ properties }: Happening, meterKey: string): string {
+  if (meterKey.startsWith('latest')) return arrivalText(0);
+  return meterKey === 'unique' && 'region' in properties ? `=${properties.region}` : '';
 }
 
 /** A number of the response by its own text. */
