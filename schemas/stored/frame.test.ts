@@ -116,6 +116,8 @@ describe('a frame', () => {
       const damaged = Buffer.from(frame);
       damaged[at] = (damaged[at] ?? 0) ^ (1 << (bit & 7));
       expect(() => decodeFrame(damaged), `bit ${bit}`).toThrow(Fatal);
+      // By the checksum alone: a recovery looks at nothing else.
+      if (measureFrame(damaged) === damaged.length) expect(checksumHolds(damaged), `bit ${bit}`).toBe(false);
     }
   });
 

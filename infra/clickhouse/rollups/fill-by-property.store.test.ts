@@ -55,8 +55,8 @@ it('what was stored before is in the rollup by property, also when it is cut off
 });
 
 /**
- * The first statements that fill take too long, and leave their rows: those of all customers, of two, of one,
- * of half a month, of a week.
+ * But of the month that was cut off, the first statements that fill take too long, and leave their rows: those
+ * of all customers, of two, of one, of half a month, of a week.
  */
 function slow(transport: Transport): Transport {
   let fills = 0;
@@ -65,7 +65,8 @@ function slow(transport: Transport): Transport {
     async command(sql) {
       await transport.command(sql);
       const isFill = sql.startsWith('INSERT INTO metergate.usage_by_property');
-      if (isFill && ++fills <= 5) throw Object.assign(new Error('Timeout exceeded'), { code: '159' });
+      if (isFill && ++fills > 1 && fills <= 6)
+        throw Object.assign(new Error('Timeout exceeded'), { code: '159' });
     },
   };
 }
