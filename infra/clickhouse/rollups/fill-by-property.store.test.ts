@@ -55,7 +55,7 @@ it('what was stored before is in the rollup by property, also when it is cut off
 });
 
 /**
- * But of the month that was cut off, the first statements that fill take too long, and leave their rows: those
+ * Not of the month that was cut off: the next statements that fill take too long, and leave their rows. Those
  * of all customers, of two, of one, of half a month, of a week.
  */
 function slow(transport: Transport): Transport {
