@@ -1,4 +1,5 @@
 import type { Engine, Response, UsageRequest } from '../infra/ports/engine.ts';
+import { KeysToRead } from '../infra/ports/idempotency-store.ts';
 import type { CommitOutcome, GroupCommit } from './embedded/group-commit.ts';
 
 /**
@@ -32,13 +33,43 @@ export function createBeginUsage(engine: Engine, groupCommit: GroupCommit): Begi
     else respond();
   }
 
-  return (request, reply) => {
+  /** Its body is read again: it is kept for that, in the turn in which it still is there. */
+  function beginAgain(
+    { whenRead }: KeysToRead,
+    request: UsageRequest,
+    reply: UsageReply,
+    triesLeft: number,
+  ): void {
+    // mutant: lent-body-read-later
+    const kept = { ...request, body: Buffer.from(request.body) };
+    whenRead.then(() => begin(kept, reply, triesLeft)).catch((error) => reply.fail(error));
+  }
+
+  async function decideLater(reading: Promise<unknown>, reply: UsageReply): Promise<void> {
+    const read = await reading;
+    for (let triesLeft = TRIES_MAX; ; triesLeft--) {
+      try {
+        return decideAndCommit(read, reply);
+      } catch (error) {
+        if (!(error instanceof KeysToRead) || triesLeft === 0) throw error;
+        await error.whenRead;
+      }
+    }
+  }
+
+  function begin(request: UsageRequest, reply: UsageReply, triesLeft: number): void {
     try {
       const reading = engine.read(request);
       if (!(reading instanceof Promise)) decideAndCommit(reading, reply);
-      else reading.then((read) => decideAndCommit(read, reply)).catch((error) => reply.fail(error));
+      else decideLater(reading, reply).catch((error) => reply.fail(error));
     } catch (error) {
-      reply.fail(error);
+      if (error instanceof KeysToRead && triesLeft > 0) beginAgain(error, request, reply, triesLeft - 1);
+      else reply.fail(error);
     }
-  };
+  }
+
+  return (request, reply) => begin(request, reply, TRIES_MAX);
 }
+
+/** A merge may move the keys to another file between a read and its claim; not each time. */
+const TRIES_MAX = 3;

@@ -1,6 +1,7 @@
 import { Fatal, Transient } from '../../schemas/failures.ts';
 import type { Claim, ClaimBatch, IdempotencyStore } from '../ports/idempotency-store.ts';
-import { findOld } from './find-old.ts';
+import { ColdReads } from './cold-reads.ts';
+import { createUnread, findOld, type Unread } from './find-old.ts';
 import { type Generations, pieceLength, piecesOf } from './generations.ts';
 import type { KeyFolder } from './key-folder.ts';
 import type { KeyUpkeep } from './key-upkeep.ts';
@@ -10,9 +11,10 @@ export interface KeyTable extends IdempotencyStore {
   /**
    * Judges in this turn. Throws Transient `keys_unwritten` while too many keys wait for the disk, and Fatal
    * `record_file_unreadable`, `record_file_truncated` or `record_file_damaged` when an old record cannot be
-   * read. It has claimed nothing then.
+   * read. With `reads` it throws KeysToRead where old records are to be read, and Transient `keys_unread`
+   * while too many wait for that. It has claimed nothing then.
    */
-  claim(batch: ClaimBatch): Claim;
+  claim(batch: ClaimBatch, reads?: 'later'): Claim;
   /** Without the log before this position the next start knows every key all the same. */
   coveredUpTo(): number;
   /** Known keys, with those that are claimed and not yet confirmed. */
@@ -33,6 +35,7 @@ interface HeldClaim extends Claim {
 
 export function createKeyTable(parts: KeyTableParts): KeyTable {
   const { folder, generations, upkeep, takingOver } = parts;
+  const unread = createUnread(new ColdReads());
 
   return {
     get keyCount() {
@@ -41,7 +44,7 @@ export function createKeyTable(parts: KeyTableParts): KeyTable {
 
     coveredUpTo: () => folder.manifest.logPosition,
 
-    claim: (batch) => claimAll(parts, batch),
+    claim: (batch, reads) => claimAll(parts, batch, reads && unread),
 
     confirm(claims, logEnd) {
       let { confirmed } = generations;
@@ -67,18 +70,21 @@ export function createKeyTable(parts: KeyTableParts): KeyTable {
   };
 }
 
-function claimAll(parts: KeyTableParts, batch: ClaimBatch): HeldClaim {
+function claimAll(parts: KeyTableParts, batch: ClaimBatch, unread?: Unread): HeldClaim {
   const { generations, folder } = parts;
   const firstRecord = generations.next;
   let waits = false;
+  unread?.clear();
   try {
     for (const piece of piecesOf(batch, pieceLength(folder.memory))) {
       generations.makeRoom(piece.count);
       // mutant: two-step-claim
-      const judged = generations.claim(piece, findOld(parts));
+      const judged = generations.claim(piece, findOld(parts, unread));
       if (judged === 'full') throw unwritten();
       waits ||= judged;
     }
+    const reason = unread?.reason();
+    if (reason) throw reason;
   } catch (error) {
     // No claim commits them: a retry would get `duplicate` for an event that is on no log.
     // mutant: claims-kept-when-a-read-fails

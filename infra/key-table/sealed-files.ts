@@ -1,4 +1,5 @@
 import { Defect, Transient } from '../../schemas/failures.ts';
+import type { GroupPlace } from './cold-reads.ts';
 import { checked, type KeyMemory } from './key-memory.ts';
 import {
   ENTRY_BYTES,
@@ -129,8 +130,11 @@ export class SealedFiles {
     for (const number of numbers) bytes[at.LEAVING + number] = 1;
   }
 
-  /** The record of a staged item whose tag an index has, or undefined. Reads in this turn. Throws Fatal. */
-  findNow(item: number): Buffer | undefined {
+  /**
+   * The record of a staged item whose tag an index has, or undefined. Reads in this turn, or as `read` does,
+   * which gives nothing where it cannot. Throws Fatal.
+   */
+  findNow(item: number, read: ReadGroup = readGroupNow): Buffer | undefined {
     const { wasm, at } = this.#memory;
     const count = wasm.candidatesOf(item);
     const found = this.#memory.words.slice(at.CANDIDATES / 4, at.CANDIDATES / 4 + count);
@@ -139,8 +143,8 @@ export class SealedFiles {
     for (const candidate of found) {
       const file = this.#files[(candidate >> 8) as Kind][candidate & 255];
       if (!file) throw new Defect(`An index names file ${candidate}, which is not there.`);
-      const group = groupOf(file, id.readUInt32LE(0));
-      const record = recordIn(file, readNow(file, group.at, group.bytes), id);
+      const group = read({ file, ...groupOf(file, id.readUInt32LE(0)) });
+      const record = group && recordIn(file, group, id);
       if (record) return record;
     }
     return undefined;
@@ -157,6 +161,12 @@ export function keysFull(): Transient {
     'There is no room for more idempotency keys: their files wait for a merge, or for space on the disk ' +
       'for one, or are as many as an installation may have (docs/operate/sizing.md).',
   );
+}
+
+type ReadGroup = (place: GroupPlace) => Buffer | undefined;
+
+function readGroupNow({ file, at, bytes }: GroupPlace): Buffer {
+  return readNow(file, at, bytes);
 }
 
 function turnBuckets(buckets: number, entries: number): number {

@@ -1,3 +1,5 @@
+import { Transient } from '../../schemas/failures.ts';
+
 /**
  * Decides created / duplicate / reused, exactly once per key, for all callers.
  *
@@ -8,8 +10,11 @@
  * forgotten and an unacknowledged one may be found created: its retry is then a duplicate, which is true.
  */
 export interface IdempotencyStore {
-  /** The embedded store returns at once (its decision does not await); a remote one returns a promise. */
-  claim(batch: ClaimBatch): Claim | Promise<Claim>;
+  /**
+   * The embedded store returns at once (its decision does not await); a remote one returns a promise. With
+   * `reads` the embedded store throws {@link KeysToRead} where it needs the disk, in place of waiting for it.
+   */
+  claim(batch: ClaimBatch, reads?: 'later'): Claim | Promise<Claim>;
 
   /**
    * The created events of these claims are durable. `logEnd` is the position behind their frame.
@@ -21,6 +26,19 @@ export interface IdempotencyStore {
   release(claims: Claim[]): void | Promise<void>;
 
   close(): Promise<void>;
+}
+
+/**
+ * Nothing was claimed: the store reads what it needs to know. Claim again once `whenRead` has resolved; it
+ * rejects with Transient `keys_unread`, or Fatal as a claim.
+ */
+export class KeysToRead extends Transient {
+  readonly whenRead: Promise<void>;
+
+  constructor(whenRead: Promise<void>) {
+    super('keys_to_read', 'Keys are being read from the disk.');
+    this.whenRead = whenRead;
+  }
 }
 
 export const OUTCOME = { absent: 0, created: 1, duplicate: 2, reused: 3 } as const;

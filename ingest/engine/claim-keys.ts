@@ -10,7 +10,7 @@ export function claimKeys<Made>(
   batch: ClaimBatch,
   make: (claim: Claim) => Made,
 ): Made {
-  const claim = store.claim(batch) as Claim; // the embedded store returns at once
+  const claim = store.claim(batch, 'later') as Claim; // the embedded store returns at once
   try {
     return make(claim);
   } catch (error) {
