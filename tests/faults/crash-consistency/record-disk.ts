@@ -33,10 +33,26 @@ export function recordDisk({ root, before, calls, orderedIn = () => false }: Rec
   const at: Place = { root, history, journalOf, files };
   for (const call of files.inOrder) {
     files.follow(call);
-    if (call.result === -1 || Number.isNaN(call.result)) continue;
+    if (call.result === -1 || (Number.isNaN(call.result) && !wasRemoved(at, call))) continue;
     apply(at, call);
   }
   return history;
+}
+
+/**
+ * Whether a removal had been made when its process was killed in it: no later call finds that name. Any other
+ * call without a result counts as not made.
+ */
+function wasRemoved({ files }: Place, call: SystemCall): boolean {
+  if (!call.name.startsWith('unlink')) return false;
+  const pathOf = (other: SystemCall) => pathsOf(other).map((given) => files.absolute(other, given))[0];
+  const path = pathOf(call);
+  const later = files.inOrder.slice(files.inOrder.indexOf(call) + 1);
+  return !later.some((other) => /^(open|unlink)/.test(other.name) && isMade(other) && pathOf(other) === path);
+}
+
+function isMade({ result }: SystemCall): boolean {
+  return result === undefined || result >= 0;
 }
 
 interface Place {

@@ -67,7 +67,9 @@ async function readLives(traces: string[]): Promise<SystemCall[]> {
   let time = 0;
   for (const [life, trace] of traces.entries()) {
     const first = life * LIFE_THREADS;
-    for (const call of await readSystemCalls(trace, time)) {
+    const calls = await readSystemCalls(trace, time);
+    const end = calls.reduce((last, { began }) => Math.max(last, began), time) + 1;
+    for (const call of calls.map((one) => cutOffAt(one, end))) {
       const madeProcess = /^(clone|v?fork)/.test(call.name) && (call.result ?? -1) > 0;
       const result = madeProcess ? first + (call.result ?? 0) : call.result;
       all.push({ ...call, thread: first + call.thread, result });
@@ -75,6 +77,12 @@ async function readLives(traces: string[]): Promise<SystemCall[]> {
     time = all.reduce((last, { began, ended }) => Math.max(last, began, ended < NEVER ? ended : 0), time);
   }
   return all;
+}
+
+/** A removal that its process's end cut off is over by then, whether it was made or not. */
+function cutOffAt(call: SystemCall, ended: number): SystemCall {
+  const isCutOff = call.result === undefined && call.name.startsWith('unlink');
+  return isCutOff ? { ...call, result: Number.NaN, ended } : call;
 }
 
 const NEVER = Number.POSITIVE_INFINITY;
