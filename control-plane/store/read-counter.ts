@@ -1,6 +1,6 @@
 import { AGGREGATE_SQL, occurredWithin } from '../../domain/store/aggregate-sql.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
-import { type Span, splitByHours } from '../../schemas/primitives/calendar.ts';
+import { HOUR_MS, type Span, splitByHours } from '../../schemas/primitives/calendar.ts';
 import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';
 import type { CustomerMeter } from '../usage/customer-meter.ts';
@@ -89,36 +89,54 @@ function nameOf({ aggregation, span }: CounterQuestion): string {
   return `${aggregation} ${span.fromMs} ${span.toMs}`;
 }
 
-/** The names of its parameters end in its number: {@link paramsOf}. */
+/**
+ * The names of its parameters end in its number: {@link paramsOf}. Whatever is no event of an edge hour is left
+ * out before FINAL merges the rest: every part that is read begins and ends with events of other hours. So may
+ * only what the sort key has be judged: of two rows of an event the earlier one can lie outside of the span.
+ */
 function groupSql({ aggregation, span }: CounterGroup, at: number): string {
-  const { head, tail } = splitByHours(span);
   const { ofEvents, ofHours, merged } = AGGREGATE_SQL[aggregation];
   const ofGroup = `environment = {environment:String} AND customer_id = {customer:String}
      AND meter_key IN {meters${at}:Array(String)}`;
+  // mutant: repeat-looked-for-within-the-span
   const edges = `UNION ALL
   SELECT meter_key, ${ofEvents} AS state FROM metergate.events FINAL
-   WHERE ${ofGroup} AND ((${occurredWithin(`headFrom${at}`, `headTo${at}`)})
-      OR (${occurredWithin(`tailFrom${at}`, `tailTo${at}`)}))
+   PREWHERE ${ofGroup} AND toStartOfHour(occurred_at) IN
+     (toDateTime({firstEdge${at}:Int64}, 'UTC'), toDateTime({lastEdge${at}:Int64}, 'UTC'))
+   WHERE ${occurredWithin(`from${at}`, `to${at}`)}
    GROUP BY meter_key`;
-  const hasEdges = head.fromMs < head.toMs || tail.fromMs < tail.toMs;
   return `SELECT ${at} AS part, meter_key AS meter, toString(${merged}) AS current FROM (
   SELECT meter_key, ${ofHours} AS state FROM metergate.usage_hourly
    WHERE ${ofGroup} AND hour >= toDateTime({hoursFrom${at}:Int64}, 'UTC')
      AND hour < toDateTime({hoursTo${at}:Int64}, 'UTC')
    GROUP BY meter_key
-  ${hasEdges ? edges : ''})
+  ${edgeHours(span).length > 0 ? edges : ''})
  GROUP BY meter_key`;
 }
 
 function paramsOf({ span, meterKeys }: CounterGroup, at: number): Record<string, string[] | number> {
-  const { head, hours, tail } = splitByHours(span);
+  const { hours } = splitByHours(span);
+  const [firstEdge = 0, lastEdge = firstEdge] = edgeHours(span);
   return {
     [`meters${at}`]: meterKeys,
     [`hoursFrom${at}`]: hours.fromMs / 1000,
     [`hoursTo${at}`]: hours.toMs / 1000,
-    [`headFrom${at}`]: head.fromMs,
-    [`headTo${at}`]: head.toMs,
-    [`tailFrom${at}`]: tail.fromMs,
-    [`tailTo${at}`]: tail.toMs,
+    [`firstEdge${at}`]: firstEdge / 1000,
+    [`lastEdge${at}`]: lastEdge / 1000,
+    [`from${at}`]: span.fromMs,
+    [`to${at}`]: span.toMs,
   };
+}
+
+/** The hours that the span cuts, two at most: their starts. */
+function edgeHours(span: Span): number[] {
+  const { head, tail } = splitByHours(span);
+  const cut = [head, tail].filter(({ fromMs, toMs }) => fromMs < toMs);
+  // A head that no whole hour follows may lie in two.
+  const starts = cut.flatMap(({ fromMs, toMs }) => [hourOf(fromMs), hourOf(toMs - 1)]);
+  return [...new Set(starts)];
+}
+
+function hourOf(ms: number): number {
+  return Math.floor(ms / HOUR_MS) * HOUR_MS;
 }

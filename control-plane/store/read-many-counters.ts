@@ -39,7 +39,7 @@ const BOUNDS = ['headFrom', 'headTo', 'hoursFrom', 'hoursTo', 'tailFrom', 'tailT
 /**
  * Each bound is read by the row's customer. The hours of the edges are in a separate set: the sort key finds
  * them, where a comparison of bounds would read every event of these customers. A head that no whole hour
- * follows may span two.
+ * follows may span two. FINAL merges these hours alone, as in read-counter.ts.
  */
 function statementOf(aggregation: Aggregation): string {
   const { ofEvents, ofHours, merged } = AGGREGATE_SQL[aggregation];
@@ -54,11 +54,11 @@ SELECT customer_id AS customer, toString(${merged}) AS current FROM (
    GROUP BY customer_id
   UNION ALL
   SELECT customer_id, ${ofEvents} AS state FROM metergate.events FINAL
-   WHERE ${ofMeter} AND (customer_id, toStartOfHour(occurred_at)) IN (
+   PREWHERE ${ofMeter} AND (customer_id, toStartOfHour(occurred_at)) IN (
            SELECT edge.1, toStartOfHour(fromUnixTimestamp64Milli(edge.2, 'UTC')) FROM (
              SELECT arrayJoin(arrayZip(arrayConcat(customers, customers, customers),
                       arrayConcat(headFrom, arrayMap(ms -> ms - 1, headTo), tailFrom))) AS edge))
-     AND (${within('headFrom', 'headTo')} OR ${within('tailFrom', 'tailTo')})
+   WHERE (${within('headFrom', 'headTo')} OR ${within('tailFrom', 'tailTo')})
    GROUP BY customer_id)
  GROUP BY customer_id`;
 }

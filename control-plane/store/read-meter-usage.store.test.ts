@@ -2,6 +2,8 @@ import { expect, it } from 'vitest';
 import { eventLine } from '../../tests/support/event-line.ts';
 import { warehouseOfThisFile } from '../../tests/support/log-and-warehouse.ts';
 import { createPropertyRollup } from './property-rollup.ts';
+import { readCounter } from './read-counter.ts';
+import { readManyCounters } from './read-many-counters.ts';
 import { readMeterUsage } from './read-meter-usage.ts';
 
 /*
@@ -55,4 +57,13 @@ it.each(['few', 'many'])('an event counts once in an edge hour, of %s', async (e
     },
   );
   expect(all).toMatchObject({ total: '7', count: 3 });
+});
+
+it('an event counts once in an edge hour of a counter, of one customer and of many', async () => {
+  const [environment, customerId, span] = ['ws_a:live', 'cus_a', { fromMs, toMs }];
+  const meter = { key: 'calls', aggregation: 'sum' } as Parameters<typeof readCounter>[1]['meter'];
+  const one = await readCounter(warehouse, { environment, customerId, meter }, span);
+  const owners = [{ customerId, span }];
+  const question = { environment, meterKey: meter.key, aggregation: meter.aggregation, owners };
+  expect([one, ...(await readManyCounters(warehouse, question)).values()]).toEqual(['7', '7']);
 });

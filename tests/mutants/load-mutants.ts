@@ -9,6 +9,7 @@ const SAME_AS_LINES = 'infra/clickhouse/columns/same-as-lines.store.test.ts';
 const GUARD = 'infra/clickhouse/rollups/property-guard.store.test.ts';
 const FILL = 'infra/clickhouse/rollups/fill-by-property.store.test.ts';
 const ROLLUP = 'control-plane/store/property-rollup.test.ts';
+const METER_USAGE = 'control-plane/store/read-meter-usage.store.test.ts';
 const CHDB = 'infra/clickhouse/embedded/chdb.store.test.ts';
 const PAUSE = 'aggregator/load/pause-load.store.test.ts';
 const SETTLE = 'aggregator/settle/settle.store.test.ts';
@@ -104,6 +105,10 @@ export const LOAD_MUTANTS = [
     .why('while what was stored is filled in, breakdowns lack it')
     .is('control-plane/store/property-rollup', 'isFilled = true;')
     .red(ROLLUP, 'is not read before it is filled'),
+  mutant('repeat-looked-for-within-the-span', [4])
+    .why('an event that stands twice counts in an edge hour, though the row that stands lies before the span')
+    .swap('control-plane/store/read-counter', 'WHERE ${occurredWithin(', 'AND ${occurredWithin(')
+    .red(METER_USAGE, 'an event counts once in an edge hour of a counter, of one customer and of many'),
   mutant('properties-not-renewed', [4])
     .why('rows by property of a part whose token outlived it are missing in breakdowns forever')
     .drop('infra/clickhouse/repair-block')
