@@ -90,9 +90,9 @@ function nameOf({ aggregation, span }: CounterQuestion): string {
 }
 
 /**
- * The names of its parameters end in its number: {@link paramsOf}. Whatever is no event of an edge hour is left
- * out before FINAL merges the rest: every part that is read begins and ends with events of other hours. So may
- * only what the sort key has be judged: of two rows of an event the earlier one can lie outside of the span.
+ * The names of its parameters end in its number: {@link paramsOf}. Events of other hours are left out before
+ * FINAL merges the rest: every part that is read begins and ends with some. Only what the sort key has may be
+ * judged there: of two rows of an event the earlier one can lie outside of the span.
  */
 function groupSql({ aggregation, span }: CounterGroup, at: number): string {
   const { ofEvents, ofHours, merged } = AGGREGATE_SQL[aggregation];

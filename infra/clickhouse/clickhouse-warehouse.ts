@@ -67,7 +67,7 @@ export function createClickHouseWarehouse({ url, cluster, log }: ClickHouseWareh
       log.debug('closed the connections to ClickHouse');
     },
   };
-  return createWarehouseOver(transport, { cluster });
+  return createWarehouseOver(transport, { cluster, log });
 }
 
 function openConnection(url: string, connection: ConnectionName, settings: Settings): ClickHouseClient {

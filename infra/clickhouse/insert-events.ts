@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import { BY_PROPERTY_COLUMNS, byPropertyOfEvents } from '../../schemas/stored/usage-by-property.ts';
 import { HOURLY_COLUMNS, HOURLY_GROUP, HOURLY_OF_EVENTS } from '../../schemas/stored/usage-hourly.ts';
 import type { EventLines } from '../ports/warehouse.ts';
@@ -22,9 +23,9 @@ export type EventInsert = (
 ) => Promise<void>;
 
 /** `own`: where the guard of properties reads and records. */
-export function createEventInsert(own: Transport): EventInsert {
+export function createEventInsert(own: Transport, log?: Pick<Logger, 'warn'>): EventInsert {
   let orderedSinceMs: number | undefined;
-  const rollups = [hours(() => orderedSinceMs), byProperty(createPropertyGuard(own))];
+  const rollups = [hours(() => orderedSinceMs), byProperty(createPropertyGuard(own, { log }))];
   return async (transport, block) => {
     const isMigrated = orderedSinceMs !== undefined;
     const tables = isMigrated ? rollups : await tablesThere(transport, block.timeoutMs, rollups);

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import { Transient } from '../../schemas/failures.ts';
 import type { EventBlock, Statement, Warehouse } from '../ports/warehouse.ts';
 import { type LineTransport, withColumns } from './columns/with-columns.ts';
@@ -13,13 +14,14 @@ export interface WarehouseKind {
   cluster?: string | undefined;
   /** After each start an audit puts back what damaged parts held (aggregator/audit/repair-damage.ts). */
   damageIsRepaired?: boolean;
+  log?: Pick<Logger, 'warn'>;
 }
 
 /** The port over either way of reaching ClickHouse, or a cluster: the parts that all share. */
 export function createWarehouseOver(given: Transport, kind: WarehouseKind = {}): Warehouse {
   const transport = withColumns(given);
-  const insert = createEventInsert(transport);
-  const { cluster, damageIsRepaired = false } = kind;
+  const { cluster, damageIsRepaired = false, log } = kind;
+  const insert = createEventInsert(transport, log);
   async function query<Row>(statement: Statement): Promise<Row[]> {
     try {
       return await transport.rows<Row>(statement);

@@ -79,7 +79,7 @@ export function createChdbWarehouse(options: ChdbWarehouseOptions): Warehouse {
       engine.close();
     },
   };
-  return createWarehouseOver(transport, { damageIsRepaired: true });
+  return createWarehouseOver(transport, { damageIsRepaired: true, log });
 }
 
 /** Each with a connection of its own. */

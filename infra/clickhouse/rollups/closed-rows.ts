@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import { inlineParameters } from '../inline-parameters.ts';
 import type { Transport } from '../transport.ts';
 import type { PropertyMonth } from './property-rows.ts';
@@ -18,7 +19,10 @@ const MONTHS_AT_ONCE = 4;
 const AGAIN_MS = 60_000;
 const TIMEOUT_MS = 10_000;
 
-export function createClosedRows(transport: Pick<Transport, 'rows' | 'command'>): ClosedRows {
+export function createClosedRows(
+  transport: Pick<Transport, 'rows' | 'command'>,
+  log?: Pick<Logger, 'warn'>,
+): ClosedRows {
   const waiting = new Map<string, PropertyMonth[]>();
   let isLookedFor = false;
   let notBefore = 0;
@@ -41,8 +45,13 @@ export function createClosedRows(transport: Pick<Transport, 'rows' | 'command'>)
     async remove() {
       if ((isLookedFor && waiting.size === 0) || performance.now() < notBefore) return;
       // Bytes are at stake and no sum: the load goes on without it.
-      await removeSome().catch(() => {
+      await removeSome().catch((err: unknown) => {
         notBefore = performance.now() + AGAIN_MS;
+        const facts = { err, code: 'closed_rows_not_removed', months: [...waiting.keys()] };
+        log?.warn(
+          facts,
+          'rows of closed properties take disk until their removal succeeds: again in a minute',
+        );
       });
     },
   };

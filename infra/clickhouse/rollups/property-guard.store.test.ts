@@ -40,7 +40,7 @@ function guardWith(sparse: PropertyLimits['sparse']) {
     command: async (sql: string) =>
       void (await warehouse.query({ sql, connection: 'load', timeoutMs: 10_000 })),
   };
-  return createPropertyGuard(transport, { valuesMax: 1_000, propertiesMax: 10, sparse });
+  return createPropertyGuard(transport, { limits: { valuesMax: 1_000, propertiesMax: 10, sparse } });
 }
 
 describe('a property', () => {

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import { inlineParameters } from '../inline-parameters.ts';
 import type { Transport } from '../transport.ts';
 import { createClosedRows } from './closed-rows.ts';
@@ -56,13 +57,18 @@ interface Watched {
   sparseAt: number;
 }
 
+export interface GuardOptions {
+  limits?: PropertyLimits;
+  log?: Pick<Logger, 'warn'> | undefined;
+}
+
 export function createPropertyGuard(
   transport: Pick<Transport, 'rows' | 'command'>,
-  limits: PropertyLimits = LIMITS,
+  { limits = LIMITS, log }: GuardOptions = {},
 ): PropertyGuard {
   const known = createKnownClosed(transport);
   const watch = createWatch(limits);
-  const rows = createClosedRows(transport);
+  const rows = createClosedRows(transport, log);
 
   function isTooMuch(use: PropertyUse, stored: StoredUse): boolean {
     return stored.values > valuesMax(use, limits) || isSparse(stored, limits.sparse);
