@@ -153,11 +153,12 @@ function hoursSql(group: readonly UsageQuestion[]): string {
    GROUP BY place`;
 }
 
+/** Events of other hours, as each part has at the ends of what is read, are left out before FINAL merges. */
 function edgesSql(group: readonly UsageQuestion[]): string {
   return `SELECT place, ${aggregateOf(group).ofEvents} AS state
     FROM (SELECT environment, customer_id, meter_key, id, value, unique_value, occurred_at, created_at
             FROM metergate.events FINAL
-           WHERE ${isOfRequested('event')}
+        PREWHERE ${isOfRequested('event')}
              AND toStartOfHour(occurred_at) IN (
                  SELECT toStartOfHour(
                    fromUnixTimestamp64Milli(toInt64(arrayJoin({eventFrom:Array(String)})), 'UTC')))) AS edges

@@ -189,7 +189,7 @@ function totalsSql(aggregations: readonly Aggregation[], at: number): string {
   UNION ALL
   SELECT question, ${states('ofEvents')} FROM (
     SELECT * FROM metergate.events FINAL
-     WHERE ${ofPieces(edges)}
+     PREWHERE ${ofPieces(edges)}
        AND (customer_id, meter_key, toStartOfHour(occurred_at)) IN (
              SELECT edge.1, edge.2, toStartOfHour(fromUnixTimestamp64Milli(toInt64(edge.3), 'UTC')) FROM (
                SELECT arrayJoin(arrayZip({customersTouched${at}:Array(String)},
