@@ -60,7 +60,7 @@ export function readText(at: i32): i32 {
     const ends = i8x16.bitmask(
       v128.or(
         v128.or(i8x16.eq(bytes, i8x16.splat(QUOTE)), i8x16.eq(bytes, i8x16.splat(BACKSLASH))),
-        i8x16.lt_u(bytes, i8x16.splat(SPACE)),
+        i8x16.le_u(bytes, i8x16.splat(SPACE - 1)),
       ),
     );
     // Bytes beyond ASCII have their highest bit set.
@@ -69,9 +69,10 @@ export function readText(at: i32): i32 {
       wide |= beyond;
       continue;
     }
-    const before = ctz(ends);
-    isWide = (wide | (beyond & ((1 << before) - 1))) != 0;
-    return load<u8>(from + before) == QUOTE ? from + before : 0;
+    // The end itself is ASCII.
+    isWide = (wide | (beyond & (ends ^ (ends - 1)))) != 0;
+    const end = from + ctz(ends);
+    return load<u8>(end) == QUOTE ? end : 0;
   }
 }
 
