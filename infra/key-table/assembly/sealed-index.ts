@@ -29,21 +29,26 @@ export function mayHave(index: i32, id: usize): bool {
   const count = endOf(place, bucket) - start;
   const tags = <usize>load<u32>(place, ENTRIES_AT) + <usize>start * ENTRY_BYTES;
   const tag = i16x8.splat(<i16>tagOf(id));
-  for (let entry: u32 = 0; entry < count; entry += 8) {
+  let entry: u32 = 0;
+  do {
     if (equalTags(tags, tag, entry, count) != 0) return true;
-  }
+    entry += 16;
+  } while (entry < count);
   return false;
 }
 
-/** A bit for each of the next eight entries whose tag is equal. */
+/** A bit for each of the next sixteen entries whose tag is equal. */
 function equalTags(tags: usize, tag: v128, entry: u32, count: u32): i32 {
-  const equal = i16x8.bitmask(i16x8.eq(v128.load(tags + ((<usize>entry) << 1)), tag));
+  const at = tags + ((<usize>entry) << 1);
+  const front = i16x8.eq(v128.load(at), tag);
+  const back = i16x8.eq(v128.load(at, 16), tag);
   const left = count - entry;
-  return left >= 8 ? equal : equal & ((1 << left) - 1);
+  const ours = left >= 16 ? 0xffff : (1 << left) - 1;
+  return i8x16.bitmask(i8x16.narrow_i16x8_s(front, back)) & ours;
 }
 
 let warmed: u32 = 0;
-/** Of a bucket of the small index that is as full as most are: two lines of the processor's cache. */
+/** Most buckets have their tags in fewer bytes, which are in two lines of the processor's cache. */
 const TAGS_BYTES: usize = 40;
 
 /** Brings what `mayHave` reads nearer: reads of different ids do not wait for each other. */
@@ -72,7 +77,7 @@ export function candidates(index: i32, id: usize, from: i32): i32 {
   const tags = <usize>load<u32>(place, ENTRIES_AT) + <usize>start * ENTRY_BYTES;
   const tag = i16x8.splat(<i16>tagOf(id));
   let found = from;
-  for (let entry: u32 = 0; entry < count; entry += 8) {
+  for (let entry: u32 = 0; entry < count; entry += 16) {
     for (let equal = equalTags(tags, tag, entry, count); equal != 0; equal &= equal - 1) {
       const file = load<u8>(tags + ((<usize>count) << 1) + entry + ctz(equal));
       found = addCandidate((index << 8) | <i32>file, found);

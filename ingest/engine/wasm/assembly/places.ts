@@ -9,6 +9,7 @@ export const OUTCOMES: i32 = 0x5_0000; //       500 × 1 B, written by the key t
 export const READ_ONLY: i32 = 0x5_0400; //      500 × 1 B, always 0
 export const MEMBERS: i32 = 0x5_1000; //        32 × MEMBER_BYTES: the properties of the item at hand
 export const MEMBER_ORDER: i32 = 0x5_1800; //   32 × 1 B: which of them comes first, second …
+export const KNOWN_NAMES: i32 = 0x5_1840; //    32 × 32 B: names of properties that were read before
 export const REUSED: i32 = 0x5_2000; //         the result of an item whose key was used for another event
 export const NUMBERS: i32 = 0x5_4000; //        500 × 2 B: of each created event, which of PAIRS it is of
 export const PAIRS: i32 = 0x5_8000; //          500 × PAIR_BYTES: the names of this request
@@ -60,7 +61,10 @@ export const TEXT_ENVIRONMENT: i32 = 20; //     a number outside
 export const TEXT_NUMBER: i32 = 24; //          of the pair outside
 export const TEXT_HEAD_BYTES: i32 = 28;
 
+// A member of properties: where its key is; the rest is in properties.ts.
 export const MEMBER_BYTES: i32 = 20;
+export const MEMBER_KEY_AT: i32 = 0;
+export const MEMBER_KEY_BYTES: i32 = 4;
 
 // A record's words.
 export const RECORD_BYTES: i32 = 40;

@@ -1,14 +1,22 @@
 import { order, put, putByte } from './bytes';
-import { MEMBER_BYTES, MEMBER_ORDER, MEMBERS } from './places';
-import { isBare, isWide, numberAt, numberBytes, readBoolean, readNumber, readText, take } from './scanner';
+import { BOOLEAN_TAG, knownEnd, learnNames, NUMBER_TAG, readKnown, VALUE_BYTES_MAX } from './known-names';
+import { MEMBER_BYTES, MEMBER_KEY_AT, MEMBER_KEY_BYTES, MEMBER_ORDER, MEMBERS } from './places';
+import {
+  isBare,
+  isWide,
+  numberAt,
+  numberBytes,
+  readBoolean,
+  readNumber,
+  readText,
+  skipSpace,
+  take,
+} from './scanner';
 
 const PROPERTIES_MAX: i32 = 32;
 const KEY_BYTES_MAX: i32 = 64;
-const VALUE_BYTES_MAX: i32 = 256;
 
 // A member: where its key and value are, and which kind of value it is.
-const KEY_AT: i32 = 0;
-const KEY_BYTES: i32 = 4;
 const VALUE_AT: i32 = 8;
 const VALUE_BYTES: i32 = 12;
 const KIND: i32 = 16;
@@ -21,9 +29,6 @@ const COMMA: u8 = 44;
 const COLON: u8 = 58;
 const OPEN: u8 = 123;
 const CLOSE: u8 = 125;
-/** `"\u0000n` and `"\u0000b`: the tags of schemas/stored/event-row.ts as they are in JSON. */
-const NUMBER_TAG: u64 = 0x6e30303030755c22;
-const BOOLEAN_TAG: u64 = 0x6230303030755c22;
 
 /** Where the properties that were written last end. */
 export let writtenEnd: i32 = 0;
@@ -33,6 +38,11 @@ export let writtenEnd: i32 = 0;
  * again where they did not come in order. Returns the position behind them, 0 if they are not ours.
  */
 export function readProperties(at: i32, to: i32): i32 {
+  const behind = readKnown(at, to);
+  if (behind != 0) {
+    writtenEnd = knownEnd;
+    return isBare(behind - 1, CLOSE) ? behind : skipSpace(behind);
+  }
   let count = 0;
   let isSorted = true;
   let end = putByte(OPEN, to);
@@ -50,7 +60,8 @@ export function readProperties(at: i32, to: i32): i32 {
     if (isSorted) end = writeMember(count, end);
     count++;
   }
-  if (!isSorted) {
+  if (isSorted) learnNames(count);
+  else {
     end = putByte(OPEN, to);
     for (let index = 0; index < count; index++) end = writeMember(index, end);
   }
@@ -64,8 +75,8 @@ function readMember(at: i32, index: i32): i32 {
   const bytes = end - ++at;
   // Beyond ASCII the order of bytes is not the order of UTF-16, by which keys are sorted.
   if (end == 0 || isWide || bytes == 0 || bytes > KEY_BYTES_MAX) return 0;
-  store<i32>(member + KEY_AT, at);
-  store<i32>(member + KEY_BYTES, bytes);
+  store<i32>(member + MEMBER_KEY_AT, at);
+  store<i32>(member + MEMBER_KEY_BYTES, bytes);
   at = isBare(end + 1, COLON) ? end + 2 : take(end + 1, COLON);
   return at == 0 ? 0 : readValue(at, member);
 }
@@ -103,10 +114,10 @@ function placeOf(index: i32): i32 {
   for (let look = index - 1; low < high; look = (low + high) >>> 1) {
     const other = memberAt(look);
     const keys = order(
-      load<i32>(other + KEY_AT),
-      load<i32>(other + KEY_BYTES),
-      load<i32>(member + KEY_AT),
-      load<i32>(member + KEY_BYTES),
+      load<i32>(other + MEMBER_KEY_AT),
+      load<i32>(other + MEMBER_KEY_BYTES),
+      load<i32>(member + MEMBER_KEY_AT),
+      load<i32>(member + MEMBER_KEY_BYTES),
     );
     if (keys == 0) return -1;
     if (keys < 0) low = look + 1;
@@ -130,7 +141,7 @@ function writeMember(place: i32, to: i32): i32 {
   const member = memberAt(place);
   if (place > 0) to = putByte(COMMA, to);
   to = putByte(QUOTE, to);
-  to = put(load<i32>(member + KEY_AT), load<i32>(member + KEY_BYTES), to);
+  to = put(load<i32>(member + MEMBER_KEY_AT), load<i32>(member + MEMBER_KEY_BYTES), to);
   store<u16>(to, 0x3a22); // ":
   to = beginValue(load<i32>(member + KIND), to + 2);
   to = put(load<i32>(member + VALUE_AT), load<i32>(member + VALUE_BYTES), to);

@@ -57,22 +57,45 @@ export function readText(at: i32): i32 {
   let wide = 0;
   for (let from = at + 1; ; from += 16) {
     const bytes = v128.load(from);
-    const ends = i8x16.bitmask(
-      v128.or(
-        v128.or(i8x16.eq(bytes, i8x16.splat(QUOTE)), i8x16.eq(bytes, i8x16.splat(BACKSLASH))),
-        i8x16.lt_u(bytes, i8x16.splat(SPACE)),
-      ),
-    );
+    const ends = endsIn(bytes);
     // Bytes beyond ASCII have their highest bit set.
     const beyond = i8x16.bitmask(bytes);
     if (ends == 0) {
       wide |= beyond;
       continue;
     }
-    const before = ctz(ends);
-    isWide = (wide | (beyond & ((1 << before) - 1))) != 0;
-    return load<u8>(from + before) == QUOTE ? from + before : 0;
+    // The end itself is ASCII.
+    isWide = (wide | (beyond & (ends ^ (ends - 1)))) != 0;
+    const end = from + ctz(ends);
+    return load<u8>(end) == QUOTE ? end : 0;
   }
+}
+
+/**
+ * Copies such a string with its quotes. Returns the position behind it; it begins with a quote. Up to 15 bytes
+ * behind its copy are overwritten.
+ */
+export function copyText(at: i32, to: i32): i32 {
+  store<u8>(to, QUOTE);
+  const shift = to - at;
+  for (let from = at + 1; ; from += 16) {
+    const bytes = v128.load(from);
+    v128.store(from + shift, bytes);
+    const ends = endsIn(bytes);
+    if (ends == 0) continue;
+    const end = from + ctz(ends);
+    return load<u8>(end) == QUOTE ? end + 1 : 0;
+  }
+}
+
+/** A bit for each quote, backslash and control character. */
+function endsIn(bytes: v128): i32 {
+  return i8x16.bitmask(
+    v128.or(
+      v128.or(i8x16.eq(bytes, i8x16.splat(QUOTE)), i8x16.eq(bytes, i8x16.splat(BACKSLASH))),
+      i8x16.le_u(bytes, i8x16.splat(SPACE - 1)),
+    ),
+  );
 }
 
 /**

@@ -22,7 +22,7 @@ export function siphash128(key: i32, at: i32, length: i32, out: i32): void {
 /**
  * Up to seven bytes behind the input are read. The state is in locals of one function: globals are memory,
  * and cost several times as much. Each word of the message takes two rounds, then each half of the output
- * four.
+ * four. Those of a word are written out: a loop around them costs a twelfth of all.
  */
 function siphash(key: i32, at: i32, length: i32, out: i32, isWide: bool): void {
   const k0 = load<u64>(key);
@@ -31,17 +31,33 @@ function siphash(key: i32, at: i32, length: i32, out: i32, isWide: bool): void {
   let v1 = k1 ^ 0x646f72616e646f6d ^ (isWide ? 0xee : 0);
   let v2 = k0 ^ 0x6c7967656e657261;
   let v3 = k1 ^ 0x7465646279746573;
-  const last = length & ~7;
-  const end = last + (isWide ? 16 : 8);
-  for (let offset = 0; offset <= end; offset += 8) {
-    const isOutput = offset > last;
-    let word: u64 = 0;
-    if (offset < last) word = load<u64>(at + offset);
-    else if (!isOutput) word = lastWord(at + last, length);
-    else if (offset == last + 8) v2 ^= isWide ? 0xee : 0xff;
-    else v1 ^= 0xdd;
+  const last = at + (length & ~7);
+  for (; at <= last; at += 8) {
+    const word = at < last ? load<u64>(at) : lastWord(at, length);
     v3 ^= word;
-    for (let round = isOutput ? 4 : 2; round > 0; round--) {
+    v0 += v1;
+    v2 += v3;
+    v1 = rotl<u64>(v1, 13) ^ v0;
+    v3 = rotl<u64>(v3, 16) ^ v2;
+    v0 = rotl<u64>(v0, 32) + v3;
+    v2 += v1;
+    v3 = rotl<u64>(v3, 21) ^ v0;
+    v1 = rotl<u64>(v1, 17) ^ v2;
+    v2 = rotl<u64>(v2, 32);
+    v0 += v1;
+    v2 += v3;
+    v1 = rotl<u64>(v1, 13) ^ v0;
+    v3 = rotl<u64>(v3, 16) ^ v2;
+    v0 = rotl<u64>(v0, 32) + v3;
+    v2 += v1;
+    v3 = rotl<u64>(v3, 21) ^ v0;
+    v1 = rotl<u64>(v1, 17) ^ v2;
+    v2 = rotl<u64>(v2, 32);
+    v0 ^= word;
+  }
+  v2 ^= isWide ? 0xee : 0xff;
+  for (let output = out; ; output += 8) {
+    for (let round = 0; round < 4; round++) {
       v0 += v1;
       v2 += v3;
       v1 = rotl<u64>(v1, 13) ^ v0;
@@ -52,8 +68,9 @@ function siphash(key: i32, at: i32, length: i32, out: i32, isWide: bool): void {
       v1 = rotl<u64>(v1, 17) ^ v2;
       v2 = rotl<u64>(v2, 32);
     }
-    v0 ^= word;
-    if (isOutput) store<u64>(out + offset - last - 8, v0 ^ v1 ^ v2 ^ v3);
+    store<u64>(output, v0 ^ v1 ^ v2 ^ v3);
+    if (!isWide || output != out) return;
+    v1 ^= 0xdd;
   }
 }
 
