@@ -47,7 +47,8 @@ export class ColdReads {
 
   /**
    * Reads groups, distinct or not, for `tenant`: of the requests that wait none has more than it leaves free
-   * to others. Rejects with Transient `keys_unread`, or Fatal `record_file_unreadable` or
+   * to others. All of them are kept when it resolves, also those that were before, but for those of closed
+   * files. Rejects with Transient `keys_unread`, or Fatal `record_file_unreadable` or
    * `record_file_truncated`.
    */
   async read(places: readonly GroupPlace[], tenant: string): Promise<void> {
@@ -87,10 +88,16 @@ export class ColdReads {
   }
 
   async #readOne(place: GroupPlace): Promise<void> {
-    if (this.kept(place)) return;
-    const group = await readGroup(place);
+    const group = this.kept(place) ?? (await readGroup(place));
     if (!group) return;
-    this.#kept.set(nameOf(place), group);
+    this.#keep(nameOf(place), group);
+  }
+
+  /** As the newest, so that what a request needs is there together. */
+  #keep(name: string, group: Buffer): void {
+    // mutant: groups-of-a-request-forgotten
+    if (this.#kept.delete(name)) this.#keptBytes -= group.length;
+    this.#kept.set(name, group);
     this.#keptBytes += group.length;
     for (const [name, { length }] of this.#kept) {
       if (this.#keptBytes <= this.#keptBytesMax) break;

@@ -21,23 +21,29 @@ export function findOld({ folder, takingOver }: OldKeys): FindOld {
   };
 }
 
-/** The same, of sealed files in what was read before. What was not is added to `unread`. */
-export function findRead(
-  { folder, takingOver }: OldKeys,
-  coldReads: ColdReads,
-  unread: GroupPlace[],
-): FindOld {
+export interface FindRead extends FindOld {
+  isUnread(): boolean;
+  /** Where it has looked, and would have. */
+  places: readonly GroupPlace[];
+}
+
+/** The same, of sealed files in what was read before. */
+export function findRead({ folder, takingOver }: OldKeys, coldReads: ColdReads): FindRead {
+  const places: GroupPlace[] = [];
+  let isUnread = false;
   const read = (place: GroupPlace) => {
     // mutant: cold-keys-read-in-the-turn
     const group = coldReads.kept(place);
+    places.push(place);
     // mutant: unread-keys-taken-for-new
-    if (!group) unread.push(place);
+    if (!group) isUnread = true;
     return group;
   };
   return {
     cold: (item) => folder.files.find(item, read),
     other: findFormer(takingOver),
-    isUnread: () => unread.length > 0,
+    isUnread: () => isUnread,
+    places,
   };
 }
 

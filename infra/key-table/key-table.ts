@@ -10,7 +10,6 @@ import { findRead } from './find-old.ts';
 import { type Generations, pieceLength, piecesOf } from './generations.ts';
 import type { KeyFolder } from './key-folder.ts';
 import type { KeyUpkeep } from './key-upkeep.ts';
-import type { GroupPlace } from './sealed-file.ts';
 import type { TakingOver } from './take-over.ts';
 
 export interface KeyTable extends IdempotencyStore {
@@ -83,8 +82,7 @@ export function createKeyTable(parts: KeyTableParts): KeyTable {
 function claimAll(parts: KeyTableParts, coldReads: ColdReads, batch: ClaimBatch): HeldClaim {
   const { generations, folder } = parts;
   const firstRecord = generations.next;
-  const unread: GroupPlace[] = [];
-  const find = findRead(parts, coldReads, unread);
+  const find = findRead(parts, coldReads);
   let waits = false;
   try {
     for (const piece of piecesOf(batch, pieceLength(folder.memory))) {
@@ -94,7 +92,7 @@ function claimAll(parts: KeyTableParts, coldReads: ColdReads, batch: ClaimBatch)
       if (judged === 'full') throw unwritten();
       waits ||= judged;
     }
-    if (unread.length > 0) throw new KeysToRead((tenant) => coldReads.read(unread, tenant));
+    if (find.isUnread()) throw new KeysToRead((tenant) => coldReads.read(find.places, tenant));
   } catch (error) {
     // No claim commits them: a retry would get `duplicate` for an event that is on no log.
     // mutant: claims-kept-when-a-read-fails
