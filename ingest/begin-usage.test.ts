@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { CommitPart, Decision, Engine, UsageRequest } from '../infra/ports/engine.ts';
+import { KeysToRead } from '../infra/ports/idempotency-store.ts';
 import { createBeginUsage, type UsageReply } from './begin-usage.ts';
 import type { CommitWaiter, GroupCommit } from './embedded/group-commit.ts';
 
@@ -9,7 +10,10 @@ const BROKEN = new Error('the disk is dead');
 const REQUEST = {} as UsageRequest;
 
 /** An engine and a commit that do what the test says, and what the reply got. */
-function createBench({ read = () => null as unknown, decide = (): Decision => ({ response: RESPONSE }) }) {
+function createBench({
+  read = (_: UsageRequest) => null as unknown,
+  decide = (): Decision => ({ response: RESPONSE }),
+}) {
   const ends: string[] = [];
   const waiting: CommitWaiter[] = [];
   const reply: UsageReply = {
@@ -24,7 +28,7 @@ function createBench({ read = () => null as unknown, decide = (): Decision => ({
     },
   } as Partial<GroupCommit> as GroupCommit;
   const begin = createBeginUsage({ read, decide } as Engine, groupCommit);
-  return { ends, waiting, begin: () => begin(REQUEST, reply) };
+  return { ends, waiting, begin: (request = REQUEST) => begin(request, reply) };
 }
 
 const committed = (): Decision => ({ response: RESPONSE, commit: PART });
@@ -66,4 +70,40 @@ test.each([
   const { ends, begin } = createBench(engine);
   begin();
   await expect.poll(() => ends).toEqual(['the disk is dead']);
+});
+
+/** Red when the body is read again where it was lent: other bytes are there by then. */
+test('a request whose keys are read from the disk is read again, from a body of its own', async () => {
+  const lent = Buffer.from('its events');
+  const seen: string[] = [];
+  const read = ({ body }: UsageRequest) => seen.push(body.toString());
+  const decide = (): Decision => {
+    if (seen.length === 1) throw new KeysToRead(async () => undefined);
+    return { response: RESPONSE };
+  };
+  const { ends, begin } = createBench({ read, decide });
+  begin({ body: lent } as UsageRequest);
+  lent.fill('x');
+  await expect.poll(() => ends).toEqual(['200, 0 created']);
+  expect(seen).toEqual(['its events', 'its events']);
+});
+
+test('one whose names took a while is decided again; keys that are never read end it', async () => {
+  let decisions = 0;
+  const decide = (): Decision => {
+    decisions += 1;
+    throw new KeysToRead(async () => undefined);
+  };
+  const { ends, begin } = createBench({ read: async () => null, decide });
+  begin();
+  await expect.poll(() => ends).toEqual(['Keys have to be read from the disk first.']);
+  expect(decisions).toBe(4);
+  const unread = new KeysToRead(() => Promise.reject(BROKEN));
+  const other = createBench({
+    decide: () => {
+      throw unread;
+    },
+  });
+  other.begin({ body: Buffer.alloc(0) } as UsageRequest);
+  await expect.poll(() => other.ends).toEqual(['the disk is dead']);
 });

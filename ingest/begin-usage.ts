@@ -1,4 +1,5 @@
 import type { Engine, Response, UsageRequest } from '../infra/ports/engine.ts';
+import { KeysToRead } from '../infra/ports/idempotency-store.ts';
 import type { CommitOutcome, CommitWaiter, GroupCommit } from './embedded/group-commit.ts';
 
 /**
@@ -30,16 +31,49 @@ export function createBeginUsage(engine: Engine, groupCommit: GroupCommit): Begi
     else reply.respond(response, created);
   }
 
-  return (request, reply) => {
+  function begin(request: UsageRequest, reply: UsageReply, readsLeft: number): void {
     try {
       const reading = engine.read(request);
       if (!(reading instanceof Promise)) decideAndCommit(reading, reply);
-      else reading.then((read) => decideAndCommit(read, reply)).catch((error) => reply.fail(error));
+      else decideLater(reading, request, reply).catch((error) => reply.fail(error));
     } catch (error) {
-      reply.fail(error);
+      if (error instanceof KeysToRead && readsLeft > 0) beginAgain(error, request, reply, readsLeft - 1);
+      else reply.fail(error);
     }
-  };
+  }
+
+  /** Its body is read again, so it is copied in the turn in which it is still there. */
+  function beginAgain(keys: KeysToRead, request: UsageRequest, reply: UsageReply, readsLeft: number): void {
+    // mutant: lent-body-read-later
+    const kept = { ...request, body: Buffer.from(request.body) };
+    keys
+      .read(request.environment)
+      .then(() => begin(kept, reply, readsLeft))
+      .catch((error) => reply.fail(error));
+  }
+
+  /** What took a while to read has memory of its own. */
+  async function decideLater(
+    reading: Promise<unknown>,
+    { environment }: UsageRequest,
+    reply: UsageReply,
+  ): Promise<void> {
+    const read = await reading;
+    for (let readsLeft = KEY_READS_MAX; ; readsLeft--) {
+      try {
+        return decideAndCommit(read, reply);
+      } catch (error) {
+        if (!(error instanceof KeysToRead) || readsLeft === 0) throw error;
+        await error.read(environment);
+      }
+    }
+  }
+
+  return (request, reply) => begin(request, reply, KEY_READS_MAX);
 }
+
+/** Between a read and its claim a merge may move the keys to another file, though not each time. */
+const KEY_READS_MAX = 3;
 
 /** A response until its events are durable. A class because one is made for every request. */
 class WaitingReply implements CommitWaiter {

@@ -65,6 +65,8 @@ export async function openEmbeddedUsage(dataPlane: EmbeddedDataPlane): Promise<U
     onFrame: usageMetrics.frame,
   });
   closer.add('commits', { drain: () => groupCommit.drain() });
+  // Behind the front, which waits for them a while, and before what they would commit to.
+  closer.add('reads of keys', { drain: () => store.stopReading() });
   groupCommit.failed.catch(dataPlane.fail);
   const engine = createWasmEngine({
     registry,

@@ -27,6 +27,8 @@ export interface FindOld {
   cold(item: number): Uint8Array | undefined;
   /** Of any item; undefined where there is nothing else to look at. */
   other?: ((piece: Piece, item: number) => Uint8Array | undefined) | undefined;
+  /** Whether records are to be read before it can say: then nothing is judged. */
+  isUnread?(): boolean;
 }
 
 /** How many the memory has places for: one grows, the others wait to be sealed, or are kept. */
@@ -144,7 +146,7 @@ export class Generations {
   /**
    * Judges the items of a piece, at most as many as are staged at once. Old records are looked for before
    * anything is claimed. Returns whether an item waits for a commit; `full` when a new one had no room, and
-   * the caller takes back what was claimed.
+   * the caller takes back what was claimed. Nothing is judged where `find` is to read first.
    */
   claim(piece: Piece, find: FindOld): boolean | 'full' {
     const { wasm, at } = this.#memory;
@@ -153,7 +155,11 @@ export class Generations {
     const staged = records.subarray(from * RECORD_WORDS, (from + count) * RECORD_WORDS);
     this.#memory.words.set(staged, at.STAGE / 4);
     this.#memory.bytes.set(readOnly.subarray(from, from + count), at.READ_ONLY);
-    if (wasm.probe(count) > 0 || find.other) this.#findOld(piece, find);
+    if (wasm.probe(count) > 0 || find.other) {
+      this.#findOld(piece, find);
+      // Not even as far as it is known: a repeat that is not read yet would need room, as a new key does.
+      if (find.isUnread?.()) return false;
+    }
     const judged = wasm.claim(count, this.#confirmed);
     if (judged === FULL) return 'full';
     const { bytes, words } = this.#memory;

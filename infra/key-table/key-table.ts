@@ -1,6 +1,12 @@
 import { Fatal, Transient } from '../../schemas/failures.ts';
-import type { Claim, ClaimBatch, IdempotencyStore } from '../ports/idempotency-store.ts';
-import { findOld } from './find-old.ts';
+import {
+  type Claim,
+  type ClaimBatch,
+  type IdempotencyStore,
+  KeysToRead,
+} from '../ports/idempotency-store.ts';
+import { ColdReads } from './cold-reads.ts';
+import { findRead } from './find-old.ts';
 import { type Generations, pieceLength, piecesOf } from './generations.ts';
 import type { KeyFolder } from './key-folder.ts';
 import type { KeyUpkeep } from './key-upkeep.ts';
@@ -8,15 +14,17 @@ import type { TakingOver } from './take-over.ts';
 
 export interface KeyTable extends IdempotencyStore {
   /**
-   * Judges in this turn. Throws Transient `keys_unwritten` while too many keys wait for the disk, and Fatal
-   * `record_file_unreadable`, `record_file_truncated` or `record_file_damaged` when an old record cannot be
-   * read. It has claimed nothing then.
+   * Judges in this turn. Throws KeysToRead where old records are to be read first, Transient `keys_unwritten`
+   * while too many keys wait for the disk, and Fatal `record_file_damaged` when an old record is. It has
+   * claimed nothing then.
    */
   claim(batch: ClaimBatch): Claim;
   /** Without the log before this position the next start knows every key all the same. */
   coveredUpTo(): number;
   /** Known keys, with those that are claimed and not yet confirmed. */
   readonly keyCount: number;
+  /** No claim waits for the disk any more: those that do fail with `keys_unread`, as do all that come. */
+  stopReading(): void;
 }
 
 export interface KeyTableParts {
@@ -33,6 +41,7 @@ interface HeldClaim extends Claim {
 
 export function createKeyTable(parts: KeyTableParts): KeyTable {
   const { folder, generations, upkeep, takingOver } = parts;
+  const coldReads = new ColdReads();
 
   return {
     get keyCount() {
@@ -41,7 +50,7 @@ export function createKeyTable(parts: KeyTableParts): KeyTable {
 
     coveredUpTo: () => folder.manifest.logPosition,
 
-    claim: (batch) => claimAll(parts, batch),
+    claim: (batch) => claimAll(parts, coldReads, batch),
 
     confirm(claims, logEnd) {
       let { confirmed } = generations;
@@ -59,7 +68,10 @@ export function createKeyTable(parts: KeyTableParts): KeyTable {
       generations.takeBack(first);
     },
 
+    stopReading: () => coldReads.stop(),
+
     async close() {
+      coldReads.stop();
       await takingOver.stop();
       await upkeep.finish();
       await folder.files.close();
@@ -67,18 +79,20 @@ export function createKeyTable(parts: KeyTableParts): KeyTable {
   };
 }
 
-function claimAll(parts: KeyTableParts, batch: ClaimBatch): HeldClaim {
+function claimAll(parts: KeyTableParts, coldReads: ColdReads, batch: ClaimBatch): HeldClaim {
   const { generations, folder } = parts;
   const firstRecord = generations.next;
+  const find = findRead(parts, coldReads);
   let waits = false;
   try {
     for (const piece of piecesOf(batch, pieceLength(folder.memory))) {
       generations.makeRoom(piece.count);
       // mutant: two-step-claim
-      const judged = generations.claim(piece, findOld(parts));
+      const judged = generations.claim(piece, find);
       if (judged === 'full') throw unwritten();
       waits ||= judged;
     }
+    if (find.isUnread()) throw new KeysToRead((tenant) => coldReads.read(find.places, tenant));
   } catch (error) {
     // No claim commits them: a retry would get `duplicate` for an event that is on no log.
     // mutant: claims-kept-when-a-read-fails

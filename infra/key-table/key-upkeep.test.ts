@@ -18,9 +18,9 @@ describe('the upkeep of keys', () => {
     for (const one of records) await keys.commit(one.slice());
     const covered = () => keys.store().coveredUpTo();
     await expect.poll(covered).toBeGreaterThan(0);
-    for (const one of records) expectAllKnown(keys, one);
+    for (const one of records) await expectAllKnown(keys, one);
     await keys.restart('killed');
-    for (const one of records) expectAllKnown(keys, one);
+    for (const one of records) await expectAllKnown(keys, one);
   });
 
   // Red when a failed try leaves its file, or gives the next one another name.

@@ -7,6 +7,7 @@ import { expect, onTestFinished } from 'vitest';
 import { Transient } from '../../schemas/failures.ts';
 import { encodeFrame } from '../../schemas/stored/frame.ts';
 import { RECORD_BYTES, RECORD_WORDS, setTimes } from '../../schemas/stored/record.ts';
+import { onceKeysAreRead } from '../../tests/support/once-keys-are-read.ts';
 import { SILENT } from '../../tests/support/silent-log.ts';
 import type { IdempotencyStoreHarness } from '../ports/conformance/idempotency-session.ts';
 import type { EventLogReader, EventLogWriter } from '../ports/event-log.ts';
@@ -28,6 +29,8 @@ export interface TestKeys extends IdempotencyStoreHarness {
   earlier: KeyTableOptions['earlierRecords'];
   /** Of each opening but the first. */
   generationKeys: number;
+  /** The same. */
+  sealedAfterMs: number | undefined;
   store(): KeyTable;
   /** Where log/ and keys/ are now. */
   folder(): string;
@@ -76,6 +79,7 @@ export async function testKeys(generationKeys = GENERATION_KEYS): Promise<TestKe
   const keys: TestKeys = {
     earlier: undefined,
     generationKeys,
+    sealedAfterMs: undefined,
     folder,
     kill,
     async openingOf() {
@@ -127,7 +131,7 @@ async function claimNew(store: KeyTable, records: Uint32Array): Promise<Claim> {
   for (;;) {
     try {
       const batch = batchOf(records);
-      const claim = store.claim(batch);
+      const claim = await onceKeysAreRead(() => store.claim(batch));
       if (claim.created !== batch.count) throw new Error(`${claim.created} of ${batch.count} are new.`);
       return claim;
     } catch (error) {
@@ -144,12 +148,12 @@ export function batchOf(records: Uint32Array): ClaimBatch {
 }
 
 /** Repeats come with other times, and get those of the original. */
-export function expectAllKnown(keys: TestKeys, original: Uint32Array): void {
+export async function expectAllKnown(keys: TestKeys, original: Uint32Array): Promise<void> {
   const batch = batchOf(original.slice());
   for (let at = 0; at < original.length; at += RECORD_WORDS) batch.records.fill(1, at + 6, at + RECORD_WORDS);
   // One that is not known is not claimed either.
   batch.readOnly.fill(1);
-  expect(keys.store().claim(batch)).toMatchObject({ created: 0 });
+  expect(await onceKeysAreRead(() => keys.store().claim(batch))).toMatchObject({ created: 0 });
   expect(batch.outcomes.every((outcome) => outcome === OUTCOME.duplicate)).toBe(true);
   expect(Buffer.from(batch.records.buffer).equals(Buffer.from(original.buffer))).toBe(true);
 }
@@ -169,7 +173,7 @@ export async function keysOfThisTest(generationKeys?: number): Promise<TestKeys>
   return keys;
 }
 
-type Opening = Partial<Pick<TestKeys, 'earlier' | 'generationKeys'>>;
+type Opening = Partial<Pick<TestKeys, 'earlier' | 'generationKeys' | 'sealedAfterMs'>>;
 
 async function openStores(folder: string, opening: Opening): Promise<OpenStores> {
   const directory = join(folder, 'log');
@@ -191,8 +195,11 @@ async function openStores(folder: string, opening: Opening): Promise<OpenStores>
 }
 
 function openingIn(folder: string, logReader: EventLogReader, opening: Opening): KeyTableOptions {
-  const { earlier, generationKeys = GENERATION_KEYS } = opening;
-  const given = earlier ? { earlierRecords: earlier } : {};
+  const { earlier, generationKeys = GENERATION_KEYS, sealedAfterMs } = opening;
+  const given = {
+    ...(earlier && { earlierRecords: earlier }),
+    ...(sealedAfterMs !== undefined && { sealedAfterMs }),
+  };
   return {
     directory: join(folder, 'keys'),
     identityCheck,

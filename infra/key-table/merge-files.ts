@@ -1,11 +1,11 @@
 import { Transient } from '../../schemas/failures.ts';
-import { rejection } from './key-files.ts';
 import { type KeyFolder, numbersOf } from './key-folder.ts';
 import {
   CRC_BYTES,
   checkGroup,
   ENTRY_BYTES,
   groupOffset,
+  readAt,
   recordBytes,
   SEALED_HEADER_BYTES,
   type SealedFile,
@@ -154,14 +154,4 @@ async function readSlice(file: SealedFile, { first, end }: BucketRange): Promise
     at += size;
   }
   return { file, starts, entries, groups };
-}
-
-async function readAt({ file, path }: SealedFile, at: number, length: number): Promise<Buffer> {
-  const into = Buffer.allocUnsafe(length);
-  for (let filled = 0; filled < length; ) {
-    const { bytesRead } = await file.read(into, filled, length - filled, at + filled);
-    if (bytesRead === 0) throw rejection('record_file_truncated', path, 'has become shorter');
-    filled += bytesRead;
-  }
-  return into;
 }

@@ -161,6 +161,17 @@ function checkIndex(from: Pick<SealedFile, 'path' | 'file'>, shape: SealedShape,
   if (crc !== expected) throw rejection('record_file_damaged', from.path, 'fails its checksum');
 }
 
+/** Throws Fatal `record_file_truncated`, and what a read throws: `EBADF` once the file is closed. */
+export async function readAt({ file, path }: SealedFile, at: number, length: number): Promise<Buffer> {
+  const into = Buffer.allocUnsafe(length);
+  for (let filled = 0; filled < length; ) {
+    const { bytesRead } = await file.read(into, filled, length - filled, at + filled);
+    if (bytesRead === 0) throw rejection('record_file_truncated', path, 'has become shorter');
+    filled += bytesRead;
+  }
+  return into;
+}
+
 /** Reads in this turn. Throws Fatal `record_file_unreadable` or `record_file_truncated`. */
 export function readNow(from: Pick<SealedFile, 'path' | 'file'>, at: number, bytes: number): Buffer {
   const into = Buffer.allocUnsafe(bytes);
@@ -185,11 +196,20 @@ export function readIntoNow(
   }
 }
 
-/** Where the group of an id is, and how long. */
-export function groupOf({ shape, starts }: SealedFile, firstWord: number): { at: number; bytes: number } {
+/** Records that are read together. */
+export interface GroupPlace {
+  file: SealedFile;
+  at: number;
+  bytes: number;
+}
+
+/** That of an id. */
+export function groupOf(file: SealedFile, firstWord: number): GroupPlace {
+  const { shape, starts } = file;
   const group = firstWord >>> (32 - (shape.bucketBits - shape.lowBits));
   const [first = 0, end = 0] = [starts[group], starts[group + 1]];
   return {
+    file,
     at: groupOffset(shape, group, first),
     bytes: CRC_BYTES + (end - first) * recordBytes(shape),
   };

@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { testFolder } from '../../tests/support/test-folder.ts';
 import { OUTCOME } from '../ports/idempotency-store.ts';
+import { readGroupNow } from './find-old.ts';
 import { Generations } from './generations.ts';
 import { KeyFolder } from './key-folder.ts';
 import { KeyMemory } from './key-memory.ts';
@@ -60,7 +61,10 @@ async function setUp() {
   function outcomesOf(records: Uint32Array): number[] {
     const batch = batchOf(records.slice());
     batch.readOnly.fill(1);
-    generations.claim({ batch, from: 0, count: batch.count }, { cold: (item) => files.findNow(item) });
+    generations.claim(
+      { batch, from: 0, count: batch.count },
+      { cold: (item) => files.find(item, readGroupNow) },
+    );
     return [...new Set(batch.outcomes)];
   }
 

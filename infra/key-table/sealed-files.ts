@@ -2,9 +2,9 @@ import { Defect, Transient } from '../../schemas/failures.ts';
 import { checked, type KeyMemory } from './key-memory.ts';
 import {
   ENTRY_BYTES,
+  type GroupPlace,
   groupOf,
   readIntoNow,
-  readNow,
   recordIn,
   SEALED_HEADER_BYTES,
   type SealedFile,
@@ -130,8 +130,11 @@ export class SealedFiles {
     for (const number of numbers) bytes[at.LEAVING + number] = 1;
   }
 
-  /** The record of a staged item whose tag an index has, or undefined. Reads in this turn. Throws Fatal. */
-  findNow(item: number): Buffer | undefined {
+  /**
+   * The record of a staged item whose tag an index has, or undefined, in the groups that `read` gives. Throws
+   * Fatal `record_file_damaged`, and what `read` throws.
+   */
+  find(item: number, read: (place: GroupPlace) => Buffer | undefined): Buffer | undefined {
     const { wasm, at } = this.#memory;
     const count = wasm.candidatesOf(item);
     const found = this.#memory.words.slice(at.CANDIDATES / 4, at.CANDIDATES / 4 + count);
@@ -140,8 +143,8 @@ export class SealedFiles {
     for (const candidate of found) {
       const file = this.#files[(candidate >> 8) as Kind][candidate & 255];
       if (!file) throw new Defect(`An index names file ${candidate}, which is not there.`);
-      const group = groupOf(file, id.readUInt32LE(0));
-      const record = recordIn(file, readNow(file, group.at, group.bytes), id);
+      const group = read(groupOf(file, id.readUInt32LE(0)));
+      const record = group && recordIn(file, group, id);
       if (record) return record;
     }
     return undefined;

@@ -2,6 +2,7 @@ import { readdirSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { RECORD_WORDS } from '../../schemas/stored/record.ts';
+import { onceKeysAreRead } from '../../tests/support/once-keys-are-read.ts';
 import { OUTCOME } from '../ports/idempotency-store.ts';
 import { batchOf, keysOfThisTest, randomRecords } from './keys-under-test.ts';
 
@@ -19,13 +20,16 @@ it('keys claimed together with one that cannot be read are free, and what follow
   const fresh = randomRecords(200);
   const unreadable = { name: 'Fatal', code: 'record_file_truncated' };
   const withOld = batchOf(Uint32Array.from([...fresh, ...old]));
-  expect(() => keys.store().claim(withOld)).toThrow(expect.objectContaining(unreadable));
+  await expect(onceKeysAreRead(() => keys.store().claim(withOld))).rejects.toMatchObject(unreadable);
   const again = batchOf(fresh.slice(0, 2 * RECORD_WORDS));
-  const claim = await keys.store().claim(again);
+  const claim = await onceKeysAreRead(() => keys.store().claim(again));
   expect([claim.created, claim.waits, ...again.outcomes]).toEqual([2, false, CREATED, CREATED]);
   await keys.store().confirm([claim], await keys.write(new Uint8Array(again.records.buffer)));
   const repeated = batchOf(again.records.slice());
-  expect(await keys.store().claim(repeated)).toMatchObject({ created: 0, waits: false });
+  expect(await onceKeysAreRead(() => keys.store().claim(repeated))).toMatchObject({
+    created: 0,
+    waits: false,
+  });
   expect([...repeated.outcomes]).toEqual([OUTCOME.duplicate, OUTCOME.duplicate]);
 });
 

@@ -1,6 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { SILENT } from '../../tests/support/silent-log.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
+import { readGroupNow } from './find-old.ts';
 import { type FindOld, Generations, piecesOf } from './generations.ts';
 import type { OpenFile } from './key-files.ts';
 import { KeyFolder } from './key-folder.ts';
@@ -24,7 +25,7 @@ export function upkeepOfThisTest({ openFile, ...more }: UpkeepUnderTest = {}) {
   const files = new SealedFiles(memory);
   const folder = new KeyFolder({ directory, owner, memory, files, manifest: NO_KEYS, openFile });
   const generations = new Generations(memory, 0);
-  const find: FindOld = { cold: (item) => files.findNow(item) };
+  const find: FindOld = { cold: (item) => files.find(item, readGroupNow) };
   onTestFinished(() => files.close());
   const upkeep = new KeyUpkeep({ folder, generations, log: SILENT, ...more });
   return { folder, generations, find, upkeep };

@@ -17,7 +17,9 @@ export interface Engine<Reading = unknown> {
 
   /**
    * Claims the keys and makes frame part and response. The caller hands `commit` to the group commit in the
-   * same turn, so that frames carry events in the order in which their keys were claimed.
+   * same turn, so that frames carry events in the order in which their keys were claimed. Throws KeysToRead
+   * (idempotency-store.ts) where keys are to be read first. After that the request is read again, from its
+   * body; a reading that was a promise is its own, and is decided again.
    */
   decide(reading: Reading): Decision;
 }

@@ -1,3 +1,5 @@
+import { Transient } from '../../schemas/failures.ts';
+
 /**
  * Decides created / duplicate / reused, exactly once per key, for all callers.
  *
@@ -8,7 +10,10 @@
  * forgotten and an unacknowledged one may be found created: its retry is then a duplicate, which is true.
  */
 export interface IdempotencyStore {
-  /** The embedded store returns at once (its decision does not await); a remote one returns a promise. */
+  /**
+   * The embedded store returns at once (its decision does not await), or throws {@link KeysToRead}; a remote
+   * one returns a promise.
+   */
   claim(batch: ClaimBatch): Claim | Promise<Claim>;
 
   /**
@@ -21,6 +26,20 @@ export interface IdempotencyStore {
   release(claims: Claim[]): void | Promise<void>;
 
   close(): Promise<void>;
+}
+
+/** Nothing was claimed: the store has to know more first. Claim again once `read` has resolved. */
+export class KeysToRead extends Transient {
+  /**
+   * For a tenant, of whose requests only so many wait. Rejects with Transient `keys_unread` where that takes
+   * too long, or too many wait, and with Fatal where it cannot be read.
+   */
+  readonly read: (tenant: string) => Promise<void>;
+
+  constructor(read: (tenant: string) => Promise<void>) {
+    super('keys_to_read', 'Keys have to be read from the disk first.');
+    this.read = read;
+  }
 }
 
 export const OUTCOME = { absent: 0, created: 1, duplicate: 2, reused: 3 } as const;

@@ -7,6 +7,7 @@ import {
   rowsOf,
 } from '../../infra/ports/conformance/engine-session.ts';
 import type { UsageRequest } from '../../infra/ports/engine.ts';
+import { onceKeysAreRead } from '../../tests/support/once-keys-are-read.ts';
 import { createEngineHarness } from './engine-under-test.ts';
 import { createJsEngine } from './js/js-engine.ts';
 import type { Sent } from './random-requests-under-test.ts';
@@ -51,7 +52,9 @@ export function requestOf(request: Sent): UsageRequest {
 
 /** What a request makes of itself, as text where bytes would be hard to read. */
 export async function respondTo(harness: EngineHarness, request: Sent): Promise<object> {
-  const { response, commit } = harness.engine.decide(await harness.engine.read(requestOf(request)));
+  const { engine } = harness;
+  const decide = async () => engine.decide(await engine.read(requestOf(request)));
+  const { response, commit } = await onceKeysAreRead(decide);
   const made = {
     status: response.status,
     replayed: response.replayed,

@@ -6,6 +6,7 @@ const COMMIT = 'ingest/embedded/group-commit.test.ts';
 const POWER_CUT = 'tests/faults/crash-consistency/power-cut.sys.test.ts';
 const JS_ENGINE = 'ingest/engine/js/js-engine.test.ts';
 const KEY_TABLE = 'infra/key-table/key-table.test.ts';
+const COLD_READS = 'infra/key-table/cold-reads.test.ts';
 const RECORD = 'infra/key-table/unreadable-record.test.ts';
 const ADMISSION = 'ingest/http/admission.test.ts';
 const READ_BODY = 'ingest/http/read-body.test.ts';
@@ -40,15 +41,36 @@ export const INGEST_MUTANTS = [
     .why('a duplicate is acknowledged while the flush of its original is still in flight')
     .always('ingest/engine/js/js-engine')
     .red(JS_ENGINE, 'of two requests that race, one creates and the other waits for its commit'),
+  mutant('unread-keys-taken-for-new', [2])
+    .why('an event whose key only a file has is counted again')
+    .drop('infra/key-table/find-old')
+    .red(COLD_READS, 'are read before the decision, which claims nothing until then')
+    .red(KEY_TABLE, 'that are durable survive a restart, clean or not'),
+  mutant('cold-keys-read-in-the-turn', [9])
+    .why('a disk that hangs stops the event loop of the data plane: no request gets a response')
+    .is('infra/key-table/find-old', 'const group = readGroupNow(place);')
+    .red(COLD_READS, 'are read before the decision, which claims nothing until then'),
+  mutant('cold-reads-untimed', [9])
+    .why('requests wait for a disk that hangs, however long, with their bodies')
+    .is('infra/key-table/cold-reads', 'const timer = undefined;')
+    .red(COLD_READS, 'on a disk that hangs are given up in time, and for a tenant only so many wait'),
+  mutant('groups-of-a-request-forgotten', [9])
+    .why('with many requests for old keys one takes from the other what it has read: none gets its response')
+    .drop('infra/key-table/cold-reads')
+    .red(COLD_READS, 'that were read last are kept, up to so many bytes, and together those of a request'),
+  mutant('lent-body-read-later', [1, 2])
+    .why('the events of another request are stored in place of those that are acknowledged')
+    .is('ingest/begin-usage', 'const kept = request;')
+    .red(BEGIN_USAGE, 'a request whose keys are read from the disk is read again, from a body of its own'),
   mutant('two-step-claim', [2])
     .why('between lookup and reservation another request finds the key free as well: both are counted')
     .is(
       'infra/key-table/key-table',
       `const known = generations.next;
-        const judged = generations.claim(piece, findOld(parts));
+        const judged = generations.claim(piece, find);
         const records = batch.records.slice();
         generations.takeBack(known);
-        setImmediate(() => generations.claim({ ...piece, batch: { ...batch, records } }, findOld(parts)));`,
+        setImmediate(() => generations.claim({ ...piece, batch: { ...batch, records } }, find));`,
     )
     .red(JS_ENGINE, 'of two requests that race, one creates and the other waits for its commit')
     .red(KEY_TABLE, 'judges the items of one batch in order')

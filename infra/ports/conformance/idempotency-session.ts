@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { RECORD_BYTES } from '../../../schemas/stored/record.ts';
+import { onceKeysAreRead } from '../../../tests/support/once-keys-are-read.ts';
 import { type Claim, type IdempotencyStore, OUTCOME, type Outcome } from '../idempotency-store.ts';
 
 /** A store together with the log whose view it is. */
@@ -70,7 +71,9 @@ export async function startSession(create: CreateStoreHarness): Promise<Session>
       const records = encodeItems(items);
       const readOnly = Uint8Array.from(items, (one) => (one.readOnly ? 1 : 0));
       const outcomes = new Uint8Array(items.length);
-      lastClaim = await harness.store().claim({ count: items.length, records, readOnly, outcomes });
+      lastClaim = await onceKeysAreRead(() =>
+        harness.store().claim({ count: items.length, records, readOnly, outcomes }),
+      );
       open.push({ claim: lastClaim, created: createdOf(records, outcomes) });
       return judgedOf(records, outcomes);
     },

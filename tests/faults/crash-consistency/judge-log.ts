@@ -8,6 +8,7 @@ import { openSegmentLogReader } from '../../../infra/segment-log/reader.ts';
 import { openSegmentLogWriter } from '../../../infra/segment-log/writer.ts';
 import { decodeFrame } from '../../../schemas/stored/frame.ts';
 import { RECORD_BYTES } from '../../../schemas/stored/record.ts';
+import { onceKeysAreRead } from '../../support/once-keys-are-read.ts';
 import type { KEY_SIZES } from './key-sizes.ts';
 import { eventIds, type RecordedFrame, type RecordedLog } from './recorded-log.ts';
 
@@ -124,7 +125,8 @@ async function keyFaults(
     const words = new Uint32Array(records.length / 4);
     new Uint8Array(words.buffer).set(records);
     const outcomes = new Uint8Array(count);
-    keys.claim({ count, records: words, readOnly: new Uint8Array(count).fill(1), outcomes });
+    const readOnly = new Uint8Array(count).fill(1);
+    await onceKeysAreRead(() => keys.claim({ count, records: words, readOnly, outcomes }));
     const unknown = outcomes.filter((outcome) => outcome !== OUTCOME.duplicate).length;
     return [
       ...(unknown > 0 ? [`the keys do not know ${unknown} events`] : []),

@@ -23,6 +23,7 @@ import { trimLog } from '../../../ingest/embedded/trim-log.ts';
 import { Transient } from '../../../schemas/failures.ts';
 import { encodeFrame } from '../../../schemas/stored/frame.ts';
 import { eventIdsOf, RECORD_BYTES } from '../../../schemas/stored/record.ts';
+import { onceKeysAreRead } from '../../support/once-keys-are-read.ts';
 import { createRandom } from '../../support/random.ts';
 import { KEY_SIZES } from './key-sizes.ts';
 
@@ -140,7 +141,7 @@ async function writeFrame(count: number): Promise<void> {
 async function claimWithRoom(batch: ClaimBatch): Promise<Claim> {
   for (;;) {
     try {
-      return keys.claim(batch);
+      return await onceKeysAreRead(() => keys.claim(batch));
     } catch (error) {
       if (!(error instanceof Transient)) throw error;
       await pass(1);
