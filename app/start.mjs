@@ -89,7 +89,8 @@ async function prepare() {
       }
       endWithNpm();
     }
-    if (!toBuild) return;
+    // Asked again: programs contain what was installed just now.
+    if (!isOutdated()) return;
     console.error('Building (once per change)');
     build();
   });

@@ -168,7 +168,7 @@ describe.skipIf(isRoot && !existsSync(SETPRIV))('what is of another account', ()
   });
 
   test('its secret is rejected as such a folder is', () => {
-    const secrets = new URL('../dist/domain/secrets.js', import.meta.url).href;
+    const secrets = new URL('../dist-tests/domain/secrets.js', import.meta.url).href;
     const { path, stdout } = runClosed('server-secret', (root) => [
       ...['--input-type=module', '--eval'],
       `import { readServerSecret } from ${JSON.stringify(secrets)};

@@ -1,7 +1,8 @@
 /**
- * Makes dist/ from the sources of the product: WebAssembly first, then JavaScript, then the files that it
- * reads. `npm run build`, or by start.mjs when the last build was of other sources. With `--tests` it makes
- * dist-tests/ too, of everything there is: for tests and benchmarks that run as processes of their own.
+ * Makes dist/ from the sources of the product: WebAssembly first, then its programs, then the files that they
+ * read. `npm run build`, or by start.mjs when the last build was of other sources. With `--tests` it makes
+ * dist-tests/ too, of everything there is, each module by itself: for tests and benchmarks that run as
+ * processes of their own, and for mutants, which change one module.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -20,27 +21,32 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { binaryName, correctBinary, REVIEWED_BINARIES } from './corrected-uws.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const BUNDLES = join(ROOT, 'tools', 'bundles');
 /**
  * For each: where it goes, its folders, those of what browsers run, each bundled by a script of its own, and
- * the compiler settings that select its files.
+ * what its JavaScript depends on besides its sources: programs contain packages, of which this is npm's list.
  */
 const PRODUCT = {
   dist: join(ROOT, 'dist'),
   rooms: ['schemas', 'infra', 'domain', 'ingest', 'aggregator', 'control-plane', 'delivery', 'app'],
   pages: ['console', 'widget'],
-  settings: join(ROOT, 'tools', 'tsconfig.build.json'),
+  settings: [join(ROOT, 'node_modules', '.package-lock.json')],
+  buildJavaScript: (folder) => run(join(BUNDLES, 'build-programs.mjs'), folder),
 };
+const MODULES = join(ROOT, 'tools', 'tsconfig.tests.json');
 const EVERYTHING = {
   dist: join(ROOT, 'dist-tests'),
   rooms: [...PRODUCT.rooms, 'tests', 'bench', 'tools'],
   pages: PRODUCT.pages,
-  settings: join(ROOT, 'tools', 'tsconfig.tests.json'),
+  settings: [MODULES],
+  // Types are judged by `npm run check`.
+  buildJavaScript: (folder) => run(TOOLS.tsc, '-p', MODULES, '--noCheck', '--outDir', folder),
 };
 const UWS = join(ROOT, 'node_modules', 'uWebSockets.js');
 /** Written by what is run, not read by any build. */
 const RESULTS = join(ROOT, 'bench', 'results');
 const STAMP = '.built';
-/** As tsconfig.build.json leaves them out. */
+/** No part of the product. */
 const OF_TESTS = /(\.test|-under-test|-oracle)\.ts$|[/\\]conformance[/\\]/;
 /** Files that compiled code reads from its own folder. */
 const READ_AT_RUN_TIME = new Set(['.sql', '.wasm', '.html', '.css', '.node']);
@@ -87,13 +93,12 @@ function buildInto(fresh, target) {
   // Taken before: what is edited while this runs is not in this build.
   const stamp = { sources: hashOf(writtenSources(target)), modules: buildWebAssembly(fresh) };
   if (needsBinary()) writeBinary(fresh);
-  // Types are judged by `npm run check`; an operator who starts a release need not wait for that.
-  run(TOOLS.tsc, '-p', target.settings, '--noCheck', '--outDir', fresh);
+  target.buildJavaScript(fresh);
   for (const path of sources(target).filter((source) => READ_AT_RUN_TIME.has(extname(source)))) {
     cpSync(path, path.replace(ROOT, fresh), { recursive: true });
   }
   for (const page of target.pages.filter((name) => existsSync(join(ROOT, name)))) {
-    run(join(ROOT, 'tools', `build-${page}.mjs`), join(fresh, page));
+    run(join(BUNDLES, `build-${page}.mjs`), join(fresh, page));
   }
   writeFileSync(join(fresh, STAMP), JSON.stringify(stamp));
 }
@@ -160,7 +165,7 @@ function run(tool, ...args) {
 }
 
 function writtenSources(target) {
-  const settings = [join(ROOT, 'package.json'), join(ROOT, 'tsconfig.json'), target.settings];
+  const settings = [join(ROOT, 'package.json'), join(ROOT, 'tsconfig.json'), ...target.settings];
   const bundled = target.pages.flatMap((page) => filesIn(join(ROOT, page)).filter(isBundled));
   return [...settings, ...sources(target).filter((path) => !MADE.has(extname(path))), ...bundled];
 }
@@ -171,9 +176,9 @@ function isBundled(path) {
 }
 
 /** Of the product without its tests: editing a test does not cause a build. */
-function sources({ rooms, settings }) {
+function sources({ rooms, dist }) {
   const found = rooms.flatMap((room) => filesIn(join(ROOT, room)));
-  return settings === PRODUCT.settings ? found.filter((path) => !OF_TESTS.test(path)) : found;
+  return dist === PRODUCT.dist ? found.filter((path) => !OF_TESTS.test(path)) : found;
 }
 
 function filesIn(folder) {

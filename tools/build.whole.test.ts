@@ -14,14 +14,14 @@ function unpack({ write, path }: Tree, name: string, text: string): void {
 /** Red when a source is judged by its time, and when a deleted one is not missed. */
 test('a release that is unpacked over another is built, however old its files are', async () => {
   const tree = makeTree();
-  tree.write('infra/old.ts', printing('old'));
+  tree.write('infra/old.sql', 'old');
   expect(await tree.start()).toMatchObject({ code: 0, stdout: 'first\n' });
   unpack(tree, PROGRAM, printing('second'));
   expect(await tree.start()).toMatchObject({ code: 0, stdout: 'second\n' });
-  expect(tree.read('dist/infra/old.js')).toContain('old');
-  rmSync(tree.path('infra/old.ts'));
+  expect(tree.read('dist/infra/old.sql')).toBe('old');
+  rmSync(tree.path('infra/old.sql'));
   await tree.start();
-  expect(() => tree.read('dist/infra/old.js')).toThrow('ENOENT');
+  expect(() => tree.read('dist/infra/old.sql')).toThrow('ENOENT');
 });
 
 /** Red when touching is taken for editing. */
@@ -30,6 +30,22 @@ test('what is built from these very sources is not built again', async () => {
   await tree.start();
   tree.write(PROGRAM, tree.read(PROGRAM));
   expect(await tree.start()).toEqual({ code: 0, stdout: 'first\n', stderr: '' });
+});
+
+/** Red when only sources decide: what runs would be the package of before. */
+test('a program contains its packages, and is built again when others are installed', async () => {
+  const tree = makeTree();
+  const writePackage = (word: string) => {
+    tree.write('node_modules/word/package.json', '{ "name": "word", "type": "module", "main": "word.js" }');
+    tree.write('node_modules/word/word.js', `export const word = '${word}';`);
+  };
+  tree.write(PROGRAM, "import { word } from 'word';\nconsole.log(word);\n");
+  writePackage('first');
+  expect(await tree.start()).toMatchObject({ code: 0, stdout: 'first\n' });
+  writePackage('second');
+  tree.write('package-lock.json', lockOf({ 'node_modules/word': { integrity: 'sha512-second' } }));
+  expect(await tree.start()).toMatchObject({ code: 0, stdout: 'second\n' });
+  expect(await tree.start()).toEqual({ code: 0, stdout: 'second\n', stderr: '' });
 });
 
 /** Red when packages are judged by the time of their lock file. */

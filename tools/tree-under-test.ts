@@ -25,7 +25,7 @@ const LOCK = [
   'infra/platform/poll.ts',
 ];
 const FAILURES = ['schemas/failures.ts', 'schemas/error-codes.ts'];
-const MEANS = ['tools/tsconfig.build.json', 'tsconfig.json', ...LOCK, ...FAILURES];
+const MEANS = ['tsconfig.json', ...LOCK, ...FAILURES];
 /** Real ones; their own imports are found next to them. */
 const TOOLS = ['typescript', 'assemblyscript', 'esbuild', '@types', 'fs-native-extensions'];
 const PACKAGES = { 'node_modules/koa': { version: '3.0.0', integrity: 'sha512-first' } };
@@ -46,7 +46,8 @@ export function makeTree(): Tree {
     mkdirSync(dirname(path(name)), { recursive: true });
     writeFileSync(path(name), text);
   };
-  const scripts = readdirSync('tools').filter((name) => name.endsWith('.mjs'));
+  const tools = readdirSync('tools', { recursive: true, encoding: 'utf8' });
+  const scripts = tools.filter((name) => name.endsWith('.mjs'));
   const copied = [...MEANS, 'app/start.mjs', ...scripts.map((script) => join('tools', script))];
   for (const name of copied) cpSync(name, path(name));
   write('package.json', '{ "type": "module" }');

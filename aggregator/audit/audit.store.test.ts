@@ -158,7 +158,7 @@ const damages: Array<[what: string, kinds: string[], act: (stores: LoadStores) =
 ];
 
 describe('a repair', () => {
-  it.each(damages)('of %s makes everything as it was, again and again', async (_, kinds, damage) => {
+  it('of each damage makes everything as it was, again and again', async () => {
     const { stores } = await loaded(
       events(0, 200).map((event, at) => (at < 5 ? gauge(at) : { ...event, uniqueValue: `=${at % 7}` })),
     );
@@ -166,16 +166,19 @@ describe('a repair', () => {
     // Red when a repair orders gauges of the same time differently from the load.
     const gauges = before.filter(({ customer_id: customer }) => customer === 'cus_1').at(-1);
     expect(gauges).toMatchObject({ gauge: '4.25' });
-    // Twice: what is put back is the same block as the first time, and must not be taken for a retry of it.
-    // Red when its token does not name the run.
-    for (let round = 0; round < 2; round++) {
-      await damage(stores);
-      const found = await audit(stores);
-      expect(found.code).toBe(AUDIT_EXIT.different);
-      expect([...new Set(found.differences.map(({ kind }) => kind))].sort()).toEqual(kinds);
-      expect(await audit(stores, { repair: true })).toMatchObject({ code: AUDIT_EXIT.same, differences: [] });
-      expect(await stores.rows(STATES)).toEqual(before);
-      expect(await stores.counted()).toEqual(exactly(200));
+    for (const [what, kinds, damage] of damages) {
+      // Twice: what is put back is the same block as the first time, and must not be taken for a retry of it.
+      // Red when its token does not name the run.
+      for (let round = 0; round < 2; round++) {
+        await damage(stores);
+        const found = await audit(stores);
+        expect(found.code, what).toBe(AUDIT_EXIT.different);
+        expect([...new Set(found.differences.map(({ kind }) => kind))].sort(), what).toEqual(kinds);
+        const repaired = await audit(stores, { repair: true });
+        expect(repaired, what).toMatchObject({ code: AUDIT_EXIT.same, differences: [] });
+        expect(await stores.rows(STATES), what).toEqual(before);
+        expect(await stores.counted(), what).toEqual(exactly(200));
+      }
     }
   });
 
@@ -183,12 +186,12 @@ describe('a repair', () => {
   it('of more than one comparison gives puts all of it right', async () => {
     const stores = await openLoadStores();
     start(stores, { auditLimits: { differencesMax: 2 } });
-    await appendSettled(stores, events(0, 400));
+    await appendSettled(stores, events(0, 120));
     const before = await stores.rows(STATES);
     await stores.rows('ALTER TABLE metergate.events DELETE WHERE true SETTINGS mutations_sync = 1');
     expect(await audit(stores, { repair: true })).toMatchObject({ code: AUDIT_EXIT.same, differences: [] });
     expect(await stores.rows(STATES)).toEqual(before);
-    expect(await stores.counted()).toEqual(exactly(400));
+    expect(await stores.counted()).toEqual(exactly(120));
   });
 
   it('does not stop the load for good', async () => {

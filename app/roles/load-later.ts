@@ -1,10 +1,10 @@
 import type { RoleContext } from './role-process.ts';
 
 /**
- * After the start and the first requests: loading the modules of GraphQL takes some 0.7 s of CPU, and blocks
- * the event loop for a part of it. A process that ends sooner is spared it.
+ * After the start and the first requests: loading the modules of GraphQL takes half a second of CPU, and
+ * blocks the event loop for a part of it. A process that ends sooner is spared it.
  */
-const LATER_MS = 5_000;
+const LATER_MS = 20_000;
 
 /** Loads what the first request that needs it would wait for. When it fails, that request tries again. */
 export function loadLater(

@@ -7,7 +7,7 @@ import { brokenNotice, mutatedBy } from './mutated-by.ts';
 
 it('every mutant fits its compiled module as well', () => {
   const misfits = MUTANTS.filter((one) => {
-    const path = `dist/${one.module}.js`;
+    const path = `dist-tests/${one.module}.js`;
     const text = readFileSync(path, 'utf8');
     return applyMutant(path, text, one) === text;
   });

@@ -1,6 +1,6 @@
 import type { EventType } from '../../../schemas/events.ts';
 
-/** The types of schemas/events.ts, which the build puts in (tools/build-console.mjs). */
+/** The types of schemas/events.ts, which the build puts in (tools/bundles/build-console.mjs). */
 declare const EVENT_TYPES: readonly EventType[];
 
 interface EventTypesFieldProps {

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { compressAsset } from './compress-asset.mjs';
 
-const CONSOLE = fileURLToPath(new URL('../console/', import.meta.url));
+const CONSOLE = fileURLToPath(new URL('../../console/', import.meta.url));
 /** As console/tsconfig.json says. Browsers of 2023 and later. */
 const TARGETS = ['chrome111', 'edge111', 'firefox111', 'safari16.4'];
 

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { build, transform } from 'esbuild';
 import { compressAsset } from './compress-asset.mjs';
 
-const WIDGET = fileURLToPath(new URL('../widget/', import.meta.url));
+const WIDGET = fileURLToPath(new URL('../../widget/', import.meta.url));
 /** Of 2024: the first that know `light-dark()`. */
 const TARGETS = ['chrome123', 'edge123', 'firefox120', 'safari17.5'];
 
