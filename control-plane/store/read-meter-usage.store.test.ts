@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { eventLine } from '../../tests/support/event-line.ts';
 import { warehouseOfThisFile } from '../../tests/support/log-and-warehouse.ts';
 import { createPropertyRollup } from './property-rollup.ts';
@@ -24,12 +24,15 @@ const BLOCKS = [
     { id: 'b', value: '200', occurredAtMs: toMs - MINUTE_MS, createdAtMs: 5 },
     { id: 'c', value: '300', occurredAtMs: fromMs + MINUTE_MS, createdAtMs: 7 },
     { id: 'd', value: '4', occurredAtMs: fromMs + 20 * HOUR_MS, createdAtMs: 8 },
+    { id: 'f', value: '300', occurredAtMs: fromMs + MINUTE_MS, createdAtMs: 7, customerId: 'cus_c' },
+    { id: 'g', value: '5', occurredAtMs: fromMs + MINUTE_MS, createdAtMs: 7, customerId: 'cus_d' },
   ],
   [
     { id: 'a', value: '100', occurredAtMs: fromMs + MINUTE_MS, createdAtMs: 3 },
     { id: 'b', value: '2', occurredAtMs: toMs - MINUTE_MS, createdAtMs: 4 },
     // The one that counts is before the span.
     { id: 'c', value: '400', occurredAtMs: fromMs - MINUTE_MS, createdAtMs: 6 },
+    { id: 'f', value: '400', occurredAtMs: fromMs - MINUTE_MS, createdAtMs: 6, customerId: 'cus_c' },
     // Behind the span, in its last hour.
     { id: 'e', value: '500', occurredAtMs: toMs + MINUTE_MS, createdAtMs: 9 },
   ],
@@ -56,14 +59,21 @@ it.each(['few', 'many'])('an event counts once in an edge hour, of %s', async (e
       ...{ groupBy: [], customerId: undefined, filter: [], quantiles: [], limit: 1 },
     },
   );
-  expect(all).toMatchObject({ total: '7', count: 3 });
+  expect(all).toMatchObject({ total: '12', count: 4 });
 });
 
-it('an event counts once in an edge hour of a counter, of one customer and of many', async () => {
-  const [environment, customerId, span] = ['ws_a:live', 'cus_a', { fromMs, toMs }];
+it.each([
+  ['two that stand twice', 'cus_a', '7', 2],
+  ['one that stands twice, once before the span', 'cus_c', '0', 2],
+  ['none that stands twice', 'cus_d', '5', 1],
+])('an event counts once in an edge hour of a counter, of %s', async (_, customerId, current, statements) => {
+  const [environment, span] = ['ws_a:live', { fromMs, toMs }];
   const meter = { key: 'calls', aggregation: 'sum' } as Parameters<typeof readCounter>[1]['meter'];
-  const one = await readCounter(warehouse, { environment, customerId, meter }, span);
+  const query = vi.spyOn(warehouse, 'query');
+  onTestFinished(() => query.mockRestore());
+  expect(await readCounter(warehouse, { environment, customerId, meter }, span)).toBe(current);
+  expect(query).toHaveBeenCalledTimes(statements);
   const owners = [{ customerId, span }];
   const question = { environment, meterKey: meter.key, aggregation: meter.aggregation, owners };
-  expect([one, ...(await readManyCounters(warehouse, question)).values()]).toEqual(['7', '7']);
+  expect([...(await readManyCounters(warehouse, question)).values()]).toEqual([current]);
 });

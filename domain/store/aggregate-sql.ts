@@ -1,12 +1,14 @@
 /** Pieces of the statements on usage. Nothing in them comes from a client: values are always parameters. */
 import { TAG_LENGTH } from '../../schemas/stored/event-row.ts';
-import { HOURLY_STATES } from '../../schemas/stored/usage-hourly.ts';
+import { HOURLY_STATES, ORDER_OF_ARRIVAL } from '../../schemas/stored/usage-hourly.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';
 
 /** How a meter's aggregate is made: states, so that hours, edges and groups can be merged to one value. */
 export interface AggregateSql {
   /** State over rows of `events`. */
   ofEvents: string;
+  /** The same over those of which the condition is true. */
+  ofEventsIf(condition: string): string;
   /** The same over rows of `usage_hourly`. */
   ofHours: string;
   /** The value of a column `state` of such states; 0 of none. */
@@ -16,26 +18,32 @@ export interface AggregateSql {
 export const AGGREGATE_SQL: Record<Aggregation, AggregateSql> = {
   sum: {
     ofEvents: 'sumState(value)',
+    ofEventsIf: (condition) => `sumStateIf(value, ${condition})`,
     ofHours: 'sumState(CAST(total AS Decimal(38, 12)))',
     merged: 'sumMerge(state)',
   },
   count: {
     ofEvents: 'sumState(toUInt64(1))',
+    ofEventsIf: (condition) => `sumStateIf(toUInt64(1), ${condition})`,
     ofHours: 'sumState(CAST(events AS UInt64))',
     merged: 'sumMerge(state)',
   },
   max: {
     ofEvents: 'maxState(value)',
+    ofEventsIf: (condition) => `maxStateIf(value, ${condition})`,
     ofHours: 'maxState(CAST(largest AS Decimal(38, 12)))',
     merged: 'maxMerge(state)',
   },
   latest: {
     ofEvents: HOURLY_STATES.latest.ofEvents,
+    ofEventsIf: (condition) => `argMaxStateIf(value, ${ORDER_OF_ARRIVAL}, ${condition})`,
     ofHours: 'argMaxMergeState(latest)',
     merged: 'argMaxMerge(state)',
   },
   unique: {
     ofEvents: HOURLY_STATES.uniques.ofEvents,
+    ofEventsIf: (condition) =>
+      `uniqExactStateIf(unique_value, startsWith(unique_value, '=') AND ${condition})`,
     ofHours: 'uniqExactMergeState(uniques)',
     merged: 'uniqExactMerge(state)',
   },

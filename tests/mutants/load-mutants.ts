@@ -105,10 +105,24 @@ export const LOAD_MUTANTS = [
     .why('while what was stored is filled in, breakdowns lack it')
     .is('control-plane/store/property-rollup', 'isFilled = true;')
     .red(ROLLUP, 'is not read before it is filled'),
+  mutant('repeats-counted', [4])
+    .why('an event that stands twice counts twice in an edge hour')
+    .never('control-plane/store/read-counter')
+    .red(METER_USAGE, 'an event counts once in an edge hour of a counter, of two that stand twice'),
   mutant('repeat-looked-for-within-the-span', [4])
     .why('an event that stands twice counts in an edge hour, though the row that stands lies before the span')
-    .swap('control-plane/store/read-counter', 'WHERE ${occurredWithin(', 'AND ${occurredWithin(')
-    .red(METER_USAGE, 'an event counts once in an edge hour of a counter, of one customer and of many'),
+    .swap('control-plane/store/read-counter', 'ofEdgeHours(at)', 'ofEdgeHours(at)} WHERE ${withinSpan(at)')
+    .red(
+      METER_USAGE,
+      'an event counts once in an edge hour of a counter, of one that stands twice, once before the span',
+    ),
+  mutant('repeat-merged-within-the-span', [4])
+    .why('the row that stands is filtered out before FINAL: the later one of the event counts')
+    .swap('control-plane/store/read-counter', 'WHERE ${withinSpan', 'AND ${withinSpan')
+    .red(
+      METER_USAGE,
+      'an event counts once in an edge hour of a counter, of one that stands twice, once before the span',
+    ),
   mutant('properties-not-renewed', [4])
     .why('rows by property of a part whose token outlived it are missing in breakdowns forever')
     .drop('infra/clickhouse/repair-block')
