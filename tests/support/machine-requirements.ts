@@ -101,6 +101,7 @@ export const NEEDY_TESTS: readonly NeedyTests[] = [
     means: ['tracing'],
   },
   { pattern: `${POWER}/write-errors.whole.test.ts`, what: 'a disk that fails', means: ['attaching'] },
+  { pattern: `${POWER}/hanging-disk.whole.test.ts`, what: 'a disk that hangs', means: ['attaching'] },
   { pattern: `${POWER}/disk.sys.test.ts`, what: 'a disk that is full', means: ['mounting'] },
   { pattern: `${UPGRADE}/upgrade.whole.test.ts`, what: 'data of the release before', means: ['tar'] },
   { pattern: `${UPGRADE}/rejected-data.sys.test.ts`, what: 'data that is rejected', means: ['tar'] },
