@@ -13,16 +13,18 @@ export interface LogAndKeys {
   close(): Promise<void>;
 }
 
-/** Of 1 MB in place of 15: for every few of those V8 marks its whole heap, and tests open a thousand. */
 const GENERATION_KEYS = 16_384;
 
 /** A log and a key table of the product in a folder of their own, within `parent`, which goes with them. */
-export async function openLogAndKeys(identityCheck: Uint8Array, parent = tmpdir()): Promise<LogAndKeys> {
+export async function openLogAndKeys(
+  identityCheck: Uint8Array,
+  { parent = tmpdir(), generationKeys = GENERATION_KEYS } = {},
+): Promise<LogAndKeys> {
   const folder = mkdtempSync(join(parent, 'metergate-test-'));
   const opening = { directory: join(folder, 'log'), identityCheck, log: SILENT };
   const writer = await openSegmentLogWriter(opening);
   const logReader = await openSegmentLogReader(opening);
-  const sizes = { directory: join(folder, 'keys'), generationKeys: GENERATION_KEYS };
+  const sizes = { directory: join(folder, 'keys'), generationKeys };
   const keys = await openKeyTable({ ...opening, ...sizes, logReader });
   return {
     writer,

@@ -81,7 +81,7 @@ it('columns store what lines of JSON store, in every column and every hour', asy
       expect(await rows(HOURS)).toEqual(await rows(HOURS_OF_EVENTS));
       expect(await wrongRowsByProperty(warehouse, 'metergate.events')).toEqual([]);
     }),
-    { numRuns: 25 },
+    { numRuns: 15 },
   );
 });
 

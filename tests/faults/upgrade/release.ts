@@ -92,7 +92,8 @@ export interface NextRelease {
 export function makeNextRelease(): NextRelease {
   const folder = mkdtempSync(join(tmpdir(), 'metergate-release-'));
   try {
-    cpSync('dist', join(folder, 'dist'), { recursive: true });
+    // Each module by itself: with a mutant, this release runs with it, too.
+    cpSync('dist-tests', join(folder, 'dist'), { recursive: true });
     cpSync('package.json', join(folder, 'package.json'));
     symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
     const directory = join(folder, 'dist', 'infra', 'migrations', 'clickhouse');
