@@ -58,6 +58,21 @@ describe('the wasm engine and the js engine', () => {
     );
   });
 
+  /** Red when a byte of the form, a digit or a number beyond 59 is not looked at: tried. */
+  test('read times that are wrong in one character in the same way', async () => {
+    const [plain, fast] = await twoEngines();
+    await fast.engine.read(requestOf({ kind: 'single', body: Buffer.from(soundItem('first')) }));
+    const time = '2026-11-20T10:21:32.654Z';
+    const wrong = Array.from(time, (_, at) =>
+      Array.from('069/:;.Z@p', (by) => `${time.slice(0, at)}${by}${time.slice(at + 1)}`),
+    ).flat();
+    for (const [at, occurredAt] of wrong.entries()) {
+      const body = Buffer.from(soundItem(`${at}`).replace('1}', `1,"occurredAt":"${occurredAt}"}`));
+      const request = { kind: 'single' as const, body };
+      expect(await respondTo(fast, request), occurredAt).toEqual(await respondTo(plain, request));
+    }
+  });
+
   /**
    * Red when of known names the first bytes alone are compared, names that came unsorted are learnt, a text
    * of known name may be of any length, or spaces before a name count as none: tried.

@@ -12,10 +12,12 @@ export function putByte(byte: u8, to: i32): i32 {
   return to + 1;
 }
 
+/** Up to 15 bytes behind either are read. */
 export function isSame(a: i32, b: i32, bytes: i32): bool {
-  let at = 0;
-  for (; at + 8 <= bytes; at += 8) if (load<u64>(a + at) != load<u64>(b + at)) return false;
-  for (; at < bytes; at++) if (load<u8>(a + at) != load<u8>(b + at)) return false;
+  for (; bytes > 0; a += 16, b += 16, bytes -= 16) {
+    const equal = i8x16.bitmask(i8x16.eq(v128.load(a), v128.load(b)));
+    if ((bytes < 16 ? equal | (-1 << bytes) : equal | (-1 << 16)) != -1) return false;
+  }
   return true;
 }
 

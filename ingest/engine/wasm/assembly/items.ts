@@ -139,7 +139,7 @@ function readField(field: i32, at: i32, item: i32): i32 {
     return ms >= 0 ? end + 1 : 0;
   }
   if (field == KEY) {
-    if (bytes > KEY_BYTES_MAX || hasDelete(at, end)) return 0;
+    if (bytes > KEY_BYTES_MAX) return 0;
     return keep(item + KEY_AT, at, bytes);
   }
   if (bytes > NAME_BYTES_MAX) return 0;
@@ -172,16 +172,6 @@ function keepValue(end: i32, item: i32): i32 {
 /** True when the item's key is the key in the header. */
 function isHeaderKey(item: i32, bytes: i32): bool {
   return load<i32>(item + KEY_BYTES) == bytes && isSame(load<i32>(item + KEY_AT), HEADER_KEY, bytes);
-}
-
-/** The one control character of ASCII that JSON allows in a string. */
-function hasDelete(at: i32, end: i32): bool {
-  for (; at < end; at += 16) {
-    const deletes = i8x16.bitmask(i8x16.eq(v128.load(at), i8x16.splat(127)));
-    const left = end - at;
-    if ((left < 16 ? deletes & ((1 << left) - 1) : deletes) != 0) return true;
-  }
-  return false;
 }
 
 function keepProperties(at: i32, item: i32): i32 {

@@ -1,13 +1,13 @@
-// Properties with the names of an event before, in the same order, as clients mostly send them. What was found
-// of those names once, that they are sorted, each comes once, where its value begins, is not searched again:
-// one comparison of 16 bytes reads a name, and all but tags is copied as it was sent.
+// Properties with the names of an event before, in the same order, as clients mostly send them. What was
+// found of those names once, that they are sorted, each comes once, where its value begins, is not searched
+// again: one comparison of 16 bytes reads a name, and all but tags is copied as it was sent.
 
 import { put, putByte } from './bytes';
 import { KNOWN_NAMES, MEMBER_BYTES, MEMBER_KEY_AT, MEMBER_KEY_BYTES, MEMBERS } from './places';
 import { copyText, numberAt, numberBytes, readBoolean, readNumber } from './scanner';
 
-// A name, from the comma or brace before it up to its value: as it was sent, how long that is, how many spaces
-// it begins with, and how long it is without any.
+// A name, from the comma or brace before it up to its value: as it was sent, how long that is, how many
+// spaces it begins with, and how long it is without any.
 const NAME_BYTES: i32 = 32;
 const SENT_BYTES: i32 = 16;
 const SPACES: i32 = 20;
@@ -31,8 +31,8 @@ let known: i32 = 0;
 export let knownEnd: i32 = 0;
 
 /**
- * Of the members that were just read, which are in order. Names too long to be compared end the list; of events
- * without properties the names before stay.
+ * Of the members that were just read, which are in order. Names too long to be compared end the list; of
+ * events without properties the names before stay.
  */
 export function learnNames(count: i32): void {
   if (count == 0) return;

@@ -64,13 +64,17 @@ function make(customer: i32, customerBytes: i32, meter: i32, meterBytes: i32): i
   return pair;
 }
 
+/** 2^64 by the golden ratio. */
+const SPREAD: u64 = 0x9e3779b97f4a7c15;
+
 /** Spreads well enough for ordinary names; see STEPS_MAX for names chosen to collide. */
 export function hash(at: i32, bytes: i32, seed: u32): u32 {
   let mixed = <u64>seed ^ <u64>bytes;
-  for (; bytes > 0; at += 8, bytes -= 8) {
-    const word = bytes < 8 ? load<u64>(at) & (((<u64>1) << (<u64>(bytes << 3))) - 1) : load<u64>(at);
-    mixed = (mixed ^ word) * 0x9e3779b97f4a7c15;
-    mixed ^= mixed >>> 29;
+  for (; bytes >= 8; at += 8, bytes -= 8) {
+    mixed = (rotl<u64>(mixed, 29) ^ load<u64>(at)) * SPREAD;
   }
-  return <u32>(mixed ^ (mixed >>> 32));
+  const rest = load<u64>(at) & (((<u64>1) << (<u64>(bytes << 3))) - 1);
+  mixed = (rotl<u64>(mixed, 29) ^ rest) * SPREAD;
+  // A product carries upwards: the highest bytes of a word have to come down once more.
+  return <u32>(((mixed ^ (mixed >>> 32)) * SPREAD) >>> 32);
 }

@@ -2,7 +2,7 @@
 // function gets the position to read at, and returns the position behind what it read: 0 when the js engine
 // has to read it. Positions are locals on their whole way: globals are memory.
 
-/** Whether the text that was read last holds a byte beyond ASCII. */
+/** Whether the text that was read last holds a byte beyond ASCII or U+007F, a control character too. */
 export let isWide: bool = false;
 /** The canonical digits of the number that was read last. */
 export let numberAt: i32 = 0;
@@ -58,8 +58,8 @@ export function readText(at: i32): i32 {
   for (let from = at + 1; ; from += 16) {
     const bytes = v128.load(from);
     const ends = endsIn(bytes);
-    // Bytes beyond ASCII have their highest bit set.
-    const beyond = i8x16.bitmask(bytes);
+    // One more than these has the highest bit set; UTF-8 has no byte 0xff.
+    const beyond = i8x16.bitmask(i8x16.add(bytes, i8x16.splat(1)));
     if (ends == 0) {
       wide |= beyond;
       continue;
@@ -72,8 +72,8 @@ export function readText(at: i32): i32 {
 }
 
 /**
- * Copies such a string with its quotes. Returns the position behind it; it begins with a quote. Up to 15 bytes
- * behind its copy are overwritten.
+ * Copies such a string with its quotes. Returns the position behind it; it begins with a quote. Up to 15
+ * bytes behind its copy are overwritten.
  */
 export function copyText(at: i32, to: i32): i32 {
   store<u8>(to, QUOTE);

@@ -20,12 +20,39 @@ export function timestampMs(at: i32, bytes: i32): f64 {
   if (bytes < 20 || bytes > 30) return NO_TIME;
   const isSameHour = load<u64>(at) == hourFront && load<u64>(at + 5) == hourBack;
   if (!isSameHour && !readHour(at)) return NO_TIME;
+  if (bytes == 24) {
+    const inHour = msInHour(at + 13);
+    return inHour < 0 ? NO_TIME : hourMs + <f64>inHour;
+  }
   if (load<u8>(at + 13) != COLON || load<u8>(at + 16) != COLON) return NO_TIME;
   const minute = digits(at + 14, 2);
   const second = digits(at + 17, 2);
   if (minute < 0 || minute > 59 || second < 0 || second > 59) return NO_TIME;
   const ms = fractionMs(at + 19, at + bytes - 1);
   return ms < 0 ? NO_TIME : hourMs + <f64>(minute * 60_000 + second * 1000 + ms);
+}
+
+/** `:00:00.` */
+const MINUTES_FORM: u64 = 0x2e30303a30303a;
+/** `000Z` */
+const FRACTION_FORM: u32 = 0x5a303030;
+
+/**
+ * `:00:00.000Z`, as most clients write it: all digits at once, in place of one by one. Below 0 for any other
+ * text.
+ */
+function msInHour(at: i32): i32 {
+  const front = (load<u64>(at) ^ MINUTES_FORM) & 0xff_ffff_ffff_ffff;
+  const back = load<u32>(at + 7) ^ FRACTION_FORM;
+  // What a byte differs by from its place in the form is its digit: at most 9, and 0 at what is no digit.
+  const beyondFront = ((front + 0x7f_7676_7f76_767f) | front) & 0x80_8080_8080_8080;
+  const beyondBack = ((back + 0x7f767676) | back) & 0x80808080;
+  if (beyondFront != 0 || beyondBack != 0) return -1;
+  const minute = <i32>((front >>> 8) & 15) * 10 + <i32>((front >>> 16) & 15);
+  const second = <i32>((front >>> 32) & 15) * 10 + <i32>((front >>> 40) & 15);
+  if (minute > 59 || second > 59) return -1;
+  const ms = <i32>(back & 15) * 100 + <i32>((back >>> 8) & 15) * 10 + <i32>((back >>> 16) & 15);
+  return minute * 60_000 + second * 1000 + ms;
 }
 
 /** False, and nothing is changed, for any other text than `2026-01-01T00`. */
