@@ -89,6 +89,8 @@ function readValue(at: i32, to: i32): i32 {
   }
   if (byte == 116 || byte == 102) {
     const end = readBoolean(at);
+    // Before anything is written: how far depends on where it ends.
+    if (end == 0) return 0;
     store<u64>(to, BOOLEAN_TAG);
     store<u64>(to + 8, load<u64>(at));
     knownEnd = putByte(QUOTE, to + 8 + end - at);
