@@ -24,13 +24,13 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const BUNDLES = join(ROOT, 'tools', 'bundles');
 /**
  * For each: where it goes, its folders, those of what browsers run, each bundled by a script of its own, and
- * what its JavaScript depends on besides its sources: programs contain packages, of which this is npm's list.
+ * the compiler settings that select its files, if there are any.
  */
 const PRODUCT = {
   dist: join(ROOT, 'dist'),
   rooms: ['schemas', 'infra', 'domain', 'ingest', 'aggregator', 'control-plane', 'delivery', 'app'],
   pages: ['console', 'widget'],
-  settings: [join(ROOT, 'node_modules', '.package-lock.json')],
+  settings: [],
   buildJavaScript: (folder) => run(join(BUNDLES, 'build-programs.mjs'), folder),
 };
 const MODULES = join(ROOT, 'tools', 'tsconfig.tests.json');
@@ -46,6 +46,8 @@ const UWS = join(ROOT, 'node_modules', 'uWebSockets.js');
 /** Written by what is run, not read by any build. */
 const RESULTS = join(ROOT, 'bench', 'results');
 const STAMP = '.built';
+/** Written by build-programs.mjs: the folder of each package that programs contain, and its version. */
+const PACKAGES = '.packages.json';
 /** No part of the product. */
 const OF_TESTS = /(\.test|-under-test|-oracle)\.ts$|[/\\]conformance[/\\]/;
 /** Files that compiled code reads from its own folder. */
@@ -69,7 +71,14 @@ export function isOutdated(target = PRODUCT) {
   const running = modules().map((module) => ({ ...module, place: join(dist, relative(ROOT, module.place)) }));
   const isOfThisNode = !needsBinary() || existsSync(join(dist, 'infra', 'http', binaryName()));
   const isWhole = isOfThisNode && running.every((module) => isBuilt(module, built));
-  return !isWhole || built.sources !== hashOf(writtenSources(target));
+  return !isWhole || built.sources !== hashOf(writtenSources(target)) || !hasItsPackages(dist);
+}
+
+/** Programs contain packages: others of them may be installed by now. */
+function hasItsPackages(dist) {
+  const packages = readJson(join(dist, PACKAGES));
+  const versionOf = (name) => readJson(join(ROOT, name, 'package.json')).version;
+  return Object.entries(packages).every(([name, version]) => versionOf(name) === version);
 }
 
 /** Built next to its place and moved there complete: a build that is cut off leaves nothing half-made. */
@@ -167,7 +176,8 @@ function run(tool, ...args) {
 function writtenSources(target) {
   const settings = [join(ROOT, 'package.json'), join(ROOT, 'tsconfig.json'), ...target.settings];
   const bundled = target.pages.flatMap((page) => filesIn(join(ROOT, page)).filter(isBundled));
-  return [...settings, ...sources(target).filter((path) => !MADE.has(extname(path))), ...bundled];
+  const written = sources(target).filter((path) => !MADE.has(extname(path)));
+  return [...settings, ...filesIn(BUNDLES), ...written, ...bundled];
 }
 
 /** npm puts packages there that another room has in another version. */
@@ -200,8 +210,13 @@ function hashOf(paths) {
 
 /** What the last build was made of; {} where there is none. */
 function readStamp({ dist }) {
+  return readJson(join(dist, STAMP));
+}
+
+/** {} where there is none. */
+function readJson(path) {
   try {
-    return JSON.parse(readFileSync(join(dist, STAMP), 'utf8'));
+    return JSON.parse(readFileSync(path, 'utf8'));
   } catch {
     return {};
   }

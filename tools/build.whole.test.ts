@@ -32,19 +32,22 @@ test('what is built from these very sources is not built again', async () => {
   expect(await tree.start()).toEqual({ code: 0, stdout: 'first\n', stderr: '' });
 });
 
-/** Red when only sources decide: what runs would be the package of before. */
+/** Red when only sources decide: what runs would be the package of before; or what no program contains. */
 test('a program contains its packages, and is built again when others are installed', async () => {
   const tree = makeTree();
-  const writePackage = (word: string) => {
-    tree.write('node_modules/word/package.json', '{ "name": "word", "type": "module", "main": "word.js" }');
+  const writePackage = (word: string, version = word === 'first' ? '1.0.0' : '1.0.1') => {
+    const entry = { name: 'word', version, type: 'module', main: 'word.js' };
+    tree.write('node_modules/word/package.json', JSON.stringify(entry));
     tree.write('node_modules/word/word.js', `export const word = '${word}';`);
   };
   tree.write(PROGRAM, "import { word } from 'word';\nconsole.log(word);\n");
   writePackage('first');
   expect(await tree.start()).toMatchObject({ code: 0, stdout: 'first\n' });
   writePackage('second');
-  tree.write('package-lock.json', lockOf({ 'node_modules/word': { integrity: 'sha512-second' } }));
   expect(await tree.start()).toMatchObject({ code: 0, stdout: 'second\n' });
+  const koa = { version: '3.0.0', integrity: 'sha512-first' };
+  const installed = { 'node_modules/koa': koa, 'node_modules/vitest': { dev: true } };
+  tree.write('node_modules/.package-lock.json', lockOf(installed));
   expect(await tree.start()).toEqual({ code: 0, stdout: 'second\n', stderr: '' });
 });
 

@@ -54,10 +54,21 @@ export function createServicePages({
 
 let description: Promise<string> | undefined;
 
-/** Made when it is first requested: at each start it would take 0.15 s of CPU. */
+/**
+ * Made when it is first requested: at each start it would take 0.15 s of CPU. After a failure the next
+ * request tries again.
+ */
 function readDescription(): Promise<string> {
-  description ??= import('../openapi/openapi.ts').then(({ openApi }) => JSON.stringify(openApi()));
+  description ??= makeDescription().catch((error: unknown) => {
+    description = undefined;
+    throw error;
+  });
   return description;
+}
+
+async function makeDescription(): Promise<string> {
+  const { openApi } = await import('../openapi/openapi.ts');
+  return JSON.stringify(openApi());
 }
 
 function json(status: number, body: string): PublicPage {

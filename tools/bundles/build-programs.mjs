@@ -64,7 +64,7 @@ const OWN_PLACES = {
 const [given] = process.argv.slice(2);
 if (given === undefined) throw new Error('name the folder that the programs are built into');
 const folder = resolve(given);
-const { outputFiles } = await build({
+const { outputFiles, metafile } = await build({
   absWorkingDir: ROOT,
   entryPoints: PROGRAMS.map((name) => `${name}.ts`).filter((path) => existsSync(join(ROOT, path))),
   banner: { js: REQUIRE },
@@ -74,6 +74,7 @@ const { outputFiles } = await build({
   external: PACKAGES_APART,
   format: 'esm',
   logLevel: 'warning',
+  metafile: true,
   outbase: ROOT,
   outdir: folder,
   platform: 'node',
@@ -87,4 +88,13 @@ const { outputFiles } = await build({
 for (const { path, text } of outputFiles) {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text.replaceAll(BUILT, relative(dirname(path), folder)));
+}
+// For build.mjs, which asks whether these are still the packages that are installed.
+writeFileSync(join(folder, '.packages.json'), JSON.stringify(packagesOf(Object.keys(metafile.inputs))));
+
+/** The folder of each package that one of these files is of, from the root, and its version. */
+function packagesOf(paths) {
+  const folders = paths.map((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0]);
+  const versionOf = (name) => JSON.parse(readFileSync(join(ROOT, name, 'package.json'), 'utf8')).version;
+  return Object.fromEntries([...new Set(folders)].filter(Boolean).map((name) => [name, versionOf(name)]));
 }
