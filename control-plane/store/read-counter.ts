@@ -138,14 +138,14 @@ function comparedEdges({ aggregation }: CounterGroup, at: number): string {
    GROUP BY meter_key`;
 }
 
-/** Before FINAL only what the sort key has may be judged. */
+/** Before FINAL only what the sort key has may be judged: occurredInHours. */
 function mergedEdges({ aggregation }: CounterGroup, at: number): string {
   // mutant: repeat-merged-within-the-span
   return `
-  SELECT meter_key, ${AGGREGATE_SQL[aggregation].ofEvents} AS state, toUInt64(0) AS repeated
+  SELECT meter_key, ${AGGREGATE_SQL[aggregation].ofEventsIf(`(${withinSpan(at)})`)} AS state,
+         toUInt64(0) AS repeated
     FROM metergate.events FINAL
    PREWHERE ${ofEdgeHours(at)}
-   WHERE ${withinSpan(at)}
    GROUP BY meter_key`;
 }
 

@@ -118,11 +118,15 @@ export const LOAD_MUTANTS = [
     ),
   mutant('repeat-merged-within-the-span', [4])
     .why('the row that stands is filtered out before FINAL: the later one of the event counts')
-    .swap('control-plane/store/read-counter', 'WHERE ${withinSpan', 'AND ${withinSpan')
+    .swap('control-plane/store/read-counter', 'ofEdgeHours(at)', 'ofEdgeHours(at)} AND ${withinSpan(at)')
     .red(
       METER_USAGE,
       'an event counts once in an edge hour of a counter, of one that stands twice, once before the span',
     ),
+  mutant('part-left-out-before-the-merge', [4])
+    .why('of an event that stands twice the row that does not stand is shown and priced')
+    .is('domain/store/aggregate-sql', 'return occurredWithin(from, to);')
+    .red(METER_USAGE, 'an event is not shown that stands twice, once in a part before the span'),
   mutant('properties-not-renewed', [4])
     .why('rows by property of a part whose token outlived it are missing in breakdowns forever')
     .drop('infra/clickhouse/repair-block')
