@@ -4,7 +4,7 @@ import { warehouseOfThisFile } from '../../tests/support/log-and-warehouse.ts';
 import { prunedBeforeFinal } from '../../tests/support/pruned-before-final.ts';
 import { createPropertyRollup } from './property-rollup.ts';
 import { readBreakdown } from './read-breakdown.ts';
-import { readCounter } from './read-counter.ts';
+import { readCounter, readCountersInOrder } from './read-counter.ts';
 import { readManyCounters } from './read-many-counters.ts';
 import { readMeterUsage } from './read-meter-usage.ts';
 import { readByBound, readByValue, readTotals } from './read-priced-usage.ts';
@@ -31,6 +31,8 @@ const BLOCKS = [
     { id: 'f', value: '300', occurredAtMs: fromMs + MINUTE_MS, createdAtMs: 7, customerId: 'cus_c' },
     { id: 'g', value: '5', occurredAtMs: fromMs + MINUTE_MS, createdAtMs: 7, customerId: 'cus_d' },
     { id: 'h', value: '300', occurredAtMs: fromMs + MINUTE_MS, createdAtMs: 7, customerId: 'cus_e' },
+    { id: 'i', value: '1', occurredAtMs: fromMs + MINUTE_MS, createdAtMs: 7, meterKey: 'jobs' },
+    { id: 'j', value: '1', occurredAtMs: fromMs + MINUTE_MS, createdAtMs: 7, meterKey: 'jobs' },
   ],
   [
     { id: 'a', value: '100', occurredAtMs: fromMs + MINUTE_MS, createdAtMs: 3 },
@@ -43,6 +45,7 @@ const BLOCKS = [
   ],
   // In a part without any event of the span.
   [{ id: 'h', value: '400', occurredAtMs: fromMs - MINUTE_MS, createdAtMs: 6, customerId: 'cus_e' }],
+  [{ id: 'j', value: '1', occurredAtMs: fromMs + MINUTE_MS, createdAtMs: 8, meterKey: 'jobs' }],
 ];
 
 const warehouse = prunedBeforeFinal(await warehouseOfThisFile());
@@ -105,4 +108,26 @@ it('an event is not priced that stands twice, once in a part before the span', a
   expect(await readByValue(read, [{ ...question, property: 'region', values: ['eu'] }])).toEqual([[]]);
   const [bounded] = await readByBound(read, [{ ...question, from: '0', to: '1000' }]);
   expect(bounded).toMatchObject({ total: 0n, events: 0n });
+});
+
+/** The three rows in the edge hour are two events. */
+it('a counter with more rows than are compared is merged, of its span, and then at once', async () => {
+  const query = vi.spyOn(warehouse, 'query');
+  onTestFinished(() => query.mockRestore());
+  const owner = { environment: 'ws_a:live', customerId: 'cus_a' };
+  const question = { meterKey: 'jobs', aggregation: 'sum' as const };
+  const spans = [
+    { fromMs: fromMs + 10 * HOUR_MS, toMs },
+    { fromMs, toMs: toMs - HOUR_MS },
+  ];
+  const questions = spans.map((span) => ({ ...question, span }));
+  const read = (comparedMax: number) => readCountersInOrder(warehouse, owner, questions, { comparedMax });
+  expect(await read(2)).toEqual(['0', '2']);
+  const asked = query.mock.calls.map(([{ params = {} }]) => ['from0' in params, 'from1' in params]);
+  expect(asked).toEqual([
+    [true, true],
+    [false, true],
+  ]);
+  expect(await read(2)).toEqual(['0', '2']);
+  expect(query).toHaveBeenCalledTimes(3);
 });
