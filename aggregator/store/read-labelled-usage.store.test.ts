@@ -4,6 +4,7 @@ import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { HOUR_MS, type Span } from '../../schemas/primitives/calendar.ts';
 import { eventLines } from '../../tests/support/event-line.ts';
 import { warehouseOfThisFile } from '../../tests/support/log-and-warehouse.ts';
+import { prunedBeforeFinal } from '../../tests/support/pruned-before-final.ts';
 import { type LabelQuestion, readLabelledUsage } from './read-labelled-usage.ts';
 
 /*
@@ -55,6 +56,20 @@ it.each(['sum', 'count'] as const)('is exact by the label for a %s, hour by hour
     questions.map(expected),
   );
   expect(query).toHaveBeenCalledTimes(1);
+});
+
+it('counts an event once that stands twice, once in a part before the span', async () => {
+  const fromMs = FIRST_MS + 500 * HOUR_MS + 1_200_000;
+  const event = { id: 'use_twice', customerId: 'cus_twice', value: '3', properties: { region: 'eu' } };
+  for (const [at, occurredAtMs] of [fromMs - 60_000, fromMs + 60_000].entries()) {
+    const twice = eventLines([{ ...event, occurredAtMs, createdAtMs: FIRST_MS + at }]);
+    await warehouse.insertEvents({ token: `twice ${at}`, lines: twice, timeoutMs: 30_000 });
+  }
+  const customerMeter = { environment: 'ws_a:live', customerId: event.customerId, meterKey: 'calls' };
+  const span = { fromMs, toMs: fromMs + HOUR_MS };
+  const property = { name: 'region', rates: { eu: '2' } };
+  const question = { ...customerMeter, aggregation: 'sum' as const, property, span };
+  expect(await readLabelledUsage(prunedBeforeFinal(warehouse), [question])).toEqual([[]]);
 });
 
 function hourAt(hour: number): Span {

@@ -1,6 +1,6 @@
 import { type CreditRates, labelOfValue, UNRATED } from '../../domain/rules/credit-cost.ts';
 import type { LabelledUsage } from '../../domain/rules/usage-cost.ts';
-import { labelOf } from '../../domain/store/aggregate-sql.ts';
+import { labelOf, occurredInHours } from '../../domain/store/aggregate-sql.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { decimalUnits } from '../../schemas/primitives/decimal.ts';
 import { readTogether, type Stretch, stretchesOf } from './labelled-stretches.ts';
@@ -77,8 +77,7 @@ SELECT place, toInt64(toUnixTimestamp(toStartOfHour(occurred_at))) * 1000 AS hou
                value, occurred_at
           FROM metergate.events FINAL
          WHERE ${isOfRequested('event')}
-           AND occurred_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
-           AND occurred_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')) AS labelled
+           AND ${occurredInHours('from', 'to')}) AS labelled
  INNER JOIN ${requestedTable('event')} AS requested USING (environment, customer_id, meter_key)
  WHERE toUnixTimestamp64Milli(occurred_at) >= from_ms AND toUnixTimestamp64Milli(occurred_at) < to_ms
  GROUP BY place, hourMs, isRated, rated`;

@@ -95,7 +95,7 @@ function createUsageList({
     const owner = { environment, customerId };
     const questions = questionsOf(rows, metering);
     return readConsistently(freshness, { ...query, environment, time }, async (asOfMs) => {
-      const counters = await readCounters(warehouse, owner, questions, time.leftMs());
+      const counters = await readCounters(warehouse, owner, questions, { timeoutMs: time.leftMs() });
       const shown = rows.map((meter) => {
         const current = counters.get(meter.key) ?? '0';
         return shownCounter({ ...owner, meter }, { metering, current, asOfMs });

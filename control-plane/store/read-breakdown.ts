@@ -1,5 +1,5 @@
 import { type RatedUsage, type RateVersion, UNRATED } from '../../domain/rules/credit-cost.ts';
-import { AGGREGATE_SQL, labelOf, occurredWithin } from '../../domain/store/aggregate-sql.ts';
+import { AGGREGATE_SQL, labelOf, mergedWithin } from '../../domain/store/aggregate-sql.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
 import { type BreakdownQuestion, hoursOf } from './breakdown-hours.ts';
@@ -123,7 +123,7 @@ function eventsSql(question: BreakdownQuestion, where: string): string {
          count() AS counted, min(occurred_at) AS first, ${AGGREGATE_SQL[aggregation].ofEvents} AS state,
          ${byRate} AS by_rate, ${quantilesSql(question.quantiles).ofEvents}, toUInt64(0) AS lacking
     FROM metergate.events FINAL
-   WHERE ${OF_CUSTOMER_METER} ${span ? `AND ${occurredWithin('from', 'to')}` : ''}
+   WHERE ${OF_CUSTOMER_METER} ${span ? `AND ${mergedWithin('from', 'to')}` : ''}
          ${filterSql(filter)} ${where}
    GROUP BY label`;
 }

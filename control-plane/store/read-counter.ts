@@ -4,6 +4,7 @@ import { HOUR_MS, type Span, splitByHours } from '../../schemas/primitives/calen
 import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';
 import type { CustomerMeter } from '../usage/customer-meter.ts';
+import { createRecentNames } from './recent-names.ts';
 
 /** For callers without a time of their own. */
 const TIMEOUT_MS = 5_000;
@@ -16,11 +17,11 @@ export async function readCounter(
   warehouse: Warehouse,
   customerMeter: CustomerMeter,
   span: Span,
-  timeoutMs?: number,
+  timeoutMs = TIMEOUT_MS,
 ): Promise<string> {
   const { key, aggregation } = customerMeter.meter;
   const question = { meterKey: key, aggregation, span };
-  const [current = '0'] = await readCountersInOrder(warehouse, customerMeter, [question], timeoutMs);
+  const [current = '0'] = await readCountersInOrder(warehouse, customerMeter, [question], { timeoutMs });
   return current;
 }
 
@@ -31,38 +32,50 @@ export interface CounterQuestion {
   span: Span;
 }
 
+export interface CounterLimits {
+  timeoutMs?: number;
+  /** Of more events in the edge hours of a group FINAL is asked. */
+  comparedMax?: number;
+}
+
 /** The same of several meters of one customer, each requested once, by meter key. */
 export async function readCounters(
-  ...[warehouse, owner, questions, timeoutMs]: Parameters<typeof readCountersInOrder>
+  ...[warehouse, owner, questions, limits]: Parameters<typeof readCountersInOrder>
 ): Promise<Map<string, string>> {
-  const counters = await readCountersInOrder(warehouse, owner, questions, timeoutMs);
+  const counters = await readCountersInOrder(warehouse, owner, questions, limits);
   return new Map(questions.map(({ meterKey }, at) => [meterKey, counters[at] ?? '0']));
 }
 
 /**
  * Several counters of one customer in one statement, in the order of the questions; as {@link readCounter}.
- * A meter may be requested for several spans.
+ * A meter may be requested for several spans. Groups in which an id stands twice are read once more, merged.
  */
 export async function readCountersInOrder(
   warehouse: Warehouse,
-  { environment, customerId }: Pick<CustomerMeter, 'environment' | 'customerId'>,
+  owner: CounterOwner,
   questions: readonly CounterQuestion[],
-  timeoutMs = TIMEOUT_MS,
+  { timeoutMs = TIMEOUT_MS, comparedMax = COMPARED_MAX }: CounterLimits = {},
 ): Promise<string[]> {
   const groups = groupsOf(questions);
   if (groups.length === 0) return [];
-  const params = Object.assign({ environment, customer: customerId }, ...groups.map(paramsOf));
   const endsAt = performance.now() + timeoutMs;
-  const read = (edges: typeof comparedEdges) =>
-    warehouse.query<{ part: number; meter: string; current: string; repeats: string }>({
-      sql: groups.map((group, at) => groupSql(group, at, edges)).join('\nUNION ALL\n'),
-      params,
+  const read = (some: readonly CounterGroup[], edges: (group: CounterGroup) => string) =>
+    warehouse.query<CounterRow>({
+      sql: some.map((group) => groupSql(group, edges)).join('\nUNION ALL\n'),
+      params: Object.assign(ownerParams(owner), ...some.map(paramsOf)),
       connection: 'counters',
       timeoutMs: Math.max(1, endsAt - performance.now()),
     });
-  let rows = await read(comparedEdges);
+  const first = await read(groups, (group) =>
+    isMergedLately(owner, group) ? mergedEdges(group) : comparedEdges(group, comparedMax),
+  );
+  const repeated = groups.filter((group) => rememberRepeats(owner, group, first));
+  let rows = first;
   // mutant: repeats-counted
-  if (rows.some(({ repeats }) => Number(repeats) > 0)) rows = await read(mergedEdges);
+  if (repeated.length > 0) {
+    const others = first.filter(({ part }) => repeated.every(({ at }) => at !== Number(part)));
+    rows = [...others, ...(await read(repeated, mergedEdges))];
+  }
   const counted = new Map(rows.map(({ part, meter, current }) => [`${part} ${meter}`, current]));
   return questions.map((question) => {
     const part = groups.findIndex(({ name }) => name === nameOf(question));
@@ -70,8 +83,45 @@ export async function readCountersInOrder(
   });
 }
 
+type CounterOwner = Pick<CustomerMeter, 'environment' | 'customerId'>;
+
+/** Of a meter in a part of the statement; `repeats`: rows of its edge hours that may be repeats. */
+interface CounterRow {
+  part: number;
+  meter: string;
+  current: string;
+  repeats: string;
+}
+
+function ownerParams({ environment, customerId }: CounterOwner): Record<string, string> {
+  return { environment, customer: customerId };
+}
+
+/**
+ * Edge hours with an id that stands twice, or with too many to tell: read merged at once, they do not take
+ * both statements each time. For a time: ClickHouse may have merged them since.
+ */
+const mergedLately = createRecentNames({ countMax: 10_000, keptMs: 600_000 });
+
+function isMergedLately(owner: CounterOwner, group: CounterGroup): boolean {
+  // mutant: read-twice-each-time
+  return group.meterKeys.some((meterKey) => mergedLately.has(edgesName(owner, group, meterKey)));
+}
+
+function rememberRepeats(owner: CounterOwner, group: CounterGroup, rows: readonly CounterRow[]): boolean {
+  const found = rows.filter(({ part, repeats }) => Number(part) === group.at && Number(repeats) > 0);
+  for (const { meter } of found) mergedLately.add(edgesName(owner, group, meter));
+  return found.length > 0;
+}
+
+function edgesName(owner: CounterOwner, { span }: CounterGroup, meterKey: string): string {
+  return [owner.environment, owner.customerId, meterKey, ...edgeHours(span)].join(' ');
+}
+
 /** Meters with one aggregation and one span: one part of the statement. */
 interface CounterGroup {
+  /** Its number, in which the names of its parameters end: {@link paramsOf}. */
+  at: number;
   name: string;
   aggregation: Aggregation;
   span: Span;
@@ -83,7 +133,7 @@ function groupsOf(questions: readonly CounterQuestion[]): CounterGroup[] {
   for (const question of questions) {
     const { meterKey, aggregation, span } = question;
     const name = nameOf(question);
-    const group = groups.get(name) ?? { name, aggregation, span, meterKeys: [] };
+    const group = groups.get(name) ?? { at: groups.size, name, aggregation, span, meterKeys: [] };
     if (!group.meterKeys.includes(meterKey)) group.meterKeys.push(meterKey);
     groups.set(name, group);
   }
@@ -94,9 +144,8 @@ function nameOf({ aggregation, span }: CounterQuestion): string {
   return `${aggregation} ${span.fromMs} ${span.toMs}`;
 }
 
-/** The names of its parameters end in its number: {@link paramsOf}. */
-function groupSql(group: CounterGroup, at: number, edges: typeof comparedEdges): string {
-  const { aggregation, span } = group;
+function groupSql(group: CounterGroup, edges: (group: CounterGroup) => string): string {
+  const { at, aggregation, span } = group;
   const { ofHours, merged } = AGGREGATE_SQL[aggregation];
   return `SELECT ${at} AS part, meter_key AS meter, toString(${merged}) AS current,
        toString(sum(repeated)) AS repeats FROM (
@@ -104,7 +153,7 @@ function groupSql(group: CounterGroup, at: number, edges: typeof comparedEdges):
    WHERE ${ofGroup(at)} AND hour >= toDateTime({hoursFrom${at}:Int64}, 'UTC')
      AND hour < toDateTime({hoursTo${at}:Int64}, 'UTC')
    GROUP BY meter_key
-  ${edgeHours(span).length > 0 ? `UNION ALL ${edges(group, at)}` : ''})
+  ${edgeHours(span).length > 0 ? `UNION ALL ${edges(group)}` : ''})
  GROUP BY meter_key`;
 }
 
@@ -119,7 +168,7 @@ function ofEdgeHours(at: number): string {
      (toDateTime({firstEdge${at}:Int64}, 'UTC'), toDateTime({lastEdge${at}:Int64}, 'UTC'))`;
 }
 
-/** Of an hour with more, FINAL is asked: the hashes of a million ids take some 20 MB. */
+/** The hashes of a million ids take some 20 MB. */
 const COMPARED_MAX = 1_000_000;
 
 /**
@@ -127,25 +176,25 @@ const COMPARED_MAX = 1_000_000;
  * needed. Hardly ever two hashes agree by chance. Of two rows of an event also one outside of the span may be
  * the one that counts.
  */
-function comparedEdges({ aggregation }: CounterGroup, at: number): string {
-  // mutant: repeat-looked-for-within-the-span
+function comparedEdges({ at, aggregation }: CounterGroup, comparedMax: number): string {
+  // mutant: repeat-looked-for-within-the-span, rows-beyond-the-compared-believed
   return `
   SELECT meter_key, ${AGGREGATE_SQL[aggregation].ofEventsIf(`(${withinSpan(at)})`)} AS state,
-         toUInt64(count() - uniqExact(if(rowNumberInAllBlocks() < ${COMPARED_MAX}, cityHash64(id), 0)))
+         toUInt64(count() - uniqExactIf(cityHash64(id), rowNumberInAllBlocks() < ${comparedMax}))
            AS repeated
     FROM metergate.events
    PREWHERE ${ofEdgeHours(at)}
    GROUP BY meter_key`;
 }
 
-/** Before FINAL only what the sort key has may be judged. */
-function mergedEdges({ aggregation }: CounterGroup, at: number): string {
+/** Before FINAL only what the sort key has may be judged: occurredInHours. */
+function mergedEdges({ at, aggregation }: CounterGroup): string {
   // mutant: repeat-merged-within-the-span
   return `
-  SELECT meter_key, ${AGGREGATE_SQL[aggregation].ofEvents} AS state, toUInt64(0) AS repeated
+  SELECT meter_key, ${AGGREGATE_SQL[aggregation].ofEventsIf(`(${withinSpan(at)})`)} AS state,
+         toUInt64(0) AS repeated
     FROM metergate.events FINAL
    PREWHERE ${ofEdgeHours(at)}
-   WHERE ${withinSpan(at)}
    GROUP BY meter_key`;
 }
 
@@ -153,7 +202,7 @@ function withinSpan(at: number): string {
   return occurredWithin(`from${at}`, `to${at}`);
 }
 
-function paramsOf({ span, meterKeys }: CounterGroup, at: number): Record<string, string[] | number> {
+function paramsOf({ at, span, meterKeys }: CounterGroup): Record<string, string[] | number> {
   const { hours } = splitByHours(span);
   const [firstEdge = 0, lastEdge = firstEdge] = edgeHours(span);
   return {

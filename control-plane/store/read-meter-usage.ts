@@ -1,4 +1,4 @@
-import { AGGREGATE_SQL, labelOf, occurredWithin } from '../../domain/store/aggregate-sql.ts';
+import { AGGREGATE_SQL, labelOf, mergedWithin, occurredWithin } from '../../domain/store/aggregate-sql.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { HOUR_MS, type Span } from '../../schemas/primitives/calendar.ts';
 import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
@@ -208,7 +208,7 @@ function eventsSql(question: MeterUsageQuestion, from: string): string {
        ${AGGREGATE_SQL[aggregation].ofEvents} AS state, ${quantilesSql(quantiles).ofEvents},
        toUInt64(0) AS lacking
   FROM ${from}
- WHERE ${ofMeter(question)} AND ${occurredWithin('from', 'to')} ${filterSql(filter)}
+ WHERE ${ofMeter(question)} AND ${mergedWithin('from', 'to')} ${filterSql(filter)}
  GROUP BY bucket, labels`;
 }
 

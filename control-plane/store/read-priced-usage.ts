@@ -1,6 +1,6 @@
 import type { UsageOfValue } from '../../domain/rules/rating/per-unit.ts';
 import type { PercentageUsage } from '../../domain/rules/rating/percentage.ts';
-import { AGGREGATE_SQL, labelOf } from '../../domain/store/aggregate-sql.ts';
+import { AGGREGATE_SQL, labelOf, occurredInHours } from '../../domain/store/aggregate-sql.ts';
 import type { Statement, Warehouse } from '../../infra/ports/warehouse.ts';
 import { HOUR_MS, type Span, splitByHours } from '../../schemas/primitives/calendar.ts';
 import { decimalUnits } from '../../schemas/primitives/decimal.ts';
@@ -229,8 +229,7 @@ function totalsParams(questions: ReadonlyArray<UsageQuestion & { at: number }>, 
 const EVENTS = `(
     SELECT * FROM metergate.events FINAL
      WHERE ${ofPieces('')}
-       AND occurred_at >= fromUnixTimestamp64Milli(${bound('', 'begin')}, 'UTC')
-       AND occurred_at < fromUnixTimestamp64Milli(${bound('', 'end')}, 'UTC')) AS used
+       AND ${occurredInHours('begin', 'end')}) AS used
    INNER JOIN ${piecesSql('')} AS pieces USING (customer_id, meter_key)
    WHERE toUnixTimestamp64Milli(occurred_at) >= begins AND toUnixTimestamp64Milli(occurred_at) < ends`;
 

@@ -1,4 +1,4 @@
-import { occurredWithin } from '../../domain/store/aggregate-sql.ts';
+import { mergedWithin } from '../../domain/store/aggregate-sql.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import type { Span } from '../../schemas/primitives/calendar.ts';
 import type { CustomerMeter } from '../usage/customer-meter.ts';
@@ -48,7 +48,7 @@ export async function readUsageEvents(
     sql: `
 SELECT ${COLUMNS}
   FROM metergate.events FINAL
- WHERE ${OF_CUSTOMER_METER} AND ${occurredWithin('from', 'to')}
+ WHERE ${OF_CUSTOMER_METER} AND ${mergedWithin('from', 'to')}
    AND (occurred_at > fromUnixTimestamp64Milli({afterMs:Int64}, 'UTC') OR id > {afterId:String})
  ORDER BY environment, customer_id, meter_key, toStartOfHour(occurred_at), occurred_at, id
  LIMIT {limit:UInt32}`,

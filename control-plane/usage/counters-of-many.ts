@@ -95,7 +95,9 @@ function byCustomer({ warehouse, environment, spanOf, time }: Reading): Read {
         const { key: meterKey, aggregation } = question.meter;
         return { meterKey, aggregation, span: spanOf(question) };
       });
-      const found = await readCounters(warehouse, { environment, customerId }, asked, time.leftMs());
+      const found = await readCounters(warehouse, { environment, customerId }, asked, {
+        timeoutMs: time.leftMs(),
+      });
       for (const [key, current] of found) counted.set(`${customerId} ${key}`, current);
     });
     await Promise.all(reads);

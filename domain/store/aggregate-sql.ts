@@ -1,4 +1,5 @@
 /** Pieces of the statements on usage. Nothing in them comes from a client: values are always parameters. */
+import { HOUR_MS } from '../../schemas/primitives/calendar.ts';
 import { TAG_LENGTH } from '../../schemas/stored/event-row.ts';
 import { HOURLY_STATES, ORDER_OF_ARRIVAL } from '../../schemas/stored/usage-hourly.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';
@@ -53,6 +54,26 @@ export const AGGREGATE_SQL: Record<Aggregation, AggregateSql> = {
 export function occurredWithin(from: string, to: string): string {
   return `occurred_at >= fromUnixTimestamp64Milli({${from}:Int64}, 'UTC')
     AND occurred_at < fromUnixTimestamp64Milli({${to}:Int64}, 'UTC')`;
+}
+
+/**
+ * The hours that [from, to) touches: all that may be said of occurred_at before FINAL has merged. Of two rows
+ * of an event, which are of one hour, the one that stands may lie outside of the span, alone in its part;
+ * servers before ClickHouse 26.3 leave out parts by a condition, also one around the statement, before that.
+ */
+export function occurredInHours(from: string, to: string): string {
+  const [begin, end] = [`{${from}:Int64}`, `{${to}:Int64}`];
+  const time = (ms: string) => `fromUnixTimestamp64Milli(toInt64(${ms}), 'UTC')`;
+  // mutant: part-left-out-before-the-merge
+  return `occurred_at >= ${time(`${begin} - positiveModulo(${begin}, ${HOUR_MS})`)}
+    AND occurred_at < ${time(`${end} + positiveModulo(-${end}, ${HOUR_MS})`)}`;
+}
+
+/** {@link occurredWithin} of what FINAL has merged: no server leaves out a part by dateDiff. */
+export function mergedWithin(from: string, to: string): string {
+  const since = (name: string) =>
+    `dateDiff('millisecond', fromUnixTimestamp64Milli({${name}:Int64}, 'UTC'), occurred_at)`;
+  return `${occurredInHours(from, to)} AND ${since(from)} >= 0 AND ${since(to)} < 0`;
 }
 
 /** A property's text without the tag of its kind (schemas/stored/event-row.ts); '' where there is none. */

@@ -10,6 +10,7 @@ const GUARD = 'infra/clickhouse/rollups/property-guard.store.test.ts';
 const FILL = 'infra/clickhouse/rollups/fill-by-property.store.test.ts';
 const ROLLUP = 'control-plane/store/property-rollup.test.ts';
 const METER_USAGE = 'control-plane/store/read-meter-usage.store.test.ts';
+const COUNTED_AT_ONCE = 'a counter with more rows than are compared is merged, of its span, and then at once';
 const CHDB = 'infra/clickhouse/embedded/chdb.store.test.ts';
 const PAUSE = 'aggregator/load/pause-load.store.test.ts';
 const SETTLE = 'aggregator/settle/settle.store.test.ts';
@@ -109,6 +110,14 @@ export const LOAD_MUTANTS = [
     .why('an event that stands twice counts twice in an edge hour')
     .never('control-plane/store/read-counter')
     .red(METER_USAGE, 'an event counts once in an edge hour of a counter, of two that stand twice'),
+  mutant('read-twice-each-time', [4])
+    .why('a counter with millions of events in an edge hour is read twice each time, and ends in 503')
+    .is('control-plane/store/read-counter', 'return false;')
+    .red(METER_USAGE, COUNTED_AT_ONCE),
+  mutant('rows-beyond-the-compared-believed', [4])
+    .why('an event that stands twice counts twice in an edge hour with more events than are compared')
+    .swap('control-plane/store/read-counter', 'count() -', 'least(count(), 2) -')
+    .red(METER_USAGE, COUNTED_AT_ONCE),
   mutant('repeat-looked-for-within-the-span', [4])
     .why('an event that stands twice counts in an edge hour, though the row that stands lies before the span')
     .swap('control-plane/store/read-counter', 'ofEdgeHours(at)', 'ofEdgeHours(at)} WHERE ${withinSpan(at)')
@@ -118,11 +127,15 @@ export const LOAD_MUTANTS = [
     ),
   mutant('repeat-merged-within-the-span', [4])
     .why('the row that stands is filtered out before FINAL: the later one of the event counts')
-    .swap('control-plane/store/read-counter', 'WHERE ${withinSpan', 'AND ${withinSpan')
+    .swap('control-plane/store/read-counter', 'ofEdgeHours(at)', 'ofEdgeHours(at)} AND ${withinSpan(at)')
     .red(
       METER_USAGE,
       'an event counts once in an edge hour of a counter, of one that stands twice, once before the span',
     ),
+  mutant('part-left-out-before-the-merge', [4])
+    .why('of an event that stands twice the row that does not stand is shown and priced')
+    .is('domain/store/aggregate-sql', 'return occurredWithin(from, to);')
+    .red(METER_USAGE, 'an event is not shown that stands twice, once in a part before the span'),
   mutant('properties-not-renewed', [4])
     .why('rows by property of a part whose token outlived it are missing in breakdowns forever')
     .drop('infra/clickhouse/repair-block')

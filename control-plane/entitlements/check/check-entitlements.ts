@@ -140,7 +140,8 @@ async function readMeters(
     freshness,
     { consistency, time, environment: owner.environment },
     async (asOfMs) => {
-      const counters = await readCountersInOrder(warehouse, owner, questions, time.leftMs());
+      const limits = { timeoutMs: time.leftMs() };
+      const counters = await readCountersInOrder(warehouse, owner, questions, limits);
       return new Map(
         questions.map(({ featureKey, resetsAtMs }, at) => {
           return [featureKey, { current: counters[at] ?? '0', resetsAtMs, asOfMs }] as const;
