@@ -156,7 +156,7 @@ export class Generations {
     this.#memory.words.set(staged, at.STAGE / 4);
     this.#memory.bytes.set(readOnly.subarray(from, from + count), at.READ_ONLY);
     if (wasm.probe(count) > 0 || find.other) this.#findOld(piece, find);
-    // Nor is what is known, here or in a later piece: a repeat that is not read yet needs room as a new key does.
+    // Nothing of later pieces either: a repeat that is not read yet would need room, as a new key does.
     if (find.isUnread?.()) return false;
     const judged = wasm.claim(count, this.#confirmed);
     if (judged === FULL) return 'full';

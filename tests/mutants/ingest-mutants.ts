@@ -60,7 +60,7 @@ export const INGEST_MUTANTS = [
     .red(COLD_READS, 'that were read last are kept, up to so many bytes, and together those of a request'),
   mutant('lent-body-read-later', [1, 2])
     .why('the events of another request are stored in place of those that are acknowledged')
-    .is('ingest/begin-usage', 'const kept = request;')
+    .is('ingest/begin-usage', 'return request;')
     .red(BEGIN_USAGE, 'a request whose keys are read from the disk is read again, from a body of its own'),
   mutant('two-step-claim', [2])
     .why('between lookup and reservation another request finds the key free as well: both are counted')
