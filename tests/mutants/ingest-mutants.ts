@@ -54,6 +54,10 @@ export const INGEST_MUTANTS = [
     .why('requests wait for a disk that hangs, however long, with their bodies')
     .is('infra/key-table/cold-reads', 'const timer = undefined;')
     .red(COLD_READS, 'on a disk that hangs are given up in time, and for a tenant only so many wait'),
+  mutant('tenants-served-in-order-of-arrival', [9])
+    .why('one tenant whose clients repeat old keys keeps the old keys of others from being read at all')
+    .drop('infra/platform/fair-lines')
+    .red(COLD_READS, 'are read for one tenant after another'),
   mutant('groups-of-a-request-forgotten', [9])
     .why('with many requests for old keys one takes from the other what it has read: none gets its response')
     .drop('infra/key-table/cold-reads')
