@@ -7,7 +7,7 @@ import type { CommitWaiter, GroupCommit } from './embedded/group-commit.ts';
 const RESPONSE = { status: 200, replayed: false, body: Buffer.from('{}') };
 const PART = { eventCount: 3 } as CommitPart;
 const BROKEN = new Error('the disk is dead');
-const REQUEST = {} as UsageRequest;
+const REQUEST = { body: Buffer.alloc(0) } as UsageRequest;
 
 /** An engine and a commit that do what the test says, and what the reply got. */
 function createBench({
@@ -74,21 +74,29 @@ test.each([
 
 /** Red when the body is read again where it was lent: other bytes are there by then. */
 test('a request whose keys are read from the disk is read again, from a body of its own', async () => {
-  const lent = Buffer.from('its events');
-  const seen: string[] = [];
-  const read = ({ body }: UsageRequest) => seen.push(body.toString());
-  const decide = (): Decision => {
-    if (seen.length === 1) throw new KeysToRead(async () => undefined);
-    return { response: RESPONSE };
-  };
-  const { ends, begin } = createBench({ read, decide });
-  begin({ body: lent } as UsageRequest);
-  lent.fill('x');
+  const { ends, lent, bodies, texts } = readsKeysTwice((request) => request);
   await expect.poll(() => ends).toEqual(['200, 0 created']);
-  expect(seen).toEqual(['its events', 'its events']);
+  expect(texts).toEqual(['its events', 'its events', 'its events']);
+  // One copy for all reads.
+  expect(bodies[0]).toBe(lent);
+  expect(bodies[2]).toBe(bodies[1]);
 });
 
-test('one whose names took a while is decided again; keys that are never read end it', async () => {
+// Red when its items stay in memory while its keys are read: they are counted no more by then.
+test('so is one whose names took a while', async () => {
+  const { ends, texts } = readsKeysTwice(async () => null);
+  await expect.poll(() => ends).toEqual(['200, 0 created']);
+  expect(texts).toEqual(['its events', 'its events', 'its events']);
+});
+
+// Red when a large body, which is collected from several pieces or inflated, is held twice.
+test('a body that is kept until the reply is not copied', async () => {
+  const { ends, lent, bodies } = readsKeysTwice(async () => null, { isBodyKept: true });
+  await expect.poll(() => ends).toEqual(['200, 0 created']);
+  expect(bodies.map((body) => body === lent)).toEqual([true, true, true]);
+});
+
+test('keys that are never there end it, and so do those that cannot be read', async () => {
   let decisions = 0;
   const decide = (): Decision => {
     decisions += 1;
@@ -104,6 +112,26 @@ test('one whose names took a while is decided again; keys that are never read en
       throw unread;
     },
   });
-  other.begin({ body: Buffer.alloc(0) } as UsageRequest);
+  other.begin();
   await expect.poll(() => other.ends).toEqual(['the disk is dead']);
 });
+
+/** A request that is decided once its keys were read twice, and where its body was, and what it said. */
+function readsKeysTwice(reading: (request: UsageRequest) => unknown, { isBodyKept = false } = {}) {
+  const lent = Buffer.from('its events');
+  const bodies: Buffer[] = [];
+  const texts: string[] = [];
+  const read = (request: UsageRequest) => {
+    bodies.push(request.body);
+    texts.push(request.body.toString());
+    return reading(request);
+  };
+  const decide = (): Decision => {
+    if (bodies.length < 3) throw new KeysToRead(async () => undefined);
+    return { response: RESPONSE };
+  };
+  const { ends, begin } = createBench({ read, decide });
+  begin({ body: lent, isBodyKept } as UsageRequest);
+  if (!isBodyKept) lent.fill('x');
+  return { ends, lent, bodies, texts };
+}

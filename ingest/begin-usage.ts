@@ -3,7 +3,7 @@ import { KeysToRead } from '../infra/ports/idempotency-store.ts';
 import type { CommitOutcome, CommitWaiter, GroupCommit } from './embedded/group-commit.ts';
 
 /**
- * From a request's body to its reply, in this turn or later. `request.body` is not read after the call.
+ * From a request's body to its reply, in this turn or later. A lent body is not read after the call.
  * Never throws. Callbacks: a promise for each step costs a tenth of what a single event costs.
  */
 export type BeginUsage = (request: UsageRequest, reply: UsageReply) => void;
@@ -35,38 +35,39 @@ export function createBeginUsage(engine: Engine, groupCommit: GroupCommit): Begi
     try {
       const reading = engine.read(request);
       if (!(reading instanceof Promise)) decideAndCommit(reading, reply);
-      else decideLater(reading, request, reply).catch((error) => reply.fail(error));
+      else decideLater(reading, withKeptBody(request), reply, readsLeft);
     } catch (error) {
-      if (error instanceof KeysToRead && readsLeft > 0) beginAgain(error, request, reply, readsLeft - 1);
-      else reply.fail(error);
+      beginAgainOrFail(error, request, reply, readsLeft);
     }
   }
 
-  /** Its body is read again, so it is copied in the turn in which it is still there. */
-  function beginAgain(keys: KeysToRead, request: UsageRequest, reply: UsageReply, readsLeft: number): void {
-    // mutant: lent-body-read-later
-    const kept = { ...request, body: Buffer.from(request.body) };
-    keys
-      .read(request.environment)
-      .then(() => begin(kept, reply, readsLeft))
-      .catch((error) => reply.fail(error));
-  }
-
-  /** What took a while to read has memory of its own. */
-  async function decideLater(
+  function decideLater(
     reading: Promise<unknown>,
-    { environment }: UsageRequest,
+    request: UsageRequest,
     reply: UsageReply,
-  ): Promise<void> {
-    const read = await reading;
-    for (let readsLeft = KEY_READS_MAX; ; readsLeft--) {
-      try {
-        return decideAndCommit(read, reply);
-      } catch (error) {
-        if (!(error instanceof KeysToRead) || readsLeft === 0) throw error;
-        await error.read(environment);
-      }
+    readsLeft: number,
+  ): void {
+    reading
+      .then((read) => decideAndCommit(read, reply))
+      .catch((error) => beginAgainOrFail(error, request, reply, readsLeft));
+  }
+
+  /** From its body, whatever had been read of it: while keys are read, a body is all that is in memory. */
+  function beginAgainOrFail(
+    error: unknown,
+    request: UsageRequest,
+    reply: UsageReply,
+    readsLeft: number,
+  ): void {
+    if (!(error instanceof KeysToRead) || readsLeft === 0) {
+      reply.fail(error);
+      return;
     }
+    const kept = withKeptBody(request);
+    error
+      .read(request.environment)
+      .then(() => begin(kept, reply, readsLeft - 1))
+      .catch((error) => reply.fail(error));
   }
 
   return (request, reply) => begin(request, reply, KEY_READS_MAX);
@@ -74,6 +75,13 @@ export function createBeginUsage(engine: Engine, groupCommit: GroupCommit): Begi
 
 /** Between a read and its claim a merge may move the keys to another file, though not each time. */
 const KEY_READS_MAX = 3;
+
+/** In the turn in which a lent body is still there: it is copied, once. */
+function withKeptBody(request: UsageRequest): UsageRequest {
+  if (request.isBodyKept) return request;
+  // mutant: lent-body-read-later
+  return { ...request, body: Buffer.from(request.body), isBodyKept: true };
+}
 
 /** A response until its events are durable. A class because one is made for every request. */
 class WaitingReply implements CommitWaiter {

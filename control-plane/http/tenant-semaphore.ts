@@ -1,3 +1,4 @@
+import { createFairLines } from '../../infra/platform/fair-lines.ts';
 import { Rejected } from '../../schemas/failures.ts';
 
 /** Runs a limited amount of work of many environments, and of each no more than its share. */
@@ -23,7 +24,7 @@ export interface SemaphoreLimits {
 /** `what` names the running work, for the message of a rejection. */
 export function createTenantSemaphore(limits: SemaphoreLimits, what: string): TenantSemaphore {
   const underWay = createTally();
-  const lines = createLines(limits.waitMs);
+  const lines = createFairLines(limits.waitMs);
 
   const hasRoom = (environment: string) =>
     underWay.total() < limits.underWayMax && underWay.of(environment) < limits.shareMax;
@@ -59,55 +60,6 @@ export function createTenantSemaphore(limits: SemaphoreLimits, what: string): Te
       if (!hasRoom(environment)) throw overloaded();
       underWay.add(environment);
       return through(environment, work);
-    },
-  };
-}
-
-/** The waiters of one environment, first come, first served, with whether each is admitted. */
-type Line = Set<(isAdmitted: boolean) => void>;
-
-/**
- * Waiters of all environments, round robin: a hundred of one environment delay another one by one slot at
- * most.
- */
-function createLines(waitMs: number) {
-  /** The one that was admitted last is at the end. */
-  const lines = new Map<string, Line>();
-  let waiting = 0;
-
-  return {
-    waiting: () => waiting,
-    waitingOf: (environment: string) => lines.get(environment)?.size ?? 0,
-
-    /** False when it waited too long, or its signal aborted. */
-    turn(environment: string, signal?: AbortSignal): Promise<boolean> {
-      return new Promise((resolve) => {
-        const line: Line = lines.get(environment) ?? new Set();
-        const settle = (isAdmitted: boolean) => {
-          clearTimeout(timer);
-          signal?.removeEventListener('abort', leave);
-          line.delete(settle);
-          if (line.size === 0) lines.delete(environment);
-          waiting -= 1;
-          resolve(isAdmitted);
-        };
-        const leave = () => settle(false);
-        const timer = setTimeout(leave, waitMs);
-        signal?.addEventListener('abort', leave);
-        lines.set(environment, line.add(settle));
-        waiting += 1;
-      });
-    },
-
-    admitNext(hasRoom: (environment: string) => boolean, admit: (environment: string) => void): void {
-      for (const [environment, line] of lines) {
-        const [settle] = line;
-        if (!settle || !hasRoom(environment)) continue;
-        admit(environment);
-        settle(true);
-        if (lines.delete(environment)) lines.set(environment, line);
-        return;
-      }
     },
   };
 }

@@ -10,6 +10,8 @@ import { batchOf, expectAllKnown, keysOfThisTest, randomRecords, type TestKeys }
 import type { GroupPlace, SealedFile } from './sealed-file.ts';
 import { addKeys, GENERATION_KEYS, upkeepOfThisTest } from './upkeep-under-test.ts';
 
+/** However busy the machine is. */
+const PATIENT = { waitMs: 60_000, timeoutMs: 60_000 };
 const UNREAD = { name: 'Transient', code: 'keys_unread' };
 
 describe('keys that only a file has', () => {
@@ -59,8 +61,9 @@ describe('keys that only a file has', () => {
     const { generations } = upkeepOfThisTest();
     addKeys(generations, 4 * GENERATION_KEYS);
     const piece = { batch: batchOf(randomRecords(1)), from: 0, count: 1 };
-    const find = { cold: () => undefined, other: () => undefined };
+    const find = { cold: () => undefined };
     expect(generations.claim(piece, find)).toBe('full');
+    // Also where it is another piece that has them.
     expect(generations.claim(piece, { ...find, isUnread: () => true })).toBe(false);
   });
 
@@ -93,7 +96,7 @@ describe('groups of a file', () => {
 
   // Red when a request waits for a disk that hangs however long, or all of them do.
   it('on a disk that hangs are given up in time, and for a tenant only so many wait', async () => {
-    const reads = new ColdReads({ timeoutMs: 20, waitingMax: 4 });
+    const reads = new ColdReads({ timeoutMs: 20, waitMs: 20, waitingMax: 4 * 101 });
     const hanging = placeIn(() => new Promise<never>(() => undefined), 1);
     const ends = ['one', 'one', 'one', 'other', 'other'].map(async (tenant) => {
       const failure = await reads.read([hanging], tenant).catch((error: unknown) => error);
@@ -107,6 +110,46 @@ describe('groups of a file', () => {
       'given up',
       'rejected at once',
     ]);
+  });
+
+  // Red when a tenant whose requests all need old keys is read for before any other.
+  it('are read for one tenant after another', async () => {
+    const disk = diskOfThisTest();
+    const reads = new ColdReads({ ...PATIENT, turnGroups: 1 });
+    const ends = [1, 2, 3].map((number) => reads.read([disk.place(number)], 'many'));
+    ends.push(reads.read([disk.place(4)], 'one'), reads.read([disk.place(5)], 'more'));
+    for (let number = 1; number <= 5; number++) await disk.next();
+    await Promise.all(ends);
+    expect(disk.seen).toEqual([1, 2, 4, 5, 3]);
+  });
+
+  // Red when what waits is read although nobody waits for it, and when waiting uses up the time of the reads.
+  it('are read in full once that has begun; what waits too long for its turn is never read', async () => {
+    const disk = diskOfThisTest();
+    const hasty = new ColdReads({ ...PATIENT, waitMs: 5 });
+    const begun = hasty.read([disk.place(1), disk.place(2), disk.place(3)], 'a tenant');
+    await expect(hasty.read([disk.place(4)], 'other')).rejects.toMatchObject(UNREAD);
+    for (let number = 1; number <= 3; number++) await disk.next();
+    await begun;
+    const slow = new ColdReads({ ...PATIENT, timeoutMs: 20 });
+    const first = slow.read([disk.place(5)], 'a tenant');
+    const late = slow.read([placeIn(async () => ({ bytesRead: 100 }), 6)], 'other');
+    await expect(inTime(first, 10_000, 'reads that are given up')).rejects.toMatchObject(UNREAD);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await disk.next();
+    await late;
+    expect(disk.seen).toEqual([3, 2, 1, 5]);
+  });
+
+  // Red when a request of many keys counts as one of a key.
+  it('of few requests or of many keys wait up to so many', async () => {
+    const disk = diskOfThisTest();
+    const reads = new ColdReads({ ...PATIENT, waitingMax: 400 });
+    const of = (count: number) => Array.from({ length: count }, (_, at) => ({ ...disk.place(1), at }));
+    await expect(reads.read(of(101), 'a tenant')).rejects.toMatchObject(UNREAD);
+    const most = reads.read(of(100), 'a tenant');
+    for (let read = 0; read < 100; read++) await disk.next();
+    await most;
   });
 
   // Red when what a request reads takes the place of what it needs as well: it would never be decided.
@@ -127,6 +170,23 @@ type Read = (into: Buffer, offset: number, length: number, at: number) => Promis
 /** A group of 100 bytes in a file of this number. */
 function placeIn(read: Read, number: number): GroupPlace {
   return { file: { number, path: 'a file', file: { read } } as unknown as SealedFile, at: 0, bytes: 100 };
+}
+
+/** A disk that reads when the test says so, and of which files it was asked. */
+function diskOfThisTest() {
+  const seen: number[] = [];
+  const held: Array<() => void> = [];
+  const place = (number: number) =>
+    placeIn((_, __, bytesRead) => {
+      seen.push(number);
+      return new Promise((resolve) => held.push(() => resolve({ bytesRead })));
+    }, number);
+  const next = async () => {
+    await new Promise(setImmediate); // until it is asked
+    held.shift()?.();
+    await new Promise(setImmediate);
+  };
+  return { seen, place, next };
 }
 
 function times(count: number, outcome: number): number[] {

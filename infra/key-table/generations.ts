@@ -155,11 +155,9 @@ export class Generations {
     const staged = records.subarray(from * RECORD_WORDS, (from + count) * RECORD_WORDS);
     this.#memory.words.set(staged, at.STAGE / 4);
     this.#memory.bytes.set(readOnly.subarray(from, from + count), at.READ_ONLY);
-    if (wasm.probe(count) > 0 || find.other) {
-      this.#findOld(piece, find);
-      // Not even as far as it is known: a repeat that is not read yet would need room, as a new key does.
-      if (find.isUnread?.()) return false;
-    }
+    if (wasm.probe(count) > 0 || find.other) this.#findOld(piece, find);
+    // Nothing of later pieces either: a repeat that is not read yet would need room, as a new key does.
+    if (find.isUnread?.()) return false;
     const judged = wasm.claim(count, this.#confirmed);
     if (judged === FULL) return 'full';
     const { bytes, words } = this.#memory;

@@ -19,7 +19,7 @@ export interface Engine<Reading = unknown> {
    * Claims the keys and makes frame part and response. The caller hands `commit` to the group commit in the
    * same turn, so that frames carry events in the order in which their keys were claimed. Throws KeysToRead
    * (idempotency-store.ts) where keys are to be read first. After that the request is read again, from its
-   * body; a reading that was a promise is its own, and is decided again.
+   * body.
    */
   decide(reading: Reading): Decision;
 }
@@ -66,8 +66,10 @@ export interface Identified {
 export interface UsageRequest {
   environment: string;
   kind: 'single' | 'batch' | 'ndjson';
-  /** The caller's: read in the turn of `read` only. */
+  /** The caller's: an engine reads it in the turn of `read` only. */
   body: Buffer;
+  /** The body is there until the reply. Else it was lent for this turn. */
+  isBodyKept?: boolean;
   /** The `Idempotency-Key` header of a single event; its body may contain the key as well, or instead. */
   idempotencyKey?: string | undefined;
   /** `include=events` of a batch. */

@@ -62,7 +62,7 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
   }
 
   function store(exchange: Exchange, environment: string, head: UsageHead, whole: ReadBody): void {
-    const request = requestOf(exchange, environment, head, whole.body);
+    const request = requestOf(exchange, environment, head, whole);
     begin(request, new ExchangeReply(exchange, request, whole, responses));
   }
 
@@ -104,9 +104,19 @@ function requestOf(
   { requestId }: Exchange,
   environment: string,
   { kind, includeEvents, idempotencyKey, isStrict, numbersAsText }: UsageHead,
-  body: Buffer,
+  { body, isKept: isBodyKept }: ReadBody,
 ): UsageRequest {
-  return { environment, kind, body, idempotencyKey, includeEvents, isStrict, numbersAsText, requestId };
+  return {
+    environment,
+    kind,
+    body,
+    isBodyKept,
+    idempotencyKey,
+    includeEvents,
+    isStrict,
+    numbersAsText,
+    requestId,
+  };
 }
 
 const BODY_BYTES_MAX = USAGE_LIMITS.bodyBytesMax;

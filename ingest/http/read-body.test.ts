@@ -103,6 +103,7 @@ test('the memory of a body is used again once it is released', async () => {
   const first = await bodyOf(large);
   const second = await bodyOf(other);
   expect([first.body.toString(), second.body.toString()]).toEqual([large, other]);
+  expect(first.isKept).toBe(true);
   first.release();
   const third = await bodyOf(other);
   expect(third.body.buffer).toBe(first.body.buffer);
@@ -120,6 +121,7 @@ test('a body in one piece is given as it lies there, once', () => {
   expect(client.settled).toMatchObject([{ body: bytes }]);
   const [read] = client.settled as ReadBody[];
   expect(read?.body).toBe(bytes);
+  expect(read?.isKept).toBe(false);
   expect(admission.held).toBe(3);
   read?.release();
   expect(admission.held).toBe(0);
@@ -193,8 +195,9 @@ test('what is no gzip is rejected', async () => {
 /** Red when the packed bytes alone are counted: 2,000 connections took 2.4 GB with 2 MB of gzip. */
 test('room is taken for what gzip may become, and given back when the request is over', async () => {
   const admission = createFairShares(BYTES_MAX, BYTES_MAX);
-  const read = { body: gzipSync('abc'), release: () => undefined };
+  const read = { body: gzipSync('abc'), isKept: false, release: () => undefined };
   const first = await inflate(read, 'env', buffersOf(admission));
+  expect(first).toMatchObject({ isKept: true });
   expect(admission.held).toBe(3);
   expect(await inflate(read, 'env', buffersOf(admission))).toMatchObject({ code: 'overloaded' });
   if ('release' in first) first.release();
@@ -204,7 +207,7 @@ test('room is taken for what gzip may become, and given back when the request is
 });
 
 async function inflated(packed: Buffer): Promise<unknown> {
-  const read = { body: packed, release: () => undefined };
+  const read = { body: packed, isKept: false, release: () => undefined };
   const outcome = await inflate(read, 'env', buffersOf(createFairShares(10 * BYTES_MAX)));
   return 'body' in outcome ? outcome.body.toString() : outcome;
 }

@@ -8,6 +8,8 @@ import { type Admission, OVERLOADED } from './admission.ts';
 /** A body whose bytes are counted as in flight until `release`; it must not be read after that. */
 export interface ReadBody {
   body: Buffer;
+  /** It is there until `release`. Else the front has lent it for this turn. */
+  isKept: boolean;
   release(): void;
 }
 
@@ -25,7 +27,7 @@ export interface BodyBuffers {
 /**
  * Collects a request's whole body, at most `bytesMax`, within what admission allows its environment, and
  * calls `use` with it, once; never where the client disconnects before. A body in one piece, as most are, is
- * not copied: `use` may read it, and what is to be read after that has to be copied.
+ * not copied but lent: what is to be read after `use` has to be copied.
  */
 export function readBody(
   exchange: Exchange,
@@ -44,6 +46,7 @@ export function readBody(
 /** The body itself once it is whole. A class because one is made for every request. */
 class BodyReader implements ReadBody {
   body: Buffer = NO_BUFFER;
+  isKept = true;
   private readonly environment: string;
   private readonly buffers: BodyBuffers;
   private readonly use: (outcome: BodyOutcome) => void;
@@ -66,10 +69,11 @@ class BodyReader implements ReadBody {
     else this.add(chunk, isLast);
   }
 
-  settle(body = this.buffer.subarray(0, this.bytes)): void {
+  settle(lent?: Buffer): void {
     if (this.settled) return;
     this.settled = true;
-    this.body = body;
+    this.isKept = lent === undefined;
+    this.body = lent ?? this.buffer.subarray(0, this.bytes);
     this.use(this);
   }
 
@@ -133,7 +137,7 @@ export async function inflate(
     const packed = Buffer.from(read.body);
     const body = await gunzipAsync(packed, { maxOutputLength: bytesMax });
     admission.give(environment, bytesMax - body.length);
-    return { body, release: () => admission.give(environment, body.length) };
+    return { body, isKept: true, release: () => admission.give(environment, body.length) };
   } catch (error) {
     admission.give(environment, bytesMax);
     const { code } = error as NodeJS.ErrnoException;

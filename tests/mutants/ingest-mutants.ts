@@ -54,13 +54,17 @@ export const INGEST_MUTANTS = [
     .why('requests wait for a disk that hangs, however long, with their bodies')
     .is('infra/key-table/cold-reads', 'const timer = undefined;')
     .red(COLD_READS, 'on a disk that hangs are given up in time, and for a tenant only so many wait'),
+  mutant('tenants-served-in-order-of-arrival', [9])
+    .why('one tenant whose clients repeat old keys keeps the old keys of others from being read at all')
+    .drop('infra/platform/fair-lines')
+    .red(COLD_READS, 'are read for one tenant after another'),
   mutant('groups-of-a-request-forgotten', [9])
     .why('with many requests for old keys one takes from the other what it has read: none gets its response')
     .drop('infra/key-table/cold-reads')
     .red(COLD_READS, 'that were read last are kept, up to so many bytes, and together those of a request'),
   mutant('lent-body-read-later', [1, 2])
     .why('the events of another request are stored in place of those that are acknowledged')
-    .is('ingest/begin-usage', 'const kept = request;')
+    .is('ingest/begin-usage', 'return request;')
     .red(BEGIN_USAGE, 'a request whose keys are read from the disk is read again, from a body of its own'),
   mutant('two-step-claim', [2])
     .why('between lookup and reservation another request finds the key free as well: both are counted')
