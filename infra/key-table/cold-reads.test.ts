@@ -123,7 +123,7 @@ describe('groups of a file', () => {
     expect(disk.seen).toEqual([1, 2, 4, 5, 3]);
   });
 
-  // Red when what waits is read although nobody waits for it, and when waiting uses up the time of the reads.
+  // Red when what was given up is read all the same, and when waiting uses up the time of the reads.
   it('are read in full once that has begun; what waits too long for its turn is never read', async () => {
     const disk = diskOfThisTest();
     const hasty = new ColdReads({ ...PATIENT, waitMs: 5 });

@@ -32,7 +32,8 @@ const READS_AT_ONCE = 2;
 
 /**
  * Groups of sealed files that are read outside the turn of a decision, those of one request after those of
- * another; tenants take turns. A disk that hangs costs the requests that need it a 503, and no other one anything.
+ * another; tenants take turns. A disk that hangs costs the requests that need it a 503, and no other one
+ * anything.
  */
 export class ColdReads {
   readonly #timeoutMs: number;
