@@ -172,9 +172,9 @@ function ofEdgeHours(at: number): string {
 const COMPARED_MAX = 1_000_000;
 
 /**
- * Without FINAL, which takes up to half more CPU, and says instead how often an id stands twice, so that it is
- * needed. Hardly ever two hashes agree by chance. Of two rows of an event also one outside of the span may be
- * the one that counts.
+ * Without FINAL, which takes up to half more CPU, and says instead how often an id stands twice, so that
+ * FINAL is needed. Hardly ever two hashes agree by chance. Rows beyond `comparedMax` count as
+ * repeats. Of two rows of an event also one outside of the span may be the one that counts.
  */
 function comparedEdges({ at, aggregation }: CounterGroup, comparedMax: number): string {
   // mutant: repeat-looked-for-within-the-span, rows-beyond-the-compared-believed
