@@ -91,7 +91,9 @@ describe('an audit', () => {
     const lines: string[] = [];
     const request = { repair: false, beginWithinMs: 150, print: (line: string) => lines.push(line) };
     expect(await requestAudit(stores.pool, request)).toBe(AUDIT_EXIT.impossible);
-    expect(lines).toEqual(['No aggregator responded: start Metergate first.']);
+    expect(lines).toEqual([
+      'No aggregator began the audit: start Metergate first, or wait for the audit that it is doing.',
+    ]);
     expect((await stores.pool.query('SELECT * FROM audit_runs')).rows).toEqual([]);
   });
 

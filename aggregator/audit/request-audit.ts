@@ -14,6 +14,9 @@ export interface AuditRequest {
 export const AUDIT_EXIT = { same: 0, different: 1, impossible: 2 } as const;
 
 const POLL_MS = 100;
+/** One does one audit at a time, also those of its own after a damage: minutes for millions of events. */
+const NOT_BEGUN =
+  'No aggregator began the audit: start Metergate first, or wait for the audit that it is doing.';
 /** An audit reads the whole log. An operator who does not want to wait stops the command. */
 const DONE_WITHIN_MS = 24 * 3_600_000;
 
@@ -37,7 +40,7 @@ async function audit(pool: Pool, { repair, beginWithinMs, print }: AuditRequest)
   await requestAuditRun(pool, { id, repair });
   const begun = await runWhen(pool, id, ({ state }) => state !== 'asked', beginWithinMs);
   if (!begun && (await withdrawAuditRun(pool, id))) {
-    print('No aggregator responded: start Metergate first.');
+    print(NOT_BEGUN);
     return AUDIT_EXIT.impossible;
   }
   const ended = await runWhen(
