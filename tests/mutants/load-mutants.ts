@@ -107,7 +107,7 @@ export const LOAD_MUTANTS = [
   mutant('properties-not-renewed', [4])
     .why('rows by property of a part whose token outlived it are missing in breakdowns forever')
     .drop('infra/clickhouse/repair-block')
-    .red(CHDB, 'that left all but a month by property behind is whole when it is sent again'),
+    .red(CHDB, 'that left some of it behind is whole when it is sent again'),
   mutant('resumed-range-believed', [4])
     .why('ClickHouse notes a token before its part is in place: after a kill the part may be lost')
     .swap('aggregator/load/load-range', 'wasSent: true', 'wasSent: false')
@@ -119,11 +119,11 @@ export const LOAD_MUTANTS = [
   mutant('lost-events-not-put-back', [4])
     .why('the rows of a part whose token outlived it are counted in the hours and nowhere else')
     .drop('infra/clickhouse/repair-block')
-    .red(CHDB, 'that left all but a month of the events behind is whole when it is sent again'),
+    .red(CHDB, 'that left some of it behind is whole when it is sent again'),
   mutant('lost-hours-not-renewed', [4])
     .why('the hours of a part whose token outlived it never get its events')
     .drop('infra/clickhouse/repair-block')
-    .red(CHDB, 'that left all but a month of the hours behind is whole when it is sent again'),
+    .red(CHDB, 'that left some of it behind is whole when it is sent again'),
   mutant('new-token-for-a-retry', [4, 5])
     .why('ClickHouse takes a repeated insert for another one')
     .swap('aggregator/load/load-range', '+ name', '+ Math.random()')
