@@ -1,9 +1,20 @@
 import { crc32 } from 'node:zlib';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { readTimes } from '../../schemas/stored/record.ts';
+import { valuesOf } from '../../schemas/stored/row-lines.ts';
 import type { PausedPartition } from '../load/load-state.ts';
-import { addTo, allOf, type Difference, differencesOf, type HourSums, keyOf, keyText } from './hour-sums.ts';
+import {
+  addTo,
+  allOf,
+  type Difference,
+  differencesOf,
+  type HourSums,
+  hourOf,
+  keyOf,
+  keyText,
+} from './hour-sums.ts';
 import { findLogSpans, type LogSpanDeps } from './log-span.ts';
-import { type LogSpan, loggedEvents } from './logged-events.ts';
+import { type LoggedFrame, type LogSpan, loggedFrames } from './logged-frames.ts';
 import {
   countHours,
   differentByProperty,
@@ -122,17 +133,26 @@ function differentRows(
 async function logSums(
   reader: AuditDeps['reader'],
   { spans, hoursFromMs }: { spans: LogSpan[]; hoursFromMs: number },
-  { number, of }: Slice,
+  slice: Slice,
 ): Promise<HourSums> {
   const sums: HourSums = new Map();
   for (const span of spans) {
-    for await (const events of loggedEvents(reader, span)) {
-      for (const { key, customerId, value, hourMs } of events) {
-        if (hourMs < hoursFromMs) continue;
-        // The same hash as in the warehouse's statements.
-        if (of === 1 || crc32(customerId) % of === number) addTo(sums, key, value, 1);
-      }
+    for await (const frames of loggedFrames(reader, span)) {
+      for (const logged of frames) addValues(sums, logged, { slice, hoursFromMs });
     }
   }
   return sums;
+}
+
+function addValues(
+  sums: HourSums,
+  { frame, isCounted }: LoggedFrame,
+  { slice: { number, of }, hoursFromMs }: { slice: Slice; hoursFromMs: number },
+): void {
+  // The same hash as in the warehouse's statements.
+  const isOfSlice = (customerId: string): boolean => of === 1 || crc32(customerId) % of === number;
+  for (const { event, value, ...names } of valuesOf(frame, { isRead: isCounted, isWanted: isOfSlice })) {
+    const hour = hourOf(readTimes(frame.records, event).occurredAtMs);
+    if (hour * 1_000 >= hoursFromMs) addTo(sums, keyText({ ...names, hour }), value, 1);
+  }
 }

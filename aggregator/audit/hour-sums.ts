@@ -20,6 +20,11 @@ export type HourSums = Map<string, Sum>;
 
 export const HOUR_SECONDS = 3600;
 
+/** The hour in which this millisecond is, seconds since 1970 UTC. */
+export function hourOf(ms: number): number {
+  return Math.floor(ms / 1000 / HOUR_SECONDS) * HOUR_SECONDS;
+}
+
 export function keyText({ environment, customerId, meterKey, hour }: HourKey): string {
   return JSON.stringify([environment, customerId, meterKey, hour]);
 }

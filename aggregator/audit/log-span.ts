@@ -4,7 +4,7 @@ import { decodeFrame } from '../../schemas/stored/frame.ts';
 import type { Place } from '../store/leases.ts';
 import { readLogTrim } from '../store/log-trims.ts';
 import { committedUpTo, firstRangeFrom, rangesWithDrops } from '../store/ranges.ts';
-import type { LogSpan } from './logged-events.ts';
+import type { LogSpan } from './logged-frames.ts';
 
 export interface LogSpanDeps {
   pool: Pool;

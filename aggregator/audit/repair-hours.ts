@@ -6,7 +6,8 @@ import type { PausedPartition } from '../load/load-state.ts';
 import type { AuditDeps } from './compare-places.ts';
 import { type Difference, HOUR_SECONDS, type HourKey, keyText } from './hour-sums.ts';
 import { findLogSpans } from './log-span.ts';
-import { type LogSpan, loggedEvents } from './logged-events.ts';
+import { loggedEvents } from './logged-events.ts';
+import type { LogSpan } from './logged-frames.ts';
 
 /** An insert of many more lines would not gain anything. */
 const LINES_MAX = 20_000;

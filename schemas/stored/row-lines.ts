@@ -1,4 +1,5 @@
 import { Fatal } from '../failures.ts';
+import { canonicalDecimal } from '../primitives/decimal.ts';
 import { writeBase32 } from '../primitives/ids.ts';
 import { type Frame, NUMBER_BYTES, type TouchedCustomerMeter } from './frame.ts';
 import { fingerprintOf, idByte, readTimes } from './record.ts';
@@ -9,6 +10,7 @@ import { fingerprintOf, idByte, readTimes } from './record.ts';
  * in the event's record.
  */
 const LINE_FEED = 10;
+const COMMA = 44;
 /** Of a row, without names and middle: id 26, fingerprint 20, times 17 each, what is between them. */
 const REST_BYTES_MAX = 128;
 /** What a row of ordinary names has more than its short line. */
@@ -35,6 +37,84 @@ export function rowLines(frame: Frame): Buffer {
   }
   if (from !== lines.length) throw unreadable();
   return rows.subarray(0, to);
+}
+
+/** The beginning of a row. */
+export interface RowHead {
+  environment: string;
+  customerId: string;
+  meterKey: string;
+  /** A decimal's text, as {@link canonicalDecimal} gives it. */
+  value: string;
+}
+
+interface EventValue extends RowHead {
+  /** Its number in the frame. */
+  event: number;
+}
+
+/**
+ * The values of the events that are to be read, of wanted customers; rows are not made. Throws Fatal
+ * `line_unreadable`, of an event that is not to be read only where its end is not found.
+ */
+export function valuesOf(
+  frame: Frame,
+  { isRead, isWanted }: { isRead: (event: number) => boolean; isWanted: (customerId: string) => boolean },
+): EventValue[] {
+  const { lines, numbers, eventCount, touched } = frame;
+  const wanted = touched.map(({ customerId }) => isWanted(customerId));
+  const found: EventValue[] = [];
+  for (let [event, from] = [0, 0]; event < eventCount; event++) {
+    const end = lines.indexOf(LINE_FEED, from);
+    if (end < 0) throw unreadable();
+    if (isRead(event)) {
+      const number = numbers?.readUInt16LE(event * NUMBER_BYTES);
+      if (number === undefined) {
+        const head = readRow(lines.subarray(from, end));
+        if (isWanted(head.customerId)) found.push({ event, ...head });
+      } else if (wanted[number] ?? true) {
+        found.push({ event, ...namesOf(touched[number]), value: readValue(lines, from) });
+      }
+    }
+    from = end + 1;
+  }
+  return found;
+}
+
+function namesOf(touched: TouchedCustomerMeter | undefined): Omit<RowHead, 'value'> {
+  if (!touched) throw unreadable();
+  const { environment, customerId, meterKey } = touched;
+  return { environment, customerId, meterKey };
+}
+
+/** Of the short line that begins here. */
+function readValue(lines: Buffer, from: number): string {
+  const value = canonicalDecimal(lines.toString('latin1', from, lines.indexOf(COMMA, from)));
+  if (value === undefined) throw unreadable();
+  return value;
+}
+
+const TEXT = '"((?:[^"\\\\]|\\\\.)*)"';
+/** environment, customer, meter, id, fingerprint, value: the first columns (event-row.ts). */
+const ROW = new RegExp(`^\\[${TEXT},${TEXT},${TEXT},${TEXT},${TEXT},(-?[\\d.eE+-]+),`);
+
+/** Of a whole row. Throws Fatal `line_unreadable`. */
+export function readRow(line: Buffer): RowHead {
+  const [, environment, customerId, meterKey, , , number] = ROW.exec(line.toString()) ?? [];
+  const value = canonicalDecimal(number ?? '');
+  if (
+    environment === undefined ||
+    customerId === undefined ||
+    meterKey === undefined ||
+    value === undefined
+  ) {
+    throw new Fatal('line_unreadable', 'A line of the log is none that this release writes.');
+  }
+  return { environment: text(environment), customerId: text(customerId), meterKey: text(meterKey), value };
+}
+
+function text(written: string): string {
+  return written.includes('\\') ? (JSON.parse(`"${written}"`) as string) : written;
 }
 
 /** Begins the row of each event of these. */

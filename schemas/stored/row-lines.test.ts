@@ -1,0 +1,46 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { earlierFrameOf } from '../../tests/support/earlier-frames.ts';
+import { frameOf, type LoggedEvent } from '../../tests/support/load-frames.ts';
+import { canonicalDecimal } from '../primitives/decimal.ts';
+import { decodeFrame, type Frame } from './frame.ts';
+import { readRow, rowLines, valuesOf } from './row-lines.ts';
+
+const LOG_ID = randomBytes(16);
+const EVENTS: LoggedEvent[] = ['1', '-0.000000000001', '999999999999999', '1.50'].flatMap((value, at) => [
+  { id: `a${at}`, value, properties: { note: ',\\"[' } },
+  { id: `b${at}`, value, customerId: 'cus_b', meterKey: 'a"b\\c☃' },
+  { id: `c${at}`, value, customerId: 'a "quoted"\\one', environment: 'ws_b:test' },
+]);
+
+const frames: Array<[string, Frame]> = [
+  ['short lines', decodeFrame(Buffer.concat(frameOf(LOG_ID, EVENTS, 1)))],
+  ['whole rows', decodeFrame(earlierFrameOf(2, LOG_ID, EVENTS))],
+];
+
+describe.each(frames)('the values of a frame with %s', (_, frame) => {
+  it('are those of its rows', () => {
+    const rows = rowLines(frame).toString().trimEnd().split('\n');
+    const values = valuesOf(frame, { isRead: () => true, isWanted: () => true });
+    expect(values).toEqual(rows.map((row, event) => ({ event, ...readRow(Buffer.from(row)) })));
+    expect(values.map(({ value }) => value)).toEqual(
+      EVENTS.map(({ value }) => canonicalDecimal(value ?? '')),
+    );
+  });
+
+  it('are read of wanted customers and events alone', () => {
+    const wanted = { isRead: (event: number) => event > 2, isWanted: (id: string) => id === 'cus_b' };
+    expect(valuesOf(frame, wanted).map(({ event }) => event)).toEqual([4, 7, 10]);
+  });
+});
+
+it('of a line that nobody reads is nothing asked but its end', () => {
+  const lines = [{ id: 'bad', line: 'garbage\n' }, { id: 'good' }];
+  for (const bytes of [Buffer.concat(frameOf(LOG_ID, lines, 1)), earlierFrameOf(2, LOG_ID, lines)]) {
+    const frame = decodeFrame(bytes);
+    const isWanted = (): boolean => true;
+    expect(valuesOf(frame, { isRead: (event) => event > 0, isWanted })).toHaveLength(1);
+    const unreadable = expect.objectContaining({ code: 'line_unreadable' });
+    expect(() => valuesOf(frame, { isRead: () => true, isWanted })).toThrow(unreadable);
+  }
+});
