@@ -67,8 +67,21 @@ const object = (all: string[]) => `{${all.join(',')}}`;
 const backwards = (beginning: string) =>
   object(members(32, (at) => `"${beginning}${String(31 - at).padStart(2, '0')}":1`));
 
+/** One letter each: the shortest that 32 names can be. */
+const LETTERS = members(32, (at) => `"${String.fromCharCode((at < 26 ? 65 : 71) + at)}":1`);
+/** Another order for each item. */
+const shuffled = (all: string[], item: number) =>
+  all.map((_, at) => all[(at * (2 * item + 1) + item) % all.length] ?? '');
+
 const PROPERTIES: Record<string, Body> = {
   'properties in order': each(() => ({ properties: object(members(32, (at) => `"p${100 + at}":1`)) })),
+  'properties in any order': each((at) => ({ properties: object(shuffled(LETTERS, at)) })),
+  'properties in order but the last': each((at) => ({
+    properties: object([...LETTERS.slice(1), at % 2 === 0 ? '"~":1' : '"A":1']),
+  })),
+  'properties in order, other names each time': each((at) => ({
+    properties: object([...LETTERS.slice(1), `"~${at}":1`]),
+  })),
   'properties backwards': each(() => ({ properties: backwards('p') })),
   'properties backwards, long names': each(() => ({ properties: backwards(times('x', 62)) })),
   'properties of long texts': each(() => ({

@@ -21,8 +21,25 @@ const DECIMALS = fc.oneof(
 );
 const VALUES = fc.oneof(fc.constantFrom('"x"', '"y"', '""', '"Zürich 😀"', 'true', 'false'), DECIMALS);
 const MEMBERS = fc.tuple(fc.constantFrom('"model"', '"user"', '"size"', '"a"', '"2"', '"__proto__"'), VALUES);
+/** Names that are the same for a while, in any order, and now and then one twice. */
+const ALIKE = fc
+  .tuple(
+    fc.constantFrom('', 'seven_b', 'eight_by', 'x'.repeat(14), 'x'.repeat(60)),
+    fc.stringMatching(/^[abC]{1,4}$/),
+  )
+  .map(([beginning, end]) => `"${beginning}${end}"`);
+const MANY_ALIKE = fc.oneof(
+  { weight: 9, arbitrary: fc.uniqueArray(ALIKE, { minLength: 2, maxLength: 33 }) },
+  fc.array(ALIKE, { minLength: 2, maxLength: 4 }),
+);
 const PROPERTIES = fc
-  .tuple(fc.uniqueArray(MEMBERS, { maxLength: 4, selector: ([key]) => key }), SPACE)
+  .tuple(
+    fc.oneof(
+      { weight: 3, arbitrary: fc.uniqueArray(MEMBERS, { maxLength: 4, selector: ([key]) => key }) },
+      MANY_ALIKE.map((names) => names.map((name, at): [string, string] => [name, `${at}`])),
+    ),
+    SPACE,
+  )
   .map(([members, space]) => objectOf(members, space));
 const SOUND: Record<string, fc.Arbitrary<string>> = {
   customerId: fc.constantFrom(`"${CUSTOMER}"`, '"acme"', '"other"'),
