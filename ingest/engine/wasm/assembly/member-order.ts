@@ -86,7 +86,7 @@ function sortSame(from: i32, end: i32, depth: i32): bool {
   return true;
 }
 
-/** Of a name from `depth` on, with zeros behind its end: no name holds one. Not negative, since it is ASCII. */
+/** Of a name from `depth` on, with zeros behind its end: no name holds one. ASCII, so never negative. */
 function wordOf(index: i32, depth: i32): u64 {
   const member = MEMBERS + index * MEMBER_BYTES;
   const rest = load<i32>(member + MEMBER_KEY_BYTES) - depth;
