@@ -118,6 +118,7 @@ const DENSE: Record<string, Body> = {
   'too many items': batch(Array<string>(300_000).fill('{}')),
   'names of one item': batch([object(members(60_000, (at) => `"k${at}":1`))]),
   'names of one batch': text(object([...members(60_000, (at) => `"k${at}":1`), '"events":[]'])),
+  'names of one batch without events': text(object(members(60_000, (at) => `"a_b_${at}":1`))),
   'blank lines': { kind: 'ndjson', body: Buffer.alloc(BYTES_MAX, '\n') },
   blanks: each(() => ({ more: times(' ', 1_800) })),
 };

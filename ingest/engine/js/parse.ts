@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import type { Rejection } from '../../../schemas/error-codes.ts';
 import { jsonFault, jsonFaultAt, jsonFaultText } from '../../../schemas/primitives/json-fault.ts';
-import { didYouMean } from '../../../schemas/primitives/similar-name.ts';
+import { misspelling } from '../../../schemas/primitives/similar-name.ts';
 import { API_BASE } from '../../../schemas/route.ts';
 import { USAGE_LIMITS } from '../../../schemas/usage-limits.ts';
 import { isDense, shallowJson } from './shallow-json.ts';
@@ -40,7 +40,7 @@ export function parseBatch(body: Buffer): Parsed {
   if (Array.isArray(events)) return bounded(events, unknown);
   if (events === undefined && Object.hasOwn(members, 'customerId'))
     return rejected(SINGLE_ON_BATCH, 'events');
-  const meant = unknown.map((name) => didYouMean(name, ['events'])).find((hint) => hint !== '') ?? '';
+  const meant = misspelling('events', unknown) === undefined ? '' : ' Did you mean `events`?';
   return rejected(`The body must be a JSON object with an array \`events\`.${meant}`, 'events');
 }
 
