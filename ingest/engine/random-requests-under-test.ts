@@ -41,12 +41,16 @@ const PROPERTIES = fc
     SPACE,
   )
   .map(([members, space]) => objectOf(members, space));
+/** As most clients write them, and as Python does. */
+const ZONES = ['Z', 'Z', 'Z', '123Z', '+00:00', '123+00:00', '+05:30', '-12:00'];
 const SOUND: Record<string, fc.Arbitrary<string>> = {
   customerId: fc.constantFrom(`"${CUSTOMER}"`, '"acme"', '"other"'),
   meterId: fc.constantFrom('"api_calls"', '"users"', '"seats"'),
   value: DECIMALS,
   idempotencyKey: fc.nat(8_000).map((key) => `"key-${key}"`),
-  occurredAt: fc.nat(40 * DAY_MS).map((ms) => `"${new Date(NOW_MS - ms).toISOString()}"`),
+  occurredAt: fc
+    .tuple(fc.integer({ min: DAY_MS, max: 40 * DAY_MS }), fc.constantFrom(...ZONES))
+    .map(([ms, zone]) => `"${new Date(NOW_MS - ms).toISOString().replace('Z', zone)}"`),
   properties: PROPERTIES,
 };
 
@@ -67,6 +71,12 @@ const TEXTS = fc
 const LONG_TEXTS = fc.constantFrom(64, 65, 128, 129, 255, 256, 257).map((chars) => `"${'k'.repeat(chars)}"`);
 const TIMES = fc.oneof(
   fc.stringMatching(/^"202[4568]-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-6][0-9]:[0-6][0-9](\.[0-9]{1,9})?Z"$/),
+  fc.stringMatching(/^"20(26-11|19-12)-[0-3][0-9]T10:00:00(\.[0-9]{1,10})?[+-][0-2][0-9]:[0-6][0-9]"$/),
+  fc.constantFrom(
+    '"1970-01-01T00:30:00+01:00"',
+    '"2026-11-20T10:00:00.+01:00"',
+    '"2026-11-20T10:00:00+24:00"',
+  ),
   fc.constantFrom('"2026-11-20T10:00:00+01:00"', '"2026-02-29T00:00:00Z"', '"2024-02-29T00:00:00Z"'),
   fc.constantFrom('null', '"2026-11-20 10:00:00Z"', '"2026-11-20T10:00Z"', '"2026-11-20T10:00:00+0000"'),
   fc.constantFrom('"1969-12-31T23:59:59Z"', '"2026-11-20t10:00:00z"', '"2026-11-20T10:00:00.Z"', '""', '7'),
