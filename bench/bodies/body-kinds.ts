@@ -11,6 +11,7 @@ export function bodyKinds(): Record<string, Body> {
     'ordinary lines': { kind: 'ndjson', body: Buffer.from(fill(() => item(), 500).join('\n')) },
     ...PROPERTIES,
     ...VALUES,
+    ...TIMES,
     ...TO_JS_ENGINE,
     ...DENSE,
     ...REJECTED,
@@ -67,8 +68,21 @@ const object = (all: string[]) => `{${all.join(',')}}`;
 const backwards = (beginning: string) =>
   object(members(32, (at) => `"${beginning}${String(31 - at).padStart(2, '0')}":1`));
 
+/** One letter each: the shortest that 32 names can be. */
+const LETTERS = members(32, (at) => `"${String.fromCharCode((at < 26 ? 65 : 71) + at)}":1`);
+/** Another order for each item. */
+const shuffled = (all: string[], item: number) =>
+  all.map((_, at) => all[(at * (2 * item + 1) + item) % all.length] ?? '');
+
 const PROPERTIES: Record<string, Body> = {
   'properties in order': each(() => ({ properties: object(members(32, (at) => `"p${100 + at}":1`)) })),
+  'properties in any order': each((at) => ({ properties: object(shuffled(LETTERS, at)) })),
+  'properties in order but the last': each((at) => ({
+    properties: object([...LETTERS.slice(1), at % 2 === 0 ? '"~":1' : '"A":1']),
+  })),
+  'properties in order, other names each time': each((at) => ({
+    properties: object([...LETTERS.slice(1), `"~${at}":1`]),
+  })),
   'properties backwards': each(() => ({ properties: backwards('p') })),
   'properties backwards, long names': each(() => ({ properties: backwards(times('x', 62)) })),
   'properties of long texts': each(() => ({
@@ -87,6 +101,10 @@ const VALUES: Record<string, Body> = {
   'value of a million digits': batch([item({ value: times('9', BYTES_MAX - 400) })]),
 };
 
+const TIMES: Record<string, Body> = {
+  'time with offset': each(() => ({ occurredAt: '"2026-11-20T10:00:00.123456+01:00"' })),
+};
+
 const TO_JS_ENGINE: Record<string, Body> = {
   'unknown member': each(() => ({ more: ',"extra":1' })),
   'unknown member in the last': batch([...fill(() => item(), 499), item({ more: ',"extra":1' })]),
@@ -94,7 +112,7 @@ const TO_JS_ENGINE: Record<string, Body> = {
   'name twice': each(() => ({ more: ',"value":1' })),
   'escaped text': each(() => ({ properties: `{"p0":"${times('\\n', 300)}"}` })),
   'key beyond ASCII': each((at) => ({ key: `"é${at}"` })),
-  'time with offset': each(() => ({ occurredAt: '"2026-11-20T10:00:00+01:00"' })),
+  'time without seconds': each(() => ({ occurredAt: '"2026-11-20T10:00Z"' })),
   'cut off': text(`{"events":[${fill(() => item()).join(',')}]`),
 };
 
@@ -105,6 +123,7 @@ const DENSE: Record<string, Body> = {
   'too many items': batch(Array<string>(300_000).fill('{}')),
   'names of one item': batch([object(members(60_000, (at) => `"k${at}":1`))]),
   'names of one batch': text(object([...members(60_000, (at) => `"k${at}":1`), '"events":[]'])),
+  'names of one batch without events': text(object(members(60_000, (at) => `"a_b_${at}":1`))),
   'blank lines': { kind: 'ndjson', body: Buffer.alloc(BYTES_MAX, '\n') },
   blanks: each(() => ({ more: times(' ', 1_800) })),
 };

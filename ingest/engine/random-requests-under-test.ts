@@ -21,15 +21,36 @@ const DECIMALS = fc.oneof(
 );
 const VALUES = fc.oneof(fc.constantFrom('"x"', '"y"', '""', '"Zürich 😀"', 'true', 'false'), DECIMALS);
 const MEMBERS = fc.tuple(fc.constantFrom('"model"', '"user"', '"size"', '"a"', '"2"', '"__proto__"'), VALUES);
+/** Names that are the same for a while, in any order, and now and then one twice. */
+const ALIKE = fc
+  .tuple(
+    fc.constantFrom('', 'seven_b', 'eight_by', 'x'.repeat(14), 'x'.repeat(60)),
+    fc.stringMatching(/^[abC]{1,4}$/),
+  )
+  .map(([beginning, end]) => `"${beginning}${end}"`);
+const MANY_ALIKE = fc.oneof(
+  { weight: 9, arbitrary: fc.uniqueArray(ALIKE, { minLength: 2, maxLength: 33 }) },
+  fc.array(ALIKE, { minLength: 2, maxLength: 4 }),
+);
 const PROPERTIES = fc
-  .tuple(fc.uniqueArray(MEMBERS, { maxLength: 4, selector: ([key]) => key }), SPACE)
+  .tuple(
+    fc.oneof(
+      { weight: 3, arbitrary: fc.uniqueArray(MEMBERS, { maxLength: 4, selector: ([key]) => key }) },
+      MANY_ALIKE.map((names) => names.map((name, at): [string, string] => [name, `${at}`])),
+    ),
+    SPACE,
+  )
   .map(([members, space]) => objectOf(members, space));
+/** As most clients write them, and as Python does. */
+const ZONES = ['Z', 'Z', 'Z', '123Z', '+00:00', '123+00:00', '+05:30', '-12:00'];
 const SOUND: Record<string, fc.Arbitrary<string>> = {
   customerId: fc.constantFrom(`"${CUSTOMER}"`, '"acme"', '"other"'),
   meterId: fc.constantFrom('"api_calls"', '"users"', '"seats"'),
   value: DECIMALS,
   idempotencyKey: fc.nat(8_000).map((key) => `"key-${key}"`),
-  occurredAt: fc.nat(40 * DAY_MS).map((ms) => `"${new Date(NOW_MS - ms).toISOString()}"`),
+  occurredAt: fc
+    .tuple(fc.integer({ min: DAY_MS, max: 40 * DAY_MS }), fc.constantFrom(...ZONES))
+    .map(([ms, zone]) => `"${new Date(NOW_MS - ms).toISOString().replace('Z', zone)}"`),
   properties: PROPERTIES,
 };
 
@@ -50,6 +71,12 @@ const TEXTS = fc
 const LONG_TEXTS = fc.constantFrom(64, 65, 128, 129, 255, 256, 257).map((chars) => `"${'k'.repeat(chars)}"`);
 const TIMES = fc.oneof(
   fc.stringMatching(/^"202[4568]-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-6][0-9]:[0-6][0-9](\.[0-9]{1,9})?Z"$/),
+  fc.stringMatching(/^"20(26-11|19-12)-[0-3][0-9]T10:00:00(\.[0-9]{1,10})?[+-][0-2][0-9]:[0-6][0-9]"$/),
+  fc.constantFrom(
+    '"1970-01-01T00:30:00+01:00"',
+    '"2026-11-20T10:00:00.+01:00"',
+    '"2026-11-20T10:00:00+24:00"',
+  ),
   fc.constantFrom('"2026-11-20T10:00:00+01:00"', '"2026-02-29T00:00:00Z"', '"2024-02-29T00:00:00Z"'),
   fc.constantFrom('null', '"2026-11-20 10:00:00Z"', '"2026-11-20T10:00Z"', '"2026-11-20T10:00:00+0000"'),
   fc.constantFrom('"1969-12-31T23:59:59Z"', '"2026-11-20t10:00:00z"', '"2026-11-20T10:00:00.Z"', '""', '7'),

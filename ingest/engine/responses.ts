@@ -30,13 +30,21 @@ export function batchResponse(decided: Decided, request: UsageRequest): Response
   let created = 0;
   let duplicate = 0;
   let results = '';
+  let rejected: Rejection | undefined;
+  let rejectedJson = '';
   for (let index = 0; index < items.length; index++) {
     const item = items[index] as Item; // index < length
     if (item.outcome === OUTCOME.created) created++;
     else if (item.outcome === OUTCOME.duplicate) duplicate++;
     const event = includeEvents && !item.rejection ? `,"event":${eventJson(item, times, numbersAsText)}` : '';
     const named = `"index":${index},"idempotencyKey":${quote(item.idempotencyKey)}`;
-    results += `${index === 0 ? '' : ','}{${named},${resultJson(item)}${event}}`;
+    // Mostly all for the same reason.
+    if (item.rejection && !isSame(item.rejection, rejected)) {
+      rejected = item.rejection;
+      rejectedJson = rejectedResult(rejected);
+    }
+    const result = item.rejection ? rejectedJson : acceptedJson(item);
+    results += `${index === 0 ? '' : ','}{${named},${result}${event}}`;
   }
   const errors = items.length - created - duplicate;
   const counts = `"created":${created},"duplicate":${duplicate},"errors":${errors}`;
@@ -44,8 +52,13 @@ export function batchResponse(decided: Decided, request: UsageRequest): Response
   return { ...response(200, body), ignored, itemErrors: errors };
 }
 
-function resultJson(item: Item): string {
-  if (item.rejection) return rejectedResult(item.rejection);
+function isSame(one: Rejection, other: Rejection | undefined): boolean {
+  return (
+    one === other || (one.message === other?.message && one.code === other.code && one.param === other.param)
+  );
+}
+
+function acceptedJson(item: Item): string {
   const status = item.outcome === OUTCOME.created ? 'created' : 'duplicate';
   return `"status":"${status}","eventId":"${eventId(item)}"`;
 }

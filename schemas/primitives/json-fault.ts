@@ -1,12 +1,18 @@
+import { isUtf8 } from 'node:buffer';
+
 /**
  * The first fault of bytes that should be JSON (RFC 8259) in UTF-8, as the end of "The body …". Only for
  * text that JSON.parse has rejected: its own messages differ between releases of Node, and few name a place.
  * Nothing here recurses.
  */
 export function jsonFault(bytes: Uint8Array, from = 0): string {
-  const beyondUtf8 = utf8FaultAt(bytes);
+  const beyondUtf8 = isUtf8(bytes) ? undefined : utf8FaultAt(bytes);
   if (beyondUtf8 !== undefined) return `is not valid UTF-8 at byte offset ${from + beyondUtf8}`;
-  const at = jsonFaultAt(bytes) ?? bytes.length;
+  return jsonFaultText(bytes, jsonFaultAt(bytes) ?? bytes.length, from);
+}
+
+/** The same where it is known that the bytes are UTF-8, and where their fault is. */
+export function jsonFaultText(bytes: Uint8Array, at: number, from: number): string {
   if (at === bytes.length) return `is not valid JSON: it ends too early, at byte offset ${from + at}`;
   return `is not valid JSON at byte offset ${from + at}: unexpected ${tokenAt(bytes, at)}`;
 }

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import type { Rejection } from '../../../schemas/error-codes.ts';
-import { jsonFault, jsonFaultAt } from '../../../schemas/primitives/json-fault.ts';
-import { didYouMean } from '../../../schemas/primitives/similar-name.ts';
+import { jsonFault, jsonFaultAt, jsonFaultText } from '../../../schemas/primitives/json-fault.ts';
+import { misspelling } from '../../../schemas/primitives/similar-name.ts';
 import { API_BASE } from '../../../schemas/route.ts';
 import { USAGE_LIMITS } from '../../../schemas/usage-limits.ts';
 import { isDense, shallowJson } from './shallow-json.ts';
@@ -40,7 +40,7 @@ export function parseBatch(body: Buffer): Parsed {
   if (Array.isArray(events)) return bounded(events, unknown);
   if (events === undefined && Object.hasOwn(members, 'customerId'))
     return rejected(SINGLE_ON_BATCH, 'events');
-  const meant = unknown.map((name) => didYouMean(name, ['events'])).find((hint) => hint !== '') ?? '';
+  const meant = misspelling('events', unknown) === undefined ? '' : ' Did you mean `events`?';
   return rejected(`The body must be a JSON object with an array \`events\`.${meant}`, 'events');
 }
 
@@ -95,23 +95,23 @@ function parseJson(
   { what, at } = { what: 'The body', at: 0 },
 ): { value: unknown } | { rejection: Rejection } {
   const json = at === 0 ? withoutMark(body) : body;
+  const from = at + body.length - json.length;
+  const notJson = (fault: string): { rejection: Rejection } => ({
+    rejection: { code: 'invalid_json', message: `${what} ${fault}.` },
+  });
+  if (!isUtf8(json)) return notJson(jsonFault(json, from));
+  const dense = isDense(json);
+  // JSON.parse would find it late.
+  const faultAt = dense ? jsonFaultAt(json) : undefined;
+  if (faultAt !== undefined) return notJson(jsonFaultText(json, faultAt, from));
   // mutant: body-walked-recursively
   try {
-    const text = textOf(json);
+    const text = (dense ? shallowJson(json) : json).toString();
     const value: unknown = JSON.parse(text);
     return { value: RISKY_NUMBER.test(text) ? JSON.parse(markNumbers(text)) : value };
   } catch {
-    const fault = jsonFault(json, at + body.length - json.length);
-    return { rejection: { code: 'invalid_json', message: `${what} ${fault}.` } };
+    return notJson(jsonFault(json, from));
   }
-}
-
-/** What JSON.parse gets of a body. Throws where it has a fault that JSON.parse would find late. */
-function textOf(json: Buffer): string {
-  if (!isUtf8(json)) throw new SyntaxError('not UTF-8');
-  if (!isDense(json)) return json.toString();
-  if (jsonFaultAt(json) !== undefined) throw new SyntaxError('not JSON');
-  return shallowJson(json).toString();
 }
 
 /** Only for a text that is known to be JSON: every match is then a whole string or a whole number. */

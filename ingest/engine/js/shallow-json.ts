@@ -23,19 +23,32 @@ const BACKSLASH = 92;
 const CLOSE_LIST = 93;
 const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
+const IS_COUNTED = new Uint8Array(256);
+for (const byte of [COMMA, OPEN_LIST, OPEN_OBJECT]) IS_COUNTED[byte] = 1;
 
 /** Whether a text, JSON or not, has far more values or levels than events have. */
 export function isDense(bytes: Uint8Array): boolean {
   const most = Math.max(DENSE_MIN, bytes.length * DENSE_SHARE);
+  return countAll(bytes) > most && countOutsideTexts(bytes) > most;
+}
+
+/** Commas and opening brackets, those in texts too: without a branch, a quarter of the time. */
+function countAll(bytes: Uint8Array): number {
+  let found = 0;
+  for (let at = 0; at < bytes.length; at++) found += IS_COUNTED[bytes[at] ?? 0] ?? 0;
+  return found;
+}
+
+function countOutsideTexts(bytes: Uint8Array): number {
   let found = 0;
   let isText = false;
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at];
     if (isText && byte === BACKSLASH) at++;
     else if (byte === QUOTE) isText = !isText;
-    else if (!isText && (byte === COMMA || byte === OPEN_LIST || byte === OPEN_OBJECT)) found++;
+    else if (!isText) found += IS_COUNTED[byte ?? 0] ?? 0;
   }
-  return found > most;
+  return found;
 }
 
 /** JSON without what lies below its upper levels, and without what comes behind the first items of a list. */

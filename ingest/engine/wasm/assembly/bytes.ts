@@ -21,22 +21,6 @@ export function isSame(a: i32, b: i32, bytes: i32): bool {
   return true;
 }
 
-/**
- * Below 0 when a comes before b, byte by byte; 0 when they are the same. Up to seven bytes behind either are
- * read.
- */
-export function order(a: i32, aBytes: i32, b: i32, bBytes: i32): i32 {
-  const bytes = min(aBytes, bBytes);
-  for (let at = 0; at < bytes; at += 8) {
-    const rest = bytes - at;
-    const mask: u64 = rest < 8 ? ((<u64>1) << (<u64>(rest << 3))) - 1 : u64.MAX_VALUE;
-    const ofA = load<u64>(a + at) & mask;
-    const ofB = load<u64>(b + at) & mask;
-    if (ofA != ofB) return bswap<u64>(ofA) < bswap<u64>(ofB) ? -1 : 1;
-  }
-  return aBytes - bBytes;
-}
-
 /** Decimal digits of a number; returns where they end. Up to seven bytes behind it are overwritten. */
 export function putDecimal(value: u64, to: i32): i32 {
   if (value < EIGHT_DIGITS) return putHead(value, to);

@@ -13,6 +13,7 @@ const SENT_BYTES: i32 = 16;
 const SPACES: i32 = 20;
 const OWN_BYTES: i32 = 24;
 const SENT_BYTES_MAX: i32 = 16;
+const FEW_NAMES: i32 = 8;
 
 export const VALUE_BYTES_MAX: i32 = 256;
 /** `"\u0000n` and `"\u0000b`: the tags of schemas/stored/event-row.ts as they are in JSON. */
@@ -51,6 +52,11 @@ export function learnNames(count: i32): void {
     store<i32>(name + SPACES, quote - from);
     store<i32>(name + OWN_BYTES, end - quote);
   }
+}
+
+/** After names that did not come in order: to compare many of the known ones in vain costs too much. */
+export function forgetManyNames(): void {
+  if (known > FEW_NAMES) known = 0;
 }
 
 /**

@@ -1,6 +1,15 @@
-import { order, put, putByte } from './bytes';
-import { BOOLEAN_TAG, knownEnd, learnNames, NUMBER_TAG, readKnown, VALUE_BYTES_MAX } from './known-names';
-import { MEMBER_BYTES, MEMBER_KEY_AT, MEMBER_KEY_BYTES, MEMBER_ORDER, MEMBERS } from './places';
+import { isSame, put, putByte } from './bytes';
+import {
+  BOOLEAN_TAG,
+  forgetManyNames,
+  knownEnd,
+  learnNames,
+  NUMBER_TAG,
+  readKnown,
+  VALUE_BYTES_MAX,
+} from './known-names';
+import { memberAt, putInOrder, sortMembers } from './member-order';
+import { MEMBER_BYTES, MEMBER_KEY_AT, MEMBER_KEY_BYTES, MEMBERS } from './places';
 import {
   isBare,
   isWide,
@@ -53,17 +62,16 @@ export function readProperties(at: i32, to: i32): i32 {
     if (count == PROPERTIES_MAX) return 0;
     at = readMember(next, count);
     if (at == 0) return 0;
-    const place = placeOf(count);
-    if (place < 0) return 0;
-    if (place < count) isSorted = false;
-    putIn(count, place);
-    if (isSorted) end = writeMember(count, end);
+    if (!putInOrder(count)) isSorted = false;
+    if (isSorted) end = writeMember(MEMBERS + count * MEMBER_BYTES, count, end);
     count++;
   }
   if (isSorted) learnNames(count);
   else {
+    forgetManyNames();
+    if (!sortMembers(count)) return 0;
     end = putByte(OPEN, to);
-    for (let index = 0; index < count; index++) end = writeMember(index, end);
+    for (let place = 0; place < count; place++) end = writeMember(memberAt(place), place, end);
   }
   writtenEnd = putByte(CLOSE, end);
   return isBare(at, CLOSE) ? at + 1 : take(at, CLOSE);
@@ -103,46 +111,7 @@ function keepMember(member: i32, kind: i32, at: i32, bytes: i32, end: i32): i32 
   return bytes <= VALUE_BYTES_MAX ? end : 0;
 }
 
-/**
- * Where a new member belongs among those before it; clients mostly send them in order: last. Below 0 when its
- * key is there already: which of the two counts?
- */
-function placeOf(index: i32): i32 {
-  const member = MEMBERS + index * MEMBER_BYTES;
-  let low = 0;
-  let high = index;
-  for (let look = index - 1; low < high; look = (low + high) >>> 1) {
-    const other = memberAt(look);
-    const keys = order(
-      load<i32>(other + MEMBER_KEY_AT),
-      load<i32>(other + MEMBER_KEY_BYTES),
-      load<i32>(member + MEMBER_KEY_AT),
-      load<i32>(member + MEMBER_KEY_BYTES),
-    );
-    if (keys == 0) return -1;
-    if (keys < 0) low = look + 1;
-    else high = look;
-  }
-  return low;
-}
-
-/** Makes room for it there: all places behind move, 32 at most. */
-function putIn(index: i32, place: i32): void {
-  const at = MEMBER_ORDER + place;
-  const near = v128.load(at);
-  const far = v128.load(at, 16);
-  v128.store(at, near, 1);
-  v128.store(at, far, 17);
-  store<u8>(at, <u8>index);
-}
-
-/** The one at this place of their order. */
-function memberAt(place: i32): i32 {
-  return MEMBERS + <i32>load<u8>(MEMBER_ORDER + place) * MEMBER_BYTES;
-}
-
-function writeMember(place: i32, to: i32): i32 {
-  const member = memberAt(place);
+function writeMember(member: i32, place: i32, to: i32): i32 {
   if (place > 0) to = putByte(COMMA, to);
   to = putByte(QUOTE, to);
   to = put(load<i32>(member + MEMBER_KEY_AT), load<i32>(member + MEMBER_KEY_BYTES), to);
@@ -165,7 +134,7 @@ export function valueOf(properties: i32, bytes: i32, key: i32, keyBytes: i32): i
   while (member < end) {
     const keyEnd = closingQuote(member + 1);
     const value = keyEnd + 2;
-    if (keyEnd - member - 1 == keyBytes && order(member + 1, keyBytes, key, keyBytes) == 0) {
+    if (keyEnd - member - 1 == keyBytes && isSame(member + 1, key, keyBytes)) {
       const word = load<u64>(value);
       return word == NUMBER_TAG || word == BOOLEAN_TAG ? value + 8 : value + 1;
     }

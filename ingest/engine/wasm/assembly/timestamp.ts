@@ -3,6 +3,10 @@ import { isDigit } from './scanner';
 const DASH: u8 = 45;
 const COLON: u8 = 58;
 const DOT: u8 = 46;
+const Z: u8 = 90;
+const PLUS: u8 = 43;
+const OFFSET_BYTES: i32 = 6;
+const FRACTION_BYTES_MAX: i32 = 10;
 const NO_NUMBER: i32 = -1_000_000;
 /** What is no timestamp of this form, or lies before 1970. */
 export const NO_TIME: f64 = -1;
@@ -13,23 +17,37 @@ let hourBack: u64 = 0;
 let hourMs: f64 = 0;
 
 /**
- * `2026-01-01T00:00:00Z`, with or without nine fraction digits, as milliseconds. Other forms are not ours.
- * Most events of a batch are of one hour: the text in front of its minutes is read once.
+ * `2026-01-01T00:00:00Z`, with or without nine fraction digits, or an offset as `+01:00`, in milliseconds.
+ * Other forms are not ours. Most events of a batch are of one hour: what is in front of its minutes is read
+ * once.
  */
 export function timestampMs(at: i32, bytes: i32): f64 {
-  if (bytes < 20 || bytes > 30) return NO_TIME;
+  if (bytes < 20 || bytes > 35) return NO_TIME;
   const isSameHour = load<u64>(at) == hourFront && load<u64>(at + 5) == hourBack;
   if (!isSameHour && !readHour(at)) return NO_TIME;
   if (bytes == 24) {
     const inHour = msInHour(at + 13);
     return inHour < 0 ? NO_TIME : hourMs + <f64>inHour;
   }
-  if (load<u8>(at + 13) != COLON || load<u8>(at + 16) != COLON) return NO_TIME;
+  const isUtc = load<u8>(at + bytes - 1) == Z;
+  const zone = at + bytes - (isUtc ? 1 : OFFSET_BYTES);
+  const offset = isUtc ? 0 : offsetMinutes(zone);
+  if (offset == NO_NUMBER || load<u8>(at + 13) != COLON || load<u8>(at + 16) != COLON) return NO_TIME;
   const minute = digits(at + 14, 2);
   const second = digits(at + 17, 2);
   if (minute < 0 || minute > 59 || second < 0 || second > 59) return NO_TIME;
-  const ms = fractionMs(at + 19, at + bytes - 1);
-  return ms < 0 ? NO_TIME : hourMs + <f64>(minute * 60_000 + second * 1000 + ms);
+  const ms = fractionMs(at + 19, zone);
+  return ms < 0 ? NO_TIME : hourMs + <f64>((minute - offset) * 60_000 + second * 1000 + ms);
+}
+
+/** Of `+01:00`; NO_NUMBER for any other text. */
+function offsetMinutes(at: i32): i32 {
+  const sign = load<u8>(at);
+  if ((sign != PLUS && sign != DASH) || load<u8>(at + 3) != COLON) return NO_NUMBER;
+  const hours = digits(at + 1, 2);
+  const minutes = digits(at + 4, 2);
+  if (hours < 0 || hours > 23 || minutes < 0 || minutes > 59) return NO_NUMBER;
+  return sign == DASH ? -(hours * 60 + minutes) : hours * 60 + minutes;
 }
 
 /** `:00:00.` */
@@ -81,11 +99,10 @@ function digits(at: i32, count: i32): i32 {
   return value;
 }
 
-/** From the point to the `Z`, which has to be at `end`. Digits beyond milliseconds are cut off. */
+/** From the point to the zone, nine digits at most. Those beyond milliseconds are cut off. */
 function fractionMs(at: i32, end: i32): i32 {
-  if (load<u8>(end) != 90) return -1;
   if (at == end) return 0;
-  if (load<u8>(at) != DOT || at + 1 == end) return -1;
+  if (at + 1 >= end || end - at > FRACTION_BYTES_MAX || load<u8>(at) != DOT) return -1;
   let ms = 0;
   let weight = 100;
   for (at++; at < end; at++) {
