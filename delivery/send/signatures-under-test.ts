@@ -62,7 +62,7 @@ function holds(verify: () => unknown): boolean {
   }
 }
 
-/** Sends so many random bodies, the same in every run: each verifies as it came, and not with a bit flipped. */
+/** Sends so many bodies, the same in every run: each verifies as it came, and not with a bit flipped. */
 export async function verifyBodies(count: number): Promise<void> {
   const bodies = fc.sample(body, { numRuns: count, seed: SEED });
   // A few first: what is wrong with all of them shows at once.
