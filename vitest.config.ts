@@ -90,6 +90,7 @@ function stores(name: (typeof KINDS)[number], { groupOrder, isolate, globalSetup
       include: filesOf(name),
       exclude: [...NOWHERE, ...NOT_RUN_HERE],
       pool: 'forks' as const,
+      setupFiles: 'tests/support/close-kept-engine.ts',
       isolate,
       env: { TMPDIR: memoryTmpdir() },
       maxWorkers: WORKERS,

@@ -26,7 +26,7 @@ import { expectedCost, histories, ratesAt, SPAN, type UsageHistory } from './usa
  * the whole limit; a correction that takes nothing back, or of any label first; usage that exhausts what is
  * left forgotten; rows of a period that was recorded again left where they are; hours read by half.
  */
-const HISTORIES = Number(process.env.METERGATE_HISTORIES ?? 800);
+const HISTORIES = Number(process.env.METERGATE_HISTORIES ?? 400);
 const SLOW = { timeout: 600_000 };
 const DAY_MS = 86_400_000;
 

@@ -1,10 +1,12 @@
+import { randomBytes } from 'node:crypto';
 import type { EngineHarness } from '../../infra/ports/conformance/engine-harness.ts';
 import type { CommitPart, Engine } from '../../infra/ports/engine.ts';
 import { Transient } from '../../schemas/failures.ts';
 import { encodeFrame } from '../../schemas/stored/frame.ts';
-import { openLogAndKeys } from '../../tests/support/log-and-keys.ts';
+import { type LogAndKeys, openLogAndKeys } from '../../tests/support/log-and-keys.ts';
 import { memoryTmpdir } from '../../tests/support/memory-tmpdir.ts';
-import { createIdentity } from '../identity.ts';
+import { ofThisFile } from '../../tests/support/of-this-file.ts';
+import { createIdentity, type Identity } from '../identity.ts';
 import type { Customer, Meter, UsageRegistry } from '../registry-entries.ts';
 import { createStamps } from './created-at.ts';
 import type { EngineDeps, IdentifyDeps } from './js/js-engine.ts';
@@ -14,7 +16,26 @@ export async function createEngineHarness(
   create: (deps: EngineDeps) => Engine,
 ): Promise<EngineHarness & { identifyDeps: IdentifyDeps }> {
   const identity = createIdentity(Buffer.alloc(32, 7));
-  const { writer, keys: store, close } = await openLogAndKeys(identity.check, SMALL);
+  return harnessOver(await openLogAndKeys(identity.check, SMALL), create, identity);
+}
+
+/**
+ * For all tests of a file: engines, each in a world of its own, over one log and one key table, which take
+ * ten times as long to open as most of the tests. Each has an identity key of its own, so that the table
+ * knows no key of another.
+ */
+export async function engineHarnessesOfThisFile(create: (deps: EngineDeps) => Engine) {
+  const { check } = createIdentity(Buffer.alloc(32, 7));
+  const { close, ...stores } = await ofThisFile(openLogAndKeys(check, SMALL), (opened) => opened.close());
+  const shared = { ...stores, close: async () => undefined };
+  return async () => harnessOver(shared, create, createIdentity(randomBytes(32)));
+}
+
+function harnessOver(
+  { writer, keys: store, close }: LogAndKeys,
+  create: (deps: EngineDeps) => Engine,
+  identity: Identity,
+): EngineHarness & { identifyDeps: IdentifyDeps } {
   const tables = createTables();
   let nowMs = 0;
   const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs };

@@ -31,7 +31,7 @@ export async function proveMutants(mutants: readonly Mutant[], kind: ProofKind):
     maxWorkers: workers,
     projects: proved.map(({ name }) => ({
       plugins: kind === 'modules' ? brokenModules(name) : brokenProcesses(name),
-      test: { name, pool: 'forks' as const, ...timeouts },
+      test: { name, pool: 'forks' as const, setupFiles: END_OF_FILE, ...timeouts },
     })),
   });
   try {
@@ -40,6 +40,9 @@ export async function proveMutants(mutants: readonly Mutant[], kind: ProofKind):
     await vitest.close();
   }
 }
+
+/** As vitest.config.ts has it for tests on stores. */
+const END_OF_FILE = 'tests/support/close-kept-engine.ts';
 
 /** What a broken part makes hang proves nothing: on a busy machine a sound one might take as long. */
 const LIMITS = {

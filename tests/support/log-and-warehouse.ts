@@ -4,7 +4,7 @@ import type { EventLogReader, EventLogWriter } from '../../infra/ports/event-log
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { openSegmentLogReader } from '../../infra/segment-log/reader.ts';
 import { openSegmentLogWriter } from '../../infra/segment-log/writer.ts';
-import { putMigratedWarehouse } from './migrated-warehouse.ts';
+import { emptyWarehouseFolder } from './kept-engine.ts';
 import { SILENT } from './silent-log.ts';
 import { type AtEnd, folderUntil } from './test-folder.ts';
 
@@ -45,18 +45,10 @@ export function warehouseOfThisFile(): Promise<Warehouse> {
   return openWarehouse(afterAll);
 }
 
-/** The engine opens one folder at a time; no hook closes that of a file which failed before its tests. */
-let opened: Warehouse | undefined;
-
+/** Empty: in the engine that is kept for this file. */
 async function openWarehouse(atEnd: AtEnd): Promise<Warehouse> {
-  await opened?.close();
-  const directory = folderUntil(atEnd);
-  await putMigratedWarehouse(directory);
+  const directory = await emptyWarehouseFolder();
   const warehouse = createChdbWarehouse({ directory, log: SILENT });
-  opened = warehouse;
-  atEnd(async () => {
-    opened = undefined;
-    await warehouse.close();
-  });
+  atEnd(() => warehouse.close());
   return warehouse;
 }

@@ -12,7 +12,7 @@ import { expectedAmount, prices, type UsedEvent, usageOf, usedEvents } from './r
  * up; usage below zero charged; corrections of a percentage left out; what was charged before a change of
  * the price given back at the new one.
  */
-const CASES = Number(process.env.METERGATE_PRICES ?? 5_000);
+const CASES = Number(process.env.METERGATE_PRICES ?? 2_500);
 const SLOW = { timeout: 600_000 };
 const USD = { key: 'p', currency: 'USD', interval: 'month', intervalCount: 1 } as const;
 

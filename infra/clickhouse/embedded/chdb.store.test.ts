@@ -1,13 +1,20 @@
-import { putMigratedWarehouse } from '../../../tests/support/migrated-warehouse.ts';
+import { onTestFinished } from 'vitest';
+import { emptyWarehouseFolder, releaseEngine } from '../../../tests/support/kept-engine.ts';
 import { SILENT } from '../../../tests/support/silent-log.ts';
-import { testFolder } from '../../../tests/support/test-folder.ts';
 import { warehouseConformance } from '../../ports/conformance/warehouse.ts';
 import { createChdbWarehouse } from './chdb-warehouse.ts';
 
 async function createHarness() {
-  const directory = testFolder();
-  await putMigratedWarehouse(directory);
-  return { open: async () => createChdbWarehouse({ directory, log: SILENT }) };
+  const directory = await emptyWarehouseFolder();
+  let isOpened = false;
+  return {
+    async open() {
+      // What is opened again is read from the disk.
+      if (isOpened) await releaseEngine(onTestFinished);
+      isOpened = true;
+      return createChdbWarehouse({ directory, log: SILENT });
+    },
+  };
 }
 
 warehouseConformance('chdb', createHarness, { damageIsRepaired: true });

@@ -2,7 +2,7 @@ import { engineConformance } from '../../../infra/ports/conformance/engine.ts';
 import type { Engine } from '../../../infra/ports/engine.ts';
 import type { Claim } from '../../../infra/ports/idempotency-store.ts';
 import { batchOf, frameOf, takeTimes } from '../../distributed/claim-round.ts';
-import { createEngineHarness } from '../engine-under-test.ts';
+import { engineHarnessesOfThisFile } from '../engine-under-test.ts';
 import { createDistributedEngine } from './distributed-engine.ts';
 import type { EngineDeps } from './js-engine.ts';
 
@@ -27,4 +27,4 @@ function decidingAtOnce(deps: EngineDeps): Engine {
   };
 }
 
-engineConformance('the distributed engine', () => createEngineHarness(decidingAtOnce));
+engineConformance('the distributed engine', await engineHarnessesOfThisFile(decidingAtOnce));

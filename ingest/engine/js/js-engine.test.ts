@@ -1,5 +1,5 @@
 import { engineConformance } from '../../../infra/ports/conformance/engine.ts';
-import { createEngineHarness } from '../engine-under-test.ts';
+import { engineHarnessesOfThisFile } from '../engine-under-test.ts';
 import { createJsEngine } from './js-engine.ts';
 
-engineConformance('the js engine', () => createEngineHarness(createJsEngine));
+engineConformance('the js engine', await engineHarnessesOfThisFile(createJsEngine));

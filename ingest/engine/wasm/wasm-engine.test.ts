@@ -5,12 +5,12 @@ import type { EngineHarness } from '../../../infra/ports/conformance/engine-harn
 import { CUSTOMER, NOW_MS } from '../../../infra/ports/conformance/engine-session.ts';
 import type { CommitPart } from '../../../infra/ports/engine.ts';
 import { openEnginePair, requestOf, respondTo } from '../engine-pair-under-test.ts';
-import { createEngineHarness } from '../engine-under-test.ts';
+import { engineHarnessesOfThisFile } from '../engine-under-test.ts';
 import { REQUESTS } from '../random-requests-under-test.ts';
 import { createWasmEngine } from './wasm-engine.ts';
 import { createWasmModule } from './wasm-module.ts';
 
-engineConformance('the fast engine', () => createEngineHarness(createWasmEngine));
+engineConformance('the fast engine', await engineHarnessesOfThisFile(createWasmEngine));
 
 const DAY_MS = 86_400_000;
 
