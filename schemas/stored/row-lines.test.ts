@@ -34,7 +34,7 @@ describe.each(frames)('the values of a frame with %s', (_, frame) => {
   });
 });
 
-it('of a line that nobody reads is nothing asked but its end', () => {
+it('a line that is not to be read only has to have an end', () => {
   const lines = [{ id: 'bad', line: 'garbage\n' }, { id: 'good' }];
   for (const bytes of [Buffer.concat(frameOf(LOG_ID, lines, 1)), earlierFrameOf(2, LOG_ID, lines)]) {
     const frame = decodeFrame(bytes);
