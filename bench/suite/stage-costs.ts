@@ -14,6 +14,7 @@ import { createIdentity } from '../../ingest/identity.ts';
 import type { Customer, Meter, UsageRegistry } from '../../ingest/registry-entries.ts';
 import { createLoadBody } from '../../tests/support/load-body.ts';
 import { openLogAndKeys } from '../../tests/support/log-and-keys.ts';
+import { claimWithRoom } from './claim-with-room.ts';
 import { median, rounded } from './paired.ts';
 
 const BATCH = 500;
@@ -88,7 +89,8 @@ interface Part {
 
 /** One frame's requests, each as ingest/engine/wasm/wasm-engine.ts does it; then their commit. */
 async function goThrough(): Promise<void> {
-  const parts = Array.from({ length: FRAME }, request);
+  const parts: Part[] = [];
+  while (parts.length < FRAME) parts.push(await request());
   let from = performance.now();
   const bytes = frame.seal({ logId: stores.writer.logId, committedAtMs: Date.now() });
   from = took('frame', from);
@@ -105,7 +107,7 @@ async function goThrough(): Promise<void> {
   took('confirm', from);
 }
 
-function request(): Part {
+async function request(): Promise<Part> {
   const begun = performance.now();
   const send = body.next().request;
   const bytes = send.subarray(send.indexOf('\r\n\r\n') + 4);
@@ -123,7 +125,7 @@ function request(): Part {
   engine.useKey(identity.keyOf(environment));
   engine.wasm.identify(count, nowMs);
   from = took('identify', from);
-  const claim = stores.keys.claim(engine.claimBatch(count));
+  const claim = await claimWithRoom(stores.keys, engine.claimBatch(count));
   if (claim.created !== BATCH) throw new Error(`${claim.created} of ${BATCH} keys were new`);
   from = took('claim', from);
   const { take, giveBack } = rooms.loan();
