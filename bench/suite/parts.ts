@@ -1,4 +1,5 @@
 import { runBaseline } from '../baselines/start-baseline.ts';
+import { unlessAborted } from '../interruption.ts';
 import { compareChecks } from './check-ratio.ts';
 import { diskBytes } from './disk-bytes.ts';
 import { distributedRatio } from './distributed-ratio.ts';
@@ -9,7 +10,7 @@ import { ingestRatios } from './ingest-ratios.ts';
 import { manyKeys } from './many-keys.ts';
 import { requestToCount } from './request-to-count.ts';
 import { judgedGrowth, soak, usageGrowth } from './scale.ts';
-import { type Scenario, waitForAll } from './scenario.ts';
+import { inOwnScenario, type Scenario, waitForAll } from './scenario.ts';
 import type { Sizes } from './suite-arguments.ts';
 import type { SuiteResult } from './suite-result.ts';
 import { sustainedCount } from './sustained.ts';
@@ -37,7 +38,7 @@ export const LEFT_OUT: readonly Measured[] = [
  * A part that handles an interruption itself ends within this: `soak` still reads responses and counters, the
  * others end an installation of their own.
  */
-export const GRACE_MS = { soak: 45_000, disk: 45_000, 'many-keys': 45_000 };
+export const GRACE_MS = { soak: 45_000, disk: 45_000, 'many-keys': 45_000, growth: 45_000 };
 
 /** In this order: the later parts need what the first ones store. */
 export const PARTS: Record<string, Part> = {
@@ -79,9 +80,12 @@ export const PARTS: Record<string, Part> = {
     found(result, { id: 'G8', ...directly.throughput, note });
   },
 
-  async growth(scenario, { growth, counterSamples }, result) {
-    if (growth.length === 0) return;
-    const { points, edge } = await usageGrowth(scenario, growth, counterSamples);
+  /** In an installation of its own: what other parts take and count costs more with so much stored. */
+  async growth(_, sizes, result, interrupted) {
+    if (sizes.growth.length === 0) return;
+    const { points, edge } = await inOwnScenario(sizes, (scenario) => {
+      return unlessAborted(usageGrowth(scenario, sizes.growth, sizes.counterSamples), interrupted);
+    });
     found(result, judgedGrowth(points), judgedEdge(edge));
     result.growth = points;
     result.edge = edge;

@@ -39,6 +39,19 @@ export async function openScenario(sizes: Pick<Scenario, 'runMs' | 'rounds'>): P
   };
 }
 
+/** Ends with `work`, however that ends. */
+export async function inOwnScenario<Found>(
+  sizes: Pick<Scenario, 'runMs' | 'rounds'>,
+  work: (scenario: Scenario) => Promise<Found>,
+): Promise<Found> {
+  const scenario = await openScenario(sizes);
+  try {
+    return await work(scenario);
+  } finally {
+    await scenario.close();
+  }
+}
+
 /** How this scenario's instance is driven. */
 export function toward(
   scenario: Scenario,

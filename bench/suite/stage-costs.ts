@@ -5,6 +5,7 @@
  */
 
 import { isUtf8 } from 'node:buffer';
+import { GENERATION_KEYS } from '../../infra/key-table/open-key-table.ts';
 import type { Claim } from '../../infra/ports/idempotency-store.ts';
 import { createBufferPool } from '../../ingest/buffer-pool.ts';
 import { createFrameMemory } from '../../ingest/embedded/frame-memory.ts';
@@ -39,7 +40,7 @@ type Step = (typeof STAGES)[keyof typeof STAGES][number] | 'outside';
 
 const batches = Number(process.argv[2] ?? 4_000);
 const identity = createIdentity(Buffer.alloc(32, 7));
-const stores = await openLogAndKeys(identity.check);
+const stores = await openLogAndKeys(identity.check, { generationKeys: GENERATION_KEYS });
 const engine = createWasmModule();
 const rooms = createBufferPool(16 * 1024 * 1024);
 const frame = createFrameMemory();

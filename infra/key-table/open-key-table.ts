@@ -32,7 +32,7 @@ export interface KeyTableOptions {
 }
 
 /** 15 MB of RAM each. A start reads no more of them from the log than the four that may be unsealed. */
-const GENERATION_KEYS = 262_144;
+export const GENERATION_KEYS = 262_144;
 const REPLAY_BYTES = 8 * 1024 * 1024;
 
 /**

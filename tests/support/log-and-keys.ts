@@ -13,12 +13,16 @@ export interface LogAndKeys {
   close(): Promise<void>;
 }
 
-const GENERATION_KEYS = 16_384;
+/** Few, so that files come soon. */
+const FEW_KEYS = 16_384;
 
-/** A log and a key table of the product in a folder of their own, within `parent`, which goes with them. */
+/**
+ * A log and a key table of the product in a folder of their own, within `parent`, which goes with them. Its
+ * generations are small: figures need those of the product.
+ */
 export async function openLogAndKeys(
   identityCheck: Uint8Array,
-  { parent = tmpdir(), generationKeys = GENERATION_KEYS } = {},
+  { parent = tmpdir(), generationKeys = FEW_KEYS } = {},
 ): Promise<LogAndKeys> {
   const folder = mkdtempSync(join(parent, 'metergate-test-'));
   const opening = { directory: join(folder, 'log'), identityCheck, log: SILENT };
