@@ -52,9 +52,9 @@ const UNTRUE_CAN_PARSE = /\bURL\.canParse\(/;
 /** tests/support/code-point.ts says why. */
 const KEPT_CHARACTERS = /\bunit: 'binary'/;
 const BARE_ERROR = /throw new Error\(/;
-/** These schemas are written by `npm run schema` and `npm run graphql`. */
+/** Schemas are written by `npm run schema` and `npm run graphql`, pages of results by `npm run bench`. */
 const LONG_LINES_ALLOWED = /\.(md|json|svg|html)$|^LICENSE$|postgres\/schema\.sql$|schema\.graphql$/;
-const NO_SIZE = /(\.(md|json)$)|^LICENSE$|postgres\/schema\.sql$|schema\.graphql$/;
+const NO_SIZE = /(\.(md|json)$)|^LICENSE$|postgres\/schema\.sql$|schema\.graphql$|^bench\/results\/.*\.html$/;
 /** These rules have to name what they forbid. */
 const NAMES_THE_RULES = /^(tools\/tidy\/(house-rules|tidy\.test)\.ts|CONTRIBUTING\.md)$/;
 
