@@ -4,7 +4,7 @@ import type { Reporter } from './report.ts';
 import { type ItemResult, readVerdict, type Verdict } from './results.ts';
 import { type RetryPolicy, retryAfterMs } from './retry-policy.ts';
 import { type Origin, type Task, TaskSchedule, taskOf } from './task-schedule.ts';
-import { post } from './transport.ts';
+import { request } from './transport.ts';
 import { BODY_BYTES_MAX, type EventRejection } from './usage-event.ts';
 
 export interface SenderDeps {
@@ -150,7 +150,7 @@ export class Sender {
   }
 
   private async send(task: Task): Promise<void> {
-    const { verdict, pauseMs } = await this.request(task.payloads);
+    const { verdict, pauseMs } = await this.sendBatch(task.payloads);
     this.requests -= 1;
     if (this.ending.signal.aborted && verdict.kind !== 'processed') return;
     this.conclude(task, verdict, pauseMs);
@@ -159,13 +159,14 @@ export class Sender {
   }
 
   /** Never rejects. */
-  private async request(payloads: readonly string[]): Promise<{ verdict: Verdict; pauseMs: number }> {
+  private async sendBatch(payloads: readonly string[]): Promise<{ verdict: Verdict; pauseMs: number }> {
     const { url, headers, reporter } = this.deps;
     const { gzip, timeoutMs, retry } = this.options;
     try {
       const { body, headers: ofBody } = await batchBody(payloads, gzip);
       const { signal } = this.ending;
-      const response = await post({ url, headers: { ...headers, ...ofBody }, body, timeoutMs, signal });
+      const sent = { url, method: 'POST', headers: { ...headers, ...ofBody }, body };
+      const response = await request({ ...sent, timeoutMs, signal });
       const ignored = response.header('x-ignored-fields');
       if (ignored) reporter.problem('ignored_fields', `The server does not know these members: ${ignored}.`);
       const pauseMs = retryAfterMs(retry, response.header('retry-after'), Date.now());

@@ -6,10 +6,11 @@ export interface HttpResponse {
   text: string;
 }
 
-export interface PostOptions {
+export interface HttpRequest {
   url: string;
+  method: string;
   headers: Record<string, string>;
-  body: Uint8Array | string;
+  body: Uint8Array | string | undefined;
   timeoutMs: number;
   /** Ends what is under way. */
   signal: AbortSignal;
@@ -19,7 +20,8 @@ export interface PostOptions {
 const RESPONSE_BYTES_MAX = 4 * 1024 * 1024;
 
 /** Rejects when no whole response came in time. A redirect is not followed: it is the response. */
-export async function post({ url, headers, body, timeoutMs, signal }: PostOptions): Promise<HttpResponse> {
+export async function request(requested: HttpRequest): Promise<HttpResponse> {
+  const { url, method, headers, body, timeoutMs, signal } = requested;
   const ending = new AbortController();
   const end = (): void => ending.abort(signal.reason);
   const timer = setTimeout(() => ending.abort(new Error(`no response within ${timeoutMs} ms`)), timeoutMs);
@@ -27,9 +29,9 @@ export async function post({ url, headers, body, timeoutMs, signal }: PostOption
   try {
     signal.throwIfAborted();
     const response = await fetch(url, {
-      method: 'POST',
+      method,
       headers,
-      body,
+      ...(body === undefined ? {} : { body }),
       redirect: 'manual',
       signal: ending.signal,
     });

@@ -6,7 +6,7 @@ export interface UsageEvent {
   customerId: string;
   /** The meter's key. */
   meterId: string;
-  /** A text where a number would lose digits. */
+  /** A decimal as text where a number would lose digits. */
   value: number | string;
   /** When it was used; the time of the call when left out. */
   occurredAt?: Date | string;
@@ -29,6 +29,8 @@ export interface EventRejection {
 /** Of a request: a single event beyond it cannot be sent. */
 export const BODY_BYTES_MAX = 1024 * 1024;
 const KEY_CHARS_MAX = 255;
+/** Goes into JSON as it is. */
+const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
 
 /** The event as it is sent, with its key and time; or why it cannot be sent. Never throws. */
 export function encodeEvent(event: UsageEvent, nowMs: number): string | EventRejection {
@@ -36,10 +38,12 @@ export function encodeEvent(event: UsageEvent, nowMs: number): string | EventRej
     const fault = faultOf(event);
     if (fault !== undefined) return { code: 'invalid_event', message: fault };
     // Not one object with all members: to copy it takes longer than all the rest.
-    const members = JSON.stringify(event).slice(1);
+    const { value } = event;
+    const isText = typeof value === 'string';
+    const members = JSON.stringify(isText ? { ...event, value: undefined } : event).slice(1);
     const key = event.idempotencyKey === undefined ? `"idempotencyKey":"${ulid(nowMs)}",` : '';
     const time = event.occurredAt === undefined ? `"occurredAt":"${timeText(nowMs)}",` : '';
-    return `{${key}${time}${members}`;
+    return `{${key}${time}${isText ? `"value":${value},` : ''}${members}`;
   } catch (error) {
     return { code: 'invalid_event', message: `The event is not JSON: ${String(error)}` };
   }
@@ -61,7 +65,7 @@ function timeText(nowMs: number): string {
 function faultOf({ customerId, meterId, value, occurredAt, idempotencyKey }: UsageEvent): string | undefined {
   if (typeof customerId !== 'string' || customerId === '') return '`customerId` must be a text.';
   if (typeof meterId !== 'string' || meterId === '') return '`meterId` must be a text.';
-  const isNumber = typeof value === 'number' ? Number.isFinite(value) : typeof value === 'string';
+  const isNumber = typeof value === 'string' ? DECIMAL.test(value) : Number.isFinite(value);
   if (!isNumber) return '`value` must be a finite number, or a decimal as text.';
   if (occurredAt instanceof Date && Number.isNaN(occurredAt.getTime())) return '`occurredAt` is not a date.';
   if (idempotencyKey === undefined) return undefined;
