@@ -87,6 +87,7 @@ function indexIn({ param, details }: ErrorBody['error']): number | undefined {
 /** Undefined unless there is one of a known status for each event, and about that event. */
 function resultsOf(body: unknown, payloads: readonly string[]): ItemResult[] | undefined {
   const { results } = (body ?? {}) as { results?: unknown };
+  // mutant: garbage-settled
   if (!Array.isArray(results) || results.length !== payloads.length) return undefined;
   const read = results.map((one: unknown, at) => resultOf(one, at, payloads[at] ?? ''));
   return read.every((one) => one !== undefined) ? read : undefined;

@@ -25,6 +25,7 @@ export function adoptOrphans({ root, id, owner, used }: AdoptOptions): string[] 
   return names.flatMap((name) => {
     const path = join(root, name);
     const [, adopter, ofProcess = ''] = FOLDER.exec(name) ?? [];
+    // mutant: orphans-left
     if (used.has(path) || (adopter !== undefined && isAlive(adopter)) || !isOrphan(path, owner)) return [];
     const adopted = join(root, `a-${id}-${ofProcess}`);
     try {

@@ -56,6 +56,7 @@ export class SpoolFolder {
     const record = encodeRecord(payload);
     const segment = this.writable(record.length);
     try {
+      // mutant: tracked-before-the-write
       writeWhole(segment.fd, record, segment.lengthBytes);
     } catch (error) {
       cutTo(segment.fd, segment.lengthBytes);
@@ -147,6 +148,7 @@ export class SpoolFolder {
     this.taken.push(taken);
     this.takenEvents += taken.events;
     if (this.written !== undefined) this.written -= taken.events;
+    // mutant: cursor-ahead
     this.count();
     return { payloads, settle: () => this.settle(taken) };
   }
