@@ -82,14 +82,12 @@ async function callOperation(options: ClientOptions, id: Id, { input, how }: Cal
       headers,
       body,
       timeoutMs: options.timeoutMs ?? 30_000,
-      signal: how.signal ?? NEVER.signal,
+      signal: how.signal,
     });
   const response = await attempted(send, isSafe ? attemptsMax : 1, how.signal);
   how.onResponse?.(response);
   return bodyOf(response);
 }
-
-const NEVER = new AbortController();
 
 /** Repeats what has no response, or one of a server that is busy or broken. */
 async function attempted(

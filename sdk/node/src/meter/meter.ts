@@ -141,11 +141,12 @@ class QueueMeter implements Meter {
   }
 
   async close(options: { timeoutMs?: number } = {}): Promise<Flushed> {
-    const flushed = await this.flush(options);
+    const flushed = await this.flush(this.isClosed ? { timeoutMs: 0 } : options);
     this.isClosed = true;
     this.sender.close();
+    const waiting = this.queue.waiting();
     this.queue.close();
-    return { ...flushed, waiting: this.queue.waiting() };
+    return { ...flushed, waiting };
   }
 
   stats(): MeterStats {

@@ -5,6 +5,7 @@ import { type ItemResult, readVerdict, type Verdict } from './results.ts';
 import { type RetryPolicy, retryAfterMs } from './retry-policy.ts';
 import { type Origin, type Task, TaskSchedule, taskOf } from './task-schedule.ts';
 import { request } from './transport.ts';
+import { unref } from './unref.ts';
 import { BODY_BYTES_MAX, type EventRejection } from './usage-event.ts';
 
 export interface SenderDeps {
@@ -108,7 +109,7 @@ export class Sender {
       const task = this.schedule.takeUntried(now) ?? this.takeNew() ?? this.schedule.takeDue(now);
       if (!task) break;
       this.requests += 1;
-      void this.send(task);
+      this.send(task).catch((error: unknown) => this.deps.reporter.problem('internal', inWords(error)));
     }
     this.sleep();
   }
@@ -139,7 +140,7 @@ export class Sender {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.wake(), atMs - now);
     // While the server is away the process may end: a spool keeps its events.
-    if (this.schedule.isFailing) (this.timer as { unref?(): void }).unref?.();
+    if (this.schedule.isFailing) unref(this.timer);
   }
 
   private wake(): void {

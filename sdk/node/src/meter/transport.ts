@@ -13,7 +13,7 @@ export interface HttpRequest {
   body: Uint8Array | string | undefined;
   timeoutMs: number;
   /** Ends what is under way. */
-  signal: AbortSignal;
+  signal: AbortSignal | undefined;
 }
 
 /** Of a response to 500 events there are some 100 KB; a page without an end must not fill the memory. */
@@ -23,11 +23,11 @@ const RESPONSE_BYTES_MAX = 4 * 1024 * 1024;
 export async function request(requested: HttpRequest): Promise<HttpResponse> {
   const { url, method, headers, body, timeoutMs, signal } = requested;
   const ending = new AbortController();
-  const end = (): void => ending.abort(signal.reason);
+  const end = (): void => ending.abort(signal?.reason);
   const timer = setTimeout(() => ending.abort(new Error(`no response within ${timeoutMs} ms`)), timeoutMs);
-  signal.addEventListener('abort', end);
+  signal?.addEventListener('abort', end);
   try {
-    signal.throwIfAborted();
+    signal?.throwIfAborted();
     const response = await fetch(url, {
       method,
       headers,
@@ -39,7 +39,7 @@ export async function request(requested: HttpRequest): Promise<HttpResponse> {
     return { status: response.status, header: (name) => response.headers.get(name), text };
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener('abort', end);
+    signal?.removeEventListener('abort', end);
   }
 }
 

@@ -1,4 +1,5 @@
 import { close, closeSync, fdatasync, fdatasyncSync, fsync, fsyncSync, open, openSync } from 'node:fs';
+import { unref } from '../meter/unref.ts';
 
 export type FsyncPolicy = 'none' | 'interval' | 'each';
 
@@ -24,7 +25,7 @@ export class FileFlusher {
     this.files.add(fd);
     if (this.timer) return;
     this.timer = setTimeout(() => this.flush(), INTERVAL_MS);
-    this.timer.unref();
+    unref(this.timer);
   }
 
   /** A name was made in it. */

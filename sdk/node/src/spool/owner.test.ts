@@ -36,6 +36,7 @@ it.each<[what: string, owner: Partial<Owner>, silentSeconds: number, isOrphaned:
   ['a process of an earlier boot', { bootId: 'before' }, 0, true],
   ['another container on this machine', { pidNamespace: 'pid:[1]', pid: NO_PID }, 0, false],
   ['one that is silent', { pidNamespace: 'pid:[1]', pid: NO_PID }, SILENT_S, true],
+  ['a later release', { version: 2 as never, pid: NO_PID }, SILENT_S, false],
   ['another machine', { host: 'elsewhere', bootId: 'theirs', pid: NO_PID }, 0, false],
   ['one that is silent', { host: 'elsewhere', bootId: 'theirs', pid: NO_PID }, SILENT_S, true],
 ])('a folder of %s', (_, owner, silentSeconds, isOrphaned) => {
@@ -51,7 +52,7 @@ it('a folder that was released is free at once, also for other machines', () => 
 
 it('a folder without an owner is being made, unless that was long ago', () => {
   const folder = folderOf({});
-  for (const text of ['', '{', '{"version":1}']) {
+  for (const text of ['', '{', '{"version":1}', '[]', 'null']) {
     writeFileSync(join(folder, 'owner.json'), text);
     expect(isOrphan(folder, SELF)).toBe(false);
   }

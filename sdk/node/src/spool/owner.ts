@@ -1,6 +1,7 @@
 import { readFileSync, readlinkSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { kill, pid as ownPid } from 'node:process';
 
 /** `owner.json` of a folder: which process writes, or drains, it. */
 export interface Owner {
@@ -23,9 +24,9 @@ const RELEASED = 'released';
 export function thisProcess(): Owner {
   return {
     version: 1,
-    pid: process.pid,
+    pid: ownPid,
     pidNamespace: textOf(() => readlinkSync('/proc/self/ns/pid')),
-    startedAt: textOf(() => startOf(process.pid) ?? ''),
+    startedAt: textOf(() => startOf(ownPid) ?? ''),
     bootId: textOf(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
     host: hostname(),
     sdk: 'node/0.1.0',
@@ -53,6 +54,8 @@ export function isOrphan(folder: string, self: Owner): boolean {
   const owner = readOwner(folder);
   // A folder that is being made has none yet.
   if (!owner) return isSilent(folder);
+  // Of a later release: it may mean something else.
+  if (owner.version !== 1) return false;
   if (owner.startedAt === RELEASED) return true;
   if (owner.host === self.host && owner.bootId !== self.bootId) return true;
   if (owner.host === self.host && owner.pidNamespace === self.pidNamespace) return !isRunning(owner);
@@ -79,7 +82,7 @@ function isSilent(path: string): boolean {
 function isRunning({ pid, startedAt }: Owner): boolean {
   if (startedAt !== '') return startOf(pid) === startedAt;
   try {
-    process.kill(pid, 0);
+    kill(pid, 0);
     return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code !== 'ESRCH';

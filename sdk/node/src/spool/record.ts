@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { readSync } from 'node:fs';
 import { crc32 } from './crc32.ts';
 

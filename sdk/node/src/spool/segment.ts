@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { closeSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { SEGMENT_HEAD } from './record.ts';

@@ -1,3 +1,4 @@
+import type { Buffer } from 'node:buffer';
 import { ftruncateSync, readdirSync, rmdirSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Claim, TakeLimits } from '../meter/event-queue.ts';

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Added, Claim, TakeLimits } from '../meter/event-queue.ts';
 import type { Spool, SpoolListener, SpoolStats } from '../meter/spool-with-memory.ts';
 import { ulid } from '../meter/ulid.ts';
+import { unref } from '../meter/unref.ts';
 import { adoptOrphans } from './adopt.ts';
 import { FileFlusher, type FsyncPolicy } from './file-flusher.ts';
 import { type Owner, releaseOwner, renewOwner, thisProcess, writeOwner } from './owner.ts';
@@ -63,7 +64,7 @@ class FolderSpool implements Spool {
       setInterval(() => this.renew(Date.now()), RENEW_MS),
       setInterval(() => this.adopt(), ADOPT_MS),
     ];
-    for (const timer of this.timers) timer.unref();
+    for (const timer of this.timers) unref(timer);
   }
 
   add(payload: string, nowMs: number): Added {
@@ -136,7 +137,7 @@ class FolderSpool implements Spool {
     this.id = ulid(nowMs);
     const path = join(this.root, `p-${this.id}`);
     const fresh = join(this.root, `.${this.id}`);
-    mkdirSync(fresh, { recursive: true });
+    mkdirSync(fresh, { recursive: true, mode: 0o700 });
     writeOwner(fresh, this.owner);
     renameSync(fresh, path);
     this.renewedAtMs = nowMs;

@@ -1,0 +1,53 @@
+import { readdirSync } from 'node:fs';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { errorBody, sendJson, startBatchServer } from '../../sdk/node/src/meter/batch-server-under-test.ts';
+import { createMeter } from '../../sdk/node/src/meter/meter.ts';
+import { openSpool } from '../../sdk/node/src/spool/spool.ts';
+import { mountSmallDisk } from '../support/small-disk.ts';
+
+const MIB = 1024 * 1024;
+
+/** Red when a write that fails half-way leaves its bytes, or throws. */
+it('a spool whose disk is full goes on in memory, and then on the disk again, and loses nothing', async () => {
+  const disk = mountSmallDisk(32 * MIB);
+  onTestFinished(() => disk.remove());
+  const server = await startBatchServer();
+  server.always(({ response }) => {
+    sendJson(response, 503, errorBody('overloaded'));
+    return true;
+  });
+  const codes = new Set<string>();
+  const meter = createMeter({
+    url: server.url,
+    apiKey: 'k',
+    spool: openSpool({ folder: `${disk.path}/spool`, fsync: 'each' }),
+    retry: { firstMs: 5, lastMs: 50 },
+    onError: ({ code }) => void codes.add(code),
+  });
+  onTestFinished(async () => void (await meter.close({ timeoutMs: 0 })));
+  let tracked = 0;
+  const track = (count: number): void => {
+    for (const end = tracked + count; tracked < end; tracked++) {
+      const properties = { note: 'x'.repeat(200) };
+      const event = { customerId: 'a', meterId: 'm', value: 1, idempotencyKey: `k-${tracked}`, properties };
+      expect(meter.track(event)).toBe(true);
+    }
+  };
+  track(50);
+  disk.fill(0);
+  track(50);
+  expect(meter.stats()).toMatchObject({ mode: 'memory', tracked: 100, waiting: 100, dropped: 0 });
+  expect(codes).toContain('spool_unusable');
+  disk.clear();
+  vi.useFakeTimers({ now: Date.now() + 11_000, toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  track(50);
+  vi.useRealTimers();
+  expect(meter.stats()).toMatchObject({ mode: 'spool', waiting: 150 });
+  server.always(() => false);
+  expect(await meter.flush()).toEqual({ sent: 150, rejected: 0, waiting: 0 });
+  expect(new Set(server.created).size).toBe(150);
+  expect(meter.stats().damagedBytes).toBe(0);
+  await meter.close();
+  expect(readdirSync(`${disk.path}/spool`)).toEqual([]);
+});
