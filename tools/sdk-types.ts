@@ -1,4 +1,4 @@
-/** What the clients know of the API, made of its description: types of all schemas and a table of operations. */
+/** What the clients know of the API, made of its description: types of its schemas, a table of operations. */
 
 /** As much of OpenAPI as schemas/openapi.json uses. */
 export interface Description {
@@ -44,6 +44,7 @@ interface Schema {
 
 const MADE = '// Made by `npm run openapi` of schemas/openapi.json; a test compares them.\n';
 const API = '/api/v1/';
+const ROW = 'readonly [method: string, path: string, idempotent: boolean]';
 const JSON_TYPE = 'application/json';
 
 /** The text of schemas.ts: a type for each schema, and `WebhookEvent` of all that are sent. */
@@ -66,7 +67,7 @@ export function operationsModule(description: Description): string {
     `${MADE}import type * as schemas from './schemas.ts';\n\n` +
     `export interface Operations {\n${types.join('')}}\n\n` +
     '/** Method, path below /api/v1, whether it takes an `Idempotency-Key`. */\n' +
-    'export const OPERATIONS: Record<keyof Operations, readonly [method: string, path: string, idempotent: boolean]> = {\n' +
+    `export const OPERATIONS: Record<keyof Operations, ${ROW}> = {\n` +
     `${table.join('')}};\n`
   );
 }

@@ -1,4 +1,4 @@
-import type { TrackingClient } from './client-kill-rounds.ts';
+import type { TrackingClient } from './tracking-process.ts';
 
 export const NODE_CLIENT: TrackingClient = {
   name: 'Node.js',

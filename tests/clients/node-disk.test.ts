@@ -8,7 +8,7 @@ import { mountSmallDisk } from '../support/small-disk.ts';
 const MIB = 1024 * 1024;
 
 /** Red when a write that fails half-way leaves its bytes, or throws. */
-it('a spool whose disk is full goes on in memory, and then on the disk again, and loses nothing', async () => {
+it('a spool whose disk is full goes on in memory, later on the disk again, and loses nothing', async () => {
   const disk = mountSmallDisk(32 * MIB);
   onTestFinished(() => disk.remove());
   const server = await startBatchServer();

@@ -4,7 +4,7 @@ import { clientKilled } from './client-kill-rounds.ts';
 import { NODE_CLIENT } from './node-client.ts';
 
 /** The short form of promise 23 for Node.js. */
-it(`every event that was tracked into a spool is counted once, whenever its process is killed (seed ${SEED})`, async () => {
+it(`every event in a spool is counted once, whenever its process is killed (seed ${SEED})`, async () => {
   const { counts } = await keptShortForm(clientKilled(NODE_CLIENT));
   expect(counts.kills).toBe(8);
   expect(counts.eventsTracked).toBeGreaterThan(500);

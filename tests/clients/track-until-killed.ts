@@ -11,7 +11,8 @@ import { openSpool } from '../../sdk/node/src/spool/spool.ts';
 
 const { TRACK_URL = '', TRACK_KEY = '', TRACK_SPOOL = '', TRACK_LEDGER = '', TRACK_RUN = '' } = process.env;
 const COUNT = Number(process.env.TRACK_COUNT ?? Number.POSITIVE_INFINITY);
-const PER_TURN = 10;
+/** How many it tracks before it pauses for 2 ms. */
+const PER_TURN = Number(process.env.TRACK_PER_TURN ?? 10);
 const DRAIN_MS = 60_000;
 
 const meter = createMeter({
@@ -41,4 +42,5 @@ closeSync(ledger);
 const flushed = await meter.flush({ timeoutMs: DRAIN_MS });
 const stats = meter.stats();
 await meter.close({ timeoutMs: 0 });
-process.stdout.write(`${JSON.stringify({ ...stats, ...flushed })}\n`);
+const rssPeakMib = Math.round(process.resourceUsage().maxRSS / 1024);
+process.stdout.write(`${JSON.stringify({ ...stats, ...flushed, rssPeakMib })}\n`);

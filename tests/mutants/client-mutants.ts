@@ -4,7 +4,7 @@ const NODE_KILLS = 'tests/clients/node-kills.sys.test.ts';
 const NODE_SPOOL = 'sdk/node/src/spool/spool.test.ts';
 const NODE_RECORD = 'sdk/node/src/spool/record.test.ts';
 const NODE_RETRIES = 'sdk/node/src/meter/retries.test.ts';
-const KILLED = 'every event that was tracked into a spool is counted once, whenever its process is killed';
+const KILLED = 'every event in a spool is counted once, whenever its process is killed';
 
 /** What clients lose that keep events until they are counted. */
 export const CLIENT_MUTANTS = [

@@ -10,7 +10,7 @@ export interface MeteredStream<Chunk> {
   stream: AsyncIterable<Chunk>;
   /** What a chunk says of the whole call so far; most say nothing. */
   tokensOf: (chunk: Chunk) => TokenCounts | undefined;
-  /** Of a stream that ended before it said so: by the chunks that came. Without it nothing is counted then. */
+  /** Of a stream that ended before it said so, by its chunks. Without it nothing is counted then. */
   estimate?: (chunks: number) => TokenCounts;
   /** Without `value`; the kind is the property `kind`. Its key, if it has one, gets the kind behind it. */
   event: Omit<UsageEvent, 'value'>;

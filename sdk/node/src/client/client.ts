@@ -108,7 +108,7 @@ async function attempted(
   }
 }
 
-/** Somebody waits for the response. */
+/** The caller waits. */
 const RETRY_WAIT_MS_MAX = 5_000;
 
 /** Until the time is over, or the caller does not want it any more. */

@@ -1,4 +1,4 @@
-/** How an operation is sent. Everything in `input` that is neither in the path nor the body is a query parameter. */
+/** How an operation is sent. What is neither in its path nor its body is a parameter of the query. */
 export function requestOf(
   path: string,
   input: Record<string, unknown>,

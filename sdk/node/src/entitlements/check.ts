@@ -70,6 +70,7 @@ function isUnavailable(error: unknown): boolean {
 }
 
 function decided(of: { customerId: string; featureKey: string }, allowed: boolean): EntitlementDecision {
-  const reason = `The server did not respond; the fallback of this feature is ${allowed ? 'open' : 'closed'}.`;
+  const policy = allowed ? 'open' : 'closed';
+  const reason = `The server did not respond; the fallback of this feature is ${policy}.`;
   return { ...of, allowed, reason, reasonCode: allowed ? 'granted' : 'feature_not_included' };
 }

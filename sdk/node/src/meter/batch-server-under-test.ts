@@ -13,12 +13,12 @@ export interface BatchItem {
 
 export interface BatchServer {
   url: string;
-  /** Of events that were stored, with repeats. */
+  /** Of events that were stored, without repeats. */
   created: string[];
-  /** How many events each request had, whatever it was answered. */
+  /** How many events each request had, whatever its response was. */
   sizes: number[];
   requests: IncomingMessage[];
-  /** What it does to the next requests, one each; then it is the real thing. */
+  /** What it does to the next requests, one each; then it behaves. */
   script(...acts: Act[]): void;
   /** The same to all that follow, where it returns true. */
   always(act: (exchange: BatchExchange) => boolean): void;
@@ -32,7 +32,7 @@ export interface BatchExchange {
 
 export type Act = (exchange: BatchExchange) => void;
 
-/** A server of the batch operation that remembers keys, and misbehaves where it is told to. */
+/** A server of the batch operation that remembers keys, and misbehaves as its script says. */
 export async function startBatchServer(): Promise<BatchServer> {
   const script: Act[] = [];
   const held: { always: (exchange: BatchExchange) => boolean } = { always: () => false };

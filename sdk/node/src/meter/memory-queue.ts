@@ -9,7 +9,7 @@ export interface MemoryLimits {
 /** Lost with the process. What was taken counts against the limits until it is settled. */
 export class MemoryQueue implements EventQueue {
   private readonly limits: MemoryLimits;
-  /** Those before `first` are taken; they are removed now and then, since removing costs a move of the rest. */
+  /** Those before `first` are taken. They are removed now and then, which moves all the others. */
   private payloads: string[] = [];
   private first = 0;
   private count = 0;

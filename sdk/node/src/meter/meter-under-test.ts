@@ -5,7 +5,7 @@ import type { MeterProblem } from './report.ts';
 import type { EventRejection, UsageEvent } from './usage-event.ts';
 
 export const IN_TIME = { timeoutMs: 10_000 };
-const RETRY = { firstMs: 2, lastMs: 20, refusedMs: 30 };
+const RETRY = { firstMs: 2, lastMs: 20, unauthorisedMs: 30 };
 
 interface Options extends Partial<MeterOptions> {
   url: string;

@@ -163,7 +163,7 @@ class QueueMeter implements Meter {
     };
   }
 
-  /** Its timer holds the process: somebody waits. */
+  /** Its timer holds the process: the caller waits. */
   private async until(isSo: () => boolean, timeoutMs: number): Promise<void> {
     if (isSo()) return;
     await new Promise<void>((resolve) => {

@@ -57,7 +57,7 @@ function call(callback: () => unknown): void {
     const returned = callback();
     if (returned instanceof Promise) returned.catch(() => undefined);
   } catch {
-    // It has been told; how it fails is its own affair.
+    // What it does with the notice is its own affair.
   }
 }
 

@@ -10,8 +10,8 @@ export type Verdict =
   /** One of them, or their size, makes the whole request invalid: fewer at a time find it out. */
   | { kind: 'halve'; error: EventRejection }
   /** Nothing to do with the events: the key, or the address, is not the right one. */
-  | { kind: 'refused'; error: EventRejection }
-  /** Not processed, or nobody knows. */
+  | { kind: 'unauthorised'; error: EventRejection }
+  /** Not processed, or that is unknown. */
   | { kind: 'retry'; error: EventRejection };
 
 /** `later`: the server could not store this one just now. */
@@ -32,11 +32,11 @@ export function readVerdict({ status, text }: HttpResponse, payloads: readonly s
     const results = resultsOf(body, payloads);
     return results ? { kind: 'processed', results } : { kind: 'retry', error: NO_RESULTS };
   }
-  if (status === 401 || status === 403) return { kind: 'refused', error };
+  if (status === 401 || status === 403) return { kind: 'unauthorised', error };
   if (status === 413) return { kind: 'halve', error };
   if (TRANSIENT.has(status) || status < 400 || status >= 500) return { kind: 'retry', error };
   if (!isErrorBody(body)) return { kind: 'retry', error };
-  if (status !== 400 && status !== 422 && status !== 409) return { kind: 'refused', error };
+  if (status !== 400 && status !== 422 && status !== 409) return { kind: 'unauthorised', error };
   const index = indexIn(body.error);
   const isOne = index !== undefined && index < payloads.length;
   return isOne ? { kind: 'poison', index, error } : { kind: 'halve', error };

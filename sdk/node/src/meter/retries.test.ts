@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { type Act, errorBody, resultsOf, sendJson, startBatchServer } from './batch-server-under-test.ts';
 import { event, json, keyed, openMeter, text } from './meter-under-test.ts';
 
-/** Answers that say nothing about the events: whatever gave them, the events are sent again. */
+/** Responses that say nothing about the events, which are sent again. */
 const TRANSIENT: Array<[what: string, act: Act]> = [
   ['a connection that is reset', ({ response }) => void response.socket?.resetAndDestroy()],
   [
-    'an answer that is cut',
+    'a response that is cut',
     ({ response }) => {
       response.writeHead(200, { 'content-length': '500' });
       response.write('{"results":[', () => response.socket?.destroy());
@@ -56,7 +56,7 @@ describe('an event is kept and sent again after', () => {
     expect(meter.stats().retries).toBe(1);
   });
 
-  it('an answer that does not come in time', async () => {
+  it('a response that does not come in time', async () => {
     const server = await startBatchServer();
     server.script(() => undefined);
     const { meter, problems } = openMeter({ url: server.url, timeoutMs: 50 });
@@ -80,7 +80,7 @@ describe('an event is kept and sent again after', () => {
     expect(await meter.flush()).toMatchObject({ sent: 1, waiting: 0 });
   });
 
-  it('a refused API key, until it is accepted, and says so once', async () => {
+  it('a rejected API key, until it is accepted, and says so once', async () => {
     const server = await startBatchServer();
     server.script(...Array.from({ length: 3 }, () => json(401, errorBody('unauthenticated'))));
     const { meter, problems } = openMeter({ url: server.url });
@@ -92,15 +92,15 @@ describe('an event is kept and sent again after', () => {
   it('no sooner than the server asks, and a date is understood', async () => {
     const server = await startBatchServer();
     const at: number[] = [];
-    const refuse =
+    const reject =
       (retryAfter: () => string): Act =>
       ({ response }) => {
         at.push(performance.now());
         sendJson(response, 429, errorBody('rate_limited'), { 'retry-after': retryAfter() });
       };
     server.script(
-      refuse(() => '1'),
-      refuse(() => new Date(Date.now() + 1_500).toUTCString()),
+      reject(() => '1'),
+      reject(() => new Date(Date.now() + 1_500).toUTCString()),
       ({ response, items }) => {
         at.push(performance.now());
         sendJson(response, 200, resultsOf(items));

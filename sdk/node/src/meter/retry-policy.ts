@@ -5,15 +5,15 @@ export interface RetryPolicy {
   lastMs: number;
   /** A server may ask for no longer than this. */
   retryAfterMsMax: number;
-  /** After an API key was refused: keys are replaced by people. */
-  refusedMs: number;
+  /** After an API key was rejected: keys are replaced by people. */
+  unauthorisedMs: number;
 }
 
 export const RETRY_POLICY: RetryPolicy = {
   firstMs: 200,
   lastMs: 30_000,
   retryAfterMsMax: 300_000,
-  refusedMs: 30_000,
+  unauthorisedMs: 30_000,
 };
 
 /** Any time up to the bound (full jitter), so that clients which failed together do not return together. */

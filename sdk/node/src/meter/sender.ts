@@ -28,7 +28,7 @@ export interface SenderOptions {
 
 /** Of a request: `{"events":[]}`. The commas are counted with the payloads. */
 const ENVELOPE_BYTES = 16;
-/** Under way or put off. A bound of memory, and of what is sent again after a crash. */
+/** Under way or delayed. A bound of memory, and of what is sent again after a crash. */
 const TASKS_MAX = 16;
 const NEVER = Number.POSITIVE_INFINITY;
 
@@ -122,7 +122,7 @@ export class Sender {
     return undefined;
   }
 
-  /** Until the next thing to do that is not the end of a request. */
+  /** Until there is something to do that is not the end of a request. */
   private sleep(): void {
     if (!this.hasSlot()) return;
     const now = performance.now();
@@ -139,7 +139,7 @@ export class Sender {
     this.timerAtMs = atMs;
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.wake(), atMs - now);
-    // While the server is away the process may end: a spool keeps its events.
+    // While the server is unavailable the process may end: a spool keeps its events.
     if (this.schedule.isFailing) unref(this.timer);
   }
 
@@ -181,11 +181,11 @@ export class Sender {
   private conclude(task: Task, verdict: Verdict, pauseMs: number): void {
     const { schedule } = this;
     const { payloads } = task;
-    if (verdict.kind === 'retry' || verdict.kind === 'refused') {
+    if (verdict.kind === 'retry' || verdict.kind === 'unauthorised') {
       this.counts.retries += 1;
       const { code, message } = verdict.error;
       this.deps.reporter.problem(code, message);
-      schedule.failed(task, verdict.kind === 'refused' ? this.options.retry.refusedMs : pauseMs);
+      schedule.failed(task, verdict.kind === 'unauthorised' ? this.options.retry.unauthorisedMs : pauseMs);
       return;
     }
     schedule.succeeded();

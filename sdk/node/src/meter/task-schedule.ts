@@ -31,7 +31,7 @@ export function taskOf(claim: Claim): Task {
 export class TaskSchedule {
   private readonly policy: RetryPolicy;
   /** Oldest first, but those that failed, which are in the order of their failures. */
-  private putOff: Task[] = [];
+  private delayed: Task[] = [];
   private processed = 0;
   /** In a row. */
   private failures = 0;
@@ -50,7 +50,7 @@ export class TaskSchedule {
   }
 
   get size(): number {
-    return this.putOff.length;
+    return this.delayed.length;
   }
 
   /** A request was processed, whatever became of its events. */
@@ -60,7 +60,7 @@ export class TaskSchedule {
     this.resumeAt = 0;
   }
 
-  /** Its request was not processed. `pauseMs` is what the server wants, and at least as long nothing is sent. */
+  /** Its request was not processed. Nothing is sent for `pauseMs` at least: the server's wish. */
   failed(task: Task, pauseMs: number): void {
     const now = performance.now();
     this.failures += 1;
@@ -68,20 +68,20 @@ export class TaskSchedule {
     const isOwn = task.processedBefore >= 0 && task.processedBefore < this.processed;
     const ownFailures = task.ownFailures + (isOwn ? 1 : 0);
     const dueAtMs = ownFailures === 0 ? now : now + backoffMs(this.policy, ownFailures);
-    this.putOff.push({ ...task, ownFailures, dueAtMs, processedBefore: this.processed });
+    this.delayed.push({ ...task, ownFailures, dueAtMs, processedBefore: this.processed });
   }
 
   /** These of its events could not be stored just now, while others could. */
   later(task: Task, payloads: readonly string[]): void {
     const ownFailures = task.ownFailures + 1;
     const dueAtMs = performance.now() + backoffMs(this.policy, ownFailures);
-    this.putOff.push({ ...task, payloads, ownFailures, dueAtMs });
+    this.delayed.push({ ...task, payloads, ownFailures, dueAtMs });
   }
 
   /** Parts of it are sent at once, before all others: they are the oldest. */
   again(task: Task, parts: ReadonlyArray<readonly string[]>): void {
     const filled = parts.filter((payloads) => payloads.length > 0);
-    this.putOff.unshift(
+    this.delayed.unshift(
       ...filled.map((payloads) => ({ ...task, payloads, dueAtMs: 0, processedBefore: -1 })),
     );
   }
@@ -95,13 +95,13 @@ export class TaskSchedule {
     return this.takeFirst((task) => task.dueAtMs <= nowMs);
   }
 
-  /** Infinity when nothing is put off. */
+  /** Infinity when nothing is delayed. */
   nextDueAtMs(): number {
-    return Math.min(...this.putOff.map(({ dueAtMs }) => dueAtMs));
+    return Math.min(...this.delayed.map(({ dueAtMs }) => dueAtMs));
   }
 
   private takeFirst(isIt: (task: Task) => boolean): Task | undefined {
-    const at = this.putOff.findIndex(isIt);
-    return at < 0 ? undefined : this.putOff.splice(at, 1)[0];
+    const at = this.delayed.findIndex(isIt);
+    return at < 0 ? undefined : this.delayed.splice(at, 1)[0];
   }
 }

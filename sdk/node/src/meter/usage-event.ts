@@ -61,7 +61,7 @@ function timeText(nowMs: number): string {
   return text;
 }
 
-/** What a request with it would be refused for as a whole, or what JSON would leave out in silence. */
+/** What a request with it would be rejected for as a whole, or what JSON would leave out in silence. */
 function faultOf({ customerId, meterId, value, occurredAt, idempotencyKey }: UsageEvent): string | undefined {
   if (typeof customerId !== 'string' || customerId === '') return '`customerId` must be a text.';
   if (typeof meterId !== 'string' || meterId === '') return '`meterId` must be a text.';

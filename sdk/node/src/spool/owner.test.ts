@@ -20,7 +20,7 @@ function folderOf(owner: Partial<Owner>, silentSeconds = 0, root = testFolder())
   return folder;
 }
 
-it('a process names its start and its namespace, so that another one with its number is not taken for it', () => {
+it('a process names its start and its namespace: another one may have its number', () => {
   expect(SELF).toMatchObject({ version: 1, pid: process.pid });
   if (process.platform !== 'linux') return;
   expect(SELF.startedAt).toMatch(/^\d+$/);

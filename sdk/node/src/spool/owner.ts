@@ -9,7 +9,7 @@ export interface Owner {
   pid: number;
   /** '' where the platform has none; the same of `startedAt` and `bootId`. */
   pidNamespace: string;
-  /** When the process started, in ticks since the boot; `released` when it does not use the folder any more. */
+  /** In ticks since the boot; `released` when the process does not use the folder any more. */
   startedAt: string;
   bootId: string;
   host: string;

@@ -17,7 +17,7 @@ export interface FolderEvents {
   kept(): void;
 }
 
-/** Of an event that nobody has read yet. */
+/** Of an event that was not read yet. */
 const EVENT_BYTES_GUESSED = 256;
 const SEGMENT_BYTES_MAX = 8 * 1024 * 1024;
 
