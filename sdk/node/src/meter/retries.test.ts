@@ -1,6 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { createServer } from 'node:https';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { seenInTime } from '../../../../tests/support/in-time.ts';
+import { listenUntil } from '../../../../tests/support/listen.ts';
 import { type Act, errorBody, resultsOf, sendJson, startBatchServer } from './batch-server-under-test.ts';
-import { event, json, keyed, openMeter, text } from './meter-under-test.ts';
+import { event, IN_TIME, json, keyed, openMeter, text } from './meter-under-test.ts';
+import { UNTRUSTED } from './untrusted-certificate-under-test.ts';
 
 /** Responses that say nothing about the events, which are sent again. */
 const TRANSIENT: Array<[what: string, act: Act]> = [
@@ -125,5 +129,19 @@ describe('an event is kept and sent again after', () => {
     for (const one of keyed(3)) meter.track(one);
     expect(await meter.flush()).toEqual({ sent: 3, rejected: 0, waiting: 0 });
     expect([server.sizes, server.created, rejected]).toEqual([[3, 1], ['k-1'], []]);
+  });
+
+  it('a connection whose certificate is not to be trusted, and never sends to it', async () => {
+    let requests = 0;
+    const server = createServer(UNTRUSTED, (_, response) => {
+      requests += 1;
+      response.end();
+    });
+    const { port } = await listenUntil(onTestFinished, server);
+    const { meter, problems } = openMeter({ url: `https://127.0.0.1:${port}` });
+    expect(meter.track(event())).toBe(true);
+    const { message } = await seenInTime(() => problems[0], IN_TIME, 'a problem');
+    expect(message).toMatch(/certificate/);
+    expect([requests, meter.stats().waiting]).toEqual([0, 1]);
   });
 });
