@@ -6,6 +6,10 @@ import { openSpool } from '../../sdk/node/src/spool/spool.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
 
 const MIB = 1024 * 1024;
+/** Of one event: 83 fill a segment, so that the first one on the full disk needs another. */
+const NOTE_CHARS = 100_000;
+const FILL = 83;
+const MORE = 20;
 
 /** Red when a write that fails half-way leaves its bytes, or throws. */
 it('a spool whose disk is full goes on in memory, later on the disk again, and loses nothing', async () => {
@@ -28,25 +32,25 @@ it('a spool whose disk is full goes on in memory, later on the disk again, and l
   let tracked = 0;
   const track = (count: number): void => {
     for (const end = tracked + count; tracked < end; tracked++) {
-      const properties = { note: 'x'.repeat(200) };
+      const properties = { note: 'x'.repeat(NOTE_CHARS) };
       const event = { customerId: 'a', meterId: 'm', value: 1, idempotencyKey: `k-${tracked}`, properties };
       expect(meter.track(event)).toBe(true);
     }
   };
-  track(50);
+  track(FILL);
   disk.fill(0);
-  track(50);
-  expect(meter.stats()).toMatchObject({ mode: 'memory', tracked: 100, waiting: 100, dropped: 0 });
+  track(MORE);
+  expect(meter.stats()).toMatchObject({ mode: 'memory', waiting: FILL + MORE, dropped: 0 });
   expect(codes).toContain('spool_unusable');
   disk.clear();
   vi.useFakeTimers({ now: Date.now() + 11_000, toFake: ['Date'] });
   onTestFinished(() => void vi.useRealTimers());
-  track(50);
+  track(MORE);
   vi.useRealTimers();
-  expect(meter.stats()).toMatchObject({ mode: 'spool', waiting: 150 });
+  expect(meter.stats()).toMatchObject({ mode: 'spool', waiting: FILL + 2 * MORE });
   server.always(() => false);
-  expect(await meter.flush()).toEqual({ sent: 150, rejected: 0, waiting: 0 });
-  expect(new Set(server.created).size).toBe(150);
+  expect(await meter.flush()).toEqual({ sent: FILL + 2 * MORE, rejected: 0, waiting: 0 });
+  expect(new Set(server.created).size).toBe(FILL + 2 * MORE);
   expect(meter.stats().damagedBytes).toBe(0);
   await meter.close();
   expect(readdirSync(`${disk.path}/spool`)).toEqual([]);

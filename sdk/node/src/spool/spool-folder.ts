@@ -118,12 +118,18 @@ export class SpoolFolder {
     const last = this.segments.at(-1);
     if (last && !last.isSealed && last.lengthBytes + bytes <= SEGMENT_BYTES_MAX) return last;
     if (last) last.isSealed = true;
-    const number = this.lastNumber + 1;
+    // Also for a file that could not be made whole: what is left of it may be there.
+    this.lastNumber += 1;
+    const number = this.lastNumber;
     const segment = new Segment(join(this.path, segmentName(number)), { number, start: 0, isNew: true });
-    this.segments.push(segment);
-    this.lastNumber = number;
-    writeWhole(segment.fd, SEGMENT_HEAD, 0);
+    try {
+      writeWhole(segment.fd, SEGMENT_HEAD, 0);
+    } catch (error) {
+      segment.retire();
+      throw error;
+    }
     segment.lengthBytes = SEGMENT_HEAD.length;
+    this.segments.push(segment);
     this.events.made(this.path);
     this.retire();
     return segment;
