@@ -14,7 +14,10 @@ async function serve(...replies: Array<Reply | undefined>) {
     const { method, url, headers } = request;
     requests.push({ method, url, headers, body: await text(request) });
     const reply = replies.length > 1 ? replies.shift() : replies[0];
-    if (!reply) return request.socket.destroy();
+    if (!reply) {
+      request.socket.destroy();
+      return;
+    }
     response.writeHead(reply[0], { 'content-type': 'application/json', ...reply[2] });
     response.end(reply[1]);
   });

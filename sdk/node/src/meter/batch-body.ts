@@ -2,7 +2,7 @@
 const GZIP_BYTES_MIN = 1024;
 
 export interface BatchBody {
-  body: Uint8Array | string;
+  body: Uint8Array<ArrayBuffer> | string;
   headers: Record<string, string>;
 }
 

@@ -8,8 +8,8 @@ export interface EventQueue {
   waiting(): number;
   /** Not yet taken. */
   untaken(): { events: number; bytes: number };
-  /** False when the next event would not be stored for want of room. */
-  hasRoom(): boolean;
+  /** False when an event of this many characters would not be stored for want of room. */
+  hasRoom(chars: number): boolean;
 }
 
 export type Added = 'stored' | 'full' | 'failed';

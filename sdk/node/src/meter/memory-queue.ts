@@ -21,7 +21,7 @@ export class MemoryQueue implements EventQueue {
   }
 
   add(payload: string): Added {
-    if (!this.hasRoom()) return 'full';
+    if (!this.hasRoom(payload.length)) return 'full';
     this.payloads.push(payload);
     this.count += 1;
     this.chars += payload.length;
@@ -59,8 +59,8 @@ export class MemoryQueue implements EventQueue {
     return { events: this.payloads.length - this.first, bytes: this.untakenChars };
   }
 
-  hasRoom(): boolean {
-    return this.count < this.limits.eventsMax && this.chars < this.limits.bytesMax;
+  hasRoom(chars: number): boolean {
+    return this.count < this.limits.eventsMax && this.chars + chars <= this.limits.bytesMax;
   }
 
   private forgetTaken(): void {

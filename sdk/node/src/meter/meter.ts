@@ -112,11 +112,26 @@ class QueueMeter implements Meter {
 
   track(event: UsageEvent): boolean {
     const nowMs = Date.now();
+    const payload = this.encode(event, nowMs);
+    return payload !== undefined && this.add(payload, nowMs);
+  }
+
+  async trackWhenRoom(event: UsageEvent, { timeoutMs = ROOM_TIMEOUT_MS } = {}): Promise<boolean> {
+    const payload = this.encode(event, Date.now());
+    if (payload === undefined) return false;
+    await this.until(() => this.queue.hasRoom(payload.length) || this.isClosed, timeoutMs);
+    return this.add(payload, Date.now());
+  }
+
+  /** Undefined for what was rejected. */
+  private encode(event: UsageEvent, nowMs: number): string | undefined {
     const payload = encodeEvent(event, nowMs);
     if (typeof payload !== 'string') return this.reject(event, payload.code, payload.message);
-    if (payload.length > PAYLOAD_CHARS_SAFE && bytesOf(payload) > PAYLOAD_BYTES_MAX) {
-      return this.reject(event, 'payload_too_large', `An event has at most ${PAYLOAD_BYTES_MAX} bytes.`);
-    }
+    if (payload.length <= PAYLOAD_CHARS_SAFE || bytesOf(payload) <= PAYLOAD_BYTES_MAX) return payload;
+    return this.reject(event, 'payload_too_large', `An event has at most ${PAYLOAD_BYTES_MAX} bytes.`);
+  }
+
+  private add(payload: string, nowMs: number): boolean {
     if (this.isClosed) return this.drop('closed', 'An event came after the meter was closed.');
     if (this.queue.add(payload, nowMs) !== 'stored') {
       return this.drop('buffer_full', 'Events are dropped: there is no room for more.');
@@ -124,11 +139,6 @@ class QueueMeter implements Meter {
     this.tracked += 1;
     this.sender.added();
     return true;
-  }
-
-  async trackWhenRoom(event: UsageEvent, { timeoutMs = ROOM_TIMEOUT_MS } = {}): Promise<boolean> {
-    await this.until(() => this.queue.hasRoom() || this.isClosed, timeoutMs);
-    return this.track(event);
   }
 
   async flush({ timeoutMs = FLUSH_TIMEOUT_MS } = {}): Promise<Flushed> {
@@ -177,11 +187,11 @@ class QueueMeter implements Meter {
     });
   }
 
-  private reject(event: UsageEvent, code: string, message: string): false {
+  private reject(event: UsageEvent, code: string, message: string): undefined {
     this.rejected += 1;
     // Not within the call: the caller's own callback may track again.
     queueMicrotask(() => this.reporter.rejected(event, { code, message }));
-    return false;
+    return undefined;
   }
 
   private drop(code: string, message: string): false {

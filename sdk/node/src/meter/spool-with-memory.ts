@@ -86,9 +86,9 @@ export class SpoolWithMemory implements EventQueue {
     return { events: events + inMemory.events, bytes: bytes + inMemory.bytes };
   }
 
-  hasRoom(): boolean {
+  hasRoom(chars: number): boolean {
     const { spool, memory } = this.options;
-    return spool && !this.isSpoolOut(Date.now()) ? spool.hasRoom() : memory.hasRoom();
+    return spool && !this.isSpoolOut(Date.now()) ? spool.hasRoom(chars) : memory.hasRoom(chars);
   }
 
   stats(): SpoolStats {

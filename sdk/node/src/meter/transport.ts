@@ -10,7 +10,7 @@ export interface HttpRequest {
   url: string;
   method: string;
   headers: Record<string, string>;
-  body: Uint8Array | string | undefined;
+  body: Uint8Array<ArrayBuffer> | string | undefined;
   timeoutMs: number;
   /** Ends what is under way. */
   signal: AbortSignal | undefined;

@@ -84,11 +84,16 @@ it('what is cut or changed anywhere ends the reading there, and is never an even
     for (const spoilt of [whole.subarray(0, at), changed]) {
       writeFileSync(path, spoilt);
       const fd = openSync(path, 'r');
-      const { payloads: read, end, isDamaged } = readRecords(fd, { from: 8, to: spoilt.length, ...ALL });
+      const read: string[] = [];
+      let part = { payloads: read, end: SEGMENT_HEAD.length, isDamaged: false };
+      while (!part.isDamaged && part.end < spoilt.length) {
+        part = readRecords(fd, { from: part.end, to: spoilt.length, ...ALL });
+        read.push(...part.payloads);
+      }
       closeSync(fd);
       expect(read).toEqual(payloads.slice(0, read.length));
       expect(read.length).toBeLessThan(3);
-      expect(isDamaged).toBe(end < spoilt.length);
+      expect(part.isDamaged).toBe(part.end < spoilt.length);
     }
   }
 });

@@ -77,7 +77,8 @@ function recordsIn(chunk: Buffer, range: RecordRange): Records & { neededBytes: 
   for (let bytes = 0; payloads.length < eventsMax; ) {
     if (at + RECORD_HEAD_BYTES > chunk.length) return end(RECORD_HEAD_BYTES);
     const length = chunk.readUInt32LE(at);
-    if (length > PAYLOAD_BYTES_MAX) return end(Number.POSITIVE_INFINITY);
+    // Zeros, as a power cut may leave them, have the right checksum of no payload.
+    if (length === 0 || length > PAYLOAD_BYTES_MAX) return end(Number.POSITIVE_INFINITY);
     if (payloads.length > 0 && bytes + length > bytesMax) return { ...end(0), isDamaged: false };
     const next = at + RECORD_HEAD_BYTES + length;
     if (next > chunk.length) return end(next - at);

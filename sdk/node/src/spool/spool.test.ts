@@ -77,6 +77,7 @@ describe('a spool', () => {
     await dying.meter.flush();
     server.always(() => true);
     for (const one of keyed(8).slice(3)) dying.meter.track(one);
+    await seenInTime(() => server.sizes.length === 2 || undefined, IN_TIME, 'a request without a response');
     endOwner(onlyFolder(root));
     server.always(() => false);
     const { meter } = openSpooled(server.url, { folder: root });

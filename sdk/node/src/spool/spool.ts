@@ -105,10 +105,10 @@ class FolderSpool implements Spool {
     );
   }
 
-  hasRoom(bytes = 0): boolean {
+  hasRoom(chars: number): boolean {
     let used = this.own?.unsettledBytes ?? 0;
     for (const folder of this.others) used += folder.unsettledBytes;
-    return used + bytes < this.bytesMax;
+    return used + chars < this.bytesMax;
   }
 
   stats(): SpoolStats {
