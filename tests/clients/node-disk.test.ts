@@ -46,8 +46,8 @@ it('a spool whose disk is full goes on in memory, later on the disk again, and l
   vi.useFakeTimers({ now: Date.now() + 11_000, toFake: ['Date'] });
   onTestFinished(() => void vi.useRealTimers());
   track(MORE);
-  vi.useRealTimers();
   expect(meter.stats()).toMatchObject({ mode: 'spool', waiting: FILL + 2 * MORE });
+  vi.useRealTimers();
   server.always(() => false);
   expect(await meter.flush()).toEqual({ sent: FILL + 2 * MORE, rejected: 0, waiting: 0 });
   expect(new Set(server.created).size).toBe(FILL + 2 * MORE);

@@ -118,7 +118,7 @@ export class SpoolFolder {
     const last = this.segments.at(-1);
     if (last && !last.isSealed && last.lengthBytes + bytes <= SEGMENT_BYTES_MAX) return last;
     if (last) last.isSealed = true;
-    // Also for a file that could not be made whole: what is left of it may be there.
+    // Also for a file whose head could not be written: what is left of it may be there.
     this.lastNumber += 1;
     const number = this.lastNumber;
     const segment = new Segment(join(this.path, segmentName(number)), { number, start: 0, isNew: true });
