@@ -20,7 +20,7 @@ const meter = createMeter({
   apiKey: TRACK_KEY,
   spool: openSpool({ folder: TRACK_SPOOL }),
   lingerMs: 20,
-  timeoutMs: 1_000,
+  timeoutMs: Number(process.env.TRACK_TIMEOUT_MS ?? 1_000),
   retry: { firstMs: 10, lastMs: 200 },
   onError: () => undefined,
   onRejected: (event, { code }) => process.stderr.write(`rejected: ${code} ${JSON.stringify(event)}\n`),
