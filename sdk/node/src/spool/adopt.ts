@@ -1,4 +1,4 @@
-import { readdirSync, renameSync } from 'node:fs';
+import { readdirSync, renameSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isOrphan, type Owner, writeOwner } from './owner.ts';
 
@@ -25,6 +25,7 @@ export function adoptOrphans({ root, id, owner, used }: AdoptOptions): string[] 
   return names.flatMap((name) => {
     const path = join(root, name);
     const [, adopter, ofProcess = ''] = FOLDER.exec(name) ?? [];
+    if (adopter !== undefined && wasDrained(path)) return [];
     // mutant: orphans-left
     if (used.has(path) || (adopter !== undefined && isAlive(adopter)) || !isOrphan(path, owner)) return [];
     const adopted = join(root, `a-${id}-${ofProcess}`);
@@ -44,6 +45,16 @@ function mark(folder: string, owner: Owner): void {
     writeOwner(folder, owner);
   } catch {
     // It is drained all the same.
+  }
+}
+
+/** Its owner ended while it removed what it had drained: such a folder is empty, and no other one is. */
+function wasDrained(path: string): boolean {
+  try {
+    rmdirSync(path);
+    return true;
+  } catch {
+    return false;
   }
 }
 

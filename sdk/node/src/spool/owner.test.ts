@@ -78,6 +78,13 @@ it('orphans are taken over by name, those of a process that ended while it drain
   expect(adoptOrphans({ ...options, id: ulid(3) })).toEqual([]);
 });
 
+it('a folder that was drained is removed, when its drainer ended before it could do that', () => {
+  const root = testFolder();
+  mkdirSync(join(root, `a-${ulid(1)}-p-${ulid(2)}`));
+  expect(adoptOrphans({ root, id: ulid(3), owner: SELF, used: new Set() })).toEqual([]);
+  expect(foldersIn(root)).toEqual([]);
+});
+
 it('a folder is not taken from a process that runs and has just taken it over', () => {
   const root = testFolder();
   const adopter = basename(folderOf({}, 0, root)).slice(2);
