@@ -1,0 +1,95 @@
+"""The folder of this process in a spool: where it appends, and what it reads back to send."""
+
+from __future__ import annotations
+
+import os
+from typing import Callable
+
+from .cursor import Place
+from .owner import create_folder, release_folder, renew_heartbeat
+from .reader import SpoolReader
+from .segment import RECORD_HEAD_BYTES, SEGMENT_BYTES_MAX, SegmentWriter, sync_folder
+
+
+class OwnFolder:
+    """Its caller holds the meter's lock, except for what the reader does."""
+
+    def __init__(self, root: str, *, is_synced: bool, on_damage: Callable[[int], None]) -> None:
+        """Raises OSError where the folder cannot be made."""
+        self.folder = create_folder(root)
+        self._is_synced = is_synced
+        self._writer = SegmentWriter(self.folder, 1)
+        self.reader = SpoolReader(
+            self.folder, root=root, end_of_writing=self._end_of_writing, on_damage=on_damage
+        )
+        if is_synced:
+            sync_folder(self.folder)
+
+    @property
+    def ulid(self) -> str:
+        return os.path.basename(self.folder)[2:]
+
+    def append(self, payload: bytes) -> None:
+        """Written when it returns. Raises OSError, and then nothing of it was."""
+        if self._writer.position + RECORD_HEAD_BYTES + len(payload) > SEGMENT_BYTES_MAX:
+            self.begin_segment()
+        self._writer.append(payload)
+
+    def begin_segment(self) -> None:
+        """Raises OSError; FileNotFoundError where the folder is no longer this process's."""
+        following = SegmentWriter(self.folder, self._writer.number + 1)
+        before, self._writer = self._writer, following
+        if self._is_synced:
+            before.sync()
+            sync_folder(self.folder)
+        before.close()
+
+    def sync(self) -> None:
+        """Makes durable what was appended. Raises OSError."""
+        if not self._writer.is_synced:
+            self._writer.sync()
+
+    def unsynced(self) -> int | None:
+        """A descriptor to flush outside of the lock and then to close; None where all is durable."""
+        if self._writer.is_synced:
+            return None
+        self._writer.is_synced = True
+        return self._writer.duplicate()
+
+    def is_lost(self) -> bool:
+        """Whether another process took this one for dead, and has adopted its folder."""
+        try:
+            renew_heartbeat(self.folder)
+        except FileNotFoundError:
+            return True
+        except OSError:
+            # A file system that became read-only keeps its names.
+            return False
+        return False
+
+    def give_up(self) -> SpoolReader:
+        """What the open files still have is to be sent by this process too: the new owner may be as dead."""
+        self.reader.detach(self._writer.number, self._writer.duplicate())
+        self._writer.close()
+        return self.reader
+
+    def close(self) -> None:
+        """Removes a folder in which nothing waits. Another process may adopt what is left at once."""
+        is_empty = self.reader.unsettled == 0
+        if not is_empty:
+            self.sync()
+        self._writer.close()
+        if is_empty:
+            self.reader.remove_folder()
+        else:
+            self.reader.close()
+            release_folder(self.folder)
+
+    def abandon(self) -> None:
+        """Closes the files of a parent process in its child. The folder stays the parent's."""
+        self._writer.close()
+        self.reader.close()
+
+    def _end_of_writing(self) -> Place:
+        writer = self._writer
+        return Place(writer.number, writer.position)
