@@ -135,6 +135,8 @@ def _is_unseen(owner: dict[str, Any]) -> bool:
 
 
 def _is_dead(owner: dict[str, Any], here: Process) -> bool:
+    if owner.get("startedAt") == RELEASED:
+        return True
     if owner.get("host") != here.host:
         return False
     if owner.get("bootId") != here.boot_id:
@@ -142,7 +144,7 @@ def _is_dead(owner: dict[str, Any], here: Process) -> bool:
     if owner.get("pidNamespace") != here.pid_namespace or os.name != "posix":
         return False
     pid = owner.get("pid")
-    if not isinstance(pid, int) or pid <= 0 or owner.get("startedAt") == RELEASED:
+    if not isinstance(pid, int) or pid <= 0:
         return True
     if here.started_at == "":
         return not _exists(pid)
