@@ -1,3 +1,5 @@
+import { clientKilled } from '../clients/client-kill-rounds.ts';
+import { PYTHON_CLIENT } from '../clients/python-client.ts';
 import { mutantRounds, singleMutants } from '../mutants/mutant-rounds.ts';
 import { changesKilled } from './changes/change-rounds.ts';
 import { dataPlaneKilled, othersKilled } from './crash/kill-rounds.ts';
@@ -46,6 +48,7 @@ const OF_THE_TABLE: readonly FaultPromise[] = [
   recurringKilled,
   fanoutKilled,
   deliveryKilled,
+  clientKilled(PYTHON_CLIENT),
   noisyNeighbours,
   distributedExact,
   distributedFaults,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import socket
 import threading
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import MappingProxyType
 from typing import Any, Callable, NamedTuple, Optional
@@ -19,6 +20,8 @@ class Reply(NamedTuple):
     headers: Mapping[str, str] = MappingProxyType({})
     #: Only so many bytes of the body are sent, and then the connection is closed.
     cut_at: int | None = None
+    #: In place of the body, until it ends.
+    stream: Iterator[bytes] | None = None
 
 
 class Request(NamedTuple):
@@ -111,6 +114,9 @@ class FakeServer:
                 self._send(server.respond(Request(self.command, self.path, headers, body)))
 
             def _send(self, reply: Reply) -> None:
+                if reply.stream is not None:
+                    self._send_stream(reply, reply.stream)
+                    return
                 self.send_response(reply.status)
                 for name, value in {"Content-Length": str(len(reply.body)), **reply.headers}.items():
                     self.send_header(name, value)
@@ -120,6 +126,16 @@ class FakeServer:
                     self.wfile.flush()
                     self.connection.shutdown(socket.SHUT_RDWR)
                     self.close_connection = True
+
+            def _send_stream(self, reply: Reply, stream: Iterator[bytes]) -> None:
+                self.close_connection = True
+                self.send_response(reply.status)
+                for name, value in {"Connection": "close", **reply.headers}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                with contextlib.suppress(OSError):
+                    for part in stream:
+                        self.wfile.write(part)
 
             def log_message(self, *_arguments: Any) -> None:
                 pass

@@ -13,7 +13,7 @@ HTML = Reply(200, b"<html>Sign in to the hotel's network</html>", {"Content-Type
 
 class AMeter(unittest.TestCase):
     def test_loses_nothing_to_a_server_that_misbehaves(self) -> None:
-        accepted = {"results": [{"index": 0, "status": "created"}]}
+        accepted = {"results": [{"index": 0, "idempotencyKey": "one", "status": "created"}]}
         faults = [
             HTML,
             Reply(200, b"{}"),
@@ -76,9 +76,10 @@ class AMeter(unittest.TestCase):
             return json_reply(200, {"results": results})
 
         def one_result(index: int, event: dict[str, Any]) -> dict[str, Any]:
+            result = {"index": index, "idempotencyKey": event["idempotencyKey"]}
             if event["value"] != 13:
-                return {"index": index, "status": "created"}
-            return {"index": index, "status": "error", "error": {"code": "value_invalid", "message": "no"}}
+                return {**result, "status": "created"}
+            return {**result, "status": "error", "error": {"code": "value_invalid", "message": "no"}}
 
         seen_by = Collected()
         with FakeServer() as server, meter_of(server.url, SOON, seen_by) as meter:
@@ -95,13 +96,14 @@ class AMeter(unittest.TestCase):
             results = []
             for index, event in enumerate(request.events):
                 key = event["idempotencyKey"]
+                result = {"index": index, "idempotencyKey": key}
                 if undecided.get(key, 0) > 0:
                     undecided[key] -= 1
                     code = {"code": "unavailable", "message": "later"}
-                    results.append({"index": index, "status": "error", "error": code})
+                    results.append({**result, "status": "error", "error": code})
                 else:
                     decided.append(key)
-                    results.append({"index": index, "status": "created"})
+                    results.append({**result, "status": "created"})
             return json_reply(200, {"results": results})
 
         decided: list[str] = []

@@ -9,7 +9,7 @@ from decimal import Decimal
 from enum import IntEnum
 from typing import Any
 
-from metergate.event import InvalidEvent, encode_event, time_text
+from metergate.event import InvalidEvent, encode_event, key_of, time_text
 from metergate.ulid import UlidSource
 
 AT = "2026-11-01T00:00:00.000Z"
@@ -55,6 +55,12 @@ class AnEvent(unittest.TestCase):
     def test_keeps_any_text(self) -> None:
         for text in ('"\\\n\t\x00', "ü€😀", "\u2028</script>"):
             self.assertEqual(encoded(properties={"p": text})["properties"]["p"], text)
+
+    def test_has_its_key_read_whichever_client_wrote_it(self) -> None:
+        for key in ("k", "ключ", 'a"b\\c\n', "{}"):
+            payload = encode_event(key, "acme", "calls", 1, occurred_at=AT, properties=None)
+            self.assertEqual(key_of(payload), key)
+        self.assertEqual(key_of(b'{"value":1, "idempotencyKey" : "k"}'), "k")
 
     def test_is_invalid_where_no_request_could_be_made_of_it(self) -> None:
         values: list[Any] = [float("nan"), float("inf"), Decimal("NaN"), True, None, "1", 1j, []]

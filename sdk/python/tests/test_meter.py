@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -119,6 +121,23 @@ class AMeter(unittest.TestCase):
                 thread.join()
             self.assertEqual(meter.flush().waiting, 0)
             self.assertEqual((len(server.created), meter.stats().sent), (8_000, 8_000))
+
+    @unittest.skipUnless(hasattr(signal, "setitimer"), "this system has no such signals")
+    def test_may_be_closed_by_a_signal_handler(self) -> None:
+        # Red with a lock that is not reentrant: the handler waits for its own thread.
+        for spool in (False, True):
+            with FakeServer() as server, tempfile.TemporaryDirectory() as folder:
+                meter = meter_of(server.url, SOON._replace(spool=folder if spool else None))
+                before = signal.signal(signal.SIGALRM, lambda *_frame: meter.close(20))
+                signal.setitimer(signal.ITIMER_REAL, 0.05)
+                keys = []
+                while (key := meter.track("acme", "calls")) is not None or meter.stats().dropped == 0:
+                    keys.append(key)
+                    if len(keys) % 50 == 0:
+                        time.sleep(0.001)
+                signal.signal(signal.SIGALRM, before)
+                self.assertEqual([key for key in keys if key not in server.created], [])
+                self.assertGreater(len(keys), 100)
 
     def test_says_what_waits_when_it_is_closed_in_time(self) -> None:
         with FakeServer() as server:

@@ -20,17 +20,18 @@ def error(code: str, **members: Any) -> Any:
     return {"error": {"code": code, "message": "…", **members}}
 
 
-CREATED = {"index": 0, "status": "created"}
+KEYS = [f"k{n}" for n in range(9)]
+CREATED = {"index": 0, "idempotencyKey": "k0", "status": "created"}
 
 
 class AResponse(unittest.TestCase):
     def test_settles_what_was_created_before_or_now(self) -> None:
-        items = [CREATED, {"index": 1, "status": "duplicate"}]
-        self.assertEqual(judge(response(200, {"results": items}), 2), Results([None, None], 1))
+        items = [CREATED, {"index": 1, "idempotencyKey": "k1", "status": "duplicate"}]
+        self.assertEqual(judge(response(200, {"results": items}), KEYS[:2]), Results([None, None], 1))
 
     def test_rejects_items_with_an_error(self) -> None:
-        item = {"index": 0, "status": "error", "error": {"code": "value_invalid", "message": "no"}}
-        verdict = judge(response(200, {"results": [item]}), 1)
+        item = {**CREATED, "status": "error", "error": {"code": "value_invalid", "message": "no"}}
+        verdict = judge(response(200, {"results": [item]}), KEYS[:1])
         assert isinstance(verdict, Results) and verdict.rejections[0] is not None
         self.assertEqual(verdict.rejections[0].code, "value_invalid")
 
@@ -46,39 +47,40 @@ class AResponse(unittest.TestCase):
             b"\xff\xfe",
             json.dumps({"results": []}).encode(),
             json.dumps({"results": [CREATED, CREATED]}).encode(),
-            json.dumps({"results": [{"index": 0, "status": "stored"}]}).encode(),
-            json.dumps({"results": [{"index": 1, "status": "created"}]}).encode(),
-            json.dumps({"results": [{"index": 0, "status": "error"}]}).encode(),
+            json.dumps({"results": [{**CREATED, "status": "stored"}]}).encode(),
+            json.dumps({"results": [{**CREATED, "index": 1}]}).encode(),
+            json.dumps({"results": [{**CREATED, "status": "error"}]}).encode(),
             json.dumps({"results": ["created"]}).encode(),
+            json.dumps({"results": [{**CREATED, "idempotencyKey": "of another batch"}]}).encode(),
         ]
         for body in garbage:
             for status in (200, 201, 204, 301, 302, 304, 400, 404, 500):
-                verdict = judge(response(status, body), 1)
+                verdict = judge(response(status, body), KEYS[:1])
                 self.assertIsInstance(verdict, Later, (status, body[:40]))
 
     def test_of_an_overload_is_repeated_when_it_says(self) -> None:
         for status in (408, 425, 429, 500, 502, 503, 504, 599):
-            verdict = judge(response(status, error("overloaded"), retry_after="7"), 1)
+            verdict = judge(response(status, error("overloaded"), retry_after="7"), KEYS[:1])
             self.assertEqual(verdict, Later("overloaded", "…", 7.0), status)
 
     def test_for_a_wrong_key_or_address_is_repeated_slowly(self) -> None:
         for status in (401, 403, 404, 405, 409, 415):
-            verdict = judge(response(status, error("some_code")), 1)
+            verdict = judge(response(status, error("some_code")), KEYS[:1])
             self.assertEqual(verdict, Later("some_code", "…", fixed_pause=30.0), status)
-        verdict = judge(response(403, b"<html>"), 1)
+        verdict = judge(response(403, b"<html>"), KEYS[:1])
         assert isinstance(verdict, Later)
         self.assertEqual(verdict.code, "unauthenticated")
 
     def test_for_a_poison_item_takes_it_out_or_searches_it(self) -> None:
-        named = judge(response(400, error("invalid_request", details={"index": 3})), 9)
+        named = judge(response(400, error("invalid_request", details={"index": 3})), KEYS[:9])
         self.assertIsInstance(named, TakeOut)
         for details in ({"index": 9}, {"index": -1}, {"index": "3"}, {"index": True}, {}, None, "no"):
-            verdict = judge(response(400, error("invalid_json", details=details)), 9)
+            verdict = judge(response(400, error("invalid_json", details=details)), KEYS[:9])
             self.assertIsInstance(verdict, Halve, details)
 
     def test_for_a_large_body_halves_it_whoever_says_so(self) -> None:
         for body in (error("payload_too_large"), b"<html>Request Entity Too Large</html>"):
-            self.assertIsInstance(judge(response(413, body), 9), Halve)
+            self.assertIsInstance(judge(response(413, body), KEYS[:9]), Halve)
 
 
 class APause(unittest.TestCase):

@@ -161,6 +161,21 @@ class AFailingDisk(WithSpool):
                 self.assertEqual(seen.codes[0], "spool_unwritable")
                 self.assertEqual(meter.stats().dropped, int(not taken))
 
+    def test_that_is_full_from_the_start_is_tried_again_and_leaves_no_folders(self) -> None:
+        with file_size_limit(100):
+            meter = self.meter(NOWHERE)
+            self.assertIsNotNone(meter.track("acme", "calls"))
+            with meter._outbox.lock:
+                for _ in range(3):
+                    meter._outbox._failed_at = time.monotonic() - 11
+                    meter._outbox.keep_spool_locked()
+            self.assertEqual(self.names(), [])
+        with meter._outbox.lock:
+            meter._outbox._failed_at = time.monotonic() - 11
+            meter._outbox.keep_spool_locked()
+        self.assertIsNotNone(meter.track("acme", "calls"))
+        self.assertEqual((len(self.names()), meter.close().waiting), (1, 2))
+
     def test_that_is_full_loses_nothing_of_what_was_written_before_and_is_used_again(self) -> None:
         meter = self.meter(NOWHERE)
         keys = [meter.track("acme", "calls") for _ in range(10)]

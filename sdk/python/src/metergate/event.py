@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import time
 from collections.abc import Mapping
@@ -19,6 +20,7 @@ OccurredAt = Union[datetime, str, int, float]
 #: A body has 1 MiB; the rest is what surrounds the only event of a batch.
 EVENT_BYTES_MAX = 1024 * 1024 - 64
 _KEY_CHARS_MAX = 255
+_KEY_FIRST = b'{"idempotencyKey":"'
 
 
 class InvalidEvent(Exception):
@@ -56,6 +58,15 @@ def encode_event(
     if len(payload) > EVENT_BYTES_MAX:
         raise InvalidEvent(f"The event has {len(payload)} bytes.", "payload_too_large")
     return payload
+
+
+def key_of(payload: bytes) -> str:
+    """The idempotency key of an event, whichever client wrote it."""
+    end = payload.find(b'"', len(_KEY_FIRST))
+    key = payload[len(_KEY_FIRST) : end]
+    if payload.startswith(_KEY_FIRST) and b"\\" not in key:
+        return key.decode()
+    return str(json.loads(payload)["idempotencyKey"])
 
 
 def time_text(occurred_at: OccurredAt | None, now_seconds: float) -> str:

@@ -13,6 +13,7 @@ from .errors import Rejection
 from .event import InvalidEvent, Number, OccurredAt, Properties, encode_event, time_text
 from .keeper import Keeper
 from .outbox import Outbox
+from .own_usage import OwnUsage
 from .report import OnError, OnRejected, Reporter
 from .sender import Sender
 from .settings import MeterSettings
@@ -38,7 +39,7 @@ class Meter:
         on_error: OnError | None = None,
         timeout_seconds: float = 15.0,
         ssl_context: ssl.SSLContext | None = None,
-        spool: str | None = None,
+        spool: str | os.PathLike[str] | None = None,
     ) -> None:
         """`url` and `key` are METERGATE_URL and METERGATE_KEY where they are left out. Raises ValueError.
 
@@ -55,6 +56,7 @@ class Meter:
         )
         self._reporter = Reporter(on_error, on_rejected)
         self._is_closed = False
+        self._own_usage: OwnUsage | None = None
         self._begin()
         with self._outbox.lock:
             self._start_locked()
@@ -86,7 +88,11 @@ class Meter:
                 occurred_at=time_text(occurred_at, now),
                 properties=properties,
             )
-            return key if self._append(payload) else None
+            if not self._append(payload):
+                return None
+            if self._own_usage is not None:
+                self._own_usage.tracked(key, customer_id, meter_id, value)
+            return key
         except InvalidEvent as error:
             self._reject(error, idempotency_key, customer_id, meter_id)
         except Exception as error:
@@ -147,6 +153,19 @@ class Meter:
                 damaged_bytes=outbox.damaged_bytes,
             )
 
+    def share_usage(self) -> OwnUsage:
+        """From now on what is tracked and not counted yet: for checks in this process."""
+        with self._outbox.lock:
+            if self._own_usage is None:
+                self._own_usage = OwnUsage()
+            if self._sender is not None:
+                self._sender.own_usage = self._own_usage
+            return self._own_usage
+
+    def report(self, code: str, message: str) -> None:
+        """To `on_error`, else to the log. For what calls `track` on behalf of an application."""
+        self._reporter.problem(code, message)
+
     def __enter__(self) -> Meter:
         return self
 
@@ -164,6 +183,7 @@ class Meter:
     def _start_locked(self) -> None:
         """Threads, and a folder in the spool. In a forked process by its first event."""
         self._sender = Sender(self._outbox, self._transport, self._settings, self._reporter, self._counters)
+        self._sender.own_usage = self._own_usage
         if self._settings.spool is not None:
             self._outbox.open_spool_locked()
             self._keeper = Keeper(self._outbox, self._settings, self._reporter)
@@ -217,6 +237,8 @@ class Meter:
     def _begin_in_child(self) -> None:
         """What waits is the parent's to send. The child has no threads yet, so no lock is needed."""
         self._outbox.abandon()
+        if self._own_usage is not None:
+            self._own_usage.begin()
         self._begin()
 
 

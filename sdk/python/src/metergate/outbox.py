@@ -21,7 +21,7 @@ from .spool.segment import RECORD_HEAD_BYTES
 SPOOL_RETRY_SECONDS = 10.0
 #: Without a heartbeat for as long the process was stopped, and its folder may be another one's.
 _STOPPED_SECONDS = 60.0
-_NEVER = 1 << 62
+NEVER = 1 << 62
 _LONG_AGO = float("-inf")
 
 
@@ -29,19 +29,21 @@ class Outbox:
     """Methods that end in `_locked` are called with `lock` held; the others take it themselves."""
 
     def __init__(self, settings: MeterSettings, reporter: Reporter) -> None:
-        self.lock = threading.Lock()
+        # A signal handler may close the meter while its own thread is in `track`.
+        self.lock = threading.RLock()
         #: For the sender, when there is something to do.
         self.work = threading.Condition(self.lock)
         #: For those that wait until there is room, or until nothing waits.
         self.settled = threading.Condition(self.lock)
         #: With so many untaken events the sender wants to be notified.
-        self.wake_at = _NEVER
+        self.wake_at = NEVER
         self.damaged_bytes = 0
         self.own: OwnFolder | None = None
         self._settings = settings
         self._reporter = reporter
         self._memory = MemoryBuffer()
         self._others: list[SpoolReader] = []
+        self._is_closed = False
         self._failed_at = _LONG_AGO
         self._kept_at = time.monotonic()
 
@@ -59,6 +61,10 @@ class Outbox:
 
     def append_locked(self, payload: bytes) -> bool:
         """False where there is no room for it, or where it must not be kept in memory."""
+        # A signal handler may have closed it in the middle: then it is not sent any more.
+        return self._append(payload) and not self._is_closed
+
+    def _append(self, payload: bytes) -> bool:
         if self._settings.spool is None:
             return self._append_to_memory(payload)
         if time.monotonic() - self._kept_at > _STOPPED_SECONDS:
@@ -151,6 +157,7 @@ class Outbox:
 
     def close_spool(self) -> None:
         with self.lock:
+            self._is_closed = True
             own, self.own = self.own, None
             others, self._others = self._others, []
         for reader in others:
@@ -188,7 +195,7 @@ class Outbox:
         source.untaken += 1
         source.size_bytes += size_bytes
         if source.untaken >= self.wake_at:
-            self.wake_at = _NEVER
+            self.wake_at = NEVER
             self.work.notify()
 
     def _size_of_others(self) -> int:

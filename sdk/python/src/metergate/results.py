@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Union
 
 from .errors import Rejection
@@ -49,15 +50,15 @@ _RETRIED = frozenset({408, 425, 429})
 _UNREADABLE = frozenset({400, 422})
 
 
-def judge(response: Response, count: int) -> Verdict:
-    """Never raises: what cannot be read is an outage like any other. `count` is the number of events sent."""
+def judge(response: Response, keys: Sequence[str]) -> Verdict:
+    """Never raises: what cannot be read is an outage like any other. `keys` are those of the events sent."""
     status = response.status
     body = _parse(response.body)
     error = _error_of(body)
     if status == 413:
         return Halve(error or Rejection("payload_too_large", "The event is too large for this server."))
     if status == 200:
-        results = _results(body, count)
+        results = _results(body, keys)
         return results or Later("invalid_response", "A response with status 200 was not one of Metergate.")
     if status in (401, 403):
         known = error or Rejection("unauthenticated", "The key is not accepted.")
@@ -69,7 +70,7 @@ def judge(response: Response, count: int) -> Verdict:
         return Later("invalid_response", f"A response with status {status} was not one of Metergate.", after)
     if status in _UNREADABLE:
         index = _index_of(body)
-        return Halve(error) if index is None or index >= count else TakeOut(index, error)
+        return Halve(error) if index is None or index >= len(keys) else TakeOut(index, error)
     # Another address or another version: no event is at fault.
     return Later(error.code, error.message, fixed_pause=WRONG_SETUP_SECONDS)
 
@@ -98,17 +99,18 @@ def _index_of(body: Any) -> int | None:
     return index if isinstance(index, int) and not isinstance(index, bool) and index >= 0 else None
 
 
-def _results(body: Any, count: int) -> Results | None:
+def _results(body: Any, keys: Sequence[str]) -> Results | None:
+    """Of this very batch: a cache on the way may have those of another one."""
     items = body.get("results") if isinstance(body, dict) else None
-    if not isinstance(items, list) or len(items) != count:
+    if not isinstance(items, list) or len(items) != len(keys):
         return None
     rejections: list[Rejection | None] = []
     duplicates = 0
-    for index, item in enumerate(items):
+    for index, (item, key) in enumerate(zip(items, keys)):
         if not isinstance(item, dict) or item.get("index") != index:
             return None
         status = item.get("status")
-        if status in ("created", "duplicate"):
+        if status in ("created", "duplicate") and item.get("idempotencyKey") == key:
             rejections.append(None)
             duplicates += status == "duplicate"
             continue

@@ -5,18 +5,27 @@ from __future__ import annotations
 import random
 import time
 from email.utils import parsedate_to_datetime
+from typing import NamedTuple
 
-FIRST_SECONDS = 0.2
-LONGEST_SECONDS = 30.0
+
+
+class Pauses(NamedTuple):
+    """Of retries: the longest that may be drawn for the first one, which doubles up to the longest of all."""
+
+    first_seconds: float = 0.2
+    longest_seconds: float = 30.0
+
+
+DEFAULT_PAUSES = Pauses()
 #: A server in trouble may ask for more than our longest pause, and a proxy for hours by mistake.
 RETRY_AFTER_SECONDS_MAX = 300.0
 #: Keys are replaced and addresses corrected by people.
 WRONG_SETUP_SECONDS = 30.0
 
 
-def pause_seconds(failures: int, retry_after: float | None = None) -> float:
+def pause_seconds(failures: int, retry_after: float | None = None, pauses: Pauses = DEFAULT_PAUSES) -> float:
     """Before the next attempt, after so many failures in a row: full jitter, and what the server asks for."""
-    longest = min(LONGEST_SECONDS, FIRST_SECONDS * 2 ** min(failures - 1, 20))
+    longest = min(pauses.longest_seconds, pauses.first_seconds * 2 ** min(failures - 1, 20))
     jitter = random.uniform(0, longest)
     if retry_after is None:
         return jitter

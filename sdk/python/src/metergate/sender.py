@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from .buffer import Entry
+from .event import key_of
 from .errors import MetergateError, Rejection
-from .outbox import Outbox
+from .outbox import NEVER, Outbox
+from .own_usage import OwnUsage
 from .report import Reporter
 from .results import RETRIED_ITEM_CODES, Later, Results, TakeOut, Verdict, judge
 from .retry import pause_seconds
@@ -43,6 +45,7 @@ class Sender:
         counters: Counters,
     ) -> None:
         self.flushing = 0
+        self.own_usage: OwnUsage | None = None
         self._outbox = outbox
         self._transport = transport
         self._settings = settings
@@ -102,7 +105,7 @@ class Sender:
             return 0
         if untaken == 0:
             self._lingers_until = None
-            self._outbox.wake_at = 1
+            self._outbox.wake_at = NEVER if is_full else 1
             return due
         if self._lingers_until is None:
             self._lingers_until = now + self._settings.linger_seconds
@@ -145,7 +148,7 @@ class Sender:
             response = self._transport.request("POST", PATH, body=body, headers=headers)
         except MetergateError as error:
             return Later(error.code, error.message)
-        return judge(response, len(entries))
+        return judge(response, [key_of(entry.payload) for entry in entries])
 
     def _take_results(self, entries: list[Entry], results: Results) -> None:
         settled: list[Entry] = []
@@ -161,6 +164,8 @@ class Sender:
         with self._outbox.lock:
             self._counters.sent += len(settled)
             self._counters.duplicates += results.duplicates
+        if self.own_usage is not None:
+            self.own_usage.acknowledged([key_of(entry.payload) for entry in settled])
         self._outbox.settle(settled)
         self._reject(rejected)
         if later:
@@ -170,7 +175,7 @@ class Sender:
         """They wait by themselves, so that others do not wait for them."""
         for entry in entries:
             entry.attempts += 1
-        due = time.monotonic() + pause_seconds(max(entry.attempts for entry in entries))
+        due = time.monotonic() + self._pause_seconds(max(entry.attempts for entry in entries))
         self._deferred.append(_Deferred(due, entries))
         self._deferred = deque(sorted(self._deferred, key=lambda one: one.due))
         with self._outbox.lock:
@@ -181,6 +186,8 @@ class Sender:
         """Reported first: after a crash in between it is rejected again, and reported again."""
         for entry, rejection in rejected:
             self._reporter.rejected(json.loads(entry.payload), rejection)
+            if self.own_usage is not None:
+                self.own_usage.rejected(key_of(entry.payload))
         with self._outbox.lock:
             self._counters.rejected += len(rejected)
         if rejected:
@@ -193,10 +200,13 @@ class Sender:
         self._failures += 1
         with self._outbox.lock:
             self._counters.retries += 1
-        pause = later.fixed_pause or pause_seconds(self._failures, later.retry_after)
+        pause = later.fixed_pause or self._pause_seconds(self._failures, later.retry_after)
         self._reporter.problem(later.code, f"{later.message} What waits is sent again.")
         self._again(entries)
         self._pause(pause)
+
+    def _pause_seconds(self, failures: int, retry_after: float | None = None) -> float:
+        return pause_seconds(failures, retry_after, self._settings.pauses)
 
     def _pause(self, seconds: float) -> None:
         until = time.monotonic() + seconds

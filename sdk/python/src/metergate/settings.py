@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .buffer import BatchLimits
+from .retry import DEFAULT_PAUSES, Pauses
 
 _FSYNC = ("none", "interval", "each")
 _WHEN_FULL = ("drop_newest", "block")
@@ -24,6 +25,7 @@ class MeterSettings(NamedTuple):
     block_seconds_max: float = 5.0
     on_spool_error: str = "memory"
     linger_seconds: float = 1.0
+    pauses: Pauses = DEFAULT_PAUSES
     batch: BatchLimits = BatchLimits()
     close_seconds_max: float = 5.0
 

@@ -74,12 +74,12 @@ class Transport:
         *,
         body: bytes | None = None,
         headers: Mapping[str, str] = _NONE,
-        is_repeatable: bool = True,
+        timeout_seconds: float | None = None,
     ) -> Response:
         """Raises MetergateError with code `unreachable`: then the outcome is unknown."""
         if self._pid != os.getpid():
             self._abandon()
-        deadline = time.monotonic() + self._timeout_seconds
+        deadline = time.monotonic() + (timeout_seconds or self._timeout_seconds)
         request = _Request(method, self._base + path, body, {**self._headers, **headers}, deadline)
         connection = self._take_idle()
         try:
@@ -87,12 +87,32 @@ class Transport:
                 try:
                     return self._exchange(connection, request)
                 except (ConnectionError, http.client.BadStatusLine):
-                    # The server had closed it meanwhile. Reads and what has a key may be repeated.
-                    if not is_repeatable:
-                        raise
+                    # The server had closed it meanwhile. What changes something has a key.
+                    pass
             return self._exchange(self._connect(), request)
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise MetergateError("unreachable", f"No response: {error or type(error).__name__}") from error
+
+    def open_stream(self, path: str, headers: Mapping[str, str], *, silence_seconds: float) -> Stream:
+        """A response that goes on, on a connection of its own. Raises MetergateError.
+
+        It ends with an error when nothing came for so long.
+        """
+        connection = self._connect()
+        try:
+            connection.request("GET", self._base + path, headers={**self._headers, **headers})
+            # With `Connection: close` the response alone has it from then on.
+            sock = connection.sock
+            response = connection.getresponse()
+            sock.settimeout(silence_seconds)
+        except (OSError, http.client.HTTPException) as error:
+            connection.close()
+            raise MetergateError("unreachable", f"No response: {error or type(error).__name__}") from error
+        if response.status != 200:
+            response.close()
+            connection.close()
+            raise MetergateError("stream_rejected", f"status {response.status}", response.status)
+        return Stream(connection, sock, response)
 
     def abort(self) -> None:
         """Ends requests of other threads, which then raise, and closes all connections."""
@@ -154,6 +174,37 @@ class Transport:
                     is_kept = False
             if not is_kept:
                 connection.close()
+
+
+class Stream:
+    """The body of a response that goes on. One thread reads it, and any may abort it."""
+
+    def __init__(
+        self,
+        connection: http.client.HTTPConnection,
+        sock: socket.socket,
+        response: http.client.HTTPResponse,
+    ) -> None:
+        self._connection = connection
+        self._sock = sock
+        self._response = response
+        self.headers = {name.lower(): value for name, value in response.getheaders()}
+
+    def readline(self, size_max: int) -> bytes:
+        """Empty at the end. Raises OSError."""
+        try:
+            return self._response.readline(size_max)
+        except http.client.HTTPException as error:
+            raise ConnectionError(str(error)) from error
+
+    def abort(self) -> None:
+        """The read of the other thread ends."""
+        with contextlib.suppress(OSError):
+            self._sock.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        self._response.close()
+        self._connection.close()
 
 
 def _read(response: http.client.HTTPResponse) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from typing import Callable
 
 from .cursor import Place
@@ -18,10 +19,15 @@ class OwnFolder:
         """Raises OSError where the folder cannot be made."""
         self.folder = create_folder(root)
         self._is_synced = is_synced
-        self._writer = SegmentWriter(self.folder, 1)
-        self.reader = SpoolReader(
-            self.folder, root=root, end_of_writing=self._end_of_writing, on_damage=on_damage
-        )
+        try:
+            self._writer = SegmentWriter(self.folder, 1)
+            self.reader = SpoolReader(
+                self.folder, root=root, end_of_writing=self._end_of_writing, on_damage=on_damage
+            )
+        except OSError:
+            # It is tried again every few seconds, each time with a new one.
+            shutil.rmtree(self.folder, ignore_errors=True)
+            raise
         if is_synced:
             sync_folder(self.folder)
 
@@ -75,18 +81,18 @@ class OwnFolder:
 
     def close(self) -> None:
         """Removes a folder in which nothing waits. Another process may adopt what is left at once."""
-        is_empty = self.reader.unsettled == 0
-        if not is_empty:
-            self.sync()
-        self._writer.close()
-        if is_empty:
+        if self.reader.unsettled == 0:
+            self._writer.close()
             self.reader.remove_folder()
-        else:
-            self.reader.close()
+            return
+        try:
+            self.sync()
             release_folder(self.folder)
+        finally:
+            self.abandon()
 
     def abandon(self) -> None:
-        """Closes the files of a parent process in its child. The folder stays the parent's."""
+        """Closes the files and leaves the folder as it is."""
         self._writer.close()
         self.reader.close()
 

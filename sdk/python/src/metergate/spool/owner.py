@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import socket
 import time
 from typing import Any, NamedTuple
@@ -68,7 +69,11 @@ def create_folder(root: str) -> str:
     os.makedirs(root, mode=0o700, exist_ok=True)
     folder = os.path.join(root, f"p-{new_ulid()}")
     os.mkdir(folder, 0o700)
-    write_owner(folder, this_process())
+    try:
+        write_owner(folder, this_process())
+    except OSError:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
     sync_folder(root)
     return folder
 

@@ -131,12 +131,12 @@ class SpoolReader(Source):
         self._held.clear()
 
     def _begin(self) -> Place:
-        place = self._cursor.place
-        numbers = segment_numbers(self.folder)
-        if place is not None and (place.segment in numbers or not numbers):
+        """Where the cursor is, or the first segment that is there behind it."""
+        place = self._cursor.place or Place(0, HEADER_BYTES)
+        number = min((one for one in segment_numbers(self.folder) if one >= place.segment), default=None)
+        if number is None or number == place.segment:
             return Place(place.segment, max(place.position, HEADER_BYTES))
-        behind = [number for number in numbers if place is None or number > place.segment]
-        return Place((behind or numbers or [1])[0], HEADER_BYTES)
+        return Place(number, HEADER_BYTES)
 
     def _next_records(self, limits: BatchLimits) -> list[Record]:
         """Those at hand, of one segment; empty where there are none, now or ever."""
