@@ -5,7 +5,7 @@ import { PYTHON_CLIENT } from './python-client.ts';
 import { runPython } from './python3.ts';
 
 /** The short form of promise 23 for Python. */
-it(`every event that a Python program tracked into a spool is counted once, whenever it is killed (seed ${SEED})`, async () => {
+it(`what killed Python programs tracked into a spool is counted once (seed ${SEED})`, async () => {
   // It says what is missing where there is no Python.
   expect(runPython({ args: ['--version'], timeoutMs: 10_000 }).status).toBe(0);
   const { counts } = await keptShortForm(clientKilled(PYTHON_CLIENT));

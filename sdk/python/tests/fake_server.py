@@ -6,6 +6,7 @@ import contextlib
 import gzip
 import json
 import socket
+import ssl
 import threading
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -48,6 +49,11 @@ def error_reply(status: int, code: str, **members: Any) -> Reply:
     return json_reply(status, {"error": {"code": code, "message": "…", "requestId": "req_1", **members}})
 
 
+class _QuietServer(ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Clients that go are a part of the tests."""
+
+
 class FakeServer:
     """`with FakeServer() as server:` listens on a port of its own."""
 
@@ -59,7 +65,7 @@ class FakeServer:
         self.times_sent: dict[str, int] = {}
         self.created: dict[str, dict[str, Any]] = {}
         self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), self._handler())
+        self._server = _QuietServer(("127.0.0.1", port), self._handler())
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
 
@@ -70,6 +76,12 @@ class FakeServer:
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
+
+    def use_tls(self, context: ssl.SSLContext) -> None:
+        """From the start: handshakes are those of each connection's own thread."""
+        self._server.socket = context.wrap_socket(
+            self._server.socket, server_side=True, do_handshake_on_connect=False
+        )
 
     def __enter__(self) -> FakeServer:
         self._thread.start()

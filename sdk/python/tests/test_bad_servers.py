@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import re
+import ssl
+import tempfile
 import unittest
+from pathlib import Path
 from typing import Any
 
 from metergate import Meter
@@ -8,6 +12,7 @@ from metergate import Meter
 from .collected import KEY, SOON, Collected, meter_of
 from .fake_server import FakeServer, Reply, Request, error_reply, free_port, json_reply
 
+CERTIFICATES = Path(__file__).resolve().parents[3] / "app" / "roles" / "certificate-under-test.ts"
 HTML = Reply(200, b"<html>Sign in to the hotel's network</html>", {"Content-Type": "text/html"})
 
 
@@ -49,6 +54,26 @@ class AMeter(unittest.TestCase):
             with FakeServer(port=port):
                 self.assertEqual(meter.flush(20), (1, 0, 0))
             self.assertEqual(seen_by.codes, ["unreachable"])
+
+    def test_keeps_events_from_a_server_whose_certificate_is_wrong(self) -> None:
+        seen_by = Collected()
+        server = FakeServer()
+        trusting = ssl.create_default_context(cadata=certificate_part("LOCAL_CERTIFICATE"))
+        with tempfile.TemporaryDirectory() as folder:
+            pem = Path(folder, "server.pem")
+            pem.write_text(certificate_part("LOCAL_CERTIFICATE_KEY") + certificate_part("LOCAL_CERTIFICATE"))
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(pem)
+        server.use_tls(context)
+        url = f"https://127.0.0.1:{server.port}"
+        with server, meter_of(url, SOON._replace(close_seconds_max=0), seen_by) as wary:
+            wary.track("acme", "calls")
+            self.assertEqual(wary.flush(0.3), (0, 0, 1))
+            self.assertEqual((seen_by.codes, server.requests), (["unreachable"], []))
+            self.assertIn("certificate", seen_by.problems[0].message.lower())
+            with Meter(url, KEY, settings=SOON, ssl_context=trusting) as meter:
+                meter.track("acme", "calls")
+                self.assertEqual(meter.flush(), (1, 0, 0))
 
     def test_gives_up_a_response_that_comes_too_slowly(self) -> None:
         seen_by = Collected()
@@ -158,6 +183,14 @@ class Drip:
         if self.count > 1:
             return None
         return Reply(200, b"{", {"Content-Length": "1000"})
+
+
+def certificate_part(name: str) -> str:
+    """Of the certificates that all tests of this repository share."""
+    text = CERTIFICATES.read_text(encoding="utf-8")
+    found = re.search(rf"export const {name} = `([^`]*)`", text)
+    assert found is not None
+    return found[1]
 
 
 def quick(meter: Meter) -> None:

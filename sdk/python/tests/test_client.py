@@ -35,7 +35,11 @@ class AClient(WithClient):
         reply = Reply(201, b'{"id":"use_1","value":123456789.000000000001}')
         with FakeServer(reply) as server:
             event = self.client(server.url).usage.submit(
-                "acme", "calls", Decimal("123456789.000000000001"), idempotency_key="ключ", properties={"a": 0.1}
+                "acme",
+                "calls",
+                Decimal("123456789.000000000001"),
+                idempotency_key="ключ",
+                properties={"a": 0.1},
             )
             self.assertEqual(event["value"], Decimal("123456789.000000000001"))
             (request,) = server.requests
@@ -125,8 +129,8 @@ class AnEntitlementCheck(WithClient):
 
     def test_raises_where_the_request_is_wrong(self) -> None:
         with FakeServer(error_reply(403, "insufficient_scope")) as server:
-            with self.assertRaises(MetergateError):
-                Entitlements(self.client(server.url), fallback="open").check("acme", "calls")
+            checks = Entitlements(self.client(server.url), fallback="open")
+            self.assertRaises(MetergateError, checks.check, "acme", "calls")
         wrong: Any = {"calls": "maybe"}
         with self.assertRaisesRegex(ValueError, "fallback"):
             Entitlements(self.client("http://localhost"), fallback=wrong)

@@ -6,7 +6,7 @@ import time
 import unittest
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 from metergate import Client, Entitlements
 from metergate.local_decision import FedCustomer, FedFeature, decide
@@ -18,9 +18,14 @@ from .test_meter import seen
 
 
 def decision(**members: Any) -> Decision:
-    held: Any = {"allowed": True, "reason": "…", "reasonCode": "granted", "customerId": "cus_1", "featureKey": "f"}
-    found: Decision = {**held, **members}
-    return found
+    held: Any = {
+        "allowed": True,
+        "reason": "…",
+        "reasonCode": "granted",
+        "customerId": "cus_1",
+        "featureKey": "f",
+    }
+    return cast(Decision, {**held, **members})
 
 
 def metered(limit: Any, current: Any, **members: Any) -> Decision:
@@ -31,11 +36,19 @@ class ALocalDecision(unittest.TestCase):
     def decide(self, of: Decision, requested: Any = None, own: Any = 0, **more: Any) -> tuple[bool, str]:
         feature = FedFeature(of, "calls", more.get("is_soft", False), more.get("credit_rate"))
         available = more.get("available", 0)
-        return decide(FedCustomer("active", "feature_not_included", available, {"f": feature}), feature, requested, own)
+        return decide(
+            FedCustomer("active", "feature_not_included", available, {"f": feature}), feature, requested, own
+        )
 
     def test_is_that_of_the_server_for_any_amount(self) -> None:
         of = metered(10, Decimal("7.5"))
-        for requested, expected in ((None, True), (Decimal("2.5"), True), (2.5, True), (2.6, False), (3, False)):
+        for requested, expected in (
+            (None, True),
+            (Decimal("2.5"), True),
+            (2.5, True),
+            (2.6, False),
+            (3, False),
+        ):
             self.assertEqual(self.decide(of, requested)[0], expected, requested)
         # 0.1 is a tenth, as it would be sent.
         self.assertTrue(self.decide(metered(Decimal("0.3"), Decimal("0.2")), 0.1)[0])
@@ -46,20 +59,29 @@ class ALocalDecision(unittest.TestCase):
         self.assertEqual(self.decide(metered(10, 10)), (False, "limit_reached"))
         self.assertEqual(self.decide(metered(None, 99)), (True, "granted_unlimited"))
         self.assertEqual(self.decide(metered(10, 10), is_soft=True), (True, "granted_soft_limit_exceeded"))
-        given = {"type": "metered", "current": 0, "sources": ["override"], "reasonCode": "granted_by_override"}
+        given = {
+            "type": "metered",
+            "current": 0,
+            "sources": ["override"],
+            "reasonCode": "granted_by_override",
+        }
         self.assertEqual(self.decide(decision(**given, effectiveValue=5)), (True, "granted_by_override"))
         taken = {**given, "reasonCode": "override_denied", "allowed": False}
         self.assertEqual(self.decide(decision(**taken, effectiveValue=0)), (False, "override_denied"))
         grace = metered(10, 1, reasonCode="granted_grace_period")
         self.assertEqual(self.decide(grace), (True, "granted_grace_period"))
-        flag = decision(type="boolean", effectiveValue=False, allowed=False, reasonCode="feature_not_included")
+        flag = decision(
+            type="boolean", effectiveValue=False, allowed=False, reasonCode="feature_not_included"
+        )
         self.assertEqual(self.decide(flag), (False, "feature_not_included"))
         lost = decision(type="metered", allowed=False, reasonCode="no_active_subscription")
         self.assertEqual(self.decide(lost), (False, "no_active_subscription"))
 
     def test_pays_with_credits_beyond_the_limit(self) -> None:
         def paid(requested: int, available: Any, own: int = 0) -> tuple[bool, str]:
-            return self.decide(metered(10, 8), requested, own, credit_rate=Decimal("0.5"), available=available)
+            return self.decide(
+                metered(10, 8), requested, own, credit_rate=Decimal("0.5"), available=available
+            )
 
         self.assertEqual(paid(2, 0), (True, "granted"))
         self.assertEqual(paid(6, 2), (True, "granted_by_credit"))
@@ -128,7 +150,12 @@ class AFeed(unittest.TestCase):
     def know(self, current: int = 0) -> None:
         feature = {"meterId": "calls", "decision": metered(10, current)}
         credits = {"balance": 0, "unpaid": 0}
-        known = {"customerId": "cus_1", "asked": "acme", "status": "active", "otherwise": "feature_not_included"}
+        known = {
+            "customerId": "cus_1",
+            "asked": "acme",
+            "status": "active",
+            "otherwise": "feature_not_included",
+        }
         self.feed.send("customer", {**known, "credits": credits, "features": [feature]})
         self.feed.send("ready", {}, "s1.7")
 

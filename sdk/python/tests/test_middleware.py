@@ -72,7 +72,9 @@ class AnAsgiApplication(Metered):
         self.call(self.app(), {})
         self.call(self.app(500), {"X-Customer": "acme"})
         events = self.sent()
-        self.assertEqual([(event["customerId"], event["value"]) for event in events], [("acme", 1), ("acme", 404)])
+        self.assertEqual(
+            [(event["customerId"], event["value"]) for event in events], [("acme", 1), ("acme", 404)]
+        )
         properties = {"method": "GET", "status": 200, "route": "/reports/{id}"}
         self.assertEqual(events[0]["properties"], properties)
 
@@ -128,7 +130,10 @@ class TokensOfAModel(Metered):
         kinds = {"input": 30, "cached_input": 60, "cache_write": 10, "output": 30, "reasoning": 20}
         self.assertEqual(tokens_by_kind(usage), kinds)
         older = types.SimpleNamespace(
-            prompt_tokens=100, completion_tokens=50, cache_read_input_tokens=60, cache_creation_input_tokens=10
+            prompt_tokens=100,
+            completion_tokens=50,
+            cache_read_input_tokens=60,
+            cache_creation_input_tokens=10,
         )
         self.assertEqual(tokens_by_kind(older), {**kinds, "output": 50, "reasoning": 0})
         self.assertEqual(sum(tokens_by_kind({"prompt_tokens": None}).values()), 0)

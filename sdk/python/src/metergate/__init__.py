@@ -3,6 +3,7 @@
 from .client import Client
 from .entitlements import Checked, Entitlements
 from .errors import MetergateError, Problem, Rejection
+from .event import Properties
 from .meter import Meter
 from .settings import MeterSettings
 from .stats import Flushed, Stats
@@ -18,6 +19,7 @@ __all__ = [
     "MeterSettings",
     "MetergateError",
     "Problem",
+    "Properties",
     "Rejection",
     "Stats",
     "WebhookVerificationError",

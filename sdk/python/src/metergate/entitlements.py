@@ -22,7 +22,7 @@ LAST_KNOWN_MAX = 10_000
 
 
 class Checked(NamedTuple):
-    """`source` is `server`, `local` where the feed knows the customer, or `last_known` or `fallback` where the server did not respond."""
+    """`source` is `server`, `local` where the feed knows the customer, else `last_known` or `fallback`."""
 
     allowed: bool
     reason_code: str
@@ -55,7 +55,9 @@ class Entitlements:
         """
         self._client = client
         self._timeout_seconds = timeout_seconds
-        self._fallback, self._fallbacks = (fallback, {}) if isinstance(fallback, str) else ("closed", fallback)
+        self._fallback, self._fallbacks = (
+            (fallback, {}) if isinstance(fallback, str) else ("closed", fallback)
+        )
         for one in [self._fallback, *self._fallbacks.values()]:
             if one not in FALLBACKS:
                 raise ValueError(f"a fallback must be one of {', '.join(FALLBACKS)}, and is {one!r}")
@@ -100,9 +102,7 @@ class Entitlements:
     def __exit__(self, *_error: object) -> None:
         self.close()
 
-    def _decide_here(
-        self, customer_id: str, feature_key: str, requested: Number | None
-    ) -> Checked | None:
+    def _decide_here(self, customer_id: str, feature_key: str, requested: Number | None) -> Checked | None:
         """None where the server has to be asked, which puts the customer into the feed."""
         feed = self._feed
         customer = None if feed is None else feed.find(customer_id)

@@ -33,7 +33,9 @@ def dumps(value: Any) -> str:
     if isinstance(value, Decimal) and value.is_finite():
         return str(value)
     if isinstance(value, Mapping):
-        return f"{{{','.join(f'{encode_basestring(str(name))}:{dumps(one)}' for name, one in value.items())}}}"
+        return (
+            f"{{{','.join(f'{encode_basestring(str(name))}:{dumps(one)}' for name, one in value.items())}}}"
+        )
     if isinstance(value, (list, tuple)):
         return f"[{','.join(map(dumps, value))}]"
     raise ValueError(f"{value!r:.100} cannot be sent as JSON")

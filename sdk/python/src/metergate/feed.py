@@ -1,4 +1,4 @@
-"""The feed of customers' entitlements: what the server knows, as it changes, in the memory of this process."""
+"""The feed of entitlements: what the server knows of customers, as it changes, in this process."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 from .event import Number
 from .shapes import Amount, Decision
@@ -17,10 +17,10 @@ class FedFeature(NamedTuple):
     """A feature of a customer: what a check without an amount returns, and what else decides."""
 
     decision: Decision
-    meter_id: Optional[str]
+    meter_id: str | None
     is_soft: bool
     #: Credits for one more unit; None where usage costs nothing.
-    credit_rate: Optional[Amount]
+    credit_rate: Amount | None
 
 
 class FedCustomer(NamedTuple):

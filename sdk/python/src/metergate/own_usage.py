@@ -1,4 +1,4 @@
-"""What this process has tracked and no count of the server has yet, so that its own bursts are seen at once."""
+"""What this process has tracked and no count has yet, so that its own bursts are seen at once."""
 
 from __future__ import annotations
 

@@ -8,7 +8,6 @@ from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
 
-
 class Pauses(NamedTuple):
     """Of retries: the longest that may be drawn for the first one, which doubles up to the longest of all."""
 

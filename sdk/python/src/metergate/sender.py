@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from .buffer import Entry
-from .event import key_of
 from .errors import MetergateError, Rejection
+from .event import key_of
 from .outbox import NEVER, Outbox
 from .own_usage import OwnUsage
 from .report import Reporter

@@ -70,7 +70,7 @@ class _EntitlementMembers(TypedDict):
 
 
 class Entitlement(_EntitlementMembers, total=False):
-    effectiveValue: Union[bool, Amount, None]
+    effectiveValue: bool | Amount | None
     resets: str
 
 
@@ -85,7 +85,7 @@ class _DecisionMembers(TypedDict):
 class Decision(_DecisionMembers, total=False):
     type: str
     sources: list[str]
-    effectiveValue: Union[bool, Amount, None]
+    effectiveValue: bool | Amount | None
     limit: Amount
     current: Amount
     remaining: Amount

@@ -9,7 +9,7 @@ import hmac
 import json
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, Union
+from typing import Any
 
 #: How far the clocks may differ, and how long an intercepted delivery stays valid.
 TOLERANCE_SECONDS = 300
@@ -29,7 +29,7 @@ class WebhookVerificationError(Exception):
 def verify_webhook(
     body: bytes | str,
     headers: Headers,
-    secret: Union[str, Sequence[str]],
+    secret: str | Sequence[str],
     *,
     tolerance_seconds: float = TOLERANCE_SECONDS,
     now_seconds: float | None = None,

@@ -37,7 +37,9 @@ def fake_model(request: Request) -> Reply:
     if not json.loads(request.body).get("stream"):
         message = {"role": "assistant", "content": "Good morning"}
         choice = {"index": 0, "message": message, "finish_reason": "stop"}
-        return json_reply(200, {**COMPLETION, "object": "chat.completion", "choices": [choice], "usage": USAGE})
+        return json_reply(
+            200, {**COMPLETION, "object": "chat.completion", "choices": [choice], "usage": USAGE}
+        )
     parts = [
         {"choices": [{"index": 0, "delta": {"role": "assistant", "content": "Good"}}]},
         {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},

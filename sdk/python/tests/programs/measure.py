@@ -12,12 +12,12 @@ import sys
 import tempfile
 import time
 
-from metergate import Client, Meter, MeterSettings
+from metergate import Client, Meter, MeterSettings, Properties
 from metergate.retry import Pauses
 
 NOWHERE = "http://127.0.0.1:9"
 CALLS = 200_000
-PROPERTIES = {"region": "eu", "model": "large", "cached": True}
+PROPERTIES: Properties = {"region": "eu", "model": "large", "cached": True}
 
 
 def track_cost(name: str, settings: MeterSettings) -> None:
@@ -60,7 +60,8 @@ def drain(events: int) -> None:
             meter = Meter(NOWHERE, key, settings=settings, on_error=lambda _problem: None)
             for _ in range(events):
                 meter.track("acme", "api_calls", 1, properties=PROPERTIES)
-            meter._transport = meter._sender._transport = Meter(url, key)._transport  # type: ignore[union-attr]
+            assert meter._sender is not None
+            meter._transport = meter._sender._transport = Meter(url, key)._transport
             began = time.perf_counter()
             flushed = meter.flush(600)
             rates[name] = flushed.sent / (time.perf_counter() - began)

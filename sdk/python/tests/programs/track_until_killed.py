@@ -28,9 +28,7 @@ def rejected(event: Mapping[str, Any], rejection: Rejection) -> None:
 
 def run() -> None:
     count = os.environ.get("TRACK_COUNT")
-    settings = MeterSettings(
-        spool=os.environ["TRACK_SPOOL"], linger_seconds=0.02, pauses=Pauses(0.01, 0.2)
-    )
+    settings = MeterSettings(spool=os.environ["TRACK_SPOOL"], linger_seconds=0.02, pauses=Pauses(0.01, 0.2))
     meter = Meter(
         os.environ["TRACK_URL"],
         os.environ["TRACK_KEY"],

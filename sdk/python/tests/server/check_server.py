@@ -7,7 +7,7 @@ import time
 import unittest
 from decimal import Decimal
 
-from metergate import Client, Entitlements, Meter, MetergateError, MeterSettings
+from metergate import Client, Entitlements, Meter, MetergateError, MeterSettings, Properties
 
 from ..collected import Collected
 
@@ -24,7 +24,7 @@ class AServer(unittest.TestCase):
         with tempfile.TemporaryDirectory() as spool:
             settings = MeterSettings(spool=spool, linger_seconds=0.01)
             with Meter(settings=settings, on_rejected=seen.on_rejected, on_error=seen.on_error) as meter:
-                properties = {"model": "ü", "cached": True, "n": 1.5}
+                properties: Properties = {"model": "ü", "cached": True, "n": 1.5}
                 for at in range(1_200):
                     key = f"py-{at}"
                     meter.track("py-acme", "py_tokens", 0.1, idempotency_key=key, properties=properties)

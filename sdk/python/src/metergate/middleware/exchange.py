@@ -13,7 +13,7 @@ class Exchange(NamedTuple):
     method: str
     path: str
     #: As the application wrote it, such as `/reports/{id}`; None where the framework does not say.
-    route: Optional[str]
+    route: str | None
     #: Of the request; names are in lower case.
     headers: Mapping[str, str]
     status: int
