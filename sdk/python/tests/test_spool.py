@@ -14,7 +14,11 @@ import unittest
 from collections.abc import Iterator
 from pathlib import Path
 
-from metergate.spool.segment import SEGMENT_BYTES_MAX, segment_numbers
+from metergate.buffer import BatchLimits
+from metergate.spool.cursor import Place
+from metergate.spool.owner import create_folder
+from metergate.spool.reader import SpoolReader
+from metergate.spool.segment import HEADER_BYTES, SEGMENT_BYTES_MAX, SegmentWriter, segment_numbers
 
 from .collected import SOON, Collected, meter_of
 from .fake_server import FakeServer
@@ -130,6 +134,30 @@ class ASpool(WithSpool):
             left: list[int] = []
             self.assertEqual(len(self.drained(server)), 230)
             self.assertEqual((left[0], left[-1]), (3, 1))
+
+    def test_is_read_to_the_end_of_a_segment_that_is_left_while_its_end_is_looked_at(self) -> None:
+        # Red when the reader goes on to the next segment because this one had ended a short time ago.
+        folder = create_folder(str(self.root))
+        first, second = SegmentWriter(folder, 1), SegmentWriter(folder, 2)
+        first.append(b"1")
+        first.append(b"2")
+        second.append(b"3")
+
+        def end_of_writing() -> Place:
+            return seen_ends.pop(0) if seen_ends else Place(2, second.position)
+
+        for looks in range(1, 5):
+            seen_ends = [Place(1, HEADER_BYTES)] * looks
+            reader = SpoolReader(
+                folder, root=str(self.root), end_of_writing=end_of_writing, on_damage=lambda _count: None
+            )
+            taken = []
+            for _ in range(6):
+                taken += [entry.payload for entry in reader.take(BatchLimits())]
+            self.assertEqual(taken, [b"1", b"2", b"3"], looks)
+            reader.close()
+        first.close()
+        second.close()
 
     def test_is_bounded_in_bytes(self) -> None:
         meter = self.meter(NOWHERE, spool_bytes_max=100_000)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 
@@ -12,6 +11,7 @@ from .settings import MeterSettings
 from .spool.adopt import adopt_orphans
 from .spool.owner import HEARTBEAT_SECONDS
 from .spool.reader import SpoolReader
+from .spool.segment import flush_and_close
 
 SCAN_SECONDS = 60.0
 
@@ -58,13 +58,9 @@ class Keeper:
     def _flush(self) -> None:
         """Outside of the lock, since a disk may take its time."""
         with self._outbox.lock:
-            file = None if self._outbox.own is None else self._outbox.own.unsynced()
-        if file is None:
-            return
-        try:
-            os.fsync(file)
-        finally:
-            os.close(file)
+            files = [] if self._outbox.own is None else self._outbox.own.unsynced()
+        for file in files:
+            flush_and_close(file)
 
     def _adopt(self) -> None:
         root = self._settings.spool

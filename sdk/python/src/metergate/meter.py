@@ -88,11 +88,14 @@ class Meter:
                 occurred_at=time_text(occurred_at, now),
                 properties=properties,
             )
-            if not self._append(payload):
-                return None
-            if self._own_usage is not None:
-                self._own_usage.tracked(key, customer_id, meter_id, value)
-            return key
+            own_usage = self._own_usage
+            if own_usage is not None:
+                # Before it may be acknowledged.
+                own_usage.tracked(key, customer_id, meter_id, value)
+            if self._append(payload):
+                return key
+            if own_usage is not None:
+                own_usage.rejected(key)
         except InvalidEvent as error:
             self._reject(error, idempotency_key, customer_id, meter_id)
         except Exception as error:
@@ -187,9 +190,15 @@ class Meter:
         if self._settings.spool is not None:
             self._outbox.open_spool_locked()
             self._keeper = Keeper(self._outbox, self._settings, self._reporter)
-            self._keeper.start()
         self._thread = threading.Thread(target=self._sender.run, name="metergate-sender", daemon=True)
-        self._thread.start()
+        try:
+            if self._keeper is not None:
+                self._keeper.start()
+            self._thread.start()
+        except RuntimeError as error:
+            # At the end of an interpreter, or with too many of them. A spool has the events all the same.
+            self._reporter.problem("no_thread", f"Events wait and are not sent: {error}")
+            self._keeper = self._thread = None
 
     def _append(self, payload: bytes) -> bool:
         outbox = self._outbox

@@ -9,7 +9,7 @@ from typing import Callable
 from .cursor import Place
 from .owner import create_folder, release_folder, renew_heartbeat
 from .reader import SpoolReader
-from .segment import RECORD_HEAD_BYTES, SEGMENT_BYTES_MAX, SegmentWriter, sync_folder
+from .segment import RECORD_HEAD_BYTES, SEGMENT_BYTES_MAX, SegmentWriter, flush_and_close, sync_folder
 
 
 class OwnFolder:
@@ -19,6 +19,8 @@ class OwnFolder:
         """Raises OSError where the folder cannot be made."""
         self.folder = create_folder(root)
         self._is_synced = is_synced
+        #: Descriptors of segments that it has left since the last flush.
+        self._left: list[int] = []
         try:
             self._writer = SegmentWriter(self.folder, 1)
             self.reader = SpoolReader(
@@ -28,8 +30,6 @@ class OwnFolder:
             # It is tried again every few seconds, each time with a new one.
             shutil.rmtree(self.folder, ignore_errors=True)
             raise
-        if is_synced:
-            sync_folder(self.folder)
 
     @property
     def ulid(self) -> str:
@@ -45,22 +45,27 @@ class OwnFolder:
         """Raises OSError; FileNotFoundError where the folder is no longer this process's."""
         following = SegmentWriter(self.folder, self._writer.number + 1)
         before, self._writer = self._writer, following
-        if self._is_synced:
-            before.sync()
-            sync_folder(self.folder)
+        if self._is_synced and not before.is_synced:
+            self._left.append(before.duplicate())
         before.close()
 
     def sync(self) -> None:
         """Makes durable what was appended. Raises OSError."""
-        if not self._writer.is_synced:
-            self._writer.sync()
-
-    def unsynced(self) -> int | None:
-        """A descriptor to flush outside of the lock and then to close; None where all is durable."""
         if self._writer.is_synced:
-            return None
-        self._writer.is_synced = True
-        return self._writer.duplicate()
+            return
+        if self._writer.position_synced == 0:
+            sync_folder(self.folder)
+        self._writer.sync()
+
+    def unsynced(self) -> list[int]:
+        """Descriptors to flush outside of the lock and then to close: files, and the folder of new ones."""
+        files, self._left = self._left, []
+        if not self._writer.is_synced:
+            if self._writer.position_synced == 0:
+                files.append(os.open(self.folder, os.O_RDONLY))
+            files.append(self._writer.duplicate())
+            self._writer.note_synced()
+        return files
 
     def is_lost(self) -> bool:
         """Whether another process took this one for dead, and has adopted its folder."""
@@ -76,6 +81,8 @@ class OwnFolder:
     def give_up(self) -> SpoolReader:
         """What the open files still have is to be sent by this process too: the new owner may be as dead."""
         self.reader.detach(self._writer.number, self._writer.duplicate())
+        for file in self._left:
+            os.close(file)
         self._writer.close()
         return self.reader
 
@@ -86,13 +93,17 @@ class OwnFolder:
             self.reader.remove_folder()
             return
         try:
-            self.sync()
+            for file in self.unsynced():
+                flush_and_close(file)
             release_folder(self.folder)
         finally:
             self.abandon()
 
     def abandon(self) -> None:
         """Closes the files and leaves the folder as it is."""
+        for file in self._left:
+            os.close(file)
+        self._left = []
         self._writer.close()
         self.reader.close()
 

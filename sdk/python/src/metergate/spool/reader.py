@@ -170,8 +170,10 @@ class SpoolReader(Source):
         return True
 
     def _end_of_segment(self) -> int:
-        if self._end_of_writing is not None:
-            writing = self._end_of_writing()
+        # Another thread may detach the reader.
+        end_of_writing = self._end_of_writing
+        if end_of_writing is not None:
+            writing = end_of_writing()
             if writing.segment == self._at.segment:
                 return writing.position
         return size_of(self._open) if self._open is not None else 0
@@ -203,12 +205,16 @@ class SpoolReader(Source):
         following = self._following()
         if following is None:
             return False
+        if not self._is_at_end():
+            # It was appended to since its end was seen, and only then left.
+            return True
         self._close_segment()
         self._at = Place(following, HEADER_BYTES)
         return True
 
     def _following(self) -> int | None:
-        if self._end_of_writing is not None and self._end_of_writing().segment == self._at.segment:
+        end_of_writing = self._end_of_writing
+        if end_of_writing is not None and end_of_writing().segment == self._at.segment:
             return None
         numbers = [*segment_numbers(self.folder), *self._held]
         return min((number for number in numbers if number > self._at.segment), default=None)

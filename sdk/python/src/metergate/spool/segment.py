@@ -101,7 +101,8 @@ class SegmentWriter:
         self.number = number
         self._file = os.open(os.path.join(folder, segment_name(number)), _NEW_FLAGS, 0o600)
         self.position = 0
-        self.is_synced = True
+        #: Up to here it is on the disk, or is being flushed.
+        self.position_synced = 0
         self._is_torn = False
         try:
             self._write(MAGIC)
@@ -120,9 +121,16 @@ class SegmentWriter:
         """Another descriptor of the file, for its caller to close."""
         return os.dup(self._file)
 
+    @property
+    def is_synced(self) -> bool:
+        return self.position_synced == self.position
+
+    def note_synced(self) -> None:
+        self.position_synced = self.position
+
     def sync(self) -> None:
-        self.is_synced = True
         os.fsync(self._file)
+        self.note_synced()
 
     def close(self) -> None:
         file, self._file = self._file, -1
@@ -132,7 +140,6 @@ class SegmentWriter:
     def _write(self, data: bytes) -> None:
         if self._is_torn:
             raise OSError(f"{segment_name(self.number)} ends with a part of a record")
-        self.is_synced = False
         self._is_torn = True
         try:
             if os.write(self._file, data) != len(data):
@@ -145,6 +152,14 @@ class SegmentWriter:
             raise
         self._is_torn = False
         self.position += len(data)
+
+
+def flush_and_close(file: int) -> None:
+    """Raises OSError."""
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
 
 
 def sync_folder(folder: str) -> None:
