@@ -3,7 +3,9 @@ from __future__ import annotations
 import re
 import ssl
 import tempfile
+import time
 import unittest
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +84,7 @@ class AMeter(unittest.TestCase):
             settings = SOON
             meter = Meter(server.url, KEY, settings=settings, on_error=seen_by.on_error, timeout_seconds=0.3)
             meter.track("acme", "calls")
-            self.assertEqual(meter.flush(20), (1, 0, 0))
+            self.assertEqual(meter.flush(5), (1, 0, 0))
             meter.close()
             self.assertIn("unreachable", seen_by.codes)
 
@@ -173,7 +175,7 @@ class AMeter(unittest.TestCase):
 
 
 class Drip:
-    """Its first response begins, and then takes longer than anyone waits."""
+    """Its first response comes byte by byte, each of them in time."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -182,7 +184,13 @@ class Drip:
         self.count += 1
         if self.count > 1:
             return None
-        return Reply(200, b"{", {"Content-Length": "1000"})
+        return Reply(200, headers={"Content-Length": "1000"}, stream=self.bytes())
+
+    @staticmethod
+    def bytes() -> Iterator[bytes]:
+        for _ in range(100):
+            time.sleep(0.1)
+            yield b" "
 
 
 def certificate_part(name: str) -> str:

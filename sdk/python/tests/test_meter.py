@@ -123,8 +123,27 @@ class AMeter(unittest.TestCase):
             self.assertEqual((len(server.created), meter.stats().sent), (8_000, 8_000))
 
     @unittest.skipUnless(hasattr(signal, "setitimer"), "this system has no such signals")
+    def test_may_be_closed_by_a_signal_handler_in_the_middle_of_track(self) -> None:
+        # Red with a lock that is not reentrant: the handler would wait for its own thread.
+        with FakeServer() as server:
+            meter = meter_of(server.url)
+            meter.track("acme", "calls")
+            has_lock = []
+
+            def handle(*_frame: object) -> None:
+                has_lock.append(meter._outbox.lock.acquire(timeout=1))
+                if has_lock[0]:
+                    meter._outbox.lock.release()
+                    meter.close(5)
+
+            before = signal.signal(signal.SIGALRM, handle)
+            self.addCleanup(signal.signal, signal.SIGALRM, before)
+            with meter._outbox.lock:
+                signal.raise_signal(signal.SIGALRM)
+            self.assertEqual((has_lock, len(server.created)), ([True], 1))
+
+    @unittest.skipUnless(hasattr(signal, "setitimer"), "this system has no such signals")
     def test_may_be_closed_by_a_signal_handler(self) -> None:
-        # Red with a lock that is not reentrant: the handler waits for its own thread.
         for spool in (False, True):
             with FakeServer() as server, tempfile.TemporaryDirectory() as folder:
                 meter = meter_of(server.url, SOON._replace(spool=folder if spool else None))
