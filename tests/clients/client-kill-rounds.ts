@@ -1,27 +1,18 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createCloser } from '../../infra/platform/closer.ts';
 import type { FaultOptions, FaultPromise, FaultRounds, Round, RoundReport } from '../faults/promise.ts';
 import { type Api, callDone } from '../support/api.ts';
-import { endChild } from '../support/child-end.ts';
 import { numberText } from '../support/exact.ts';
-import { inTime, seenInTime } from '../support/in-time.ts';
 import { openInstance } from '../support/open-instance.ts';
 import { type ArmedProxy, openHop } from '../support/proxy/armed-proxy.ts';
 import { drawFaults } from '../support/proxy/draw-faults.ts';
 import type { Fault } from '../support/proxy/tcp-proxy.ts';
 import { SILENT } from '../support/silent-log.ts';
 import { waitUntilRead } from '../support/wait-until-counted.ts';
-
-/** A client in one language: how its program is run that tracks until it is killed. */
-export interface TrackingClient {
-  name: string;
-  command: readonly string[];
-}
+import { startTracking, type TrackingClient } from './tracking-process.ts';
 
 /**
  * A program that tracks into a spool is killed at random times, behind a proxy that loses, delays and cuts;
@@ -40,7 +31,6 @@ export function clientKilled({ name, command }: TrackingClient): FaultPromise {
 /** By turns: mostly one at a time, and sometimes two that share the folder. */
 const AT_ONCE = [1, 2, 1];
 const TRACKING_MS_MAX = 400;
-const STARTED = { timeoutMs: 30_000, everyMs: 2 };
 const DRAINED_MS = 120_000;
 const COUNTED_MS = 120_000;
 const FAULT_SHARE = 0.4;
@@ -98,68 +88,48 @@ async function killRound(scenario: Scenario, { number, random, run }: Round): Pr
 
 /** Resolves with how many events it had tracked. */
 async function trackAndKill(scenario: Scenario, run: string, afterMs: number): Promise<number> {
-  const { child, ledger } = start(scenario, run);
-  const hasBegun = () => (existsSync(ledger) && statSync(ledger).size > 0) || undefined;
-  await seenInTime(hasBegun, STARTED, 'its first event');
+  const tracking = startTracking({ ...scenario, run });
+  await tracking.hasTracked(1);
   await pause(afterMs);
-  await endChild(child, 'SIGKILL');
-  const count = numbersIn(ledger);
+  const count = await tracking.kill();
+  if (tracking.output() !== '') throw new Error(`${run}: ${tracking.output()}`);
   scenario.ledger.set(run, count);
   return count;
 }
 
-/** Whole lines: the kill may cut off the last one. */
-function numbersIn(ledger: string): number {
-  return readFileSync(ledger, 'utf8').split('\n').length - 1;
-}
-
-function start({ environment, folder, command }: Scenario, run: string, more: Record<string, string> = {}) {
-  const [program = '', ...args] = command;
-  const ledger = join(folder, `${run}.ledger`);
-  const env = { ...process.env, ...environment, ...more, TRACK_LEDGER: ledger, TRACK_RUN: run };
-  const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  return { child, ledger, output: outputOf(child) };
-}
-
-function outputOf(child: ChildProcess): () => string {
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-    });
-  }
-  return () => output;
-}
-
 /** One more process drains what is left. Then the counters are compared with the ledger, run by run. */
 async function judge(scenario: Scenario): Promise<RoundReport> {
-  const { api, proxy, environment, ledger } = scenario;
+  const { api, proxy, ledger } = scenario;
   proxy.arm(undefined);
-  const { child, output } = start(scenario, 'last', { TRACK_COUNT: '100' });
-  const [exitCode] = await inTime(once(child, 'exit'), DRAINED_MS, `the last process: ${output()}`);
-  if (exitCode !== 0)
-    return { counts: {}, problems: [`the last process ended with ${exitCode}: ${output()}`] };
-  ledger.set('last', 100);
+  const environment = { ...scenario.environment, TRACK_COUNT: String(LAST_COUNT) };
+  const last = await startTracking({ ...scenario, environment, run: LAST }).ended(DRAINED_MS);
+  ledger.set(LAST, LAST_COUNT);
   await waitUntilRead(api, '/usage/tracked/tracked', COUNTED_MS);
-  const problems: string[] = [];
-  const items = await breakdown(api);
-  let extra = 0;
-  for (const [run, count] of ledger) {
-    const total = items.get(run) ?? 0;
-    items.delete(run);
-    // One more was in the spool when the process was killed before it wrote the ledger.
-    if (total === sumTo(count + 1) && run !== 'last') extra += 1;
-    else if (total !== sumTo(count))
-      problems.push(`${run}: the sum of ${count} events is ${total}, not ${sumTo(count)}`);
-  }
-  problems.push(...[...items.keys()].map((run) => `${run} was never tracked`));
+  const totals = await totalsByRun(api);
+  const { problems, beyondTheLedger } = compare(ledger, totals);
   const left = readdirSync(environment.TRACK_SPOOL ?? '');
   if (left.length > 0) problems.push(`the spool has ${left.join(', ')}`);
-  const { sent = 0, duplicates = 0 } = JSON.parse(output().trim().split('\n').at(-1) ?? '{}');
-  return {
-    counts: { sentByTheLast: sent, duplicatesOfTheLast: duplicates, beyondTheLedger: extra },
-    problems,
-  };
+  const { sent = 0, duplicates = 0 } = last;
+  return { counts: { sentByTheLast: sent, duplicatesOfTheLast: duplicates, beyondTheLedger }, problems };
+}
+
+const LAST = 'last';
+const LAST_COUNT = 100;
+
+function compare(ledger: ReadonlyMap<string, number>, totals: ReadonlyMap<string, number>) {
+  const problems = [...totals.keys()]
+    .filter((run) => !ledger.has(run))
+    .map((run) => `${run} was never tracked`);
+  let beyondTheLedger = 0;
+  for (const [run, count] of ledger) {
+    const total = totals.get(run) ?? 0;
+    // One more was in the spool when its process was killed before it wrote the ledger.
+    if (total === sumTo(count + 1) && run !== LAST) beyondTheLedger += 1;
+    else if (total !== sumTo(count)) {
+      problems.push(`${run}: the sum of ${count} events is ${total} and not ${sumTo(count)}`);
+    }
+  }
+  return { problems, beyondTheLedger };
 }
 
 function sumTo(count: number): number {
@@ -169,8 +139,9 @@ function sumTo(count: number): number {
 const RUNS_MAX = 1_000;
 
 /** The sum of each run's values. */
-async function breakdown(api: Api): Promise<Map<string, number>> {
-  const path = `/usage/tracked/tracked/breakdown?dimension=run&window=all&consistency=strong&limit=${RUNS_MAX}`;
+async function totalsByRun(api: Api): Promise<Map<string, number>> {
+  const query = `dimension=run&window=all&consistency=strong&limit=${RUNS_MAX}`;
+  const path = `/usage/tracked/tracked/breakdown?${query}`;
   const body = (await callDone(api, 'GET', path)) as unknown as {
     breakdown: Array<{ value: string; total: unknown }>;
   };

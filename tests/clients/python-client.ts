@@ -1,4 +1,4 @@
-import type { TrackingClient } from './client-kill-rounds.ts';
+import type { TrackingClient } from './tracking-process.ts';
 
 /** `env` becomes the program that it starts: a kill meets it. */
 export const PYTHON_CLIENT: TrackingClient = {

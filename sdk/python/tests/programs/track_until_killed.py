@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import resource
 import sys
 import time
 from collections.abc import Mapping
@@ -18,7 +19,8 @@ from typing import Any
 from metergate import Meter, MeterSettings, Rejection
 from metergate.retry import Pauses
 
-PER_TURN = 10
+#: How many it tracks before it pauses for 2 ms.
+PER_TURN = int(os.environ.get("TRACK_PER_TURN", "10"))
 DRAIN_SECONDS = 60.0
 
 
@@ -49,7 +51,8 @@ def run() -> None:
     flushed = meter.flush(DRAIN_SECONDS)
     stats = meter.stats()
     meter.close(0)
-    print(json.dumps({"sent": stats.sent, "duplicates": stats.duplicates, "waiting": flushed.waiting}))
+    rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    print(json.dumps({**stats._asdict(), "waiting": flushed.waiting, "rssPeakMib": rss}))
     sys.exit(0 if flushed.waiting == 0 else 1)
 
 
