@@ -52,7 +52,9 @@ def run() -> None:
     stats = meter.stats()
     meter.close(0)
     rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    print(json.dumps({**stats._asdict(), "waiting": flushed.waiting, "rssPeakMib": rss}))
+    seen = {"sent": stats.sent, "duplicates": stats.duplicates, "rejected": stats.rejected}
+    left = {"waiting": flushed.waiting, "damagedBytes": stats.damaged_bytes, "rssPeakMib": rss}
+    print(json.dumps({**seen, **left}))
     sys.exit(0 if flushed.waiting == 0 else 1)
 
 
