@@ -20,7 +20,7 @@ it('the Python SDK and a server agree', () => {
 
 /** What has to be printed by the samples, in this order. */
 const PRINTED = [
-  'Flushed(sent=2, rejected=0, waiting=0)',
+  'Flushed\\(sent=2, rejected=0, waiting=0\\)',
   'correct and send again: \\w{26} customer_not_found',
   'Stats\\(tracked=1, .*rejected=1, ',
   'feature_not_found server',

@@ -19,6 +19,10 @@ class AServer(unittest.TestCase):
     def setUpClass(cls) -> None:
         client.customers.create(name="Acme", email="it@acme.example", external_id="py-acme")
 
+    @classmethod
+    def tearDownClass(cls) -> None:
+        client.close()
+
     def test_counts_each_event_of_a_meter_once_and_says_which_it_rejects(self) -> None:
         seen = Collected()
         with tempfile.TemporaryDirectory() as spool:
