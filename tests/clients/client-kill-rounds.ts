@@ -23,7 +23,7 @@ export function clientKilled({ name, command }: TrackingClient): FaultPromise {
     promises: [23],
     name: `client-${name}`,
     title: `a program that tracks with the ${name} client is killed`,
-    rounds: { short: 6, long: 200 },
+    rounds: { short: 4, long: 200 },
     open: (options) => openRounds(command, options),
   };
 }
@@ -101,7 +101,10 @@ async function trackAndKill(scenario: Scenario, run: string, afterMs: number): P
 async function judge(scenario: Scenario): Promise<RoundReport> {
   const { api, proxy, ledger } = scenario;
   proxy.arm(undefined);
-  const environment = { ...scenario.environment, TRACK_COUNT: String(LAST_COUNT) };
+  const environment: Record<string, string> = {
+    ...scenario.environment,
+    TRACK_COUNT: String(LAST_COUNT),
+  };
   const last = await startTracking({ ...scenario, environment, run: LAST }).ended(DRAINED_MS);
   ledger.set(LAST, LAST_COUNT);
   await waitUntilRead(api, '/usage/tracked/tracked', COUNTED_MS);

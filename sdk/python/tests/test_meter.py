@@ -9,6 +9,7 @@ import threading
 import time
 import unittest
 from typing import Any
+from unittest import mock
 
 from metergate import Meter, MeterSettings
 from metergate.buffer import BatchLimits
@@ -138,7 +139,7 @@ class AMeter(unittest.TestCase):
 
             before = signal.signal(signal.SIGALRM, handle)
             self.addCleanup(signal.signal, signal.SIGALRM, before)
-            with meter._outbox.lock:
+            with mock.patch("metergate.meter._JOIN_SECONDS", 0.1), meter._outbox.lock:
                 signal.raise_signal(signal.SIGALRM)
             self.assertEqual((has_lock, len(server.created)), ([True], 1))
 

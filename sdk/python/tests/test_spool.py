@@ -102,6 +102,18 @@ class ASpool(WithSpool):
             (self.root / self.names()[0]).unlink()
         self.assertIn("spool_damaged", self.seen.codes)
 
+    def test_is_read_to_what_is_damaged_behind_a_full_batch(self) -> None:
+        # Red when a folder is only looked at while events are counted in it.
+        folder = self.leave(["a", "b", "c", "d"])
+        cut(folder / "00000001.seg")
+        with FakeServer() as server:
+            meter = self.meter(server.url, batch=BatchLimits(events_max=3))
+            self.assertEqual(meter.flush(20).waiting, 0)
+            meter.close()
+        self.assertEqual(meter.stats().sent, 3)
+        self.assertGreater(meter.stats().damaged_bytes, 0)
+        self.assertRegex("".join(self.names()), r"^a-.*seg\.damaged$")
+
     def test_keeps_four_damaged_files_and_no_more(self) -> None:
         for n in range(6):
             no_head(self.leave([f"k{n}"]) / "00000001.seg")

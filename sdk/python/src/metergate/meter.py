@@ -21,6 +21,9 @@ from .stats import Counters, Flushed, Stats
 from .transport import Transport
 from .ulid import UlidSource
 
+#: A thread ends at once, but for a disk that takes its time, and callbacks of the application.
+_JOIN_SECONDS = 3.0
+
 
 class Meter:
     """Threads may share it. A forked process has one of its own, with nothing in it.
@@ -137,8 +140,9 @@ class Meter:
             threads.append(self._keeper.thread)
         for thread in threads:
             if thread is not None and thread is not threading.current_thread():
-                thread.join(1.0)
-        self._outbox.close_spool()
+                thread.join(_JOIN_SECONDS)
+        if self._thread is None or not self._thread.is_alive():
+            self._outbox.close_spool()
         _METERS.discard(self)
         return flushed
 

@@ -156,12 +156,16 @@ class Outbox:
                 self._spool_failed(error)
 
     def close_spool(self) -> None:
+        """After the sender has ended."""
         with self.lock:
             self._is_closed = True
             own, self.own = self.own, None
             others, self._others = self._others, []
         for reader in others:
-            reader.close()
+            if reader.is_finished():
+                _remove(reader)
+            else:
+                reader.close()
         if own is None:
             return
         try:

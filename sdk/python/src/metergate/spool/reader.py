@@ -103,11 +103,10 @@ class SpoolReader(Source):
             self._remove_before(self._front[0].segment if self._front else self._at.segment)
 
     def is_finished(self) -> bool:
-        """Nothing is left, and nothing will come."""
+        """Nothing is left, and nothing will come. What cannot be read behind the last event is seen here."""
         if self._front or self._end_of_writing is not None:
             return False
-        self._skip_finished()
-        return self._is_at_end()
+        return not self._next_records(BatchLimits(1, 1))
 
     def detach(self, number: int, file: int) -> None:
         """The folder has another owner: what open files have is read. `file` is now the reader's."""
