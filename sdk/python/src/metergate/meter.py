@@ -131,6 +131,7 @@ class Meter:
             self._is_closed = True
         flushed = self.flush(timeout_seconds)
         with self._outbox.lock:
+            self._outbox.close_locked()
             if self._sender is not None:
                 self._sender.stop_locked()
         self._transport.abort()

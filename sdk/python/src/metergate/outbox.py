@@ -6,6 +6,7 @@ fails. What is in memory goes first, since a crash would lose it.
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Sequence
@@ -60,11 +61,11 @@ class Outbox:
             self._spool_failed(error)
 
     def append_locked(self, payload: bytes) -> bool:
-        """False where there is no room for it, or where it must not be kept in memory."""
-        # A signal handler may have closed it in the middle: then it is not sent any more.
-        return self._append(payload) and not self._is_closed
+        """False where there is no room for it, or where it must not be kept in memory.
 
-    def _append(self, payload: bytes) -> bool:
+        A signal handler may close the meter in the middle of it: then memory is not sent any more, and a
+        folder is kept only if something waited in it.
+        """
         if self._settings.spool is None:
             return self._append_to_memory(payload)
         if time.monotonic() - self._kept_at > _STOPPED_SECONDS:
@@ -82,7 +83,7 @@ class Outbox:
                 self._spool_failed(error)
             else:
                 self._count(own.reader, size)
-                return True
+                return not self._is_closed or os.path.isdir(own.folder)
         return self._settings.on_spool_error == "memory" and self._append_to_memory(payload)
 
     def take(self, limits: BatchLimits) -> list[Entry]:
@@ -155,10 +156,12 @@ class Outbox:
             except OSError as error:
                 self._spool_failed(error)
 
+    def close_locked(self) -> None:
+        self._is_closed = True
+
     def close_spool(self) -> None:
         """After the sender has ended."""
         with self.lock:
-            self._is_closed = True
             own, self.own = self.own, None
             others, self._others = self._others, []
         for reader in others:
@@ -192,7 +195,7 @@ class Outbox:
             return False
         memory.append(payload)
         self._count(memory, len(payload))
-        return True
+        return not self._is_closed
 
     def _count(self, source: Source, size_bytes: int) -> None:
         source.unsettled += 1
