@@ -60,7 +60,8 @@ class ASpool(WithSpool):
         child.send_signal(signal.SIGKILL)
         keys += [line.strip() for line in child.stdout if line.endswith("\n")]
         child.stdout.close()
-        # Not waited for yet: it is dead all the same.
+        # Its parent has not collected it yet: it is dead all the same.
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
         with FakeServer() as server:
             sent = self.drained(server)
             child.wait()
