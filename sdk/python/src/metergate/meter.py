@@ -224,11 +224,20 @@ class Meter:
         if self._settings.when_full != "block":
             return False
         deadline = time.monotonic() + self._settings.block_seconds_max
-        while (left := deadline - time.monotonic()) > 0:
-            self._outbox.settled.wait(left)
-            if self._outbox.append_locked(payload):
-                return True
-        return False
+        outbox, sender = self._outbox, self._sender
+        try:
+            if sender is not None:
+                # No batch that is larger than the buffer becomes full.
+                sender.flushing += 1
+                outbox.work.notify_all()
+            while (left := deadline - time.monotonic()) > 0:
+                outbox.settled.wait(left)
+                if outbox.append_locked(payload):
+                    return True
+            return False
+        finally:
+            if sender is not None:
+                sender.flushing -= 1
 
     def _reject(self, error: InvalidEvent, key: object, customer_id: object, meter_id: object) -> None:
         with self._outbox.lock:
