@@ -2,6 +2,7 @@ import { addonRoutes } from './resources/addons.ts';
 import { apiKeyRoutes } from './resources/api-keys.ts';
 import { auditLogRoutes } from './resources/audit-log.ts';
 import { budgetRoutes } from './resources/budgets.ts';
+import { cloudEventRoutes } from './resources/cloud-events.ts';
 import { costRoutes } from './resources/cost.ts';
 import { creditRoutes } from './resources/credits.ts';
 import { customerTokenRoutes } from './resources/customer-tokens.ts';
@@ -51,6 +52,7 @@ export const ROUTES = {
   ...subscriptionRoutes,
   ...entitlementRoutes,
   ...usageEventRoutes,
+  ...cloudEventRoutes,
   ...usageRoutes,
   ...costRoutes,
   ...simulationRoutes,

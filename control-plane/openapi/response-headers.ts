@@ -33,6 +33,10 @@ export const RESPONSE_HEADERS = {
     description: 'The number of items of the batch with an error. Left out if there are none.',
     schema: { type: 'string', pattern: '^[1-9][0-9]*$' },
   },
+  'X-Unmetered-Events': {
+    description: 'The number of events that no meter counts. Left out if there are none.',
+    schema: { type: 'string', pattern: '^[1-9][0-9]*$' },
+  },
   'Preference-Applied': {
     description: 'The preferences of `Prefer` that were applied.',
     schema: { type: 'string', enum: ['handling=strict', 'numbers=text', 'handling=strict, numbers=text'] },
@@ -48,6 +52,7 @@ export function responseHeaders(route: Route): Record<string, unknown> {
   if (route.access === 'public') return referencesTo(names);
   if (readsBody(route)) names.push('X-Ignored-Fields');
   if (countsItems(route)) names.push('X-Item-Errors');
+  if (route.plane === 'data' && route.status === 204) names.push('X-Unmetered-Events');
   names.push('Preference-Applied');
   return referencesTo(names);
 }

@@ -6,10 +6,12 @@ import { repeatedParameter, unknownParameter } from '../../schemas/http/query-pa
 import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
 import { tooLarge } from './read-body.ts';
 
-export type UsageOperation = 'single' | 'batch';
+/** `events`: in other formats than that of this API, to the path of OpenMeter. */
+export type UsageOperation = 'single' | 'batch' | 'events';
 
 const SINGLE_PATH = '/api/v1/usage/events';
 const BATCH_PATH = `${SINGLE_PATH}/batch`;
+const EVENTS_PATH = '/api/v1/events';
 
 /** Which usage operation this is; undefined for every other request, those of the control plane. */
 export function usageOperation({ method, path }: Exchange): UsageOperation | undefined {
@@ -18,7 +20,8 @@ export function usageOperation({ method, path }: Exchange): UsageOperation | und
   if (path === SINGLE_PATH) return 'single';
   // A trailing slash is taken, as it is everywhere.
   if (path === `${BATCH_PATH}/`) return 'batch';
-  return path === `${SINGLE_PATH}/` ? 'single' : undefined;
+  if (path === `${SINGLE_PATH}/`) return 'single';
+  return path === EVENTS_PATH || path === `${EVENTS_PATH}/` ? 'events' : undefined;
 }
 
 /** What the head of a usage request states about its body. */
@@ -28,7 +31,10 @@ export interface UsageHead
   gzip: boolean;
 }
 
-export function readUsageHead(exchange: Exchange, operation: UsageOperation): UsageHead | Rejection {
+export function readUsageHead(
+  exchange: Exchange,
+  operation: Exclude<UsageOperation, 'events'>,
+): UsageHead | Rejection {
   const { headers, query } = exchange;
   const mediaType = mediaTypeOf(headers.get('content-type'));
   const lines = operation === 'batch' && mediaType === 'application/x-ndjson';
@@ -60,7 +66,7 @@ export function readUsageHead(exchange: Exchange, operation: UsageOperation): Us
 const PARAMETERS = { single: [], batch: ['include'] };
 
 /** Null where it is left out. */
-function readInclude(query: string, operation: UsageOperation): 'events' | null | Rejection {
+function readInclude(query: string, operation: keyof typeof PARAMETERS): 'events' | null | Rejection {
   const search = new URLSearchParams(query);
   const known = PARAMETERS[operation];
   const rejection = unknownParameter(search, known) ?? repeatedParameter(search, known);

@@ -89,8 +89,11 @@ function markBytes(body: Buffer): number {
   return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0;
 }
 
-/** `at`: where these bytes begin in the body. */
-function parseJson(
+/**
+ * Numbers that a double would round are marked texts in it; see {@link markedNumber}. `at`: where these bytes
+ * begin in the body.
+ */
+export function parseJson(
   body: Buffer,
   { what, at } = { what: 'The body', at: 0 },
 ): { value: unknown } | { rejection: Rejection } {

@@ -1,0 +1,63 @@
+import type { Exchange } from '../../infra/ports/http-front.ts';
+import type { Rejection } from '../../schemas/error-codes.ts';
+import { accepts } from '../../schemas/http/accepts.ts';
+import { readPreferences } from '../../schemas/http/preferences.ts';
+import { unknownParameter } from '../../schemas/http/query-parameters.ts';
+import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
+import { tooLarge } from '../http/read-body.ts';
+
+/** How a request carries its events. `binary`: the attributes are headers, the body is the data. */
+export type EventsForm = 'binary' | 'structured' | 'batch' | 'either';
+
+/** What the head of a request with events of other formats states about its body. */
+export interface EventsHead {
+  kind: 'events';
+  form: EventsForm;
+  gzip: boolean;
+  /** `Accept: application/json`: a result for each event, in place of 204. */
+  wantsResults: boolean;
+  /** `Prefer: handling=strict`: an event that no meter counts is an error. */
+  isStrict: boolean;
+}
+
+export function readEventsHead({ headers, query }: Exchange): EventsHead | Rejection {
+  const form = formOf(headers.get('content-type'), headers.has('ce-specversion') || headers.has('ce-id'));
+  if (form === undefined) return UNSUPPORTED;
+  const encoding = headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity';
+  if (encoding !== 'identity' && encoding !== 'gzip') return NOT_GZIP;
+  if (Number(headers.get('content-length') ?? 0) > USAGE_LIMITS.bodyBytesMax) {
+    return tooLarge(USAGE_LIMITS.bodyBytesMax);
+  }
+  const unknown = query === '' ? undefined : unknownParameter(new URLSearchParams(query), []);
+  if (unknown) return unknown;
+  const { isStrict } = readPreferences(headers.get('prefer'));
+  const wantsResults = accepts(headers.get('accept'), 'application/json');
+  return { kind: 'events', form, gzip: encoding === 'gzip', wantsResults, isStrict };
+}
+
+const FORMS: Record<string, EventsForm> = {
+  'application/cloudevents+json': 'structured',
+  'application/cloudevents-batch+json': 'batch',
+};
+const JSON_TYPE = /^application\/(json|[\w.-]+\+json)$/;
+
+/** Plain JSON is one event or an array of them, as OpenMeter takes it, unless the attributes are headers. */
+function formOf(contentType: string | undefined, hasAttributes: boolean): EventsForm | undefined {
+  const mediaType = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? 'application/json';
+  const form = FORMS[mediaType];
+  if (form) return form;
+  if (!JSON_TYPE.test(mediaType)) return undefined;
+  if (hasAttributes) return 'binary';
+  return mediaType === 'application/json' ? 'either' : undefined;
+}
+
+const UNSUPPORTED: Rejection = {
+  code: 'unsupported_media_type',
+  message:
+    'Send application/cloudevents+json, application/cloudevents-batch+json or application/json; in binary ' +
+    'mode the data must be JSON.',
+};
+const NOT_GZIP: Rejection = {
+  code: 'unsupported_media_type',
+  message: 'The only Content-Encoding is gzip.',
+};

@@ -1,0 +1,86 @@
+import { ERROR_STATUS, errorBody, type Rejection } from '../../schemas/error-codes.ts';
+import { type EventOutcome, errorOf, statusOf } from './event-outcome.ts';
+
+export interface EventsResponse {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+  /** Events that no meter counts. */
+  unmetered: number;
+}
+
+/** With a result for each event, in order. */
+export function resultsResponse(outcomes: readonly EventOutcome[]): EventsResponse {
+  const counts = { created: 0, duplicate: 0, unmetered: 0, error: 0 };
+  const results = outcomes.map((outcome, index) => {
+    const status = statusOf(outcome);
+    counts[status]++;
+    const { id, source, error, usageEvents } = outcome;
+    return { index, id, source, status, usageEvents, error };
+  });
+  const { error: errors, ...others } = counts;
+  const body = JSON.stringify({ summary: { total: outcomes.length, ...others, errors }, results });
+  const headers = { 'content-type': 'application/json', ...countHeaders(counts.unmetered) };
+  const errorHeader = errors === 0 ? {} : { 'x-item-errors': String(errors) };
+  return { status: 200, headers: { ...headers, ...errorHeader }, body, unmetered: counts.unmetered };
+}
+
+/**
+ * 204 is the whole truth only where each event is counted or of no meter. A client that reads nothing but
+ * the status must not take a part for the whole: one rejected event makes it an error, although the others
+ * are stored. Sent again they are duplicates.
+ */
+export function statusResponse(
+  outcomes: readonly EventOutcome[],
+  { isBatch, requestId }: { isBatch: boolean; requestId: string },
+): EventsResponse {
+  const rejected = rejectedOf(outcomes);
+  const unmetered = outcomes.filter((outcome) => statusOf(outcome) === 'unmetered').length;
+  const [first] = rejected;
+  if (!first) return { status: 204, headers: countHeaders(unmetered), body: '', unmetered };
+  const rejection = wholeRejection(rejected, first, isBatch ? outcomes.length : undefined);
+  const status = ERROR_STATUS[rejection.code];
+  const retry: Record<string, string> = status === 503 ? { 'retry-after': '1' } : {};
+  const headers = { 'content-type': 'application/json', ...retry, 'x-item-errors': String(rejected.length) };
+  return { status, headers, body: errorBody(rejection, requestId), unmetered };
+}
+
+interface RejectedEvent {
+  index: number;
+  id: string | undefined;
+  error: Rejection;
+}
+
+function rejectedOf(outcomes: readonly EventOutcome[]): RejectedEvent[] {
+  return outcomes.flatMap((outcome, index) => {
+    const error = errorOf(outcome);
+    return error ? [{ index, id: outcome.id, error }] : [];
+  });
+}
+
+const SHOWN_MAX = 100;
+
+/** `total`: of a batch. Undefined: the request was one event. */
+function wholeRejection(
+  rejected: readonly RejectedEvent[],
+  first: RejectedEvent,
+  total: number | undefined,
+): Rejection {
+  // The request as it is may be sent again, and will be taken.
+  const passing = rejected.find(({ error }) => ERROR_STATUS[error.code] === 503);
+  if (passing) return passing.error;
+  if (total === undefined) return first.error;
+  const shown = rejected.slice(0, SHOWN_MAX).map(({ index, id, error }) => ({ index, id, ...error }));
+  const others =
+    rejected.length === total ? '' : ' The others are counted, and are duplicates when sent again.';
+  const message = `${rejected.length} of ${total} events were rejected, the first at index ${first.index}: `;
+  return {
+    code: 'invalid_request',
+    message: `${message}${first.error.message}${others}`,
+    details: { rejected: shown },
+  };
+}
+
+function countHeaders(unmetered: number): Record<string, string> {
+  return unmetered === 0 ? {} : { 'x-unmetered-events': String(unmetered) };
+}
