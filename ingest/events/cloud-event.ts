@@ -1,8 +1,8 @@
 import type { RequestHeaders } from '../../infra/ports/http-front.ts';
 import type { Rejection } from '../../schemas/error-codes.ts';
 import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
-import { invalid, isUnstorable } from '../engine/js/json-scalars.ts';
-import { isObject, markedNumber } from '../engine/js/parse.ts';
+import { invalid } from '../engine/js/json-scalars.ts';
+import { isObject } from '../engine/js/parse.ts';
 
 /** What of a CloudEvent counts. Numbers in `data` are as ingest/engine/js/parse.ts reads them. */
 export interface CloudEvent {
@@ -18,25 +18,27 @@ export interface CloudEvent {
 
 const TEXT_CHARS_MAX = 1024;
 const TYPE_CHARS_MAX = 256;
+const SUBJECT_CHARS_MAX = USAGE_LIMITS.idCharsMax;
 const TIME_CHARS_MAX = 64;
 
-/** A CloudEvent in the JSON format. Attributes of extensions are allowed and mean nothing here. */
+/**
+ * A CloudEvent in the JSON format. Attributes of extensions are allowed and mean nothing here. What cannot be
+ * stored of a text, the engine rejects.
+ */
 export function readCloudEvent(raw: unknown): CloudEvent | Rejection {
   if (!isObject(raw)) return invalid('Each event must be a JSON object.');
-  const { specversion, time, data } = raw;
+  const { specversion, id, source, type, subject, time, data, data_base64: binary } = raw;
   if (specversion !== '1.0') return invalid('`specversion` must be "1.0".', 'specversion');
-  const fault =
-    textFault(raw, 'id', TEXT_CHARS_MAX) ??
-    textFault(raw, 'source', TEXT_CHARS_MAX) ??
-    textFault(raw, 'type', TYPE_CHARS_MAX) ??
-    textFault(raw, 'subject', USAGE_LIMITS.idCharsMax);
-  if (fault) return fault;
+  if (!isText(id, TEXT_CHARS_MAX)) return textFault('id', id, TEXT_CHARS_MAX);
+  if (!isText(source, TEXT_CHARS_MAX)) return textFault('source', source, TEXT_CHARS_MAX);
+  if (!isText(type, TYPE_CHARS_MAX)) return textFault('type', type, TYPE_CHARS_MAX);
+  if (!isText(subject, SUBJECT_CHARS_MAX)) return textFault('subject', subject, SUBJECT_CHARS_MAX);
   const hasTime = time !== undefined && time !== null;
-  if (hasTime && !isTime(time)) return invalid('`time` must be an RFC 3339 timestamp.', 'time');
-  if (raw.data_base64 !== undefined && raw.data_base64 !== null)
+  if (hasTime && !isText(time, TIME_CHARS_MAX))
+    return invalid('`time` must be an RFC 3339 timestamp.', 'time');
+  if (binary !== undefined && binary !== null)
     return invalid('`data_base64` cannot be counted. Send the data as JSON in `data`.', 'data_base64');
-  const { id, source, type, subject } = raw as Record<string, string>; // texts, see above
-  return { ...({ id, source, type, subject } as CloudEvent), time: hasTime ? time : undefined, data };
+  return { id, source, type, subject, time: hasTime ? time : undefined, data };
 }
 
 const ATTRIBUTES = ['specversion', 'id', 'source', 'type', 'subject', 'time'] as const;
@@ -56,16 +58,15 @@ function decoded(value: string | undefined): string | undefined {
   }
 }
 
-function textFault(raw: Record<string, unknown>, name: string, charsMax: number): Rejection | undefined {
-  const value = raw[name];
-  if (typeof value !== 'string' || value === '' || markedNumber(value) !== undefined)
-    return invalid(`\`${name}\` must be a non-empty string.`, name);
-  if (value.length > charsMax) return invalid(`\`${name}\` has at most ${charsMax} characters.`, name);
-  return isUnstorable(value)
-    ? invalid(`\`${name}\` holds U+0000 or half a surrogate pair.`, name)
-    : undefined;
+/** No text that begins with U+0000 is one: numbers are marked so. */
+function isText(value: unknown, charsMax: number): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= charsMax && value.charCodeAt(0) !== 0;
 }
 
-function isTime(time: unknown): time is string {
-  return typeof time === 'string' && time.length <= TIME_CHARS_MAX && markedNumber(time) === undefined;
+function textFault(name: string, value: unknown, charsMax: number): Rejection {
+  const isLong = typeof value === 'string' && value.length > charsMax;
+  return invalid(
+    isLong ? `\`${name}\` has at most ${charsMax} characters.` : `\`${name}\` must be a non-empty string.`,
+    name,
+  );
 }

@@ -1,13 +1,13 @@
 import type { Response, UsageRequest } from '../../infra/ports/engine.ts';
 import type { Exchange } from '../../infra/ports/http-front.ts';
 import type { Rejection } from '../../schemas/error-codes.ts';
-import type { BeginUsage, UsageReply } from '../begin-usage.ts';
+import type { BeginUsage } from '../begin-usage.ts';
 import { type Admission, OVERLOADED } from '../http/admission.ts';
 import type { ReadBody } from '../http/read-body.ts';
 import type { UsageResponses } from '../http/usage-responses.ts';
-import { type EventOutcome, inEventWords, type UsageOutcome } from './event-outcome.ts';
+import { type BatchResult, eventOutcomes } from './event-outcome.ts';
 import type { EventsHead } from './events-head.ts';
-import { type EventsResponse, resultsResponse, statusResponse } from './events-response.ts';
+import { type EventsResponse, resultsResponse, statusResponse, takenResponse } from './events-response.ts';
 import type { Listeners } from './listeners.ts';
 import { readEvents, type SentEvents } from './read-events.ts';
 import { type UsageBatch, usageBatches } from './usage-batches.ts';
@@ -34,7 +34,7 @@ export type CountEvents = (
 /**
  * Counts CloudEvents: each becomes one usage event on every meter that listens to its type. They are written
  * as ordinary batches, which the engine takes like those of any client; so identity, limits and durability
- * are the same.
+ * are the same. About 4 µs an event, three times an item of a batch: most of it is JSON, read and written.
  */
 export function createCountEvents(deps: CountEventsDeps): CountEvents {
   const { listeners, admission, begin, responses } = deps;
@@ -45,17 +45,24 @@ export function createCountEvents(deps: CountEventsDeps): CountEvents {
     head: EventsHead,
     sent: SentEvents,
   ): Promise<void> {
-    const types = new Set(sent.events.flatMap((event) => ('code' in event ? [] : [event.type])));
-    const found = listeners.find(environment, types);
-    const all = found instanceof Promise ? await found : found;
-    const usage = usageBatches(sent.events, all);
+    const found = listeners.find(environment, typesOf(sent));
+    const usage = usageBatches(sent.events, found instanceof Promise ? await found : found);
     if ('rejection' in usage) return responses.reject(exchange, usage.rejection);
     if (!admission.take(environment, usage.bytes)) return responses.reject(exchange, OVERLOADED);
     try {
-      const created = await commit(exchange, { environment, head, batches: usage.batches });
-      if (typeof created !== 'number') return responses.reject(exchange, created);
-      if (head.isStrict) rejectUnmetered(usage.outcomes);
-      respond(exchange, head, { ...usage, created, isBatch: sent.isBatch });
+      const { requestId } = exchange;
+      const committed = await commit(usage.batches, { environment, requestId });
+      if ('code' in committed) return responses.reject(exchange, committed);
+      const isAllGood = sent.isValid && usage.faults.size === 0 && committed.itemErrors === 0;
+      const isPlain = isAllGood && !head.wantsResults && !(head.isStrict && usage.unmetered > 0);
+      const outcomes = () => eventOutcomes(sent.events, { ...usage, ...head, results: committed.results() });
+      const response = isPlain
+        ? takenResponse(usage.unmetered)
+        : head.wantsResults
+          ? resultsResponse(outcomes())
+          : statusResponse(outcomes(), { isBatch: sent.isBatch, requestId });
+      send(exchange, response);
+      deps.counted(response, committed.created);
     } finally {
       admission.give(environment, usage.bytes);
     }
@@ -63,40 +70,21 @@ export function createCountEvents(deps: CountEventsDeps): CountEvents {
 
   /** One after the other: of two events with the same key the first is the one that counts. */
   async function commit(
-    { requestId }: Exchange,
-    { environment, head, batches }: { environment: string; head: EventsHead; batches: readonly UsageBatch[] },
-  ): Promise<number | Rejection> {
+    batches: readonly UsageBatch[],
+    of: Pick<UsageRequest, 'environment' | 'requestId'>,
+  ): Promise<Committed | Rejection> {
+    const responded: Buffer[] = [];
     let created = 0;
-    for (const { body, outcomes } of batches) {
-      const request = { environment, body, requestId, ...A_BATCH };
-      const done = await begun(begin, request, (response) => {
-        const isAllGood = response.status === 200 && response.itemErrors === 0;
-        if (head.wantsResults || !isAllGood) return takeResults(response, outcomes);
-        // Nobody asks which of them were created.
-        response.release?.();
-        for (const outcome of outcomes) outcome.status = 'duplicate';
-        return undefined;
-      });
+    let itemErrors = 0;
+    for (const { body } of batches) {
+      const done = await begun(begin, { ...of, body, ...A_BATCH });
       if (done === 'no space') return deps.noSpace;
-      if (typeof done !== 'number') return done;
-      created += done;
+      if (done.status !== 200) return (JSON.parse(done.body.toString()) as { error: Rejection }).error;
+      responded.push(done.body);
+      created += done.created;
+      itemErrors += done.itemErrors;
     }
-    return created;
-  }
-
-  function respond(exchange: Exchange, head: EventsHead, counted: Counted): void {
-    const { outcomes, created, isBatch } = counted;
-    const { requestId } = exchange;
-    const response = head.wantsResults
-      ? resultsResponse(outcomes)
-      : statusResponse(outcomes, { isBatch, requestId });
-    const { status, headers, body } = response;
-    // A 204 has no length.
-    if (status === 204) {
-      exchange.begin(status, Object.entries(headers));
-      exchange.end();
-    } else exchange.respond(status, headers, Buffer.from(body));
-    deps.counted(response, created);
+    return { created, itemErrors, results: () => responded.map(resultsIn) };
   }
 
   return (exchange, environment, head, whole) => {
@@ -112,67 +100,59 @@ export function createCountEvents(deps: CountEventsDeps): CountEvents {
   };
 }
 
-interface Counted {
-  outcomes: EventOutcome[];
+function typesOf({ events }: SentEvents): ReadonlySet<string> {
+  const types = new Set<string>();
+  for (const event of events) if ('type' in event) types.add(event.type);
+  return types;
+}
+
+interface Committed {
   created: number;
-  isBatch: boolean;
+  itemErrors: number;
+  /** Of each batch. */
+  results(): BatchResult[][];
 }
 
 const A_BATCH = { kind: 'batch', isBodyKept: true, includeEvents: false } as const;
 
-/** How many events were created, once they are durable; or why the batch as a whole was rejected. */
-function begun(
-  begin: BeginUsage,
-  request: UsageRequest,
-  take: (response: Response) => Rejection | undefined,
-): Promise<number | 'no space' | Rejection> {
+interface Done {
+  status: number;
+  body: Buffer;
+  created: number;
+  itemErrors: number;
+}
+
+/** Resolves once its events are durable. */
+function begun(begin: BeginUsage, request: UsageRequest): Promise<Done | 'no space'> {
   return new Promise((resolve, reject) => {
-    const reply: UsageReply = {
+    begin(request, {
       respond(response, created) {
-        try {
-          resolve(take(response) ?? created);
-        } catch (error) {
-          reject(error);
-        }
+        const { status, itemErrors = 0 } = response;
+        resolve({ status, created, itemErrors, body: keptBody(response) });
       },
       noSpace: () => resolve('no space'),
       fail: reject,
-    };
-    begin(request, reply);
+    });
   });
 }
 
-interface BatchResults {
-  error?: Rejection;
-  results: Array<{ status: UsageOutcome['status']; eventId?: string; error?: Rejection }>;
+/** The engine uses its memory again. */
+function keptBody({ body, release }: Response): Buffer {
+  if (!release) return body;
+  const kept = Buffer.from(body);
+  release();
+  return kept;
 }
 
-/** The results of a batch, each to its usage event. A rejection where the batch has none. */
-function takeResults(
-  { status, body, release }: Response,
-  outcomes: readonly UsageOutcome[],
-): Rejection | undefined {
-  const { error, results } = JSON.parse(body.toString()) as BatchResults;
-  release?.();
-  if (status !== 200) return error;
-  results.forEach((result, index) => {
-    const outcome = outcomes[index];
-    if (!outcome) return;
-    outcome.status = result.status;
-    if (result.eventId !== undefined) outcome.eventId = result.eventId;
-    if (result.error) outcome.error = inEventWords(result.error);
-  });
-  return undefined;
+function resultsIn(body: Buffer): BatchResult[] {
+  return (JSON.parse(body.toString()) as { results: BatchResult[] }).results;
 }
 
-function rejectUnmetered(outcomes: readonly EventOutcome[]): void {
-  for (const outcome of outcomes) {
-    if (!outcome.error && outcome.usageEvents.length === 0) outcome.error = UNMETERED;
+function send(exchange: Exchange, { status, headers, body }: EventsResponse): void {
+  if (status !== 204) exchange.respond(status, headers, Buffer.from(body));
+  else {
+    // It has no length.
+    exchange.begin(status, Object.entries(headers));
+    exchange.end();
   }
 }
-
-const UNMETERED: Rejection = {
-  code: 'meter_not_found',
-  message: 'No meter counts events of this type, or the filters of none let it pass.',
-  param: 'type',
-};

@@ -9,6 +9,11 @@ export interface EventsResponse {
   unmetered: number;
 }
 
+/** Each event is counted, or is counted by no meter. */
+export function takenResponse(unmetered: number): EventsResponse {
+  return { status: 204, headers: countHeaders(unmetered), body: '', unmetered };
+}
+
 /** With a result for each event, in order. */
 export function resultsResponse(outcomes: readonly EventOutcome[]): EventsResponse {
   const counts = { created: 0, duplicate: 0, unmetered: 0, error: 0 };
@@ -37,7 +42,7 @@ export function statusResponse(
   const rejected = rejectedOf(outcomes);
   const unmetered = outcomes.filter((outcome) => statusOf(outcome) === 'unmetered').length;
   const [first] = rejected;
-  if (!first) return { status: 204, headers: countHeaders(unmetered), body: '', unmetered };
+  if (!first) return takenResponse(unmetered);
   const rejection = wholeRejection(rejected, first, isBatch ? outcomes.length : undefined);
   const status = ERROR_STATUS[rejection.code];
   const retry: Record<string, string> = status === 503 ? { 'retry-after': '1' } : {};

@@ -9,6 +9,8 @@ import type { EventsForm } from './events-head.ts';
 /** The events of a request, in order; one that is not valid is its rejection. */
 export interface SentEvents {
   events: Array<CloudEvent | Rejection>;
+  /** Each is a valid event. */
+  isValid: boolean;
   /** Sent as an array. */
   isBatch: boolean;
 }
@@ -24,14 +26,19 @@ export function readEvents(
   if ('rejection' in parsed) return parsed;
   const { value } = parsed;
   if (form === 'binary') {
-    return { events: [readCloudEvent(withHeaderAttributes(headers, value))], isBatch: false };
+    return sent([withHeaderAttributes(headers, value)], false);
   }
   const isBatch = Array.isArray(value);
   if (form === 'batch' && !isBatch) return { rejection: invalid('A batch of CloudEvents is a JSON array.') };
   if (form === 'structured' && isBatch) return { rejection: ARRAY_AS_ONE };
-  if (!isBatch) return { events: [readCloudEvent(value)], isBatch };
+  if (!isBatch) return sent([value], false);
   if (value.length > USAGE_LIMITS.batchItemsMax) return { rejection: TOO_MANY };
-  return { events: value.map(readCloudEvent), isBatch };
+  return sent(value, true);
+}
+
+function sent(raw: unknown[], isBatch: boolean): SentEvents {
+  const events = raw.map(readCloudEvent);
+  return { events, isBatch, isValid: events.every((event) => 'type' in event) };
 }
 
 const ARRAY_AS_ONE = invalid('Send an array of CloudEvents as application/cloudevents-batch+json.');

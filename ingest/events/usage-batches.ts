@@ -1,42 +1,59 @@
 import type { Rejection } from '../../schemas/error-codes.ts';
 import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
 import type { CloudEvent } from './cloud-event.ts';
-import { type EventOutcome, outcomeOf, type UsageOutcome } from './event-outcome.ts';
+import type { UsageOutcome } from './event-outcome.ts';
 import type { ListenersByType } from './listeners.ts';
 import { passes, usageItem } from './usage-item.ts';
 
-/** A batch of usage, and where the result of each of its items goes. */
+/** The usage of events, as bodies of ordinary batches. */
+export interface EventsUsage {
+  batches: UsageBatch[];
+  /** What could not be made usage, by the place of the event. */
+  faults: Map<number, UsageOutcome[]>;
+  /** Valid events that no meter counts. */
+  unmetered: number;
+  /** Of all bodies. */
+  bytes: number;
+}
+
 export interface UsageBatch {
   body: Buffer;
-  outcomes: UsageOutcome[];
+  /** Of each item, the place of its event, and the key of its meter. */
+  eventOf: number[];
+  meterOf: string[];
 }
 
 /** What one request may add up to: an event counts on every meter that listens to its type. */
 const BYTES_MAX = 4 * USAGE_LIMITS.bodyBytesMax;
-/** Of a batch: its head and its end are in the rest. */
-const ITEMS_BYTES_MAX = USAGE_LIMITS.bodyBytesMax - 64;
+/** Of one batch: a character is at most three bytes. */
+const ITEMS_CHARS_MAX = USAGE_LIMITS.bodyBytesMax / 3 - 64;
 
-/** The usage of events, as bodies of ordinary batches, and what is known of each event already. */
 export function usageBatches(
   events: ReadonlyArray<CloudEvent | Rejection>,
   listeners: ListenersByType,
-): { outcomes: EventOutcome[]; batches: UsageBatch[]; bytes: number } | { rejection: Rejection } {
-  const batches = new BatchWriter();
-  const outcomes: EventOutcome[] = [];
-  for (const event of events) {
-    const outcome = outcomeOf(event);
-    outcomes.push(outcome);
+): EventsUsage | { rejection: Rejection } {
+  const writer = new BatchWriter();
+  const faults = new Map<number, UsageOutcome[]>();
+  let unmetered = 0;
+  for (const [place, event] of events.entries()) {
     if ('code' in event) continue;
+    let counted = 0;
     for (const listener of listeners.get(event.type) ?? []) {
       if (!passes(event, listener)) continue;
+      counted++;
       const item = usageItem(event, listener);
-      const { meterKey: meterId } = listener;
-      if (typeof item !== 'string') outcome.usageEvents.push({ meterId, status: 'error', error: item });
-      else outcome.usageEvents.push(batches.add(item, meterId));
+      if (typeof item === 'string') writer.add(item, place, listener.meterKey);
+      else {
+        const fault = { meterId: listener.meterKey, status: 'error' as const, error: item };
+        faults.set(place, [...(faults.get(place) ?? []), fault]);
+      }
     }
-    if (batches.bytes > BYTES_MAX) return { rejection: TOO_MUCH };
+    if (counted === 0) unmetered++;
+    if (writer.chars > BYTES_MAX) return { rejection: TOO_MUCH };
   }
-  return { outcomes, batches: batches.finished(), bytes: batches.bytes };
+  const batches = writer.finished();
+  const bytes = batches.reduce((sum, { body }) => sum + body.length, 0);
+  return bytes > BYTES_MAX ? { rejection: TOO_MUCH } : { batches, faults, unmetered, bytes };
 }
 
 const TOO_MUCH: Rejection = {
@@ -45,22 +62,21 @@ const TOO_MUCH: Rejection = {
 };
 
 class BatchWriter {
-  bytes = 0;
+  /** Of all items. */
+  chars = 0;
   private readonly batches: UsageBatch[] = [];
-  private items: string[] = [];
-  private itemsBytes = 0;
-  private outcomes: UsageOutcome[] = [];
+  private items = '';
+  private eventOf: number[] = [];
+  private meterOf: string[] = [];
 
-  add(item: string, meterId: string): UsageOutcome {
-    const bytes = Buffer.byteLength(item) + 1;
-    const isFull = this.items.length === USAGE_LIMITS.batchItemsMax;
-    if (isFull || this.itemsBytes + bytes > ITEMS_BYTES_MAX) this.flush();
-    this.bytes += bytes;
-    this.itemsBytes += bytes;
-    this.items.push(item);
-    const outcome: UsageOutcome = { meterId, status: 'error' };
-    this.outcomes.push(outcome);
-    return outcome;
+  add(item: string, place: number, meterKey: string): void {
+    const count = this.eventOf.length;
+    const isFull = count === USAGE_LIMITS.batchItemsMax || this.items.length + item.length > ITEMS_CHARS_MAX;
+    if (isFull) this.flush();
+    this.items += this.items === '' ? item : `,${item}`;
+    this.chars += item.length;
+    this.eventOf.push(place);
+    this.meterOf.push(meterKey);
   }
 
   finished(): UsageBatch[] {
@@ -69,11 +85,11 @@ class BatchWriter {
   }
 
   private flush(): void {
-    if (this.items.length === 0) return;
-    const body = Buffer.from(`{"events":[${this.items.join(',')}]}`);
-    this.batches.push({ body, outcomes: this.outcomes });
-    this.items = [];
-    this.itemsBytes = 0;
-    this.outcomes = [];
+    if (this.items === '') return;
+    const { eventOf, meterOf } = this;
+    this.batches.push({ body: Buffer.from(`{"events":[${this.items}]}`), eventOf, meterOf });
+    this.items = '';
+    this.eventOf = [];
+    this.meterOf = [];
   }
 }

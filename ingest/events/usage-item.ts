@@ -5,15 +5,18 @@ import { invalid, isUnstorable } from '../engine/js/json-scalars.ts';
 import { markedNumber } from '../engine/js/parse.ts';
 import { quote } from '../engine/js/quote.ts';
 import type { CloudEvent } from './cloud-event.ts';
-import { eventKey } from './event-key.ts';
+import { eventKeyJson } from './event-key.ts';
 import type { Listener } from './listener.ts';
 
 /** True if the meter counts this event: every filter has one of its values. */
 export function passes(event: CloudEvent, { filters }: Listener): boolean {
-  return filters.every(({ path, values }) => {
-    const text = scalarText(valueAt(event.data, path));
-    return text !== undefined && values.has(text);
-  });
+  return (
+    filters.length === 0 ||
+    filters.every(({ path, values }) => {
+      const text = scalarText(valueAt(event.data, path));
+      return text !== undefined && values.has(text);
+    })
+  );
 }
 
 /** An item of a usage batch, as JSON: what the event adds to one meter. Numbers keep the digits sent. */
@@ -24,7 +27,7 @@ export function usageItem(event: CloudEvent, listener: Listener): string | Rejec
   if (typeof properties !== 'string') return properties;
   const time = event.time === undefined ? '' : `,"occurredAt":${quote(event.time)}`;
   return (
-    `{"idempotencyKey":${quote(eventKey(event, listener.meterKey))},"customerId":${quote(event.subject)},` +
+    `{"idempotencyKey":${eventKeyJson(event, listener.meterKey)},"customerId":${quote(event.subject)},` +
     `"meterId":${listener.meterKeyJson},"value":${value}${time}${properties}}`
   );
 }
