@@ -115,7 +115,7 @@ function countEvents(registry: Registry): (created: number) => void {
 /** What is forwarded to the control plane. */
 export interface ForwardMetrics {
   rejected(code: ErrorCode): void;
-  gauges(read: { underWay(): number; heldBytes(): number }): void;
+  gauges(read: { underWay(): number; streams(): number; heldBytes(): number }): void;
 }
 
 export function createForwardMetrics(registry: Registry): ForwardMetrics {
@@ -128,8 +128,9 @@ export function createForwardMetrics(registry: Registry): ForwardMetrics {
   const gauge = gaugesOf(registry);
   return {
     rejected: (code) => rejections.inc({ code }),
-    gauges({ underWay, heldBytes }) {
+    gauges({ underWay, streams, heldBytes }) {
       gauge('metergate_forward_requests', 'Requests being forwarded to the control plane.', underWay);
+      gauge('metergate_forward_streams', 'Responses that go on, such as feeds of entitlements.', streams);
       gauge(
         'metergate_forward_body_bytes',
         'Memory held by bodies of forwarded requests, in bytes.',

@@ -7,6 +7,7 @@ import { costRoutes } from './resources/cost.ts';
 import { creditRoutes } from './resources/credits.ts';
 import { customerTokenRoutes } from './resources/customer-tokens.ts';
 import { customerRoutes } from './resources/customers.ts';
+import { entitlementFeedRoutes } from './resources/entitlement-feed.ts';
 import { entitlementRoutes } from './resources/entitlements.ts';
 import { featureRoutes } from './resources/features.ts';
 import { funnelRoutes } from './resources/funnel.ts';
@@ -51,6 +52,7 @@ export const ROUTES = {
   ...meterUsageRoutes,
   ...subscriptionRoutes,
   ...entitlementRoutes,
+  ...entitlementFeedRoutes,
   ...usageEventRoutes,
   ...cloudEventRoutes,
   ...usageRoutes,

@@ -10,6 +10,7 @@ import { forwardableTarget, requestHeaders, responseHeaders } from './forwarded-
 import { createOutageLog } from './outage-log.ts';
 import { createPlaces } from './places.ts';
 import type { SenderOf } from './sender-of.ts';
+import { isStream } from './stream-paths.ts';
 
 export interface Forwarder {
   forward(exchange: Exchange): void;
@@ -31,6 +32,8 @@ export interface ForwarderOptions {
   timeouts?: ForwardTimeouts;
   /** Requests in flight; a further one gets 503 `overloaded`, those without a secret key earlier. */
   inFlightMax?: number;
+  /** Responses that go on, beside those. */
+  streamsMax?: number;
 }
 
 export interface ForwardTimeouts {
@@ -45,6 +48,8 @@ export interface ForwardTimeouts {
 const FORWARD_TIMEOUTS: ForwardTimeouts = { connectMs: 1_000, headersMs: 30_000, bodyMs: 30_000 };
 /** Each takes a connection of its own, so that one that hangs holds up no other. */
 const IN_FLIGHT_MAX = 512;
+/** Feeds of entitlements, of which a control plane takes 6,000, and live usage. */
+const STREAMS_MAX = 6_100;
 
 /**
  * Passes every request that is not usage on to the control plane. A body is complete before its request takes
@@ -53,17 +58,23 @@ const IN_FLIGHT_MAX = 512;
  */
 export function createForwarder(options: ForwarderOptions): Forwarder {
   const { target, senderOf = () => undefined, log, timeouts = FORWARD_TIMEOUTS } = options;
-  const { inFlightMax = IN_FLIGHT_MAX, bodies = createBodyBuffer() } = options;
-  const upstream = createUpstream({ timeouts, connectionsMax: inFlightMax, log });
+  const { inFlightMax = IN_FLIGHT_MAX, streamsMax = STREAMS_MAX, bodies = createBodyBuffer() } = options;
+  const ofRequests = createConnections({ timeouts, connectionsMax: inFlightMax, log });
+  const ofStreams = createConnections({ timeouts, connectionsMax: streamsMax, log });
   const reachable = createOutageLog(log);
   const limits = { headersTimeout: timeouts.headersMs, bodyTimeout: timeouts.bodyMs };
-  const places = createPlaces(inFlightMax);
+  const connectionsFor = (exchange: Exchange) =>
+    /* mutant: streams-among-requests */ isStream(exchange) ? ofStreams : ofRequests;
   const reject = createReject(options);
-  options.metrics?.gauges({ underWay: places.taken, heldBytes: bodies.heldBytes });
+  options.metrics?.gauges({
+    underWay: ofRequests.places.taken,
+    streams: ofStreams.places.taken,
+    heldBytes: bodies.heldBytes,
+  });
 
   function forward(exchange: Exchange): void {
     const path = forwardableTarget(exchange);
-    if (places.areAllTaken()) reject(exchange, BUSY);
+    if (connectionsFor(exchange).places.areAllTaken()) reject(exchange, BUSY);
     else if (target() === undefined) reject(exchange, CONTROL_PLANE_UNAVAILABLE);
     else if (path === undefined) reject(exchange, { code: 'invalid_request', message: NOT_FORWARDABLE });
     else if (hasBody(exchange)) void forwardWithBody(exchange, path);
@@ -89,6 +100,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
   function send(exchange: Exchange, { path, environment, buffered }: Ready): void {
     const url = target();
     const wanted = { isStrangers: environment === undefined, hasBody: buffered !== undefined };
+    const { places, upstream } = connectionsFor(exchange);
     const place = url === undefined ? undefined : places.take(wanted);
     if (url === undefined || place === undefined) {
       buffered?.release();
@@ -109,7 +121,17 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
     upstream(url).dispatch({ method, path, body: buffered?.body ?? null, headers, ...limits }, relay);
   }
 
-  return { forward, close: () => upstream.close() };
+  return {
+    forward,
+    close: async () => {
+      await Promise.all([ofRequests, ofStreams].map(({ upstream }) => upstream.close()));
+    },
+  };
+}
+
+/** As many as places, and none of them shared with the other kind. */
+function createConnections(options: UpstreamOptions) {
+  return { places: createPlaces(options.connectionsMax), upstream: createUpstream(options) };
 }
 
 function createReject({ metrics, rejections }: Pick<ForwarderOptions, 'metrics' | 'rejections'>) {
