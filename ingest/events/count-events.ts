@@ -60,7 +60,7 @@ export function createCountEvents(deps: CountEventsDeps): CountEvents {
         ? takenResponse(usage.unmetered)
         : head.wantsResults
           ? resultsResponse(outcomes())
-          : statusResponse(outcomes(), { isBatch: sent.isBatch, requestId });
+          : statusResponse(outcomes(), { isBatch: sent.isBatch, requestId, accept: head.accept });
       send(exchange, response);
       deps.counted(response, committed.created);
     } finally {

@@ -16,6 +16,7 @@ export interface EventsHead {
   gzip: boolean;
   /** `Accept: application/json`: a result for each event, in place of 204. */
   wantsResults: boolean;
+  accept: string | undefined;
   /** `Prefer: handling=strict`: an event that no meter counts is an error. */
   isStrict: boolean;
 }
@@ -31,8 +32,9 @@ export function readEventsHead({ headers, query }: Exchange): EventsHead | Rejec
   const unknown = query === '' ? undefined : unknownParameter(new URLSearchParams(query), []);
   if (unknown) return unknown;
   const { isStrict } = readPreferences(headers.get('prefer'));
-  const wantsResults = accepts(headers.get('accept'), 'application/json');
-  return { kind: 'events', form, gzip: encoding === 'gzip', wantsResults, isStrict };
+  const accept = headers.get('accept');
+  const wantsResults = accepts(accept, 'application/json');
+  return { kind: 'events', form, gzip: encoding === 'gzip', wantsResults, accept, isStrict };
 }
 
 const FORMS: Record<string, EventsForm> = {

@@ -1,4 +1,5 @@
-import { ERROR_STATUS, errorBody, type Rejection } from '../../schemas/error-codes.ts';
+import { ERROR_STATUS, type Rejection } from '../../schemas/error-codes.ts';
+import { errorResponse } from '../../schemas/http/error-response.ts';
 import { type EventOutcome, errorOf, statusOf } from './event-outcome.ts';
 
 export interface EventsResponse {
@@ -37,7 +38,7 @@ export function resultsResponse(outcomes: readonly EventOutcome[]): EventsRespon
  */
 export function statusResponse(
   outcomes: readonly EventOutcome[],
-  { isBatch, requestId }: { isBatch: boolean; requestId: string },
+  { isBatch, ...asked }: { isBatch: boolean; requestId: string; accept: string | undefined },
 ): EventsResponse {
   const rejected = rejectedOf(outcomes);
   const unmetered = outcomes.filter((outcome) => statusOf(outcome) === 'unmetered').length;
@@ -46,8 +47,9 @@ export function statusResponse(
   const rejection = wholeRejection(rejected, first, isBatch ? outcomes.length : undefined);
   const status = ERROR_STATUS[rejection.code];
   const retry: Record<string, string> = status === 503 ? { 'retry-after': '1' } : {};
-  const headers = { 'content-type': 'application/json', ...retry, 'x-item-errors': String(rejected.length) };
-  return { status, headers, body: errorBody(rejection, requestId), unmetered };
+  const { mediaType, body } = errorResponse(rejection, asked);
+  const headers = { 'content-type': mediaType, ...retry, 'x-item-errors': String(rejected.length) };
+  return { status, headers, body, unmetered };
 }
 
 interface RejectedEvent {

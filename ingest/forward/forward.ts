@@ -3,7 +3,8 @@ import { type Dispatcher, errors, Pool } from 'undici';
 import type { RejectionLog } from '../../infra/platform/rejection-log.ts';
 import { SENT_METHOD } from '../../infra/platform/sent-method.ts';
 import type { Exchange } from '../../infra/ports/http-front.ts';
-import { ERROR_STATUS, errorBody, type Rejection } from '../../schemas/error-codes.ts';
+import { ERROR_STATUS, type Rejection } from '../../schemas/error-codes.ts';
+import { rejectedRequest, sendRejection } from '../http/send-rejection.ts';
 import type { ForwardMetrics } from '../metrics.ts';
 import { type BodyBuffer, type BufferedBody, createBodyBuffer, TOO_SLOW } from './buffer-body.ts';
 import { forwardableTarget, requestHeaders, responseHeaders } from './forwarded-headers.ts';
@@ -136,11 +137,9 @@ function createConnections(options: UpstreamOptions) {
 
 function createReject({ metrics, rejections }: Pick<ForwarderOptions, 'metrics' | 'rejections'>) {
   return (exchange: Exchange, rejection: Rejection): void => {
-    respond(exchange, rejection);
+    const status = respond(exchange, rejection);
     metrics?.rejected(rejection.code);
-    const { requestId, method, path } = exchange;
-    const status = ERROR_STATUS[rejection.code];
-    rejections?.rejected(status, () => ({ requestId, method, path, code: rejection.code }));
+    rejections?.rejected(status, () => rejectedRequest(exchange, rejection.code));
   };
 }
 
@@ -168,14 +167,11 @@ const HEADERS_TOO_LARGE: Rejection = {
 /** How long a client whose body is not waited for has to read why. */
 const GOODBYE_MS = 1_000;
 
-function respond(exchange: Exchange, rejection: Rejection): void {
-  const status = ERROR_STATUS[rejection.code];
-  const headers: Record<string, string> = { 'content-type': 'application/json' };
-  if (status === 503) headers['retry-after'] = '1';
+function respond(exchange: Exchange, rejection: Rejection): number {
   const isTooSlow = rejection === TOO_SLOW;
-  if (isTooSlow) headers.connection = 'close';
-  exchange.respond(status, headers, Buffer.from(errorBody(rejection, exchange.requestId)));
+  const status = sendRejection(exchange, rejection, isTooSlow ? { connection: 'close' } : {});
   if (isTooSlow) setTimeout(() => exchange.breakOff(), GOODBYE_MS).unref();
+  return status;
 }
 
 interface UpstreamOptions {
