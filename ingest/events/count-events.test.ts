@@ -10,6 +10,7 @@ import { type Listener, listenerOf } from './listener.ts';
 
 interface Sent {
   body: string;
+  operation?: 'events' | 'logs';
   headers?: Record<string, string>;
   meters?: Record<string, EventSource & { property?: string }>;
   /** Of items, by their place; all others are created. */
@@ -17,7 +18,7 @@ interface Sent {
 }
 
 /** What the response says, and which batches went to the engine. */
-async function send({ body, headers = {}, meters = METERS, itemErrors = {} }: Sent) {
+async function send({ body, operation = 'events', headers = {}, meters = METERS, itemErrors = {} }: Sent) {
   const batches: string[] = [];
   const admission = createAdmission(8 * 1024 * 1024);
   const begin: BeginUsage = (request, reply) => {
@@ -56,7 +57,7 @@ async function send({ body, headers = {}, meters = METERS, itemErrors = {} }: Se
   const counted = vi.fn();
   const noSpace = { code: 'unavailable', message: 'full' } as const;
   const count = createCountEvents({ listeners, admission, begin, responses, counted, noSpace });
-  const head = readEventsHead(exchange);
+  const head = readEventsHead(exchange, operation);
   if ('code' in head) return { batches, shown: undefined, rejected: [head] };
   await new Promise<void>((resolve) => {
     count(exchange, 'ws_a:live', head, { body: Buffer.from(body), isKept: true, release: resolve });
@@ -181,7 +182,7 @@ test.each([
   ['application/cloudevents+json', JSON.stringify([EVENT]), 'invalid_request'],
   ['application/cloudevents-batch+json', JSON.stringify(EVENT), 'invalid_request'],
   ['application/cloudevents+json; charset=UTF-8', '{', 'invalid_json'],
-  ['application/cloudevents-batch+json', JSON.stringify(Array(501).fill(EVENT)), 'batch_too_large'],
+  ['application/cloudevents-batch+json', JSON.stringify(Array(10_001).fill(7)), 'batch_too_large'],
   ['text/plain', '{}', 'unsupported_media_type'],
 ])('%s %#: the request as a whole is rejected', async (type, body, code) => {
   const { rejected, batches } = await send({ body, headers: { 'content-type': type } });
@@ -217,4 +218,66 @@ test.each([
   const { shown } = await send({ body: JSON.stringify({ ...EVENT, ...members }) });
   const { error } = JSON.parse(shown?.body || '{}') as { error?: { param?: string } };
   expect([shown?.status === 204, error?.param]).toEqual([param === undefined, param]);
+});
+
+const text = (key: string, stringValue: string) => ({ key, value: { stringValue } });
+const RECORD = {
+  timeUnixNano: '1793577600123456789',
+  eventName: 'prompt',
+  attributes: [
+    text('log.record.uid', 'r-1'),
+    text('metergate.customer', 'acme'),
+    text('gen_ai.request.model', 'large'),
+    { key: 'gen_ai.usage.input_tokens', value: { intValue: '1234' } },
+  ],
+};
+
+function logsOf(...logRecords: unknown[]): string {
+  const resource = { attributes: [text('service.name', 'gateway')] };
+  return JSON.stringify({ resourceLogs: [{ resource, scopeLogs: [{ logRecords }] }] });
+}
+
+const LOG_METERS = {
+  tokens: {
+    eventType: 'prompt',
+    valueProperty: 'gen_ai.usage.input_tokens',
+    groupBy: { model: 'gen_ai.request.model', service: "$.resource['service.name']" },
+  },
+};
+
+test('log records of OTLP with a name are events, by the same mapping', async () => {
+  const nameless = { ...RECORD, eventName: '', attributes: [] };
+  const unheard = { ...RECORD, eventName: 'unheard', attributes: [] };
+  const body = logsOf(RECORD, nameless, unheard);
+  const { batches, shown } = await send({ operation: 'logs', body, meters: LOG_METERS });
+  const type = 'application/json';
+  expect(shown).toEqual({
+    status: 200,
+    headers: { 'content-type': type, 'x-unmetered-events': '1' },
+    body: '{}',
+  });
+  expect(batches).toEqual([
+    '{"events":[{"idempotencyKey":"ce:7:3:gateway:r-1:tokens","customerId":"acme","meterId":"tokens",' +
+      '"value":1234,"occurredAt":"2026-11-02T00:00:00.123Z",' +
+      '"properties":{"model":"large","service":"gateway"}}]}',
+  ]);
+});
+
+/** Red when an exporter, which sends nothing again after a 200, loses what would have been taken later. */
+test('what of an export is rejected is said, and what may be taken later is sent again', async () => {
+  const body = logsOf(RECORD, { ...RECORD, attributes: RECORD.attributes.slice(1) });
+  const partial = await send({ operation: 'logs', body, meters: LOG_METERS });
+  expect(JSON.parse(partial.shown?.body ?? '')).toEqual({
+    partialSuccess: { rejectedLogRecords: '1', errorMessage: expect.stringContaining('log.record.uid') },
+  });
+  const itemErrors = { 0: { code: 'unavailable', message: 'Later.' } };
+  const later = await send({ operation: 'logs', body: logsOf(RECORD), meters: LOG_METERS, itemErrors });
+  expect(later.shown).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
+  for (const wrong of ['[]', '{}', '{"resourceLogs":{}}', '7']) {
+    const { rejected } = await send({ operation: 'logs', body: wrong, meters: LOG_METERS });
+    expect(rejected).toMatchObject([{ code: 'invalid_request' }]);
+  }
+  const proto = { 'content-type': 'application/x-protobuf' };
+  const { rejected } = await send({ operation: 'logs', body: '', headers: proto });
+  expect(rejected).toMatchObject([{ code: 'unsupported_media_type' }]);
 });

@@ -7,7 +7,7 @@ import type { ReadBody } from '../http/read-body.ts';
 import type { UsageResponses } from '../http/usage-responses.ts';
 import { type BatchResult, eventOutcomes } from './event-outcome.ts';
 import type { EventsHead } from './events-head.ts';
-import { type EventsResponse, resultsResponse, statusResponse, takenResponse } from './events-response.ts';
+import { type EventsResponse, responseTo } from './events-response.ts';
 import type { Listeners } from './listeners.ts';
 import { readEvents, type SentEvents } from './read-events.ts';
 import { type UsageBatch, usageBatches } from './usage-batches.ts';
@@ -45,22 +45,21 @@ export function createCountEvents(deps: CountEventsDeps): CountEvents {
     head: EventsHead,
     sent: SentEvents,
   ): Promise<void> {
-    const found = listeners.find(environment, typesOf(sent));
-    const usage = usageBatches(sent.events, found instanceof Promise ? await found : found);
+    const found = listeners.find(environment, sent.types);
+    const byType = found instanceof Promise ? await found : found;
+    const { events, isValid, others } = sent.eventsFor(byType);
+    const usage = usageBatches(events, byType);
     if ('rejection' in usage) return responses.reject(exchange, usage.rejection);
     if (!admission.take(environment, usage.bytes)) return responses.reject(exchange, OVERLOADED);
     try {
       const { requestId } = exchange;
       const committed = await commit(usage.batches, { environment, requestId });
       if ('code' in committed) return responses.reject(exchange, committed);
-      const isAllGood = sent.isValid && usage.faults.size === 0 && committed.itemErrors === 0;
-      const isPlain = isAllGood && !head.wantsResults && !(head.isStrict && usage.unmetered > 0);
-      const outcomes = () => eventOutcomes(sent.events, { ...usage, ...head, results: committed.results() });
-      const response = isPlain
-        ? takenResponse(usage.unmetered)
-        : head.wantsResults
-          ? resultsResponse(outcomes())
-          : statusResponse(outcomes(), { isBatch: sent.isBatch, requestId, accept: head.accept });
+      const isAllGood = isValid && usage.faults.size === 0 && committed.itemErrors === 0;
+      const unmetered = usage.unmetered + others;
+      const outcomes = () => eventOutcomes(events, { ...usage, ...head, results: committed.results() });
+      const { isBatch } = sent;
+      const response = responseTo({ ...head, isBatch, requestId }, { isAllGood, unmetered, outcomes });
       send(exchange, response);
       deps.counted(response, committed.created);
     } finally {
@@ -98,12 +97,6 @@ export function createCountEvents(deps: CountEventsDeps): CountEvents {
       .catch((error) => responses.fail(exchange, error))
       .finally(() => whole.release());
   };
-}
-
-function typesOf({ events }: SentEvents): ReadonlySet<string> {
-  const types = new Set<string>();
-  for (const event of events) if ('type' in event) types.add(event.type);
-  return types;
 }
 
 interface Committed {

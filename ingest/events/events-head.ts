@@ -1,4 +1,4 @@
-import type { Exchange } from '../../infra/ports/http-front.ts';
+import type { Exchange, RequestHeaders } from '../../infra/ports/http-front.ts';
 import type { Rejection } from '../../schemas/error-codes.ts';
 import { accepts } from '../../schemas/http/accepts.ts';
 import { readPreferences } from '../../schemas/http/preferences.ts';
@@ -6,8 +6,11 @@ import { unknownParameter } from '../../schemas/http/query-parameters.ts';
 import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
 import { tooLarge } from '../http/read-body.ts';
 
-/** How a request carries its events. `binary`: the attributes are headers, the body is the data. */
-export type EventsForm = 'binary' | 'structured' | 'batch' | 'either';
+/**
+ * How a request carries its events. `binary`: the attributes are headers, the body is the data. `logs`: as log
+ * records of OTLP.
+ */
+export type EventsForm = 'binary' | 'structured' | 'batch' | 'either' | 'logs';
 
 /** What the head of a request with events of other formats states about its body. */
 export interface EventsHead {
@@ -21,9 +24,12 @@ export interface EventsHead {
   isStrict: boolean;
 }
 
-export function readEventsHead({ headers, query }: Exchange): EventsHead | Rejection {
-  const form = formOf(headers.get('content-type'), headers.has('ce-specversion') || headers.has('ce-id'));
-  if (form === undefined) return UNSUPPORTED;
+export function readEventsHead(
+  { headers, query }: Exchange,
+  operation: 'events' | 'logs',
+): EventsHead | Rejection {
+  const form = operation === 'logs' ? logsForm(headers) : eventsForm(headers);
+  if (form === undefined) return operation === 'logs' ? NOT_JSON : UNSUPPORTED;
   const encoding = headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity';
   if (encoding !== 'identity' && encoding !== 'gzip') return NOT_GZIP;
   if (Number(headers.get('content-length') ?? 0) > USAGE_LIMITS.bodyBytesMax) {
@@ -33,7 +39,7 @@ export function readEventsHead({ headers, query }: Exchange): EventsHead | Rejec
   if (unknown) return unknown;
   const { isStrict } = readPreferences(headers.get('prefer'));
   const accept = headers.get('accept');
-  const wantsResults = accepts(accept, 'application/json');
+  const wantsResults = operation === 'events' && accepts(accept, 'application/json');
   return { kind: 'events', form, gzip: encoding === 'gzip', wantsResults, accept, isStrict };
 }
 
@@ -44,8 +50,9 @@ const FORMS: Record<string, EventsForm> = {
 const JSON_TYPE = /^application\/(json|[\w.-]+\+json)$/;
 
 /** Plain JSON is one event or an array of them, as OpenMeter takes it, unless the attributes are headers. */
-function formOf(contentType: string | undefined, hasAttributes: boolean): EventsForm | undefined {
-  const mediaType = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? 'application/json';
+function eventsForm(headers: RequestHeaders): EventsForm | undefined {
+  const hasAttributes = headers.has('ce-specversion') || headers.has('ce-id');
+  const mediaType = mediaTypeOf(headers);
   const form = FORMS[mediaType];
   if (form) return form;
   if (!JSON_TYPE.test(mediaType)) return undefined;
@@ -53,6 +60,18 @@ function formOf(contentType: string | undefined, hasAttributes: boolean): Events
   return mediaType === 'application/json' ? 'either' : undefined;
 }
 
+function logsForm(headers: RequestHeaders): EventsForm | undefined {
+  return mediaTypeOf(headers) === 'application/json' ? 'logs' : undefined;
+}
+
+function mediaTypeOf(headers: RequestHeaders): string {
+  return headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase() ?? 'application/json';
+}
+
+const NOT_JSON: Rejection = {
+  code: 'unsupported_media_type',
+  message: 'Send OTLP as application/json: set the protocol of the exporter to http/json.',
+};
 const UNSUPPORTED: Rejection = {
   code: 'unsupported_media_type',
   message:

@@ -5,14 +5,24 @@ import { invalid } from '../engine/js/json-scalars.ts';
 import { parseJson } from '../engine/js/parse.ts';
 import { type CloudEvent, readCloudEvent, withHeaderAttributes } from './cloud-event.ts';
 import type { EventsForm } from './events-head.ts';
+import type { ListenersByType } from './listeners.ts';
+import { readLogs } from './read-logs.ts';
 
-/** The events of a request, in order; one that is not valid is its rejection. */
+/** The events of a request. */
 export interface SentEvents {
-  events: Array<CloudEvent | Rejection>;
-  /** Each is a valid event. */
-  isValid: boolean;
+  types: ReadonlySet<string>;
   /** Sent as an array. */
   isBatch: boolean;
+  eventsFor(listeners: ListenersByType): EventsToCount;
+}
+
+export interface EventsToCount {
+  /** In order; one that is not valid is its rejection. */
+  events: ReadonlyArray<CloudEvent | Rejection>;
+  /** Each is a valid event. */
+  isValid: boolean;
+  /** Further ones that no meter listens to. */
+  others: number;
 }
 
 /** In this turn: the body is not read later. */
@@ -21,6 +31,7 @@ export function readEvents(
   headers: RequestHeaders,
   body: Buffer,
 ): SentEvents | { rejection: Rejection } {
+  if (form === 'logs') return readLogs(body);
   const hasData = form !== 'binary' || body.length > 0;
   const parsed = hasData ? parseJson(body) : { value: undefined };
   if ('rejection' in parsed) return parsed;
@@ -32,17 +43,23 @@ export function readEvents(
   if (form === 'batch' && !isBatch) return { rejection: invalid('A batch of CloudEvents is a JSON array.') };
   if (form === 'structured' && isBatch) return { rejection: ARRAY_AS_ONE };
   if (!isBatch) return sent([value], false);
-  if (value.length > USAGE_LIMITS.batchItemsMax) return { rejection: TOO_MANY };
+  if (value.length > USAGE_LIMITS.foreignEventsMax) return { rejection: TOO_MANY };
   return sent(value, true);
 }
 
 function sent(raw: unknown[], isBatch: boolean): SentEvents {
   const events = raw.map(readCloudEvent);
-  return { events, isBatch, isValid: events.every((event) => 'type' in event) };
+  const types = new Set<string>();
+  let isValid = true;
+  for (const event of events) {
+    if ('type' in event) types.add(event.type);
+    else isValid = false;
+  }
+  return { types, isBatch, eventsFor: () => ({ events, isValid, others: 0 }) };
 }
 
 const ARRAY_AS_ONE = invalid('Send an array of CloudEvents as application/cloudevents-batch+json.');
 const TOO_MANY: Rejection = {
   code: 'batch_too_large',
-  message: `A batch holds at most ${USAGE_LIMITS.batchItemsMax} events; nothing was stored.`,
+  message: `A request holds at most ${USAGE_LIMITS.foreignEventsMax} events; nothing was stored.`,
 };

@@ -92,7 +92,8 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
 }
 
 function readHead(exchange: Exchange, operation: UsageOperation): UsageHead | EventsHead | Rejection {
-  return operation === 'events' ? readEventsHead(exchange) : readUsageHead(exchange, operation);
+  if (operation === 'events' || operation === 'logs') return readEventsHead(exchange, operation);
+  return readUsageHead(exchange, operation);
 }
 
 /** A class because one is made for every request, and hundreds wait for their flush at a time. */

@@ -6,12 +6,13 @@ import { repeatedParameter, unknownParameter } from '../../schemas/http/query-pa
 import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
 import { tooLarge } from './read-body.ts';
 
-/** `events`: in other formats than that of this API, to the path of OpenMeter. */
-export type UsageOperation = 'single' | 'batch' | 'events';
+/** `events`: CloudEvents, to the path of OpenMeter. `logs`: log records of OTLP. */
+export type UsageOperation = 'single' | 'batch' | 'events' | 'logs';
 
 const SINGLE_PATH = '/api/v1/usage/events';
 const BATCH_PATH = `${SINGLE_PATH}/batch`;
 const EVENTS_PATH = '/api/v1/events';
+const LOGS_PATH = '/api/v1/otlp/v1/logs';
 
 /** Which usage operation this is; undefined for every other request, those of the control plane. */
 export function usageOperation({ method, path }: Exchange): UsageOperation | undefined {
@@ -21,7 +22,8 @@ export function usageOperation({ method, path }: Exchange): UsageOperation | und
   // A trailing slash is taken, as it is everywhere.
   if (path === `${BATCH_PATH}/`) return 'batch';
   if (path === `${SINGLE_PATH}/`) return 'single';
-  return path === EVENTS_PATH || path === `${EVENTS_PATH}/` ? 'events' : undefined;
+  if (path === EVENTS_PATH || path === `${EVENTS_PATH}/`) return 'events';
+  return path === LOGS_PATH ? 'logs' : undefined;
 }
 
 /** What the head of a usage request states about its body. */
@@ -31,10 +33,7 @@ export interface UsageHead
   gzip: boolean;
 }
 
-export function readUsageHead(
-  exchange: Exchange,
-  operation: Exclude<UsageOperation, 'events'>,
-): UsageHead | Rejection {
+export function readUsageHead(exchange: Exchange, operation: keyof typeof PARAMETERS): UsageHead | Rejection {
   const { headers, query } = exchange;
   const mediaType = mediaTypeOf(headers.get('content-type'));
   const lines = operation === 'batch' && mediaType === 'application/x-ndjson';

@@ -25,7 +25,7 @@ export const CloudEvent = Type.Object({
   data: Type.Optional(Type.Unknown({ description: 'JSON. What of it is counted, each meter states.' })),
 });
 
-const CloudEvents = Type.Array(CloudEvent, { maxItems: USAGE_LIMITS.batchItemsMax });
+const CloudEvents = Type.Array(CloudEvent, { maxItems: USAGE_LIMITS.foreignEventsMax });
 
 const ItemError = Type.Object({
   code: Type.String(),
@@ -62,6 +62,15 @@ export const CloudEventResults = Type.Object({
   results: Type.Array(CloudEventResult),
 });
 
+/** What of an ExportLogsServiceRequest of OTLP matters. */
+export const LogsExport = Type.Object({ resourceLogs: Type.Array(Type.Object({})) });
+
+export const LogsExported = Type.Object({
+  partialSuccess: Type.Optional(
+    Type.Object({ rejectedLogRecords: Type.String(), errorMessage: Type.String() }),
+  ),
+});
+
 const EXAMPLE = {
   specversion: '1.0',
   id: '5c10fade-1c9e-4d6c-8275-c52c36731d3c',
@@ -80,7 +89,7 @@ export const cloudEventRoutes = {
     access: 'usage:write',
     summary: 'Record CloudEvents',
     description:
-      'CloudEvents 1.0, one or an array of up to 500, as OpenMeter takes them. Each event becomes one usage ' +
+      'CloudEvents 1.0, one or an array of up to 10,000, as OpenMeter takes them. Each event becomes one usage ' +
       'event on every meter whose `eventSource` it matches. 204: each event is counted, was counted before, ' +
       'or is counted by no meter (their number is in `X-Unmetered-Events`). If an event is rejected the ' +
       'response is an error that names it; the others are counted and may be sent again. With `Accept: ' +
@@ -109,5 +118,32 @@ export const cloudEventRoutes = {
       'event_in_future',
       'overloaded',
     ],
+  }),
+  'events.ingestLogs': defineRoute({
+    method: 'POST',
+    path: `${API_BASE}/otlp/v1/logs`,
+    plane: 'data',
+    access: 'usage:write',
+    summary: 'Record log records of OpenTelemetry',
+    description:
+      'OTLP over HTTP in JSON: point the logs endpoint of an exporter here. A record with an event name is ' +
+      'counted by the meters whose `eventSource.eventType` it is; all others are accepted and not kept. Its ' +
+      'attribute `log.record.uid` identifies it together with the `service.name` of its resource, and ' +
+      '`metergate.customer`, else `user.id`, is the customer. The data are its attributes, and `body` and ' +
+      '`resource`. Rejected records are counted in `partialSuccess`.',
+    params: Nothing,
+    query: Nothing,
+    body: LogsExport,
+    example: {
+      resourceLogs: [
+        {
+          resource: { attributes: [] },
+          scopeLogs: [{ logRecords: [{ eventName: 'prompt', attributes: [] }] }],
+        },
+      ],
+    },
+    status: 200,
+    response: LogsExported,
+    errors: ['batch_too_large', 'overloaded'],
   }),
 };
