@@ -17,7 +17,7 @@ export function createEntitlementFeedHandlers({
   keys,
 }: EntitlementFeedHandlerDeps): Pick<Handlers, 'entitlements.feed'> {
   return {
-    'entitlements.feed': (context, { query: { customerIds, heartbeatSeconds } }) => {
+    'entitlements.feed': (context, { query: { customerIds, forSeconds, heartbeatSeconds } }) => {
       const names = customerIds === undefined ? undefined : namesIn(customerIds);
       const lastEventId = context.headers['last-event-id'];
       const body = feed.open({
@@ -25,6 +25,7 @@ export function createEntitlementFeedHandlers({
         names,
         lastEventId: typeof lastEventId === 'string' ? lastEventId : undefined,
         heartbeatMs: heartbeatSeconds * 1_000,
+        forMs: forSeconds * 1_000,
         isAllowed: () => isStillGood(keys, context),
       });
       return new RawResponse('text/event-stream', body);

@@ -1,5 +1,7 @@
 import type { RequestHeaders } from '../../infra/ports/http-front.ts';
 import type { Rejection } from '../../schemas/error-codes.ts';
+import { timestampMs } from '../../schemas/primitives/timestamp.ts';
+import { TIMESTAMP_FORM } from '../../schemas/primitives/timestamp-fault.ts';
 import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
 import { invalid } from '../engine/js/json-scalars.ts';
 import { isObject } from '../engine/js/parse.ts';
@@ -34,8 +36,8 @@ export function readCloudEvent(raw: unknown): CloudEvent | Rejection {
   if (!isText(type, TYPE_CHARS_MAX)) return textFault('type', type, TYPE_CHARS_MAX);
   if (!isText(subject, SUBJECT_CHARS_MAX)) return textFault('subject', subject, SUBJECT_CHARS_MAX);
   const hasTime = time !== undefined && time !== null;
-  if (hasTime && !isText(time, TIME_CHARS_MAX))
-    return invalid('`time` must be an RFC 3339 timestamp.', 'time');
+  if (hasTime && !(isText(time, TIME_CHARS_MAX) && timestampMs(time) !== undefined))
+    return invalid(`\`time\` must be a text; the right form is ${TIMESTAMP_FORM}.`, 'time');
   if (binary !== undefined && binary !== null)
     return invalid('`data_base64` cannot be counted. Send the data as JSON in `data`.', 'data_base64');
   return { id, source, type, subject, time: hasTime ? time : undefined, data };

@@ -25,7 +25,7 @@ interface Counted {
 
 /** In the form that the client asked for. */
 export function responseTo(asked: Asked, { isAllGood, unmetered, outcomes }: Counted): EventsResponse {
-  const isPlain = isAllGood && !(asked.isStrict && unmetered > 0);
+  const isPlain = /* mutant: rejected-event-acknowledged */ isAllGood && !(asked.isStrict && unmetered > 0);
   if (asked.form === 'logs')
     return isPlain ? exported(unmetered, []) : logsResponse(outcomes(), unmetered, asked);
   if (asked.wantsResults) return resultsResponse(outcomes());

@@ -44,7 +44,7 @@ const TOO_MANY: Rejection = {
 };
 
 function recordsIn({ resourceLogs }: Record<string, unknown>): NamedRecord[] | undefined {
-  if (!Array.isArray(resourceLogs)) return undefined;
+  if (!Array.isArray(resourceLogs) || !resourceLogs.every(isObject)) return undefined;
   return objectsIn(resourceLogs).flatMap(({ resource, scopeLogs }) => {
     const ofResource = isObject(resource) ? plainAttributes(resource.attributes) : {};
     return objectsIn(scopeLogs).flatMap(({ logRecords }) =>

@@ -22,7 +22,7 @@ export const entitlementFeedRoutes = {
       '`{customerId, asked, decisions}`. `ready` says that all customers were sent. `time` says up to when ' +
       'everything is counted. Changes are collected for 250 ms. After `ready` events have an id; a client ' +
       'that connects again with `Last-Event-ID` gets what has changed since, or everything where that is not ' +
-      'known. A client that reads too slowly is disconnected. The stream ends after an hour.',
+      'known. A client that reads too slowly is disconnected.',
     params: Nothing,
     query: Type.Object({
       customerIds: Type.Optional(
@@ -34,6 +34,13 @@ export const entitlementFeedRoutes = {
             `${FEED_CUSTOMERS_MAX}. Left out: the customers that were checked lately, up to 2,000.`,
         }),
       ),
+      forSeconds: Type.Integer({
+        minimum: 1,
+        maximum: 3600,
+        default: 3600,
+        description:
+          'The stream ends after this time, or up to a tenth earlier. An `EventSource` then connects again.',
+      }),
       heartbeatSeconds: Type.Integer({
         minimum: 1,
         maximum: 20,

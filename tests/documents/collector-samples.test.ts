@@ -25,7 +25,7 @@ describe('the sample configuration', () => {
     const { transforms, sinks } = read('vector.yaml');
     const { uri, method, auth, encoding, framing, compression, batch } = sinks.metergate;
     expect([uri, method]).toEqual([`\${METERGATE_URL}${path}`, 'post']);
-    expect(auth).toEqual({ strategy: 'bearer', token: '${METERGATE_KEY}' });
+    expect(auth).toEqual({ strategy: 'bearer', token: `\${METERGATE_KEY}` });
     expect([encoding.codec, framing.character_delimited.delimiter, compression]).toEqual([
       'json',
       ',',
@@ -51,7 +51,7 @@ describe('the sample configuration', () => {
     const [{ uri, header, format, json_date_key: time }] = outputs;
     expect([uri, header, format, time]).toEqual([
       path,
-      'Authorization Bearer ${METERGATE_KEY}',
+      `Authorization Bearer \${METERGATE_KEY}`,
       'json',
       'time',
     ]);

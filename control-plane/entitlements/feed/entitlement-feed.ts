@@ -83,8 +83,8 @@ export function createEntitlementFeed(
       const feed = viewers.admit(viewer, () => positions.idOf(set, watched.position));
       const hadUpTo = positions.read(set, lastEventId);
       const isKnown = (customer: Watched, sinceAt: number) =>
-        // mutant: resumed-feed-skips-changes
-        customer.state !== undefined && Math.max(sinceAt, customer.changedAt) <= hadUpTo;
+        customer.state !== undefined &&
+        /* mutant: resumed-feed-skips-changes */ Math.max(sinceAt, customer.changedAt) <= hadUpTo;
       const wanted = names?.map((name) => watched.watch(environment, name)) ?? seen.of(environment).keys();
       for (const customer of wanted) {
         const sinceAt = names ? customer.sinceAt : (seen.of(environment).get(customer) ?? hadUpTo + 1);

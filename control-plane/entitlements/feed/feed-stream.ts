@@ -41,8 +41,8 @@ export function createFeedStream({ position, onCut }: FeedStreamOptions): FeedSt
   function write(event: Buffer | string): void {
     if (isEnded || body.destroyed) return;
     body.push(event);
-    if (body.readableLength <= UNREAD_BYTES_MAX) return;
     // mutant: slow-feed-kept
+    if (body.readableLength <= UNREAD_BYTES_MAX) return;
     onCut();
     body.destroy();
   }

@@ -10,6 +10,8 @@ export interface FeedViewer {
   /** Of the last event that the client has had. */
   lastEventId: string | undefined;
   heartbeatMs: number;
+  /** The stream ends after it, or a part earlier: not all come again at once. */
+  forMs: number;
   /** Whether its key may still read. Called every few seconds. */
   isAllowed(): Promise<boolean>;
 }
@@ -61,8 +63,6 @@ export interface FeedViewers {
   end(): void;
 }
 
-/** An hour less a part, so that not all come again at once. */
-const STREAM_MS = 3_600_000;
 const CHECK_SECONDS = 4;
 
 interface FeedViewersDeps {
@@ -120,7 +120,7 @@ export function createFeedViewers({ clock, watched, limits }: FeedViewersDeps): 
       };
       const stream = createFeedStream({ position, onCut });
       const nowMs = clock.monotonicMs();
-      const endsAtMs = nowMs + STREAM_MS * (1 - Math.random() / 10);
+      const endsAtMs = nowMs + viewer.forMs * (1 - Math.random() / 10);
       counts.opened += 1;
       const customers = new Set<Watched>();
       const feed = { viewer, stream, customers, ordinal: counts.opened, beatsAtMs: nowMs, endsAtMs };
