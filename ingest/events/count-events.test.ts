@@ -189,6 +189,27 @@ test.each([
   expect([rejected, batches]).toMatchObject([[{ code }], []]);
 });
 
+/** Red when a body with many values is cut as those of usage events are: what is left out would be lost. */
+test('events are counted whole, however much structure they have', async () => {
+  const data = { tokens: [[[[[[7]]]]]], more: Array(400).fill(0) };
+  const meters = { deep: { eventType: 'prompt', valueProperty: '$.tokens[0][0][0][0][0][0]' } };
+  const events = Array.from({ length: 600 }, (_, at) => ({ ...EVENT, id: `e-${at}`, data }));
+  const sizes: number[] = [];
+  for (const sent of [
+    events.slice(0, 100),
+    events.map((one) => ({ ...one, data: { tokens: data.tokens } })),
+  ]) {
+    const { batches, shown } = await send({ body: JSON.stringify(sent), meters });
+    expect(shown?.status).toBe(204);
+    const items = batches.flatMap((body) => JSON.parse(body).events as Array<{ value: number }>);
+    expect(items.every(({ value }) => value === 7)).toBe(true);
+    sizes.push(items.length);
+  }
+  expect(sizes).toEqual([100, 600]);
+  const { rejected } = await send({ body: `[${'[],'.repeat(200_000)}[]]` });
+  expect(rejected).toMatchObject([{ code: 'payload_too_large' }]);
+});
+
 test('more usage than a batch holds goes in several, and more than 4 MiB is rejected', async () => {
   const events = Array.from({ length: 300 }, (_, at) => ({ ...EVENT, id: `e-${at}` }));
   const { batches, shown } = await send({ body: JSON.stringify(events) });

@@ -2,7 +2,7 @@ import type { RequestHeaders } from '../../infra/ports/http-front.ts';
 import type { Rejection } from '../../schemas/error-codes.ts';
 import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
 import { invalid } from '../engine/js/json-scalars.ts';
-import { parseJson } from '../engine/js/parse.ts';
+import { parseWhole } from '../engine/js/parse.ts';
 import { type CloudEvent, readCloudEvent, withHeaderAttributes } from './cloud-event.ts';
 import type { EventsForm } from './events-head.ts';
 import type { ListenersByType } from './listeners.ts';
@@ -33,7 +33,7 @@ export function readEvents(
 ): SentEvents | { rejection: Rejection } {
   if (form === 'logs') return readLogs(body);
   const hasData = form !== 'binary' || body.length > 0;
-  const parsed = hasData ? parseJson(body) : { value: undefined };
+  const parsed = hasData ? parseWhole(body) : { value: undefined };
   if ('rejection' in parsed) return parsed;
   const { value } = parsed;
   if (form === 'binary') {

@@ -2,7 +2,7 @@ import type { Rejection } from '../../schemas/error-codes.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
 import { invalid } from '../engine/js/json-scalars.ts';
-import { isObject, markedNumber, parseJson } from '../engine/js/parse.ts';
+import { isObject, markedNumber, parseWhole } from '../engine/js/parse.ts';
 import { type CloudEvent, readCloudEvent } from './cloud-event.ts';
 import { plainAttributes, plainValue } from './otlp-values.ts';
 import type { SentEvents } from './read-events.ts';
@@ -21,7 +21,7 @@ interface NamedRecord {
  * usage event needs: they are ordinary logs.
  */
 export function readLogs(body: Buffer): SentEvents | { rejection: Rejection } {
-  const parsed = parseJson(body);
+  const parsed = parseWhole(body);
   if ('rejection' in parsed) return parsed;
   const records = isObject(parsed.value) ? recordsIn(parsed.value) : undefined;
   if (!records) return { rejection: invalid('Send an ExportLogsServiceRequest of OTLP as JSON.') };

@@ -5,7 +5,7 @@ import { jsonFault, jsonFaultAt } from '../../../schemas/primitives/json-fault.t
 import { didYouMean } from '../../../schemas/primitives/similar-name.ts';
 import { API_BASE } from '../../../schemas/route.ts';
 import { USAGE_LIMITS } from '../../../schemas/usage-limits.ts';
-import { isDense, shallowJson } from './shallow-json.ts';
+import { isDense, shallowJson, structureOf } from './shallow-json.ts';
 
 /** The raw items of a request, unchecked, or why the request as a whole is rejected. */
 export type Parsed = Items | { rejection: Rejection };
@@ -89,24 +89,46 @@ function markBytes(body: Buffer): number {
   return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0;
 }
 
-/**
- * Numbers that a double would round are marked texts in it; see {@link markedNumber}. `at`: where these bytes
- * begin in the body.
- */
-export function parseJson(
+/** `at`: where these bytes begin in the body. */
+function parseJson(
   body: Buffer,
   { what, at } = { what: 'The body', at: 0 },
 ): { value: unknown } | { rejection: Rejection } {
   const json = at === 0 ? withoutMark(body) : body;
   // mutant: body-walked-recursively
   try {
-    const text = textOf(json);
-    const value: unknown = JSON.parse(text);
-    return { value: RISKY_NUMBER.test(text) ? JSON.parse(markNumbers(text)) : value };
+    return { value: parsedText(textOf(json)) };
   } catch {
     const fault = jsonFault(json, at + body.length - json.length);
     return { rejection: { code: 'invalid_json', message: `${what} ${fault}.` } };
   }
+}
+
+/** 30 ms of JSON.parse at the most. Events that fill a body have fewer. */
+const VALUES_MAX = 200_000;
+
+/**
+ * A body of any form, with all that it holds. Numbers that a double would round are marked texts in it; see
+ * {@link markedNumber}.
+ */
+export function parseWhole(body: Buffer): { value: unknown } | { rejection: Rejection } {
+  const json = withoutMark(body);
+  if (structureOf(json) > VALUES_MAX) {
+    const message = `The body holds more than ${VALUES_MAX} values; nothing was stored. Send smaller batches.`;
+    return { rejection: { code: 'payload_too_large', message } };
+  }
+  try {
+    if (!isUtf8(json)) throw new SyntaxError('not UTF-8');
+    return { value: parsedText(json.toString()) };
+  } catch {
+    const fault = jsonFault(json, body.length - json.length);
+    return { rejection: { code: 'invalid_json', message: `The body ${fault}.` } };
+  }
+}
+
+function parsedText(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  return RISKY_NUMBER.test(text) ? JSON.parse(markNumbers(text)) : value;
 }
 
 /** What JSON.parse gets of a body. Throws where it has a fault that JSON.parse would find late. */

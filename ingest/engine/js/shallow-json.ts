@@ -26,7 +26,11 @@ const CLOSE_OBJECT = 125;
 
 /** Whether a text, JSON or not, has far more values or levels than events have. */
 export function isDense(bytes: Uint8Array): boolean {
-  const most = Math.max(DENSE_MIN, bytes.length * DENSE_SHARE);
+  return structureOf(bytes) > Math.max(DENSE_MIN, bytes.length * DENSE_SHARE);
+}
+
+/** Commas and opening brackets of a text, JSON or not: about as many as it has values. */
+export function structureOf(bytes: Uint8Array): number {
   let found = 0;
   let isText = false;
   for (let at = 0; at < bytes.length; at++) {
@@ -35,7 +39,7 @@ export function isDense(bytes: Uint8Array): boolean {
     else if (byte === QUOTE) isText = !isText;
     else if (!isText && (byte === COMMA || byte === OPEN_LIST || byte === OPEN_OBJECT)) found++;
   }
-  return found > most;
+  return found;
 }
 
 /** JSON without what lies below its upper levels, and without what comes behind the first items of a list. */
