@@ -5,12 +5,14 @@ import type { BeginUsage } from '../begin-usage.ts';
 import { type Admission, OVERLOADED } from '../http/admission.ts';
 import type { ReadBody } from '../http/read-body.ts';
 import type { UsageResponses } from '../http/usage-responses.ts';
-import { type BatchResult, eventOutcomes } from './event-outcome.ts';
+import { eventOutcomes } from './event-outcome.ts';
 import type { EventsHead } from './events-head.ts';
 import { type EventsResponse, responseTo } from './events-response.ts';
 import type { Listeners } from './listeners.ts';
-import { readEvents, type SentEvents } from './read-events.ts';
+import { readEvents } from './read-events.ts';
+import type { SentEvents } from './sent-events.ts';
 import { type UsageBatch, usageBatches } from './usage-batches.ts';
+import type { BatchResult } from './usage-outcome.ts';
 
 export interface CountEventsDeps {
   listeners: Listeners;

@@ -1,18 +1,7 @@
 import type { Rejection } from '../../schemas/error-codes.ts';
 import type { CloudEvent } from './cloud-event.ts';
 import type { EventsUsage } from './usage-batches.ts';
-
-/** What became of one usage event. */
-export interface UsageOutcome extends BatchResult {
-  meterId: string;
-}
-
-/** An item of the response to a batch. */
-export interface BatchResult {
-  status: 'created' | 'duplicate' | 'error';
-  eventId?: string;
-  error?: Rejection;
-}
+import type { BatchResult, UsageOutcome } from './usage-outcome.ts';
 
 /** What became of one event, and of what each meter counts of it. */
 export interface EventOutcome {

@@ -3,27 +3,10 @@ import type { Rejection } from '../../schemas/error-codes.ts';
 import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
 import { invalid } from '../engine/js/json-scalars.ts';
 import { parseWhole } from '../engine/js/parse.ts';
-import { type CloudEvent, readCloudEvent, withHeaderAttributes } from './cloud-event.ts';
+import { readCloudEvent, withHeaderAttributes } from './cloud-event.ts';
 import type { EventsForm } from './events-head.ts';
-import type { ListenersByType } from './listeners.ts';
 import { readLogs } from './read-logs.ts';
-
-/** The events of a request. */
-export interface SentEvents {
-  types: ReadonlySet<string>;
-  /** Sent as an array. */
-  isBatch: boolean;
-  eventsFor(listeners: ListenersByType): EventsToCount;
-}
-
-export interface EventsToCount {
-  /** In order; one that is not valid is its rejection. */
-  events: ReadonlyArray<CloudEvent | Rejection>;
-  /** Each is a valid event. */
-  isValid: boolean;
-  /** Further ones that no meter listens to. */
-  others: number;
-}
+import type { SentEvents } from './sent-events.ts';
 
 /** In this turn: the body is not read later. */
 export function readEvents(

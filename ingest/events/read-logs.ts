@@ -5,7 +5,7 @@ import { invalid } from '../engine/js/json-scalars.ts';
 import { isObject, markedNumber, parseWhole } from '../engine/js/parse.ts';
 import { type CloudEvent, readCloudEvent } from './cloud-event.ts';
 import { plainAttributes, plainValue } from './otlp-values.ts';
-import type { SentEvents } from './read-events.ts';
+import type { SentEvents } from './sent-events.ts';
 
 /** A log record that is an event: it has a name. */
 interface NamedRecord {

@@ -1,9 +1,9 @@
 import type { Rejection } from '../../schemas/error-codes.ts';
 import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
 import type { CloudEvent } from './cloud-event.ts';
-import type { UsageOutcome } from './event-outcome.ts';
 import type { ListenersByType } from './listeners.ts';
 import { passes, usageItem } from './usage-item.ts';
+import type { UsageOutcome } from './usage-outcome.ts';
 
 /** The usage of events, as bodies of ordinary batches. */
 export interface EventsUsage {

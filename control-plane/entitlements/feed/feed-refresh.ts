@@ -53,7 +53,7 @@ export function createFeedRefresh({ caches, watched, readState, clock }: FeedRef
       const nowMs = clock.nowMs();
       const found = caches.customers.find(environment, state?.made?.customer.customerId ?? name, nowMs);
       const changed = state && found && changedFeatures(caches, state, { customer: found, nowMs });
-      if (!changed) {
+      if (!changed || !state) {
         read(customer);
         return;
       }

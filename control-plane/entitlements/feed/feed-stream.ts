@@ -1,16 +1,14 @@
 import { Readable } from 'node:stream';
-import type { Watched } from './watched-customers.ts';
+import type { ChangeStream, Watched } from './watched-customers.ts';
 
 /** One viewer's stream of server-sent events. */
-export interface FeedStream {
+export interface FeedStream extends ChangeStream {
   /** `close` when it has ended, been cut off, or lost its client. */
   body: Readable;
   /** A customer of which it has to be told everything. */
   expect(customer: Watched): void;
   /** Sends what it waits for, as far as the client takes it. */
   pump(): void;
-  /** A change of a customer. One that still waits to be told everything is told then. */
-  change(customer: Watched, event: Buffer): void;
   /** To all alike. */
   say(event: Buffer): void;
   end(): void;

@@ -1,12 +1,17 @@
 import { asOfMsOf, type FeedState, isSameBut, withoutTime } from './feed-state.ts';
-import type { FeedStream } from './feed-stream.ts';
+
+/** A stream that tells of customers. */
+export interface ChangeStream {
+  /** One that still waits to be told everything is told then. */
+  change(customer: Watched, event: Buffer): void;
+}
 
 /** A customer of whom at least one stream tells, or told a short time ago. */
 export interface Watched {
   readonly environment: string;
   /** As it was asked for: its id or external id. */
   readonly name: string;
-  readonly streams: Set<FeedStream>;
+  readonly streams: Set<ChangeStream>;
   /** Undefined until it was read. */
   state: FeedState | undefined;
   /** Positions of the feed: since when it is watched, and of its last change. */
