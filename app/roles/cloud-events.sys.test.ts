@@ -61,16 +61,16 @@ test('its usage events are those of an ordinary batch with the same keys, to the
   expect(JSON.parse(text)).toMatchObject({ results: [{ status: 'duplicate' }] });
 });
 
-/** Red when a type without listeners is believed to have none. */
+/** Red when the cache is trusted for a type that it has no listeners of. */
 test('a meter that begins to listen counts the next event', async () => {
-  const event = cloudEvent('early', { type: 'answer' });
+  const event = cloudEvent('early', { type: 'reply' });
   const none = { total: 1, created: 0, duplicate: 0, unmetered: 1, errors: 0 };
   expect(await summaryOf(event)).toEqual([200, none]);
-  await plane.addMeter('answers', { eventType: 'answer' });
+  await plane.addMeter('replies', { eventType: 'reply' });
   expect(await summaryOf(event)).toEqual([200, { ...none, created: 1, unmetered: 0 }]);
-  await plane.addMeter('answers-too', { eventType: 'answer' });
+  await plane.addMeter('replies-too', { eventType: 'reply' });
   await vi.waitFor(async () => {
-    const response = await post('events', cloudEvent('later', { type: 'answer' }), JSON_RESULTS);
+    const response = await post('events', cloudEvent('later', { type: 'reply' }), JSON_RESULTS);
     expect(((await response.json()) as Results).results[0]?.usageEvents).toHaveLength(2);
   });
 });

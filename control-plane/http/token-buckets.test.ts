@@ -72,7 +72,7 @@ it('beyond its bound the least recently used key is forgotten, and no other', ()
   expect([buckets.take('a') > 0, buckets.take('d') > 0]).toEqual([true, true]);
 });
 
-it('a key is told how many requests are left, and when it has all of them again', () => {
+it('the state of a key is how many requests are left, and when it has all of them again', () => {
   const { clock, buckets } = bucketsAt(2, 3);
   expect(buckets.state('a')).toEqual({ tokens: 3, fullInMs: 0 });
   buckets.take('a');

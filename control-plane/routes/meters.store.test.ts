@@ -181,7 +181,7 @@ describe('an existing meter', () => {
     const meter = await newMeter({ eventSource: { ...eventSource, unknown: 1 } });
     expect(meter.eventSource).toEqual(eventSource);
     const params = { meterId: meter.key };
-    const other = { eventType: 'answer' };
+    const other = { eventType: 'reply' };
     const changed = await api.request('meters.update', { params, body: { eventSource: other } });
     expect(changed.body).toMatchObject({ eventSource: other });
     const renamed = await api.request('meters.update', { params, body: { name: 'x' } });

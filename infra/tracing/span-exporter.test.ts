@@ -55,7 +55,7 @@ test('a span is sent as OTLP over HTTP in JSON', async () => {
   await exporter.close();
 });
 
-/** Red when a collector that is away costs memory, or the process. */
+/** Red when a collector that is unavailable costs memory, or the process. */
 test('spans beyond the bound are dropped, and so are those that the collector rejects', async () => {
   const { spansOf, settings } = await startCollector(500, 200);
   const exporter = createSpanExporter({ ...settings, everyMs: 60_000, queuedMax: 1_000 });

@@ -20,7 +20,7 @@ export interface ServedSpan {
 export interface SpanExporter {
   /** Never waits and never throws. Beyond the bound the span is dropped. */
   ended(span: ServedSpan): void;
-  /** Sends what there is, for a moment. */
+  /** Sends what there is, for some seconds. */
   close(): Promise<void>;
 }
 

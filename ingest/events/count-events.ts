@@ -39,7 +39,7 @@ export type CountEvents = (
  * are the same. About 4 µs an event, three times an item of a batch: most of it is JSON, read and written.
  */
 export function createCountEvents(deps: CountEventsDeps): CountEvents {
-  const { listeners, admission, begin, responses } = deps;
+  const { listeners, admission, responses } = deps;
 
   async function count(
     exchange: Exchange,
@@ -55,7 +55,7 @@ export function createCountEvents(deps: CountEventsDeps): CountEvents {
     if (!admission.take(environment, usage.bytes)) return responses.reject(exchange, OVERLOADED);
     try {
       const { requestId } = exchange;
-      const committed = await commit(usage.batches, { environment, requestId });
+      const committed = await commit(deps, usage.batches, { environment, requestId });
       if ('code' in committed) return responses.reject(exchange, committed);
       const isAllGood = isValid && usage.faults.size === 0 && committed.itemErrors === 0;
       const unmetered = usage.unmetered + others;
@@ -69,25 +69,6 @@ export function createCountEvents(deps: CountEventsDeps): CountEvents {
     }
   }
 
-  /** One after the other: of two events with the same key the first is the one that counts. */
-  async function commit(
-    batches: readonly UsageBatch[],
-    of: Pick<UsageRequest, 'environment' | 'requestId'>,
-  ): Promise<Committed | Rejection> {
-    const responded: Buffer[] = [];
-    let created = 0;
-    let itemErrors = 0;
-    for (const { body } of batches) {
-      const done = await begun(begin, { ...of, body, ...A_BATCH });
-      if (done === 'no space') return deps.noSpace;
-      if (done.status !== 200) return (JSON.parse(done.body.toString()) as { error: Rejection }).error;
-      responded.push(done.body);
-      created += done.created;
-      itemErrors += done.itemErrors;
-    }
-    return { created, itemErrors, results: () => responded.map(resultsIn) };
-  }
-
   return (exchange, environment, head, whole) => {
     const sent = readEvents(head.form, exchange.headers, whole.body);
     if ('rejection' in sent) {
@@ -99,6 +80,26 @@ export function createCountEvents(deps: CountEventsDeps): CountEvents {
       .catch((error) => responses.fail(exchange, error))
       .finally(() => whole.release());
   };
+}
+
+/** One after the other: of two events with the same key the first is the one that counts. */
+async function commit(
+  { begin, noSpace }: CountEventsDeps,
+  batches: readonly UsageBatch[],
+  of: Pick<UsageRequest, 'environment' | 'requestId'>,
+): Promise<Committed | Rejection> {
+  const responded: Buffer[] = [];
+  let created = 0;
+  let itemErrors = 0;
+  for (const { body } of batches) {
+    const done = await begun(begin, { ...of, body, ...A_BATCH });
+    if (done === 'no space') return noSpace;
+    if (done.status !== 200) return (JSON.parse(done.body.toString()) as { error: Rejection }).error;
+    responded.push(done.body);
+    created += done.created;
+    itemErrors += done.itemErrors;
+  }
+  return { created, itemErrors, results: () => responded.map(resultsIn) };
 }
 
 interface Committed {

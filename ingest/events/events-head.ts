@@ -7,8 +7,8 @@ import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
 import { tooLarge } from '../http/read-body.ts';
 
 /**
- * How a request carries its events. `binary`: the attributes are headers, the body is the data. `logs`: as log
- * records of OTLP.
+ * How a request carries its events. `binary`: the attributes are headers, the body is the data. `logs`: as
+ * log records of OTLP.
  */
 export type EventsForm = 'binary' | 'structured' | 'batch' | 'either' | 'logs';
 

@@ -52,7 +52,7 @@ function propertiesOf({ data }: CloudEvent, { properties }: Listener): string | 
     if (text === undefined) continue; // like null: the property is absent
     if (text.length > USAGE_LIMITS.propertyValueCharsMax || isUnstorable(text)) {
       const most = USAGE_LIMITS.propertyValueCharsMax;
-      const message = `The property \`${name}\` has at most ${most} characters, no U+0000 and no half of a pair.`;
+      const message = `The property \`${name}\` is text of at most ${most} characters without U+0000.`;
       return invalid(message, 'data');
     }
     const isText = typeof value === 'string' && markedNumber(value) === undefined;

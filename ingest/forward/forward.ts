@@ -33,7 +33,7 @@ export interface ForwarderOptions {
   timeouts?: ForwardTimeouts;
   /** Requests in flight; a further one gets 503 `overloaded`, those without a secret key earlier. */
   inFlightMax?: number;
-  /** Responses that go on, beside those. */
+  /** Responses that go on, in addition to those. */
   streamsMax?: number;
 }
 
@@ -58,24 +58,17 @@ const STREAMS_MAX = 6_100;
  * be delivered gets 503 `unavailable`; a response that fails in the middle ends the client's connection.
  */
 export function createForwarder(options: ForwarderOptions): Forwarder {
-  const { target, senderOf = () => undefined, log, timeouts = FORWARD_TIMEOUTS } = options;
+  const { target, senderOf = () => undefined, log, metrics, timeouts = FORWARD_TIMEOUTS } = options;
   const { inFlightMax = IN_FLIGHT_MAX, streamsMax = STREAMS_MAX, bodies = createBodyBuffer() } = options;
-  const ofRequests = createConnections({ timeouts, connectionsMax: inFlightMax, log });
-  const ofStreams = createConnections({ timeouts, connectionsMax: streamsMax, log });
+  const both = { timeouts, log, inFlightMax, streamsMax };
+  const connections = createBothConnections(both, bodies, metrics);
   const reachable = createOutageLog(log);
   const limits = { headersTimeout: timeouts.headersMs, bodyTimeout: timeouts.bodyMs };
-  const connectionsFor = (exchange: Exchange) =>
-    /* mutant: streams-among-requests */ isStream(exchange) ? ofStreams : ofRequests;
   const reject = createReject(options);
-  options.metrics?.gauges({
-    underWay: ofRequests.places.taken,
-    streams: ofStreams.places.taken,
-    heldBytes: bodies.heldBytes,
-  });
 
   function forward(exchange: Exchange): void {
     const path = forwardableTarget(exchange);
-    if (connectionsFor(exchange).places.areAllTaken()) reject(exchange, BUSY);
+    if (connections.for(exchange).places.areAllTaken()) reject(exchange, BUSY);
     else if (target() === undefined) reject(exchange, CONTROL_PLANE_UNAVAILABLE);
     else if (path === undefined) reject(exchange, { code: 'invalid_request', message: NOT_FORWARDABLE });
     else if (hasBody(exchange)) void forwardWithBody(exchange, path);
@@ -101,7 +94,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
   function send(exchange: Exchange, { path, environment, buffered }: Ready): void {
     const url = target();
     const wanted = { isStrangers: environment === undefined, hasBody: buffered !== undefined };
-    const { places, upstream } = connectionsFor(exchange);
+    const { places, upstream } = connections.for(exchange);
     const place = url === undefined ? undefined : places.take(wanted);
     if (url === undefined || place === undefined) {
       buffered?.release();
@@ -122,12 +115,34 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
     upstream(url).dispatch({ method, path, body: buffered?.body ?? null, headers, ...limits }, relay);
   }
 
+  return { forward, close: connections.close };
+}
+
+/** Requests and responses that go on: neither takes a place or a connection of the other. */
+function createBothConnections(
+  { inFlightMax, streamsMax, ...options }: BothOptions,
+  bodies: BodyBuffer,
+  metrics: ForwardMetrics | undefined,
+) {
+  const ofRequests = createConnections({ ...options, connectionsMax: inFlightMax });
+  const ofStreams = createConnections({ ...options, connectionsMax: streamsMax });
+  metrics?.gauges({
+    underWay: ofRequests.places.taken,
+    streams: ofStreams.places.taken,
+    heldBytes: bodies.heldBytes,
+  });
   return {
-    forward,
+    for: (exchange: Exchange) =>
+      /* mutant: streams-among-requests */ isStream(exchange) ? ofStreams : ofRequests,
     close: async () => {
       await Promise.all([ofRequests, ofStreams].map(({ upstream }) => upstream.close()));
     },
   };
+}
+
+interface BothOptions extends Omit<UpstreamOptions, 'connectionsMax'> {
+  inFlightMax: number;
+  streamsMax: number;
 }
 
 /** As many as places, and none of them shared with the other kind. */

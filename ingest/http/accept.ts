@@ -34,14 +34,9 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
   const authorise = createAuthoriseUsage(keys);
   const responses = createUsageResponses(deps);
   const { reject, fail } = responses;
-  const counted = metrics.eventsCounted;
   const countEvents = createCountEvents({
-    listeners,
-    admission,
-    begin,
-    responses,
-    counted,
-    noSpace: DISK_LOW,
+    ...{ listeners, admission, begin, responses, noSpace: DISK_LOW },
+    counted: metrics.eventsCounted,
   });
   const pools = { admission, buffers: createBufferPool(BUFFERS_BYTES_MAX), bytesMax: BODY_BYTES_MAX };
 

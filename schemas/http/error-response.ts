@@ -20,7 +20,7 @@ export function errorResponse(
   return { mediaType: PROBLEM_TYPE, body: problemBody(rejection, requestId) };
 }
 
-/** RFC 9457: the members of the usual error beside those of the standard. */
+/** RFC 9457: the members of the usual error, and those of the standard. */
 function problemBody(rejection: Rejection, requestId: string): string {
   const { code, message, param, details } = rejection;
   const title = `${code.charAt(0).toUpperCase()}${code.slice(1).replaceAll('_', ' ')}`;

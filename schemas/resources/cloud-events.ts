@@ -25,7 +25,7 @@ export const CloudEvent = Type.Object({
   data: Type.Optional(Type.Unknown({ description: 'JSON. What of it is counted, each meter states.' })),
 });
 
-const CloudEvents = Type.Array(CloudEvent, { maxItems: USAGE_LIMITS.foreignEventsMax });
+export const CloudEvents = Type.Array(CloudEvent, { maxItems: USAGE_LIMITS.foreignEventsMax });
 
 const ItemError = Type.Object({
   code: Type.String(),
@@ -89,9 +89,9 @@ export const cloudEventRoutes = {
     access: 'usage:write',
     summary: 'Record CloudEvents',
     description:
-      'CloudEvents 1.0, one or an array of up to 10,000, as OpenMeter takes them. Each event becomes one usage ' +
-      'event on every meter whose `eventSource` it matches. 204: each event is counted, was counted before, ' +
-      'or is counted by no meter (their number is in `X-Unmetered-Events`). If an event is rejected the ' +
+      'CloudEvents 1.0, one or an array of up to 10,000, as OpenMeter takes them. Each event becomes one ' +
+      'usage event on every meter whose `eventSource` it matches. 204: each event is counted, was counted ' +
+      'before, or is counted by no meter (their number is in `X-Unmetered-Events`). If an event is rejected the ' +
       'response is an error that names it; the others are counted and may be sent again. With `Accept: ' +
       'application/json` the response is 200 with a result for each event. In binary mode the attributes ' +
       'are headers (`ce-id`, …) and the body is the data.',
@@ -127,8 +127,8 @@ export const cloudEventRoutes = {
     summary: 'Record log records of OpenTelemetry',
     description:
       'OTLP over HTTP in JSON: point the logs endpoint of an exporter here. A record with an event name is ' +
-      'counted by the meters whose `eventSource.eventType` it is; all others are accepted and not kept. Its ' +
-      'attribute `log.record.uid` identifies it together with the `service.name` of its resource, and ' +
+      'counted by the meters whose `eventSource.eventType` it is; all others are accepted and not kept. ' +
+      'Its attribute `log.record.uid` identifies it together with the `service.name` of its resource, and ' +
       '`metergate.customer`, else `user.id`, is the customer. The data are its attributes, and `body` and ' +
       '`resource`. Rejected records are counted in `partialSuccess`.',
     params: Nothing,

@@ -201,8 +201,8 @@ export const meterRoutes = {
     description:
       'Fields left out keep their values; null removes a value. `creditRates` is replaced as a whole. New ' +
       'rates apply to usage that occurs from `updatedAt` on, the old ones to earlier usage. `key`, ' +
-      '`aggregation` and `property` cannot be changed. `eventSource` is replaced as a whole, and counts for ' +
-      'events that arrive from a second later on.',
+      '`aggregation` and `property` cannot be changed. `eventSource` is replaced as a whole, and counts ' +
+      'for events that arrive from a second later on.',
     body: MeterPatch,
     example: { name: 'Calls of the API', creditRate: null },
     errors: ['meter_not_found', 'precondition_failed', 'value_invalid'],

@@ -16,7 +16,7 @@ const MEMBERS = ['specversion', 'id', 'source', 'type', 'subject', 'data'];
 
 function expectToFit({ count, bytes }: { count: number; bytes: number }): void {
   expect(count).toBeLessThanOrEqual(USAGE_LIMITS.foreignEventsMax);
-  // The data come beside the events' own members.
+  // The data come in addition to the events' own members.
   expect(bytes * 2).toBeLessThanOrEqual(USAGE_LIMITS.bodyBytesMax);
 }
 

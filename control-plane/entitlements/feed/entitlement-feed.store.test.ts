@@ -61,7 +61,7 @@ describe('the feed of entitlements', () => {
     await use(customerId, 7n);
     const archived = await made.customer();
     await api.request('customers.archive', { params: { customerId: archived } });
-    const feed = await watch(`customerIds=${customerId},${archived},nobody,a%252Cb&heartbeatSeconds=1`);
+    const feed = await watch(`customerIds=${customerId},${archived},cus_none,a%252Cb&heartbeatSeconds=1`);
     await isReady(feed);
     const decisions = await checked(customerId, ['calls', 'sso', 'seats']);
     expect(decisions).toMatchObject({ calls: { current: 7, limit: 100 } });
@@ -72,7 +72,7 @@ describe('the feed of entitlements', () => {
     });
     const without = { status: 'archived', otherwise: 'customer_archived', decisions: {} };
     expect(feed.customer(archived)).toEqual(without);
-    for (const name of ['nobody', 'a,b']) expect(feed.customer(name)?.status).toBe('unknown');
+    for (const name of ['cus_none', 'a,b']) expect(feed.customer(name)?.status).toBe('unknown');
     const [whole] = feed.messages.filter(({ data }) => data.asked === customerId);
     expect(whole?.data).toMatchObject({ customerId, credits: { balance: 0, unpaid: 0 } });
     expect(whole?.data.features[0]).toMatchObject({ meterId: 'sum', soft: true });
@@ -105,7 +105,7 @@ describe('the feed of entitlements', () => {
     expect(names.filter((name) => name === 'usage').length).toBeGreaterThanOrEqual(2);
   });
 
-  // Red when a change while the client was away is not told again.
+  // Red when a change while the client was disconnected is not told again.
   it('goes on where a client was, and begins again where that is not known', async () => {
     const [changed, same] = [await made.customer(), await made.customer()];
     for (const one of [changed, same]) await made.subscribe(one, { sso: true });
@@ -124,9 +124,9 @@ describe('the feed of entitlements', () => {
       expect(again.customer(same)).toBeUndefined();
     }, SOON);
     for (const unknown of ['x.y.z', id?.replace(/^[^.]*/, 'another')]) {
-      const anew = await watch(names, unknown);
-      await isReady(anew);
-      expect([anew.customer(changed), anew.customer(same)]).not.toContain(undefined);
+      const again = await watch(names, unknown);
+      await isReady(again);
+      expect([again.customer(changed), again.customer(same)]).not.toContain(undefined);
     }
     const others = await watch(`customerIds=${same}`, id);
     await isReady(others);
@@ -159,7 +159,7 @@ describe('the feed of entitlements', () => {
 
   it('ends with a key that is revoked, and rejects what it cannot read', { timeout: 30_000 }, async () => {
     const key = await api.addKey({ scopes: ['entitlements:read'] });
-    const feed = await watch('customerIds=nobody&heartbeatSeconds=1', undefined, key);
+    const feed = await watch('customerIds=cus_none&heartbeatSeconds=1', undefined, key);
     await api.pool.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [key]);
     const payload = JSON.stringify({ kind: 'key', environment: usage.environment, id: key });
     await api.pool.query("SELECT pg_notify('metergate_changes', $1)", [payload]);

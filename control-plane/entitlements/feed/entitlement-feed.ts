@@ -7,7 +7,7 @@ import { createFeedReader, type FeedReaderDeps } from './feed-reader.ts';
 import { createFeedRefresh } from './feed-refresh.ts';
 import { createFeedViewers, FEED_LIMITS, type FeedLimits, type FeedViewer } from './feed-viewers.ts';
 import { createSeenCustomers } from './seen-customers.ts';
-import { createWatchedCustomers, type Watched } from './watched-customers.ts';
+import { createWatchedCustomers, type Watched, type WatchedCustomers } from './watched-customers.ts';
 
 /** Streams of entitlements and their changes, to the clients of this process that decide themselves. */
 export interface EntitlementFeed {
@@ -26,7 +26,7 @@ export interface EntitlementFeedDeps extends FeedReaderDeps {
   asOfMs(): number;
 }
 
-/** Changes within one turn are told together. */
+/** Changes within one turn are sent together. */
 const TURN_MS = 250;
 const TURNS_OF_SECOND = 4;
 /** How long a client that was cut off finds what it has missed. */
@@ -49,7 +49,7 @@ export function createEntitlementFeed(
     turns += 1;
     if (turns % TURNS_OF_SECOND === 0) {
       seen.find();
-      viewers.second(timeEvent);
+      viewers.second(() => timeEvent(deps.asOfMs(), watched));
     }
     for (const customer of watched.all()) {
       const { idleSinceMs = nowMs } = customer;
@@ -63,18 +63,8 @@ export function createEntitlementFeed(
     seen.forget(customer);
   }
 
-  /** Of what was told, not of what could be: one customer that cannot be read holds it back. */
-  function timeEvent(): Buffer {
-    let asOfMs = deps.asOfMs();
-    for (const customer of watched.all()) asOfMs = Math.min(asOfMs, customer.asOfMs);
-    return Buffer.from(`event: time\ndata: {"asOf":"${timestampText(asOfMs)}"}\n\n`);
-  }
-
-  const stop = everySoOften(
-    TURN_MS,
-    async () => turn(),
-    (err) => log.error({ err }, 'a turn of the entitlement feed failed'),
-  );
+  const onFailure = (err: unknown) => log.error({ err }, 'a turn of the entitlement feed failed');
+  const stop = everySoOften(TURN_MS, async () => turn(), onFailure);
 
   return {
     open(viewer) {
@@ -104,4 +94,11 @@ export function createEntitlementFeed(
       cutOff: () => viewers.cutOff,
     },
   };
+}
+
+/** Of what was sent, not of what could be: one customer that cannot be read holds it back. */
+function timeEvent(latestMs: number, watched: WatchedCustomers): Buffer {
+  let asOfMs = latestMs;
+  for (const customer of watched.all()) asOfMs = Math.min(asOfMs, customer.asOfMs);
+  return Buffer.from(`event: time\ndata: {"asOf":"${timestampText(asOfMs)}"}\n\n`);
 }

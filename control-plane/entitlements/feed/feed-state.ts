@@ -25,7 +25,7 @@ export interface FeedFeature {
   /** Of its counter, as the decision has it, and up to when it was the same. */
   current: string | undefined;
   asOfMs: number;
-  /** JSON members beside the decision. */
+  /** JSON members in front of the decision. */
   facts: string;
   /** JSON. */
   decision: string;

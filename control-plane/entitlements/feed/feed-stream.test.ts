@@ -17,8 +17,8 @@ function streamUnderTest() {
   return { watched, stream, onCut, add, textOf };
 }
 
-// Red when an id comes while a customer waits: a client that resumes at it never hears of that customer.
-test('events have ids only while no customer waits to be told', async () => {
+// Red when an id comes while a customer waits: a client that resumes at it never gets that customer.
+test('events have ids only while no customer waits to be sent', async () => {
   const { watched, stream, add, textOf } = streamUnderTest();
   const [one, other] = [add('one'), add('other')];
   watched.learn(one, UNKNOWN);
@@ -40,7 +40,7 @@ test('events have ids only while no customer waits to be told', async () => {
   expect(later).toMatch(/^id: at6\nevent: usage\n/);
 });
 
-test('a state that stays the same is not told again', async () => {
+test('a state that stays the same is not sent again', async () => {
   const { watched, stream, add, textOf } = streamUnderTest();
   const one = add('one');
   for (let round = 0; round < 3; round += 1) watched.learn(one, { ...UNKNOWN });
@@ -62,7 +62,7 @@ test('a client that reads nothing is cut off at a bounded number of bytes', () =
 });
 
 // Red when the customers of a new client are all put into its memory at once.
-test('a client is told of many customers as fast as it reads', async () => {
+test('a client gets many customers as fast as it reads', async () => {
   const { watched, stream, onCut, add } = streamUnderTest();
   const large = { ...UNKNOWN, head: `"pad":"${'x'.repeat(10_000)}",` };
   const customers = Array.from({ length: 300 }, (_, at) => add(`c${at}`));

@@ -5,7 +5,7 @@ import type { ChangeStream, Watched } from './watched-customers.ts';
 export interface FeedStream extends ChangeStream {
   /** `close` when it has ended, been cut off, or lost its client. */
   body: Readable;
-  /** A customer of which it has to be told everything. */
+  /** A customer of which everything has to be sent. */
   expect(customer: Watched): void;
   /** Sends what it waits for, as far as the client takes it. */
   pump(): void;
@@ -26,7 +26,7 @@ const SNAPSHOT_BYTES = 64 * 1024;
 export const UNREAD_BYTES_MAX = 256 * 1024;
 
 /**
- * Events have ids only while no customer waits to be told: a client that resumes at an id has had everything
+ * Events have ids only while no customer waits to be sent: a client that resumes at an id has had everything
  * up to it.
  */
 export function createFeedStream({ position, onCut }: FeedStreamOptions): FeedStream {
@@ -34,7 +34,6 @@ export function createFeedStream({ position, onCut }: FeedStreamOptions): FeedSt
   const body = new Readable({ highWaterMark: SNAPSHOT_BYTES, read: () => pumpSoon() });
   let isReady = false;
   let isEnded = false;
-  let isPumping = false;
 
   function write(event: Buffer | string): void {
     if (isEnded || body.destroyed) return;
@@ -52,12 +51,7 @@ export function createFeedStream({ position, onCut }: FeedStreamOptions): FeedSt
 
   /** Called by the stream in the middle of a push. */
   function pumpSoon(): void {
-    if (isPumping || waiting.size === 0) return;
-    isPumping = true;
-    setImmediate(() => {
-      isPumping = false;
-      pump();
-    });
+    if (waiting.size > 0) setImmediate(pump);
   }
 
   function pump(): void {

@@ -85,36 +85,14 @@ export function createFeedViewers({ clock, watched, limits }: FeedViewersDeps): 
     }
   }
 
-  function rejectTooMany({ environment, names = [] }: FeedViewer): void {
-    if (isEnded) throw new Rejected('unavailable', 'This process is stopping. Retry the request.');
-    let own = 0;
-    for (const { viewer } of open) if (viewer.environment === environment) own += 1;
-    const isFull = open.size >= limits.streamsMax || own >= limits.streamsShareMax;
-    if (isFull || counts.places + names.length > limits.placesMax)
-      throw new Rejected('rate_limited', TOO_MANY_STREAMS);
-    const more = names.filter((name) => !watched.find(environment, name)).length;
-    if (more > 0 && isFullOfCustomers(watched, limits, { environment, more }))
-      throw new Rejected('rate_limited', TOO_MANY_CUSTOMERS);
-  }
-
-  function cutSlowest(unreadBytes: number): void {
-    let left = unreadBytes;
-    const unread = ({ stream }: OpenFeed) => stream.body.readableLength;
-    for (const feed of [...open].sort((a, b) => unread(b) - unread(a))) {
-      if (left <= limits.unreadBytesMax / 2) return;
-      left -= unread(feed);
-      counts.cutOff += 1;
-      feed.stream.body.destroy();
-    }
-  }
-
   return {
     open,
     get cutOff() {
       return counts.cutOff;
     },
     admit(viewer, position) {
-      rejectTooMany(viewer);
+      if (isEnded) throw new Rejected('unavailable', 'This process is stopping. Retry the request.');
+      rejectTooMany(viewer, { open, watched, limits, places: counts.places });
       const onCut = () => {
         counts.cutOff += 1;
       };
@@ -151,13 +129,47 @@ export function createFeedViewers({ clock, watched, limits }: FeedViewersDeps): 
         }
         unreadBytes += feed.stream.body.readableLength;
       }
-      if (unreadBytes > limits.unreadBytesMax) cutSlowest(unreadBytes);
+      if (unreadBytes > limits.unreadBytesMax)
+        counts.cutOff += cutSlowest(open, unreadBytes - limits.unreadBytesMax / 2);
     },
     end() {
       isEnded = true;
       for (const { stream } of open) stream.end();
     },
   };
+}
+
+interface Taken extends Pick<FeedViewersDeps, 'watched' | 'limits'> {
+  open: ReadonlySet<OpenFeed>;
+  places: number;
+}
+
+function rejectTooMany(
+  { environment, names = [] }: FeedViewer,
+  { open, watched, limits, places }: Taken,
+): void {
+  let own = 0;
+  for (const { viewer } of open) if (viewer.environment === environment) own += 1;
+  const isFull = open.size >= limits.streamsMax || own >= limits.streamsShareMax;
+  if (isFull || places + names.length > limits.placesMax)
+    throw new Rejected('rate_limited', TOO_MANY_STREAMS);
+  const more = names.filter((name) => !watched.find(environment, name)).length;
+  if (more > 0 && isFullOfCustomers(watched, limits, { environment, more }))
+    throw new Rejected('rate_limited', TOO_MANY_CUSTOMERS);
+}
+
+/** Until so many bytes are free; returns how many were cut off. */
+function cutSlowest(open: ReadonlySet<OpenFeed>, bytes: number): number {
+  const unread = ({ stream }: OpenFeed) => stream.body.readableLength;
+  let left = bytes;
+  let cut = 0;
+  for (const feed of [...open].sort((a, b) => unread(b) - unread(a))) {
+    if (left <= 0) break;
+    left -= unread(feed);
+    cut += 1;
+    feed.stream.body.destroy();
+  }
+  return cut;
 }
 
 /** True if no so many further customers of this environment can be watched. */

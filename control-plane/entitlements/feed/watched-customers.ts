@@ -1,8 +1,8 @@
 import { asOfMsOf, type FeedState, isSameBut, withoutTime } from './feed-state.ts';
 
-/** A stream that tells of customers. */
+/** A stream that customers are sent to. */
 export interface ChangeStream {
-  /** One that still waits to be told everything is told then. */
+  /** One of which everything still has to be sent is sent whole then. */
   change(customer: Watched, event: Buffer): void;
 }
 
@@ -22,14 +22,14 @@ export interface Watched {
   isReading: boolean;
   /** Not read again before. */
   readAgainAtMs: number;
-  /** Up to when its usage is counted in what was told of it. */
+  /** Up to when its usage is counted in what was sent of it. */
   asOfMs: number;
   /** Everything of it, as an event. */
   whole(): Buffer;
 }
 
 export interface WatchedCustomers {
-  /** How many changes were told so far. */
+  /** How many changes were sent so far. */
   readonly position: number;
   readonly size: number;
   countOf(environment: string): number;

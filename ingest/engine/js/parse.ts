@@ -114,7 +114,7 @@ const VALUES_MAX = 200_000;
 export function parseWhole(body: Buffer): { value: unknown } | { rejection: Rejection } {
   const json = withoutMark(body);
   if (structureOf(json) > VALUES_MAX) {
-    const message = `The body holds more than ${VALUES_MAX} values; nothing was stored. Send smaller batches.`;
+    const message = `The body holds more than ${VALUES_MAX} values. Nothing was stored. Send less at once.`;
     return { rejection: { code: 'payload_too_large', message } };
   }
   try {
