@@ -91,10 +91,10 @@ export const cloudEventRoutes = {
     description:
       'CloudEvents 1.0, one or an array of up to 10,000, as OpenMeter takes them. Each event becomes one ' +
       'usage event on every meter whose `eventSource` it matches. 204: each event is counted, was counted ' +
-      'before, or is counted by no meter (their number is in `X-Unmetered-Events`). If an event is rejected the ' +
-      'response is an error that names it; the others are counted and may be sent again. With `Accept: ' +
-      'application/json` the response is 200 with a result for each event. In binary mode the attributes ' +
-      'are headers (`ce-id`, …) and the body is the data.',
+      'before, or is counted by no meter (their number is in `X-Unmetered-Events`). If an event is ' +
+      'rejected the response is an error that names it; the others are counted and may be sent again. ' +
+      'With `Accept: application/json` the response is 200 with a result for each event. In binary mode ' +
+      'the attributes are headers (`ce-id`, …) and the body is the data.',
     params: Nothing,
     query: Nothing,
     body: CloudEvent,

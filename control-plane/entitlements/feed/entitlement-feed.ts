@@ -5,7 +5,13 @@ import { everySoOften } from '../cache/repeat.ts';
 import { createFeedPositions } from './feed-positions.ts';
 import { createFeedReader, type FeedReaderDeps } from './feed-reader.ts';
 import { createFeedRefresh } from './feed-refresh.ts';
-import { createFeedViewers, FEED_LIMITS, type FeedLimits, type FeedViewer } from './feed-viewers.ts';
+import {
+  createFeedViewers,
+  FEED_LIMITS,
+  type FeedLimits,
+  type FeedViewer,
+  type FeedViewers,
+} from './feed-viewers.ts';
 import { createSeenCustomers } from './seen-customers.ts';
 import { createWatchedCustomers, type Watched, type WatchedCustomers } from './watched-customers.ts';
 
@@ -88,11 +94,15 @@ export function createEntitlementFeed(
       stop();
       viewers.end();
     },
-    gauges: {
-      streams: () => viewers.open.size,
-      customers: () => watched.size,
-      cutOff: () => viewers.cutOff,
-    },
+    gauges: gaugesOf(viewers, watched),
+  };
+}
+
+function gaugesOf(viewers: FeedViewers, watched: WatchedCustomers): EntitlementFeed['gauges'] {
+  return {
+    streams: () => viewers.open.size,
+    customers: () => watched.size,
+    cutOff: viewers.cutOff,
   };
 }
 

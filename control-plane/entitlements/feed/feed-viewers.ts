@@ -53,7 +53,8 @@ export interface OpenFeed {
 /** Those that have a stream. */
 export interface FeedViewers {
   readonly open: ReadonlySet<OpenFeed>;
-  readonly cutOff: number;
+  /** How many were cut off. */
+  cutOff(): number;
   /** Throws Rejected. `position`: the id of an event to this viewer. */
   admit(viewer: FeedViewer, position: () => string): OpenFeed;
   /** From now on the stream tells of this customer. `isKnown`: its client has had everything so far. */
@@ -79,29 +80,21 @@ export function createFeedViewers({ clock, watched, limits }: FeedViewersDeps): 
   function leave(feed: OpenFeed): void {
     if (!open.delete(feed)) return;
     counts.places -= feed.customers.size;
-    for (const customer of feed.customers) {
-      customer.streams.delete(feed.stream);
-      if (customer.streams.size === 0) customer.idleSinceMs = clock.monotonicMs();
-    }
+    for (const customer of feed.customers) leaveCustomer(customer, feed.stream, clock.monotonicMs());
   }
 
   return {
     open,
-    get cutOff() {
-      return counts.cutOff;
-    },
+    cutOff: () => counts.cutOff,
     admit(viewer, position) {
       if (isEnded) throw new Rejected('unavailable', 'This process is stopping. Retry the request.');
       rejectTooMany(viewer, { open, watched, limits, places: counts.places });
-      const onCut = () => {
-        counts.cutOff += 1;
-      };
-      const stream = createFeedStream({ position, onCut });
+      const stream = createFeedStream({ position, onCut: () => void counts.cutOff++ });
       const nowMs = clock.monotonicMs();
       const endsAtMs = nowMs + viewer.forMs * (1 - Math.random() / 10);
       counts.opened += 1;
-      const customers = new Set<Watched>();
-      const feed = { viewer, stream, customers, ordinal: counts.opened, beatsAtMs: nowMs, endsAtMs };
+      const timed = { ordinal: counts.opened, beatsAtMs: nowMs, endsAtMs };
+      const feed = { viewer, stream, customers: new Set<Watched>(), ...timed };
       open.add(feed);
       stream.body.once('close', () => leave(feed));
       return feed;
@@ -137,6 +130,11 @@ export function createFeedViewers({ clock, watched, limits }: FeedViewersDeps): 
       for (const { stream } of open) stream.end();
     },
   };
+}
+
+function leaveCustomer(customer: Watched, stream: FeedStream, nowMs: number): void {
+  customer.streams.delete(stream);
+  if (customer.streams.size === 0) customer.idleSinceMs = nowMs;
 }
 
 interface Taken extends Pick<FeedViewersDeps, 'watched' | 'limits'> {
