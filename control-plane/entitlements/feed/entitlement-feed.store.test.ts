@@ -84,11 +84,16 @@ describe('the feed of entitlements', () => {
     const feed = await watch(`customerIds=${customerId}`);
     await isReady(feed);
     expect(feed.customer(customerId)?.otherwise).toBe('no_active_subscription');
+    const useUpTo = async (units: bigint, current: number) => {
+      await use(customerId, units);
+      const counted = () => expect(feed.customer(customerId)?.decisions.calls).toMatchObject({ current });
+      await vi.waitFor(counted, SOON);
+    };
     const changes: Array<() => Promise<unknown>> = [
       () => made.subscribe(customerId, { calls: 3, sso: true }),
-      () => use(customerId, 2n),
+      () => useUpTo(2n, 2),
       () => made.override(customerId, 'calls', { value: 10 }),
-      () => use(customerId, 20n),
+      () => useUpTo(20n, 22),
       () => api.request('credits.grant', { params: { customerId }, body: { amount: 5, reason: 'x' } }),
       () => made.override(customerId, 'sso', { value: false }),
       () => api.request('customers.archive', { params: { customerId } }),
