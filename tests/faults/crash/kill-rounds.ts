@@ -5,7 +5,7 @@ import { during } from '../../support/during.ts';
 import type { Role } from '../../support/instance.ts';
 import { waitUntilCounted } from '../../support/wait-until-counted.ts';
 import { problemsOf } from '../judged-instance.ts';
-import type { FaultPromise, Round, RoundReport } from '../promise.ts';
+import type { FaultPromise, Form, Round, RoundReport } from '../promise.ts';
 import { sendReplays, startWorkload, type WorkloadOptions } from '../workload.ts';
 import { cutOffLoads, idleKills, inALoad } from './idle-kills.ts';
 import {
@@ -41,7 +41,7 @@ function killRounds({ victims, ...named }: KillPlan): FaultPromise {
           const victim = victimOf(round.number);
           const before = Array.from({ length: round.number }, (_, earlier) => victimOf(earlier));
           const nth = before.filter((one) => one === victim).length;
-          const report = await killRound(scenario, round, { victim, nth });
+          const report = await killRound(scenario, round, { form, victim, nth });
           for (const [name, count] of Object.entries(report.counts)) seen[name] = (seen[name] ?? 0) + count;
           return report;
         },
@@ -99,11 +99,11 @@ const COMPARED_EVERY = 10;
 async function killRound(
   scenario: Scenario,
   round: Round,
-  { victim, nth }: { victim: Role; nth: number },
+  { form, victim, nth }: { form: Form; victim: Role; nth: number },
 ): Promise<RoundReport> {
   const { judged } = scenario;
   await pass(Math.max(0, scenario.restartedAt + WELL_AFTER_MS - performance.now()));
-  const workload = startWorkload(judged, round, WORKLOADS[victim]);
+  const workload = startWorkload(judged, round, WORKLOADS[form][victim]);
   const kill = { scenario, workload, nth, random: round.random };
   const { done: seen, summary } = await during(workload, () => {
     return victim === 'data plane' ? killDataPlane(kill) : killBehind(kill, victim);
@@ -139,13 +139,17 @@ async function killBehind({ scenario, workload, random }: Kill, victim: Role): P
 
 /**
  * Against the data plane many small requests, so that a kill cuts off many at every step from the first byte
- * to the response; they pause, since all that is sent while a process comes back is loaded and compared in
- * the end. Against the others just enough that a range is always on its way: it takes some 30 ms.
+ * to the response. Against the others just enough that a range is always on its way: it takes some 30 ms.
  */
-const BEHIND_THE_RESPONSE = { senders: 2, batchItems: 10, pauseMs: 25 };
-const WORKLOADS: Record<Role, WorkloadOptions> = {
-  'data plane': { senders: 12, batchItems: 8, pauseMs: 5 },
-  'control side': BEHIND_THE_RESPONSE,
-  postgres: BEHIND_THE_RESPONSE,
-  supervisor: { ...BEHIND_THE_RESPONSE, senders: 4 },
+const BEHIND_THE_RESPONSE = { senders: 2, batchItems: 50, pauseMs: 10 };
+/** All that is sent while a process comes back is loaded and compared in the end. */
+const FEWER_BEHIND = { senders: 2, batchItems: 10, pauseMs: 25 };
+const WORKLOADS: Record<Form, Record<Role, WorkloadOptions>> = {
+  long: workloads({ senders: 12, batchItems: 8 }, BEHIND_THE_RESPONSE),
+  short: workloads({ senders: 12, batchItems: 8, pauseMs: 5 }, FEWER_BEHIND),
 };
+
+function workloads(dataPlane: WorkloadOptions, behind: WorkloadOptions): Record<Role, WorkloadOptions> {
+  const supervisor = { ...behind, senders: 4 };
+  return { 'data plane': dataPlane, 'control side': behind, postgres: behind, supervisor };
+}
