@@ -64,19 +64,17 @@ export function valuesOf(
   const { lines, numbers, eventCount, touched } = frame;
   const wanted = touched.map(({ customerId }) => isWanted(customerId));
   const found: EventValue[] = [];
-  for (let [event, from] = [0, 0]; event < eventCount; event++) {
-    const end = lines.indexOf(LINE_FEED, from);
+  for (let [event, from, end] = [0, 0, 0]; event < eventCount; event++, from = end + 1) {
+    end = lines.indexOf(LINE_FEED, from);
     if (end < 0) throw unreadable();
-    if (isRead(event)) {
-      const number = numbers?.readUInt16LE(event * NUMBER_BYTES);
-      if (number === undefined) {
-        const head = readRow(lines.subarray(from, end));
-        if (isWanted(head.customerId)) found.push({ event, ...head });
-      } else if (wanted[number] ?? true) {
-        found.push({ event, ...namesOf(touched[number]), value: readValue(lines, from) });
-      }
+    if (!isRead(event)) continue;
+    const number = numbers?.readUInt16LE(event * NUMBER_BYTES);
+    if (number === undefined) {
+      const head = readRow(lines.subarray(from, end));
+      if (isWanted(head.customerId)) found.push({ event, ...head });
+    } else if (wanted[number] ?? true) {
+      found.push({ event, ...namesOf(touched[number]), value: readValue(lines, from) });
     }
-    from = end + 1;
   }
   return found;
 }
@@ -108,7 +106,7 @@ export function readRow(line: Buffer): RowHead {
     meterKey === undefined ||
     value === undefined
   ) {
-    throw new Fatal('line_unreadable', 'A line of the log is none that this release writes.');
+    throw unreadable();
   }
   return { environment: text(environment), customerId: text(customerId), meterKey: text(meterKey), value };
 }
