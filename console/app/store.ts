@@ -27,6 +27,12 @@ export function createStore<T>(first: T): Store<T> {
 /** The value of a store; the component is rendered again with each new one. */
 export function useStore<T>(store: Store<T>): T {
   const [, setTurn] = useState(0);
-  useEffect(() => store.subscribe(() => setTurn((turn) => turn + 1)), [store]);
-  return store.get();
+  const shown = store.get();
+  useEffect(() => {
+    const again = (): void => setTurn((turn) => turn + 1);
+    // It may have changed since it was shown: effects begin only after the page is painted.
+    if (!Object.is(store.get(), shown)) again();
+    return store.subscribe(again);
+  }, [store]);
+  return shown;
 }
