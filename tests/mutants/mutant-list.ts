@@ -13,6 +13,7 @@ import { REPAIR_MUTANTS } from './repair-mutants.ts';
 import { RETENTION_MUTANTS } from './retention-mutants.ts';
 import { TENANCY_MUTANTS } from './tenancy-mutants.ts';
 import { UPGRADE_MUTANTS } from './upgrade-mutants.ts';
+import { WIRES_MUTANTS } from './wires-mutants.ts';
 
 /** Every mutant. docs/reliability-mutants.md names each with its promises. */
 export const MUTANTS: readonly Mutant[] = [
@@ -30,6 +31,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...DELIVERY_MUTANTS,
   ...DISTRIBUTED_MUTANTS,
   ...DISTRIBUTED_LOAD_MUTANTS,
+  ...WIRES_MUTANTS,
 ].map((row) => row.mutant);
 
 /** Throws for a name that is not in the list. */
