@@ -1,3 +1,5 @@
+import { clientKilled } from '../clients/client-kill-rounds.ts';
+import { NODE_CLIENT } from '../clients/node-client.ts';
 import { mutantRounds, singleMutants } from '../mutants/mutant-rounds.ts';
 import { changesKilled } from './changes/change-rounds.ts';
 import { dataPlaneKilled, othersKilled } from './crash/kill-rounds.ts';
@@ -47,6 +49,7 @@ const OF_THE_TABLE: readonly FaultPromise[] = [
   fanoutKilled,
   deliveryKilled,
   noisyNeighbours,
+  clientKilled(NODE_CLIENT),
   distributedExact,
   distributedFaults,
   distributedResponsesLost,

@@ -1,4 +1,5 @@
 import { CHANGE_MUTANTS } from './changes-mutants.ts';
+import { CLIENT_MUTANTS } from './client-mutants.ts';
 import { CREDIT_MUTANTS } from './credits-mutants.ts';
 import { DELIVERY_MUTANTS } from './delivery-mutants.ts';
 import { DISTRIBUTED_LOAD_MUTANTS } from './distributed-load-mutants.ts';
@@ -29,6 +30,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...UPGRADE_MUTANTS,
   ...CHANGE_MUTANTS,
   ...DELIVERY_MUTANTS,
+  ...CLIENT_MUTANTS,
   ...DISTRIBUTED_MUTANTS,
   ...DISTRIBUTED_LOAD_MUTANTS,
   ...WIRES_MUTANTS,
