@@ -1,5 +1,6 @@
 import { clientKilled } from '../clients/client-kill-rounds.ts';
 import { NODE_CLIENT } from '../clients/node-client.ts';
+import { PYTHON_CLIENT } from '../clients/python-client.ts';
 import { mutantRounds, singleMutants } from '../mutants/mutant-rounds.ts';
 import { changesKilled } from './changes/change-rounds.ts';
 import { dataPlaneKilled, othersKilled } from './crash/kill-rounds.ts';
@@ -50,6 +51,7 @@ const OF_THE_TABLE: readonly FaultPromise[] = [
   deliveryKilled,
   noisyNeighbours,
   clientKilled(NODE_CLIENT),
+  clientKilled(PYTHON_CLIENT),
   distributedExact,
   distributedFaults,
   distributedResponsesLost,
