@@ -594,6 +594,20 @@ export interface Operations {
     };
     output: schemas.UsageEventBatchResult;
   };
+  /** Record CloudEvents. */
+  'events.ingest': {
+    input: {
+      body: schemas.CloudEvent;
+    };
+    output: schemas.CloudEventResults;
+  };
+  /** Record log records of OpenTelemetry. */
+  'events.ingestLogs': {
+    input: {
+      body: schemas.LogsExport;
+    };
+    output: schemas.LogsExported;
+  };
   /** List a customer's usage counters. */
   'usage.list': {
     input: {
@@ -1071,6 +1085,8 @@ export const OPERATIONS: Record<keyof Operations, readonly [method: string, path
   'usage.submit': ["POST", "/usage/events", true],
   'usage.findEvents': ["GET", "/usage/events", false],
   'usage.submitBatch': ["POST", "/usage/events/batch", false],
+  'events.ingest': ["POST", "/events", false],
+  'events.ingestLogs': ["POST", "/otlp/v1/logs", false],
   'usage.list': ["GET", "/usage/{customerId}", false],
   'usage.retrieve': ["GET", "/usage/{customerId}/{meterId}", false],
   'usage.breakdown': ["GET", "/usage/{customerId}/{meterId}/breakdown", false],

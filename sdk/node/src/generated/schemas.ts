@@ -199,6 +199,58 @@ export type BudgetPage = {
   hasPrev: boolean;
 };
 
+export type CloudEvent = {
+  specversion: "1.0";
+  /** With `source` it identifies the event forever. */
+  id: string;
+  source: string;
+  /** The event is counted by the meters whose `eventSource.eventType` is this. */
+  type: string;
+  /** The customer's id or your own `externalId`. */
+  subject: string;
+  /** When it occurred. Default: now. */
+  time?: string;
+  /** JSON. What of it is counted, each meter states. */
+  data?: unknown;
+};
+
+export type CloudEventResult = {
+  index: number;
+  id?: string;
+  source?: string;
+  /** `unmetered`: no meter counts the event, and nothing of it is kept. */
+  status: "created" | "duplicate" | "unmetered" | "error";
+  usageEvents: Array<{
+    /** The meter's key. */
+    meterId: string;
+    status: "created" | "duplicate" | "error";
+    eventId?: string;
+    error?: {
+      code: string;
+      message: string;
+      param?: string;
+    };
+  }>;
+  error?: {
+    code: string;
+    message: string;
+    param?: string;
+  };
+};
+
+export type CloudEventResults = {
+  summary: {
+    total: number;
+    created: number;
+    duplicate: number;
+    unmetered: number;
+    errors: number;
+  };
+  results: Array<CloudEventResult>;
+};
+
+export type CloudEvents = Array<CloudEvent>;
+
 export type Contribution = {
   /** `plan:<key>`, `addon:<key>` or `override`. */
   source: string;
@@ -595,6 +647,17 @@ export type EventEnvelopePage = {
   hasPrev: boolean;
 };
 
+export type EventSource = {
+  /** The `type` of the CloudEvents that the meter counts, or the name of the event of a log. */
+  eventType: string;
+  /** Where the value is in the data of an event: a number, or a text that is one. A member of the data by its name (`tokens`), or a path of names and indexes (`$.usage.tokens[0]`). Left out: each event counts 1. Of a `unique` meter: what is counted, if its data has no member of the name of `property`. */
+  valueProperty?: string;
+  /** Accepted values by path. An event counts if each path has one of its values; numbers and booleans are compared by their text. */
+  filters?: Record<string, Array<string>>;
+  /** Properties of the usage event, each with the path of its value in the data. */
+  groupBy?: Record<string, string>;
+};
+
 export type FailingWebhookEndpoint = {
   endpointId: string;
   url: string;
@@ -803,6 +866,17 @@ export type Health = {
   status: "alive";
 };
 
+export type LogsExport = {
+  resourceLogs: Array<Record<string, unknown>>;
+};
+
+export type LogsExported = {
+  partialSuccess?: {
+    rejectedLogRecords: string;
+    errorMessage: string;
+  };
+};
+
 export type Meter = {
   id: string;
   key: string;
@@ -815,6 +889,17 @@ export type Meter = {
   /** Credits per unit. Only for `sum` and `count` meters. */
   creditRate?: number;
   creditRates?: CreditRates;
+  /** The events sent to `POST /events` that the meter counts. Left out: none. */
+  eventSource?: {
+    /** The `type` of the CloudEvents that the meter counts, or the name of the event of a log. */
+    eventType: string;
+    /** Where the value is in the data of an event: a number, or a text that is one. A member of the data by its name (`tokens`), or a path of names and indexes (`$.usage.tokens[0]`). Left out: each event counts 1. Of a `unique` meter: what is counted, if its data has no member of the name of `property`. */
+    valueProperty?: string;
+    /** Accepted values by path. An event counts if each path has one of its values; numbers and booleans are compared by their text. */
+    filters?: Record<string, Array<string>>;
+    /** Properties of the usage event, each with the path of its value in the data. */
+    groupBy?: Record<string, string>;
+  };
   source: "api" | "auto";
   status: "active" | "archived";
   createdAt: string;
@@ -839,6 +924,7 @@ export type MeterPatch = {
   unit?: string | null;
   creditRate?: number | null;
   creditRates?: CreditRates | null;
+  eventSource?: EventSource | null;
 };
 
 export type MeterUsageBucket = {
@@ -974,6 +1060,17 @@ export type NewMeter = {
   /** Credits per unit. Only for `sum` and `count` meters. */
   creditRate?: number;
   creditRates?: CreditRates;
+  /** The events sent to `POST /events` that the meter counts. Left out: none. */
+  eventSource?: {
+    /** The `type` of the CloudEvents that the meter counts, or the name of the event of a log. */
+    eventType: string;
+    /** Where the value is in the data of an event: a number, or a text that is one. A member of the data by its name (`tokens`), or a path of names and indexes (`$.usage.tokens[0]`). Left out: each event counts 1. Of a `unique` meter: what is counted, if its data has no member of the name of `property`. */
+    valueProperty?: string;
+    /** Accepted values by path. An event counts if each path has one of its values; numbers and booleans are compared by their text. */
+    filters?: Record<string, Array<string>>;
+    /** Properties of the usage event, each with the path of its value in the data. */
+    groupBy?: Record<string, string>;
+  };
 };
 
 export type NewOverride = {
