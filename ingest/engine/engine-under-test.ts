@@ -62,8 +62,8 @@ function harnessOver(
 
 /**
  * In memory: an engine is about no disk, and its tests open a thousand of them. Their tables of keys take
- * 1.5 MB in place of 25: for every few of those V8 marks its whole heap. No time seals keys: on a slow machine
- * that came in the middle of a test, and of one engine of a pair before the other.
+ * 1.5 MB in place of 25: for every few of those V8 marks its whole heap. No time seals keys: on a slow
+ * machine that came in the middle of a test, and of one engine of a pair before the other.
  */
 const SMALL = {
   parent: memoryTmpdir(),
