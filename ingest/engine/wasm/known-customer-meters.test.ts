@@ -106,5 +106,5 @@ function requestsOf(count: number): Array<Array<[string, string]>> {
   const pairs = Array.from({ length: count }, (_, at): [string, string] => {
     return [`c${at % 2_000}`, String(Math.floor(at / 2_000))];
   });
-  return Array.from({ length: count / 500 }, (_, request) => pairs.slice(request * 500, (request + 1) * 500));
+  return Array.from({ length: count / 500 }, (_, at) => pairs.slice(at * 500, (at + 1) * 500));
 }
