@@ -83,12 +83,14 @@ test('all is looked up again when anything may be out of date', () => {
  * Far more than the table has slots, so that all are compared with others: red when the environment, a length
  * or a name is left out.
  */
-test('each of 160,000 pairs of names finds its own', () => {
+test('each of 140,000 pairs of names finds its own', () => {
   const { find } = createFinder();
-  const environments = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight'];
+  const environments = ['one', 'two', 'three', 'four', 'five', 'six', 'seven'];
   for (const some of requestsOf(20_000)) {
-    for (const environment of environments)
-      expect(find(environment, some)?.join()).toBe(some.map(([a, b]) => `${environment}/${a} ${b}`).join());
+    for (const environment of environments) {
+      const own = some.map(([customer, meter]) => `${environment}/${customer} ${meter}`);
+      expect(find(environment, some)?.join()).toBe(own.join());
+    }
   }
 });
 
