@@ -94,7 +94,7 @@ test('each of 140,000 pairs of names finds its own', () => {
   }
 });
 
-/** Red with places for a quarter of them: then to look pairs up takes ten times what all other reading does. */
+/** Red with places for a quarter of them: looking pairs up takes ten times what all other reading does. */
 test('of 60,000 pairs of names in turn nearly all are looked up once', () => {
   const { world, find } = createFinder();
   for (const some of requestsOf(60_000)) find('one', some);
