@@ -43,6 +43,12 @@ function item(parts: Parts = {}): string {
   return `{${names},"occurredAt":${occurredAt},"properties":${properties}${more}}`;
 }
 
+/** The same with the fewest bytes besides its properties: what these cost, the others do not hide. */
+function shortItem(properties: string): string {
+  const names = `"customerId":"acme","meterId":"seats","value":1,"idempotencyKey":"${(keys++).toString(36)}"`;
+  return `{${names},"properties":${properties}}`;
+}
+
 /** As many as a body takes. */
 function fill(make: (at: number) => string, countMax: number = USAGE_LIMITS.batchItemsMax): string[] {
   const items: string[] = [];
@@ -77,6 +83,11 @@ const shuffled = (all: string[], item: number) =>
 const PROPERTIES: Record<string, Body> = {
   'properties in order': each(() => ({ properties: object(members(32, (at) => `"p${100 + at}":1`)) })),
   'properties in any order': each((at) => ({ properties: object(shuffled(LETTERS, at)) })),
+  'short events, properties in any order': batch(fill((at) => shortItem(object(shuffled(LETTERS, at))))),
+  'short events, other names each time': batch(
+    fill((at) => shortItem(object([...LETTERS.slice(1), `"~${at}":1`]))),
+  ),
+  'short events without properties': batch(fill(() => shortItem('{}'))),
   'properties in order but the last': each((at) => ({
     properties: object([...LETTERS.slice(1), at % 2 === 0 ? '"~":1' : '"A":1']),
   })),

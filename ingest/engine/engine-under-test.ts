@@ -62,9 +62,14 @@ function harnessOver(
 
 /**
  * In memory: an engine is about no disk, and its tests open a thousand of them. Their tables of keys take
- * 1.5 MB in place of 25: for every few of those V8 marks its whole heap.
+ * 1.5 MB in place of 25: for every few of those V8 marks its whole heap. No time seals keys: on a slow
+ * machine that came in the middle of a test, and of one engine of a pair before the other.
  */
-const SMALL = { parent: memoryTmpdir(), generationKeys: 4_096 };
+const SMALL = {
+  parent: memoryTmpdir(),
+  generationKeys: 4_096,
+  sealedAfterMs: Number.POSITIVE_INFINITY,
+};
 const LIMITS = { ageMsMax: 400 * 86_400_000, aheadMsMax: 300_000 };
 
 type Tables = Omit<EngineHarness, 'engine' | 'setNow' | 'commit' | 'close'> & { registry: UsageRegistry };

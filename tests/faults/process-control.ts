@@ -20,10 +20,13 @@ export async function restartDataPlane({ dataDir, origin, pid }: Instance): Prom
   const dataPlane = identityOf(pid('data plane'));
   signal(dataPlane.pid, 'SIGTERM');
   await seenInTime(() => !isLiving(dataPlane) || undefined, ENDED, 'the data plane to end');
-  const isAnother = async () => {
+  const isReady = async () => {
     if (!lockOwner(dataDir, 'ingest')) return undefined;
-    const response = await fetch(`${origin}/healthz`).catch(() => undefined);
-    return response?.ok || undefined;
+    // It answers before it has opened its keys, and the control side may be stopped.
+    const readiness: { dataPlane?: unknown } = await fetch(`${origin}/readyz`)
+      .then((response) => response.json() as object)
+      .catch(() => ({}));
+    return readiness.dataPlane === 'ok' || undefined;
   };
-  await seenInTime(isAnother, ENDED, 'a data plane after one that was ended in order');
+  await seenInTime(isReady, ENDED, 'a data plane after one that was ended in order');
 }

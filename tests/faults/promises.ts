@@ -15,6 +15,7 @@ import {
   distributedResponsesLost,
 } from './distributed/distributed-rounds.ts';
 import { fanoutKilled } from './fan-out/fanout-rounds.ts';
+import { columnsEqual } from './fuzz/column-rounds.ts';
 import { enginesEqual } from './fuzz/engine-rounds.ts';
 import { fuzzBytes } from './fuzz/fuzz-bytes.ts';
 import { storesUnavailable } from './outage/stores-unavailable.ts';
@@ -61,4 +62,4 @@ const OF_THE_TABLE: readonly FaultPromise[] = [
 export const PROMISES: readonly FaultPromise[] = [...OF_THE_TABLE, mutantRounds(OF_THE_TABLE)];
 
 /** What it runs in addition, on request. */
-export const ON_WISH: readonly FaultPromise[] = [enginesEqual, ...singleMutants(OF_THE_TABLE)];
+export const ON_WISH: readonly FaultPromise[] = [enginesEqual, columnsEqual, ...singleMutants(OF_THE_TABLE)];

@@ -18,7 +18,7 @@ import {
 
 // Pairs whose names were looked up outside, in a table by environment and names. It forgets: a pair that is
 // not found is looked up again.
-const SLOTS: i32 = 16_384;
+const SLOTS: i32 = 131_072;
 const STEPS_MAX: i32 = 8;
 
 /** Where the pair that was searched last belongs. */

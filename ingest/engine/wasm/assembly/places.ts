@@ -1,4 +1,4 @@
-// The layout of the wasm engine's one memory of 24 MiB. Pages that are never touched are never resident.
+// The layout of the wasm engine's one memory of 56 MiB. Pages that are never touched are never resident.
 
 export const KEYS: i32 = 0; //                  32 B: key of the id, then key of the fingerprint
 export const HEADER_KEY: i32 = 0x100; //        the key of a single event: 255 B at most
@@ -15,13 +15,13 @@ export const REUSED: i32 = 0x5_2000; //         the result of an item whose key 
 export const NUMBERS: i32 = 0x5_4000; //        500 × 2 B: of each created event, which of PAIRS it is of
 export const PAIRS: i32 = 0x5_8000; //          500 × PAIR_BYTES: the names of this request
 export const PAIR_SLOTS: i32 = 0x6_0000; //     1024 × 8 B: generation, place of a pair
-export const KNOWN_SLOTS: i32 = 0x10_0000; //   16,384 × 4 B: the texts of a known pair, by its names
+export const KNOWN_SLOTS: i32 = 0x10_0000; //   131,072 × 4 B: the texts of a known pair, by its names
 export const BODY: i32 = 0x20_0000; //          1 MiB and a zero byte
 export const TEXTS: i32 = 0x40_0000; //         canonical properties: 2.5 × the body at most
 export const OUTPUT: i32 = 0x80_0000; //        response, then lines: under 5 MiB each
 export const PAIR_TEXTS: i32 = 0x100_0000; //   texts of known pairs, filled from outside
 /** A page before the memory ends: copies read up to seven bytes behind what they copy. */
-export const PAIR_TEXTS_END: i32 = 0x17f_0000;
+export const PAIR_TEXTS_END: i32 = 0x37f_0000;
 
 export const ITEMS_MAX: i32 = 500;
 
