@@ -109,15 +109,12 @@ class Checks implements Entitlements {
     return decision;
   }
 
-  /** While the feed is interrupted: more is requested by what the server cannot count yet. */
+  /** Of what this process has used the server may know nothing: that much more is requested. */
   private withOwnUsage(check: Check): string | undefined {
     const { requested } = check;
-    const units = requested === undefined ? undefined : unitsOf(requested);
-    const known = this.feed?.findLast(check.customerId);
-    const feature = known?.customer.features.get(check.featureKey);
-    const own = known && feature?.decision.type === 'metered' ? this.ownOf(check, known) : 0n;
-    const isReadable = requested === undefined || (units !== undefined && units >= 0n);
-    if (own > 0n && isReadable) return textOfUnits((units ?? 10n ** 12n) + own);
+    const units = requested === undefined ? 10n ** 12n : unitsOf(requested);
+    const own = this.feed ? this.ownOf(check, this.feed.findLast(check.customerId)) : 0n;
+    if (own > 0n && units !== undefined && units >= 0n) return textOfUnits(units + own);
     return requested === undefined ? undefined : String(requested);
   }
 
@@ -145,15 +142,15 @@ class Checks implements Entitlements {
   }
 
   /** Tracked under the name of the check, or under the customer's id. */
-  private ownOf({ customerId, featureKey }: Check, { customer, countedToMs }: Known): bigint {
-    const feature = customer.features.get(featureKey);
-    if (!this.ownUsage || feature?.meterId === undefined) return 0n;
-    const { meterId } = feature;
-    const toMs = countedToMs(feature);
+  private ownOf({ customerId, featureKey }: Check, known: Known | undefined): bigint {
+    const feature = known?.customer.features.get(featureKey);
+    const meterId = feature?.meterId ?? this.feed?.meterOf(featureKey);
+    if (!this.ownUsage || meterId === undefined) return 0n;
+    const toMs = known && feature ? known.countedToMs(feature) : Number.NEGATIVE_INFINITY;
     // mutant: own-usage-not-counted
     const own = this.ownUsage.uncounted(customerId, meterId, toMs);
-    if (customer.customerId === customerId) return own;
-    return own + this.ownUsage.uncounted(customer.customerId, meterId, toMs);
+    const otherName = known?.customer.customerId ?? customerId;
+    return otherName === customerId ? own : own + this.ownUsage.uncounted(otherName, meterId, toMs);
   }
 
   private fallBack(check: Check): Decision {

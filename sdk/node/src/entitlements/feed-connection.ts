@@ -16,7 +16,7 @@ export interface FeedConnectionOptions {
   headers: Record<string, string>;
   /** Ids or external ids of the customers that it tells of. */
   names: readonly string[];
-  /** All of them were told, for the first time or after an interruption. */
+  /** Everything of all of them was sent, for the first time or after an interruption. */
   onReady(): void;
   /** Of this customer. */
   onCustomer(name: string): void;
@@ -100,7 +100,7 @@ export class FeedConnection {
       const date = Date.parse(response.headers.get('date') ?? '');
       // The header has whole seconds; while it was on its way our clock went on.
       this.aheadMs = (Number.isNaN(date) ? Date.now() : date) + 1_000 - startedAtMs;
-      await this.read(response, silence.heard);
+      await this.read(response, silence.spoke);
       return 0;
     } finally {
       silence.end();
@@ -108,14 +108,14 @@ export class FeedConnection {
     }
   }
 
-  private async read({ body }: Response, heard: () => void): Promise<void> {
+  private async read({ body }: Response, spoke: () => void): Promise<void> {
     const reader = body?.getReader();
     const decoder = new TextDecoder();
     const events = new EventStreamReader();
     for (;;) {
       const { done, value } = (await reader?.read()) ?? { done: true };
       if (done || !value) return;
-      heard();
+      spoke();
       const text = decoder.decode(value, { stream: true });
       for (let at = 0; at < text.length; at += PART_CHARS_MAX) {
         for (const event of events.read(text.slice(at, at + PART_CHARS_MAX))) this.take(event);
@@ -129,6 +129,7 @@ export class FeedConnection {
     else if (event === 'time') this.tell((data as { asOf: string }).asOf);
     else if (event === 'ready') this.ready();
     if (id !== undefined) this.lastEventId = id;
+    // mutant: unready-feed-decides
     if (this.isReady) this.freshAtMs = performance.now();
   }
 
@@ -195,16 +196,16 @@ function readable(read: () => FedCustomer | undefined): FedCustomer | undefined 
 }
 
 /** Ends a request that is silent for too long. */
-function silenceOf(request: AbortController): { heard(): void; end(): void } {
-  let heardAtMs = performance.now();
+function silenceOf(request: AbortController): { spoke(): void; end(): void } {
+  let spokeAtMs = performance.now();
   const look = (): void => {
-    if (performance.now() - heardAtMs > SILENCE_MS) request.abort(new Error(`silent for ${SILENCE_MS} ms`));
+    if (performance.now() - spokeAtMs > SILENCE_MS) request.abort(new Error(`silent for ${SILENCE_MS} ms`));
   };
   const timer = setInterval(look, SILENCE_MS / 10);
   unref(timer);
   return {
-    heard() {
-      heardAtMs = performance.now();
+    spoke() {
+      spokeAtMs = performance.now();
     },
     end: () => clearInterval(timer),
   };

@@ -33,13 +33,14 @@ const NAMES_MAX = 500;
 const ADDRESS_CHARS_MAX = 10_000;
 /** Without a word for as long nothing is decided here: a heartbeat comes every second. */
 const FRESH_MS = 2_000;
-/** New customers are collected: first for a moment, then each stream is opened at most this often. */
+/** New customers are collected: first for a short time, then each stream is opened at most this often. */
 const JOIN_MS = 20;
 const JOIN_AGAIN_MS = 500;
 /** Those not checked for so long make room for others. */
 const IDLE_MS = 600_000;
 /** A customer that joins may be counted up to a time before that of the others. */
 const KEPT_MS = 10_000;
+const METERS_MAX = 10_000;
 
 /** Follows the customers that are checked here, in a few streams. */
 export class EntitlementFeed {
@@ -48,6 +49,8 @@ export class EntitlementFeed {
   private connections: FeedConnection[] = [];
   /** Those that a new one takes the place of, until it is ready. */
   private readonly replaced = new Map<FeedConnection, FeedConnection[]>();
+  /** By feature. */
+  private readonly meters = new Map<string, string>();
   private readonly joining = new Set<string>();
   private readonly waiting = new Map<string, Set<() => void>>();
   private joinTimer: ReturnType<typeof setTimeout> | undefined;
@@ -73,6 +76,11 @@ export class EntitlementFeed {
   findLast(name: string): Known | undefined {
     const connection = this.watched.get(name)?.connection;
     return connection && knownIn(connection, name);
+  }
+
+  /** Of a feature, as far as any customer has it. */
+  meterOf(featureKey: string): string | undefined {
+    return this.meters.get(featureKey);
   }
 
   /** From now on the feed tells of it, unless it tells of as many as it may. */
@@ -108,7 +116,7 @@ export class EntitlementFeed {
   close(): void {
     this.isClosed = true;
     clearTimeout(this.joinTimer);
-    for (const connection of [...this.connections, ...[...this.replaced.values()].flat()]) connection.close();
+    for (const one of [...this.connections, ...[...this.replaced.values()].flat()]) one.close();
     for (const ends of [...this.waiting.values()]) for (const end of [...ends]) end();
   }
 
@@ -119,7 +127,7 @@ export class EntitlementFeed {
     unref(this.joinTimer);
   }
 
-  /** Those that wait go into the smallest stream, which is opened again with them, or into one of their own. */
+  /** Those that wait go into the smallest stream, which is opened again with them, or into their own. */
   private join(): void {
     this.joinTimer = undefined;
     this.joinedAtMs = performance.now();
@@ -166,6 +174,9 @@ export class EntitlementFeed {
   }
 
   private learned(connection: FeedConnection, name: string): void {
+    for (const [key, { meterId }] of connection.find(name)?.features ?? []) {
+      if (meterId !== undefined && this.meters.size < METERS_MAX) this.meters.set(key, meterId);
+    }
     if (this.watched.get(name)?.connection === connection) this.release(name);
   }
 

@@ -1,5 +1,5 @@
 /** Amounts of the API have at most 12 fraction digits; a credit amount, which is a product of two, 24. */
-export const UNIT_DIGITS = 12;
+const UNIT_DIGITS = 12;
 export const CREDIT_DIGITS = 24;
 
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/;

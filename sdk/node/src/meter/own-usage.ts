@@ -135,9 +135,9 @@ function acknowledge(place: Place, units: bigint, atMs: number): void {
 
 function forget(place: Place, countedToMs: number): void {
   const { steps } = place;
-  // mutant: own-usage-forgotten-early
   let counted = 0;
   for (const { atMs, units } of steps) {
+    // mutant: own-usage-forgotten-early
     if (atMs >= countedToMs) break;
     place.acknowledged -= units;
     counted += 1;
