@@ -79,8 +79,14 @@ function countOf(
   const isAmount = type === 'limit' || type === 'metered';
   const isDecided = isAmount && effectiveValue !== undefined && typeof effectiveValue !== 'boolean';
   const limit = isDecided ? (effectiveValue === null ? null : amount(effectiveValue)) : undefined;
-  const countedToMs = asOf === undefined ? Number.NEGATIVE_INFINITY : Date.parse(asOf);
+  const countedToMs = timeMs(asOf) ?? Number.NEGATIVE_INFINITY;
   return { decision, limit, current: amount(current), countedToMs };
+}
+
+/** Undefined for what is no time. */
+export function timeMs(text: string | undefined): number | undefined {
+  const milliseconds = Date.parse(text ?? '');
+  return Number.isNaN(milliseconds) ? undefined : milliseconds;
 }
 
 function amount(value: number | string, digits?: number): bigint {

@@ -6,6 +6,7 @@ import {
   type CustomerMessage,
   type FedCustomer,
   fedCustomer,
+  timeMs,
   type UsageMessage,
   withUsage,
 } from './fed-customer.ts';
@@ -39,7 +40,7 @@ export class FeedConnection {
   asOf: string | undefined;
   asOfMs = Number.NEGATIVE_INFINITY;
   /** The server's clock, in milliseconds since 1970, is at most so far ahead of `performance.now()`. */
-  aheadMs = 0;
+  aheadMs = Number.POSITIVE_INFINITY;
   private readonly options: FeedConnectionOptions;
   private readonly customers = new Map<string, FedCustomer>();
   private lastEventId: string | undefined;
@@ -48,6 +49,7 @@ export class FeedConnection {
   private request: AbortController | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private failures = 0;
+  private openedAtMs = 0;
 
   constructor(options: FeedConnectionOptions) {
     this.options = options;
@@ -88,7 +90,7 @@ export class FeedConnection {
     this.request = request;
     const silence = silenceOf(request);
     try {
-      const startedAtMs = performance.now();
+      const openedAtMs = performance.now();
       const response = await fetch(this.address(), {
         headers: this.headers(),
         redirect: 'manual',
@@ -97,9 +99,8 @@ export class FeedConnection {
       const type = response.headers.get('content-type') ?? '';
       if (response.status !== 200 || !type.startsWith('text/event-stream'))
         return await this.denied(response);
-      const date = Date.parse(response.headers.get('date') ?? '');
-      // The header has whole seconds; while it was on its way our clock went on.
-      this.aheadMs = (Number.isNaN(date) ? Date.now() : date) + 1_000 - startedAtMs;
+      this.openedAtMs = openedAtMs;
+      this.aheadMs = Number.POSITIVE_INFINITY;
       await this.read(response, silence.spoke);
       return 0;
     } finally {
@@ -126,6 +127,7 @@ export class FeedConnection {
   private take({ event, id, data }: StreamedEvent): void {
     if (event === 'customer') this.learn(data as CustomerMessage);
     else if (event === 'usage') this.count(data as UsageMessage);
+    else if (event === 'open') this.opened((data as { now: string }).now);
     else if (event === 'time') this.tell((data as { asOf: string }).asOf);
     else if (event === 'ready') this.ready();
     if (id !== undefined) this.lastEventId = id;
@@ -149,9 +151,14 @@ export class FeedConnection {
     else this.customers.delete(message.asked);
   }
 
+  /** The server read its clock after the request was sent. */
+  private opened(now: string): void {
+    this.aheadMs = (timeMs(now) ?? Number.POSITIVE_INFINITY) - this.openedAtMs;
+  }
+
   private tell(asOf: string): void {
     this.asOf = asOf;
-    this.asOfMs = Date.parse(asOf);
+    this.asOfMs = timeMs(asOf) ?? Number.NEGATIVE_INFINITY;
     this.options.onCounted();
   }
 

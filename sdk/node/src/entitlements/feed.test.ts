@@ -6,6 +6,7 @@ import { createMeter } from '../meter/meter.ts';
 import { createEntitlements, type EntitlementsOptions } from './check.ts';
 
 const WAIT = { timeout: 10_000, interval: 5 };
+const OPEN = 'event: open\ndata: {"now":"2026-01-01T00:00:00.000Z"}\n\n';
 const TIME = 'event: time\ndata: {"asOf":"2026-01-01T00:00:00.000Z"}\n\n';
 
 type Open = (stream: ServerResponse, names: string[], request: IncomingMessage) => void;
@@ -33,7 +34,7 @@ const ready = (id: string) => `id: ${id}\nevent: ready\ndata: {}\n\n`;
 const all =
   (current = 0): Open =>
   (stream, names) => {
-    stream.write(names.map((name) => customer(name, current)).join('') + ready('p.s.1'));
+    stream.write(OPEN + names.map((name) => customer(name, current)).join('') + ready('p.s.1'));
     const timer = setInterval(() => stream.write(TIME), 50);
     stream.once('close', () => clearInterval(timer));
   };
