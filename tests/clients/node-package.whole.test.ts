@@ -57,7 +57,7 @@ it('has samples that run', () => {
   writeFileSync(join(project, 'samples.mjs'), [first, ...others].join('\n'));
   const env = { METERGATE_URL: instance.origin, METERGATE_KEY: instance.keys().live.secret };
   const output = run(process.execPath, ['samples.mjs'], project, env);
-  expect(output).toBe('{ sent: 2, rejected: 0, waiting: 0 }\nfalse server\n3\n');
+  expect(output).toBe('{ sent: 2, rejected: 0, waiting: 0 }\nfalse server\nfalse server undefined\n3\n');
 });
 
 it('has types for a strict caller, with those of Node.js and with those of browsers', () => {

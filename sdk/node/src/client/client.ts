@@ -47,6 +47,7 @@ export type Client = {
 /** Every operation of the API. They reject with an `ApiError`. */
 export function createClient(options: ClientOptions): Client {
   const client: Record<string, unknown> = {};
+  connections.set(client, options);
   for (const id of Object.keys(OPERATIONS) as Id[]) {
     const call = (input: Record<string, unknown> = {}, how: CallOptions = {}) =>
       callOperation(options, id, { input, how });
@@ -55,6 +56,13 @@ export function createClient(options: ClientOptions): Client {
     else client[group] = { ...(client[group] as object | undefined), [name]: call };
   }
   return client as unknown as Client;
+}
+
+const connections = new WeakMap<object, ClientOptions>();
+
+/** What it was made of; undefined for a client of another make. */
+export function connectionOf(client: object): Pick<ClientOptions, 'url' | 'apiKey'> | undefined {
+  return connections.get(client);
 }
 
 interface Call {

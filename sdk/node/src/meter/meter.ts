@@ -1,9 +1,10 @@
 import { bytesOf, MemoryQueue } from './memory-queue.ts';
+import { OwnUsage } from './own-usage.ts';
 import { Reporter, type ReportOptions } from './report.ts';
 import { RETRY_POLICY, type RetryPolicy } from './retry-policy.ts';
 import { Sender } from './sender.ts';
 import { type Spool, type SpoolStats, SpoolWithMemory } from './spool-with-memory.ts';
-import { BODY_BYTES_MAX, encodeEvent, type UsageEvent } from './usage-event.ts';
+import { BODY_BYTES_MAX, encodeEvent, keyOf, type UsageEvent } from './usage-event.ts';
 
 export interface MeterOptions extends ReportOptions {
   /** Of the server, without `/api/v1`. */
@@ -79,6 +80,14 @@ export function createMeter(options: MeterOptions): Meter {
   return new QueueMeter(options);
 }
 
+/**
+ * What the meter has tracked and the server has not counted yet, from the first call on. Undefined for a
+ * meter of another make.
+ */
+export function ownUsageOf(meter: Meter): OwnUsage | undefined {
+  return meter instanceof QueueMeter ? meter.shareUsage() : undefined;
+}
+
 class QueueMeter implements Meter {
   private readonly reporter: Reporter;
   private readonly queue: SpoolWithMemory;
@@ -113,14 +122,19 @@ class QueueMeter implements Meter {
   track(event: UsageEvent): boolean {
     const nowMs = Date.now();
     const payload = this.encode(event, nowMs);
-    return payload !== undefined && this.add(payload, nowMs);
+    return payload !== undefined && this.add(payload, event, nowMs);
+  }
+
+  shareUsage(): OwnUsage {
+    this.sender.ownUsage ??= new OwnUsage();
+    return this.sender.ownUsage;
   }
 
   async trackWhenRoom(event: UsageEvent, { timeoutMs = ROOM_TIMEOUT_MS } = {}): Promise<boolean> {
     const payload = this.encode(event, Date.now());
     if (payload === undefined) return false;
     await this.until(() => this.queue.hasRoom(payload.length) || this.isClosed, timeoutMs);
-    return this.add(payload, Date.now());
+    return this.add(payload, event, Date.now());
   }
 
   /** Undefined for what was rejected. */
@@ -131,12 +145,13 @@ class QueueMeter implements Meter {
     return this.reject(event, 'payload_too_large', `An event has at most ${PAYLOAD_BYTES_MAX} bytes.`);
   }
 
-  private add(payload: string, nowMs: number): boolean {
+  private add(payload: string, event: UsageEvent, nowMs: number): boolean {
     if (this.isClosed) return this.drop('closed', 'An event came after the meter was closed.');
     if (this.queue.add(payload, nowMs) !== 'stored') {
       return this.drop('buffer_full', 'Events are dropped: there is no room for more.');
     }
     this.tracked += 1;
+    this.sender.ownUsage?.tracked(keyOf(event, payload), event);
     this.sender.added();
     return true;
   }

@@ -16,7 +16,7 @@ export type Verdict =
 
 /** `later`: the server could not store this one just now. */
 export type ItemResult =
-  | { status: 'created' | 'duplicate' }
+  | { status: 'created' | 'duplicate'; idempotencyKey: string }
   | { status: 'rejected' | 'later'; error: EventRejection };
 
 /** Of an item: the server's own trouble. */
@@ -97,7 +97,7 @@ function resultOf(one: unknown, at: number, payload: string): ItemResult | undef
   const { index, status, idempotencyKey, error } = (one ?? {}) as Record<string, unknown>;
   if (index !== at || typeof idempotencyKey !== 'string') return undefined;
   if (status === 'created' || status === 'duplicate') {
-    return isOf(payload, idempotencyKey) ? { status } : undefined;
+    return isOf(payload, idempotencyKey) ? { status, idempotencyKey } : undefined;
   }
   if (status !== 'error' || !isErrorBody({ error })) return undefined;
   const rejection = rejectionOf(error as ErrorBody['error']);

@@ -1,12 +1,13 @@
 import { batchBody } from './batch-body.ts';
 import type { EventQueue, TakeLimits } from './event-queue.ts';
+import type { OwnUsage } from './own-usage.ts';
 import type { Reporter } from './report.ts';
 import { type ItemResult, readVerdict, type Verdict } from './results.ts';
 import { type RetryPolicy, retryAfterMs } from './retry-policy.ts';
 import { type Origin, type Task, TaskSchedule, taskOf } from './task-schedule.ts';
 import { request } from './transport.ts';
 import { unref } from './unref.ts';
-import { BODY_BYTES_MAX, type EventRejection } from './usage-event.ts';
+import { BODY_BYTES_MAX, decodeEvent, type EventRejection } from './usage-event.ts';
 
 export interface SenderDeps {
   queue: EventQueue;
@@ -35,6 +36,8 @@ const NEVER = Number.POSITIVE_INFINITY;
 /** Sends what is in the queue, oldest first, a few requests at a time. */
 export class Sender {
   readonly counts = { created: 0, duplicate: 0, rejected: 0, retries: 0 };
+  /** Told what becomes of events, where it is wished. */
+  ownUsage: OwnUsage | undefined;
   private readonly deps: SenderDeps;
   private readonly options: SenderOptions;
   private readonly limits: TakeLimits;
@@ -203,15 +206,17 @@ export class Sender {
   private settleResults(task: Task, results: readonly ItemResult[]): void {
     const later: string[] = [];
     let stored = 0;
+    const now = performance.now();
     results.forEach((result, at) => {
       const payload = task.payloads[at] ?? '';
-      if (result.status === 'later') {
-        later.push(payload);
-        this.deps.reporter.problem(result.error.code, result.error.message);
-      } else if (result.status === 'rejected') this.reject(task, payload, result.error);
-      else {
+      if ('idempotencyKey' in result) {
         this.counts[result.status] += 1;
         stored += 1;
+        this.ownUsage?.acknowledged(result.idempotencyKey, now);
+      } else if (result.status === 'rejected') this.reject(task, payload, result.error);
+      else {
+        later.push(payload);
+        this.deps.reporter.problem(result.error.code, result.error.message);
       }
     });
     this.settle(task.origin, stored);
@@ -222,6 +227,7 @@ export class Sender {
 
   private reject({ origin }: Task, payload: string, error: EventRejection): void {
     this.counts.rejected += 1;
+    this.ownUsage?.rejected(decodeEvent(payload).idempotencyKey ?? '');
     this.deps.reporter.rejected(payload, error);
     this.settle(origin, 1);
   }
@@ -229,6 +235,7 @@ export class Sender {
   private settle(origin: Origin, count: number): void {
     origin.unsettled -= count;
     if (origin.unsettled === 0 && count > 0) origin.claim.settle();
+    if (this.ownUsage && this.deps.queue.waiting() === 0) this.ownUsage.drained(performance.now());
   }
 }
 

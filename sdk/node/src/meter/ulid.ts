@@ -4,6 +4,7 @@ const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const PAIRS = Array.from({ length: 1024 }, (_, at) => `${DIGITS[at >> 5]}${DIGITS[at & 31]}`);
 const TIME_CHARS = 10;
 const RANDOM_PAIRS = 8;
+export const ULID_CHARS = TIME_CHARS + 2 * RANDOM_PAIRS;
 /** Random bytes are drawn for 128 at a time: a draw for each would cost more than all the rest of it. */
 const pool = new Uint16Array(128 * RANDOM_PAIRS);
 

@@ -1,4 +1,4 @@
-import { ulid } from './ulid.ts';
+import { ULID_CHARS, ulid } from './ulid.ts';
 
 /** An amount of a meter that a customer used. */
 export interface UsageEvent {
@@ -47,6 +47,13 @@ export function encodeEvent(event: UsageEvent, nowMs: number): string | EventRej
   } catch (error) {
     return { code: 'invalid_event', message: `The event is not JSON: ${String(error)}` };
   }
+}
+
+const KEY_HEAD = '{"idempotencyKey":"';
+
+/** Of an event and its own payload. */
+export function keyOf({ idempotencyKey }: UsageEvent, payload: string): string {
+  return idempotencyKey ?? payload.slice(KEY_HEAD.length, KEY_HEAD.length + ULID_CHARS);
 }
 
 let textOfMs = -1;
