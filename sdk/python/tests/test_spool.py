@@ -92,7 +92,7 @@ class ASpool(WithSpool):
             self.assertEqual(self.drained(server), keys[4:])
 
     def test_reads_up_to_what_is_damaged_and_keeps_the_file(self) -> None:
-        for harm, arrives in ((flip, 3), (cut, 9), (zeros, 10), (no_head, 0)):
+        for harm, arrives in ((flip, 3), (cut, 9), (zeros, 10), (empty_record, 2), (no_head, 0)):
             folder = self.leave([f"{harm.__name__}{n}" for n in range(10)])
             harm(folder / "00000001.seg")
             with FakeServer() as server:
@@ -254,6 +254,13 @@ def cut(segment: Path) -> None:
 def zeros(segment: Path) -> None:
     """As a file system shows what was not written before a power cut."""
     segment.write_bytes(segment.read_bytes() + b"\0" * 4_096)
+
+
+def empty_record(segment: Path) -> None:
+    """Behind the second one, with the right checksum, which is 0 too."""
+    data = segment.read_bytes()
+    at = 8 + 2 * ((len(data) - 8) // 10)
+    segment.write_bytes(data[:at] + b"\0" * 8 + data[at:])
 
 
 def no_head(segment: Path) -> None:
