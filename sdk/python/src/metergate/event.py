@@ -82,17 +82,19 @@ def time_text(occurred_at: OccurredAt | None, now_seconds: float) -> str:
         raise InvalidEvent(f"occurred_at is no time: {occurred_at!r}") from None
 
 
+_MILLISECONDS = [f"{number:03d}Z" for number in range(1000)]
 _second: tuple[int, str] = (-1, "")
 
 
 def _iso(seconds: float) -> str:
     global _second  # noqa: PLW0603 - one for all threads: it is replaced, never changed
-    whole, milliseconds = divmod(int(seconds * 1000), 1000)
+    milliseconds = int(seconds * 1000)
+    whole = milliseconds // 1000
     known, text = _second
     if known != whole:
         text = time.strftime("%Y-%m-%dT%H:%M:%S.", time.gmtime(whole))
         _second = (whole, text)
-    return f"{text}{milliseconds:03d}Z"
+    return text + _MILLISECONDS[milliseconds % 1000]
 
 
 def _text(name: str, value: object, chars_max: int = EVENT_BYTES_MAX) -> str:

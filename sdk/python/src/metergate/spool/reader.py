@@ -80,7 +80,8 @@ class SpoolReader(Source):
             if not records or (taken and size + len(records[0].payload) > limits.bytes_max):
                 break
             for payload, end in records:
-                taken.append(Entry(payload, self, self._at.segment, end))
+                size_bytes = RECORD_HEAD_BYTES + len(payload)
+                taken.append(Entry(payload, self, size_bytes=size_bytes, segment=self._at.segment, end=end))
                 size += len(payload) + 1
             self._at = Place(self._at.segment, records[-1].end)
         self._front.extend(taken)
