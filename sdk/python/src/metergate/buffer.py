@@ -22,7 +22,7 @@ class Entry:
     __slots__ = ("attempts", "end", "is_settled", "payload", "segment", "size_bytes", "source")
 
     def __init__(
-        self, payload: bytes, source: Source, *, size_bytes: int, segment: int = 0, end: int = 0
+        self, payload: bytes, source: Source, size_bytes: int, segment: int = 0, end: int = 0
     ) -> None:
         self.payload = payload
         self.source = source
@@ -81,7 +81,7 @@ class MemoryBuffer(Source):
             if taken and size > limits.bytes_max:
                 break
             waiting.popleft()
-            taken.append(Entry(payload, self, size_bytes=size_of(first)))
+            taken.append(Entry(payload, self, size_of(first)))
         return taken
 
     def settle(self, entries: Sequence[Entry]) -> None:

@@ -137,14 +137,12 @@ class Meter:
             if self._sender is not None:
                 self._sender.stop_locked()
         self._transport.abort()
-        threads = [self._thread]
         if self._keeper is not None:
             self._keeper.stop()
-            threads.append(self._keeper.thread)
-        for thread in threads:
-            if thread is not None and thread is not threading.current_thread():
-                thread.join(_JOIN_SECONDS)
-        if self._thread is None or not self._thread.is_alive():
+        is_over = self._sender is None or self._sender.join(_JOIN_SECONDS)
+        if self._keeper is not None and self._keeper.thread is not threading.current_thread():
+            self._keeper.thread.join(_JOIN_SECONDS)
+        if is_over:
             self._outbox.close_spool()
         open_meters.discard(self)
         return flushed
@@ -188,7 +186,6 @@ class Meter:
         self._ulids = UlidSource()
         self._sender: Sender | None = None
         self._keeper: Keeper | None = None
-        self._thread: threading.Thread | None = None
 
     def _start_locked(self) -> None:
         """Threads, and a folder in the spool. In a forked process by its first event."""
@@ -197,15 +194,14 @@ class Meter:
         if self._settings.spool is not None:
             self._outbox.open_spool_locked()
             self._keeper = Keeper(self._outbox, self._settings, self._reporter)
-        self._thread = threading.Thread(target=self._sender.run, name="metergate-sender", daemon=True)
         try:
             if self._keeper is not None:
                 self._keeper.start()
-            self._thread.start()
+            self._sender.start_locked()
         except RuntimeError as error:
             # At the end of an interpreter, or with too many of them. A spool has the events all the same.
             self._reporter.problem("no_thread", f"Events wait and are not sent: {error}")
-            self._keeper = self._thread = None
+            self._keeper = None
 
     def _append(self, waiting: Waiting) -> bool:
         outbox = self._outbox

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from .buffer import BatchLimits, Entry, MemoryBuffer, Source, Waiting
 from .report import Reporter
@@ -32,6 +32,8 @@ class Outbox:
     def __init__(self, settings: MeterSettings, reporter: Reporter) -> None:
         # A signal handler may close the meter while its own thread is in `track`.
         self.lock = threading.RLock()
+        #: Of the sources, for what takes or settles; taken before `lock`, and held while files are read.
+        self._reading = threading.Lock()
         #: For the sender, when there is something to do.
         self.work = threading.Condition(self.lock)
         #: For those that wait until there is room, or until nothing waits.
@@ -93,6 +95,10 @@ class Outbox:
 
     def take(self, limits: BatchLimits) -> list[Entry]:
         """The next events of one source."""
+        with self._reading:
+            return self._take(limits)
+
+    def _take(self, limits: BatchLimits) -> list[Entry]:
         with self.lock:
             sources = self._sources()
         for source in sources:
@@ -115,6 +121,10 @@ class Outbox:
         by_source: dict[Source, list[Entry]] = {}
         for entry in entries:
             by_source.setdefault(entry.source, []).append(entry)
+        with self._reading:
+            self._settle(by_source)
+
+    def _settle(self, by_source: Mapping[Source, Sequence[Entry]]) -> None:
         for source, settled in by_source.items():
             try:
                 source.settle(settled)
