@@ -15,8 +15,8 @@ export const entitlementFeedRoutes = {
     access: 'entitlements:read',
     summary: 'Stream entitlements and their changes',
     description:
-      'Server-sent events, for clients that decide in their own process. `clock` comes first: `{now}`, the ' +
-      'time of this server. `customer` has all of one ' +
+      'Server-sent events, for clients that decide in their own process. `open` has the time of the ' +
+      'server, `now`. `customer` has all of one ' +
       'customer: `{customerId, asked, status, otherwise, credits, features}`, where each feature has its ' +
       '`decision` as a check without `requested` returns it, and `meterId`, `soft` and `creditRate` where ' +
       'it has them; it replaces what came before. `usage` has the decisions of the features whose count ' +

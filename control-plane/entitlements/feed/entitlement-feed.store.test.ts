@@ -64,9 +64,9 @@ describe('the feed of entitlements', () => {
     const beganAtMs = Date.now();
     const feed = await watch(`customerIds=${customerId},${archived},cus_none,a%252Cb&heartbeatSeconds=1`);
     await isReady(feed);
-    const [clock] = feed.messages;
-    expect(clock?.event).toBe('clock');
-    expect(Date.parse(clock?.data.now)).toBeGreaterThanOrEqual(beganAtMs);
+    const [opened] = feed.messages;
+    expect(opened?.event).toBe('open');
+    expect(Date.parse(opened?.data.now)).toBeGreaterThanOrEqual(beganAtMs);
     const decisions = await checked(customerId, ['calls', 'sso', 'seats']);
     expect(decisions).toMatchObject({ calls: { current: 7, limit: 100 } });
     expect(feed.customer(customerId)).toEqual({

@@ -77,7 +77,6 @@ export function createEntitlementFeed(
       const { environment, names, lastEventId } = viewer;
       const set = positions.ofNames(names);
       const feed = viewers.admit(viewer, () => positions.idOf(set, watched.position));
-      feed.stream.say(clockEvent(clock.nowMs()));
       const hadUpTo = positions.read(set, lastEventId);
       const isKnown = (customer: Watched, sinceAt: number) =>
         customer.state !== undefined &&
@@ -105,11 +104,6 @@ function gaugesOf(viewers: FeedViewers, watched: WatchedCustomers): EntitlementF
     customers: () => watched.size,
     cutOff: viewers.cutOff,
   };
-}
-
-/** A client knows by it at most how far this clock is ahead of its own: the head's `Date` may be seconds old. */
-function clockEvent(nowMs: number): Buffer {
-  return Buffer.from(`event: clock\ndata: {"now":"${timestampText(nowMs)}"}\n\n`);
 }
 
 /** Of what was sent, not of what could be: one customer that cannot be read holds it back. */

@@ -6,7 +6,7 @@ import { createWatchedCustomers } from './watched-customers.ts';
 function streamUnderTest() {
   const watched = createWatchedCustomers();
   const onCut = vi.fn();
-  const stream = createFeedStream({ position: () => `at${watched.position}`, onCut });
+  const stream = createFeedStream({ nowMs: 0, position: () => `at${watched.position}`, onCut });
   const add = (name: string) => {
     const customer = watched.watch('ws:live', name);
     customer.streams.add(stream);
@@ -27,6 +27,8 @@ test('events have ids only while no customer waits to be sent', async () => {
   watched.tellUsage(other, ['{"later":1}']);
   stream.end();
   const blocks = (await textOf()).split('\n\n').filter((block) => block.includes('event:'));
+  const opened = blocks.shift();
+  expect(opened).toBe('event: open\ndata: {"now":"1970-01-01T00:00:00.000Z"}');
   const [, , , ready, later] = blocks;
   expect(blocks.map((block) => /event: (\w+)/.exec(block)?.[1])).toEqual([
     'customer',

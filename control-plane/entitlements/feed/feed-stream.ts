@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { timestampText } from '../../../schemas/primitives/timestamp.ts';
 import type { ChangeStream, Watched } from './watched-customers.ts';
 
 /** One viewer's stream of server-sent events. */
@@ -15,6 +16,8 @@ export interface FeedStream extends ChangeStream {
 }
 
 interface FeedStreamOptions {
+  /** Of the clock of the acknowledgements, whose times `asOf` has. */
+  nowMs: number;
   /** The position of the feed, as the id of an event. */
   position(): string;
   onCut(): void;
@@ -29,7 +32,7 @@ export const UNREAD_BYTES_MAX = 256 * 1024;
  * Events have ids only while no customer waits to be sent: a client that resumes at an id has had everything
  * up to it.
  */
-export function createFeedStream({ position, onCut }: FeedStreamOptions): FeedStream {
+export function createFeedStream({ nowMs, position, onCut }: FeedStreamOptions): FeedStream {
   const waiting = new Set<Watched>();
   const body = new Readable({ highWaterMark: SNAPSHOT_BYTES, read: () => pumpSoon() });
   let isReady = false;
@@ -66,8 +69,9 @@ export function createFeedStream({ position, onCut }: FeedStreamOptions): FeedSt
     writeWithId(READY);
   }
 
-  // The response's head is on its way with it.
-  write(': entitlements\n\n');
+  // The response's head is on its way with it. A client cannot tell by that how its clock and ours differ:
+  // the `Date` of a response may be a second old.
+  write(`event: open\ndata: {"now":"${timestampText(nowMs)}"}\n\n`);
   return {
     body,
     expect(customer) {

@@ -89,7 +89,8 @@ export function createFeedViewers({ clock, watched, limits }: FeedViewersDeps): 
     admit(viewer, position) {
       if (isEnded) throw new Rejected('unavailable', 'This process is stopping. Retry the request.');
       rejectTooMany(viewer, { open, watched, limits, places: counts.places });
-      const stream = createFeedStream({ position, onCut: () => void counts.cutOff++ });
+      const onCut = () => void counts.cutOff++;
+      const stream = createFeedStream({ nowMs: clock.nowMs(), position, onCut });
       const nowMs = clock.monotonicMs();
       const endsAtMs = nowMs + viewer.forMs * (1 - Math.random() / 10);
       counts.opened += 1;
