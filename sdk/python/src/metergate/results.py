@@ -75,6 +75,24 @@ def judge(response: Response, keys: Sequence[str]) -> Verdict:
     return Later(error.code, error.message, fixed_pause=WRONG_SETUP_SECONDS)
 
 
+def is_all_created(body: bytes, payloads: Sequence[bytes]) -> bool:
+    """Of the ordinary response with status 200, to these events. False: it has to be read.
+
+    Each key of the batch follows in its order and is `created`, which no other text has. To parse it, and to
+    read the keys, takes three times as long.
+    """
+    parts = body.split(_KEY_MEMBER)
+    if len(parts) != len(payloads) + 1 or not body.endswith(b"]}"):
+        return False
+    begin = len(_KEY_MEMBER) + 1
+    beginnings = [payload[begin : payload.find(b'"', begin)] + _CREATED for payload in payloads]
+    return all(map(bytes.startswith, parts[1:], beginnings))
+
+
+_KEY_MEMBER = b'"idempotencyKey":"'
+_CREATED = b'","status":"created"'
+
+
 def _parse(body: bytes) -> Any:
     try:
         return json.loads(body)

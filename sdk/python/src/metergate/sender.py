@@ -17,7 +17,7 @@ from .event import key_of, keys_of
 from .outbox import NEVER, Outbox
 from .own_usage import OwnUsage
 from .report import Reporter
-from .results import RETRIED_ITEM_CODES, Later, Results, TakeOut, Verdict, judge
+from .results import RETRIED_ITEM_CODES, Later, Results, TakeOut, Verdict, is_all_created, judge
 from .retry import pause_seconds
 from .settings import MeterSettings
 from .stats import Counters
@@ -203,6 +203,8 @@ class Sender:
             response = self._transport.request("POST", PATH, body=body, headers=headers)
         except MetergateError as error:
             return Later(error.code, error.message)
+        if response.status == 200 and is_all_created(response.body, payloads):
+            return Results(None, 0)
         return judge(response, keys_of(payloads))
 
     def _take_results(self, entries: list[Entry], results: Results) -> None:
