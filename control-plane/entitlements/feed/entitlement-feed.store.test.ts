@@ -61,8 +61,12 @@ describe('the feed of entitlements', () => {
     await use(customerId, 7n);
     const archived = await made.customer();
     await api.request('customers.archive', { params: { customerId: archived } });
+    const beganAtMs = Date.now();
     const feed = await watch(`customerIds=${customerId},${archived},cus_none,a%252Cb&heartbeatSeconds=1`);
     await isReady(feed);
+    const [opened] = feed.messages;
+    expect(opened?.event).toBe('open');
+    expect(Date.parse(opened?.data.now)).toBeGreaterThanOrEqual(beganAtMs);
     const decisions = await checked(customerId, ['calls', 'sso', 'seats']);
     expect(decisions).toMatchObject({ calls: { current: 7, limit: 100 } });
     expect(feed.customer(customerId)).toEqual({

@@ -60,6 +60,8 @@ class FakeServer:
     def __init__(self, *replies: Reply, port: int = 0) -> None:
         self.replies: deque[Reply] = deque(replies)
         self.script: Script = lambda _request: None
+        #: Asked first, for several requests at the same time.
+        self.at_once: Script = lambda _request: None
         self.requests: list[Request] = []
         #: What it acknowledged, and how often it was sent.
         self.times_sent: dict[str, int] = {}
@@ -92,6 +94,9 @@ class FakeServer:
         self._server.server_close()
 
     def respond(self, request: Request) -> Reply:
+        early = self.at_once(request)
+        if early is not None:
+            return early
         with self._lock:
             self.requests.append(request)
             reply = self.replies.popleft() if self.replies else self.script(request)

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from metergate import Meter
+from metergate.buffer import Entry
+from metergate.results import Later
 
 from .collected import KEY, SOON, Collected, meter_of
 from .fake_server import FakeServer, Reply, Request, error_reply, free_port, json_reply
@@ -205,8 +207,13 @@ def quick(meter: Meter) -> None:
     """Its pauses are those of the first failure."""
     sender = meter._sender
     assert sender is not None
-    pause = sender._pause
-    sender._pause = lambda seconds: pause(min(seconds, 0.01))  # type: ignore[method-assign]
+    retry = sender._retry
+
+    def retry_soon(entries: list[Entry], later: Later, failures: int) -> None:
+        retry(entries, later, failures)
+        sender._resumes_at = min(sender._resumes_at, time.monotonic() + 0.01)
+
+    sender._retry = retry_soon  # type: ignore[method-assign]
 
 
 if __name__ == "__main__":

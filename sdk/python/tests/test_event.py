@@ -9,7 +9,7 @@ from decimal import Decimal
 from enum import IntEnum
 from typing import Any
 
-from metergate.event import InvalidEvent, encode_event, key_of, time_text
+from metergate.event import InvalidEvent, encode_event, key_of, keys_of, time_text
 from metergate.ulid import UlidSource
 
 AT = "2026-11-01T00:00:00.000Z"
@@ -57,10 +57,17 @@ class AnEvent(unittest.TestCase):
             self.assertEqual(encoded(properties={"p": text})["properties"]["p"], text)
 
     def test_has_its_key_read_whichever_client_wrote_it(self) -> None:
+        def encoded_key(key: str) -> bytes:
+            return encode_event(key, "acme", "calls", 1, occurred_at=AT, properties=None)
+
         for key in ("k", "ключ", 'a"b\\c\n', "{}"):
-            payload = encode_event(key, "acme", "calls", 1, occurred_at=AT, properties=None)
+            payload = encoded_key(key)
             self.assertEqual(key_of(payload), key)
-        self.assertEqual(key_of(b'{"value":1, "idempotencyKey" : "k"}'), "k")
+            self.assertEqual(keys_of([payload, encoded_key("k")]), [key, "k"])
+        foreign = b'{"value":1, "idempotencyKey" : "k"}'
+        self.assertEqual(key_of(foreign), "k")
+        self.assertEqual(keys_of([encoded_key("a"), foreign]), ["a", "k"])
+        self.assertEqual((keys_of([]), keys_of([encoded_key("a")] * 2)), ([], ["a", "a"]))
 
     def test_is_invalid_where_no_request_could_be_made_of_it(self) -> None:
         values: list[Any] = [float("nan"), float("inf"), Decimal("NaN"), True, None, "1", 1j, []]

@@ -5,11 +5,15 @@ import threading
 import time
 import unittest
 from collections.abc import Iterator
+from datetime import datetime, timezone
 from decimal import Decimal
+from math import inf
 from typing import Any, cast
+from unittest import mock
 
-from metergate import Client, Entitlements
+from metergate import Client, Entitlements, own_usage
 from metergate.local_decision import FedCustomer, FedFeature, decide
+from metergate.own_usage import OwnUsage
 from metergate.shapes import Decision
 
 from .collected import KEY, SOON, Collected, meter_of
@@ -37,7 +41,10 @@ class ALocalDecision(unittest.TestCase):
         feature = FedFeature(of, "calls", more.get("is_soft", False), more.get("credit_rate"))
         available = more.get("available", 0)
         return decide(
-            FedCustomer("active", "feature_not_included", available, {"f": feature}), feature, requested, own
+            FedCustomer("cus_1", "active", "feature_not_included", available, {"f": feature}),
+            feature,
+            requested,
+            own,
         )
 
     def test_is_that_of_the_server_for_any_amount(self) -> None:
@@ -94,6 +101,37 @@ class ALocalDecision(unittest.TestCase):
         self.assertEqual(self.decide(metered(10, 7), 1, own=3), (False, "limit_reached"))
 
 
+def utc_now() -> str:
+    return datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class OwnUsageOfAPlace(unittest.TestCase):
+    def test_is_what_was_tracked_until_it_is_counted(self) -> None:
+        usage = OwnUsage()
+        for key, value in (("a", 5), ("b", -5), ("c", 0.1)):
+            usage.tracked(key, "acme", "calls", value)
+        self.assertEqual(usage.uncounted("acme", "calls", inf), Decimal("0.1"))
+        usage.rejected("c")
+        usage.rejected("b")
+        self.assertEqual(usage.uncounted("acme", "calls", inf), 5)
+        usage.acknowledged(["a", "c", "unknown"])
+        # Up to a time before, then for another customer, then up to one after it.
+        self.assertEqual(usage.uncounted("acme", "calls", time.time() - 1), 5)
+        self.assertEqual(usage.uncounted("other", "calls", inf), 0)
+        self.assertEqual(usage.uncounted("acme", "calls", inf), 0)
+        self.assertFalse(usage.has("acme"))
+
+    def test_is_bounded(self) -> None:
+        usage = OwnUsage()
+        with mock.patch.object(own_usage, "EVENTS_MAX", 10):
+            for at in range(25):
+                usage.tracked(f"k{at}", "acme", f"m{at % 2}", 1)
+                if at < 12:
+                    usage.acknowledged([f"k{at}"])
+        counted = [usage.uncounted("acme", f"m{at}", -inf) for at in range(2)]
+        self.assertEqual(counted, [10, 10])
+
+
 class Feed:
     """What a server streams: each connection gets what there is from the start."""
 
@@ -101,6 +139,7 @@ class Feed:
         self.events: list[bytes] = []
         self.is_over = threading.Event()
         self.heads: list[dict[str, str]] = []
+        self.paths: list[str] = []
 
     def send(self, event: str, data: Any, event_id: str | None = None) -> None:
         head = "" if event_id is None else f"id: {event_id}\n"
@@ -108,6 +147,7 @@ class Feed:
 
     def stream(self) -> Iterator[bytes]:
         yield b": entitlements\n\n"
+        yield b'event: open\ndata: {"now":"%b"}\n\n' % utc_now().encode()
         at, beaten_at = 0, 0.0
         while not self.is_over.is_set():
             yield from self.events[at:]
@@ -135,6 +175,7 @@ class AFeed(unittest.TestCase):
     def respond(self, request: Request) -> Reply | None:
         if request.path.startswith("/api/v1/entitlements/feed"):
             self.feed.heads.append(request.headers)
+            self.feed.paths.append(request.path)
             headers = {"Content-Type": "text/event-stream"}
             return Reply(200, b"", headers, stream=self.feed.stream())
         if request.path.startswith("/api/v1/entitlements/"):
@@ -195,6 +236,40 @@ class AFeed(unittest.TestCase):
         self.feed.send("usage", {"asked": "acme", "decisions": [metered(10, 9)]})
         self.feed.send("time", {"asOf": "2100-01-01T00:00:00.000Z"})
         self.assertTrue(seen(lambda: checks.check("acme", "f").allowed))
+
+    def test_is_waited_for_where_the_server_does_not_know_what_was_tracked(self) -> None:
+        checks = self.checks(meter=self.meter)
+        self.meter.track("acme", "calls", 8)
+        timer = threading.Timer(0.2, self.know)
+        timer.start()
+        self.assertEqual(checks.check("acme", "f", 3)[:4:3], (False, "local"))
+        timer.join()
+
+    def test_has_the_server_asked_for_what_is_on_its_way_to_it_too(self) -> None:
+        checks = self.checks(meter=self.meter)
+        self.know()
+        self.assertTrue(seen(lambda: checks.check("acme", "f").source == "local"))
+        self.meter.track("other", "calls", 4)
+        self.assertEqual(checks.check("other", "f", 2.5).source, "server")
+        self.assertTrue(self.server.requests[-1].path.endswith("/other/f?requested=6.5"))
+
+    def test_asks_for_names_as_they_are_and_for_no_others(self) -> None:
+        checks = self.checks()
+        for name in ("a,b/é", "", "x" * 129):
+            checks.check(name, "f")
+        self.assertTrue(seen(lambda: self.feed.paths))
+        self.assertIn("&customerIds=a%252Cb%252F%25C3%25A9", self.feed.paths[-1])
+
+    def test_is_opened_again_with_those_that_are_new_and_goes_on_meanwhile(self) -> None:
+        checks = self.checks(customers_max=3)
+        self.know()
+        for name in ("acme", "b", "c", "d"):
+            checks.check(name, "f")
+            seen(lambda: checks.check("acme", "f").source == "local")
+        self.assertTrue(seen(lambda: self.feed.paths[-1].endswith("=acme,b,c")))
+        self.assertEqual(checks.check("acme", "f").source, "local")
+        assert checks._feed is not None
+        self.assertEqual(len(checks._feed._streams), 1)
 
     def test_that_is_interrupted_is_resumed_and_the_server_asked_meanwhile(self) -> None:
         seen_by = Collected()

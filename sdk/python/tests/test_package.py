@@ -40,6 +40,7 @@ STANDARD = frozenset(
         "datetime",
         "decimal",
         "email",
+        "functools",
         "hashlib",
         "hmac",
         "http",

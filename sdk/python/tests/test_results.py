@@ -6,7 +6,8 @@ from datetime import datetime, timedelta, timezone
 from email.utils import format_datetime
 from typing import Any
 
-from metergate.results import Halve, Later, Results, TakeOut, judge
+from metergate.event import encode_event
+from metergate.results import Halve, Later, Results, TakeOut, is_all_created, judge
 from metergate.retry import pause_seconds, retry_after_seconds
 from metergate.transport import Response
 
@@ -27,12 +28,47 @@ CREATED = {"index": 0, "idempotencyKey": "k0", "status": "created"}
 class AResponse(unittest.TestCase):
     def test_settles_what_was_created_before_or_now(self) -> None:
         items = [CREATED, {"index": 1, "idempotencyKey": "k1", "status": "duplicate"}]
-        self.assertEqual(judge(response(200, {"results": items}), KEYS[:2]), Results([None, None], 1))
+        self.assertEqual(judge(response(200, {"results": items}), KEYS[:2]), Results(None, 1))
+
+    def test_is_known_by_its_bytes_where_all_were_created(self) -> None:
+        def events(*keys: str) -> list[bytes]:
+            return [
+                encode_event(key, "a", "b", 1, occurred_at="2026-11-01T00:00:00Z", properties=None)
+                for key in keys
+            ]
+
+        def bytes_of(*keys: str, status: str = "created") -> bytes:
+            items = [
+                {"index": at, "idempotencyKey": key, "status": status, "eventId": "use_1"}
+                for at, key in enumerate(keys)
+            ]
+            body = {"summary": {"total": len(keys)}, "results": items}
+            return json.dumps(body, separators=(",", ":"), ensure_ascii=False).encode()
+
+        for keys in (("k",), ("a", "ключ", "c d"), tuple(KEYS)):
+            self.assertTrue(is_all_created(bytes_of(*keys), events(*keys)))
+        body = bytes_of("a", "b")
+        for other in (
+            bytes_of("b", "a"),
+            bytes_of("a"),
+            bytes_of("a", "b", "c"),
+            bytes_of("a", "bb"),
+            bytes_of("a", "b", status="duplicate"),
+            body.replace(b"created", b"error", 1),
+            body[:-1],
+            b"",
+            b'{"events":[' + b",".join(events("a", "b")) + b"]}",
+        ):
+            self.assertFalse(is_all_created(other, events("a", "b")), other)
+        # They are read.
+        for key in ('a"b', "a\\", '{"idempotencyKey":"x","status":"created"'):
+            self.assertFalse(is_all_created(bytes_of(key), events("x")))
+            self.assertEqual(judge(response(200, bytes_of(key)), [key]), Results(None, 0))
 
     def test_rejects_items_with_an_error(self) -> None:
         item = {**CREATED, "status": "error", "error": {"code": "value_invalid", "message": "no"}}
         verdict = judge(response(200, {"results": [item]}), KEYS[:1])
-        assert isinstance(verdict, Results) and verdict.rejections[0] is not None
+        assert isinstance(verdict, Results) and verdict.rejections and verdict.rejections[0]
         self.assertEqual(verdict.rejections[0].code, "value_invalid")
 
     def test_that_is_not_of_metergate_settles_nothing(self) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Union
+
+from .draft import Draft, encode_draft
 
 
 class BatchLimits(NamedTuple):
@@ -17,11 +19,15 @@ class BatchLimits(NamedTuple):
 class Entry:
     """One event on its way. `end` is where it ends in its segment, for a source that has segments."""
 
-    __slots__ = ("attempts", "end", "is_settled", "payload", "segment", "source")
+    __slots__ = ("attempts", "end", "is_settled", "payload", "segment", "size_bytes", "source")
 
-    def __init__(self, payload: bytes, source: Source, segment: int = 0, end: int = 0) -> None:
+    def __init__(
+        self, payload: bytes, source: Source, size_bytes: int, segment: int = 0, end: int = 0
+    ) -> None:
         self.payload = payload
         self.source = source
+        #: As it was counted when it came.
+        self.size_bytes = size_bytes
         self.segment = segment
         self.end = end
         self.is_settled = False
@@ -48,24 +54,34 @@ class Source:
         raise NotImplementedError
 
 
+#: What `track` was given, or its JSON.
+Waiting = Union[bytes, Draft]
+
+
+def size_of(waiting: Waiting) -> int:
+    """In bytes of JSON, nearly."""
+    return len(waiting) if isinstance(waiting, bytes) else waiting[0]
+
+
 class MemoryBuffer(Source):
     """Events that a crash of the process loses. One thread may append while another one takes."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._waiting: deque[bytes] = deque()
-
-    def append(self, payload: bytes) -> None:
-        self._waiting.append(payload)
+        self.waiting: deque[Waiting] = deque()
 
     def take(self, limits: BatchLimits) -> list[Entry]:
         taken: list[Entry] = []
         size = 0
-        while self._waiting and len(taken) < limits.events_max:
-            size += len(self._waiting[0]) + 1
+        waiting = self.waiting
+        while waiting and len(taken) < limits.events_max:
+            first = waiting[0]
+            payload = first if isinstance(first, bytes) else encode_draft(first)
+            size += len(payload) + 1
             if taken and size > limits.bytes_max:
                 break
-            taken.append(Entry(self._waiting.popleft(), self))
+            waiting.popleft()
+            taken.append(Entry(payload, self, size_of(first)))
         return taken
 
     def settle(self, entries: Sequence[Entry]) -> None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import NamedTuple
 
 from .client import Client
 from .errors import MetergateError
 from .event import Number
-from .feed import EntitlementFeed
-from .local_decision import decide
+from .feed import EntitlementFeed, Known
+from .local_decision import decide, exact_amount
 from .meter import Meter
 from .report import OnError, Reporter
 from .shapes import Amount, Decision
@@ -19,10 +21,15 @@ from .shapes import Amount, Decision
 #: What to do without the server: allow, deny, or what it decided last, and deny without that.
 FALLBACKS = ("open", "closed", "last_known")
 LAST_KNOWN_MAX = 10_000
+#: After a check without a response the next ones do not wait for one.
+UNAVAILABLE_SECONDS = 1.0
 
 
 class Checked(NamedTuple):
-    """`source` is `server`, `local` where the feed knows the customer, else `last_known` or `fallback`."""
+    """`source` is `server`, `local` where the feed knows the customer, else `last_known` or `fallback`.
+
+    `current` and `remaining` are what the server has counted.
+    """
 
     allowed: bool
     reason_code: str
@@ -46,12 +53,14 @@ class Entitlements:
         timeout_seconds: float = 1.0,
         is_local: bool = False,
         meter: Meter | None = None,
+        customers_max: int = 2_000,
         on_error: OnError | None = None,
     ) -> None:
         """`fallback` is for all features or by their keys; `closed` for those that it does not name.
 
-        With `is_local` customers that were checked lately are decided in this process, from a feed of the
-        server. What `meter` has tracked and is not counted yet is added then.
+        With `is_local` customers that are checked are decided in this process, from a feed of the server: up
+        to `customers_max`, the server is asked for the others. What `meter` has tracked and is not counted
+        yet is added then; it should have tracked nothing before.
         """
         self._client = client
         self._timeout_seconds = timeout_seconds
@@ -63,33 +72,22 @@ class Entitlements:
                 raise ValueError(f"a fallback must be one of {', '.join(FALLBACKS)}, and is {one!r}")
         self._lock = threading.Lock()
         self._last_known: OrderedDict[tuple[str, str], Checked] = OrderedDict()
+        self._unavailable_until = float("-inf")
         self._feed: EntitlementFeed | None = None
         self._own_usage = meter.share_usage() if is_local and meter is not None else None
         if is_local:
-            self._feed = EntitlementFeed(client.transport, Reporter(on_error, None))
-            self._feed.start()
+            self._feed = EntitlementFeed(client.transport, Reporter(on_error, None), customers_max)
 
     def check(self, customer_id: str, feature_key: str, requested: Number | None = None) -> Checked:
         """Raises MetergateError only where the request is wrong: a key without the scope, a wrong amount."""
-        decided = self._decide_here(customer_id, feature_key, requested)
-        if decided is not None:
-            return decided
-        try:
-            # Its caller waits: the fallback is better than a second attempt.
-            decision = self._client.entitlements.check(
-                customer_id, feature_key, requested, attempts=1, timeout_seconds=self._timeout_seconds
-            )
-        except MetergateError as error:
-            if 400 <= error.status < 500 and error.status not in (408, 429):
-                raise
-            return self._without_server(customer_id, feature_key, error)
-        checked = _checked(decision, "server")
-        with self._lock:
-            self._last_known[customer_id, feature_key] = checked
-            self._last_known.move_to_end((customer_id, feature_key))
-            if len(self._last_known) > LAST_KNOWN_MAX:
-                self._last_known.popitem(last=False)
-        return checked
+        feed = self._feed
+        if feed is not None:
+            known = feed.find(customer_id)
+            if known is None:
+                known = self._join(feed, customer_id)
+            if known is not None and _is_amount(requested):
+                return self._decide(known, customer_id, feature_key, requested, "local")
+        return self._ask(customer_id, feature_key, requested)
 
     def close(self) -> None:
         """Ends the feed."""
@@ -102,35 +100,101 @@ class Entitlements:
     def __exit__(self, *_error: object) -> None:
         self.close()
 
-    def _decide_here(self, customer_id: str, feature_key: str, requested: Number | None) -> Checked | None:
-        """None where the server has to be asked, which puts the customer into the feed."""
-        feed = self._feed
-        customer = None if feed is None else feed.find(customer_id)
-        if feed is None or customer is None:
+    def _join(self, feed: EntitlementFeed, customer_id: str) -> Known | None:
+        """Has the customer followed. Waits for it where the server does not know yet what was tracked."""
+        feed.watch(customer_id)
+        if self._own_usage is None or not self._own_usage.has(customer_id):
             return None
+        return feed.wait_until_known(customer_id, self._timeout_seconds)
+
+    def _ask(self, customer_id: str, feature_key: str, requested: Number | None) -> Checked:
+        if time.monotonic() < self._unavailable_until:
+            return self._without_server(customer_id, feature_key, requested, "unreachable")
+        amount = self._with_own_usage(customer_id, feature_key, requested)
+        try:
+            # Its caller waits: the fallback is better than a second attempt.
+            decision = self._client.entitlements.check(
+                customer_id, feature_key, amount, attempts=1, timeout_seconds=self._timeout_seconds
+            )
+        except MetergateError as error:
+            if 400 <= error.status < 500 and error.status not in (408, 429):
+                raise
+            self._unavailable_until = time.monotonic() + UNAVAILABLE_SECONDS
+            return self._without_server(customer_id, feature_key, requested, error.code)
+        checked = _checked(decision, "server")
+        with self._lock:
+            self._last_known[customer_id, feature_key] = checked
+            self._last_known.move_to_end((customer_id, feature_key))
+            if len(self._last_known) > LAST_KNOWN_MAX:
+                self._last_known.popitem(last=False)
+        return checked
+
+    def _with_own_usage(self, customer_id: str, feature_key: str, requested: Number | None) -> Number | None:
+        """Of what is on its way the server may know nothing: that much more is requested."""
+        feed = self._feed
+        if feed is None or not _is_amount(requested):
+            return requested
+        own = self._own(feed.find_last(customer_id), customer_id, feed.meters.get(feature_key))
+        return requested if own <= 0 else own + exact_amount(requested, 1)
+
+    def _own(self, known: Known | None, customer_id: str, meter_id: str | None) -> Amount:
+        """Tracked under the name of the check, or under the customer's id."""
+        usage = self._own_usage
+        if usage is None or meter_id is None:
+            return 0
+        counted_to = float("-inf") if known is None else known.counted_to
+        own = usage.uncounted(customer_id, meter_id, counted_to)
+        if known is not None and known.customer.customer_id != customer_id:
+            own += usage.uncounted(known.customer.customer_id, meter_id, counted_to)
+        return own
+
+    def _decide(
+        self, known: Known, customer_id: str, feature_key: str, requested: Number | None, source: str
+    ) -> Checked:
+        customer = known.customer
         feature = customer.features.get(feature_key)
         if feature is None:
             reason = f"The customer does not have {feature_key}."
-            return Checked(False, customer.otherwise, reason, "local", as_of=feed.as_of)
-        own: Amount = 0
-        if self._own_usage is not None and feature.meter_id is not None:
-            own = self._own_usage.uncounted(customer_id, feature.meter_id, feed.counted_to)
+            return Checked(False, customer.otherwise, reason, source, as_of=known.as_of)
+        own = self._own(known, customer_id, feature.meter_id)
         allowed, code = decide(customer, feature, requested, own)
-        checked = _checked(feature.decision, "local")
-        reason = checked.reason if code == checked.reason_code else f"{feature_key}: {code}."
-        return checked._replace(
-            allowed=allowed, reason_code=code, reason=reason, as_of=feed.as_of or checked.as_of
+        decision = feature.decision
+        return Checked(
+            allowed,
+            code,
+            decision["reason"] if code == decision["reasonCode"] else f"{feature_key}: {code}.",
+            source,
+            decision.get("limit"),
+            decision.get("current"),
+            decision.get("remaining"),
+            known.as_of or decision.get("asOf"),
         )
 
-    def _without_server(self, customer_id: str, feature_key: str, error: MetergateError) -> Checked:
+    def _without_server(
+        self, customer_id: str, feature_key: str, requested: Number | None, code: str
+    ) -> Checked:
         fallback = self._fallbacks.get(feature_key, self._fallback)
         if fallback == "last_known":
+            last = None if self._feed is None else self._feed.find_last(customer_id)
+            if last is not None and _is_amount(requested):
+                return self._decide(last, customer_id, feature_key, requested, "last_known")
             with self._lock:
                 known = self._last_known.get((customer_id, feature_key))
             if known is not None:
                 return known._replace(source="last_known")
-        reason = f"The server did not respond ({error.code}); the fallback of {feature_key} is {fallback}."
+        reason = f"The server did not respond ({code}); the fallback of {feature_key} is {fallback}."
         return Checked(fallback == "open", "server_unavailable", reason, "fallback")
+
+
+def _is_amount(requested: object) -> bool:
+    """Else the server says what is wrong with it."""
+    if isinstance(requested, float):
+        return 0 <= requested < float("inf")
+    if isinstance(requested, Decimal):
+        return requested.is_finite() and requested >= 0
+    return requested is None or (
+        isinstance(requested, int) and not isinstance(requested, bool) and requested >= 0
+    )
 
 
 def _checked(decision: Decision, source: str) -> Checked:

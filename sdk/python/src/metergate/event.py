@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from json.encoder import encode_basestring
@@ -60,6 +60,17 @@ def encode_event(
     return payload
 
 
+def keys_of(payloads: Sequence[bytes]) -> list[str]:
+    """The idempotency keys of events, whichever client wrote them."""
+    begin = len(_KEY_FIRST)
+    keys = [payload[begin : payload.find(b'"', begin)] for payload in payloads]
+    joined = b"\n".join(keys)
+    # JSON has no line feed within a text.
+    if b"\\" in joined or {payload[:begin] for payload in payloads} != {_KEY_FIRST}:
+        return [key_of(payload) for payload in payloads]
+    return joined.decode().split("\n")
+
+
 def key_of(payload: bytes) -> str:
     """The idempotency key of an event, whichever client wrote it."""
     end = payload.find(b'"', len(_KEY_FIRST))
@@ -82,17 +93,19 @@ def time_text(occurred_at: OccurredAt | None, now_seconds: float) -> str:
         raise InvalidEvent(f"occurred_at is no time: {occurred_at!r}") from None
 
 
+_MILLISECONDS = [f"{number:03d}Z" for number in range(1000)]
 _second: tuple[int, str] = (-1, "")
 
 
 def _iso(seconds: float) -> str:
     global _second  # noqa: PLW0603 - one for all threads: it is replaced, never changed
-    whole, milliseconds = divmod(int(seconds * 1000), 1000)
+    milliseconds = int(seconds * 1000)
+    whole = milliseconds // 1000
     known, text = _second
     if known != whole:
         text = time.strftime("%Y-%m-%dT%H:%M:%S.", time.gmtime(whole))
         _second = (whole, text)
-    return f"{text}{milliseconds:03d}Z"
+    return text + _MILLISECONDS[milliseconds % 1000]
 
 
 def _text(name: str, value: object, chars_max: int = EVENT_BYTES_MAX) -> str:

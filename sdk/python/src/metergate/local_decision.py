@@ -26,6 +26,7 @@ class FedFeature(NamedTuple):
 class FedCustomer(NamedTuple):
     """`otherwise` is why a feature that it does not have is denied. `available` are its credits."""
 
+    customer_id: str
     status: str
     otherwise: str
     available: Amount
@@ -47,7 +48,7 @@ def decide(
     if limit is None:
         return True, always or "granted_unlimited"
     counted = decision.get("current", 0)
-    wanted = counted + own + _exact(requested, 1 if kind == "metered" else 0)
+    wanted = counted + own + exact_amount(requested, 1 if kind == "metered" else 0)
     if wanted <= limit:
         return True, always or "granted"
     if feature.is_soft:
@@ -62,7 +63,8 @@ def decide(
     return (True, "granted_by_credit") if reaches else (False, "insufficient_credit")
 
 
-def _exact(requested: Number | None, otherwise: int) -> Amount:
+def exact_amount(requested: Number | None, otherwise: int) -> Amount:
+    """Of what was requested, or `otherwise`."""
     if requested is None:
         return otherwise
     # As it would be sent: 0.1 is a tenth.

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import atexit
 import os
 import ssl
 import threading
 import time
 
+from .buffer import Waiting
+from .draft import draft_of
 from .environment import key_or_environment, url_or_environment
 from .errors import Rejection
 from .event import InvalidEvent, Number, OccurredAt, Properties, encode_event, time_text
 from .keeper import Keeper
 from .outbox import Outbox
 from .own_usage import OwnUsage
+from .process import open_meters
 from .report import OnError, OnRejected, Reporter
 from .sender import Sender
 from .settings import MeterSettings
@@ -63,7 +65,7 @@ class Meter:
         self._begin()
         with self._outbox.lock:
             self._start_locked()
-        _METERS.add(self)
+        open_meters.add(self)
 
     def track(
         self,
@@ -83,19 +85,19 @@ class Meter:
         try:
             now = time.time()
             key = self._ulids.new(now) if idempotency_key is None else idempotency_key
-            payload = encode_event(
-                key,
-                customer_id,
-                meter_id,
-                value,
-                occurred_at=time_text(occurred_at, now),
-                properties=properties,
-            )
+            waiting: Waiting | None = None
+            if occurred_at is None and not self._outbox.has_spool:
+                waiting = draft_of(key, customer_id, meter_id, value, properties=properties, now=now)
+            if waiting is None:
+                occurred_text = time_text(occurred_at, now)
+                waiting = encode_event(
+                    key, customer_id, meter_id, value, occurred_at=occurred_text, properties=properties
+                )
             own_usage = self._own_usage
             if own_usage is not None:
                 # Before it may be acknowledged.
                 own_usage.tracked(key, customer_id, meter_id, value)
-            if self._append(payload):
+            if self._append(waiting):
                 return key
             if own_usage is not None:
                 own_usage.rejected(key)
@@ -135,16 +137,14 @@ class Meter:
             if self._sender is not None:
                 self._sender.stop_locked()
         self._transport.abort()
-        threads = [self._thread]
         if self._keeper is not None:
             self._keeper.stop()
-            threads.append(self._keeper.thread)
-        for thread in threads:
-            if thread is not None and thread is not threading.current_thread():
-                thread.join(_JOIN_SECONDS)
-        if self._thread is None or not self._thread.is_alive():
+        is_over = self._sender is None or self._sender.join(_JOIN_SECONDS)
+        if self._keeper is not None and self._keeper.thread is not threading.current_thread():
+            self._keeper.thread.join(_JOIN_SECONDS)
+        if is_over:
             self._outbox.close_spool()
-        _METERS.discard(self)
+        open_meters.discard(self)
         return flushed
 
     def stats(self) -> Stats:
@@ -186,7 +186,6 @@ class Meter:
         self._ulids = UlidSource()
         self._sender: Sender | None = None
         self._keeper: Keeper | None = None
-        self._thread: threading.Thread | None = None
 
     def _start_locked(self) -> None:
         """Threads, and a folder in the spool. In a forked process by its first event."""
@@ -195,23 +194,22 @@ class Meter:
         if self._settings.spool is not None:
             self._outbox.open_spool_locked()
             self._keeper = Keeper(self._outbox, self._settings, self._reporter)
-        self._thread = threading.Thread(target=self._sender.run, name="metergate-sender", daemon=True)
         try:
             if self._keeper is not None:
                 self._keeper.start()
-            self._thread.start()
+            self._sender.start_locked()
         except RuntimeError as error:
             # At the end of an interpreter, or with too many of them. A spool has the events all the same.
             self._reporter.problem("no_thread", f"Events wait and are not sent: {error}")
-            self._keeper = self._thread = None
+            self._keeper = None
 
-    def _append(self, payload: bytes) -> bool:
+    def _append(self, waiting: Waiting) -> bool:
         outbox = self._outbox
         with outbox.lock:
             is_closed = self._is_closed
             if self._sender is None and not is_closed:
                 self._start_locked()
-            if not is_closed and (outbox.append_locked(payload) or self._append_when_room(payload)):
+            if not is_closed and (outbox.append_locked(waiting) or self._append_when_room(waiting)):
                 self._counters.tracked += 1
                 return True
         if is_closed:
@@ -220,7 +218,7 @@ class Meter:
             self._drop("There is no room for more events.", "buffer_full")
         return False
 
-    def _append_when_room(self, payload: bytes) -> bool:
+    def _append_when_room(self, waiting: Waiting) -> bool:
         if self._settings.when_full != "block":
             return False
         deadline = time.monotonic() + self._settings.block_seconds_max
@@ -232,7 +230,7 @@ class Meter:
                 outbox.work.notify_all()
             while (left := deadline - time.monotonic()) > 0:
                 outbox.settled.wait(left)
-                if outbox.append_locked(payload):
+                if outbox.append_locked(waiting):
                     return True
             return False
         finally:
@@ -251,49 +249,15 @@ class Meter:
             dropped = self._counters.dropped
         self._reporter.problem(code, f"{why} {dropped} events were dropped so far.")
 
-    def _lock_before_fork(self) -> None:
+    def lock_before_fork(self) -> None:
         self._outbox.lock.acquire()
 
-    def _unlock_after_fork(self) -> None:
+    def unlock_after_fork(self) -> None:
         self._outbox.lock.release()
 
-    def _begin_in_child(self) -> None:
+    def begin_in_child(self) -> None:
         """What waits is the parent's to send. The child has no threads yet, so no lock is needed."""
         self._outbox.abandon()
         if self._own_usage is not None:
             self._own_usage.begin()
         self._begin()
-
-
-#: Until they are closed: an application may forget one, and what it tracked is sent all the same.
-_METERS: set[Meter] = set()
-_locked: list[Meter] = []
-
-
-def _before_fork() -> None:
-    _locked.extend(_METERS)
-    for meter in _locked:
-        meter._lock_before_fork()
-
-
-def _after_fork_in_parent() -> None:
-    while _locked:
-        _locked.pop()._unlock_after_fork()
-
-
-def _after_fork_in_child() -> None:
-    while _locked:
-        _locked.pop()._begin_in_child()
-
-
-def _close_all() -> None:
-    """At the end of the process, bounded for each. `os._exit` and signals do without it."""
-    for meter in list(_METERS):
-        meter.close()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child
-    )
-atexit.register(_close_all)

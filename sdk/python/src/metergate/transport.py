@@ -11,6 +11,7 @@ import ssl
 import threading
 import time
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -158,7 +159,7 @@ class Transport:
         try:
             if connection.sock is not None:
                 connection.sock.settimeout(max(0.001, request.deadline - time.monotonic()))
-            connection.response_class = _response_class(request.deadline)
+            connection.response_class = partial(_TimedResponse, request.deadline)  # type: ignore[assignment]
             connection.request(request.method, request.target, body=request.body, headers=request.headers)
             response = connection.getresponse()
             content = _read(response)
@@ -222,14 +223,11 @@ def _read(response: http.client.HTTPResponse) -> bytes:
         chunks.append(chunk)
 
 
-def _response_class(deadline: float) -> Any:
-    class TimedResponse(http.client.HTTPResponse):
-        """Its reads end in time: a byte now and then would hold the sender forever."""
+class _TimedResponse(http.client.HTTPResponse):
+    """Its reads end in time: a byte now and then would hold the sender forever."""
 
-        def __init__(self, sock: socket.socket, *args: Any, **options: Any) -> None:
-            super().__init__(_TimedSocket(sock, deadline), *args, **options)  # type: ignore[arg-type]
-
-    return TimedResponse
+    def __init__(self, deadline: float, sock: socket.socket, *args: Any, **options: Any) -> None:
+        super().__init__(_TimedSocket(sock, deadline), *args, **options)  # type: ignore[arg-type]
 
 
 class _TimedSocket:

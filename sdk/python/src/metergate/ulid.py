@@ -5,14 +5,15 @@ from __future__ import annotations
 import itertools
 import os
 import time
+from collections.abc import Iterator
 
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-#: Two characters at a time: three table reads are a fifth of the work of a loop over characters.
+#: Two characters at a time.
 _PAIRS = [high + low for high in _ALPHABET for low in _ALPHABET]
 
 
 class UlidSource:
-    """Makes ULIDs of one process. Threads may share it: a counter of C code gives each call another number.
+    """Makes ULIDs of one process. Threads may share it: an iterator of C code gives each call another end.
 
     The characters behind the time are 50 random bits of the source and 30 bits of a counter, which begins
     at random too. A forked process must make a source of its own.
@@ -21,18 +22,20 @@ class UlidSource:
     def __init__(self) -> None:
         seed = int.from_bytes(os.urandom(10), "big")
         self._own = _encode(seed >> 30, 10)
-        self._counter = itertools.count(seed & 0x3FFFFFFF)
         self._last: tuple[int, str] = (-1, "")
+        # Its pairs of characters, which takes half as long as to make them from a number.
+        begins = [(seed >> shift) & 1023 for shift in (20, 10, 0)]
+        first, second, third = (itertools.repeat(_PAIRS[begin:] + _PAIRS[:begin]) for begin in begins)
+        self._counts = itertools.chain.from_iterable(map(_product, first, second, third))
 
     def new(self, at_seconds: float) -> str:
         milliseconds = int(at_seconds * 1000)
-        last_ms, text = self._last
+        last_ms, head = self._last
         if last_ms != milliseconds:
-            text = _encode(milliseconds & 0xFFFFFFFFFFFF, 10)
-            self._last = (milliseconds, text)
-        count = next(self._counter)
-        low, middle, high = count & 1023, (count >> 10) & 1023, (count >> 20) & 1023
-        return f"{text}{self._own}{_PAIRS[high]}{_PAIRS[middle]}{_PAIRS[low]}"
+            head = _encode(milliseconds & 0xFFFFFFFFFFFF, 10) + self._own
+            self._last = (milliseconds, head)
+        high, middle, low = next(self._counts)
+        return f"{head}{high}{middle}{low}"
 
 
 def new_ulid() -> str:
@@ -40,5 +43,9 @@ def new_ulid() -> str:
     return UlidSource().new(time.time())
 
 
+def _product(high: list[str], middle: list[str], low: list[str]) -> Iterator[tuple[str, str, str]]:
+    return itertools.product(high, middle, low)
+
+
 def _encode(number: int, characters: int) -> str:
-    return "".join(_PAIRS[(number >> shift) & 1023] for shift in range(5 * characters - 10, -1, -10))
+    return "".join([_PAIRS[(number >> shift) & 1023] for shift in range(5 * characters - 10, -1, -10)])

@@ -22,6 +22,7 @@ from metergate.retry import Pauses
 #: How many it tracks before it pauses for 2 ms.
 PER_TURN = int(os.environ.get("TRACK_PER_TURN", "10"))
 DRAIN_SECONDS = 60.0
+TIMEOUT_SECONDS = int(os.environ.get("TRACK_TIMEOUT_MS", "1000")) / 1000
 
 
 def rejected(event: Mapping[str, Any], rejection: Rejection) -> None:
@@ -35,7 +36,7 @@ def run() -> None:
         os.environ["TRACK_URL"],
         os.environ["TRACK_KEY"],
         settings=settings,
-        timeout_seconds=1.0,
+        timeout_seconds=TIMEOUT_SECONDS,
         on_error=lambda _problem: None,
         on_rejected=rejected,
     )

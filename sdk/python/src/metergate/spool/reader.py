@@ -77,23 +77,26 @@ class SpoolReader(Source):
         while len(taken) < limits.events_max and size < limits.bytes_max:
             left = BatchLimits(limits.events_max - len(taken), limits.bytes_max - size)
             records = self._next_records(left)
-            if not records or (taken and size + len(records[0].payload) > limits.bytes_max):
+            if not records or (taken and size + len(records[0][0]) > limits.bytes_max):
                 break
+            segment, before = self._at
             for payload, end in records:
-                taken.append(Entry(payload, self, self._at.segment, end))
-                size += len(payload) + 1
-            self._at = Place(self._at.segment, records[-1].end)
+                taken.append(Entry(payload, self, end - before, segment, end))
+                before = end
+            size += before - self._at.position
+            self._at = Place(segment, before)
         self._front.extend(taken)
         return taken
 
     def settle(self, entries: Sequence[Entry]) -> None:
         for entry in entries:
             entry.is_settled = True
-        settled_to: Place | None = None
-        while self._front and self._front[0].is_settled:
-            first = self._front.popleft()
-            settled_to = Place(first.segment, first.end)
-        if not self._front:
+        front = self._front
+        last: Entry | None = None
+        while front and front[0].is_settled:
+            last = front.popleft()
+        settled_to = None if last is None else Place(last.segment, last.end)
+        if not front:
             self._skip_finished()
             settled_to = self._at
         try:

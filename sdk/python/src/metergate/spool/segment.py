@@ -44,10 +44,8 @@ def record_of(payload: bytes) -> bytes:
     return _RECORD.pack(len(payload), zlib.crc32(payload)) + payload
 
 
-class Record(NamedTuple):
-    payload: bytes
-    #: Behind its last byte, in the segment.
-    end: int
+#: Its payload, and where it ends in the segment. A plain tuple: there are hundreds for each request.
+Record = tuple[bytes, int]
 
 
 class Parsed(NamedTuple):
@@ -61,19 +59,22 @@ def parse_records(data: bytes, begin: int, limits: BatchLimits, *, at: int) -> P
     records: list[Record] = []
     size = 0
     shift = begin - at
-    while len(records) < limits.events_max and at + RECORD_HEAD_BYTES <= len(data):
-        length, checksum = _RECORD.unpack_from(data, at)
+    unpack, crc32, data_end = _RECORD.unpack_from, zlib.crc32, len(data)
+    events_max, bytes_max = limits
+    while len(records) < events_max and at + RECORD_HEAD_BYTES <= data_end:
+        length, checksum = unpack(data, at)
         # A length of 0 is what a file system shows where data was not written before a power cut.
         if not 0 < length <= PAYLOAD_BYTES_MAX:
             return Parsed(records, True)
-        end = at + RECORD_HEAD_BYTES + length
+        at += RECORD_HEAD_BYTES
+        end = at + length
         size += length + 1
-        if end > len(data) or (records and size > limits.bytes_max):
+        if end > data_end or (records and size > bytes_max):
             break
-        payload = data[at + RECORD_HEAD_BYTES : end]
-        if zlib.crc32(payload) != checksum:
+        payload = data[at:end]
+        if crc32(payload) != checksum:
             return Parsed(records, True)
-        records.append(Record(payload, end + shift))
+        records.append((payload, end + shift))
         at = end
     return Parsed(records, False)
 
@@ -81,10 +82,11 @@ def parse_records(data: bytes, begin: int, limits: BatchLimits, *, at: int) -> P
 def count_records(data: bytes, at: int) -> int:
     """By their lengths alone, until one is cut or cannot be."""
     count = 0
-    while at + RECORD_HEAD_BYTES <= len(data):
-        (length, _) = _RECORD.unpack_from(data, at)
+    unpack, end = _RECORD.unpack_from, len(data)
+    while at + RECORD_HEAD_BYTES <= end:
+        length = unpack(data, at)[0]
         at += RECORD_HEAD_BYTES + length
-        if not 0 < length <= PAYLOAD_BYTES_MAX or at > len(data):
+        if not 0 < length <= PAYLOAD_BYTES_MAX or at > end:
             break
         count += 1
     return count
