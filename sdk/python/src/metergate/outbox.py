@@ -21,7 +21,7 @@ from .spool.segment import RECORD_HEAD_BYTES
 #: After the spool has failed.
 SPOOL_RETRY_SECONDS = 10.0
 #: Without a heartbeat for as long the process was stopped, and its folder may be another one's.
-_STOPPED_SECONDS = 60.0
+_STOPPED_SECONDS = 30.0
 NEVER = 1 << 62
 _LONG_AGO = float("-inf")
 
