@@ -22,7 +22,7 @@ export async function restartDataPlane({ dataDir, origin, pid }: Instance): Prom
   await seenInTime(() => !isLiving(dataPlane) || undefined, ENDED, 'the data plane to end');
   const isReady = async () => {
     if (!lockOwner(dataDir, 'ingest')) return undefined;
-    // It answers before it has opened its keys, and the control side may be stopped.
+    // It responds before it has opened its keys, and the control side may be stopped.
     const readiness: { dataPlane?: unknown } = await fetch(`${origin}/readyz`)
       .then((response) => response.json() as object)
       .catch(() => ({}));

@@ -9,12 +9,12 @@ import { SETTINGS_BY_CONNECTION } from '../connection-settings.ts';
 import { openChdbConnection } from '../embedded/chdb-connection.ts';
 import { createChdbWarehouse } from '../embedded/chdb-warehouse.ts';
 
-/** A warehouse that is filled from columns, beside a connection on which ClickHouse reads the lines itself. */
+/** A warehouse that is filled from columns, and a connection on which ClickHouse reads the lines itself. */
 export interface BothInserts {
   warehouse: Warehouse;
   /** Nothing but these lines, inserted as columns. */
   store(lines: Buffer): Promise<void>;
-  /** Throws where events inserted as columns differ from those inserted as JSON, or their rollups from them. */
+  /** Throws where events inserted as columns are not those inserted as JSON, or are not what rollups say. */
   compare(lines: Buffer): Promise<void>;
   rows<Row>(sql: string): Promise<Row[]>;
   close(): Promise<void>;
