@@ -57,11 +57,12 @@ export function createListeners({ clock, load }: ListenersOptions): Listeners {
     return byType;
   }
 
+  const asked = shareQueries(query);
   return {
     find(environment, types) {
       const known = cached.get(environment);
       if (known && everyOneIn(known.byType, types)) return known.byType;
-      return query(environment);
+      return asked(environment);
     },
     forget({ kind, environment }) {
       if (kind !== 'meter') return;
@@ -69,6 +70,38 @@ export function createListeners({ clock, load }: ListenersOptions): Listeners {
       drop(environment);
     },
     clear,
+  };
+}
+
+interface UnderWay {
+  found: Promise<ListenersByType>;
+  next: Promise<ListenersByType> | undefined;
+}
+
+/**
+ * One query at a time in each environment, however many events come that no meter listens to. Who asks while
+ * one runs shares the next: it begins later, so it finds all that there was when it was asked for.
+ */
+function shareQueries(query: (environment: string) => Promise<ListenersByType>) {
+  const underWay = new Map<string, UnderWay>();
+
+  function begin(environment: string): Promise<ListenersByType> {
+    const one: UnderWay = {
+      next: undefined,
+      found: query(environment).finally(() => {
+        if (!one.next) underWay.delete(environment);
+      }),
+    };
+    underWay.set(environment, one);
+    return one.found;
+  }
+
+  return (environment: string) => {
+    const one = underWay.get(environment);
+    if (!one) return begin(environment);
+    const beginNext = () => begin(environment);
+    one.next ??= one.found.then(beginNext, beginNext);
+    return one.next;
   };
 }
 
