@@ -71,12 +71,13 @@ export function createEntitlementFeed(
 
   const onFailure = (err: unknown) => log.error({ err }, 'a turn of the entitlement feed failed');
   const stop = everySoOften(TURN_MS, async () => turn(), onFailure);
-
   return {
     open(viewer) {
       const { environment, names, lastEventId } = viewer;
       const set = positions.ofNames(names);
-      const feed = viewers.admit(viewer, () => positions.idOf(set, watched.position));
+      const customers = names?.length ?? seen.of(environment).size;
+      const position = () => positions.idOf(set, watched.position);
+      const feed = viewers.admit(viewer, { customers, position });
       const hadUpTo = positions.read(set, lastEventId);
       const isKnown = (customer: Watched, sinceAt: number) =>
         customer.state !== undefined &&

@@ -50,13 +50,22 @@ export interface OpenFeed {
   endsAtMs: number;
 }
 
+interface NewFeed {
+  /** How many customers it tells of at once. */
+  customers: number;
+  /** The id of an event to this viewer. */
+  position(): string;
+}
+
 /** Those that have a stream. */
 export interface FeedViewers {
   readonly open: ReadonlySet<OpenFeed>;
   /** How many were cut off. */
   cutOff(): number;
-  /** Throws Rejected. `position`: the id of an event to this viewer. */
-  admit(viewer: FeedViewer, position: () => string): OpenFeed;
+  /** Throws Rejected. */
+  admit(viewer: FeedViewer, feed: NewFeed): OpenFeed;
+  /** Whether streams may tell of so many more customers, each counted once for each of its streams. */
+  hasPlaces(customers: number): boolean;
   /** From now on the stream tells of this customer. `isKnown`: its client has had everything so far. */
   join(feed: OpenFeed, customer: Watched, isKnown: boolean): void;
   /** A second has passed; `time` is the heartbeat. */
@@ -86,11 +95,11 @@ export function createFeedViewers({ clock, watched, limits }: FeedViewersDeps): 
   return {
     open,
     cutOff: () => counts.cutOff,
-    admit(viewer, position) {
+    hasPlaces: (customers) => counts.places + customers <= limits.placesMax,
+    admit(viewer, { customers, position }) {
       if (isEnded) throw new Rejected('unavailable', 'This process is stopping. Retry the request.');
-      rejectTooMany(viewer, { open, watched, limits, places: counts.places });
-      const onCut = () => void counts.cutOff++;
-      const stream = createFeedStream({ nowMs: clock.nowMs(), position, onCut });
+      rejectTooMany(viewer, { open, watched, limits, places: counts.places + customers });
+      const stream = createFeedStream({ nowMs: clock.nowMs(), position, onCut: () => void counts.cutOff++ });
       const nowMs = clock.monotonicMs();
       const endsAtMs = nowMs + viewer.forMs * (1 - Math.random() / 10);
       counts.opened += 1;
@@ -140,6 +149,7 @@ function leaveCustomer(customer: Watched, stream: FeedStream, nowMs: number): vo
 
 interface Taken extends Pick<FeedViewersDeps, 'watched' | 'limits'> {
   open: ReadonlySet<OpenFeed>;
+  /** With those of the new feed. */
   places: number;
 }
 
@@ -150,8 +160,7 @@ function rejectTooMany(
   let own = 0;
   for (const { viewer } of open) if (viewer.environment === environment) own += 1;
   const isFull = open.size >= limits.streamsMax || own >= limits.streamsShareMax;
-  if (isFull || places + names.length > limits.placesMax)
-    throw new Rejected('rate_limited', TOO_MANY_STREAMS);
+  if (isFull || places > limits.placesMax) throw new Rejected('rate_limited', TOO_MANY_STREAMS);
   const more = names.filter((name) => !watched.find(environment, name)).length;
   if (more > 0 && isFullOfCustomers(watched, limits, { environment, more }))
     throw new Rejected('rate_limited', TOO_MANY_CUSTOMERS);

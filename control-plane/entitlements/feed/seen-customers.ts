@@ -12,7 +12,7 @@ export interface SeenCustomers {
 }
 
 interface SeenCustomersDeps {
-  customers: CustomerCache;
+  customers: Pick<CustomerCache, 'seen'>;
   watched: WatchedCustomers;
   viewers: FeedViewers;
   limits: FeedLimits;
@@ -36,7 +36,8 @@ export function createSeenCustomers({
     for (const id of customers.seen(environment, limits.seenMax)) {
       const known = watched.find(environment, id);
       if (known && since.has(known)) continue;
-      if (since.size >= limits.seenMax) return;
+      // All of its feeds, or none: one that resumes is taken to know what there was.
+      if (since.size >= limits.seenMax || !viewers.hasPlaces(feeds.length)) return;
       if (!known && isFullOfCustomers(watched, limits, { environment, more: 1 })) return;
       const customer = watched.watch(environment, id);
       since.set(customer, watched.position);
