@@ -55,6 +55,18 @@ test('a span is sent as OTLP over HTTP in JSON', async () => {
   await exporter.close();
 });
 
+/** Red when each request of a close waits for its own time: eight of them. */
+test('a collector that hangs does not hold up the close', async () => {
+  let requests = 0;
+  const { url, close } = await listen(createServer(() => void requests++));
+  onTestFinished(close);
+  const named = { headers: {}, serviceName: 'mine', serviceVersion: '1', log: SILENT };
+  const exporter = createSpanExporter({ ...named, url, everyMs: 60_000, timeoutMs: 100 });
+  for (let at = 0; at < 4_096; at += 1) exporter.ended(SPAN);
+  await exporter.close();
+  expect(requests).toBeLessThanOrEqual(2);
+});
+
 /** Red when a collector that is unavailable costs memory, or the process. */
 test('spans beyond the bound are dropped, and so are those that the collector rejects', async () => {
   const { spansOf, settings } = await startCollector(500, 200);

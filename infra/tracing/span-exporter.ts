@@ -36,6 +36,8 @@ interface ExporterOptions extends ExporterSettings {
   log: Logger;
   everyMs?: number;
   queuedMax?: number;
+  /** Of one request, and of the close as a whole. */
+  timeoutMs?: number;
 }
 
 const EVERY_MS = 2_000;
@@ -46,10 +48,11 @@ const TIMEOUT_MS = 5_000;
 
 /** One request at a time: a collector that hangs costs spans and nothing else. */
 export function createSpanExporter(options: ExporterOptions): SpanExporter {
-  const { log, everyMs = EVERY_MS, queuedMax = QUEUED_MAX } = options;
+  const { log, everyMs = EVERY_MS, queuedMax = QUEUED_MAX, timeoutMs = TIMEOUT_MS } = options;
   let queued: ServedSpan[] = [];
   let dropped = 0;
   let sending: Promise<void> | undefined;
+  let endsAtMs = Number.POSITIVE_INFINITY;
 
   function ended(span: ServedSpan): void {
     if (queued.length >= queuedMax) dropped += 1;
@@ -60,7 +63,7 @@ export function createSpanExporter(options: ExporterOptions): SpanExporter {
     const spans = queued.slice(0, TOGETHER_MAX);
     queued = queued.slice(TOGETHER_MAX);
     try {
-      await post(options, spans);
+      await post(options, spans, Math.min(timeoutMs, Math.ceil(endsAtMs - performance.now())));
     } catch (err) {
       dropped += spans.length;
       log.debug({ err }, 'spans could not be sent');
@@ -68,7 +71,8 @@ export function createSpanExporter(options: ExporterOptions): SpanExporter {
   }
 
   async function sendAll(): Promise<void> {
-    while (queued.length > 0) await sendNext();
+    while (queued.length > 0 && performance.now() < endsAtMs) await sendNext();
+    if (endsAtMs !== Number.POSITIVE_INFINITY) dropped += queued.splice(0).length;
     if (dropped > 0) log.warn({ dropped }, 'spans were dropped');
     dropped = 0;
   }
@@ -86,6 +90,7 @@ export function createSpanExporter(options: ExporterOptions): SpanExporter {
     ended,
     async close() {
       clearInterval(timer);
+      endsAtMs = performance.now() + timeoutMs;
       await send();
     },
   };
@@ -94,12 +99,13 @@ export function createSpanExporter(options: ExporterOptions): SpanExporter {
 async function post(
   { url, headers, ...service }: ExporterSettings,
   spans: readonly ServedSpan[],
+  timeoutMs: number,
 ): Promise<void> {
   const { statusCode, body } = await request(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(exportOf(spans, service)),
-    signal: AbortSignal.timeout(TIMEOUT_MS),
+    signal: AbortSignal.timeout(timeoutMs),
   });
   await body.dump();
   if (statusCode >= 300) throw new Error(`the collector responded with ${statusCode}`);
