@@ -14,6 +14,8 @@ export async function whileStopped<T>(pid: number, work: () => Promise<T>): Prom
 }
 
 const ENDED = { timeoutMs: 60_000 };
+/** Longer than it waits for the control side. */
+const READYZ_MS = 5_000;
 
 /** An ordinary stop of the data plane; resolves when its supervisor has started it again and it is ready. */
 export async function restartDataPlane({ dataDir, origin, pid }: Instance): Promise<void> {
@@ -23,7 +25,9 @@ export async function restartDataPlane({ dataDir, origin, pid }: Instance): Prom
   const isReady = async () => {
     if (!lockOwner(dataDir, 'ingest')) return undefined;
     // It responds before it has opened its keys, and the control side may be stopped.
-    const readiness: { dataPlane?: unknown } = await fetch(`${origin}/readyz`)
+    const readiness: { dataPlane?: unknown } = await fetch(`${origin}/readyz`, {
+      signal: AbortSignal.timeout(READYZ_MS),
+    })
       .then((response) => response.json() as object)
       .catch(() => ({}));
     return readiness.dataPlane === 'ok' || undefined;
