@@ -14,7 +14,9 @@ const REASON_CHARS_MAX = 1_500;
 const [, , status] = process.argv;
 const summary = read('test-summary.json', { passed: 0, failed: 1, skipped: [], failedGates: [] });
 const { failedGates } = summary;
-const counted = ['contract', 'clients'].map((name) => read(`${name}-summary.json`, { passed: 0, failed: 1 }));
+const counted = ['contract', 'clients', 'python'].map((name) =>
+  read(`${name}-summary.json`, { passed: 0, failed: 1 }),
+);
 const others = ['whole', 'distributed', 'breaks'].map((name) => read(`${name}-report.json`, {}));
 const skipped = [...summary.skipped, ...others.flatMap(skippedOf)];
 

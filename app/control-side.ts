@@ -17,6 +17,7 @@ import { retryUntilAvailable } from '../infra/platform/retry-until-available.ts'
 import { systemClock } from '../infra/ports/clock.ts';
 import { createListener } from '../infra/postgres/listen.ts';
 import { openSegmentLogReader } from '../infra/segment-log/reader.ts';
+import { traceRequests } from '../infra/tracing/trace-listener.ts';
 import type { DistributedStores } from './config/distributed-stores-config.ts';
 import { startDemoData } from './demo/demo-data.ts';
 import { readDemoKey } from './demo/demo-workspace.ts';
@@ -26,6 +27,7 @@ import { type ControlServer, createControlServer } from './roles/control-server.
 import { loadLater } from './roles/load-later.ts';
 import { openDelivery } from './roles/open-delivery.ts';
 import { type LoadDeps, openLoad } from './roles/open-load.ts';
+import { openTracing } from './roles/open-tracing.ts';
 import { openWarehouse } from './roles/open-warehouse.ts';
 import { openRelational, type Relational } from './roles/relational.ts';
 import { onAllReady, type RoleContext, runRole } from './roles/role-process.ts';
@@ -121,7 +123,10 @@ async function serve(side: ControlSide): Promise<void> {
   closer.add('streams', { drain: controlPlane.endStreams });
   const { internalToken: token } = secrets;
   const { eventsRetentionDays } = config;
-  server.serve(serveKeyExport({ pool, warehouse, token, log, eventsRetentionDays }, controlPlane.listener));
+  const spans = openTracing(side);
+  const { listener } = controlPlane;
+  const traced = spans ? traceRequests(listener, spans) : listener;
+  server.serve(serveKeyExport({ pool, warehouse, token, log, eventsRetentionDays }, traced));
   fillDemo(side);
   await load.start();
   loadLater(side, controlPlane.loadGraphql);

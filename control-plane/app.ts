@@ -19,6 +19,7 @@ import { withLocalInvalidation } from './entitlements/cache/local-invalidation.t
 import { createCachedChecks } from './entitlements/check/cached-checks.ts';
 import { createCheckEntitlements } from './entitlements/check/check-entitlements.ts';
 import { createCheckFastPath } from './entitlements/check/check-fast-path.ts';
+import { createEntitlementFeed } from './entitlements/feed/entitlement-feed.ts';
 import { createGraphiqlPages } from './graphql/graphiql-page.ts';
 import { withGraphql } from './graphql/with-graphql.ts';
 import { createReadiness, type LagLimits } from './health/readiness.ts';
@@ -30,7 +31,7 @@ import { createOperations } from './http/operations.ts';
 import { createRateLimit, type RateLimits } from './http/rate-limit.ts';
 import { createRequestPlaces } from './http/request-slots.ts';
 import { respondAlways } from './http/respond.ts';
-import { createHttpMetrics, createProcessorMetrics } from './metrics.ts';
+import { createFeedGauges, createHttpMetrics, createProcessorMetrics } from './metrics.ts';
 import { addonHandlers } from './routes/addons.ts';
 import { createApiKeyHandlers } from './routes/api-keys.ts';
 import { auditLogHandlers } from './routes/audit-log.ts';
@@ -39,6 +40,7 @@ import { createCostHandlers } from './routes/cost.ts';
 import { creditHandlers } from './routes/credits.ts';
 import { createCustomerTokenHandlers } from './routes/customer-tokens.ts';
 import { customerHandlers } from './routes/customers.ts';
+import { createEntitlementFeedHandlers } from './routes/entitlement-feed.ts';
 import { cachedEntitlementResponses, createEntitlementHandlers } from './routes/entitlements.ts';
 import { featureHandlers } from './routes/features.ts';
 import { funnelHandlers } from './routes/funnel.ts';
@@ -96,6 +98,8 @@ export interface AppOptions {
 
 export interface App {
   listener: RequestListener;
+  /** Ends the feeds of entitlements; from now on none begins. */
+  endFeeds(): void;
   /** Loads the modules that GraphQL alone needs. Its first query waits for them otherwise. */
   loadGraphql(): Promise<unknown>;
 }
@@ -112,9 +116,11 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): App {
   const checks = createCachedChecks({ ...deps.entitlementCache, customerGrantsReads, checkEntitlements });
   const { takeRequest, chargeRequest } = createRateLimit(clock, rateLimits);
   const reads = { customerGrantsReads, checks };
+  const feed = createEntitlementFeed({ ...deps, ...reads, asOfMs: freshness.asOfMs });
+  createFeedGauges(metrics, feed.gauges);
   const graphql = withGraphql(
     { ...deps, ...reads, readiness, chargeRequest },
-    createHandlers(deps, reads, webhookTargets),
+    { ...createHandlers(deps, reads, webhookTargets), ...createEntitlementFeedHandlers({ ...deps, feed }) },
   );
   const operations = createOperations({
     handlers: graphql.handlers,
@@ -138,7 +144,11 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): App {
   for (const middleware of mountRoutes(operations)) app.use(middleware);
   const responses = cachedEntitlementResponses(checks);
   const fastPath = { ...deps, responses, takeRequest, metrics: httpMetrics };
-  return { listener: createCheckFastPath(fastPath, app.callback()), loadGraphql: graphql.load };
+  return {
+    listener: createCheckFastPath(fastPath, app.callback()),
+    endFeeds: feed.end,
+    loadGraphql: graphql.load,
+  };
 }
 
 type Reads = Parameters<typeof createEntitlementHandlers>[0];

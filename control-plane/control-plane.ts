@@ -91,8 +91,13 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
   });
   const invalidate = (channel: string, payload: string) => invalidations.channels[channel]?.(payload);
   const app = { ...deps, ...inside, ...caches, firstCalls, lastUsed, invalidate, jobWatch };
+  const served = createApp(app, options);
+  const endStreams = () => {
+    liveUsage.end();
+    served.endFeeds();
+  };
   return {
-    ...createApp(app, options),
+    ...served,
     notifications: {
       channels: {
         ...invalidations.channels,
@@ -112,9 +117,9 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
         invalidations.onSession();
       },
     },
-    endStreams: liveUsage.end,
+    endStreams,
     async close() {
-      liveUsage.end();
+      endStreams();
       freshness.close();
       caches.entitlementCache.close();
       await jobs.close();

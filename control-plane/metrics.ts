@@ -105,6 +105,7 @@ export function createProcessorMetrics(registry: Registry): ProcessorMetrics {
 }
 
 export function createReadGauges(registry: Registry, gauges: ReadGauges): void {
+  const gauge = gaugesOf(registry);
   gauge(
     'metergate_uncounted_bytes',
     'Durable on the log and not counted yet, in bytes; 0 on Kafka, see metergate_load_lag_bytes.',
@@ -115,8 +116,10 @@ export function createReadGauges(registry: Registry, gauges: ReadGauges): void {
     'Age of the oldest event that is durable and not counted yet, in seconds.',
     gauges.lagSeconds,
   );
+}
 
-  function gauge(name: string, help: string, read: () => number): void {
+function gaugesOf(registry: Registry) {
+  return (name: string, help: string, read: () => number): void => {
     new Gauge({
       name,
       help,
@@ -125,7 +128,29 @@ export function createReadGauges(registry: Registry, gauges: ReadGauges): void {
         this.set(read());
       },
     });
-  }
+  };
+}
+
+export interface FeedGauges {
+  streams(): number;
+  customers(): number;
+  cutOff(): number;
+}
+
+/** The metrics of the feed of entitlements. */
+export function createFeedGauges(registry: Registry, gauges: FeedGauges): void {
+  const gauge = gaugesOf(registry);
+  gauge('metergate_feed_streams', 'Open feeds of entitlements.', gauges.streams);
+  gauge('metergate_feed_customers', 'Customers that feeds of entitlements watch.', gauges.customers);
+  new Counter({
+    name: 'metergate_feed_cut_off_total',
+    help: 'Feeds of entitlements that were ended because their clients read too slowly.',
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(gauges.cutOff());
+    },
+  });
 }
 
 /** The metrics of the change notifier. */

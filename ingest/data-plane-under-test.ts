@@ -5,12 +5,14 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { deriveSecrets, ensureIdentityKey } from '../domain/secrets.ts';
+import { notifyChange } from '../domain/store/notify-change.ts';
 import { newWorkspaceKeys, type WorkspaceKeys, writeWorkspace } from '../domain/workspace.ts';
 import { type Closer, createCloser } from '../infra/platform/closer.ts';
 import { startEmbeddedPostgres } from '../infra/postgres/embedded.ts';
 import { migratePostgres } from '../infra/postgres/migrate.ts';
 import { createPool, inTransaction } from '../infra/postgres/pool.ts';
 import { newId } from '../schemas/primitives/ids.ts';
+import type { EventSource } from '../schemas/resources/meters.ts';
 import { endChild } from '../tests/support/child-end.ts';
 import { quietPort } from '../tests/support/quiet-port.ts';
 import { SILENT } from '../tests/support/silent-log.ts';
@@ -23,6 +25,8 @@ export interface DataPlaneUnderTest {
   port(): number;
   pid(): number;
   addCustomer(externalId: string): Promise<string>;
+  /** A `sum` meter that counts events of other formats. */
+  addMeter(key: string, eventSource: EventSource): Promise<void>;
   /** Resolves when the process has ended, with its exit code; null after SIGKILL. */
   stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null>;
   /** A new process on the same folder and port, after that. */
@@ -95,6 +99,15 @@ async function startOver(
         [id, `${keys.workspaceId}:live`, externalId],
       );
       return id;
+    },
+    async addMeter(key, eventSource) {
+      const environment = `${keys.workspaceId}:live`;
+      await pool.query(
+        `INSERT INTO meters (id, environment, key, name, aggregation, event_source)
+         VALUES ($1, $2, $3, $3, 'sum', $4)`,
+        [newId('meter'), environment, key, eventSource],
+      );
+      await notifyChange(pool, { kind: 'meter', environment, id: key });
     },
     stop: (signal) => endChild(running.child, signal, END_TIMEOUT_MS),
     async restart() {

@@ -5,6 +5,8 @@ import type { ErrorCode } from '../schemas/error-codes.ts';
 /** What the data plane counts. Plain functions, so that the path names no metric. */
 export interface UsageMetrics {
   responded(kind: UsageRequest['kind'], status: number, createdEvents: number): void;
+  /** A request of events in other formats. */
+  eventsCounted(response: { status: number; unmetered: number }, createdEvents: number): void;
   rejected(code: ErrorCode): void;
   frame(seconds: number, eventCount: number): void;
 }
@@ -19,6 +21,11 @@ export function createUsageMetrics(registry: Registry, gauges: UsageGauges): Usa
   const registers = [registry];
   const requests = countRequests(registry);
   const events = countEvents(registry);
+  const unmetered = new Counter({
+    name: 'metergate_unmetered_events_total',
+    help: 'Events of other formats that no meter counts. They are acknowledged and not kept.',
+    registers,
+  });
   const rejections = new Counter({
     name: 'metergate_usage_refusals_total',
     help: 'Usage requests rejected as a whole, by error code.',
@@ -50,6 +57,11 @@ export function createUsageMetrics(registry: Registry, gauges: UsageGauges): Usa
       requests(kind, status);
       events(createdEvents);
     },
+    eventsCounted(response, createdEvents) {
+      requests('events', response.status);
+      events(createdEvents);
+      unmetered.inc(response.unmetered);
+    },
     rejected: (code) => rejections.inc({ code }),
     frame(seconds, eventCount) {
       appends.observe(seconds);
@@ -58,12 +70,15 @@ export function createUsageMetrics(registry: Registry, gauges: UsageGauges): Usa
   };
 }
 
+type RequestKind = UsageRequest['kind'] | 'events';
+
 /** Counted in plain numbers until a scrape: with labels each count would cost a microsecond. */
-function countRequests(registry: Registry): (kind: UsageRequest['kind'], status: number) => void {
-  const counts = {
+function countRequests(registry: Registry): (kind: RequestKind, status: number) => void {
+  const counts: Record<RequestKind, Map<number, number>> = {
     single: new Map<number, number>(),
     batch: new Map<number, number>(),
     ndjson: new Map<number, number>(),
+    events: new Map<number, number>(),
   };
   new Counter({
     name: 'metergate_usage_requests_total',
@@ -100,7 +115,7 @@ function countEvents(registry: Registry): (created: number) => void {
 /** What is forwarded to the control plane. */
 export interface ForwardMetrics {
   rejected(code: ErrorCode): void;
-  gauges(read: { underWay(): number; heldBytes(): number }): void;
+  gauges(read: { underWay(): number; streams(): number; heldBytes(): number }): void;
 }
 
 export function createForwardMetrics(registry: Registry): ForwardMetrics {
@@ -113,8 +128,9 @@ export function createForwardMetrics(registry: Registry): ForwardMetrics {
   const gauge = gaugesOf(registry);
   return {
     rejected: (code) => rejections.inc({ code }),
-    gauges({ underWay, heldBytes }) {
+    gauges({ underWay, streams, heldBytes }) {
       gauge('metergate_forward_requests', 'Requests being forwarded to the control plane.', underWay);
+      gauge('metergate_forward_streams', 'Responses that go on, such as feeds of entitlements.', streams);
       gauge(
         'metergate_forward_body_bytes',
         'Memory held by bodies of forwarded requests, in bytes.',

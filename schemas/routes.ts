@@ -2,10 +2,12 @@ import { addonRoutes } from './resources/addons.ts';
 import { apiKeyRoutes } from './resources/api-keys.ts';
 import { auditLogRoutes } from './resources/audit-log.ts';
 import { budgetRoutes } from './resources/budgets.ts';
+import { cloudEventRoutes } from './resources/cloud-events.ts';
 import { costRoutes } from './resources/cost.ts';
 import { creditRoutes } from './resources/credits.ts';
 import { customerTokenRoutes } from './resources/customer-tokens.ts';
 import { customerRoutes } from './resources/customers.ts';
+import { entitlementFeedRoutes } from './resources/entitlement-feed.ts';
 import { entitlementRoutes } from './resources/entitlements.ts';
 import { featureRoutes } from './resources/features.ts';
 import { funnelRoutes } from './resources/funnel.ts';
@@ -50,7 +52,9 @@ export const ROUTES = {
   ...meterUsageRoutes,
   ...subscriptionRoutes,
   ...entitlementRoutes,
+  ...entitlementFeedRoutes,
   ...usageEventRoutes,
+  ...cloudEventRoutes,
   ...usageRoutes,
   ...costRoutes,
   ...simulationRoutes,

@@ -2,6 +2,8 @@
 export const USAGE_LIMITS = {
   bodyBytesMax: 1024 * 1024,
   batchItemsMax: 500,
+  /** In other formats: their senders choose the size of a request by its bytes. */
+  foreignEventsMax: 10_000,
   idempotencyKeyCharsMax: 255,
   idCharsMax: 128,
   propertiesMax: 32,

@@ -36,7 +36,7 @@ const PRODUCT = {
 const MODULES = join(ROOT, 'tools', 'tsconfig.tests.json');
 const EVERYTHING = {
   dist: join(ROOT, 'dist-tests'),
-  rooms: [...PRODUCT.rooms, 'tests', 'bench', 'tools'],
+  rooms: [...PRODUCT.rooms, 'tests', 'bench', 'tools', 'sdk/node/src'],
   pages: PRODUCT.pages,
   settings: [MODULES],
   // Types are judged by `npm run check`.

@@ -30,6 +30,7 @@ const GATES = [
   ['tsc', program('tsc'), ['--noEmit', '-p', '.', '--singleThreaded']],
   ['tsc of the console', program('tsc'), ['--noEmit', '-p', 'console', '--singleThreaded']],
   ['tsc of the widget', program('tsc'), ['--noEmit', '-p', 'widget', '--singleThreaded']],
+  ['tsc of sdk/node', program('tsc'), ['--noEmit', '-p', 'sdk/node', '--singleThreaded']],
   ['knip', program('knip'), []],
 ];
 

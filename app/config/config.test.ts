@@ -168,3 +168,24 @@ describe('readEnv', () => {
     expect(readEnv({ PORT: ' 9000 ', HOST: '', PATH: '/bin' })).toEqual({ PORT: '9000' });
   });
 });
+
+describe('traces', () => {
+  it('go nowhere unless an endpoint is named', () => {
+    expect(toConfig({ OTEL_SERVICE_NAME: 'mine' })).not.toHaveProperty('tracing');
+    const OTEL_EXPORTER_OTLP_ENDPOINT = 'http://collector:4318/';
+    expect(toConfig({ OTEL_EXPORTER_OTLP_ENDPOINT }).tracing).toEqual({
+      url: 'http://collector:4318/v1/traces',
+      headers: {},
+      serviceName: 'metergate',
+    });
+    const OTEL_EXPORTER_OTLP_HEADERS = 'Authorization=Basic%20abc, x-tenant=a';
+    expect(toConfig({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS }).tracing?.headers).toEqual({
+      authorization: 'Basic abc',
+      'x-tenant': 'a',
+    });
+    for (const headers of ['nothing', 'a b=c', 'a=%zz']) {
+      const failure = failureOf({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS: headers });
+      expect(String(failure)).toContain('OTEL_EXPORTER_OTLP_HEADERS');
+    }
+  });
+});

@@ -12,6 +12,7 @@ import {
 } from './distributed-stores-config.ts';
 import { createEnvReader, type EnvReader } from './env-reader.ts';
 import { OPERATOR_VARIABLES, readOperatorPages } from './operator-config.ts';
+import { readTracing, TRACING_VARIABLES, type Tracing } from './tracing-config.ts';
 
 /** The variables that are read, as text. One that is empty counts as left out. */
 export type Env = Partial<Record<Variable, string>>;
@@ -30,6 +31,7 @@ export const VARIABLES = [
   'CLICKHOUSE_CLUSTER', //       name of the cluster whose servers all hold the data; one server without it
   ...DISTRIBUTED_VARIABLES,
   ...OPERATOR_VARIABLES,
+  ...TRACING_VARIABLES,
   'SERVER_SECRET', //            32 bytes in base64, root of the pepper and of the sealing key
   'DISK_FREE_BYTES_MIN', //      below it 503 and no loading; the larger of 1 GiB and 5 % of the disk
   'INFLIGHT_BYTES_MAX', //       request bodies held at once; beyond it 503; 64 MiB
@@ -50,6 +52,8 @@ export type SeedDemo = 'true' | 'keys' | 'false';
 export interface Config extends OperatorPages {
   host: string;
   port: number;
+  /** Absent: requests leave no spans. */
+  tracing?: Tracing;
   /** Absolute. */
   dataDir: string;
   logLevel: string;
@@ -143,6 +147,7 @@ export function toConfig(env: Env): Config {
     storesWaitMs: SECOND_MS * read.integer('STORES_WAIT_SECONDS', { fallback: 60, min: 0, max: 3_600 }),
     loadLingerMs: read.integer('LOAD_LINGER_MS', { fallback: 500, min: 0, max: 10_000 }),
     ...readRateLimit(env, read),
+    ...present('tracing', readTracing(env, read)),
   };
   checkEventsRetention(config, read);
   const faults = read.faults();

@@ -8,10 +8,12 @@ import { createOperatorAccess } from '../../infra/platform/operator-access.ts';
 import { retryUntilAvailable } from '../../infra/platform/retry-until-available.ts';
 import { systemClock } from '../../infra/ports/clock.ts';
 import { createListener } from '../../infra/postgres/listen.ts';
+import { traceRequests } from '../../infra/tracing/trace-listener.ts';
 import { checkRoleNeeds } from '../config/role-needs.ts';
 import { prepareInstallation } from '../prepare-installation.ts';
 import { createControlServer } from './control-server.ts';
 import { loadLater } from './load-later.ts';
+import { openTracing } from './open-tracing.ts';
 import { openOperatorPort } from './operator-port.ts';
 import { runRole } from './role-process.ts';
 import { openRoleLog, openRolePostgres, openRoleWarehouse } from './role-stores.ts';
@@ -47,7 +49,9 @@ await runRole('control-plane', async (context) => {
   // Drained first, closed last.
   closer.add('requests', { drain: server.drain });
   closer.add('streams', { drain: controlPlane.endStreams });
-  server.serve(controlPlane.listener);
+  const spans = openTracing(context);
+  const { listener } = controlPlane;
+  server.serve(spans ? traceRequests(listener, spans) : listener);
   await openOperatorPort(config, context, controlPlane.listener);
   loadLater(context, controlPlane.loadGraphql);
   return { port: Number(new URL(server.url).port) };

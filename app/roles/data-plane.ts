@@ -11,8 +11,10 @@ import { systemClock } from '../../infra/ports/clock.ts';
 import type { Exchange } from '../../infra/ports/http-front.ts';
 import { createListener } from '../../infra/postgres/listen.ts';
 import type { EndpointDiscovery } from '../../ingest/endpoint-discovery.ts';
+import { createListeners, type Listeners } from '../../ingest/events/listeners.ts';
 import type { UsageOperation } from '../../ingest/http/usage-operation.ts';
 import { createRegistry, type Registry } from '../../ingest/registry.ts';
+import { findListeningMeters } from '../../ingest/store/find-listening-meters.ts';
 import type { DataPlaneBlocker } from '../../schemas/readiness-names.ts';
 import { CHANNELS, type Invalidation } from '../../schemas/stored/channels.ts';
 import type { RoleContext } from './role-process.ts';
@@ -45,6 +47,8 @@ export type Accept = (exchange: Exchange, operation: UsageOperation) => void;
 export interface Caches {
   keys: KeyCache;
   registry: Registry;
+  /** The meters that count events of other formats. */
+  listeners: Listeners;
 }
 
 const REGISTRY_ENTRIES_MAX = 200_000;
@@ -54,8 +58,11 @@ export function openCaches(dataPlane: DataPlane): Caches {
   const { pool, endpointDiscovery, closer, log } = dataPlane;
   const keys = openKeyCache(dataPlane);
   const registry = createRegistry(pool, { entriesMax: REGISTRY_ENTRIES_MAX, clock: systemClock });
-  closer.add('listener', listenForChanges(endpointDiscovery, { keys, registry }, log));
-  return { keys, registry };
+  const load = (environment: string) => findListeningMeters(pool, environment);
+  const listeners = createListeners({ clock: systemClock, load });
+  const caches = { keys, registry, listeners };
+  closer.add('listener', listenForChanges(endpointDiscovery, caches, log));
+  return caches;
 }
 
 function openKeyCache({ pool, log, closer, secrets }: DataPlane): KeyCache {
@@ -78,10 +85,10 @@ function openKeyCache({ pool, log, closer, secrets }: DataPlane): KeyCache {
   });
 }
 
-function listenForChanges(endpointDiscovery: EndpointDiscovery, { keys, registry }: Caches, log: Logger) {
+function listenForChanges(endpointDiscovery: EndpointDiscovery, caches: Caches, log: Logger) {
+  const all = Object.values(caches) as Array<Caches[keyof Caches]>;
   const clear = () => {
-    keys.clear();
-    registry.clear();
+    for (const cache of all) cache.clear();
   };
   return createListener(
     { url: () => endpointDiscovery.postgresUrl() ?? '', log },
@@ -89,8 +96,7 @@ function listenForChanges(endpointDiscovery: EndpointDiscovery, { keys, registry
       channels: {
         [CHANNELS.changes]: (payload) => {
           const change = JSON.parse(payload) as Invalidation;
-          keys.forget(change);
-          registry.forget(change);
+          for (const cache of all) cache.forget(change);
         },
       },
       // mutant: known-forgotten-with-postgres

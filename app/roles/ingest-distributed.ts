@@ -31,7 +31,7 @@ export async function openDistributedUsage(
   // Not awaited: usage is accepted while it is unavailable.
   const { warehouse } = await openWarehouse(dataPlane, config.dataDir);
 
-  const { keys, registry } = openCaches(dataPlane);
+  const { keys, registry, listeners } = openCaches(dataPlane);
   const admission = createAdmission(config.ingest.inFlightBytesMax);
   const usageMetrics = createUsageMetrics(metrics, { inFlightBytes: () => admission.held });
   const { hotWindowMs } = distributed.keys;
@@ -59,6 +59,7 @@ export async function openDistributedUsage(
       keys,
       admission,
       begin: usage.begin,
+      listeners,
       // The brokers manage their disks: they reject what they cannot store.
       isDiskLow: () => false,
       metrics: usageMetrics,

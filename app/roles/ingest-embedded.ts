@@ -51,7 +51,7 @@ export async function openEmbeddedUsage(dataPlane: EmbeddedDataPlane): Promise<U
   const guard = createDiskGuard({ directory: paths.root, bytesMin: config.diskFreeBytesMin, log });
   closer.add('disk guard', { close: () => guard.close() });
 
-  const { keys, registry } = openCaches(dataPlane);
+  const { keys, registry, listeners } = openCaches(dataPlane);
   const admission = createAdmission(config.ingest.inFlightBytesMax);
   const usageMetrics = createUsageMetrics(metrics, {
     inFlightBytes: () => admission.held,
@@ -82,6 +82,7 @@ export async function openEmbeddedUsage(dataPlane: EmbeddedDataPlane): Promise<U
       keys,
       admission,
       begin: createBeginUsage(engine, groupCommit),
+      listeners,
       isDiskLow: guard.isLow,
       metrics: usageMetrics,
       rejections: dataPlane.rejections,

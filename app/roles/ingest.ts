@@ -17,18 +17,20 @@ import { createRejectionLog, type RejectionLog } from '../../infra/platform/reje
 import { systemClock } from '../../infra/ports/clock.ts';
 import type { Exchange, HttpFront } from '../../infra/ports/http-front.ts';
 import { createPool } from '../../infra/postgres/pool.ts';
+import { traceExchanges } from '../../infra/tracing/traced-exchange.ts';
 import { createEndpointDiscovery, type EndpointDiscovery } from '../../ingest/endpoint-discovery.ts';
 import { createForwarder } from '../../ingest/forward/forward.ts';
 import { createSenderOf } from '../../ingest/forward/sender-of.ts';
 import { createOperations } from '../../ingest/http/operations.ts';
+import { rejectedRequest, sendRejection } from '../../ingest/http/send-rejection.ts';
 import { usageOperation } from '../../ingest/http/usage-operation.ts';
 import { createForwardMetrics } from '../../ingest/metrics.ts';
-import { ERROR_STATUS, errorBody } from '../../schemas/error-codes.ts';
 import { Fatal } from '../../schemas/failures.ts';
 import type { Config } from '../config/config.ts';
 import { checkRoleNeeds } from '../config/role-needs.ts';
 import type { Accept, DataPlane, UsagePath } from './data-plane.ts';
 import { type EmbeddedDataPlane, openEmbeddedUsage } from './ingest-embedded.ts';
+import { openTracing } from './open-tracing.ts';
 import { runRole } from './role-process.ts';
 
 const POOL_CONNECTIONS_MAX = 4;
@@ -105,12 +107,14 @@ async function serve(dataPlane: DataPlane, open: () => Promise<UsagePath>): Prom
     controlToken: () => dataPlane.secrets().internalToken.toString('base64url'),
   });
   await openOperatorFront(dataPlane, operations.onOwnPort);
+  const handle = (exchange: Exchange) => {
+    const operation = usageOperation(exchange);
+    if (operation) accept(exchange, operation);
+    else if (!operations(exchange)) forwarder.forward(exchange);
+  };
+  const spans = openTracing(dataPlane);
   const front = await chooseFront(
-    (exchange) => {
-      const operation = usageOperation(exchange);
-      if (operation) accept(exchange, operation);
-      else if (!operations(exchange)) forwarder.forward(exchange);
-    },
+    spans ? traceExchanges(handle, spans) : handle,
     { ...FRONT_LIMITS, connectionsMax: config.ingest.connectionsMax },
     log,
   );
@@ -161,8 +165,6 @@ async function listen(front: HttpFront, { host, port, variables }: Address): Pro
 
 function rejectWhileOpening(exchange: Exchange, rejections: RejectionLog): void {
   const rejection = { code: 'unavailable', message: 'Metergate is starting; send it again.' } as const;
-  const headers = { 'content-type': 'application/json', 'retry-after': '1' };
-  exchange.respond(ERROR_STATUS.unavailable, headers, Buffer.from(errorBody(rejection, exchange.requestId)));
-  const { requestId, method, path } = exchange;
-  rejections.rejected(ERROR_STATUS.unavailable, () => ({ requestId, method, path, code: rejection.code }));
+  const status = sendRejection(exchange, rejection);
+  rejections.rejected(status, () => rejectedRequest(exchange, rejection.code));
 }

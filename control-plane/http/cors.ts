@@ -25,5 +25,5 @@ const VISIBLE = /^[\x21-\x7e]{1,256}$/;
 
 const SENDABLE = 'Authorization, Content-Type, Idempotency-Key, Prefer, X-API-Key, X-Request-Id';
 const READABLE =
-  'Idempotent-Replayed, Preference-Applied, Retry-After, X-API-Version, X-Ignored-Fields, X-Item-Errors, ' +
-  'X-Request-Id';
+  'Idempotent-Replayed, Preference-Applied, RateLimit, RateLimit-Policy, Retry-After, X-API-Version, ' +
+  'X-Ignored-Fields, X-Item-Errors, X-Request-Id';

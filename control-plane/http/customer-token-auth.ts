@@ -5,7 +5,7 @@ import { type CustomerTokenClaims, readCustomerToken } from '../../domain/rules/
 import { throwTransient } from '../../infra/postgres/unavailable.ts';
 import { Rejected } from '../../schemas/failures.ts';
 import { findTokenCustomer, type TokenCustomer } from '../store/token-customer.ts';
-import { rejectTooMany, type TakeRequest } from './rate-limit.ts';
+import { type TakeRequest, takeOrReject } from './rate-limit.ts';
 import type { Caller } from './request-context.ts';
 import { checkScope, type Requested } from './requested-access.ts';
 
@@ -34,7 +34,7 @@ export function createTokenAuth(deps: CustomerTokenDeps) {
     if (nowMs() >= claims.expiresAtMs) throw new Rejected('key_expired', EXPIRED);
     const { environment, customerId } = claims;
     // Before any store is read: a browser may send as much as it likes.
-    rejectTooMany(ctx, takeRequest({ kind: 'customer', actor: customerId }));
+    takeOrReject(ctx, takeRequest, { kind: 'customer', actor: customerId });
     const scopes = await scopesOf(claims, tokenIssuers);
     const customer = await findTokenCustomer(pool, environment, customerId).catch(throwTransient);
     if (customer?.status !== 'active') throw new Rejected('key_revoked', ENDED);

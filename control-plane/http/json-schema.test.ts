@@ -22,7 +22,7 @@ describe('a rejected body', () => {
     [
       { externalId: 'cus_1' },
       'externalId',
-      'must not begin with cus_, nor be events, check, levels, live, `.` or `..`',
+      'must not begin with cus_, nor be events, check, levels, live, feed, `.` or `..`',
     ],
     [{ metadata: { k: [1] } }, 'metadata.k', 'must be a string, a number or a boolean'],
     [{ metadata: { k: 'x'.repeat(257) } }, 'metadata.k', 'must have at most 256 characters'],

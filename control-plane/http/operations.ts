@@ -15,7 +15,7 @@ import { numbersAsText } from './numbers-as-text.ts';
 import { withOtherMode } from './other-mode.ts';
 import { PrintedJson } from './printed-json.ts';
 import type { PublicPages } from './public-page.ts';
-import { rejectTooMany, type TakeRequest } from './rate-limit.ts';
+import { type TakeRequest, takeOrReject } from './rate-limit.ts';
 import { RawResponse } from './raw-response.ts';
 import { createReadInput, rejectUnknown, searchOf } from './read-input.ts';
 import type { Caller, Database, Handler, HandlerInput, Handlers } from './request-context.ts';
@@ -92,7 +92,7 @@ function serveKeyed(operationId: string, route: Route, handler: Handler<Route>, 
   return async (ctx, params) => {
     const caller = await deps.authorise(ctx, { route, params });
     // For a customer token this was asked before its customer was read (customer-token-auth.ts).
-    if (caller.kind !== 'customer') rejectTooMany(ctx, deps.takeRequest(caller));
+    if (caller.kind !== 'customer') takeOrReject(ctx, deps.takeRequest, caller);
     const preferences = applyPreferences(ctx, route);
     const named = withOwnCustomer(params, caller);
     await deps.inPlace(caller, () => serve(ctx, named, { caller, preferences }));

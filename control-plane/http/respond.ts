@@ -4,8 +4,9 @@ import { createRejectionLog, type RejectionLog } from '../../infra/platform/reje
 import { createRequestIds } from '../../infra/platform/request-ids.ts';
 import { SENT_METHOD } from '../../infra/platform/sent-method.ts';
 import { asTransient } from '../../infra/postgres/unavailable.ts';
-import { ERROR_STATUS, errorBody, type Rejection } from '../../schemas/error-codes.ts';
+import { ERROR_STATUS, type Rejection } from '../../schemas/error-codes.ts';
 import { Rejected, Transient } from '../../schemas/failures.ts';
+import { errorResponse } from '../../schemas/http/error-response.ts';
 import { RESPONSE_GUARDS } from '../../schemas/http/response-guards.ts';
 import { API_VERSION } from '../../schemas/route.ts';
 import type { HttpMetrics } from '../metrics.ts';
@@ -42,8 +43,11 @@ export function respondAlways(log: Logger, metrics: HttpMetrics): Middleware {
 function reportRejection(ctx: Context, rejections: RejectionLog): void {
   const { path, status } = ctx;
   const { requestId, rejectedCode: code } = ctx.state;
-  const method = () => ctx.get(SENT_METHOD) || ctx.method;
-  if (code !== undefined) rejections.rejected(status, () => ({ requestId, method: method(), path, code }));
+  if (code === undefined) return;
+  rejections.rejected(status, () => {
+    const method = ctx.get(SENT_METHOD) || ctx.method;
+    return { requestId, method, path, code, traceparent: ctx.get('traceparent') };
+  });
 }
 
 /** Responds with the error body. */
@@ -51,8 +55,10 @@ export function reject(ctx: Context, rejection: Rejection): void {
   ctx.state.rejectedCode = rejection.code;
   ctx.status = ERROR_STATUS[rejection.code];
   if (isForLater(ctx)) ctx.set('Retry-After', '1');
-  ctx.set('Content-Type', 'application/json');
-  ctx.body = errorBody(rejection, String(ctx.state.requestId));
+  const accept = ctx.get('accept') || undefined;
+  const { mediaType, body } = errorResponse(rejection, { requestId: String(ctx.state.requestId), accept });
+  ctx.set('Content-Type', mediaType);
+  ctx.body = body;
 }
 
 /** Without a time of its own. */

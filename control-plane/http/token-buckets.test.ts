@@ -71,3 +71,14 @@ it('beyond its bound the least recently used key is forgotten, and no other', ()
   expect(buckets.take('b')).toBe(0);
   expect([buckets.take('a') > 0, buckets.take('d') > 0]).toEqual([true, true]);
 });
+
+it('the state of a key is how many requests are left, and when it has all of them again', () => {
+  const { clock, buckets } = bucketsAt(2, 3);
+  expect(buckets.state('a')).toEqual({ tokens: 3, fullInMs: 0 });
+  buckets.take('a');
+  expect(buckets.state('a')).toEqual({ tokens: 2, fullInMs: 500 });
+  clock.nowMs = 250;
+  expect(buckets.state('a')).toEqual({ tokens: 2, fullInMs: 250 });
+  buckets.charge('a', 5);
+  expect(buckets.state('a')).toMatchObject({ tokens: 0 });
+});

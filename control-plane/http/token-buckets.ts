@@ -11,6 +11,8 @@ export interface TokenBuckets {
   take(key: string): number;
   /** Takes tokens that need not be there, down to `burst` below zero: `take` then says a longer wait. */
   charge(key: string, tokens: number): void;
+  /** The whole tokens of this key, at least 0, and the milliseconds until it has all of them. */
+  state(key: string): { tokens: number; fullInMs: number };
 }
 
 /** Beyond it the least recently used key is dropped: it would begin with a full bucket again. */
@@ -49,6 +51,11 @@ export function createTokenBuckets(
     charge(key, tokens) {
       const nowMs = clock.monotonicMs();
       put(key, Math.max(-burst, filledAt(key, nowMs) - tokens), nowMs);
+    },
+    state(key) {
+      const filled = filledAt(key, clock.monotonicMs());
+      const tokens = Math.max(0, Math.floor(filled + 1 - A_TOKEN));
+      return { tokens, fullInMs: ((burst - filled) / perSecond) * 1000 };
     },
   };
 }

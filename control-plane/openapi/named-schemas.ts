@@ -3,6 +3,7 @@ import * as addons from '../../schemas/resources/addons.ts';
 import * as apiKeys from '../../schemas/resources/api-keys.ts';
 import * as auditLog from '../../schemas/resources/audit-log.ts';
 import * as budgets from '../../schemas/resources/budgets.ts';
+import * as cloudEvents from '../../schemas/resources/cloud-events.ts';
 import * as cost from '../../schemas/resources/cost.ts';
 import * as credits from '../../schemas/resources/credits.ts';
 import * as customerTokens from '../../schemas/resources/customer-tokens.ts';
@@ -38,6 +39,7 @@ const RESOURCES: object[] = [
   apiKeys,
   auditLog,
   budgets,
+  cloudEvents,
   cost,
   credits,
   customerTokens,

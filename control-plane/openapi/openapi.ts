@@ -13,7 +13,8 @@ const CONTRACT_VERSION = '2026-03-15';
 const ABOUT = `Usage metering, entitlements and subscription billing.
 
 Every response carries \`X-API-Version\` and \`X-Request-Id\`. Errors have the body \`ErrorResponse\`:
-decide by its \`code\`, which is from a closed list, and not by its \`message\`. Requests may use RFC 3339
+decide by its \`code\`, which is from a closed list, and not by its \`message\`. With \`Accept:
+application/problem+json\` they are problems of RFC 9457 with the same \`code\`. Requests may use RFC 3339
 timestamps with any offset; responses use UTC with milliseconds. Numbers are exact decimals of at most 15
 integer and 12 fraction digits. Unknown fields of a body are ignored and listed in \`X-Ignored-Fields\`; with
 \`Prefer: handling=strict\` they are rejected. Any path can return 404 \`not_found\` or

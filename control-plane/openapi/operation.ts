@@ -61,6 +61,7 @@ function successOf(operationId: string, route: Route): Record<string, unknown> {
   const success = { description: route.summary, headers, ...content };
   return {
     [route.status]: success,
+    ...(route.status === 204 && route.furtherMediaTypes ? requestedResults(route, headers) : {}),
     ...(route.etag && route.method === 'GET'
       ? { 304: { description: 'The object still has the ETag of `If-None-Match`.', headers } }
       : {}),
@@ -68,6 +69,16 @@ function successOf(operationId: string, route: Route): Record<string, unknown> {
       ? { 503: { ...success, description: 'A check has failed; the body names it.' } }
       : {}),
   };
+}
+
+/** In place of 204, where the client asks for what it leaves out. */
+function requestedResults({ furtherMediaTypes = {} }: Route, headers: unknown): Record<string, unknown> {
+  const content = Object.entries(furtherMediaTypes).map(([type, schema]) => [
+    type,
+    { schema: withReferences(schema) },
+  ]);
+  const description = `With \`Accept: ${Object.keys(furtherMediaTypes).join(', ')}\`.`;
+  return { 200: { description, headers, content: Object.fromEntries(content) } };
 }
 
 function contentOf({ response, mediaTypes, furtherMediaTypes = {} }: Route): Record<string, unknown> {

@@ -33,6 +33,19 @@ export const RESPONSE_HEADERS = {
     description: 'The number of items of the batch with an error. Left out if there are none.',
     schema: { type: 'string', pattern: '^[1-9][0-9]*$' },
   },
+  'X-Unmetered-Events': {
+    description: 'The number of events that no meter counts. Left out if there are none.',
+    schema: { type: 'string', pattern: '^[1-9][0-9]*$' },
+  },
+  'RateLimit-Policy': {
+    description:
+      'The rate limit of the key: `q` requests in `w` seconds (IETF draft). Left out if it has none.',
+    schema: { type: 'string' },
+  },
+  RateLimit: {
+    description: 'How many requests are left (`r`), and in how many seconds all of them are there (`t`).',
+    schema: { type: 'string' },
+  },
   'Preference-Applied': {
     description: 'The preferences of `Prefer` that were applied.',
     schema: { type: 'string', enum: ['handling=strict', 'numbers=text', 'handling=strict, numbers=text'] },
@@ -48,6 +61,8 @@ export function responseHeaders(route: Route): Record<string, unknown> {
   if (route.access === 'public') return referencesTo(names);
   if (readsBody(route)) names.push('X-Ignored-Fields');
   if (countsItems(route)) names.push('X-Item-Errors');
+  if (route.plane === 'data' && route.status === 204) names.push('X-Unmetered-Events');
+  if (route.plane === 'control') names.push('RateLimit-Policy', 'RateLimit');
   names.push('Preference-Applied');
   return referencesTo(names);
 }

@@ -13,7 +13,9 @@ import { unknownFields } from '../http/unknown-fields.ts';
 import { readDecimal } from '../input/read-decimal.ts';
 import { customerNotFound } from '../usage/customer-meter.ts';
 
-type EntitlementHandlers = Pick<Handlers, Extract<keyof Handlers, `entitlements.${string}`>>;
+/** But for the feed (entitlement-feed.ts). */
+type EntitlementOperation = Exclude<Extract<keyof Handlers, `entitlements.${string}`>, 'entitlements.feed'>;
+type EntitlementHandlers = Pick<Handlers, EntitlementOperation>;
 
 export interface EntitlementHandlerDeps {
   customerGrantsReads: CustomerGrantsReads;

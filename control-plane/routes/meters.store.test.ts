@@ -55,6 +55,18 @@ describe('a meter', () => {
     ],
     ['a negative rate', { creditRate: -1 }, 'creditRate'],
     ['rates without a property', { creditRates: { rates: { b: 1 } } }, 'creditRates.property'],
+    ['no type of its events', { eventSource: { valueProperty: 'a' } }, 'eventSource.eventType'],
+    [
+      'a value nowhere',
+      { eventSource: { eventType: 'a', valueProperty: '$..a' } },
+      'eventSource.valueProperty',
+    ],
+    [
+      'a filter nowhere',
+      { eventSource: { eventType: 'a', filters: { '$[*]': ['b'] } } },
+      'eventSource.filters',
+    ],
+    ['a group nowhere', { eventSource: { eventType: 'a', groupBy: { b: '$.' } } }, 'eventSource.groupBy.b'],
   ];
   it.each(rejected)('is rejected with %s', async (_, fields, param) => {
     const body = { key: 'rejected', name: 'r', aggregation: 'sum', ...fields };
@@ -156,6 +168,26 @@ describe('an existing meter', () => {
     const body = '{"creditRates":{"property":"a","rates":{"b":1e400}}}';
     const nested = await api.request('meters.update', { params, body });
     expectRejection(nested, 'value_invalid', 'creditRates.rates.b');
+  });
+
+  it('changes which events of other formats it counts', async () => {
+    const filters = { '$.model': ['large'] };
+    const eventSource = {
+      eventType: 'prompt',
+      valueProperty: '$.tokens',
+      filters,
+      groupBy: { model: 'model' },
+    };
+    const meter = await newMeter({ eventSource: { ...eventSource, unknown: 1 } });
+    expect(meter.eventSource).toEqual(eventSource);
+    const params = { meterId: meter.key };
+    const other = { eventType: 'reply' };
+    const changed = await api.request('meters.update', { params, body: { eventSource: other } });
+    expect(changed.body).toMatchObject({ eventSource: other });
+    const renamed = await api.request('meters.update', { params, body: { name: 'x' } });
+    expect(renamed.body).toMatchObject({ name: 'x', eventSource: other });
+    const none = await api.request('meters.update', { params, body: { eventSource: null } });
+    expect(none.body).not.toHaveProperty('eventSource');
   });
 
   it('is changed only as it was seen', async () => {

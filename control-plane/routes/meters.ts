@@ -13,6 +13,7 @@ import { requireMatch } from '../http/etag.ts';
 import { pageOf } from '../http/page.ts';
 import type { Handlers, RequestContext } from '../http/request-context.ts';
 import { readCreditRates, shownCreditRates } from '../input/read-credit-rates.ts';
+import { readEventSource } from '../input/read-event-source.ts';
 import { raiseCatalogueVersion } from '../store/entitlement-versions.ts';
 import {
   findMeter,
@@ -37,11 +38,12 @@ export const meterHandlers: Pick<Handlers, MeterOperation> = {
     checkRates(body.aggregation, body);
     const { db, environment, nowMs } = context;
     const { key, name, aggregation, property = null, unit = null } = body;
+    const eventSource = body.eventSource ? readEventSource(body.eventSource) : null;
     const { creditRate = null, creditRates = null } = readCreditRates(bodyText);
     const id = newId('meter');
     const createdAt = new Date(nowMs);
-    const fields = { id, key, name, aggregation, property, unit, creditRate, creditRates, createdAt };
-    const row = await insertMeter(db, environment, fields);
+    const fields = { id, key, name, aggregation, property, unit, creditRate, creditRates, eventSource };
+    const row = await insertMeter(db, environment, { ...fields, createdAt });
     if (!row) throw new Rejected('already_exists', 'Another meter has this key.', { param: 'key' });
     if (creditRate !== null || creditRates !== null) {
       const rates = { meterKey: key, creditRate, creditRates };
@@ -59,8 +61,9 @@ export const meterHandlers: Pick<Handlers, MeterOperation> = {
     const row = await lockedMeter(context, params.meterId);
     checkUnchanged(row, body);
     checkRates(row.aggregation, body);
-    const { name = row.name, unit = row.unit } = body;
-    return change(context, row, { ...row, name, unit, ...readCreditRates(bodyText) });
+    const { name = row.name, unit = row.unit, eventSource: source = row.eventSource } = body;
+    const eventSource = source && readEventSource(source);
+    return change(context, row, { ...row, name, unit, eventSource, ...readCreditRates(bodyText) });
   },
 
   'meters.archive': async (context, { params }) => {
@@ -75,12 +78,20 @@ export const meterHandlers: Pick<Handlers, MeterOperation> = {
  */
 const BEFORE_ALL_USAGE = new Date(0);
 
-export function shownMeter({ property, unit, creditRate, creditRates, ...row }: MeterRow): Meter {
+export function shownMeter({
+  property,
+  unit,
+  creditRate,
+  creditRates,
+  eventSource,
+  ...row
+}: MeterRow): Meter {
   return {
     ...row,
     ...(property === null ? {} : { property }),
     ...(unit === null ? {} : { unit }),
     ...shownCreditRates({ creditRate, creditRates }),
+    ...(eventSource === null ? {} : { eventSource }),
     createdAt: timestampText(row.createdAt.getTime()),
     updatedAt: timestampText(row.updatedAt.getTime()),
   };

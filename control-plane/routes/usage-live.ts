@@ -1,8 +1,8 @@
 import type { KeyCache } from '../../domain/api-key-cache.ts';
-import { presentedKey } from '../../schemas/http/presented-key.ts';
 import type { LiveUsage } from '../analytics/live/live-usage.ts';
+import { isStillGood } from '../http/key-still-good.ts';
 import { RawResponse } from '../http/raw-response.ts';
-import type { Handlers, RequestContext } from '../http/request-context.ts';
+import type { Handlers } from '../http/request-context.ts';
 import { findCustomer, findKnownMeter } from '../usage/customer-meter.ts';
 
 export interface UsageLiveDeps {
@@ -23,16 +23,9 @@ export function createUsageLiveHandlers({
       const body = await liveUsage.open({
         ...{ environment, customerId, meterKey: meter?.key },
         forMs: forSeconds * 1_000,
-        isAllowed: () => isGood(keys, context),
+        isAllowed: () => isStillGood(keys, context),
       });
       return new RawResponse('text/event-stream', body);
     },
   };
-}
-
-/** The key of the request is neither revoked nor expired by now. */
-async function isGood(keys: KeyCache, { headers }: RequestContext): Promise<boolean> {
-  const { authorization, 'x-api-key': header } = headers;
-  const text = presentedKey(authorization || undefined, header ? String(header) : undefined);
-  return typeof text === 'string' && !('code' in (await keys.authenticate(text)));
 }

@@ -1,4 +1,5 @@
 import type { PageQuery } from '../../schemas/resources/fields.ts';
+import type { EventSource } from '../../schemas/resources/meters.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';
 import type { Database } from '../http/request-context.ts';
 import { type List, readPage } from './read-page.ts';
@@ -16,6 +17,7 @@ export interface MeterRow {
   unit: string | null;
   creditRate: string | null;
   creditRates: { property: string; rates: Record<string, string> } | null;
+  eventSource: EventSource | null;
   source: 'api' | 'auto';
   status: 'active' | 'archived';
   createdAt: Date;
@@ -24,10 +26,14 @@ export interface MeterRow {
 
 export type NewMeterRow = Omit<MeterRow, 'source' | 'status' | 'updatedAt'>;
 
-export type MeterFields = Pick<MeterRow, 'name' | 'unit' | 'creditRate' | 'creditRates' | 'status'>;
+export type MeterFields = Pick<
+  MeterRow,
+  'name' | 'unit' | 'creditRate' | 'creditRates' | 'eventSource' | 'status'
+>;
 
 const COLUMNS = `id, key, name, aggregation, property, unit, credit_rate AS "creditRate",
-  credit_rates AS "creditRates", source, status, created_at AS "createdAt", updated_at AS "updatedAt"`;
+  credit_rates AS "creditRates", event_source AS "eventSource", source, status, created_at AS "createdAt",
+  updated_at AS "updatedAt"`;
 
 /** Undefined when the environment has a meter of this key. */
 export async function insertMeter(
@@ -37,8 +43,8 @@ export async function insertMeter(
 ): Promise<MeterRow | undefined> {
   const { rows } = await db.query<MeterRow>(
     `INSERT INTO meters (id, environment, key, name, aggregation, property, unit, credit_rate, credit_rates,
-                         created_at, updated_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)
+                         event_source, created_at, updated_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11)
      ON CONFLICT (environment, key) DO NOTHING
      RETURNING ${COLUMNS}`,
     [
@@ -51,6 +57,7 @@ export async function insertMeter(
       row.unit,
       row.creditRate,
       row.creditRates,
+      row.eventSource,
       row.createdAt,
     ],
   );
@@ -102,10 +109,21 @@ export async function updateMeter(
   row: MeterFields & Pick<MeterRow, 'id' | 'updatedAt'>,
 ): Promise<MeterRow | undefined> {
   const { rows } = await db.query<MeterRow>(
-    `UPDATE meters SET name = $3, unit = $4, credit_rate = $5, credit_rates = $6, status = $7, updated_at = $8
+    `UPDATE meters SET name = $3, unit = $4, credit_rate = $5, credit_rates = $6, event_source = $7,
+                       status = $8, updated_at = $9
       WHERE environment = $1 AND id = $2
      RETURNING ${COLUMNS}`,
-    [environment, row.id, row.name, row.unit, row.creditRate, row.creditRates, row.status, row.updatedAt],
+    [
+      environment,
+      row.id,
+      row.name,
+      row.unit,
+      row.creditRate,
+      row.creditRates,
+      row.eventSource,
+      row.status,
+      row.updatedAt,
+    ],
   );
   return rows[0];
 }

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { withoutSecrets } from './secret-shapes.ts';
+import { readTraceparent } from './trace-context.ts';
 
 /** Logs requests that were rejected, so that a caller's `requestId` is found there. */
 export interface RejectionLog {
@@ -13,6 +14,8 @@ export interface RejectedRequest {
   /** Without the query. */
   path: string;
   code: string;
+  /** The header of the request, as it came: what of it is valid is logged. */
+  traceparent?: string | undefined;
 }
 
 /** Of each status; a flood of one hides none of another. */
@@ -35,10 +38,12 @@ export function createRejectionLog(log: Logger, nowMs: () => number = () => perf
         seen.leftOut += 1;
         return;
       }
-      const { requestId, method, path, code } = facts();
+      const { requestId, method, path, code, traceparent } = facts();
       const leftOut = seen.leftOut === 0 ? {} : { leftOut: seen.leftOut };
+      const trace = readTraceparent(traceparent);
+      const traceId = trace ? { traceId: trace.traceId } : {};
       log.info(
-        { requestId, status, code, method: shown(method), path: shown(path), ...leftOut },
+        { requestId, ...traceId, status, code, method: shown(method), path: shown(path), ...leftOut },
         'a request was rejected',
       );
       seen.lines += 1;

@@ -200,6 +200,22 @@ function failures(createFront: CreateFront): void {
     expect(await (await next).text()).toBe('held');
   });
 
+  it('keeps places of their own for responses that go on', async () => {
+    const held: Array<() => void> = [];
+    const upstream = await startUpstream((req, res) => {
+      if (req.url?.startsWith('/api')) res.write('on and ', () => held.push(() => res.end('on')));
+      else res.end('fine');
+    });
+    const options = { target: () => upstream, senderOf: () => 'a:live', inFlightMax: 1, streamsMax: 2 };
+    const { url } = await startForwarder(createFront, options);
+    const streams = [fetch(`${url}/api/v1/entitlements/feed`), fetch(`${url}/api/v1/usage/live`)];
+    await until('both are held', () => held.length === 2);
+    expect(await (await fetch(url)).text()).toBe('fine');
+    await expectUnavailable(await fetch(`${url}/api/v1/entitlements/feed?customerIds=a`), 'overloaded');
+    for (const release of held) release();
+    for (const stream of streams) expect(await (await stream).text()).toBe('on and on');
+  });
+
   it('responds 400 to a header that cannot be passed on, and counts it as ended', async () => {
     const upstream = await startUpstream((_, res) => res.end('fine'));
     const { port, url } = await startForwarder(createFront, { target: () => upstream, inFlightMax: 1 });

@@ -3,13 +3,15 @@ import { type Dispatcher, errors, Pool } from 'undici';
 import type { RejectionLog } from '../../infra/platform/rejection-log.ts';
 import { SENT_METHOD } from '../../infra/platform/sent-method.ts';
 import type { Exchange } from '../../infra/ports/http-front.ts';
-import { ERROR_STATUS, errorBody, type Rejection } from '../../schemas/error-codes.ts';
+import { ERROR_STATUS, type Rejection } from '../../schemas/error-codes.ts';
+import { rejectedRequest, sendRejection } from '../http/send-rejection.ts';
 import type { ForwardMetrics } from '../metrics.ts';
 import { type BodyBuffer, type BufferedBody, createBodyBuffer, TOO_SLOW } from './buffer-body.ts';
 import { forwardableTarget, requestHeaders, responseHeaders } from './forwarded-headers.ts';
 import { createOutageLog } from './outage-log.ts';
 import { createPlaces } from './places.ts';
 import type { SenderOf } from './sender-of.ts';
+import { isStream } from './stream-paths.ts';
 
 export interface Forwarder {
   forward(exchange: Exchange): void;
@@ -31,6 +33,8 @@ export interface ForwarderOptions {
   timeouts?: ForwardTimeouts;
   /** Requests in flight; a further one gets 503 `overloaded`, those without a secret key earlier. */
   inFlightMax?: number;
+  /** Responses that go on, in addition to those. */
+  streamsMax?: number;
 }
 
 export interface ForwardTimeouts {
@@ -45,6 +49,8 @@ export interface ForwardTimeouts {
 const FORWARD_TIMEOUTS: ForwardTimeouts = { connectMs: 1_000, headersMs: 30_000, bodyMs: 30_000 };
 /** Each takes a connection of its own, so that one that hangs holds up no other. */
 const IN_FLIGHT_MAX = 512;
+/** Feeds of entitlements, of which a control plane takes 6,000, and live usage. */
+const STREAMS_MAX = 6_100;
 
 /**
  * Passes every request that is not usage on to the control plane. A body is complete before its request takes
@@ -52,18 +58,17 @@ const IN_FLIGHT_MAX = 512;
  * be delivered gets 503 `unavailable`; a response that fails in the middle ends the client's connection.
  */
 export function createForwarder(options: ForwarderOptions): Forwarder {
-  const { target, senderOf = () => undefined, log, timeouts = FORWARD_TIMEOUTS } = options;
-  const { inFlightMax = IN_FLIGHT_MAX, bodies = createBodyBuffer() } = options;
-  const upstream = createUpstream({ timeouts, connectionsMax: inFlightMax, log });
+  const { target, senderOf = () => undefined, log, metrics, timeouts = FORWARD_TIMEOUTS } = options;
+  const { inFlightMax = IN_FLIGHT_MAX, streamsMax = STREAMS_MAX, bodies = createBodyBuffer() } = options;
+  const both = { timeouts, log, inFlightMax, streamsMax };
+  const connections = createBothConnections(both, bodies, metrics);
   const reachable = createOutageLog(log);
   const limits = { headersTimeout: timeouts.headersMs, bodyTimeout: timeouts.bodyMs };
-  const places = createPlaces(inFlightMax);
   const reject = createReject(options);
-  options.metrics?.gauges({ underWay: places.taken, heldBytes: bodies.heldBytes });
 
   function forward(exchange: Exchange): void {
     const path = forwardableTarget(exchange);
-    if (places.areAllTaken()) reject(exchange, BUSY);
+    if (connections.for(exchange).places.areAllTaken()) reject(exchange, BUSY);
     else if (target() === undefined) reject(exchange, CONTROL_PLANE_UNAVAILABLE);
     else if (path === undefined) reject(exchange, { code: 'invalid_request', message: NOT_FORWARDABLE });
     else if (hasBody(exchange)) void forwardWithBody(exchange, path);
@@ -89,6 +94,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
   function send(exchange: Exchange, { path, environment, buffered }: Ready): void {
     const url = target();
     const wanted = { isStrangers: environment === undefined, hasBody: buffered !== undefined };
+    const { places, upstream } = connections.for(exchange);
     const place = url === undefined ? undefined : places.take(wanted);
     if (url === undefined || place === undefined) {
       buffered?.release();
@@ -109,16 +115,46 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
     upstream(url).dispatch({ method, path, body: buffered?.body ?? null, headers, ...limits }, relay);
   }
 
-  return { forward, close: () => upstream.close() };
+  return { forward, close: connections.close };
+}
+
+/** Requests and responses that go on: neither takes a place or a connection of the other. */
+function createBothConnections(
+  { inFlightMax, streamsMax, ...options }: BothOptions,
+  bodies: BodyBuffer,
+  metrics: ForwardMetrics | undefined,
+) {
+  const ofRequests = createConnections({ ...options, connectionsMax: inFlightMax });
+  const ofStreams = createConnections({ ...options, connectionsMax: streamsMax });
+  metrics?.gauges({
+    underWay: ofRequests.places.taken,
+    streams: ofStreams.places.taken,
+    heldBytes: bodies.heldBytes,
+  });
+  return {
+    for: (exchange: Exchange) =>
+      /* mutant: streams-among-requests */ isStream(exchange) ? ofStreams : ofRequests,
+    close: async () => {
+      await Promise.all([ofRequests, ofStreams].map(({ upstream }) => upstream.close()));
+    },
+  };
+}
+
+interface BothOptions extends Omit<UpstreamOptions, 'connectionsMax'> {
+  inFlightMax: number;
+  streamsMax: number;
+}
+
+/** As many as places, and none of them shared with the other kind. */
+function createConnections(options: UpstreamOptions) {
+  return { places: createPlaces(options.connectionsMax), upstream: createUpstream(options) };
 }
 
 function createReject({ metrics, rejections }: Pick<ForwarderOptions, 'metrics' | 'rejections'>) {
   return (exchange: Exchange, rejection: Rejection): void => {
-    respond(exchange, rejection);
+    const status = respond(exchange, rejection);
     metrics?.rejected(rejection.code);
-    const { requestId, method, path } = exchange;
-    const status = ERROR_STATUS[rejection.code];
-    rejections?.rejected(status, () => ({ requestId, method, path, code: rejection.code }));
+    rejections?.rejected(status, () => rejectedRequest(exchange, rejection.code));
   };
 }
 
@@ -146,14 +182,11 @@ const HEADERS_TOO_LARGE: Rejection = {
 /** How long a client whose body is not waited for has to read why. */
 const GOODBYE_MS = 1_000;
 
-function respond(exchange: Exchange, rejection: Rejection): void {
-  const status = ERROR_STATUS[rejection.code];
-  const headers: Record<string, string> = { 'content-type': 'application/json' };
-  if (status === 503) headers['retry-after'] = '1';
+function respond(exchange: Exchange, rejection: Rejection): number {
   const isTooSlow = rejection === TOO_SLOW;
-  if (isTooSlow) headers.connection = 'close';
-  exchange.respond(status, headers, Buffer.from(errorBody(rejection, exchange.requestId)));
+  const status = sendRejection(exchange, rejection, isTooSlow ? { connection: 'close' } : {});
   if (isTooSlow) setTimeout(() => exchange.breakOff(), GOODBYE_MS).unref();
+  return status;
 }
 
 interface UpstreamOptions {

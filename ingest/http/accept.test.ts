@@ -10,6 +10,7 @@ import { Fatal, Transient } from '../../schemas/failures.ts';
 import { openConnection, requestHead, until } from '../../tests/support/raw-connection.ts';
 import { SILENT } from '../../tests/support/silent-log.ts';
 import type { BeginUsage } from '../begin-usage.ts';
+import { NO_LISTENERS } from '../events/listeners-under-test.ts';
 import { createUsageMetrics } from '../metrics.ts';
 import { createAccept } from './accept.ts';
 import { createAdmission } from './admission.ts';
@@ -25,6 +26,7 @@ async function startUsage(createFront: CreateFront, begin: BeginUsage) {
     keys,
     admission,
     begin,
+    listeners: NO_LISTENERS,
     isDiskLow: () => false,
     metrics: createUsageMetrics(new Registry(), { inFlightBytes: () => admission.held }),
     rejections: createRejectionLog(SILENT),

@@ -5,6 +5,9 @@ import type { Rejection } from '../../schemas/error-codes.ts';
 import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
 import type { BeginUsage, UsageReply } from '../begin-usage.ts';
 import { createBufferPool } from '../buffer-pool.ts';
+import { createCountEvents } from '../events/count-events.ts';
+import { type EventsHead, readEventsHead } from '../events/events-head.ts';
+import type { Listeners } from '../events/listeners.ts';
 import type { Admission } from './admission.ts';
 import { createAuthoriseUsage } from './authorise.ts';
 import { type BodyOutcome, inflate, type ReadBody, readBody } from './read-body.ts';
@@ -15,6 +18,8 @@ export interface AcceptDeps extends UsageResponsesDeps {
   keys: KeyCache;
   admission: Admission;
   begin: BeginUsage;
+  /** Of events of other formats. */
+  listeners: Listeners;
   /** True while the disk is nearly full. */
   isDiskLow: () => boolean;
 }
@@ -25,10 +30,14 @@ export interface AcceptDeps extends UsageResponsesDeps {
  * log or the keys failed: the retry gets the true result.
  */
 export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: UsageOperation) => void {
-  const { keys, admission, begin, isDiskLow } = deps;
+  const { keys, admission, begin, listeners, metrics, isDiskLow } = deps;
   const authorise = createAuthoriseUsage(keys);
   const responses = createUsageResponses(deps);
   const { reject, fail } = responses;
+  const countEvents = createCountEvents({
+    ...{ listeners, admission, begin, responses, noSpace: DISK_LOW },
+    counted: metrics.eventsCounted,
+  });
   const pools = { admission, buffers: createBufferPool(BUFFERS_BYTES_MAX), bytesMax: BODY_BYTES_MAX };
 
   function accept(exchange: Exchange, operation: UsageOperation): void {
@@ -42,14 +51,14 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
   }
 
   function receive(exchange: Exchange, operation: UsageOperation, key: StoredKey | Rejection): void {
-    const head = 'code' in key ? key : readUsageHead(exchange, operation);
+    const head = 'code' in key ? key : readHead(exchange, operation);
     if ('code' in key) reject(exchange, key);
     else if ('code' in head) reject(exchange, head);
     else if (isDiskLow()) reject(exchange, DISK_LOW);
     else readWhole(exchange, key.environment, head);
   }
 
-  function readWhole(exchange: Exchange, environment: string, head: UsageHead): void {
+  function readWhole(exchange: Exchange, environment: string, head: UsageHead | EventsHead): void {
     const use = (whole: BodyOutcome) =>
       'code' in whole ? reject(exchange, whole) : store(exchange, environment, head, whole);
     readBody(exchange, environment, pools, (read) => {
@@ -61,12 +70,25 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
     });
   }
 
-  function store(exchange: Exchange, environment: string, head: UsageHead, whole: ReadBody): void {
-    const request = requestOf(exchange, environment, head, whole);
-    begin(request, new ExchangeReply(exchange, request, whole, responses));
+  function store(
+    exchange: Exchange,
+    environment: string,
+    head: UsageHead | EventsHead,
+    whole: ReadBody,
+  ): void {
+    if (head.kind === 'events') countEvents(exchange, environment, head, whole);
+    else {
+      const request = requestOf(exchange, environment, head, whole);
+      begin(request, new ExchangeReply(exchange, request, whole, responses));
+    }
   }
 
   return accept;
+}
+
+function readHead(exchange: Exchange, operation: UsageOperation): UsageHead | EventsHead | Rejection {
+  if (operation === 'events' || operation === 'logs') return readEventsHead(exchange, operation);
+  return readUsageHead(exchange, operation);
 }
 
 /** A class because one is made for every request, and hundreds wait for their flush at a time. */

@@ -12,6 +12,7 @@ import {
   until,
 } from '../../tests/support/raw-connection.ts';
 import { SILENT } from '../../tests/support/silent-log.ts';
+import { NO_LISTENERS } from '../events/listeners-under-test.ts';
 import { createUsageMetrics } from '../metrics.ts';
 import { createAccept } from './accept.ts';
 import { createAdmission } from './admission.ts';
@@ -33,6 +34,7 @@ async function startUsage(createFront: CreateFront) {
     keys,
     admission,
     begin: (_, reply) => reply.respond({ status: 200, replayed: false, body: Buffer.from('{}') }, 0),
+    listeners: NO_LISTENERS,
     isDiskLow: () => false,
     metrics: createUsageMetrics(new Registry(), { inFlightBytes: () => admission.held }),
     rejections: createRejectionLog(SILENT),

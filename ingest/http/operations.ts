@@ -10,9 +10,10 @@ import { PRODUCT_VERSION } from '../../infra/platform/product-version.ts';
 import type { RejectionLog } from '../../infra/platform/rejection-log.ts';
 import { shareOutcome } from '../../infra/platform/shared-outcome.ts';
 import type { Exchange } from '../../infra/ports/http-front.ts';
-import { ERROR_STATUS, errorBody, type Rejection } from '../../schemas/error-codes.ts';
+import type { Rejection } from '../../schemas/error-codes.ts';
 import { CONTROL_UNREACHABLE } from '../../schemas/readiness-names.ts';
 import type { Readiness } from '../../schemas/resources/service.ts';
+import { rejectedRequest, sendRejection } from './send-rejection.ts';
 
 export interface OperationsDeps {
   metrics: Registry;
@@ -83,12 +84,9 @@ export function createOperations(deps: OperationsDeps): Operations {
   }
 
   function reject(exchange: Exchange, rejection: Rejection): void {
-    const { requestId, method, path } = exchange;
     const { code } = rejection;
-    const status = ERROR_STATUS[code];
-    const allow = code === 'method_not_allowed' ? { allow: OPERATOR_METHODS } : {};
-    exchange.respond(status, { ...JSON_TYPE, ...allow }, Buffer.from(errorBody(rejection, requestId)));
-    rejections?.rejected(status, () => ({ requestId, method, path, code }));
+    const status = sendRejection(exchange, rejection, code === 'method_not_allowed' ? ALLOWED : {});
+    rejections?.rejected(status, () => rejectedRequest(exchange, code));
   }
 
   return Object.assign((exchange: Exchange) => respond(exchange, undefined), {
@@ -99,6 +97,7 @@ export function createOperations(deps: OperationsDeps): Operations {
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' };
+const ALLOWED = { allow: OPERATOR_METHODS };
 const CONTROL_AWAY = { checks: { [CONTROL_UNREACHABLE]: { ok: false, detail: 'is unavailable' } } };
 const CONTROL_TIMEOUT_MS = 3_000;
 const CONTROL_BYTES_MAX = 8 * 1024 * 1024;

@@ -6,10 +6,13 @@ import { repeatedParameter, unknownParameter } from '../../schemas/http/query-pa
 import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
 import { tooLarge } from './read-body.ts';
 
-export type UsageOperation = 'single' | 'batch';
+/** `events`: CloudEvents, to the path of OpenMeter. `logs`: log records of OTLP. */
+export type UsageOperation = 'single' | 'batch' | 'events' | 'logs';
 
 const SINGLE_PATH = '/api/v1/usage/events';
 const BATCH_PATH = `${SINGLE_PATH}/batch`;
+const EVENTS_PATH = '/api/v1/events';
+const LOGS_PATH = '/api/v1/otlp/v1/logs';
 
 /** Which usage operation this is; undefined for every other request, those of the control plane. */
 export function usageOperation({ method, path }: Exchange): UsageOperation | undefined {
@@ -18,7 +21,9 @@ export function usageOperation({ method, path }: Exchange): UsageOperation | und
   if (path === SINGLE_PATH) return 'single';
   // A trailing slash is taken, as it is everywhere.
   if (path === `${BATCH_PATH}/`) return 'batch';
-  return path === `${SINGLE_PATH}/` ? 'single' : undefined;
+  if (path === `${SINGLE_PATH}/`) return 'single';
+  if (path === EVENTS_PATH || path === `${EVENTS_PATH}/`) return 'events';
+  return path === LOGS_PATH ? 'logs' : undefined;
 }
 
 /** What the head of a usage request states about its body. */
@@ -28,7 +33,7 @@ export interface UsageHead
   gzip: boolean;
 }
 
-export function readUsageHead(exchange: Exchange, operation: UsageOperation): UsageHead | Rejection {
+export function readUsageHead(exchange: Exchange, operation: keyof typeof PARAMETERS): UsageHead | Rejection {
   const { headers, query } = exchange;
   const mediaType = mediaTypeOf(headers.get('content-type'));
   const lines = operation === 'batch' && mediaType === 'application/x-ndjson';
@@ -60,7 +65,7 @@ export function readUsageHead(exchange: Exchange, operation: UsageOperation): Us
 const PARAMETERS = { single: [], batch: ['include'] };
 
 /** Null where it is left out. */
-function readInclude(query: string, operation: UsageOperation): 'events' | null | Rejection {
+function readInclude(query: string, operation: keyof typeof PARAMETERS): 'events' | null | Rejection {
   const search = new URLSearchParams(query);
   const known = PARAMETERS[operation];
   const rejection = unknownParameter(search, known) ?? repeatedParameter(search, known);

@@ -2,10 +2,11 @@ import type pino from 'pino';
 import type { RejectionLog } from '../../infra/platform/rejection-log.ts';
 import type { Response, UsageRequest } from '../../infra/ports/engine.ts';
 import type { Exchange } from '../../infra/ports/http-front.ts';
-import { ERROR_STATUS, errorBody, type Rejection } from '../../schemas/error-codes.ts';
+import type { Rejection } from '../../schemas/error-codes.ts';
 import { Fatal, Transient } from '../../schemas/failures.ts';
 import type { UsageMetrics } from '../metrics.ts';
-import { JSON_BODY, JSON_RETRY, usageResponseHeaders } from './usage-response-headers.ts';
+import { rejectedRequest, sendRejection } from './send-rejection.ts';
+import { usageResponseHeaders } from './usage-response-headers.ts';
 
 export interface UsageResponsesDeps {
   metrics: UsageMetrics;
@@ -28,20 +29,27 @@ export function createUsageResponses(deps: UsageResponsesDeps): UsageResponses {
   function respond(exchange: Exchange, request: UsageRequest, response: Response, created: number): void {
     const { status, body, release } = response;
     try {
-      if (status >= 400) rejections.rejected(status, () => factsOf(exchange, codeOf(body)));
-      exchange.respond(status, usageResponseHeaders(response, request), body, release);
+      const headers = usageResponseHeaders(response, request);
+      if (status < 400) exchange.respond(status, headers, body, release);
+      else rejectAs(exchange, response, headers);
       metrics.responded(request.kind, status, created);
     } catch (error) {
       fail(exchange, error);
     }
   }
 
+  /** What the engine rejected. */
+  function rejectAs(exchange: Exchange, { body, release }: Response, headers: Record<string, string>): void {
+    const { error } = JSON.parse(body.toString()) as { error: Rejection };
+    release?.();
+    const status = sendRejection(exchange, error, headers);
+    rejections.rejected(status, () => rejectedRequest(exchange, error.code));
+  }
+
   function reject(exchange: Exchange, rejection: Rejection): void {
-    const status = ERROR_STATUS[rejection.code];
-    const headers = status === 503 ? JSON_RETRY : JSON_BODY;
-    exchange.respond(status, headers, Buffer.from(errorBody(rejection, exchange.requestId)));
+    const status = sendRejection(exchange, rejection);
     metrics.rejected(rejection.code);
-    rejections.rejected(status, () => factsOf(exchange, rejection.code));
+    rejections.rejected(status, () => rejectedRequest(exchange, rejection.code));
   }
 
   function fail(exchange: Exchange, error: unknown): void {
@@ -49,14 +57,6 @@ export function createUsageResponses(deps: UsageResponsesDeps): UsageResponses {
   }
 
   return { respond, reject, fail };
-}
-
-function factsOf({ requestId, method, path }: Exchange, code: string) {
-  return { requestId, method, path, code };
-}
-
-function codeOf(body: Buffer): string {
-  return /"code":"(\w+)"/.exec(body.toString())?.[1] ?? 'unknown';
 }
 
 const UNAVAILABLE: Rejection = {

@@ -24,8 +24,8 @@ export const NewCustomer = Type.Object({
     Type.String({
       ...NamedId,
       ...ruled(
-        '^(?!cus_|(events|check|levels|live)$|\\.{1,2}$)',
-        'must not begin with cus_, nor be events, check, levels, live, `.` or `..`',
+        '^(?!cus_|(events|check|levels|live|feed)$|\\.{1,2}$)',
+        'must not begin with cus_, nor be events, check, levels, live, feed, `.` or `..`',
       ),
       description:
         "Your own id of the customer. Every operation accepts it in place of the customer's id. It " +

@@ -41,6 +41,48 @@ const Unit = Type.String({
   description: 'What an amount is of. It is shown behind amounts as it is: `calls` rather than `call`.',
 });
 
+const EventPath = Type.String({ minLength: 1, maxLength: 256 });
+
+const PATH_FORM =
+  'A member of the data by its name (`tokens`), or a path of names and indexes (`$.usage.tokens[0]`).';
+
+/** How events of other formats (CloudEvents, logs of OTLP) become usage of a meter. */
+export const EventSource = Type.Object({
+  eventType: Type.String({
+    minLength: 1,
+    maxLength: 256,
+    description: 'The `type` of the CloudEvents that the meter counts, or the name of the event of a log.',
+  }),
+  valueProperty: Type.Optional(
+    Type.String({
+      ...EventPath,
+      description:
+        `Where the value is in the data of an event: a number, or a text that is one. ${PATH_FORM} Left ` +
+        'out: each event counts 1. Of a `unique` meter: what is counted, if its data has no member of the ' +
+        'name of `property`.',
+    }),
+  ),
+  filters: Type.Optional(
+    Type.Record(AnyName, Type.Array(Type.String({ maxLength: 256 }), { minItems: 1, maxItems: 100 }), {
+      minProperties: 1,
+      maxProperties: 16,
+      propertyNames: { minLength: 1, maxLength: 256 },
+      description:
+        'Accepted values by path. An event counts if each path has one of its values; numbers and booleans ' +
+        'are compared by their text.',
+    }),
+  ),
+  groupBy: Type.Optional(
+    Type.Record(AnyName, EventPath, {
+      minProperties: 1,
+      maxProperties: 32,
+      propertyNames: { minLength: 1, maxLength: 64 },
+      description: 'Properties of the usage event, each with the path of its value in the data.',
+    }),
+  ),
+});
+export type EventSource = Static<typeof EventSource>;
+
 const MeterKey = Type.String({
   ...NamedId,
   ...ruled(`^(?!${RESERVED_METER_KEY})`, 'must not begin with meter_, nor be `.` or `..`'),
@@ -58,6 +100,11 @@ const meterFields = {
   unit: Type.Optional(Unit),
   creditRate: Type.Optional(UnitRate),
   creditRates: Type.Optional(CreditRates),
+  eventSource: Type.Optional(
+    Type.Object(EventSource.properties, {
+      description: 'The events sent to `POST /events` that the meter counts. Left out: none.',
+    }),
+  ),
 };
 
 export const NewMeter = Type.Object({ key: MeterKey, ...meterFields });
@@ -72,6 +119,7 @@ export const MeterPatch = Type.Object({
   unit: removable(Unit),
   creditRate: removable(UnitRate),
   creditRates: removable(CreditRates),
+  eventSource: removable(EventSource),
 });
 export type MeterPatch = Static<typeof MeterPatch>;
 
@@ -123,7 +171,14 @@ export const meterRoutes = {
     params: Nothing,
     query: Nothing,
     body: NewMeter,
-    example: { key: 'api-calls', name: 'API calls', aggregation: 'sum', unit: 'calls', creditRate: 0.002 },
+    example: {
+      key: 'api-calls',
+      name: 'API calls',
+      aggregation: 'sum',
+      unit: 'calls',
+      creditRate: 0.002,
+      eventSource: { eventType: 'gateway.request', groupBy: { region: '$.region' } },
+    },
     status: 201,
     response: Meter,
     etag: true,
@@ -146,7 +201,8 @@ export const meterRoutes = {
     description:
       'Fields left out keep their values; null removes a value. `creditRates` is replaced as a whole. New ' +
       'rates apply to usage that occurs from `updatedAt` on, the old ones to earlier usage. `key`, ' +
-      '`aggregation` and `property` cannot be changed.',
+      '`aggregation` and `property` cannot be changed. `eventSource` is replaced as a whole, and counts ' +
+      'for events that arrive from a second later on.',
     body: MeterPatch,
     example: { name: 'Calls of the API', creditRate: null },
     errors: ['meter_not_found', 'precondition_failed', 'value_invalid'],

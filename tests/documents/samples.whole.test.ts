@@ -21,6 +21,7 @@ const QUICKSTART = 'docs/use/quickstart.md';
 const PAGES: ReadonlyArray<readonly [path: string, expected: RegExp]> = [
   ['README.md', /"duplicate":1[\s\S]*"current":3\.5[\s\S]*"value":"eu","total":3,/],
   [QUICKSTART, /"duplicate":1[\s\S]*"current":3\.5[\s\S]*"allowed":true/],
+  ['docs/use/cloud-events.md', /"summary":\{"total":1,"created":1/],
   ['docs/use/sending-events.md', /"status":"recorded"[\s\S]*"created":2[\s\S]*\[\]\s+\[\]/],
   ['docs/use/consistency.md', /"current":1,[\s\S]*"asOf"/],
   ['docs/use/entitlements.md', /"allowed":true[\s\S]*"granted_by_override"/],

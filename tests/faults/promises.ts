@@ -1,3 +1,6 @@
+import { clientKilled } from '../clients/client-kill-rounds.ts';
+import { NODE_CLIENT } from '../clients/node-client.ts';
+import { PYTHON_CLIENT } from '../clients/python-client.ts';
 import { mutantRounds, singleMutants } from '../mutants/mutant-rounds.ts';
 import { changesKilled } from './changes/change-rounds.ts';
 import { dataPlaneKilled, othersKilled } from './crash/kill-rounds.ts';
@@ -48,6 +51,8 @@ const OF_THE_TABLE: readonly FaultPromise[] = [
   fanoutKilled,
   deliveryKilled,
   noisyNeighbours,
+  clientKilled(NODE_CLIENT),
+  clientKilled(PYTHON_CLIENT),
   distributedExact,
   distributedFaults,
   distributedResponsesLost,

@@ -1,4 +1,5 @@
 import { CHANGE_MUTANTS } from './changes-mutants.ts';
+import { CLIENT_MUTANTS } from './client-mutants.ts';
 import { CREDIT_MUTANTS } from './credits-mutants.ts';
 import { DELIVERY_MUTANTS } from './delivery-mutants.ts';
 import { DISTRIBUTED_LOAD_MUTANTS } from './distributed-load-mutants.ts';
@@ -13,6 +14,7 @@ import { REPAIR_MUTANTS } from './repair-mutants.ts';
 import { RETENTION_MUTANTS } from './retention-mutants.ts';
 import { TENANCY_MUTANTS } from './tenancy-mutants.ts';
 import { UPGRADE_MUTANTS } from './upgrade-mutants.ts';
+import { WIRES_MUTANTS } from './wires-mutants.ts';
 
 /** Every mutant. docs/reliability-mutants.md names each with its promises. */
 export const MUTANTS: readonly Mutant[] = [
@@ -28,8 +30,10 @@ export const MUTANTS: readonly Mutant[] = [
   ...UPGRADE_MUTANTS,
   ...CHANGE_MUTANTS,
   ...DELIVERY_MUTANTS,
+  ...CLIENT_MUTANTS,
   ...DISTRIBUTED_MUTANTS,
   ...DISTRIBUTED_LOAD_MUTANTS,
+  ...WIRES_MUTANTS,
 ].map((row) => row.mutant);
 
 /** Throws for a name that is not in the list. */

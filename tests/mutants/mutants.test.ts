@@ -144,7 +144,17 @@ describe('the list of mutants', () => {
   });
 });
 
-const ROOMS = ['schemas', 'infra', 'domain', 'ingest', 'aggregator', 'control-plane', 'delivery', 'app'];
+const ROOMS = [
+  'schemas',
+  'infra',
+  'domain',
+  'ingest',
+  'aggregator',
+  'control-plane',
+  'delivery',
+  'app',
+  'sdk/node/src',
+];
 
 function sourcesIn(room: string): string[] {
   const names = readdirSync(room, { recursive: true, encoding: 'utf8' });

@@ -3,6 +3,7 @@ import { type Metric, Registry } from 'prom-client';
 import { createAggregatorMetrics } from '../../aggregator/metrics.ts';
 import {
   createClockMetrics,
+  createFeedGauges,
   createHttpMetrics,
   createLogWatchMetrics,
   createNotifierMetrics,
@@ -26,7 +27,7 @@ export async function metricsInCode(): Promise<MetricInCode[]> {
   const nothing = () => 0;
   const extent = () => ({ start: 0, end: 0 });
   createUsageMetrics(registry, { inFlightBytes: nothing, keys: nothing });
-  createForwardMetrics(registry).gauges({ underWay: nothing, heldBytes: nothing });
+  createForwardMetrics(registry).gauges({ underWay: nothing, streams: nothing, heldBytes: nothing });
   countLog(registry, { extent });
   createAggregatorMetrics(registry);
   createDeliveryMetrics(registry, nothing);
@@ -35,6 +36,7 @@ export async function metricsInCode(): Promise<MetricInCode[]> {
   createClockMetrics(registry, nothing);
   createProcessorMetrics(registry);
   createReadGauges(registry, { lagBytes: nothing, lagSeconds: nothing });
+  createFeedGauges(registry, { streams: nothing, customers: nothing, cutOff: nothing });
   createNotifierMetrics(registry, nothing);
   createLogWatchMetrics(registry);
   const found = await registry.getMetricsAsJSON();

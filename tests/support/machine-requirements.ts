@@ -103,6 +103,7 @@ export const NEEDY_TESTS: readonly NeedyTests[] = [
   { pattern: `${POWER}/write-errors.whole.test.ts`, what: 'a disk that fails', means: ['attaching'] },
   { pattern: `${POWER}/hanging-disk.whole.test.ts`, what: 'a disk that hangs', means: ['attaching'] },
   { pattern: `${POWER}/disk.sys.test.ts`, what: 'a disk that is full', means: ['mounting'] },
+  { pattern: 'tests/clients/*-disk.test.ts', what: 'a spool whose disk is full', means: ['mounting'] },
   { pattern: `${UPGRADE}/upgrade.whole.test.ts`, what: 'data of the release before', means: ['tar'] },
   { pattern: `${UPGRADE}/rejected-data.sys.test.ts`, what: 'data that is rejected', means: ['tar'] },
   { pattern: 'tests/proxies/nginx-sample.test.ts', what: 'the sample for nginx', means: ['nginx'] },

@@ -5,6 +5,7 @@ import type { WatchedResponse } from './watched-client.ts';
 const SAY_UNKNOWN: Record<string, RegExp> = {
   'usage.submitBatch customerId': /"code":"customer_not_found"/,
   'usage.submitBatch meterId': /"code":"meter_not_found"/,
+  'entitlements.feed customerId': /"status":"unknown"/,
   'entitlements.check customerId': /"reasonCode":"customer_not_found"/,
   'entitlements.check featureKey': /"reasonCode":"feature_not_found"/,
   'entitlements.checkMany customerId': /"reasonCode":"customer_not_found"/,

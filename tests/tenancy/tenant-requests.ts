@@ -65,6 +65,7 @@ const NEEDED: Record<string, string> = {
 /** Of an operation that would go on: in this time it ends. */
 const BRIEF: Partial<Record<OperationId, Record<string, string>>> = {
   'usageLive.stream': { forSeconds: '1' },
+  'entitlements.feed': { forSeconds: '3' },
 };
 
 /** References that are members of a parameter, or that a parameter gives another name. */
@@ -153,7 +154,9 @@ function pathOf(operationId: OperationId, { path, query }: Route, objects: Objec
   const search = new URLSearchParams();
   for (const name of Object.keys(query.properties)) {
     const isNeeded = query.required?.includes(name) && !('default' in (query.properties[name] ?? {}));
-    if (isReference(operationId, name)) search.set(name, objectNamed(operationId, name, objects));
+    const listed = LISTS[name];
+    if (listed) search.set(name, objects[listed]);
+    else if (isReference(operationId, name)) search.set(name, objectNamed(operationId, name, objects));
     else if (isNeeded) search.set(name, NEEDED[name] ?? unknown(operationId, name));
   }
   for (const [name, reference] of Object.entries(MEMBERS[operationId] ?? {})) {

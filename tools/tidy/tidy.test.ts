@@ -59,6 +59,11 @@ const BAD: Array<[what: string, file: TreeFile, breach: string]> = [
     source('bench/a.ts', imports('../tests/faults/b.ts')),
     'more of the tests',
   ],
+  [
+    'a client importing the contract',
+    source('sdk/node/src/a.ts', imports('../../../schemas/b.ts')),
+    'sdk/ imports schemas/b.ts',
+  ],
   ['a replaced module', source('a.test.ts', 'vi.mock("./b.ts");'), 'a.test.ts:1: replaces a module'],
   ['an untrue check of URLs', source('a.ts', 'URL.canParse(text);'), 'a.ts:1: calls URL.canParse'],
   [

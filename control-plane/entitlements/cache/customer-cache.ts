@@ -28,6 +28,8 @@ export interface CustomerCache {
   forget(customerIds: readonly string[]): void;
   forgetEnvironment(environment: string): void;
   clear(): void;
+  /** The ids of those of an environment that are cached, at most so many. */
+  seen(environment: string, countMax: number): string[];
   /** The customers to check again. Those not requested within the last minute are dropped instead. */
   nextRound(): CachedCustomer[];
   /** Drops it, unless it was read again meanwhile. */
@@ -74,6 +76,13 @@ export function createCustomerCache(bounds: CacheBounds = BOUNDS): CustomerCache
     clear() {
       fills.doubtAll();
       cache.removeWhere(() => true);
+    },
+    seen(environment, countMax) {
+      const ids: string[] = [];
+      for (const entry of cache.all()) {
+        if (entry.environment === environment && ids.push(entry.id) === countMax) break;
+      }
+      return ids;
     },
     nextRound() {
       cache.nextRound();

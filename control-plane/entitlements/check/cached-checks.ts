@@ -73,7 +73,8 @@ export function createCachedChecks(deps: CachedChecksDeps): CachedChecks {
   };
 }
 
-function readingNow(counters: CounterCache, prepared: Prepared): CounterReading | undefined {
+/** What the counter of a prepared decision says; undefined: it has none, or has to be read. */
+export function readingNow(counters: CounterCache, prepared: Prepared): CounterReading | undefined {
   const { place } = prepared;
   if (!place) return undefined;
   const reading = prepared.counter?.now();

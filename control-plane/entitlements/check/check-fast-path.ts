@@ -8,7 +8,7 @@ import type { Clock } from '../../../infra/ports/clock.ts';
 import { API_VERSION, type Route } from '../../../schemas/route.ts';
 import { type OperationId, ROUTES } from '../../../schemas/routes.ts';
 import { EVERY_SCOPE } from '../../../schemas/scopes.ts';
-import type { TakeRequest } from '../../http/rate-limit.ts';
+import type { RateLimitFields, TakeRequest } from '../../http/rate-limit.ts';
 import { keepBody } from '../../http/read-body.ts';
 import type { HttpMetrics } from '../../metrics.ts';
 
@@ -52,13 +52,13 @@ export function createCheckFastPath(deps: CheckFastPathDeps, next: RequestListen
   function respond(request: IncomingMessage, response: ServerResponse, found: FoundOperation): void {
     const startedMs = performance.now();
     const body = request.complete ? (request.read() as Buffer | null) : null;
-    const text = responseOf(request, found, body);
-    if (text === undefined) {
+    const cached = responseOf(request, found, body);
+    if (cached === undefined) {
       if (body) keepBody(request, body);
       next(request, response);
       return;
     }
-    send(response, requestIds(request.headers['x-request-id'] as string | undefined), text);
+    send(response, requestIds(request.headers['x-request-id'] as string | undefined), cached);
     metrics.responded(found.value.operationId, OK, performance.now() - startedMs);
   }
 
@@ -77,6 +77,7 @@ export function createCheckFastPath(deps: CheckFastPathDeps, next: RequestListen
 }
 
 const OK = 200;
+const NO_FIELDS: string[] = [];
 
 interface FastOperation {
   operationId: string;
@@ -116,12 +117,17 @@ function findOperation(
   return undefined;
 }
 
+interface FastResponse {
+  text: string;
+  limit: RateLimitFields | undefined;
+}
+
 function createResponseOf({ keys, takeRequest, firstCalls, lastUsed, clock }: CheckFastPathDeps) {
   return (
     request: IncomingMessage,
     { value, params }: FoundOperation,
     body: Buffer | null,
-  ): string | undefined => {
+  ): FastResponse | undefined => {
     const key = keyOf(request, keys);
     if (!key || !isAllowed(key, value.route)) return undefined;
     if (value.route.method !== 'GET' && !(body && isUtf8(body))) return undefined;
@@ -130,10 +136,11 @@ function createResponseOf({ keys, takeRequest, firstCalls, lastUsed, clock }: Ch
       { environment: key.environment, nowMs },
       { params, bodyText: body?.toString() ?? '' },
     );
-    if (text === undefined || takeRequest({ kind: key.kind, actor: key.id }) > 0) return undefined;
+    const caller = { kind: key.kind, actor: key.id };
+    if (text === undefined || takeRequest(caller) > 0) return undefined;
     firstCalls.saw(key.environment);
     lastUsed.saw(key.id, nowMs);
-    return text;
+    return { text, limit: takeRequest.fields(caller) };
   };
 }
 
@@ -166,9 +173,10 @@ function hasPlainBody({ headers }: IncomingMessage): boolean {
 /**
  * Without the guards (schemas/http/response-guards.ts), which the public port adds where they are missing.
  */
-function send(response: ServerResponse, requestId: string, text: string): void {
+function send(response: ServerResponse, requestId: string, { text, limit }: FastResponse): void {
   const bytes = Buffer.byteLength(text);
   response.writeHead(OK, [
+    ...(limit ? Object.entries(limit).flat() : NO_FIELDS),
     'X-Request-Id',
     requestId,
     'X-API-Version',

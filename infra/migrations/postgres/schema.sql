@@ -1,4 +1,4 @@
--- The schema after migration 26, for review. By `npm run schema`; nothing runs it.
+-- The schema after migration 27, for review. By `npm run schema`; nothing runs it.
 
 CREATE TABLE addon_entitlements (
   addon_id text NOT NULL,
@@ -440,6 +440,7 @@ CREATE TABLE meters (
   status text NOT NULL DEFAULT 'active'::text,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   updated_at timestamp with time zone NOT NULL DEFAULT now(),
+  event_source jsonb,
   CONSTRAINT meters_aggregation_check CHECK ((aggregation = ANY (ARRAY['sum'::text, 'count'::text, 'max'::text, 'latest'::text, 'unique'::text]))),
   CONSTRAINT meters_check CHECK (((aggregation = 'unique'::text) = (property IS NOT NULL))),
   CONSTRAINT meters_environment_fkey FOREIGN KEY (environment) REFERENCES environments(id),
@@ -449,6 +450,7 @@ CREATE TABLE meters (
   CONSTRAINT meters_status_check CHECK ((status = ANY (ARRAY['active'::text, 'archived'::text])))
 );
 CREATE INDEX meters_newest ON public.meters USING btree (environment, created_at DESC, id DESC);
+CREATE INDEX meters_with_event_source ON public.meters USING btree (environment) WHERE (event_source IS NOT NULL);
 
 CREATE TABLE migrations (
   number integer NOT NULL,

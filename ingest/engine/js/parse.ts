@@ -5,7 +5,7 @@ import { jsonFault, jsonFaultAt, jsonFaultText } from '../../../schemas/primitiv
 import { misspelling } from '../../../schemas/primitives/similar-name.ts';
 import { API_BASE } from '../../../schemas/route.ts';
 import { USAGE_LIMITS } from '../../../schemas/usage-limits.ts';
-import { isDense, shallowJson } from './shallow-json.ts';
+import { isDense, shallowJson, structureOf } from './shallow-json.ts';
 
 /** The raw items of a request, unchecked, or why the request as a whole is rejected. */
 export type Parsed = Items | { rejection: Rejection };
@@ -106,12 +106,37 @@ function parseJson(
   if (faultAt !== undefined) return notJson(jsonFaultText(json, faultAt, from));
   // mutant: body-walked-recursively
   try {
-    const text = (dense ? shallowJson(json) : json).toString();
-    const value: unknown = JSON.parse(text);
-    return { value: RISKY_NUMBER.test(text) ? JSON.parse(markNumbers(text)) : value };
+    return { value: parsedText((dense ? shallowJson(json) : json).toString()) };
   } catch {
     return notJson(jsonFault(json, from));
   }
+}
+
+/** 30 ms of JSON.parse at the most. Events that fill a body have fewer. */
+const VALUES_MAX = 200_000;
+
+/**
+ * A body of any form, with all that it holds. Numbers that a double would round are marked texts in it; see
+ * {@link markedNumber}.
+ */
+export function parseWhole(body: Buffer): { value: unknown } | { rejection: Rejection } {
+  const json = withoutMark(body);
+  if (structureOf(json) > VALUES_MAX) {
+    const message = `The body holds more than ${VALUES_MAX} values. Nothing was stored. Send less at once.`;
+    return { rejection: { code: 'payload_too_large', message } };
+  }
+  try {
+    if (!isUtf8(json)) throw new SyntaxError('not UTF-8');
+    return { value: parsedText(json.toString()) };
+  } catch {
+    const fault = jsonFault(json, body.length - json.length);
+    return { rejection: { code: 'invalid_json', message: `The body ${fault}.` } };
+  }
+}
+
+function parsedText(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  return RISKY_NUMBER.test(text) ? JSON.parse(markNumbers(text)) : value;
 }
 
 /** Only for a text that is known to be JSON: every match is then a whole string or a whole number. */

@@ -1,0 +1,137 @@
+import { ERROR_STATUS, type Rejection } from '../../schemas/error-codes.ts';
+import { errorResponse } from '../../schemas/http/error-response.ts';
+import { type EventOutcome, errorOf, statusOf } from './event-outcome.ts';
+import type { EventsHead } from './events-head.ts';
+
+export interface EventsResponse {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+  /** Events that no meter counts. */
+  unmetered: number;
+}
+
+interface Asked extends EventsHead {
+  requestId: string;
+  isBatch: boolean;
+}
+
+interface Counted {
+  /** Each event is counted, or is counted by no meter. */
+  isAllGood: boolean;
+  unmetered: number;
+  outcomes(): EventOutcome[];
+}
+
+/** In the form that the client asked for. */
+export function responseTo(asked: Asked, { isAllGood, unmetered, outcomes }: Counted): EventsResponse {
+  const isPlain = /* mutant: rejected-event-acknowledged */ isAllGood && !(asked.isStrict && unmetered > 0);
+  if (asked.form === 'logs')
+    return isPlain ? exported(unmetered, []) : logsResponse(outcomes(), unmetered, asked);
+  if (asked.wantsResults) return resultsResponse(outcomes());
+  return isPlain ? takenResponse(unmetered) : statusResponse(outcomes(), asked);
+}
+
+/** Each event is counted, or is counted by no meter. */
+function takenResponse(unmetered: number): EventsResponse {
+  return { status: 204, headers: countHeaders(unmetered), body: '', unmetered };
+}
+
+/** With a result for each event, in order. */
+function resultsResponse(outcomes: readonly EventOutcome[]): EventsResponse {
+  const counts = { created: 0, duplicate: 0, unmetered: 0, error: 0 };
+  const results = outcomes.map((outcome, index) => {
+    const status = statusOf(outcome);
+    counts[status]++;
+    const { id, source, error, usageEvents } = outcome;
+    return { index, id, source, status, usageEvents, error };
+  });
+  const { error: errors, ...others } = counts;
+  const body = JSON.stringify({ summary: { total: outcomes.length, ...others, errors }, results });
+  const headers = { 'content-type': 'application/json', ...countHeaders(counts.unmetered) };
+  const errorHeader = errors === 0 ? {} : { 'x-item-errors': String(errors) };
+  return { status: 200, headers: { ...headers, ...errorHeader }, body, unmetered: counts.unmetered };
+}
+
+/**
+ * 204 is the whole truth only where each event is counted or of no meter. A client that reads nothing but
+ * the status must not take a part for the whole: one rejected event makes it an error, although the others
+ * are stored. Sent again they are duplicates.
+ */
+function statusResponse(outcomes: readonly EventOutcome[], { isBatch, ...asked }: Asked): EventsResponse {
+  const rejected = rejectedOf(outcomes);
+  const unmetered = outcomes.filter((outcome) => statusOf(outcome) === 'unmetered').length;
+  const [first] = rejected;
+  if (!first) return takenResponse(unmetered);
+  const rejection = wholeRejection(rejected, first, isBatch ? outcomes.length : undefined);
+  const status = ERROR_STATUS[rejection.code];
+  const retry: Record<string, string> = status === 503 ? { 'retry-after': '1' } : {};
+  const { mediaType, body } = errorResponse(rejection, asked);
+  const headers = { 'content-type': mediaType, ...retry, 'x-item-errors': String(rejected.length) };
+  return { status, headers, body, unmetered };
+}
+
+/**
+ * Of OTLP: what is rejected must not be sent again, so all of it is where something may be counted later. It
+ * names the first one alone.
+ */
+function logsResponse(outcomes: readonly EventOutcome[], unmetered: number, asked: Asked): EventsResponse {
+  const rejected = rejectedOf(outcomes);
+  const passing = rejected.find(isPassing);
+  if (!passing) return exported(unmetered, rejected);
+  const { mediaType, body } = errorResponse(passing.error, asked);
+  return { status: 503, headers: { 'content-type': mediaType, 'retry-after': '1' }, body, unmetered };
+}
+
+function exported(unmetered: number, rejected: readonly RejectedEvent[]): EventsResponse {
+  const headers = { 'content-type': 'application/json', ...countHeaders(unmetered) };
+  const [first] = rejected;
+  if (!first) return { status: 200, headers, body: '{}', unmetered };
+  const errorMessage = `${first.error.code}: ${first.error.message}`;
+  const partialSuccess = { rejectedLogRecords: String(rejected.length), errorMessage };
+  return { status: 200, headers, body: JSON.stringify({ partialSuccess }), unmetered };
+}
+
+interface RejectedEvent {
+  index: number;
+  id: string | undefined;
+  error: Rejection;
+}
+
+function rejectedOf(outcomes: readonly EventOutcome[]): RejectedEvent[] {
+  return outcomes.flatMap((outcome, index) => {
+    const error = errorOf(outcome);
+    return error ? [{ index, id: outcome.id, error }] : [];
+  });
+}
+
+function isPassing({ error }: RejectedEvent): boolean {
+  return ERROR_STATUS[error.code] === 503;
+}
+
+const SHOWN_MAX = 100;
+
+/** `total`: of a batch. Undefined: the request was one event. */
+function wholeRejection(
+  rejected: readonly RejectedEvent[],
+  first: RejectedEvent,
+  total: number | undefined,
+): Rejection {
+  // The request as it is may be sent again, and will be taken.
+  const passing = rejected.find(isPassing);
+  if (passing) return passing.error;
+  if (total === undefined) return first.error;
+  const shown = rejected.slice(0, SHOWN_MAX).map(({ index, id, error }) => ({ index, id, ...error }));
+  const others =
+    rejected.length === total ? '' : ' The others are counted, and are duplicates when sent again.';
+  const message = `${rejected.length} of ${total} events were rejected, the first at index ${first.index}: `;
+  return {
+    code: 'invalid_request',
+    message: `${message}${first.error.message}${others}`,
+    details: { rejected: shown },
+  };
+}
+
+function countHeaders(unmetered: number): Record<string, string> {
+  return unmetered === 0 ? {} : { 'x-unmetered-events': String(unmetered) };
+}

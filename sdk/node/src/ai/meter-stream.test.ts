@@ -1,0 +1,54 @@
+import { expect, it } from 'vitest';
+import type { UsageEvent } from '../meter/usage-event.ts';
+import { meterStream } from './meter-stream.ts';
+
+interface Chunk {
+  text: string;
+  usage?: { input: number; output: number };
+}
+
+const CHUNKS: Chunk[] = [{ text: 'a' }, { text: 'b' }, { text: 'c', usage: { input: 7, output: 3 } }];
+
+/** A stream that breaks off after so many chunks. */
+async function* model(failsAfter = CHUNKS.length): AsyncGenerator<Chunk> {
+  yield* CHUNKS.slice(0, failsAfter);
+  if (failsAfter < CHUNKS.length) throw new Error('broken off');
+}
+
+function metered(stream: AsyncIterable<Chunk>) {
+  const events: UsageEvent[] = [];
+  const chunks = meterStream({
+    meter: { track: (event) => events.push(event) > 0 },
+    stream,
+    tokensOf: ({ usage }) => usage,
+    estimate: (count) => ({ input: 0, output: count }),
+    event: { customerId: 'acme', meterId: 'tokens', idempotencyKey: 'call-1', properties: { model: 'm' } },
+  });
+  return { chunks, events };
+}
+
+const event = (kind: string, value: number) => ({
+  customerId: 'acme',
+  meterId: 'tokens',
+  idempotencyKey: `call-1:${kind}`,
+  value,
+  properties: { model: 'm', kind },
+});
+
+it('counts what the model says, each kind of token by itself', async () => {
+  const { chunks, events } = metered(model());
+  let text = '';
+  for await (const chunk of chunks) text += chunk.text;
+  expect([text, events]).toEqual(['abc', [event('input', 7), event('output', 3)]]);
+});
+
+it('counts an estimate when the caller does not read on, or the model breaks off', async () => {
+  const aborted = metered(model());
+  for await (const _ of aborted.chunks) break;
+  const broken = metered(model(2));
+  const read = async () => {
+    for await (const _ of broken.chunks);
+  };
+  await expect(read()).rejects.toThrow('broken off');
+  expect([aborted.events, broken.events]).toEqual([[event('output', 1)], [event('output', 2)]]);
+});

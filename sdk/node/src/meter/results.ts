@@ -1,0 +1,111 @@
+import type { HttpResponse } from './transport.ts';
+import type { EventRejection } from './usage-event.ts';
+
+/** What a response says about the events of its request. */
+export type Verdict =
+  /** Each event has its result, in order. */
+  | { kind: 'processed'; results: ItemResult[] }
+  /** All but this one may be sent again: it makes the whole request invalid. */
+  | { kind: 'poison'; index: number; error: EventRejection }
+  /** One of them, or their size, makes the whole request invalid: fewer at a time find it out. */
+  | { kind: 'halve'; error: EventRejection }
+  /** Nothing to do with the events: the key, or the address, is not the right one. */
+  | { kind: 'unauthorised'; error: EventRejection }
+  /** Not processed, or that is unknown. */
+  | { kind: 'retry'; error: EventRejection };
+
+/** `later`: the server could not store this one just now. */
+export type ItemResult =
+  | { status: 'created' | 'duplicate'; idempotencyKey: string }
+  | { status: 'rejected' | 'later'; error: EventRejection };
+
+/** Of an item: the server's own trouble. */
+const LATER = new Set(['unavailable', 'overloaded', 'internal', 'rate_limited']);
+/** The request was not processed, whatever its events are. */
+const TRANSIENT = new Set([408, 425, 429]);
+
+/** Anything but what this API returns is taken for the word of something in between, and is a `retry`. */
+export function readVerdict({ status, text }: HttpResponse, payloads: readonly string[]): Verdict {
+  const body = parsed(text);
+  const error = errorOf(status, body);
+  if (status === 200) {
+    const results = resultsOf(body, payloads);
+    return results ? { kind: 'processed', results } : { kind: 'retry', error: NO_RESULTS };
+  }
+  if (status === 401 || status === 403) return { kind: 'unauthorised', error };
+  if (status === 413) return { kind: 'halve', error };
+  if (TRANSIENT.has(status) || status < 400 || status >= 500) return { kind: 'retry', error };
+  if (!isErrorBody(body)) return { kind: 'retry', error };
+  if (status !== 400 && status !== 422 && status !== 409) return { kind: 'unauthorised', error };
+  const index = indexIn(body.error);
+  const isOne = index !== undefined && index < payloads.length;
+  return isOne ? { kind: 'poison', index, error } : { kind: 'halve', error };
+}
+
+const NO_RESULTS: EventRejection = {
+  code: 'unexpected_response',
+  message: 'The response has the status 200 and not the results of this request.',
+};
+
+interface ErrorBody {
+  error: { code: string; message: string; param?: unknown; details?: unknown };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isErrorBody(body: unknown): body is ErrorBody {
+  const { error } = (body ?? {}) as { error?: { code?: unknown; message?: unknown } };
+  return typeof error?.code === 'string' && typeof error.message === 'string';
+}
+
+function errorOf(status: number, body: unknown): EventRejection {
+  if (isErrorBody(body)) return rejectionOf(body.error);
+  return {
+    code: 'unexpected_response',
+    message: `The response has the status ${status} and is not of this API.`,
+  };
+}
+
+function rejectionOf({ code, message, param }: ErrorBody['error']): EventRejection {
+  return { code, message, ...(typeof param === 'string' ? { param } : {}) };
+}
+
+/** Of the item that is named in `details.index`, or in a `param` like `events[3].value`. */
+function indexIn({ param, details }: ErrorBody['error']): number | undefined {
+  const named = (details as { index?: unknown } | undefined)?.index;
+  if (typeof named === 'number' && Number.isInteger(named) && named >= 0) return named;
+  const inParam = typeof param === 'string' ? /^events(?:\[(\d+)\]|\.(\d+))/.exec(param) : null;
+  return inParam ? Number(inParam[1] ?? inParam[2]) : undefined;
+}
+
+/** Undefined unless there is one of a known status for each event, and about that event. */
+function resultsOf(body: unknown, payloads: readonly string[]): ItemResult[] | undefined {
+  const { results } = (body ?? {}) as { results?: unknown };
+  // mutant: garbage-settled
+  if (!Array.isArray(results) || results.length !== payloads.length) return undefined;
+  const read = results.map((one: unknown, at) => resultOf(one, at, payloads[at] ?? ''));
+  return read.every((one) => one !== undefined) ? read : undefined;
+}
+
+function resultOf(one: unknown, at: number, payload: string): ItemResult | undefined {
+  const { index, status, idempotencyKey, error } = (one ?? {}) as Record<string, unknown>;
+  if (index !== at || typeof idempotencyKey !== 'string') return undefined;
+  if (status === 'created' || status === 'duplicate') {
+    return isOf(payload, idempotencyKey) ? { status, idempotencyKey } : undefined;
+  }
+  if (status !== 'error' || !isErrorBody({ error })) return undefined;
+  const rejection = rejectionOf(error as ErrorBody['error']);
+  return { status: LATER.has(rejection.code) ? 'later' : 'rejected', error: rejection };
+}
+
+/** A cache in between may return the results of another batch. */
+function isOf(payload: string, idempotencyKey: string): boolean {
+  if (payload.includes(JSON.stringify(idempotencyKey))) return true;
+  return (parsed(payload) as { idempotencyKey?: unknown } | undefined)?.idempotencyKey === idempotencyKey;
+}

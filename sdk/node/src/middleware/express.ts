@@ -1,0 +1,19 @@
+import { type MeteredRoute, trackResponse } from './metered-route.ts';
+
+/** As much as is used of the response of Express and of node:http. */
+interface FinishedResponse {
+  statusCode: number;
+  once(event: 'finish', listener: () => void): unknown;
+}
+
+/** A handler for `app.use` or one route: counts each response that was sent. */
+export function meterExpress<Request, Response extends FinishedResponse>(
+  route: MeteredRoute<Request, Response>,
+) {
+  return (request: Request, response: Response, next: () => void): void => {
+    response.once('finish', () => {
+      trackResponse(route, { request, response, status: response.statusCode });
+    });
+    next();
+  };
+}

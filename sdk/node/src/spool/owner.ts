@@ -1,0 +1,106 @@
+import { readFileSync, readlinkSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { kill, pid as ownPid } from 'node:process';
+
+/** `owner.json` of a folder: which process writes, or drains, it. */
+export interface Owner {
+  version: 1;
+  pid: number;
+  /** '' where the platform has none; the same of `startedAt` and `bootId`. */
+  pidNamespace: string;
+  /** In ticks since the boot; `released` when the process does not use the folder any more. */
+  startedAt: string;
+  bootId: string;
+  host: string;
+  sdk: string;
+}
+
+/** Of a process that cannot be seen from here. It renews its mark every 10 s. */
+const SILENT_MS = 120_000;
+const FILE = 'owner.json';
+const RELEASED = 'released';
+
+export function thisProcess(): Owner {
+  return {
+    version: 1,
+    pid: ownPid,
+    pidNamespace: textOf(() => readlinkSync('/proc/self/ns/pid')),
+    startedAt: textOf(() => startOf(ownPid) ?? ''),
+    bootId: textOf(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
+    host: hostname(),
+    sdk: 'node/0.1.0',
+  };
+}
+
+export function writeOwner(folder: string, owner: Owner): void {
+  writeFileSync(join(folder, FILE), JSON.stringify(owner));
+}
+
+/** Throws ENOENT when the folder is gone: another process has taken it over. */
+export function renewOwner(folder: string): void {
+  const now = new Date();
+  utimesSync(join(folder, FILE), now, now);
+}
+
+/** From now on any process may take the folder over. */
+export function releaseOwner(folder: string, owner: Owner): void {
+  writeOwner(folder, { ...owner, startedAt: RELEASED });
+  utimesSync(join(folder, FILE), 0, 0);
+}
+
+/** True when no process uses the folder any more, as far as `self` can know. */
+export function isOrphan(folder: string, self: Owner): boolean {
+  const owner = readOwner(folder);
+  // A folder that is being made has none yet.
+  if (!owner) return isSilent(folder);
+  // Of a later release: it may mean something else.
+  if (owner.version !== 1) return false;
+  if (owner.startedAt === RELEASED) return true;
+  if (owner.host === self.host && owner.bootId !== self.bootId) return true;
+  if (owner.host === self.host && owner.pidNamespace === self.pidNamespace) return !isRunning(owner);
+  return isSilent(join(folder, FILE));
+}
+
+function readOwner(folder: string): Owner | undefined {
+  try {
+    const owner = JSON.parse(readFileSync(join(folder, FILE), 'utf8')) as Partial<Owner>;
+    return Number.isInteger(owner.pid) && typeof owner.host === 'string' ? (owner as Owner) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isSilent(path: string): boolean {
+  try {
+    return Date.now() - statSync(path).mtimeMs > SILENT_MS;
+  } catch {
+    return false;
+  }
+}
+
+function isRunning({ pid, startedAt }: Owner): boolean {
+  if (startedAt !== '') return startOf(pid) === startedAt;
+  try {
+    kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}
+
+/** Field 22 of its stat; undefined when it has ended, though its parent may not have noticed. */
+function startOf(pid: number): string | undefined {
+  const stat = textOf(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  // The name before it, in parentheses, may have spaces and parentheses.
+  const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return state === undefined || state === '' || state === 'Z' || state === 'X' ? undefined : fields[18];
+}
+
+function textOf(read: () => string): string {
+  try {
+    return read();
+  } catch {
+    return '';
+  }
+}

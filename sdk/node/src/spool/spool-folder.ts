@@ -1,0 +1,237 @@
+import type { Buffer } from 'node:buffer';
+import { ftruncateSync, readdirSync, rmdirSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Claim, TakeLimits } from '../meter/event-queue.ts';
+import { Cursor } from './cursor.ts';
+import { encodeRecord, type Records, readRecords, SEGMENT_HEAD } from './record.ts';
+import { SEGMENT_NAME, Segment, segmentName } from './segment.ts';
+
+export interface FolderEvents {
+  /** A file that has to be flushed. */
+  written(fd: number): void;
+  /** A file was made: its name is in the folder. */
+  made(folder: string): void;
+  /** So many bytes of a segment cannot be read. */
+  damaged(path: string, bytes: number): void;
+  /** Such a file is now next to the folder. */
+  kept(): void;
+}
+
+/** Of an event that was not read yet. */
+const EVENT_BYTES_GUESSED = 256;
+const SEGMENT_BYTES_MAX = 8 * 1024 * 1024;
+
+interface Taken {
+  segment: Segment;
+  end: number;
+  events: number;
+  isSettled: boolean;
+}
+
+/** The files of one folder: written at the end, read in order, and removed as they are settled. */
+export class SpoolFolder {
+  readonly path: string;
+  unsettledBytes = 0;
+  private readonly events: FolderEvents;
+  private readonly cursor: Cursor;
+  private readonly segments: Segment[] = [];
+  private readonly taken: Taken[] = [];
+  private takenEvents = 0;
+  private untakenBytes = 0;
+  /** Undefined for what another process wrote: that would have to be read first. */
+  private written: number | undefined;
+  private lastNumber = 0;
+  private isClosed = false;
+
+  /** `isNew`: of this process, and empty. Throws what the file system throws. */
+  constructor(path: string, { isNew, ...events }: FolderEvents & { isNew: boolean }) {
+    this.path = path;
+    this.events = events;
+    this.cursor = new Cursor(join(path, 'cursor'));
+    if (isNew) this.written = 0;
+    else this.findSegments();
+  }
+
+  /** Throws what the file system throws; then nothing was added. */
+  append(payload: string): void {
+    const record = encodeRecord(payload);
+    const segment = this.writable(record.length);
+    try {
+      // mutant: tracked-before-the-write
+      writeWhole(segment.fd, record, segment.lengthBytes);
+    } catch (error) {
+      cutTo(segment.fd, segment.lengthBytes);
+      throw error;
+    }
+    segment.lengthBytes += record.length;
+    this.unsettledBytes += record.length;
+    this.untakenBytes += record.length;
+    if (this.written !== undefined) this.written += 1;
+    this.events.written(segment.fd);
+  }
+
+  take({ eventsMax, bytesMax }: TakeLimits): Claim | undefined {
+    for (const segment of [...this.segments]) {
+      if (segment.untakenBytes() === 0) continue;
+      const range = { from: segment.readAt, to: segment.lengthBytes, eventsMax, bytesMax };
+      const { payloads, end, isDamaged } = this.read(segment, range);
+      segment.readAt = end;
+      if (isDamaged) this.damaged(segment);
+      if (payloads.length > 0) return this.claim(segment, payloads);
+      this.retire();
+    }
+    return undefined;
+  }
+
+  /** An estimate where another process wrote them, and never 0 while there are some. */
+  untaken(): { events: number; bytes: number } {
+    const bytes = this.untakenBytes;
+    return { events: this.written ?? Math.ceil(bytes / EVENT_BYTES_GUESSED), bytes };
+  }
+
+  waiting(): number {
+    return this.takenEvents + this.untaken().events;
+  }
+
+  /** Removes the folder when nothing waits in it. True: it is gone. */
+  close(): boolean {
+    const isDone = this.waiting() === 0;
+    this.isClosed = true;
+    for (const segment of this.segments.splice(0)) isDone ? this.remove(segment) : segment.close();
+    this.cursor.close();
+    if (isDone) removeFolder(this.path);
+    return isDone;
+  }
+
+  private findSegments(): void {
+    const { segment: settled, position } = this.cursor.start;
+    const numbers = readdirSync(this.path).flatMap((name) => Number(SEGMENT_NAME.exec(name)?.[1] ?? 0) || []);
+    for (const number of numbers.sort((a, b) => a - b)) {
+      const start = number < settled ? Number.POSITIVE_INFINITY : number === settled ? position : 0;
+      this.segments.push(new Segment(join(this.path, segmentName(number)), { number, start, isNew: false }));
+    }
+    this.count();
+    this.retire();
+  }
+
+  private writable(bytes: number): Segment {
+    const last = this.segments.at(-1);
+    if (last && !last.isSealed && last.lengthBytes + bytes <= SEGMENT_BYTES_MAX) return last;
+    if (last) last.isSealed = true;
+    // Also for a file whose head could not be written: what is left of it may be there.
+    this.lastNumber += 1;
+    const number = this.lastNumber;
+    const segment = new Segment(join(this.path, segmentName(number)), { number, start: 0, isNew: true });
+    try {
+      writeWhole(segment.fd, SEGMENT_HEAD, 0);
+    } catch (error) {
+      segment.retire();
+      throw error;
+    }
+    segment.lengthBytes = SEGMENT_HEAD.length;
+    this.segments.push(segment);
+    this.events.made(this.path);
+    this.retire();
+    return segment;
+  }
+
+  private read(segment: Segment, range: Parameters<typeof readRecords>[1]): Records {
+    try {
+      if (segment.settledAt === SEGMENT_HEAD.length && !segment.hasHead()) return nothingAt(range.from);
+      return readRecords(segment.fd, range);
+    } catch {
+      return nothingAt(range.from);
+    }
+  }
+
+  private damaged(segment: Segment): void {
+    const bytes = segment.untakenBytes();
+    segment.damage();
+    this.events.damaged(segment.path, bytes);
+  }
+
+  private claim(segment: Segment, payloads: string[]): Claim {
+    const taken = { segment, end: segment.readAt, events: payloads.length, isSettled: false };
+    this.taken.push(taken);
+    this.takenEvents += taken.events;
+    if (this.written !== undefined) this.written -= taken.events;
+    // mutant: cursor-ahead
+    this.count();
+    return { payloads, settle: () => this.settle(taken) };
+  }
+
+  /** The cursor moves over what is settled from the front. */
+  private settle(taken: Taken): void {
+    // A response that comes after the close: the next process sends it again.
+    if (this.isClosed) return;
+    taken.isSettled = true;
+    this.takenEvents -= taken.events;
+    let last: Taken | undefined;
+    while (this.taken[0]?.isSettled) {
+      last = this.taken.shift();
+      if (last) last.segment.settledAt = last.end;
+    }
+    if (last) this.moveCursor({ segment: last.segment.number, position: last.end });
+    this.retire();
+  }
+
+  private moveCursor(position: Parameters<Cursor['write']>[0]): void {
+    try {
+      this.cursor.write(position);
+    } catch {
+      // An old one has events sent again.
+    }
+  }
+
+  /** Files that nothing is read from, or written to, any more. */
+  private retire(): void {
+    const isDone = (segment: Segment): boolean =>
+      segment.isSealed && segment.untakenBytes() === 0 && !this.taken.some((one) => one.segment === segment);
+    for (const segment of this.segments.splice(0, firstNot(this.segments, isDone))) this.remove(segment);
+    this.count();
+  }
+
+  private remove(segment: Segment): void {
+    segment.retire();
+    if (segment.damagedBytes > 0) this.events.kept();
+  }
+
+  private count(): void {
+    const sum = (of: (segment: Segment) => number) => this.segments.reduce((all, one) => all + of(one), 0);
+    this.unsettledBytes = sum((segment) => segment.unsettledBytes());
+    this.untakenBytes = sum((segment) => segment.untakenBytes());
+    if (this.untakenBytes === 0 && this.written !== undefined) this.written = 0;
+  }
+}
+
+/** How many at the beginning are so. */
+function firstNot<T>(list: readonly T[], isSo: (one: T) => boolean): number {
+  const at = list.findIndex((one) => !isSo(one));
+  return at < 0 ? list.length : at;
+}
+
+function nothingAt(end: number): Records {
+  return { payloads: [], end, isDamaged: true };
+}
+
+/** What a write that failed has left would be damage. If it cannot be cut, the next write is in its place. */
+function cutTo(fd: number, lengthBytes: number): void {
+  try {
+    ftruncateSync(fd, lengthBytes);
+  } catch {
+    // As above.
+  }
+}
+
+function writeWhole(fd: number, bytes: Buffer, position: number): void {
+  for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at, bytes.length - at, position + at);
+}
+
+function removeFolder(path: string): void {
+  try {
+    for (const name of ['cursor', 'owner.json']) rmSync(join(path, name), { force: true });
+    rmdirSync(path);
+  } catch {
+    // Another process has taken it over, or there is more in it.
+  }
+}

@@ -1,0 +1,78 @@
+"""The thread that keeps a spool: flushes it to the disk, renews its heartbeat, adopts what others left."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from .outbox import Outbox
+from .report import Reporter
+from .settings import MeterSettings
+from .spool.adopt import adopt_orphans
+from .spool.owner import HEARTBEAT_SECONDS
+from .spool.reader import SpoolReader
+from .spool.segment import flush_and_close
+
+SCAN_SECONDS = 60.0
+
+
+class Keeper:
+    def __init__(self, outbox: Outbox, settings: MeterSettings, reporter: Reporter) -> None:
+        self._outbox = outbox
+        self._settings = settings
+        self._reporter = reporter
+        self._stopped = threading.Event()
+        #: Set once it is known what other processes have left.
+        self.first_scan = threading.Event()
+        self.thread = threading.Thread(target=self._run, name="metergate-spool", daemon=True)
+
+    def start(self) -> None:
+        self.thread.start()
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+    def _run(self) -> None:
+        is_flushed = self._settings.fsync == "interval"
+        every = min(HEARTBEAT_SECONDS, self._settings.fsync_interval_seconds if is_flushed else 60.0)
+        kept_at = time.monotonic()
+        scanned_at = float("-inf")
+        while True:
+            now = time.monotonic()
+            try:
+                if now - scanned_at >= SCAN_SECONDS:
+                    scanned_at = now
+                    self._adopt()
+                if is_flushed:
+                    self._flush()
+                if now - kept_at >= HEARTBEAT_SECONDS:
+                    kept_at = now
+                    with self._outbox.lock:
+                        self._outbox.keep_spool_locked()
+            except Exception as error:
+                self._reporter.problem("spool_unwritable", f"The spool cannot be kept: {error!r}")
+            self.first_scan.set()
+            if self._stopped.wait(every):
+                return
+
+    def _flush(self) -> None:
+        """Outside of the lock, since a disk may take its time."""
+        with self._outbox.lock:
+            files = [] if self._outbox.own is None else self._outbox.own.unsynced()
+        for file in files:
+            flush_and_close(file)
+
+    def _adopt(self) -> None:
+        root = self._settings.spool
+        with self._outbox.lock:
+            own = self._outbox.own
+        if own is None or root is None:
+            return
+        for folder in adopt_orphans(root, own.ulid):
+            try:
+                reader = SpoolReader(folder, root=root, on_damage=self._outbox.damaged)
+                reader.count()
+            except OSError as error:
+                self._reporter.problem("spool_unreadable", f"{folder} cannot be read: {error}")
+                continue
+            self._outbox.adopt(reader)

@@ -1,0 +1,55 @@
+"""For FastAPI, Starlette and other ASGI applications."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, MutableMapping
+from typing import Any, Callable
+
+from ..meter import Meter
+from .exchange import CustomerOf, Exchange, metering
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+#: What an aborted or failed request has, since its application gave none.
+_FAILED = 500
+
+
+class MeterMiddleware:
+    """Tracks an event when a response has ended: `app.add_middleware(MeterMiddleware, meter=…, …)`."""
+
+    def __init__(
+        self, app: App, *, meter: Meter, meter_id: str, customer: CustomerOf, **options: Any
+    ) -> None:
+        """`options` are `value`, `properties` and `is_metered`: functions of the exchange."""
+        self._app = app
+        self._metering = metering(meter, meter_id, customer, **options)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        status = _FAILED
+
+        async def send_and_see(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_and_see)
+        except BaseException:
+            status = _FAILED
+            raise
+        finally:
+            self._metering.record(_exchange(scope, status))
+
+
+def _exchange(scope: Scope, status: int) -> Exchange:
+    headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+    route = getattr(scope.get("route"), "path", None)
+    return Exchange(scope["method"], scope["path"], route, headers, status, scope)

@@ -1,0 +1,274 @@
+"""The threads that send: a few requests at a time, taken in the order in which the events wait."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+import time
+import zlib
+from collections import deque
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from .buffer import Entry
+from .errors import MetergateError, Rejection
+from .event import key_of, keys_of
+from .outbox import NEVER, Outbox
+from .own_usage import OwnUsage
+from .report import Reporter
+from .results import RETRIED_ITEM_CODES, Later, Results, TakeOut, Verdict, is_all_created, judge
+from .retry import pause_seconds
+from .settings import MeterSettings
+from .stats import Counters
+from .transport import Transport
+
+PATH = "/usage/events/batch"
+GZIP_BYTES_MIN = 1024
+#: While a request is on its way the others have their events read, packed and settled.
+REQUESTS_MAX = 4
+#: Of events that the server could not decide, and asked for again. With more of them no others are taken.
+DEFERRED_MAX = 5_000
+_GZIP = 16 + zlib.MAX_WBITS
+_HEADERS = {"Content-Type": "application/json", "Accept": "application/json"}
+
+
+class _Deferred(NamedTuple):
+    due: float
+    entries: list[Entry]
+
+
+class Sender:
+    """While calls are `flushing`, it does not linger.
+
+    One thread at a time has the turn: it waits for a batch, takes it, and passes the turn on before it sends.
+    After a failure there is one request at a time.
+    """
+
+    def __init__(
+        self,
+        outbox: Outbox,
+        transport: Transport,
+        settings: MeterSettings,
+        reporter: Reporter,
+        counters: Counters,
+    ) -> None:
+        self.flushing = 0
+        self.own_usage: OwnUsage | None = None
+        self._outbox = outbox
+        self._transport = transport
+        self._settings = settings
+        self._reporter = reporter
+        self._counters = counters
+        self._threads: list[threading.Thread] = []
+        self._turn = threading.Lock()
+        #: Of callbacks for rejected events: they come one at a time.
+        self._reporting = threading.RLock()
+        # What follows is read and changed with the meter's lock held.
+        self._is_stopped = False
+        #: Batches to be sent before others, since a part of them was.
+        self._ready: deque[list[Entry]] = deque()
+        self._deferred: deque[_Deferred] = deque()
+        self._in_flight = 0
+        self._failures = 0
+        self._resumes_at = float("-inf")
+        self._lingers_until: float | None = None
+
+    def start_locked(self) -> None:
+        """One thread more. Raises RuntimeError at the end of an interpreter, or with too many of them."""
+        thread = threading.Thread(target=self._run, name="metergate-sender", daemon=True)
+        thread.start()
+        self._threads.append(thread)
+
+    def stop_locked(self) -> None:
+        """The threads end, at the latest when the requests that they wait for have ended."""
+        self._is_stopped = True
+        self._outbox.work.notify_all()
+
+    def join(self, timeout_seconds: float) -> bool:
+        """Whether all have ended; the one that calls it, from a callback, has not."""
+        until = time.monotonic() + timeout_seconds
+        for thread in self._threads:
+            if thread is not threading.current_thread():
+                thread.join(max(0.0, until - time.monotonic()))
+        return not any(thread.is_alive() for thread in self._threads)
+
+    def _run(self) -> None:
+        while True:
+            try:
+                with self._turn:
+                    entries = self._next_batch()
+                if entries is None:
+                    return
+                try:
+                    self._deliver(entries)
+                finally:
+                    with self._outbox.lock:
+                        self._in_flight -= 1
+                        self._outbox.work.notify_all()
+            except Exception as error:
+                # A fault of this package must not end the thread: what waits would wait forever.
+                self._reporter.problem("internal", f"The sender failed: {error!r}")
+                time.sleep(1.0)
+
+    def _next_batch(self) -> list[Entry] | None:
+        """Waits for it. None once it was stopped."""
+        outbox = self._outbox
+        while True:
+            with outbox.lock:
+                if self._is_stopped:
+                    return None
+                is_full = sum(len(entries) for _, entries in self._deferred) >= DEFERRED_MAX
+                wait = self._wait_locked(is_full)
+                if wait > 0:
+                    outbox.work.wait(None if wait == float("inf") else wait)
+                    continue
+                taken: list[Entry] = []
+                if self._ready:
+                    taken = self._ready.popleft()
+                elif self._deferred and self._deferred[0].due <= time.monotonic():
+                    taken = self._deferred.popleft().entries
+            if not taken and not is_full:
+                taken = outbox.take(self._settings.batch)
+            if taken:
+                with outbox.lock:
+                    self._in_flight += 1
+                    self._start_another_locked()
+                return taken
+
+    def _start_another_locked(self) -> None:
+        """Where there is a batch for it, and none is free."""
+        is_more = len(self._ready) > 0 or self._outbox.untaken_locked() >= self._settings.batch.events_max
+        if is_more and self._in_flight == len(self._threads) < REQUESTS_MAX and not self._is_stopped:
+            # Without it the others go on.
+            with contextlib.suppress(RuntimeError):
+                self.start_locked()
+
+    def _wait_locked(self, is_full: bool) -> float:
+        """Seconds until there may be a batch. 0: there is one."""
+        now = time.monotonic()
+        if self._resumes_at > now:
+            return self._resumes_at - now
+        if self._failures > 0 and self._in_flight > 0:
+            return float("inf")
+        if self._ready:
+            return 0
+        due = max(0.0, self._deferred[0].due - now) if self._deferred else float("inf")
+        untaken = 0 if is_full else self._outbox.untaken_locked()
+        if due == 0 or untaken >= self._settings.batch.events_max or (untaken > 0 and self.flushing > 0):
+            self._lingers_until = None
+            return 0
+        if untaken == 0:
+            self._lingers_until = None
+            self._outbox.wake_at = NEVER if is_full else 1
+            return due
+        if self._lingers_until is None:
+            self._lingers_until = now + self._settings.linger_seconds
+        self._outbox.wake_at = self._settings.batch.events_max
+        left = self._lingers_until - now
+        if left <= 0:
+            self._lingers_until = None
+            return 0
+        return min(due, left)
+
+    def _deliver(self, entries: list[Entry]) -> None:
+        failures = self._failures
+        verdict = self._send(entries)
+        if isinstance(verdict, Later):
+            self._retry(entries, verdict, failures)
+            return
+        self._failures = 0
+        if isinstance(verdict, Results):
+            self._take_results(entries, verdict)
+        elif isinstance(verdict, TakeOut):
+            entry = entries[verdict.at]
+            self._reject([(entry, verdict.rejection)])
+            self._again([one for one in entries if one is not entry])
+        elif len(entries) == 1:
+            self._reject([(entries[0], verdict.rejection)])
+        else:
+            half = len(entries) // 2
+            self._again(entries[:half], entries[half:])
+
+    def _send(self, entries: Sequence[Entry]) -> Verdict:
+        payloads = [entry.payload for entry in entries]
+        body = b'{"events":[%b]}' % b",".join(payloads)
+        headers = _HEADERS
+        if len(body) > GZIP_BYTES_MIN:
+            # The fastest level: a batch is a tenth of its size with it, and a twelfth with the best.
+            compressor = zlib.compressobj(1, zlib.DEFLATED, _GZIP)
+            body = compressor.compress(body) + compressor.flush()
+            headers = {**_HEADERS, "Content-Encoding": "gzip"}
+        try:
+            response = self._transport.request("POST", PATH, body=body, headers=headers)
+        except MetergateError as error:
+            return Later(error.code, error.message)
+        if response.status == 200 and is_all_created(response.body, payloads):
+            return Results(None, 0)
+        return judge(response, keys_of(payloads))
+
+    def _take_results(self, entries: list[Entry], results: Results) -> None:
+        settled = entries
+        rejected: list[tuple[Entry, Rejection]] = []
+        later: list[Entry] = []
+        if results.rejections is not None:
+            settled = []
+            for entry, rejection in zip(entries, results.rejections):
+                if rejection is None:
+                    settled.append(entry)
+                elif rejection.code in RETRIED_ITEM_CODES:
+                    later.append(entry)
+                else:
+                    rejected.append((entry, rejection))
+        with self._outbox.lock:
+            self._counters.sent += len(settled)
+            self._counters.duplicates += results.duplicates
+        if self.own_usage is not None:
+            self.own_usage.acknowledged(keys_of([entry.payload for entry in settled]))
+        self._outbox.settle(settled)
+        self._reject(rejected)
+        if later:
+            self._defer(later)
+
+    def _defer(self, entries: list[Entry]) -> None:
+        """They wait by themselves, so that others do not wait for them."""
+        for entry in entries:
+            entry.attempts += 1
+        due = time.monotonic() + self._pause_seconds(max(entry.attempts for entry in entries))
+        with self._outbox.lock:
+            self._deferred.append(_Deferred(due, entries))
+            self._deferred = deque(sorted(self._deferred, key=lambda one: one.due))
+            self._counters.retries += 1
+            self._outbox.work.notify_all()
+        self._reporter.problem("unavailable", f"The server could not decide {len(entries)} events yet.")
+
+    def _reject(self, rejected: Sequence[tuple[Entry, Rejection]]) -> None:
+        """Reported first: after a crash in between it is rejected again, and reported again."""
+        if not rejected:
+            return
+        with self._reporting:
+            for entry, rejection in rejected:
+                self._reporter.rejected(json.loads(entry.payload), rejection)
+                if self.own_usage is not None:
+                    self.own_usage.rejected(key_of(entry.payload))
+        with self._outbox.lock:
+            self._counters.rejected += len(rejected)
+        self._outbox.settle([entry for entry, _ in rejected])
+
+    def _again(self, *batches: list[Entry]) -> None:
+        with self._outbox.lock:
+            self._ready.extendleft(batch for batch in reversed(batches) if batch)
+            self._outbox.work.notify_all()
+
+    def _retry(self, entries: list[Entry], later: Later, failures: int) -> None:
+        """`failures` were there when it was sent: those of requests at the same time are one."""
+        with self._outbox.lock:
+            self._failures = max(self._failures, failures + 1)
+            self._counters.retries += 1
+            pause = later.fixed_pause or self._pause_seconds(self._failures, later.retry_after)
+            self._resumes_at = max(self._resumes_at, time.monotonic() + pause)
+        self._reporter.problem(later.code, f"{later.message} What waits is sent again.")
+        self._again(entries)
+
+    def _pause_seconds(self, failures: int, retry_after: float | None = None) -> float:
+        return pause_seconds(failures, retry_after, self._settings.pauses)

@@ -1,0 +1,1 @@
+"""Events in files, which survive the process and the power (docs: README, "The spool")."""

@@ -1,0 +1,300 @@
+from __future__ import annotations
+
+import json
+import threading
+import time
+import unittest
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from decimal import Decimal
+from math import inf
+from typing import Any, cast
+from unittest import mock
+
+from metergate import Client, Entitlements, own_usage
+from metergate.local_decision import FedCustomer, FedFeature, decide
+from metergate.own_usage import OwnUsage
+from metergate.shapes import Decision
+
+from .collected import KEY, SOON, Collected, meter_of
+from .fake_server import FakeServer, Reply, Request, json_reply
+from .test_meter import seen
+
+
+def decision(**members: Any) -> Decision:
+    held: Any = {
+        "allowed": True,
+        "reason": "…",
+        "reasonCode": "granted",
+        "customerId": "cus_1",
+        "featureKey": "f",
+    }
+    return cast(Decision, {**held, **members})
+
+
+def metered(limit: Any, current: Any, **members: Any) -> Decision:
+    return decision(type="metered", effectiveValue=limit, current=current, sources=["plan:pro"], **members)
+
+
+class ALocalDecision(unittest.TestCase):
+    def decide(self, of: Decision, requested: Any = None, own: Any = 0, **more: Any) -> tuple[bool, str]:
+        feature = FedFeature(of, "calls", more.get("is_soft", False), more.get("credit_rate"))
+        available = more.get("available", 0)
+        return decide(
+            FedCustomer("cus_1", "active", "feature_not_included", available, {"f": feature}),
+            feature,
+            requested,
+            own,
+        )
+
+    def test_is_that_of_the_server_for_any_amount(self) -> None:
+        of = metered(10, Decimal("7.5"))
+        for requested, expected in (
+            (None, True),
+            (Decimal("2.5"), True),
+            (2.5, True),
+            (2.6, False),
+            (3, False),
+        ):
+            self.assertEqual(self.decide(of, requested)[0], expected, requested)
+        # 0.1 is a tenth, as it would be sent.
+        self.assertTrue(self.decide(metered(Decimal("0.3"), Decimal("0.2")), 0.1)[0])
+        seats = decision(type="limit", effectiveValue=5)
+        self.assertEqual([self.decide(seats, n)[0] for n in (None, 5, 6)], [True, True, False])
+
+    def test_has_the_reason_of_the_server(self) -> None:
+        self.assertEqual(self.decide(metered(10, 10)), (False, "limit_reached"))
+        self.assertEqual(self.decide(metered(None, 99)), (True, "granted_unlimited"))
+        self.assertEqual(self.decide(metered(10, 10), is_soft=True), (True, "granted_soft_limit_exceeded"))
+        given = {
+            "type": "metered",
+            "current": 0,
+            "sources": ["override"],
+            "reasonCode": "granted_by_override",
+        }
+        self.assertEqual(self.decide(decision(**given, effectiveValue=5)), (True, "granted_by_override"))
+        taken = {**given, "reasonCode": "override_denied", "allowed": False}
+        self.assertEqual(self.decide(decision(**taken, effectiveValue=0)), (False, "override_denied"))
+        grace = metered(10, 1, reasonCode="granted_grace_period")
+        self.assertEqual(self.decide(grace), (True, "granted_grace_period"))
+        flag = decision(
+            type="boolean", effectiveValue=False, allowed=False, reasonCode="feature_not_included"
+        )
+        self.assertEqual(self.decide(flag), (False, "feature_not_included"))
+        lost = decision(type="metered", allowed=False, reasonCode="no_active_subscription")
+        self.assertEqual(self.decide(lost), (False, "no_active_subscription"))
+
+    def test_pays_with_credits_beyond_the_limit(self) -> None:
+        def paid(requested: int, available: Any, own: int = 0) -> tuple[bool, str]:
+            return self.decide(
+                metered(10, 8), requested, own, credit_rate=Decimal("0.5"), available=available
+            )
+
+        self.assertEqual(paid(2, 0), (True, "granted"))
+        self.assertEqual(paid(6, 2), (True, "granted_by_credit"))
+        self.assertEqual(paid(7, 2), (False, "insufficient_credit"))
+        self.assertEqual(paid(6, 2, own=1), (False, "insufficient_credit"))
+        self.assertEqual(paid(6, 0), (False, "insufficient_credit"))
+
+    def test_adds_what_is_not_counted_yet(self) -> None:
+        self.assertEqual(self.decide(metered(10, 7), 1, own=2), (True, "granted"))
+        self.assertEqual(self.decide(metered(10, 7), 1, own=3), (False, "limit_reached"))
+
+
+def utc_now() -> str:
+    return datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class OwnUsageOfAPlace(unittest.TestCase):
+    def test_is_what_was_tracked_until_it_is_counted(self) -> None:
+        usage = OwnUsage()
+        for key, value in (("a", 5), ("b", -5), ("c", 0.1)):
+            usage.tracked(key, "acme", "calls", value)
+        self.assertEqual(usage.uncounted("acme", "calls", inf), Decimal("0.1"))
+        usage.rejected("c")
+        usage.rejected("b")
+        self.assertEqual(usage.uncounted("acme", "calls", inf), 5)
+        usage.acknowledged(["a", "c", "unknown"])
+        # Up to a time before, then for another customer, then up to one after it.
+        self.assertEqual(usage.uncounted("acme", "calls", time.time() - 1), 5)
+        self.assertEqual(usage.uncounted("other", "calls", inf), 0)
+        self.assertEqual(usage.uncounted("acme", "calls", inf), 0)
+        self.assertFalse(usage.has("acme"))
+
+    def test_is_bounded(self) -> None:
+        usage = OwnUsage()
+        with mock.patch.object(own_usage, "EVENTS_MAX", 10):
+            for at in range(25):
+                usage.tracked(f"k{at}", "acme", f"m{at % 2}", 1)
+                if at < 12:
+                    usage.acknowledged([f"k{at}"])
+        counted = [usage.uncounted("acme", f"m{at}", -inf) for at in range(2)]
+        self.assertEqual(counted, [10, 10])
+
+
+class Feed:
+    """What a server streams: each connection gets what there is from the start."""
+
+    def __init__(self) -> None:
+        self.events: list[bytes] = []
+        self.is_over = threading.Event()
+        self.heads: list[dict[str, str]] = []
+        self.paths: list[str] = []
+
+    def send(self, event: str, data: Any, event_id: str | None = None) -> None:
+        head = "" if event_id is None else f"id: {event_id}\n"
+        self.events.append(f"{head}event: {event}\ndata: {json.dumps(data)}\n\n".encode())
+
+    def stream(self) -> Iterator[bytes]:
+        yield b": entitlements\n\n"
+        yield b'event: open\ndata: {"now":"%b"}\n\n' % utc_now().encode()
+        at, beaten_at = 0, 0.0
+        while not self.is_over.is_set():
+            yield from self.events[at:]
+            at = len(self.events)
+            if time.monotonic() - beaten_at > 0.2:
+                beaten_at = time.monotonic()
+                yield b'event: time\ndata: {"asOf":"2000-01-01T00:00:00.000Z"}\n\n'
+            time.sleep(0.01)
+
+
+class AFeed(unittest.TestCase):
+    def setUp(self) -> None:
+        self.feed = Feed()
+        self.server = FakeServer()
+        self.server.__enter__()
+        self.addCleanup(self.server.__exit__, None, None, None)
+        self.addCleanup(self.feed.is_over.set)
+        self.server.script = self.respond
+        self.asked = 0
+        self.client = Client(self.server.url, KEY)
+        self.addCleanup(self.client.close)
+        self.meter = meter_of(self.server.url, SOON._replace(linger_seconds=0.0))
+        self.addCleanup(self.meter.close)
+
+    def respond(self, request: Request) -> Reply | None:
+        if request.path.startswith("/api/v1/entitlements/feed"):
+            self.feed.heads.append(request.headers)
+            self.feed.paths.append(request.path)
+            headers = {"Content-Type": "text/event-stream"}
+            return Reply(200, b"", headers, stream=self.feed.stream())
+        if request.path.startswith("/api/v1/entitlements/"):
+            self.asked += 1
+            return json_reply(200, metered(10, 0))
+        return None
+
+    def checks(self, **options: Any) -> Entitlements:
+        checks = Entitlements(self.client, is_local=True, **options)
+        self.addCleanup(checks.close)
+        return checks
+
+    def know(self, current: int = 0) -> None:
+        feature = {"meterId": "calls", "decision": metered(10, current)}
+        credits = {"balance": 0, "unpaid": 0}
+        known = {
+            "customerId": "cus_1",
+            "asked": "acme",
+            "status": "active",
+            "otherwise": "feature_not_included",
+        }
+        self.feed.send("customer", {**known, "credits": credits, "features": [feature]})
+        self.feed.send("ready", {}, "s1.7")
+
+    def test_decides_here_what_it_knows_and_asks_for_the_rest(self) -> None:
+        checks = self.checks()
+        self.assertEqual(checks.check("acme", "f").source, "server")
+        self.know()
+        self.assertTrue(seen(lambda: checks.check("acme", "f").source == "local"))
+        asked = self.asked
+        self.assertEqual(checks.check("acme", "f", 10)[:2], (True, "granted"))
+        self.assertEqual(checks.check("acme", "f", 11)[:2], (False, "limit_reached"))
+        self.assertEqual(checks.check("acme", "none")[:2], (False, "feature_not_included"))
+        self.assertEqual(self.asked, asked)
+        self.assertEqual(checks.check("other", "f").source, "server")
+
+    def test_follows_each_change(self) -> None:
+        checks = self.checks()
+        self.know()
+        self.assertTrue(seen(lambda: checks.check("acme", "f", 10).source == "local"))
+        self.feed.send("usage", {"asked": "acme", "decisions": [metered(10, 4)]}, "s1.8")
+        self.assertTrue(seen(lambda: not checks.check("acme", "f", 7).allowed))
+        self.feed.send("customer", {"asked": "acme", "status": "unknown", "features": []}, "s1.9")
+        self.assertTrue(seen(lambda: checks.check("acme", "f").source == "server"))
+
+    def test_adds_what_its_own_meter_has_tracked_until_it_is_counted(self) -> None:
+        checks = self.checks(meter=self.meter)
+        self.know()
+        self.assertTrue(seen(lambda: checks.check("acme", "f").source == "local"))
+        allowed = 0
+        for _ in range(30):
+            if checks.check("acme", "f").allowed:
+                allowed += 1
+                self.meter.track("acme", "calls")
+        self.assertEqual(allowed, 10)
+        self.meter.flush()
+        self.assertFalse(checks.check("acme", "f").allowed)
+        self.feed.send("usage", {"asked": "acme", "decisions": [metered(10, 9)]})
+        self.feed.send("time", {"asOf": "2100-01-01T00:00:00.000Z"})
+        self.assertTrue(seen(lambda: checks.check("acme", "f").allowed))
+
+    def test_is_waited_for_where_the_server_does_not_know_what_was_tracked(self) -> None:
+        checks = self.checks(meter=self.meter)
+        self.meter.track("acme", "calls", 8)
+        timer = threading.Timer(0.2, self.know)
+        timer.start()
+        self.assertEqual(checks.check("acme", "f", 3)[:4:3], (False, "local"))
+        timer.join()
+
+    def test_has_the_server_asked_for_what_is_on_its_way_to_it_too(self) -> None:
+        checks = self.checks(meter=self.meter)
+        self.know()
+        self.assertTrue(seen(lambda: checks.check("acme", "f").source == "local"))
+        self.meter.track("other", "calls", 4)
+        self.assertEqual(checks.check("other", "f", 2.5).source, "server")
+        self.assertTrue(self.server.requests[-1].path.endswith("/other/f?requested=6.5"))
+
+    def test_asks_for_names_as_they_are_and_for_no_others(self) -> None:
+        checks = self.checks()
+        for name in ("a,b/é", "", "x" * 129):
+            checks.check(name, "f")
+        self.assertTrue(seen(lambda: self.feed.paths))
+        self.assertIn("&customerIds=a%252Cb%252F%25C3%25A9", self.feed.paths[-1])
+
+    def test_is_opened_again_with_those_that_are_new_and_goes_on_meanwhile(self) -> None:
+        checks = self.checks(customers_max=3)
+        self.know()
+        for name in ("acme", "b", "c", "d"):
+            checks.check(name, "f")
+            seen(lambda: checks.check("acme", "f").source == "local")
+        self.assertTrue(seen(lambda: self.feed.paths[-1].endswith("=acme,b,c")))
+        self.assertEqual(checks.check("acme", "f").source, "local")
+        assert checks._feed is not None
+        self.assertEqual(len(checks._feed._streams), 1)
+
+    def test_that_is_interrupted_is_resumed_and_the_server_asked_meanwhile(self) -> None:
+        seen_by = Collected()
+        checks = self.checks(on_error=seen_by.on_error, fallback="last_known")
+        self.know()
+        self.assertTrue(seen(lambda: checks.check("acme", "f").source == "local"))
+        self.feed.is_over.set()
+        self.assertTrue(seen(lambda: checks.check("acme", "f").source == "server"))
+        self.feed.is_over.clear()
+        self.assertTrue(seen(lambda: checks.check("acme", "f").source == "local"))
+        self.assertEqual(self.feed.heads[-1].get("last-event-id"), "s1.7")
+        self.assertNotIn("last-event-id", self.feed.heads[0])
+
+    def test_decides_in_microseconds(self) -> None:
+        checks = self.checks(meter=self.meter)
+        self.know()
+        self.assertTrue(seen(lambda: checks.check("acme", "f").source == "local"))
+        spent = []
+        for _ in range(2_000):
+            began = time.perf_counter()
+            checks.check("acme", "f", 3)
+            spent.append(time.perf_counter() - began)
+        # 6 µs on a machine of its own; asking the server takes a hundred times as long.
+        self.assertLess(sorted(spent)[1_000], 0.000_2)
+
+
+if __name__ == "__main__":
+    unittest.main()

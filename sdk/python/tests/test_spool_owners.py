@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import json
+import os
+import time
+import unittest
+from pathlib import Path
+from typing import Any
+
+from metergate.spool.adopt import adopt_orphans
+from metergate.spool.owner import create_folder, is_orphan, release_folder, this_process, write_owner
+from metergate.ulid import new_ulid
+
+from .fake_server import FakeServer
+from .with_spool import NOWHERE, WithSpool
+
+
+class AnOwner(WithSpool):
+    def test_that_lives_keeps_its_folder(self) -> None:
+        meter = self.meter(NOWHERE)
+        meter.track("acme", "calls")
+        with FakeServer() as server:
+            self.assertEqual(self.drained(server), [])
+        self.assertEqual(meter.close().waiting, 1)
+
+    def test_is_dead_when_its_process_cannot_be_it(self) -> None:
+        here = this_process()
+        ago = time.time() - 121
+        for changed, beaten_at, expected in (
+            ({}, None, False),
+            ({}, ago, False),
+            ({"pid": 2**22 + 1}, None, True),
+            ({"started_at": "1"}, None, True),
+            ({"boot_id": "before"}, None, True),
+            ({"pid_namespace": "pid:[1]", "pid": 2**22 + 1}, None, False),
+            ({"pid_namespace": "pid:[1]"}, ago, True),
+            ({"host": "elsewhere", "boot_id": "theirs"}, None, False),
+            ({"host": "elsewhere"}, ago, True),
+            ({"host": "elsewhere", "started_at": "released"}, None, True),
+        ):
+            folder = create_folder(str(self.root))
+            values: dict[str, Any] = changed
+            write_owner(folder, here._replace(**values))
+            if beaten_at is not None:
+                os.utime(os.path.join(folder, "owner.json"), (beaten_at, beaten_at))
+            self.assertEqual(is_orphan(folder), expected, (changed, beaten_at))
+
+    def test_that_did_not_come_to_write_its_name_is_dead_after_a_while(self) -> None:
+        folder = create_folder(str(self.root))
+        for text in (None, "", "{", "[]"):
+            name = os.path.join(folder, "owner.json")
+            os.unlink(name) if text is None else Path(name).write_text(text)
+            self.assertFalse(is_orphan(folder))
+        os.unlink(name)
+        os.utime(folder, (1, 1))
+        self.assertTrue(is_orphan(folder))
+
+    def test_of_a_later_version_is_left_alone(self) -> None:
+        folder = Path(create_folder(str(self.root)))
+        release_folder(str(folder))
+        owner = json.loads((folder / "owner.json").read_text())
+        (folder / "owner.json").write_text(json.dumps({**owner, "version": 2}))
+        self.assertEqual(adopt_orphans(str(self.root), new_ulid()), [])
+
+    def test_that_adopted_keeps_what_it_adopted_while_it_lives(self) -> None:
+        adopter = Path(create_folder(str(self.root)))
+        dead = Path(create_folder(str(self.root)))
+        release_folder(str(dead))
+        dead.rename(self.root / f"a-{adopter.name[2:]}-{dead.name}")
+        other = new_ulid()
+        self.assertEqual(adopt_orphans(str(self.root), other), [])
+        release_folder(str(adopter))
+        taken = {os.path.basename(path) for path in adopt_orphans(str(self.root), other)}
+        self.assertEqual(taken, {f"a-{other}-{dead.name}", f"a-{other}-{adopter.name}"})
+
+    def test_that_was_taken_for_dead_goes_on_in_a_new_folder(self) -> None:
+        meter = self.meter(NOWHERE)
+        keys = [meter.track("acme", "calls") for _ in range(3)]
+        (folder,) = self.root.glob("p-*")
+        folder.rename(self.root / f"a-{new_ulid()}-{folder.name}")
+        keys.append(meter.track("acme", "calls"))
+        with meter._outbox.lock:
+            meter._outbox.keep_spool_locked()
+        keys.append(meter.track("acme", "calls"))
+        self.assertEqual(len(list(self.root.glob("p-*"))), 1)
+        self.assertIn("spool_adopted", self.seen.codes)
+        meter._transport._port = self.enterContext(FakeServer()).port
+        self.assertEqual(meter.flush(20), (5, 0, 0))
+
+    @unittest.skipUnless(hasattr(os, "fork"), "this system does not fork")
+    def test_has_a_folder_of_its_own_after_a_fork(self) -> None:
+        meter = self.meter(NOWHERE)
+        meter.track("acme", "calls", idempotency_key="parent")
+        child = os.fork()
+        if child == 0:
+            try:
+                meter.track("acme", "calls", idempotency_key="child")
+                os._exit(0 if meter.close(0) == (0, 0, 1) else 1)
+            finally:
+                os._exit(2)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        self.assertEqual(len(self.names()), 2)
+        self.assertEqual(meter.close().waiting, 1)
+        with FakeServer() as server:
+            self.assertEqual(sorted(self.drained(server)), ["child", "parent"])
+
+
+if __name__ == "__main__":
+    unittest.main()

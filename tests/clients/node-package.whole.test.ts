@@ -1,0 +1,116 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { expect, it } from 'vitest';
+import { codeBlocks } from '../documents/read-documents.ts';
+import { callDone, createApi } from '../support/api.ts';
+import { instanceOfThisFile } from '../support/instance-of-this-file.ts';
+import { folderOfThisFile } from '../support/test-folder.ts';
+
+/*
+ * The package as `npm pack` makes it, installed by npm in a folder of its own: its samples run against a real
+ * Metergate, its types hold for a strict caller, and a bundle for workers has no module of Node.js.
+ */
+const README = 'sdk/node/README.md';
+const instance = await instanceOfThisFile();
+const project = folderOfThisFile();
+const api = createApi({ origin: instance.origin, key: instance.keys().live.secret, connections: 1 });
+await callDone(api, 'POST', '/customers', { name: 'Initech', email: 'a@b.example', externalId: 'initech' });
+await api.close();
+installPackage();
+
+function installPackage(): void {
+  run('npx', ['tsc', '-p', 'sdk/node'], '.');
+  run('npm', ['pack', '--silent', '--pack-destination', project, './sdk/node'], '.');
+  const [archive = ''] = readdirSync(project).filter((name) => name.endsWith('.tgz'));
+  writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }\n');
+  run('npm', ['install', '--silent', '--no-audit', '--no-fund', '--offline', `./${archive}`], project);
+}
+
+function run(command: string, args: string[], cwd: string, env: Record<string, string> = {}): string {
+  return execFileSync(command, args, { cwd, encoding: 'utf8', env: { ...process.env, ...env } });
+}
+
+function samples(): string[] {
+  const text = readFileSync(README, 'utf8');
+  return codeBlocks({ path: README, text }).flatMap(({ language, code }) =>
+    language === 'js' ? [code] : [],
+  );
+}
+
+it('has what its manifest says, and nothing else', () => {
+  const folder = join(project, 'node_modules', 'metergate');
+  expect(readdirSync(folder).sort()).toEqual(['README.md', 'dist', 'package.json']);
+  const files = readdirSync(join(folder, 'dist'), { recursive: true }).map(String);
+  expect(files.filter((name) => /test|\.ts$/.test(name) && !name.endsWith('.d.ts'))).toEqual([]);
+  const { exports, dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  expect(dependencies).toBeUndefined();
+  for (const target of Object.values(exports as Record<string, { default?: string }>)) {
+    if (target.default) readFileSync(join(folder, target.default));
+  }
+});
+
+it('has samples that run', () => {
+  const [first = '', ...others] = samples();
+  expect(others.length).toBeGreaterThan(3);
+  writeFileSync(join(project, 'samples.mjs'), [first, ...others].join('\n'));
+  const env = { METERGATE_URL: instance.origin, METERGATE_KEY: instance.keys().live.secret };
+  const output = run(process.execPath, ['samples.mjs'], project, env);
+  expect(output).toBe('{ sent: 2, rejected: 0, waiting: 0 }\nfalse server\nfalse server undefined\n3\n');
+});
+
+it('has types for a strict caller, with those of Node.js and with those of browsers', () => {
+  const caller = `
+import { createClient, createMeter, type UsageEvent, verifyWebhook } from 'metergate';
+const event: UsageEvent = { customerId: 'a', meterId: 'b', value: 1 };
+const meter = createMeter({ url: 'http://127.0.0.1', apiKey: 'k' });
+export const taken: boolean = meter.track(event);
+const client = createClient({ url: 'http://127.0.0.1', apiKey: 'k' });
+export const name: Promise<string> = client.customers.retrieve({ customerId: 'a' }).then((one) => one.name);
+// @ts-expect-error customerId is missing
+client.customers.retrieve({});
+// @ts-expect-error there is no such status
+client.plans.list({ status: 'gone' });
+export const data = verifyWebhook({ body: '', headers: {}, secret: '' }).then((one) => {
+  return one.type === 'usage.threshold' ? one.data.currentUsage + 1 : 0;
+});
+`;
+  writeFileSync(join(project, 'caller.ts'), caller);
+  for (const options of [
+    { lib: ['es2022', 'dom', 'dom.iterable'], types: [] },
+    { lib: ['es2022'], types: ['node'] },
+  ]) {
+    const compilerOptions = {
+      ...options,
+      typeRoots: [join(process.cwd(), 'node_modules', '@types')],
+      strict: true,
+      noUncheckedIndexedAccess: true,
+      exactOptionalPropertyTypes: true,
+      skipLibCheck: false,
+      noEmit: true,
+      target: 'es2022',
+      module: 'nodenext',
+    };
+    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['caller.ts'] }));
+    run(process.execPath, [join(process.cwd(), 'node_modules/typescript/bin/tsc'), '-p', project], project);
+  }
+});
+
+it('needs no module of Node.js in a worker', async () => {
+  const entry = join(project, 'worker.mjs');
+  writeFileSync(entry, "export * from 'metergate';\nexport * from 'metergate/webhooks';\n");
+  mkdirSync(join(project, 'out'), { recursive: true });
+  const { metafile } = await build({
+    entryPoints: [entry],
+    bundle: true,
+    format: 'esm',
+    platform: 'browser',
+    outfile: join(project, 'out', 'worker.mjs'),
+    metafile: true,
+    logLevel: 'silent',
+  });
+  const [output] = Object.values(metafile.outputs);
+  expect(output?.imports).toEqual([]);
+  expect(Object.keys(metafile.inputs).filter((name) => name.includes('spool/'))).toEqual([]);
+});

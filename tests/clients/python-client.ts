@@ -1,0 +1,10 @@
+import type { TrackingClient } from './tracking-process.ts';
+
+/** `env` becomes the program that it starts: a kill meets it. */
+export const PYTHON_CLIENT: TrackingClient = {
+  name: 'Python',
+  command: [
+    ...['env', 'PYTHONPATH=sdk/python/src', 'PYTHONDONTWRITEBYTECODE=1'],
+    ...['python3', 'sdk/python/tests/programs/track_until_killed.py'],
+  ],
+};
