@@ -4,7 +4,7 @@ import { apiOfThisFile, expectRejection } from '../api-under-test.ts';
 
 /*
  * The list of levels over HTTP and a real Postgres, from rows as the settlement writes them
- * (aggregator/settle/usage-levels.store.test.ts).
+ * (aggregator/settle/usage-levels.whole-store.test.ts).
  *
  * Breaks that it catches: a page that repeats or leaves out entries of one share; rows of another
  * environment; rows of a period that is over; a share below `above`; the meter of another feature.
