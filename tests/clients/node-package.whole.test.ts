@@ -2,10 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
+import { createClient } from '../../sdk/node/src/client/client.ts';
 import { codeBlocks } from '../documents/read-documents.ts';
 import { callDone, createApi } from '../support/api.ts';
+import { endChild } from '../support/child-end.ts';
+import { seenInTime } from '../support/in-time.ts';
 import { instanceOfThisFile } from '../support/instance-of-this-file.ts';
+import { startReady } from '../support/ready-process.ts';
 import { folderOfThisFile } from '../support/test-folder.ts';
 
 /*
@@ -58,6 +62,67 @@ it('has samples that run', () => {
   const env = { METERGATE_URL: instance.origin, METERGATE_KEY: instance.keys().live.secret };
   const output = run(process.execPath, ['samples.mjs'], project, env);
   expect(output).toBe('{ sent: 2, rejected: 0, waiting: 0 }\nfalse server\nfalse server undefined\n3\n');
+});
+
+const READY = /^metergate-sidecar: listening on (\S+); events are kept in \S+$/m;
+
+/** Red when what it took is in its memory alone, or when it ends before what waits is sent. */
+it('has a sidecar that takes events, decides, and hands on what it has when it is ended', async () => {
+  const environment = {
+    METERGATE_URL: instance.origin,
+    METERGATE_KEY: instance.keys().live.secret,
+    METERGATE_SPOOL: join(project, 'sidecar-spool'),
+    PORT: '0',
+  };
+  const [logFile, outputFile] = ['sidecar.log', 'sidecar.out'].map((name) => join(project, name)) as [
+    string,
+    string,
+  ];
+  const start = async () => {
+    const command = [join(project, 'node_modules', '.bin', 'metergate-sidecar')];
+    writeFileSync(outputFile, '');
+    const child = await startReady({
+      name: 'the sidecar',
+      command,
+      environment,
+      readyLine: READY,
+      logFile,
+      outputFile,
+    });
+    onTestFinished(async () => void (await endChild(child)));
+    const read = () => READY.exec(readFileSync(outputFile, 'utf8'))?.[1];
+    const origin = await seenInTime(read, { timeoutMs: 5_000 }, 'its address');
+    const call = async (path: string, body?: object) => {
+      const headers = { 'content-type': 'application/json' };
+      const post = body ? { method: 'POST', headers, body: JSON.stringify(body) } : {};
+      const response = await fetch(`${origin}${path}`, post);
+      return { status: response.status, ...((await response.json()) as Record<string, unknown>) };
+    };
+    return { child, call };
+  };
+  const eventsOf = (run: string) =>
+    Array.from({ length: 300 }, (_, at) => {
+      return { customerId: 'initech', meterId: 'by_sidecar', value: 0.1, idempotencyKey: `${run}-${at}` };
+    });
+  const killed = await start();
+  expect(await killed.call('/track', eventsOf('a'))).toEqual({ status: 202, taken: 300, errors: [] });
+  await endChild(killed.child, 'SIGKILL');
+  const { child, call } = await start();
+  expect(await call('/track', [...eventsOf('b'), ...eventsOf('a').slice(0, 100)])).toMatchObject({
+    taken: 400,
+  });
+  expect(await call('/track', { customerId: 'initech' })).toMatchObject({ status: 400, taken: 0 });
+  expect(await call('/check/initech/none?requested=2')).toMatchObject({
+    allowed: false,
+    source: expect.stringMatching(/^(local|server)$/),
+  });
+  expect(await call('/healthz')).toMatchObject({ status: 'ok', mode: 'spool', dropped: 0 });
+  expect(await endChild(child, 'SIGTERM')).toBe(0);
+  const reader = createClient({ url: environment.METERGATE_URL, apiKey: environment.METERGATE_KEY });
+  const of = { customerId: 'initech', meterId: 'by_sidecar', consistency: 'strong' } as const;
+  expect((await reader.usage.retrieve(of)).current).toBe(60);
+  expect(readdirSync(environment.METERGATE_SPOOL)).toEqual([]);
+  expect(readFileSync(logFile, 'utf8')).not.toContain(environment.METERGATE_KEY);
 });
 
 it('has types for a strict caller, with those of Node.js and with those of browsers', () => {

@@ -36,8 +36,8 @@ export interface Check {
   /** The customer's id, or your own `externalId`. */
   customerId: string;
   featureKey: string;
-  /** The amount that is wanted. */
-  requested?: number;
+  /** The amount that is wanted; a decimal as text where a number would lose digits. */
+  requested?: number | string;
 }
 
 export interface Entitlements {

@@ -52,10 +52,12 @@ function plainText(value: number): string {
 
 /** A number with more digits than JavaScript keeps. */
 const LONG_NUMBER = /\d[\d.]{15}/;
-const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.]{15,}/g;
+const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.]{15,}(?:[eE][-+]?\d+)?/g;
+
+const IS_KEPT = /^"|[eE]/;
 
 /** JSON in which numbers that would lose digits are texts. Throws a SyntaxError. */
 export function parseExactJson(text: string): unknown {
   if (!LONG_NUMBER.test(text)) return JSON.parse(text);
-  return JSON.parse(text.replace(STRING_OR_NUMBER, (part) => (part.startsWith('"') ? part : `"${part}"`)));
+  return JSON.parse(text.replace(STRING_OR_NUMBER, (part) => (IS_KEPT.test(part) ? part : `"${part}"`)));
 }

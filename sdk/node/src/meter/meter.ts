@@ -4,7 +4,7 @@ import { Reporter, type ReportOptions } from './report.ts';
 import { RETRY_POLICY, type RetryPolicy } from './retry-policy.ts';
 import { Sender } from './sender.ts';
 import { type Spool, type SpoolStats, SpoolWithMemory } from './spool-with-memory.ts';
-import { BODY_BYTES_MAX, encodeEvent, keyOf, type UsageEvent } from './usage-event.ts';
+import { BODY_BYTES_MAX, type EventRejection, encodeEvent, keyOf, type UsageEvent } from './usage-event.ts';
 
 export interface MeterOptions extends ReportOptions {
   /** Of the server, without `/api/v1`. */
@@ -88,7 +88,8 @@ export function ownUsageOf(meter: Meter): OwnUsage | undefined {
   return meter instanceof QueueMeter ? meter.shareUsage() : undefined;
 }
 
-class QueueMeter implements Meter {
+/** Of `createMeter`. */
+export class QueueMeter implements Meter {
   private readonly reporter: Reporter;
   private readonly queue: SpoolWithMemory;
   private readonly sender: Sender;
@@ -120,9 +121,14 @@ class QueueMeter implements Meter {
   }
 
   track(event: UsageEvent): boolean {
+    return this.take(event) === undefined;
+  }
+
+  /** The same; gives why the event was not taken. */
+  take(event: UsageEvent): EventRejection | undefined {
     const nowMs = Date.now();
-    const payload = this.encode(event, nowMs);
-    return payload !== undefined && this.add(payload, event, nowMs);
+    const payload = encodeChecked(event, nowMs);
+    return typeof payload === 'string' ? this.add(payload, event, nowMs) : this.reject(event, payload);
   }
 
   shareUsage(): OwnUsage {
@@ -131,21 +137,13 @@ class QueueMeter implements Meter {
   }
 
   async trackWhenRoom(event: UsageEvent, { timeoutMs = ROOM_TIMEOUT_MS } = {}): Promise<boolean> {
-    const payload = this.encode(event, Date.now());
-    if (payload === undefined) return false;
+    const payload = encodeChecked(event, Date.now());
+    if (typeof payload !== 'string') return this.reject(event, payload) === undefined;
     await this.until(() => this.queue.hasRoom(payload.length) || this.isClosed, timeoutMs);
-    return this.add(payload, event, Date.now());
+    return this.add(payload, event, Date.now()) === undefined;
   }
 
-  /** Undefined for what was rejected. */
-  private encode(event: UsageEvent, nowMs: number): string | undefined {
-    const payload = encodeEvent(event, nowMs);
-    if (typeof payload !== 'string') return this.reject(event, payload.code, payload.message);
-    if (payload.length <= PAYLOAD_CHARS_SAFE || bytesOf(payload) <= PAYLOAD_BYTES_MAX) return payload;
-    return this.reject(event, 'payload_too_large', `An event has at most ${PAYLOAD_BYTES_MAX} bytes.`);
-  }
-
-  private add(payload: string, event: UsageEvent, nowMs: number): boolean {
+  private add(payload: string, event: UsageEvent, nowMs: number): EventRejection | undefined {
     if (this.isClosed) return this.drop('closed', 'An event came after the meter was closed.');
     if (this.queue.add(payload, nowMs) !== 'stored') {
       return this.drop('buffer_full', 'Events are dropped: there is no room for more.');
@@ -153,7 +151,7 @@ class QueueMeter implements Meter {
     this.tracked += 1;
     this.sender.ownUsage?.tracked(keyOf(event, payload), event);
     this.sender.added();
-    return true;
+    return undefined;
   }
 
   async flush({ timeoutMs = FLUSH_TIMEOUT_MS } = {}): Promise<Flushed> {
@@ -202,17 +200,17 @@ class QueueMeter implements Meter {
     });
   }
 
-  private reject(event: UsageEvent, code: string, message: string): undefined {
+  private reject(event: UsageEvent, rejection: EventRejection): EventRejection {
     this.rejected += 1;
     // Not within the call: the caller's own callback may track again.
-    queueMicrotask(() => this.reporter.rejected(event, { code, message }));
-    return undefined;
+    queueMicrotask(() => this.reporter.rejected(event, rejection));
+    return rejection;
   }
 
-  private drop(code: string, message: string): false {
+  private drop(code: string, message: string): EventRejection {
     this.dropped += 1;
     queueMicrotask(() => this.reporter.problem(code, message));
-    return false;
+    return { code, message };
   }
 }
 
@@ -220,3 +218,10 @@ class QueueMeter implements Meter {
 const PAYLOAD_BYTES_MAX = BODY_BYTES_MAX - 1_024;
 /** A character is at most three bytes. */
 const PAYLOAD_CHARS_SAFE = PAYLOAD_BYTES_MAX / 3;
+
+function encodeChecked(event: UsageEvent, nowMs: number): string | EventRejection {
+  const payload = encodeEvent(event, nowMs);
+  if (typeof payload !== 'string') return payload;
+  if (payload.length <= PAYLOAD_CHARS_SAFE || bytesOf(payload) <= PAYLOAD_BYTES_MAX) return payload;
+  return { code: 'payload_too_large', message: `An event has at most ${PAYLOAD_BYTES_MAX} bytes.` };
+}
