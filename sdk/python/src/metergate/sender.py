@@ -192,6 +192,7 @@ class Sender:
             self._again(entries[:half], entries[half:])
 
     def _send(self, entries: Sequence[Entry]) -> Verdict:
+        # mutant: python-key-made-again
         payloads = [entry.payload for entry in entries]
         body, headers = packed(b'{"events":[%b]}' % b",".join(payloads))
         try:
