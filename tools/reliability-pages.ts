@@ -33,7 +33,7 @@ function mutantsPage(mutants: readonly Mutant[]): string {
     const others = one.promises.filter((promise) => !isSeenByRunOf(one, promise));
     return `| \`${one.name}\` | ${cell(one.why)} | ${listed(own)} | ${listed(others)} |`;
   });
-  const ofModules = mutants.filter(({ provedBy }) => provedBy.some((one) => kindOf(one) === 'modules'));
+  const ofModules = mutants.filter(({ provedBy }) => provedBy.some((one) => kindOf(one) !== 'processes'));
   const ofRuns = mutants.filter(({ shownBy }) => shownBy);
   return `# Mutants
 

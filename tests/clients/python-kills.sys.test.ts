@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { keptShortForm, SEED } from '../faults/short-form.ts';
+import { keptShortForm } from '../faults/short-form.ts';
 import { clientKilled } from './client-kill-rounds.ts';
 import { PYTHON_CLIENT } from './python-client.ts';
 import { runPython } from './python3.ts';
 
 /** The short form of promise 23 for Python. */
-it(`what killed Python programs tracked into a spool is counted once (seed ${SEED})`, async () => {
+it('what killed Python programs tracked into a spool is counted once', async () => {
   // It says what is missing where there is no Python.
   expect(runPython({ args: ['--version'], timeoutMs: 10_000 }).status).toBe(0);
   const { counts } = await keptShortForm(clientKilled(PYTHON_CLIENT));

@@ -1,5 +1,7 @@
 import { type ChildProcess, type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
+import { MUTANT_VARIABLE } from '../mutants/mutated-by.ts';
+import { pythonSources } from '../mutants/python-mutants.ts';
 
 export interface PythonStart {
   args: readonly string[];
@@ -37,6 +39,11 @@ const STRICT = ['-X', 'dev', '-W', 'error'];
 function optionsOf(environment: Record<string, string> | undefined) {
   return {
     cwd: resolve('sdk', 'python'),
-    env: { ...process.env, PYTHONPATH: 'src', PYTHONDONTWRITEBYTECODE: '1', ...environment },
+    env: {
+      ...process.env,
+      PYTHONPATH: pythonSources(environment?.[MUTANT_VARIABLE]),
+      PYTHONDONTWRITEBYTECODE: '1',
+      ...environment,
+    },
   };
 }

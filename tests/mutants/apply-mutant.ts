@@ -22,7 +22,7 @@ function placeOf(source: MarkedSource, mutant: Mutant): Place {
   throw misfit(mutant, `there are ${place ? found.length : 0} ${what}, not one`);
 }
 
-function misfit({ name, module }: Mutant, why: string): MisfitMutant {
+export function misfit({ name, module }: Mutant, why: string): MisfitMutant {
   return new MisfitMutant(`The mutant ${name} does not fit ${module}: ${why}.`);
 }
 

@@ -8,6 +8,10 @@ const NODE_USAGE = 'sdk/node/src/meter/own-usage.test.ts';
 const NODE_FEED = 'sdk/node/src/entitlements/feed.test.ts';
 const KILLED = 'every event in a spool is counted once, whenever its process is killed';
 
+const PYTHON_KILLS = 'tests/clients/python-kills.sys.test.ts';
+const PYTHON_SPOOL = 'sdk/python/tests/test_spool.py';
+const PYTHON_KILLED = 'what killed Python programs tracked into a spool is counted once';
+
 /** What clients lose that keep events until they are counted. */
 export const CLIENT_MUTANTS = [
   mutant('tracked-before-the-write', [23])
@@ -50,4 +54,40 @@ export const CLIENT_MUTANTS = [
     .why('a client decides by a part of what the feed is about to tell it')
     .always('sdk/node/src/entitlements/feed-connection')
     .red(NODE_FEED, 'decides nothing by a stream that is silent or does not say that it is whole'),
+  mutant('python-tracked-before-the-write', [23])
+    .why('the Python client takes an event that is in no file: the end of its process takes it')
+    .drop('sdk/python/src/metergate/spool/own.py')
+    .red(PYTHON_SPOOL, 'ASpool.test_sends_what_a_killed_process_tracked_up_to_its_last_event')
+    .red(PYTHON_KILLS, PYTHON_KILLED),
+  mutant('python-cursor-ahead', [23])
+    .why('what the Python client sends counts as settled: without a response it is lost')
+    .before(
+      'sdk/python/src/metergate/spool/reader.py',
+      'if taken: self._cursor.write(Place(taken[-1].segment, taken[-1].end))',
+    )
+    .red(PYTHON_SPOOL, 'ASpool.test_keeps_what_was_sent_without_a_response_for_the_next_process'),
+  mutant('python-key-made-again', [23])
+    .why('the Python client retries under another idempotency key: what arrived twice is counted twice')
+    .is(
+      'sdk/python/src/metergate/sender.py',
+      `payloads = [entry.payload.replace(b'":"', b'":"%d-' % time.monotonic_ns(), 1)` +
+        ' if self._failures else entry.payload for entry in entries]',
+    )
+    .red('sdk/python/tests/test_bad_servers.py', 'AMeter.test_loses_nothing_to_a_server_that_misbehaves'),
+  mutant('python-damage-unreported', [23])
+    .why('the Python client passes over damage in a spool, and nobody learns of the loss')
+    .drop('sdk/python/src/metergate/spool/reader.py')
+    .red(PYTHON_SPOOL, 'ASpool.test_reads_up_to_what_is_damaged_and_keeps_the_file'),
+  mutant('python-orphans-left', [23])
+    .why('what a process with the Python client had not sent when it ended is sent by no other')
+    .swap('sdk/python/src/metergate/keeper.py', 'adopt_orphans(root, own.ulid)', '[]')
+    .red(PYTHON_SPOOL, 'ASpool.test_keeps_what_a_process_leaves_for_the_next_one')
+    .red(PYTHON_KILLS, PYTHON_KILLED),
+  mutant('python-own-usage-forgotten-early', [18])
+    .why('the Python client takes what was just acknowledged for counted, and allows it again')
+    .swap('sdk/python/src/metergate/own_usage.py', 'waiting[0].acknowledged_at < counted_to', 'True')
+    .red(
+      'sdk/python/tests/test_local_decisions.py',
+      'OwnUsageOfAPlace.test_is_what_was_tracked_until_it_is_counted',
+    ),
 ];

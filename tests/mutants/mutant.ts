@@ -8,7 +8,10 @@ export interface Mutant {
   promises: readonly number[];
   /** What goes wrong with it, and for whom. */
   why: string;
-  /** The module, from the root and without its extension: `ingest/embedded/group-commit`. */
+  /**
+   * The module, from the root and without its extension: `ingest/embedded/group-commit`. One of Python has
+   * its own: `sdk/python/src/metergate/sender.py`.
+   */
   module: string;
   /** The function or constant that it changes, where no marker says that. */
   declaration: string | undefined;
@@ -27,7 +30,7 @@ export type Verb = 'drop' | 'never' | 'always' | 'later' | 'is' | 'before' | 'af
 export interface Proof extends Stop {
   /** From the root. */
   test: string;
-  /** The test's own title, whole. */
+  /** The test's own title, whole; in Python `Class.test_name`. */
   title: string;
 }
 
@@ -46,9 +49,10 @@ export interface RoundsProof extends Stop {
   rounds: number;
 }
 
-/** Tests of modules run broken themselves; those of whole processes only start broken ones. */
-export type ProofKind = 'modules' | 'processes';
+/** Tests of modules, in Python too, run broken; those of whole processes only start broken ones. */
+export type ProofKind = 'modules' | 'python' | 'processes';
 
 export function kindOf({ test }: Proof): ProofKind {
+  if (test.endsWith('.py')) return 'python';
   return /\.(sys|timed|whole|whole-timed|distributed-sys)\.test\.ts$/.test(test) ? 'processes' : 'modules';
 }

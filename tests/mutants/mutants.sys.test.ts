@@ -4,9 +4,11 @@ import { startInstance } from '../support/instance.ts';
 import { applyMutant } from './apply-mutant.ts';
 import { MUTANTS } from './mutant-list.ts';
 import { brokenNotice, mutatedBy } from './mutated-by.ts';
+import { isOfPython } from './python-mutants.ts';
 
 it('every mutant fits its compiled module as well', () => {
   const misfits = MUTANTS.filter((one) => {
+    if (isOfPython(one)) return false;
     const path = `dist-tests/${one.module}.js`;
     const text = readFileSync(path, 'utf8');
     return applyMutant(path, text, one) === text;

@@ -17,6 +17,7 @@ interface TestSource {
 /** Whether a test file, or a suite that it imports, has a test of that title. */
 export function hasTest(path: string, title: string): boolean {
   if (!existsSync(path)) return false;
+  if (path.endsWith('.py')) return hasPythonTest(readFileSync(path, 'utf8'), title);
   const files = [...withSuites(path)].map(sourceOf);
   const texts = files.flatMap((one) => one.texts);
   const whole = texts.filter(({ length }) => length === 1).map(([text = '']) => text);
@@ -28,6 +29,14 @@ export function hasTest(path: string, title: string): boolean {
     return filledIn?.every((one) => isThere(one.replace(QUOTES, '$2'))) ?? false;
   };
   return files.some(({ titles }) => titles.some((pieces) => fits(pieces, title)));
+}
+
+/** `Class.test_name`. */
+function hasPythonTest(text: string, title: string): boolean {
+  const [name, test] = title.split('.');
+  const [, body = ''] = text.split(new RegExp(`^class ${name}\\b.*:$`, 'm'));
+  const [ofClass = ''] = body.split(/^\S/m);
+  return ofClass.includes(`\n    def ${test}(`);
 }
 
 function withSuites(path: string, found = new Set<string>()): Set<string> {

@@ -17,7 +17,10 @@ export interface Verdict {
  * Runs the proofs of one kind, each with its mutant, in one vitest: a project per mutant. Proofs on stores
  * need TEST_POSTGRES_URL (tests/support/test-server.ts), those on processes an up-to-date dist/.
  */
-export async function proveMutants(mutants: readonly Mutant[], kind: ProofKind): Promise<Verdict[]> {
+export async function proveMutants(
+  mutants: readonly Mutant[],
+  kind: Exclude<ProofKind, 'python'>,
+): Promise<Verdict[]> {
   const proved = mutants.flatMap((one) => {
     const provedBy = one.provedBy.filter((proof) => kindOf(proof) === kind);
     return provedBy.length > 0 ? [{ ...one, provedBy }] : [];

@@ -5,6 +5,7 @@ import type { Mutant } from './mutant.ts';
 export const RUNS: Record<string, readonly number[]> = {
   'tests/faults/outage/outage.timed.test.ts': [5, 8],
   'tests/clients/node-kills.sys.test.ts': [23],
+  'tests/clients/python-kills.sys.test.ts': [23],
   'tests/faults/fuzz/fuzz.timed.test.ts': [7],
   'tests/faults/crash/limits.timed.test.ts': [9, 11],
   'tests/faults/crash-consistency/disk.sys.test.ts': [10],

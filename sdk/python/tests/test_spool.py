@@ -21,7 +21,7 @@ from metergate.spool.reader import SpoolReader
 from metergate.spool.segment import HEADER_BYTES, SEGMENT_BYTES_MAX, SegmentWriter, segment_numbers
 
 from .collected import SOON, Collected, meter_of
-from .fake_server import FakeServer
+from .fake_server import FakeServer, error_reply
 from .with_spool import NOWHERE, WithSpool
 
 FIXTURE = Path(__file__).resolve().parents[3] / "tests" / "clients" / "fixtures" / "spool-v1"
@@ -68,6 +68,18 @@ class ASpool(WithSpool):
             self.assertEqual(sent[: len(keys)], keys)
             # One may be written whose call had not returned.
             self.assertLessEqual(len(sent) - len(keys), 1)
+
+    def test_keeps_what_was_sent_without_a_response_for_the_next_process(self) -> None:
+        # Red when the cursor moves before the server has decided.
+        with FakeServer() as server:
+            server.script = lambda _request: error_reply(503, "unavailable")
+            meter = self.meter(server.url)
+            keys = [meter.track("acme", "calls") for _ in range(10)]
+            self.assertEqual(meter.flush(0.2), (0, 0, 10))
+            self.assertEqual(meter.close(), (0, 0, 10))
+            self.assertGreater(len(server.requests), 0)
+        with FakeServer() as server:
+            self.assertEqual(self.drained(server), keys)
 
     def test_is_read_from_the_start_where_its_cursor_is_lost_or_wrong(self) -> None:
         for wrong in (None, b"", b"\0" * 48, os.urandom(48)):

@@ -68,6 +68,7 @@ class Keeper:
             own = self._outbox.own
         if own is None or root is None:
             return
+        # mutant: python-orphans-left
         for folder in adopt_orphans(root, own.ulid):
             try:
                 reader = SpoolReader(folder, root=root, on_damage=self._outbox.damaged)

@@ -103,6 +103,7 @@ class OwnUsage:
             return 0
         with self._lock:
             waiting = place.acknowledged
+            # mutant: python-own-usage-forgotten-early
             while waiting and (waiting[0].place is None or waiting[0].acknowledged_at < counted_to):
                 self._count(waiting.popleft())
             return place.total

@@ -31,6 +31,7 @@ REQUESTS_MAX = 4
 DEFERRED_MAX = 5_000
 _GZIP = 16 + zlib.MAX_WBITS
 _HEADERS = {"Content-Type": "application/json", "Accept": "application/json"}
+_HEADERS_GZIP = {**_HEADERS, "Content-Encoding": "gzip"}
 
 
 class _Deferred(NamedTuple):
@@ -191,14 +192,9 @@ class Sender:
             self._again(entries[:half], entries[half:])
 
     def _send(self, entries: Sequence[Entry]) -> Verdict:
+        # mutant: python-key-made-again
         payloads = [entry.payload for entry in entries]
-        body = b'{"events":[%b]}' % b",".join(payloads)
-        headers = _HEADERS
-        if len(body) > GZIP_BYTES_MIN:
-            # The fastest level: a batch is a tenth of its size with it, and a twelfth with the best.
-            compressor = zlib.compressobj(1, zlib.DEFLATED, _GZIP)
-            body = compressor.compress(body) + compressor.flush()
-            headers = {**_HEADERS, "Content-Encoding": "gzip"}
+        body, headers = packed(b'{"events":[%b]}' % b",".join(payloads))
         try:
             response = self._transport.request("POST", PATH, body=body, headers=headers)
         except MetergateError as error:
@@ -272,3 +268,12 @@ class Sender:
 
     def _pause_seconds(self, failures: int, retry_after: float | None = None) -> float:
         return pause_seconds(failures, retry_after, self._settings.pauses)
+
+
+def packed(body: bytes) -> tuple[bytes, dict[str, str]]:
+    """As it is sent, with the headers for that."""
+    if len(body) <= GZIP_BYTES_MIN:
+        return body, _HEADERS
+    # The fastest level: a batch is a tenth of its size with it, and a twelfth with the best.
+    compressor = zlib.compressobj(1, zlib.DEFLATED, _GZIP)
+    return compressor.compress(body) + compressor.flush(), _HEADERS_GZIP

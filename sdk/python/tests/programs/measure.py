@@ -1,7 +1,11 @@
 """Measures what calls cost, and how fast a spool is drained: PYTHONPATH=src:. python3 FILE [EVENTS]
 
 With METERGATE_URL and METERGATE_KEY drains to that server and checks its entitlements here; else it says
-what `track` costs. Times of calls are to be had on a machine that does nothing else.
+what `track` costs. Times of calls are to be had on a machine that does nothing else: beside them is how
+often the thread was taken off its core, and what as many calls of plain arithmetic take at the same time.
+
+The plain batch rate is that of this very process when it posts batches of 500 events, whose JSON is ready
+and which it compresses just as the sender does, with as many requests at once, and reads each response.
 """
 
 from __future__ import annotations
@@ -19,43 +23,73 @@ from typing import Callable
 from metergate import Client, Entitlements, Meter, MetergateError, MeterSettings, Properties
 from metergate.event import encode_event, time_text
 from metergate.retry import Pauses
-from metergate.sender import PATH, REQUESTS_MAX
+from metergate.sender import PATH, REQUESTS_MAX, packed
 from metergate.transport import Transport
 from metergate.ulid import UlidSource
 
 NOWHERE = "http://127.0.0.1:9"
-CALLS = 200_000
+#: As many as wait in memory at most, so that a meter of a process that runs for long is measured: its memory
+#: is used again, and is not the system's to give.
+CALLS_OF_METER = 10_000
+METERS = 20
 EVENTS_OF_BATCH = 500
 PROPERTIES: Properties = {"region": "eu", "model": "large", "cached": True}
 
+Call = Callable[[], object]
 
-def print_cost(name: str, call: Callable[[], object]) -> None:
-    clock = time.perf_counter_ns
-    spent = []
-    cpu = time.thread_time()
-    for _ in range(CALLS):
-        began = clock()
-        call()
-        spent.append(clock() - began)
-    mean = (time.thread_time() - cpu) / CALLS * 1e6
-    spent.sort()
-    p50, p99, p999 = (spent[int(len(spent) * share)] / 1000 for share in (0.5, 0.99, 0.999))
-    print(f"{name}: p50 {p50:.1f} µs, p99 {p99:.1f}, p99.9 {p999:.1f}; CPU {mean:.1f} with the clock")
+
+class Costs:
+    """Of calls on this thread."""
+
+    def __init__(self) -> None:
+        self._spent: list[int] = []
+        self._cpu_seconds = 0.0
+        self._preempted = 0
+
+    def add(self, call: Call, calls: int = CALLS_OF_METER) -> None:
+        clock, spent = time.perf_counter_ns, self._spent
+        before = resource.getrusage(resource.RUSAGE_THREAD)
+        cpu = time.thread_time()
+        for _ in range(calls):
+            began = clock()
+            call()
+            spent.append(clock() - began)
+        self._cpu_seconds += time.thread_time() - cpu
+        self._preempted += resource.getrusage(resource.RUSAGE_THREAD).ru_nivcsw - before.ru_nivcsw
+
+    def __str__(self) -> str:
+        spent = sorted(self._spent)
+        p50, p99, p999 = (spent[int(len(spent) * share)] / 1000 for share in (0.5, 0.99, 0.999))
+        cpu = self._cpu_seconds / len(spent) * 1e6
+        times = f"p50 {p50:.1f} µs, p99 {p99:.1f}, p99.9 {p999:.1f}"
+        return f"{times}; CPU {cpu:.1f} with the clock; preempted {self._preempted} times"
+
+
+def arithmetic() -> int:
+    """About as long as `track` in memory: what it needs more than its median is the machine's doing."""
+    total = 0
+    for number in range(95):
+        total += number
+    return total
 
 
 def track_cost(name: str, settings: MeterSettings) -> None:
-    meter = Meter(NOWHERE, "k", settings=settings, on_error=lambda _problem: None)
-    print_cost(name, lambda: meter.track("acme", "api_calls", 1, properties=PROPERTIES))
-    assert meter.stats().dropped == 0
-    meter.close(0)
+    costs, of_machine = Costs(), Costs()
+    for _ in range(METERS):
+        meter = Meter(NOWHERE, "k", settings=settings, on_error=lambda _problem: None)
+        costs.add(lambda: meter.track("acme", "api_calls", 1, properties=PROPERTIES))
+        assert meter.stats().dropped == 0
+        meter.close(0)
+        of_machine.add(arithmetic)
+    print(f"{name}: {costs}\n  arithmetic meanwhile: {of_machine}")
 
 
 def costs() -> None:
-    roomy = MeterSettings(memory_events_max=CALLS, memory_bytes_max=1 << 30, close_seconds_max=0)
-    track_cost("track in memory", roomy)
+    settings = MeterSettings(close_seconds_max=0)
+    track_cost("track in memory", settings)
     for fsync in ("none", "interval"):
         with tempfile.TemporaryDirectory() as spool:
-            track_cost(f"track in a spool, fsync {fsync}", roomy._replace(spool=spool, fsync=fsync))
+            track_cost(f"track in a spool, fsync {fsync}", settings._replace(spool=spool, fsync=fsync))
 
 
 def drain(url: str, key: str, events: int) -> float:
@@ -79,10 +113,9 @@ def drain(url: str, key: str, events: int) -> float:
 
 
 def send_plainly(url: str, key: str, events: int) -> float:
-    """Events a second of requests that are ready to be sent, as many at once, without gzip."""
+    """Events a second of the plain batch rate."""
     bodies = ready_bodies(events)
     transport = Transport(url, key)
-    headers = {"Content-Type": "application/json", "Accept": "application/json"}
     lock = threading.Lock()
 
     def send() -> None:
@@ -91,7 +124,8 @@ def send_plainly(url: str, key: str, events: int) -> float:
                 body = next(bodies, None)
             if body is None:
                 return
-            response = transport.request("POST", PATH, body=body, headers=headers)
+            content, headers = packed(body)
+            response = transport.request("POST", PATH, body=content, headers=headers)
             assert json.loads(response.body)["summary"]["created"] == EVENTS_OF_BATCH
 
     threads = [threading.Thread(target=send) for _ in range(REQUESTS_MAX)]
@@ -106,23 +140,25 @@ def send_plainly(url: str, key: str, events: int) -> float:
 
 
 def ready_bodies(events: int) -> Iterator[bytes]:
-    ulids, now = UlidSource(), time.time()
-    at = time_text(None, now)
-    bodies = []
-    for _ in range(events // EVENTS_OF_BATCH):
-        payloads = [
-            encode_event(ulids.new(now), "acme", "api_calls", 1, occurred_at=at, properties=PROPERTIES)
-            for _ in range(EVENTS_OF_BATCH)
-        ]
-        bodies.append(b'{"events":[' + b",".join(payloads) + b"]}")
-    return iter(bodies)
+    """Each event with the time at which it is made, as `track` does: all at one time are less work there."""
+    ulids = UlidSource()
+
+    def made() -> bytes:
+        now = time.time()
+        at = time_text(None, now)
+        return encode_event(ulids.new(now), "acme", "api_calls", 1, occurred_at=at, properties=PROPERTIES)
+
+    batches = [[made() for _ in range(EVENTS_OF_BATCH)] for _ in range(events // EVENTS_OF_BATCH)]
+    return iter([b'{"events":[%b]}' % b",".join(batch) for batch in batches])
 
 
 def check_cost(client: Client) -> None:
     with Meter() as meter, Entitlements(client, is_local=True, meter=meter) as entitlements:
         while entitlements.check("acme", "measured").source != "local":
             time.sleep(0.01)
-        print_cost("check in the process", lambda: entitlements.check("acme", "measured", 3))
+        costs = Costs()
+        costs.add(lambda: entitlements.check("acme", "measured", 3), METERS * CALLS_OF_METER)
+        print(f"check in the process: {costs}")
 
 
 def prepare(client: Client) -> None:

@@ -1,6 +1,7 @@
 """Decisions in this process, next to those of a real Metergate: METERGATE_URL and METERGATE_KEY.
 
-The last test prints `kill` and waits for a line on stdin, upon which the server is gone.
+`LocalDecisions` is short. The last test of `AtLength` prints `kill` and waits for a line on stdin, upon which
+the server is gone.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def soon(isTrue: Callable[[], object], seconds: float = SOON_SECONDS) -> bool:
     return True
 
 
-class LocalDecisions(unittest.TestCase):
+class WithMeter(unittest.TestCase):
     def setUp(self) -> None:
         self.seen = Collected()
         self.meter = Meter(settings=MeterSettings(linger_seconds=0.01))
@@ -79,6 +80,8 @@ class LocalDecisions(unittest.TestCase):
         checks = checks or self.checks
         self.assertTrue(soon(lambda: checks.check(name, "fed_sso").source == "local"), self.seen.codes)
 
+
+class LocalDecisions(WithMeter):
     def test_are_those_of_the_server(self) -> None:
         # Of a boolean, a static limit, a limit of usage, one with overage, and credits beyond one.
         soft = {"value": 10, "soft": True}
@@ -87,28 +90,28 @@ class LocalDecisions(unittest.TestCase):
         )
         self.follow(CUSTOMER)
         self.assert_same_as_the_server()
+        customer = f"/customers/{CUSTOMER}"
+        # What changes at once in one of them concerns other features.
         steps: list[Callable[[], object]] = [
-            lambda: self.use("fed_calls", 7),
-            lambda: self.use("fed_soft", 20),
-            lambda: self.use("fed_tokens", Decimal("4.5")),
-            lambda: client.request(
-                "POST", f"/customers/{CUSTOMER}/credits", body={"amount": 60, "reason": "x"}
-            ),
-            lambda: client.request("PUT", f"/customers/{CUSTOMER}/overrides/fed_seats", body={"value": 94}),
-            lambda: client.request("PUT", f"/customers/{CUSTOMER}/overrides/fed_sso", body={"value": False}),
-            lambda: self.use("fed_tokens", 3),
-            lambda: client.request("PATCH", "/customers/py-fed", body={"name": "Another"}),
-            lambda: client.request("POST", f"/customers/{CUSTOMER}/archive"),
+            lambda: self.use(fed_calls=7, fed_soft=20, fed_tokens=Decimal("4.5")),
+            lambda: [
+                client.request("POST", f"{customer}/credits", body={"amount": 60, "reason": "x"}),
+                client.request("PUT", f"{customer}/overrides/fed_seats", body={"value": 94}),
+                client.request("PUT", f"{customer}/overrides/fed_sso", body={"value": False}),
+            ],
+            lambda: self.use(fed_tokens=3),
+            lambda: client.request("POST", f"{customer}/archive"),
         ]
         for step in steps:
             step()
             self.assert_same_as_the_server()
         self.assertEqual(self.seen.codes, [])
 
-    def use(self, meter_id: str, value: Number) -> None:
-        self.meter.track(CUSTOMER, meter_id, value)
+    def use(self, **values: Number) -> None:
+        for meter_id, value in values.items():
+            self.meter.track(CUSTOMER, meter_id, value)
         self.meter.flush()
-        client.usage.retrieve(CUSTOMER, meter_id, consistency="strong")
+        client.usage.retrieve(CUSTOMER, next(iter(values)), consistency="strong")
 
     def assert_same_as_the_server(self) -> None:
         """For each feature and amount, in time; then nothing is asked of it any more."""
@@ -151,13 +154,18 @@ class LocalDecisions(unittest.TestCase):
         subscribe("py-burst", {"fed_sso": True, "fed_calls": 200})
         used = burst(self.checks, self.meter, "py-burst", 600)
         self.assertEqual(used, 200)
-        self.meter.flush()
-        client.usage.retrieve("py-burst", "fed_calls", consistency="strong")
-        # While it is acknowledged, and while it is counted.
-        for _ in range(20):
-            self.assertEqual(burst(self.checks, self.meter, "py-burst", 30), 0)
-            time.sleep(0.1)
 
+        def is_counted() -> bool:
+            # While it is acknowledged, and while it is counted.
+            self.assertEqual(burst(self.checks, self.meter, "py-burst", 30), 0)
+            return self.checks.check("py-burst", "fed_calls").current == 200
+
+        self.meter.flush()
+        self.assertTrue(soon(is_counted))
+        self.assertTrue(is_counted())
+
+
+class AtLength(WithMeter):
     def test_are_no_older_than_two_seconds(self) -> None:
         subscribe("py-age", {"fed_sso": True, "fed_seats": 0})
         self.follow("py-age")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import threading
@@ -15,46 +16,55 @@ from .check_local_decisions import burst, client, setUpModule, subscribe, tearDo
 __all__ = ["setUpModule", "tearDownModule"]
 
 NAME = "py-many"
+LIMIT = 1_000
 PROCESSES = 4
+#: The bound of the README: usage waits to be sent, and is seen 2 seconds later by everyone.
+SEEN_SECONDS = MeterSettings().linger_seconds + 2
+#: Of processes that are never denied.
+GIVEN_UP_SECONDS = 20.0
 
 
 class ManyProcesses(unittest.TestCase):
-    def test_of_many_processes_overrun_a_limit_by_what_they_use_in_two_seconds(self) -> None:
-        subscribe(NAME, {"fed_sso": True, "fed_calls": 1_000})
+    def test_overrun_a_limit_by_no_more_than_they_use_in_the_seconds_after_it(self) -> None:
+        subscribe(NAME, {"fed_sso": True, "fed_calls": LIMIT})
         code = "from tests.server.check_many_processes import use_to_the_end; use_to_the_end()"
         children = [
             subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
             for _ in range(PROCESSES)
         ]
-        total = 0
-        fastest = 0.0
+        used: list[float] = []
         for child in children:
             output, _ = child.communicate(timeout=60)
-            used, in_two_seconds = map(int, output.split())
-            total += used
-            fastest += in_two_seconds
-        print(f"overrun by {total - 1_000} of 1,000; used within two seconds: {fastest:.0f}", file=sys.stderr)
-        self.assertGreaterEqual(total, 1_000)
-        self.assertLessEqual(total - 1_000, fastest)
+            self.assertEqual(child.returncode, 0)
+            used += json.loads(output)
+        used.sort()
+        overrun = len(used) - LIMIT
+        self.assertGreaterEqual(overrun, 0)
+        last = used[-1] - used[LIMIT - 1]
+        print(f"overrun by {overrun} of {LIMIT:,}, the last of it {last:.2f} s later", file=sys.stderr)
+        self.assertLess(last, SEEN_SECONDS)
         counter = client.usage.retrieve(NAME, "fed_calls", consistency="strong")
-        self.assertEqual(counter["current"], total)
+        self.assertEqual(counter["current"], len(used))
 
 
 def use_to_the_end() -> None:
-    """Uses what it may, 200 a second, in several threads; prints how much, and the most within 2 seconds."""
-    meter = Meter(settings=MeterSettings(linger_seconds=0.05))
+    """Uses what it may, 200 a second, in several threads, and prints when, by the clock of all processes."""
+    meter = Meter()
     checks = Entitlements(client, is_local=True, meter=meter)
     times: list[float] = []
     lock = threading.Lock()
 
     def use() -> None:
         denied_since = None
-        while denied_since is None or time.monotonic() - denied_since < 3:
+        until = time.monotonic() + GIVEN_UP_SECONDS
+        while (now := time.monotonic()) < until and (
+            denied_since is None or now - denied_since < SEEN_SECONDS + 1
+        ):
             with lock:
                 is_used = burst(checks, meter, NAME, 1) == 1
-            denied_since = None if is_used else denied_since or time.monotonic()
+            denied_since = None if is_used else denied_since or now
             if is_used:
-                times.append(time.monotonic())
+                times.append(time.time())
             time.sleep(0.01)
 
     threads = [threading.Thread(target=use) for _ in range(2)]
@@ -64,8 +74,7 @@ def use_to_the_end() -> None:
         thread.join()
     checks.close()
     meter.close()
-    most = max(sum(at <= one < at + 2 for one in times) for at in times)
-    print(len(times), most)
+    print(json.dumps(times))
 
 
 if __name__ == "__main__":

@@ -39,6 +39,7 @@ class OwnFolder:
         """Written when it returns. Raises OSError, and then nothing of it was."""
         if self._writer.position + RECORD_HEAD_BYTES + len(payload) > SEGMENT_BYTES_MAX:
             self.begin_segment()
+        # mutant: python-tracked-before-the-write
         self._writer.append(payload)
 
     def begin_segment(self) -> None:

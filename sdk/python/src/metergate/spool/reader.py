@@ -85,6 +85,7 @@ class SpoolReader(Source):
                 before = end
             size += before - self._at.position
             self._at = Place(segment, before)
+        # mutant: python-cursor-ahead
         self._front.extend(taken)
         return taken
 
@@ -200,6 +201,7 @@ class SpoolReader(Source):
         self._damaged.add(self._at.segment)
         self._at = Place(self._at.segment, self._at.position + count)
         self._chunk, self._chunk_begin = b"", self._at.position
+        # mutant: python-damage-unreported
         self._on_damage(count)
 
     def _next_segment(self) -> bool:
