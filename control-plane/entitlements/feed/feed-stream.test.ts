@@ -28,7 +28,7 @@ test('events have ids only while no customer waits to be sent', async () => {
   stream.end();
   const blocks = (await textOf()).split('\n\n').filter((block) => block.includes('event:'));
   const opened = blocks.shift();
-  expect(opened).toBe('event: open\ndata: {"now":"1970-01-01T00:00:00.000Z"}');
+  expect(opened).toBe('event: begin\ndata: {"now":"1970-01-01T00:00:00.000Z"}');
   const [, , , ready, later] = blocks;
   expect(blocks.map((block) => /event: (\w+)/.exec(block)?.[1])).toEqual([
     'customer',

@@ -71,7 +71,7 @@ export function createFeedStream({ nowMs, position, onCut }: FeedStreamOptions):
 
   // The response's head is on its way with it. A client cannot tell by that how its clock and ours differ:
   // the `Date` of a response may be a second old.
-  write(`event: open\ndata: {"now":"${timestampText(nowMs)}"}\n\n`);
+  write(`event: begin\ndata: {"now":"${timestampText(nowMs)}"}\n\n`);
   return {
     body,
     expect(customer) {
