@@ -14,7 +14,7 @@ const REASON_CHARS_MAX = 1_500;
 const [, , status] = process.argv;
 const summary = read('test-summary.json', { passed: 0, failed: 1, skipped: [], failedGates: [] });
 const { failedGates } = summary;
-const counted = ['contract', 'clients', 'python'].map((name) =>
+const counted = ['contract', 'clients', 'openmeter', 'python'].map((name) =>
   read(`${name}-summary.json`, { passed: 0, failed: 1 }),
 );
 const others = ['whole', 'distributed', 'breaks'].map((name) => read(`${name}-report.json`, {}));

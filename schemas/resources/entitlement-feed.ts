@@ -15,7 +15,7 @@ export const entitlementFeedRoutes = {
     access: 'entitlements:read',
     summary: 'Stream entitlements and their changes',
     description:
-      'Server-sent events, for clients that decide in their own process. `open` has the time of the ' +
+      'Server-sent events, for clients that decide in their own process. `begin` has the time of the ' +
       'server, `now`. `customer` has all of one ' +
       'customer: `{customerId, asked, status, otherwise, credits, features}`, where each feature has its ' +
       '`decision` as a check without `requested` returns it, and `meterId`, `soft` and `creditRate` where ' +

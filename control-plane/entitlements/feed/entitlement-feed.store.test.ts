@@ -65,7 +65,7 @@ describe('the feed of entitlements', () => {
     const feed = await watch(`customerIds=${customerId},${archived},cus_none,a%252Cb&heartbeatSeconds=1`);
     await isReady(feed);
     const [opened] = feed.messages;
-    expect(opened?.event).toBe('open');
+    expect(opened?.event).toBe('begin');
     expect(Date.parse(opened?.data.now)).toBeGreaterThanOrEqual(beganAtMs);
     const decisions = await checked(customerId, ['calls', 'sso', 'seats']);
     expect(decisions).toMatchObject({ calls: { current: 7, limit: 100 } });

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { timestampText } from '../../../schemas/primitives/timestamp.ts';
 import { everySoOften } from '../cache/repeat.ts';
 import { createFeedPositions } from './feed-positions.ts';
 import { createFeedReader, type FeedReaderDeps } from './feed-reader.ts';
 import { createFeedRefresh } from './feed-refresh.ts';
+import { createTimeEvents } from './feed-time.ts';
 import {
   createFeedViewers,
   FEED_LIMITS,
@@ -52,10 +52,10 @@ export function createEntitlementFeed(
 
   function turn(): void {
     const nowMs = clock.monotonicMs();
-    turns += 1;
-    if (turns % TURNS_OF_SECOND === 0) {
+    viewers.turn();
+    if (++turns % TURNS_OF_SECOND === 0) {
       seen.find();
-      viewers.second(() => timeEvent(deps.asOfMs(), watched));
+      viewers.second(createTimeEvents(deps.asOfMs(), watched));
     }
     for (const customer of watched.all()) {
       const { idleSinceMs = nowMs } = customer;
@@ -105,11 +105,4 @@ function gaugesOf(viewers: FeedViewers, watched: WatchedCustomers): EntitlementF
     customers: () => watched.size,
     cutOff: viewers.cutOff,
   };
-}
-
-/** Of what was sent, not of what could be: one customer that cannot be read holds it back. */
-function timeEvent(latestMs: number, watched: WatchedCustomers): Buffer {
-  let asOfMs = latestMs;
-  for (const customer of watched.all()) asOfMs = Math.min(asOfMs, customer.asOfMs);
-  return Buffer.from(`event: time\ndata: {"asOf":"${timestampText(asOfMs)}"}\n\n`);
 }

@@ -15,7 +15,7 @@ export interface FeedState {
   /** JSON members that change with the customer alone. */
   head: string;
   features: FeedFeature[];
-  /** What it was made from; undefined: it has no features. */
+  /** What it was made from; undefined: there is nothing to compare with the caches. */
   made: { customer: CachedCustomer; view: EntitlementView } | undefined;
 }
 
@@ -38,9 +38,15 @@ interface Caches {
 
 /** Decisions are kept prepared for so many of one customer. */
 const FEATURES_MAX = 200;
+/** Of what is sent of one customer at once. Beyond it the server is asked about that customer. */
+const STATE_BYTES_MAX = 2 ** 20;
 
 export const UNKNOWN: FeedState = { status: 'unknown', head: '', features: [], made: undefined };
-const TOO_LARGE: FeedState = { status: 'too_large', head: '', features: [], made: undefined };
+
+/** Kept with what it was made from: it is made again only when that has changed. */
+function tooLarge(made: FeedState['made']): FeedState {
+  return { status: 'too_large', head: '', features: [], made };
+}
 
 /** The features that a customer has, or would have if a subscription counted. */
 export function heldFeatures({ features, withheld }: EntitlementView): string[] {
@@ -56,10 +62,11 @@ export function feedState(
   customer: FoundCustomer,
   { nowMs, isComplete }: { nowMs: number; isComplete: boolean },
 ): FeedState | undefined {
-  if ('isLarge' in customer) return TOO_LARGE;
+  if ('isLarge' in customer) return tooLarge(undefined);
   const view = customer.viewAt(nowMs);
   const keys = heldFeatures(view);
-  if (keys.length > FEATURES_MAX) return TOO_LARGE;
+  const made = { customer, view };
+  if (keys.length > FEATURES_MAX) return tooLarge(made);
   const held: FeedFeature[] = [];
   for (const key of keys) {
     const row = features.find(customer.environment, key);
@@ -68,8 +75,9 @@ export function feedState(
     if (!feature) return undefined;
     held.push(feature);
   }
+  if (bytesOf(held) > STATE_BYTES_MAX) return tooLarge(made);
   const status = customer.isArchived ? 'archived' : 'active';
-  return { status, head: headOf(customer, view), features: held, made: { customer, view } };
+  return { status, head: headOf(customer, view), features: held, made };
 }
 
 function feedFeature(
@@ -88,6 +96,10 @@ function feedFeature(
     (rate === undefined ? '' : `"creditRate":${rate},`);
   const asOfMs = reading?.asOfMs ?? Number.POSITIVE_INFINITY;
   return { row, prepared, current: reading?.current, asOfMs, facts, decision };
+}
+
+function bytesOf(features: readonly FeedFeature[]): number {
+  return features.reduce((sum, { facts, decision }) => sum + Buffer.byteLength(facts + decision), 0);
 }
 
 function headOf({ isArchived, credits: { balance, unpaid } }: CachedCustomer, view: EntitlementView): string {

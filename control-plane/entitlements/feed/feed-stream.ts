@@ -12,6 +12,8 @@ export interface FeedStream extends ChangeStream {
   pump(): void;
   /** To all alike. */
   say(event: Buffer): void;
+  /** A turn of changes begins. */
+  begin(): void;
   end(): void;
 }
 
@@ -20,19 +22,23 @@ interface FeedStreamOptions {
   nowMs: number;
   /** The position of the feed, as the id of an event. */
   position(): string;
+  /** Of so many bytes, which its client has not taken yet. May destroy the stream. */
+  onWrite(bytes: number): void;
   onCut(): void;
 }
 
 /** Beyond it no further customer is sent before the client has taken some. */
 const SNAPSHOT_BYTES = 64 * 1024;
-/** Beyond it the client is cut off: it reads more slowly than its customers change, and resumes. */
+/** Left when a turn begins: a client that reads more slowly than its customers change is cut off. */
 export const UNREAD_BYTES_MAX = 256 * 1024;
+/** With all that one turn writes, before the client could take any of it. */
+export const TURN_BYTES_MAX = 4 * 2 ** 20;
 
 /**
  * Events have ids only while no customer waits to be sent: a client that resumes at an id has had everything
  * up to it.
  */
-export function createFeedStream({ nowMs, position, onCut }: FeedStreamOptions): FeedStream {
+export function createFeedStream({ nowMs, position, onWrite, onCut }: FeedStreamOptions): FeedStream {
   const waiting = new Set<Watched>();
   const body = new Readable({ highWaterMark: SNAPSHOT_BYTES, read: () => pumpSoon() });
   let isReady = false;
@@ -41,10 +47,8 @@ export function createFeedStream({ nowMs, position, onCut }: FeedStreamOptions):
   function write(event: Buffer | string): void {
     if (isEnded || body.destroyed) return;
     body.push(event);
-    // mutant: slow-feed-kept
-    if (body.readableLength <= UNREAD_BYTES_MAX) return;
-    onCut();
-    body.destroy();
+    onWrite(event.length);
+    cutBeyond(TURN_BYTES_MAX, body, onCut);
   }
 
   function writeWithId(event: Buffer): void {
@@ -71,7 +75,7 @@ export function createFeedStream({ nowMs, position, onCut }: FeedStreamOptions):
 
   // The response's head is on its way with it. A client cannot tell by that how its clock and ours differ:
   // the `Date` of a response may be a second old.
-  write(`event: open\ndata: {"now":"${timestampText(nowMs)}"}\n\n`);
+  write(`event: begin\ndata: {"now":"${timestampText(nowMs)}"}\n\n`);
   return {
     body,
     expect(customer) {
@@ -84,6 +88,7 @@ export function createFeedStream({ nowMs, position, onCut }: FeedStreamOptions):
       else writeWithId(event);
     },
     say: write,
+    begin: () => cutBeyond(UNREAD_BYTES_MAX, body, onCut),
     end() {
       if (!isEnded && !body.destroyed) body.push(null);
       isEnded = true;
@@ -92,3 +97,10 @@ export function createFeedStream({ nowMs, position, onCut }: FeedStreamOptions):
 }
 
 const READY = Buffer.from('event: ready\ndata: {}\n\n');
+
+function cutBeyond(bytesMax: number, body: Readable, onCut: () => void): void {
+  // mutant: slow-feed-kept
+  if (body.destroyed || body.readableLength <= bytesMax) return;
+  onCut();
+  body.destroy();
+}

@@ -31,3 +31,21 @@ test('customers that were seen have places as those that are named', () => {
   expect(open).toThrow('Too many feeds');
   for (const { stream } of feeds) stream.body.destroy();
 });
+
+/** Red when one environment's customer that cannot be read makes the decisions of all others look old. */
+test('each environment has a heartbeat of its own', () => {
+  const watched = createWatchedCustomers();
+  const viewers = createFeedViewers({ clock: systemClock, watched, limits: FEED_LIMITS });
+  const feeds = ['ws_a:live', 'ws_a:live', 'ws_b:live'].map((environment) => {
+    return viewers.admit({ ...VIEWER, environment }, { customers: 0, position: () => 'at' });
+  });
+  const asked: string[] = [];
+  viewers.second((environment) => {
+    asked.push(environment);
+    return Buffer.from(`event: time\ndata: ${environment}\n\n`);
+  });
+  expect(asked).toEqual(['ws_a:live', 'ws_b:live']);
+  const said = feeds.map(({ stream }) => /data: (ws\w+:live)/.exec(String(stream.body.read()))?.[1]);
+  expect(said).toEqual(['ws_a:live', 'ws_a:live', 'ws_b:live']);
+  for (const { stream } of feeds) stream.body.destroy();
+});

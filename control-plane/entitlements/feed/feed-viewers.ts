@@ -1,6 +1,7 @@
 import type { Clock } from '../../../infra/ports/clock.ts';
 import { Rejected } from '../../../schemas/failures.ts';
 import { createFeedStream, type FeedStream } from './feed-stream.ts';
+import { createUnreadBytes } from './unread-bytes.ts';
 import type { Watched, WatchedCustomers } from './watched-customers.ts';
 
 export interface FeedViewer {
@@ -68,8 +69,10 @@ export interface FeedViewers {
   hasPlaces(customers: number): boolean;
   /** From now on the stream tells of this customer. `isKnown`: its client has had everything so far. */
   join(feed: OpenFeed, customer: Watched, isKnown: boolean): void;
-  /** A second has passed; `time` is the heartbeat. */
-  second(time: () => Buffer): void;
+  /** A turn of changes begins. */
+  turn(): void;
+  /** A second has passed; `time` is the heartbeat of an environment. */
+  second(time: (environment: string) => Buffer): void;
   end(): void;
 }
 
@@ -84,6 +87,7 @@ interface FeedViewersDeps {
 export function createFeedViewers({ clock, watched, limits }: FeedViewersDeps): FeedViewers {
   const open = new Set<OpenFeed>();
   const counts = { seconds: 0, opened: 0, cutOff: 0, places: 0 };
+  const unread = createUnreadBytes(() => bodiesOf(open), limits.unreadBytesMax);
   let isEnded = false;
 
   function leave(feed: OpenFeed): void {
@@ -94,12 +98,13 @@ export function createFeedViewers({ clock, watched, limits }: FeedViewersDeps): 
 
   return {
     open,
-    cutOff: () => counts.cutOff,
+    cutOff: () => counts.cutOff + unread.cutOff(),
     hasPlaces: (customers) => counts.places + customers <= limits.placesMax,
     admit(viewer, { customers, position }) {
       if (isEnded) throw new Rejected('unavailable', 'This process is stopping. Retry the request.');
       rejectTooMany(viewer, { open, watched, limits, places: counts.places + customers });
-      const stream = createFeedStream({ nowMs: clock.nowMs(), position, onCut: () => void counts.cutOff++ });
+      const onCut = () => void counts.cutOff++;
+      const stream = createFeedStream({ nowMs: clock.nowMs(), position, onWrite: unread.wrote, onCut });
       const nowMs = clock.monotonicMs();
       const endsAtMs = nowMs + viewer.forMs * (1 - Math.random() / 10);
       counts.opened += 1;
@@ -117,29 +122,39 @@ export function createFeedViewers({ clock, watched, limits }: FeedViewersDeps): 
       counts.places += 1;
       if (!isKnown) feed.stream.expect(customer);
     },
+    turn() {
+      for (const { stream } of open) stream.begin();
+    },
     second(time) {
       const nowMs = clock.monotonicMs();
       counts.seconds += 1;
-      let beat: Buffer | undefined;
-      let unreadBytes = 0;
       for (const feed of open) {
         if (nowMs >= feed.endsAtMs) feed.stream.end();
         else if ((counts.seconds + feed.ordinal) % CHECK_SECONDS === 0) void endIfDenied(feed);
-        if (nowMs >= feed.beatsAtMs) {
-          feed.beatsAtMs = nowMs + feed.viewer.heartbeatMs;
-          beat ??= time();
-          feed.stream.say(beat);
-        }
-        unreadBytes += feed.stream.body.readableLength;
       }
-      if (unreadBytes > limits.unreadBytesMax)
-        counts.cutOff += cutSlowest(open, unreadBytes - limits.unreadBytesMax / 2);
+      beat(open, nowMs, time);
     },
     end() {
       isEnded = true;
       for (const { stream } of open) stream.end();
     },
   };
+}
+
+function beat(open: ReadonlySet<OpenFeed>, nowMs: number, time: (environment: string) => Buffer): void {
+  const events = new Map<string, Buffer>();
+  for (const feed of open) {
+    if (nowMs < feed.beatsAtMs) continue;
+    const { environment, heartbeatMs } = feed.viewer;
+    const event = events.get(environment) ?? time(environment);
+    events.set(environment, event);
+    feed.beatsAtMs = nowMs + heartbeatMs;
+    feed.stream.say(event);
+  }
+}
+
+function* bodiesOf(open: ReadonlySet<OpenFeed>) {
+  for (const { stream } of open) yield stream.body;
 }
 
 function leaveCustomer(customer: Watched, stream: FeedStream, nowMs: number): void {
@@ -164,20 +179,6 @@ function rejectTooMany(
   const more = names.filter((name) => !watched.find(environment, name)).length;
   if (more > 0 && isFullOfCustomers(watched, limits, { environment, more }))
     throw new Rejected('rate_limited', TOO_MANY_CUSTOMERS);
-}
-
-/** Until so many bytes are free; returns how many were cut off. */
-function cutSlowest(open: ReadonlySet<OpenFeed>, bytes: number): number {
-  const unread = ({ stream }: OpenFeed) => stream.body.readableLength;
-  let left = bytes;
-  let cut = 0;
-  for (const feed of [...open].sort((a, b) => unread(b) - unread(a))) {
-    if (left <= 0) break;
-    left -= unread(feed);
-    cut += 1;
-    feed.stream.body.destroy();
-  }
-  return cut;
 }
 
 /** True if no so many further customers of this environment can be watched. */

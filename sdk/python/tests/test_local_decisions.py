@@ -147,7 +147,7 @@ class Feed:
 
     def stream(self) -> Iterator[bytes]:
         yield b": entitlements\n\n"
-        yield b'event: open\ndata: {"now":"%b"}\n\n' % utc_now().encode()
+        yield b'event: begin\ndata: {"now":"%b"}\n\n' % utc_now().encode()
         at, beaten_at = 0, 0.0
         while not self.is_over.is_set():
             yield from self.events[at:]

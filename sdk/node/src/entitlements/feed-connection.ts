@@ -127,7 +127,7 @@ export class FeedConnection {
   private take({ event, id, data }: StreamedEvent): void {
     if (event === 'customer') this.learn(data as CustomerMessage);
     else if (event === 'usage') this.count(data as UsageMessage);
-    else if (event === 'open') this.opened((data as { now: string }).now);
+    else if (event === 'begin') this.opened((data as { now: string }).now);
     else if (event === 'time') this.tell((data as { asOf: string }).asOf);
     else if (event === 'ready') this.ready();
     if (id !== undefined) this.lastEventId = id;

@@ -121,7 +121,7 @@ class FeedStream:
     def _take(self, message: Message) -> None:
         """Replaces what is known, and never changes it: other threads read it."""
         event, event_id, data = message
-        if event == "open":
+        if event == "begin":
             # It was read after the request began.
             self._clock_ahead = _seconds_of(data["now"]) - self._began
         elif event == "customer":
