@@ -1,4 +1,4 @@
-import { isSame, put, putByte } from './bytes';
+import { isSame, put, putByte, putLong } from './bytes';
 import { keepKnown, knownAt, knownCount, knownEnd, learnNames, readKnown } from './known-names';
 import { keepMember, memberAt, putInOrder, sortMembers } from './member-order';
 import { MEMBER_AT, MEMBER_BYTES, MEMBERS } from './places';
@@ -69,17 +69,16 @@ let memberEnd: i32 = 0;
 /** Mostly one load finds where its name ends, and its value, too, where that is a number of few digits. */
 function readMember(at: i32, to: i32, index: i32): i32 {
   if (load<u8>(at) != QUOTE) return 0;
-  const bytes = v128.load(at, 1);
-  const keyBytes = ctz(nameEnds(bytes) | END_OF_16);
+  const keyBytes = ctz(nameEnds(at + 1) | END_OF_16);
   const value = at + keyBytes + 3;
   if (keyBytes == 0 || load<u16>(value - 2) != QUOTE_COLON) return readSlowly(at, to, index);
   keepMember(index, to, at + 1, keyBytes);
   store<u8>(to, QUOTE);
-  v128.store(to, bytes, 1);
+  v128.store(to, v128.load(at, 1), 1);
   to += keyBytes + 3;
   store<u16>(to - 2, QUOTE_COLON);
   const sign = <i32>(load<u8>(value) == MINUS);
-  const digits = ctz((digitEnds(bytes) | END_OF_16) >>> (keyBytes + 2 + sign));
+  const digits = ctz((digitEnds(at + 1) | END_OF_16) >>> (keyBytes + 2 + sign));
   const numeral = sign + digits;
   const byte = load<u8>(value + numeral);
   const isShort = digits > 0 && (byte == COMMA || byte == CLOSE);
@@ -115,9 +114,7 @@ function writeInOrder(count: i32): void {
   for (let place = 0; place < count; place++) {
     const member = memberAt(place);
     const from = load<i32>(member + MEMBER_AT);
-    const bytes = load<i32>(member + MEMBER_BYTES + MEMBER_AT) - from;
-    for (let done = 0; done < bytes; done += 16) v128.store(to + done, v128.load(from + done));
-    to += bytes;
+    to = putLong(from, load<i32>(member + MEMBER_BYTES + MEMBER_AT) - from, to);
   }
   writtenEnd = to;
 }

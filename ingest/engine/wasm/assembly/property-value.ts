@@ -34,11 +34,10 @@ export function readValue(at: i32, to: i32): i32 {
     return end;
   }
   // Mostly few digits without a point: as they were sent.
-  const bytes = v128.load(at);
-  const digits = ctz(digitEnds(bytes) | (1 << 16));
+  const digits = ctz(digitEnds(at) | (1 << 16));
   if ((digits == 1 || byte != ZERO) && <u32>(digits - 1) < 15 && load<u8>(at + digits) != DOT) {
     store<u64>(to, NUMBER_TAG);
-    v128.store(to + 8, bytes);
+    v128.store(to + 8, v128.load(at));
     valueEnd = putByte(QUOTE, to + 8 + digits);
     return at + digits;
   }

@@ -99,9 +99,8 @@ export function copyName(at: i32, to: i32): i32 {
   let from = at + 1;
   let ends: i32;
   while (true) {
-    const bytes = v128.load(from);
-    v128.store(from + shift, bytes);
-    ends = nameEnds(bytes);
+    v128.store(from + shift, v128.load(from));
+    ends = nameEnds(from);
     if (ends != 0) break;
     from += 16;
   }
@@ -113,16 +112,17 @@ function endsIn(bytes: v128): i32 {
   return i8x16.bitmask(v128.or(isQuoteOrBackslash(bytes), i8x16.le_u(bytes, i8x16.splat(SPACE - 1))));
 }
 
-/** The same, and for each byte beyond ASCII and U+007F. */
-export function nameEnds(bytes: v128): i32 {
+/** Of the 16 bytes from here: the same, and for each byte beyond ASCII and U+007F. */
+export function nameEnds(from: i32): i32 {
+  const bytes = v128.load(from);
   // As signed numbers those beyond ASCII are below the control characters.
   const others = v128.or(i8x16.lt_s(bytes, i8x16.splat(SPACE)), i8x16.eq(bytes, i8x16.splat(DELETE)));
   return i8x16.bitmask(v128.or(others, isQuoteOrBackslash(bytes)));
 }
 
-/** A bit for each byte that is no digit. */
-export function digitEnds(bytes: v128): i32 {
-  return i8x16.bitmask(i8x16.gt_u(i8x16.sub(bytes, i8x16.splat(ZERO)), i8x16.splat(9)));
+/** Of the 16 bytes from here: a bit for each that is no digit. */
+export function digitEnds(from: i32): i32 {
+  return i8x16.bitmask(i8x16.gt_u(i8x16.sub(v128.load(from), i8x16.splat(ZERO)), i8x16.splat(9)));
 }
 
 function isQuoteOrBackslash(bytes: v128): v128 {
