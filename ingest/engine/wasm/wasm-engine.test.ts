@@ -97,8 +97,8 @@ describe('the wasm engine and the js engine', () => {
   });
 
   /**
-   * Red when digits are counted beyond the 16 bytes that were loaded, a zero in front of others counts, a minus
-   * alone is a number, or an end of these is not asked: tried.
+   * Red when digits are counted beyond the 16 bytes that were loaded, a zero in front of others is taken, or
+   * no digit at all is a number: tried.
    */
   test('read members that end about 16 bytes behind their beginning in the same way', async () => {
     const [plain, fast] = await twoEngines();

@@ -17,7 +17,7 @@ export const PAIRS: i32 = 0x5_8000; //          500 × PAIR_BYTES: the names of 
 export const PAIR_SLOTS: i32 = 0x6_0000; //     1024 × 8 B: generation, place of a pair
 export const KNOWN_SLOTS: i32 = 0x10_0000; //   131,072 × 4 B: the texts of a known pair, by its names
 export const BODY: i32 = 0x20_0000; //          1 MiB and a zero byte
-export const TEXTS: i32 = 0x40_0000; //         canonical properties, those out of order twice: 3.4 MiB at most
+export const TEXTS: i32 = 0x40_0000; //         canonical properties, twice where out of order: under 4 MiB
 export const OUTPUT: i32 = 0x80_0000; //        response, then lines: under 5 MiB each
 export const PAIR_TEXTS: i32 = 0x100_0000; //   texts of known pairs, filled from outside
 /** A page before the memory ends: copies read up to seven bytes behind what they copy. */
