@@ -75,18 +75,30 @@ const backwards = (beginning: string) =>
   object(members(32, (at) => `"${beginning}${String(31 - at).padStart(2, '0')}":1`));
 
 /** One letter each: the shortest that 32 names can be. */
-const LETTERS = members(32, (at) => `"${String.fromCharCode((at < 26 ? 65 : 71) + at)}":1`);
+const letters = (value: string, beginning = '') =>
+  members(32, (at) => `"${beginning}${String.fromCharCode((at < 26 ? 65 : 71) + at)}":${value}`);
+const LETTERS = letters('1');
 /** Another order for each item. */
 const shuffled = (all: string[], item: number) =>
   all.map((_, at) => all[(at * (2 * item + 1) + item) % all.length] ?? '');
 
+const shortInAnyOrder = (all: string[]) => batch(fill((at) => shortItem(object(shuffled(all, at)))));
+
 const PROPERTIES: Record<string, Body> = {
   'properties in order': each(() => ({ properties: object(members(32, (at) => `"p${100 + at}":1`)) })),
   'properties in any order': each((at) => ({ properties: object(shuffled(LETTERS, at)) })),
-  'short events, properties in any order': batch(fill((at) => shortItem(object(shuffled(LETTERS, at))))),
+  'short events, properties in any order': shortInAnyOrder(LETTERS),
   'short events, other names each time': batch(
     fill((at) => shortItem(object([...LETTERS.slice(1), `"~${at}":1`]))),
   ),
+  'short events, the last not in order': batch(
+    fill((at) => shortItem(object([...LETTERS.slice(1), at % 2 === 0 ? '"~":1' : '"A":1']))),
+  ),
+  'short events, negative numbers in any order': shortInAnyOrder(letters('-1')),
+  'short events, fractions in any order': shortInAnyOrder(letters('0.1')),
+  'short events, empty texts in any order': shortInAnyOrder(letters('""')),
+  'short events, booleans in any order': shortInAnyOrder(letters('true')),
+  'short events, names of one beginning in any order': shortInAnyOrder(letters('1', 'abc')),
   'short events without properties': batch(fill(() => shortItem('{}'))),
   'properties in order but the last': each((at) => ({
     properties: object([...LETTERS.slice(1), at % 2 === 0 ? '"~":1' : '"A":1']),

@@ -7,6 +7,12 @@ export function put(from: i32, bytes: i32, to: i32): i32 {
   return to + bytes;
 }
 
+/** The same, 16 bytes at a time: up to 15 bytes behind the end are read and overwritten. */
+export function putLong(from: i32, bytes: i32, to: i32): i32 {
+  for (let done = 0; done < bytes; done += 16) v128.store(to + done, v128.load(from + done));
+  return to + bytes;
+}
+
 export function putByte(byte: u8, to: i32): i32 {
   store<u8>(to, byte);
   return to + 1;

@@ -1,4 +1,4 @@
-import { put, putByte } from './bytes';
+import { put, putByte, putLong } from './bytes';
 import {
   HASHED,
   ITEM_BYTES,
@@ -48,9 +48,9 @@ export function identify(count: i32, nowMs: f64): void {
 /** Leaves it at HASHED and returns its length: byte by byte as the js engine does. */
 function fingerprintText(item: i32): i32 {
   const texts = load<i32>(load<i32>(item + PAIR_AT) + PAIR_TEXT);
-  let to = put(texts + TEXT_HEAD_BYTES, load<i32>(texts + TEXT_FINGERPRINT_BYTES), HASHED);
+  let to = putLong(texts + TEXT_HEAD_BYTES, load<i32>(texts + TEXT_FINGERPRINT_BYTES), HASHED);
   to = put(load<i32>(item + VALUE_AT), load<i32>(item + VALUE_BYTES), to);
   to = putByte(0, to);
-  to = put(load<i32>(item + PROPERTIES_AT), load<i32>(item + PROPERTIES_BYTES), to);
+  to = putLong(load<i32>(item + PROPERTIES_AT), load<i32>(item + PROPERTIES_BYTES), to);
   return to - HASHED;
 }

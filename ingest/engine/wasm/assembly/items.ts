@@ -16,7 +16,7 @@ import {
   VALUE_AT,
   VALUE_BYTES,
 } from './places';
-import { readProperties, writtenEnd } from './properties';
+import { readProperties, writtenAt, writtenEnd } from './properties';
 import { FRACTION_DIGITS_MAX, INTEGER_DIGITS_MAX, roundDecimal } from './round-decimal';
 import {
   fractionDigits,
@@ -177,8 +177,8 @@ function isHeaderKey(item: i32, bytes: i32): bool {
 function keepProperties(at: i32, item: i32): i32 {
   const end = readProperties(at, textsEnd);
   if (end == 0) return 0;
-  store<i32>(item + PROPERTIES_AT, textsEnd);
-  store<i32>(item + PROPERTIES_BYTES, writtenEnd - textsEnd);
+  store<i32>(item + PROPERTIES_AT, writtenAt);
+  store<i32>(item + PROPERTIES_BYTES, writtenEnd - writtenAt);
   textsEnd = writtenEnd;
   return end;
 }

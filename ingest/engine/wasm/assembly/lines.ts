@@ -1,4 +1,4 @@
-import { put, putByte } from './bytes';
+import { put, putByte, putLong } from './bytes';
 import {
   CREATED,
   ITEM_BYTES,
@@ -62,7 +62,7 @@ function line(item: i32, texts: i32, arrival: i32, to: i32): i32 {
   to = put(load<i32>(item + VALUE_AT), load<i32>(item + VALUE_BYTES), to);
   to = countedValue(item, texts, arrival, putByte(COMMA, to));
   to = putByte(COMMA, to);
-  to = put(load<i32>(item + PROPERTIES_AT), load<i32>(item + PROPERTIES_BYTES), to);
+  to = putLong(load<i32>(item + PROPERTIES_AT), load<i32>(item + PROPERTIES_BYTES), to);
   return putByte(10, to);
 }
 

@@ -7,9 +7,9 @@ export const ITEMS: i32 = 0x4_0000; //          500 × ITEM_BYTES
 export const RECORDS: i32 = 0x4_8000; //        500 × 40 B as in schemas/stored/record.ts
 export const OUTCOMES: i32 = 0x5_0000; //       500 × 1 B, written by the key table
 export const READ_ONLY: i32 = 0x5_0400; //      500 × 1 B, always 0
-export const MEMBERS: i32 = 0x5_1000; //        32 × MEMBER_BYTES: the properties of the item at hand
-export const MEMBER_WORDS: i32 = 0x5_1600; //   35 × 8 B: the names of members as words
-export const MEMBER_ORDER: i32 = 0x5_1400; //   32 × 8 B: those words in order
+export const MEMBERS: i32 = 0x5_1000; //        33 × MEMBER_BYTES: the properties of the item at hand
+export const MEMBER_WORDS: i32 = 0x5_1600; //   40 × 4 B: the names of members as words
+export const MEMBER_ORDER: i32 = 0x5_1400; //   33 × 4 B: those words in order
 export const KNOWN_NAMES: i32 = 0x5_1800; //    32 × 32 B: names of properties that were read before
 export const REUSED: i32 = 0x5_2000; //         the result of an item whose key was used for another event
 export const NUMBERS: i32 = 0x5_4000; //        500 × 2 B: of each created event, which of PAIRS it is of
@@ -17,7 +17,7 @@ export const PAIRS: i32 = 0x5_8000; //          500 × PAIR_BYTES: the names of 
 export const PAIR_SLOTS: i32 = 0x6_0000; //     1024 × 8 B: generation, place of a pair
 export const KNOWN_SLOTS: i32 = 0x10_0000; //   131,072 × 4 B: the texts of a known pair, by its names
 export const BODY: i32 = 0x20_0000; //          1 MiB and a zero byte
-export const TEXTS: i32 = 0x40_0000; //         canonical properties: 2.5 × the body at most
+export const TEXTS: i32 = 0x40_0000; //         canonical properties, twice where out of order: under 4 MiB
 export const OUTPUT: i32 = 0x80_0000; //        response, then lines: under 5 MiB each
 export const PAIR_TEXTS: i32 = 0x100_0000; //   texts of known pairs, filled from outside
 /** A page before the memory ends: copies read up to seven bytes behind what they copy. */
@@ -62,10 +62,11 @@ export const TEXT_ENVIRONMENT: i32 = 20; //     a number outside
 export const TEXT_NUMBER: i32 = 24; //          of the pair outside
 export const TEXT_HEAD_BYTES: i32 = 28;
 
-// A member of properties: where its key is; the rest is in properties.ts.
-export const MEMBER_BYTES: i32 = 20;
-export const MEMBER_KEY_AT: i32 = 0;
-export const MEMBER_KEY_BYTES: i32 = 4;
+// A member of properties: where it was written, and its key where it was sent. It ends where the next begins.
+export const MEMBER_BYTES: i32 = 12;
+export const MEMBER_AT: i32 = 0;
+export const MEMBER_KEY_AT: i32 = 4;
+export const MEMBER_KEY_BYTES: i32 = 8;
 
 // A record's words.
 export const RECORD_BYTES: i32 = 40;

@@ -1,130 +1,122 @@
-import { isSame, put, putByte } from './bytes';
-import {
-  BOOLEAN_TAG,
-  forgetManyNames,
-  knownEnd,
-  learnNames,
-  NUMBER_TAG,
-  readKnown,
-  VALUE_BYTES_MAX,
-} from './known-names';
-import { memberAt, putInOrder, sortMembers } from './member-order';
-import { MEMBER_BYTES, MEMBER_KEY_AT, MEMBER_KEY_BYTES, MEMBERS } from './places';
-import {
-  isBare,
-  isWide,
-  numberAt,
-  numberBytes,
-  readBoolean,
-  readNumber,
-  readText,
-  skipSpace,
-  take,
-} from './scanner';
+import { isSame, put, putByte, putLong } from './bytes';
+import { keepKnown, knownAt, knownCount, knownEnd, learnNames, readKnown } from './known-names';
+import { keepMember, memberAt, putInOrder, sortMembers } from './member-order';
+import { MEMBER_AT, MEMBER_BYTES, MEMBERS } from './places';
+import { BOOLEAN_TAG, NUMBER_TAG, readValue, valueEnd } from './property-value';
+import { copyName, digitEnds, isBare, nameEnds, skipSpace, take } from './scanner';
 
 const PROPERTIES_MAX: i32 = 32;
 const KEY_BYTES_MAX: i32 = 64;
 
-// A member: where its key and value are, and which kind of value it is.
-const VALUE_AT: i32 = 8;
-const VALUE_BYTES: i32 = 12;
-const KIND: i32 = 16;
-const TEXT: i32 = 0;
-const NUMBER: i32 = 1;
-const BOOLEAN: i32 = 2;
-
 const QUOTE: u8 = 34;
 const COMMA: u8 = 44;
+const MINUS: u8 = 45;
+const ZERO: u8 = 48;
 const COLON: u8 = 58;
 const OPEN: u8 = 123;
 const CLOSE: u8 = 125;
+const QUOTE_COLON: u16 = 0x3a22;
+/** Where a search in 16 bytes ends at the latest. */
+const END_OF_16: i32 = -1 << 16;
 
-/** Where the properties that were written last end. */
+/** Where the properties that were written last are. */
+export let writtenAt: i32 = 0;
 export let writtenEnd: i32 = 0;
 
 /**
  * Reads properties and writes them to `to`, sorted by key and tagged: each as it is read, and all of them
- * again where they did not come in order. Returns the position behind them, 0 if they are not ours.
+ * once more behind, in order, where they did not come in order. Returns the position behind them, 0 if they
+ * are not ours.
  */
 export function readProperties(at: i32, to: i32): i32 {
-  const behind = readKnown(at, to);
+  if (load<u8>(at) != OPEN) return 0;
+  writtenAt = to;
+  const behind = readKnown(at + 1, putByte(OPEN, to));
   if (behind != 0) {
     writtenEnd = knownEnd;
     return isBare(behind - 1, CLOSE) ? behind : skipSpace(behind);
   }
-  let count = 0;
-  let isSorted = true;
-  let end = putByte(OPEN, to);
-  at = take(at, OPEN);
+  at = readOthers(skipSpace(knownAt), knownEnd, knownCount);
   if (at == 0) return 0;
-  let next = load<u8>(at) == CLOSE ? 0 : at;
-  for (; next != 0; next = isBare(at, COMMA) ? at + 1 : take(at, COMMA)) {
-    if (count == PROPERTIES_MAX) return 0;
-    at = readMember(next, count);
-    if (at == 0) return 0;
-    if (!putInOrder(count)) isSorted = false;
-    if (isSorted) end = writeMember(MEMBERS + count * MEMBER_BYTES, count, end);
-    count++;
-  }
-  if (isSorted) learnNames(count);
-  else {
-    forgetManyNames();
-    if (!sortMembers(count)) return 0;
-    end = putByte(OPEN, to);
-    for (let place = 0; place < count; place++) end = writeMember(memberAt(place), place, end);
-  }
-  writtenEnd = putByte(CLOSE, end);
   return isBare(at, CLOSE) ? at + 1 : take(at, CLOSE);
 }
 
-function readMember(at: i32, index: i32): i32 {
-  const member = MEMBERS + index * MEMBER_BYTES;
-  const end = readText(at);
-  const bytes = end - ++at;
-  // Beyond ASCII the order of bytes is not the order of UTF-16, by which keys are sorted.
-  if (end == 0 || isWide || bytes == 0 || bytes > KEY_BYTES_MAX) return 0;
-  store<i32>(member + MEMBER_KEY_AT, at);
-  store<i32>(member + MEMBER_KEY_BYTES, bytes);
-  at = isBare(end + 1, COLON) ? end + 2 : take(end + 1, COLON);
-  return at == 0 ? 0 : readValue(at, member);
-}
-
-/** Bytes are never fewer than characters, so a text that has room in bytes is short enough. */
-function readValue(at: i32, member: i32): i32 {
-  const byte = load<u8>(at);
-  if (byte == QUOTE) {
-    const end = readText(at);
-    return end == 0 ? 0 : keepMember(member, TEXT, at + 1, end - at - 1, end + 1);
+/** Those behind so many with known names. Returns the position behind the last. */
+function readOthers(at: i32, to: i32, known: i32): i32 {
+  let isSorted = true;
+  let count = known;
+  keepKnown();
+  let next = known == 0 && load<u8>(at) == CLOSE ? 0 : at;
+  for (; next != 0; next = isBare(at, COMMA) ? at + 1 : take(at, COMMA)) {
+    if (count == PROPERTIES_MAX) return 0;
+    at = readMember(next, to, count);
+    if (at == 0) return 0;
+    if (!putInOrder(count)) isSorted = false;
+    to = putByte(COMMA, memberEnd);
+    count++;
   }
-  if (byte == 116 || byte == 102) {
-    const end = readBoolean(at);
-    return end == 0 ? 0 : keepMember(member, BOOLEAN, at, end - at, end);
+  writtenEnd = count == 0 ? to + 1 : to;
+  if (isSorted) learnNames(known, count);
+  else if (!sortMembers(count)) return 0;
+  else writeInOrder(count);
+  store<u8>(writtenEnd - 1, CLOSE);
+  return at;
+}
+
+/** Where the member that was written last ends. */
+let memberEnd: i32 = 0;
+
+/** Mostly one load finds where its name ends, and its value, too, where that is a number of few digits. */
+function readMember(at: i32, to: i32, index: i32): i32 {
+  if (load<u8>(at) != QUOTE) return 0;
+  const keyBytes = ctz(nameEnds(at + 1) | END_OF_16);
+  const value = at + keyBytes + 3;
+  if (keyBytes == 0 || load<u16>(value - 2) != QUOTE_COLON) return readSlowly(at, to, index);
+  keepMember(index, to, at + 1, keyBytes);
+  store<u8>(to, QUOTE);
+  v128.store(to, v128.load(at, 1), 1);
+  to += keyBytes + 3;
+  store<u16>(to - 2, QUOTE_COLON);
+  const sign = <i32>(load<u8>(value) == MINUS);
+  const digits = ctz((digitEnds(at + 1) | END_OF_16) >>> (keyBytes + 2 + sign));
+  const numeral = sign + digits;
+  const byte = load<u8>(value + numeral);
+  const isShort = digits > 0 && (byte == COMMA || byte == CLOSE);
+  if (!isShort || (numeral > 1 && load<u8>(value + sign) == ZERO)) return readLast(skipSpace(value), to);
+  store<u64>(to, NUMBER_TAG);
+  v128.store(to, v128.load(value), 8);
+  memberEnd = putByte(QUOTE, to + numeral + 8);
+  return value + numeral;
+}
+
+/** A member with a long name, or with spaces behind it. */
+function readSlowly(at: i32, to: i32, index: i32): i32 {
+  const end = copyName(at, to);
+  const bytes = end - at - 1;
+  if (load<u8>(end) != QUOTE || bytes == 0 || bytes > KEY_BYTES_MAX) return 0;
+  keepMember(index, to, at + 1, bytes);
+  at = take(end + 1, COLON);
+  return at == 0 ? 0 : readLast(at, putByte(COLON, to + bytes + 2));
+}
+
+/** The value of the last member. */
+function readLast(at: i32, to: i32): i32 {
+  at = readValue(at, to);
+  memberEnd = valueEnd;
+  return at;
+}
+
+/** Each with the comma behind it. */
+function writeInOrder(count: i32): void {
+  store<i32>(MEMBERS + count * MEMBER_BYTES, writtenEnd, MEMBER_AT);
+  writtenAt = writtenEnd;
+  let to = putByte(OPEN, writtenAt);
+  for (let place = 0; place < count; place++) {
+    const member = memberAt(place);
+    const from = load<i32>(member + MEMBER_AT);
+    to = putLong(from, load<i32>(member + MEMBER_BYTES + MEMBER_AT) - from, to);
   }
-  const end = readNumber(at);
-  return end == 0 ? 0 : keepMember(member, NUMBER, numberAt, numberBytes, end);
-}
-
-function keepMember(member: i32, kind: i32, at: i32, bytes: i32, end: i32): i32 {
-  store<i32>(member + KIND, kind);
-  store<i32>(member + VALUE_AT, at);
-  store<i32>(member + VALUE_BYTES, bytes);
-  return bytes <= VALUE_BYTES_MAX ? end : 0;
-}
-
-function writeMember(member: i32, place: i32, to: i32): i32 {
-  if (place > 0) to = putByte(COMMA, to);
-  to = putByte(QUOTE, to);
-  to = put(load<i32>(member + MEMBER_KEY_AT), load<i32>(member + MEMBER_KEY_BYTES), to);
-  store<u16>(to, 0x3a22); // ":
-  to = beginValue(load<i32>(member + KIND), to + 2);
-  to = put(load<i32>(member + VALUE_AT), load<i32>(member + VALUE_BYTES), to);
-  return putByte(QUOTE, to);
-}
-
-function beginValue(kind: i32, to: i32): i32 {
-  if (kind == TEXT) return putByte(QUOTE, to);
-  store<u64>(to, kind == NUMBER ? NUMBER_TAG : BOOLEAN_TAG);
-  return to + 8;
+  writtenEnd = to;
 }
 
 /** Where the value of a member is in written properties, behind its tag; 0 when there is none. */

@@ -17,6 +17,7 @@ const MINUS: u8 = 45;
 const DOT: u8 = 46;
 const ZERO: u8 = 48;
 const BACKSLASH: u8 = 92;
+const DELETE: u8 = 127;
 
 let lineFeed: u8 = 10;
 
@@ -72,30 +73,60 @@ export function readText(at: i32): i32 {
 }
 
 /**
- * Copies such a string with its quotes. Returns the position behind it; it begins with a quote. Up to 15
- * bytes behind its copy are overwritten.
+ * Copies such a string with its opening quote up to the first byte that is none of its text, and returns
+ * where that is: what it is is asked by a branch of the caller, since a choice made here would make all that
+ * follows wait for it. Up to 15 bytes behind its copy are overwritten.
  */
 export function copyText(at: i32, to: i32): i32 {
   store<u8>(to, QUOTE);
   const shift = to - at;
-  for (let from = at + 1; ; from += 16) {
+  let from = at + 1;
+  let ends: i32;
+  while (true) {
     const bytes = v128.load(from);
     v128.store(from + shift, bytes);
-    const ends = endsIn(bytes);
-    if (ends == 0) continue;
-    const end = from + ctz(ends);
-    return load<u8>(end) == QUOTE ? end + 1 : 0;
+    ends = endsIn(bytes);
+    if (ends != 0) break;
+    from += 16;
   }
+  return from + ctz(ends);
+}
+
+/** The same for a name: its text is printable ASCII. */
+export function copyName(at: i32, to: i32): i32 {
+  store<u8>(to, QUOTE);
+  const shift = to - at;
+  let from = at + 1;
+  let ends: i32;
+  while (true) {
+    v128.store(from + shift, v128.load(from));
+    ends = nameEnds(from);
+    if (ends != 0) break;
+    from += 16;
+  }
+  return from + ctz(ends);
 }
 
 /** A bit for each quote, backslash and control character. */
 function endsIn(bytes: v128): i32 {
-  return i8x16.bitmask(
-    v128.or(
-      v128.or(i8x16.eq(bytes, i8x16.splat(QUOTE)), i8x16.eq(bytes, i8x16.splat(BACKSLASH))),
-      i8x16.le_u(bytes, i8x16.splat(SPACE - 1)),
-    ),
-  );
+  return i8x16.bitmask(v128.or(isQuoteOrBackslash(bytes), i8x16.le_u(bytes, i8x16.splat(SPACE - 1))));
+}
+
+/** Of the 16 bytes from here: the same, and for each byte beyond ASCII and U+007F. */
+export function nameEnds(from: i32): i32 {
+  const bytes = v128.load(from);
+  // As signed numbers those beyond ASCII are below the control characters.
+  const others = v128.or(i8x16.lt_s(bytes, i8x16.splat(SPACE)), i8x16.eq(bytes, i8x16.splat(DELETE)));
+  return i8x16.bitmask(v128.or(others, isQuoteOrBackslash(bytes)));
+}
+
+/** Of the 16 bytes from here: a bit for each that is no digit. */
+export function digitEnds(from: i32): i32 {
+  return i8x16.bitmask(i8x16.gt_u(i8x16.sub(v128.load(from), i8x16.splat(ZERO)), i8x16.splat(9)));
+}
+
+function isQuoteOrBackslash(bytes: v128): v128 {
+  return v128.or(i8x16.eq(bytes, i8x16.splat(QUOTE)), i8x16.eq(bytes, i8x16.splat(BACKSLASH)));
 }
 
 /**
