@@ -15,10 +15,13 @@ export interface Sent {
   meters?: Record<string, EventSource & { property?: string }>;
   /** Of items, by their place; all others are created. */
   itemErrors?: Record<number, { code: string; message: string; param?: string }>;
+  /** False: the meters are not cached, so no event is of the common form. */
+  areKnown?: boolean;
 }
 
 /** What the response says, and which batches went to the engine. */
-export async function send({ body, operation = 'events', headers = {}, meters = {}, itemErrors = {} }: Sent) {
+export async function send(sent: Sent) {
+  const { body, operation = 'events', headers = {}, meters = {}, itemErrors = {}, areKnown = true } = sent;
   const batches: string[] = [];
   const admission = createAdmission(8 * 1024 * 1024);
   const begin: BeginUsage = (request, reply) => {
@@ -38,8 +41,8 @@ export async function send({ body, operation = 'events', headers = {}, meters = 
     headers: new Map(Object.entries({ 'content-type': 'application/json', ...headers })),
     query: '',
     requestId: 'req-1',
-    respond: (status: number, sent: Record<string, string>, text: Buffer) =>
-      shown.push({ status, headers: sent, body: text.toString() }),
+    respond: (status: number, names: Record<string, string>, text: Buffer) =>
+      shown.push({ status, headers: names, body: text.toString() }),
     begin: (status: number, pairs: Array<[string, string]>) =>
       shown.push({ status, headers: Object.fromEntries(pairs), body: '' }),
     end: () => undefined,
@@ -53,7 +56,12 @@ export async function send({ body, operation = 'events', headers = {}, meters = 
     const listener = listenerOf({ key, aggregation, property, eventSource });
     byType.set(eventSource.eventType, [...(byType.get(eventSource.eventType) ?? []), listener]);
   }
-  const listeners = { find: () => byType, forget: () => undefined, clear: () => undefined };
+  const listeners = {
+    find: () => byType,
+    known: () => (areKnown ? byType : undefined),
+    forget: () => undefined,
+    clear: () => undefined,
+  };
   const counted = vi.fn();
   const noSpace = { code: 'unavailable', message: 'full' } as const;
   const count = createCountEvents({ listeners, admission, begin, responses, counted, noSpace });

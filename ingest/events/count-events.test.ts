@@ -92,6 +92,34 @@ test('without it one rejected event makes the response an error that names it', 
   expect(later.shown).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
 });
 
+/** Red when the event that an error is of, or what the client reads of it, depends on how it was read. */
+test.each([
+  ['all good', {}, {}],
+  ['with results', JSON_RESULTS, {}],
+  [
+    'an error in the second batch',
+    {},
+    { 1: { code: 'value_invalid', message: 'No `value`.', param: 'value' } },
+  ],
+  ['an error and results', JSON_RESULTS, { 0: { code: 'unavailable', message: 'Later.' } }],
+])('%s: events of the common form are responded to as all others', async (_, headers, itemErrors) => {
+  const events = Array.from({ length: 700 }, (_, at) => ({ ...EVENT, id: `e-${at}` }));
+  const meters = { tokens: METERS.tokens ?? { eventType: '' } };
+  const both = [true, false].map(async (areKnown) => {
+    const { shown, batches } = await send({
+      body: JSON.stringify(events),
+      headers,
+      itemErrors,
+      meters,
+      areKnown,
+    });
+    return { shown, sizes: batches.map((batch) => JSON.parse(batch).events.length) };
+  });
+  const [common, others] = await Promise.all(both);
+  expect(common).toEqual(others);
+  expect(common?.sizes).toEqual([500, 200]);
+});
+
 test('an event that no meter counts is acknowledged and said; handling=strict rejects it', async () => {
   const body = JSON.stringify({ ...EVENT, type: 'unheard' });
   const { shown, batches } = await send({ body });

@@ -13,6 +13,8 @@ export interface Listeners {
    * they are queried, and in this turn only where each of `types` has one. Throws Transient.
    */
   find(environment: string, types: ReadonlySet<string>): ListenersByType | Promise<ListenersByType>;
+  /** Those of an environment that are cached: a type that is not among them may have some all the same. */
+  known(environment: string): ListenersByType | undefined;
   forget(change: Invalidation): void;
   clear(): void;
 }
@@ -64,6 +66,7 @@ export function createListeners({ clock, load }: ListenersOptions): Listeners {
       if (known && everyOneIn(known.byType, types)) return known.byType;
       return asked(environment);
     },
+    known: (environment) => cached.get(environment)?.byType,
     forget({ kind, environment }) {
       if (kind !== 'meter') return;
       generation++;

@@ -12,8 +12,6 @@ export interface EventsUsage {
   faults: Map<number, UsageOutcome[]>;
   /** Valid events that no meter counts. */
   unmetered: number;
-  /** Of all bodies. */
-  bytes: number;
 }
 
 export interface UsageBatch {
@@ -24,7 +22,7 @@ export interface UsageBatch {
 }
 
 /** What one request may add up to: an event counts on every meter that listens to its type. */
-const BYTES_MAX = 4 * USAGE_LIMITS.bodyBytesMax;
+export const USAGE_BYTES_MAX = 4 * USAGE_LIMITS.bodyBytesMax;
 /** Of one batch: a character is at most three bytes. */
 const ITEMS_CHARS_MAX = USAGE_LIMITS.bodyBytesMax / 3 - 64;
 
@@ -49,11 +47,11 @@ export function usageBatches(
       }
     }
     if (counted === 0) unmetered++;
-    if (writer.chars > BYTES_MAX) return { rejection: TOO_MUCH };
+    if (writer.chars > USAGE_BYTES_MAX) return { rejection: TOO_MUCH };
   }
   const batches = writer.finished();
   const bytes = batches.reduce((sum, { body }) => sum + body.length, 0);
-  return bytes > BYTES_MAX ? { rejection: TOO_MUCH } : { batches, faults, unmetered, bytes };
+  return bytes > USAGE_BYTES_MAX ? { rejection: TOO_MUCH } : { batches, faults, unmetered };
 }
 
 const TOO_MUCH: Rejection = {
