@@ -56,7 +56,8 @@ it('four processes pass a limit by no more than the others use until their usage
   );
   const used = uses.reduce((sum, { usedAtMs }) => sum + usedAtMs.length, 0);
   const overrun = used - LIMIT;
-  const figures = `overrun by ${overrun} of ${LIMIT}, ${PROCESSES} processes, each ${PER_SECOND}/s; ${sourcesOf(uses)}`;
+  const rate = `${PROCESSES} processes, each ${PER_SECOND}/s`;
+  const figures = `overrun by ${overrun} of ${LIMIT}, ${rate}; ${sourcesOf(uses)}`;
   process.stderr.write(`${figures}\n`);
   expect(overrun, figures).toBeGreaterThanOrEqual(0);
   expect(overrun, figures).toBeLessThanOrEqual(usedByOthers(uses));
@@ -91,7 +92,7 @@ function sourcesOf(uses: readonly Use[]): string {
   return JSON.stringify(uses.map(({ sources }) => sources));
 }
 
-/** Last: it kills the server. Red when a policy is that of another feature, or what was known is forgotten. */
+/** Last: it kills the server. Red when a policy is that of another feature, or what was known is lost. */
 it('what a policy decides when the server is killed is what the README says of it', async () => {
   for (const key of ['kept', 'opened', 'shut']) await makeFeature(key);
   const customerId = await customerOf('killed', { kept: 5, opened: 5, shut: 5 });
