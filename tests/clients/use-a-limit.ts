@@ -1,7 +1,7 @@
 /**
  * A program that uses a limit which it shares with others, decided in its process: at a steady rate, one at a
  * time, until nothing was allowed for a while. It sends `ready` to the process that started it, begins at a
- * message, and sends when it used how much.
+ * message, and sends when it used how much and what it knew.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { createClient } from '../../sdk/node/src/client/client.ts';
@@ -24,14 +24,17 @@ await new Promise((resolve) => process.once('message', resolve));
 
 /** Of the clock that all processes have. */
 const usedAtMs: number[] = [];
+/** Of the last use: all that was acknowledged before was counted when it was allowed. */
+let knownToMs = 0;
 const sources: Record<string, number> = {};
 const beganAtMs = performance.now();
 for (let deniedAtMs = Number.POSITIVE_INFINITY; performance.now() - deniedAtMs < DENIED_MS; ) {
-  const { allowed, source } = await check();
+  const { allowed, source, asOf = '' } = await check();
   sources[source] = (sources[source] ?? 0) + 1;
   if (allowed) {
     meter.track({ customerId, meterId: FEATURE, value: 1 });
     usedAtMs.push(Date.now());
+    knownToMs = Date.parse(asOf);
     deniedAtMs = Number.POSITIVE_INFINITY;
   } else deniedAtMs = Math.min(deniedAtMs, performance.now());
   const dueAtMs = beganAtMs + (usedAtMs.length * 1_000) / PER_SECOND;
@@ -39,5 +42,5 @@ for (let deniedAtMs = Number.POSITIVE_INFINITY; performance.now() - deniedAtMs <
 }
 entitlements.close();
 const { waiting } = await meter.close();
-process.send?.({ usedAtMs, sources, waiting });
+process.send?.({ usedAtMs, knownToMs, sources, waiting });
 process.disconnect();
