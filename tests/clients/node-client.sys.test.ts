@@ -20,7 +20,7 @@ await client.customers.create({ body: { name: 'Acme', email: 'a@acme.example', e
 it('a meter sends events that are counted once, and hands back those that cannot be', async () => {
   const rejected: Array<[UsageEvent, EventRejection]> = [];
   const spool = openSpool({ folder: testFolder() });
-  const meter = createMeter({ ...to, spool, onRejected: (...one) => void rejected.push(one) });
+  const meter = createMeter({ ...to, spool, gzip: true, onRejected: (...one) => void rejected.push(one) });
   onTestFinished(async () => void (await meter.close()));
   const event = { customerId: 'acme', meterId: 'tokens', properties: { model: 'ü', cached: true, n: 1.5 } };
   for (let at = 0; at < 1_200; at++) meter.track({ ...event, value: 0.1, idempotencyKey: `t-${at}` });

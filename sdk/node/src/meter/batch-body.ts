@@ -1,5 +1,7 @@
 /** Smaller bodies are not worth it. */
 const GZIP_BYTES_MIN = 1024;
+/** A tenth of a body of events, as with the other levels, for a third less time than the usual one. */
+const FASTEST = { level: 1 };
 
 export interface BatchBody {
   body: Uint8Array<ArrayBuffer> | string;
@@ -7,13 +9,38 @@ export interface BatchBody {
 }
 
 /** The body of a batch request, compressed where that is wished and the platform can. */
-export async function batchBody(payloads: readonly string[], gzip: boolean): Promise<BatchBody> {
-  const body = `{"events":[${payloads.join(',')}]}`;
+export async function batchBody(text: string, gzip: boolean): Promise<BatchBody> {
   const headers = { 'content-type': 'application/json' };
-  if (!gzip || body.length < GZIP_BYTES_MIN || typeof CompressionStream === 'undefined') {
-    return { body, headers };
+  const compressed = gzip && text.length >= GZIP_BYTES_MIN ? await compress(text) : undefined;
+  if (!compressed) return { body: text, headers };
+  return { body: compressed, headers: { ...headers, 'content-encoding': 'gzip' } };
+}
+
+/** Requests to this machine: to compress them costs more than to send them. */
+export function isLoopback(url: string): boolean {
+  return /^https?:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?:[:/]|$)/i.test(url);
+}
+
+interface Zlib {
+  gzip(
+    text: string,
+    options: typeof FASTEST,
+    done: (error: Error | null, bytes: Uint8Array<ArrayBuffer>) => void,
+  ): void;
+}
+
+/** Less CPU than a `CompressionStream`: a third. Not imported: workers have none. */
+const zlib = (
+  globalThis as { process?: { getBuiltinModule?(name: string): Zlib | undefined } }
+).process?.getBuiltinModule?.('node:zlib');
+
+async function compress(text: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  if (zlib) {
+    return await new Promise((resolve, reject) => {
+      zlib.gzip(text, FASTEST, (error, bytes) => (error ? reject(error) : resolve(bytes)));
+    });
   }
-  const compressed = new Blob([body]).stream().pipeThrough(new CompressionStream('gzip'));
-  const bytes = new Uint8Array(await new Response(compressed).arrayBuffer());
-  return { body: bytes, headers: { ...headers, 'content-encoding': 'gzip' } };
+  if (typeof CompressionStream === 'undefined') return undefined;
+  const stream = new Blob([text]).stream().pipeThrough(new CompressionStream('gzip'));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
 }

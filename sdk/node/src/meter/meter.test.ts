@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { seenInTime } from '../../../../tests/support/in-time.ts';
+import { isLoopback } from './batch-body.ts';
 import { errorBody, resultsOf, sendJson, startBatchServer } from './batch-server-under-test.ts';
 import { event, IN_TIME, json, keyed, openMeter } from './meter-under-test.ts';
 
@@ -22,7 +23,7 @@ describe('a meter', () => {
 
   it('sends by itself after the linger, and full batches of 500 without it', async () => {
     const server = await startBatchServer();
-    const { meter } = openMeter({ url: server.url, lingerMs: 30 });
+    const { meter } = openMeter({ url: server.url, lingerMs: 30, gzip: true });
     for (const one of keyed(1_200)) meter.track(one);
     await seenInTime(() => meter.stats().waiting === 0 || undefined, IN_TIME, 'all to be sent');
     expect([...server.sizes].sort()).toEqual([200, 500, 500]);
@@ -34,9 +35,19 @@ describe('a meter', () => {
     );
   });
 
+  it.each([
+    ['http://localhost:8080', true],
+    ['https://127.0.0.1', true],
+    ['http://[::1]:80/x', true],
+    ['https://127.0.0.1.example.com', false],
+    ['http://usage.example.com/127.0.0.1', false],
+  ])('compresses unless the server is on this machine: %s', (url, isHere) => {
+    expect(isLoopback(url)).toBe(isHere);
+  });
+
   it('has no body above 1 MiB', async () => {
     const server = await startBatchServer();
-    const { meter } = openMeter({ url: server.url, gzip: false });
+    const { meter } = openMeter({ url: server.url });
     const properties = { note: 'é'.repeat(3_000) };
     for (const one of keyed(400)) meter.track({ ...one, properties });
     await meter.flush();

@@ -1,3 +1,4 @@
+import { isLoopback } from './batch-body.ts';
 import { bytesOf, MemoryQueue } from './memory-queue.ts';
 import { OwnUsage } from './own-usage.ts';
 import { Reporter, type ReportOptions } from './report.ts';
@@ -25,7 +26,7 @@ export interface MeterOptions extends ReportOptions {
   requestsMax?: number;
   /** Of a request with its response. Default 15,000. */
   timeoutMs?: number;
-  /** Default true, for bodies above 1 KiB. */
+  /** Of bodies above 1 KiB. Default: true, but for a server on this machine. */
   gzip?: boolean;
   retry?: Partial<RetryPolicy>;
 }
@@ -113,7 +114,7 @@ export class QueueMeter implements Meter {
         lingerMs: options.lingerMs ?? 1_000,
         requestsMax: options.requestsMax ?? 4,
         timeoutMs: options.timeoutMs ?? 15_000,
-        gzip: options.gzip ?? true,
+        gzip: options.gzip ?? !isLoopback(url),
         retry: { ...RETRY_POLICY, ...retry },
       },
     );

@@ -1,5 +1,5 @@
 import type { HttpResponse } from './transport.ts';
-import type { EventRejection } from './usage-event.ts';
+import { type EventRejection, KEY_HEAD } from './usage-event.ts';
 
 /** What a response says about the events of its request. */
 export type Verdict =
@@ -106,6 +106,11 @@ function resultOf(one: unknown, at: number, payload: string): ItemResult | undef
 
 /** A cache in between may return the results of another batch. */
 function isOf(payload: string, idempotencyKey: string): boolean {
+  // As the meter writes it. Whatever needs an escape in JSON is not found so.
+  const end = KEY_HEAD.length + idempotencyKey.length;
+  if (payload.startsWith(idempotencyKey, KEY_HEAD.length) && payload.startsWith(KEY_HEAD)) {
+    if (payload.startsWith('",', end)) return true;
+  }
   if (payload.includes(JSON.stringify(idempotencyKey))) return true;
   return (parsed(payload) as { idempotencyKey?: unknown } | undefined)?.idempotencyKey === idempotencyKey;
 }

@@ -167,7 +167,7 @@ export class Sender {
     const { url, headers, reporter } = this.deps;
     const { gzip, timeoutMs, retry } = this.options;
     try {
-      const { body, headers: ofBody } = await batchBody(payloads, gzip);
+      const { body, headers: ofBody } = await batchBody(`{"events":[${payloads.join(',')}]}`, gzip);
       const { signal } = this.ending;
       const sent = { url, method: 'POST', headers: { ...headers, ...ofBody }, body };
       const response = await request({ ...sent, timeoutMs, signal });

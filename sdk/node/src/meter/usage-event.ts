@@ -49,7 +49,8 @@ export function encodeEvent(event: UsageEvent, nowMs: number): string | EventRej
   }
 }
 
-const KEY_HEAD = '{"idempotencyKey":"';
+/** Of the payload of an event without a key of its own. */
+export const KEY_HEAD = '{"idempotencyKey":"';
 
 /** Of an event and its own payload. */
 export function keyOf({ idempotencyKey }: UsageEvent, payload: string): string {

@@ -91,7 +91,8 @@ describe('the sidecar', () => {
     const folder = testFolder();
     const { call } = await openSidecar('http://127.0.0.1:9', { METERGATE_SPOOL: folder });
     const properties = '{"a":1.00000000000000001,"b":1.0000000000000000e2}';
-    const body = `[{"customerId":"a","value":123456789.000000000001,"properties":${properties},"meterId":"m"}]`;
+    const rest = `"value":123456789.000000000001,"properties":${properties},"meterId":"m"`;
+    const body = `[{"customerId":"a",${rest}}]`;
     expect(await call('POST', '/track', { body })).toMatchObject({ status: 202 });
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
     const segment = files.find((name) => name.endsWith('.seg')) ?? '';

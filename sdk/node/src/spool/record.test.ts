@@ -9,7 +9,7 @@ import { Cursor } from './cursor.ts';
 import { encodeRecord, readRecords, SEGMENT_HEAD } from './record.ts';
 import { spoil } from './spool-folder-under-test.ts';
 
-const ALL = { eventsMax: 500, bytesMax: 1024 * 1024 };
+const ALL = { eventsMax: 500, bytesMax: 1024 * 1024, eventBytes: 600 };
 
 function segmentOf(...payloads: string[]): { path: string; fd: number; bytes: number } {
   const path = join(testFolder(), '00000001.seg');
@@ -48,11 +48,12 @@ it('records are read as they were written, in parts of any size', () => {
       payloads,
       fc.integer({ min: 1, max: 50 }),
       fc.integer({ min: 1, max: 900 }),
-      (all, eventsMax, bytesMax) => {
+      fc.integer({ min: 1, max: 900 }),
+      (all, eventsMax, bytesMax, eventBytes) => {
         const { fd, bytes } = segmentOf(...all);
         const read: string[] = [];
         for (let from = SEGMENT_HEAD.length; from < bytes; ) {
-          const part = readRecords(fd, { from, to: bytes, eventsMax, bytesMax });
+          const part = readRecords(fd, { from, to: bytes, eventsMax, bytesMax, eventBytes });
           expect(part.isDamaged).toBe(false);
           expect(part.payloads.length).toBeGreaterThan(0);
           expect(part.payloads.length).toBeLessThanOrEqual(eventsMax);

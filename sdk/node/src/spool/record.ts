@@ -10,7 +10,9 @@ export const SEGMENT_HEAD = Buffer.from('MGSPOOL1');
 const RECORD_HEAD_BYTES = 8;
 /** Larger than any: a length above it is damage. */
 const PAYLOAD_BYTES_MAX = 8 * 1024 * 1024;
-const CHUNK_BYTES = 256 * 1024;
+const CHUNK_BYTES_MIN = 4 * 1024;
+/** Events are not all of one size. */
+const CHUNK_SPARE = 1.1;
 
 let scratch = Buffer.allocUnsafeSlow(64 * 1024);
 
@@ -32,6 +34,8 @@ export interface RecordRange {
   eventsMax: number;
   /** Of payloads; the first one is read whatever its size. */
   bytesMax: number;
+  /** About so many each, with its head. */
+  eventBytes: number;
 }
 
 export interface Records {
@@ -45,12 +49,18 @@ export interface Records {
 /** Reads whole records, at least one where there is one. Throws what the file system throws. */
 export function readRecords(fd: number, range: RecordRange): Records {
   const { from, to } = range;
-  const wished = Math.min(to - from, CHUNK_BYTES);
+  const wished = Math.min(to - from, chunkBytes(range));
   const first = recordsIn(readChunk(fd, from, wished), range);
   const isCut = first.payloads.length === 0 && first.neededBytes > wished && first.neededBytes <= to - from;
   const records = isCut ? recordsIn(readChunk(fd, from, first.neededBytes), range) : first;
   // Also a file that is shorter than it was.
   return { ...records, isDamaged: records.isDamaged || (records.payloads.length === 0 && from < to) };
+}
+
+/** What is read beyond the events is read again with the next ones; what is missing of them comes then. */
+function chunkBytes({ eventsMax, bytesMax, eventBytes }: RecordRange): number {
+  const events = Math.ceil(eventsMax * eventBytes * CHUNK_SPARE);
+  return Math.max(CHUNK_BYTES_MIN, Math.min(events, bytesMax + eventsMax * RECORD_HEAD_BYTES));
 }
 
 function readChunk(fd: number, from: number, bytes: number): Buffer {

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { closeSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
+import { closeSync, openSync, readSync, renameSync, rmSync, statSync, unlink } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { SEGMENT_HEAD } from './record.ts';
 
@@ -63,18 +63,28 @@ export class Segment {
     this.isSealed = true;
   }
 
-  /** Removes the file; one with damage is kept next to its folder. Its folder may be gone. */
-  retire(): void {
+  /**
+   * Removes the file, and calls back then; one with damage is kept next to its folder, which may be gone. Not
+   * within the call: a file system may take a tenth of a second to free a file.
+   */
+  retire(whenGone: () => void): void {
     this.close();
+    if (this.damagedBytes === 0) {
+      unlink(this.path, whenGone);
+      return;
+    }
     try {
-      if (this.damagedBytes === 0) rmSync(this.path);
-      else {
-        const folder = dirname(this.path);
-        renameSync(this.path, join(dirname(folder), `${basename(folder)}-${basename(this.path)}.damaged`));
-      }
+      const folder = dirname(this.path);
+      renameSync(this.path, join(dirname(folder), `${basename(folder)}-${basename(this.path)}.damaged`));
     } catch {
       // What stays is sent again, or is taken over and then removed.
     }
+    whenGone();
+  }
+
+  /** The same of one that is being removed, at once. */
+  removeNow(): void {
+    rmSync(this.path, { force: true });
   }
 
   close(): void {

@@ -36,11 +36,15 @@ export class SpoolFolder {
   private readonly cursor: Cursor;
   private readonly segments: Segment[] = [];
   private readonly taken: Taken[] = [];
+  /** Settled, and being removed. */
+  private readonly leaving = new Set<Segment>();
   private takenEvents = 0;
   private untakenBytes = 0;
   /** Undefined for what another process wrote: that would have to be read first. */
   private written: number | undefined;
   private lastNumber = 0;
+  /** Of those that were read last, each: so much is read of the next ones. */
+  private eventBytes = EVENT_BYTES_GUESSED;
   private isClosed = false;
 
   /** `isNew`: of this process, and empty. Throws what the file system throws. */
@@ -73,8 +77,10 @@ export class SpoolFolder {
   take({ eventsMax, bytesMax }: TakeLimits): Claim | undefined {
     for (const segment of [...this.segments]) {
       if (segment.untakenBytes() === 0) continue;
-      const range = { from: segment.readAt, to: segment.lengthBytes, eventsMax, bytesMax };
+      const { eventBytes } = this;
+      const range = { from: segment.readAt, to: segment.lengthBytes, eventsMax, bytesMax, eventBytes };
       const { payloads, end, isDamaged } = this.read(segment, range);
+      if (payloads.length > 0) this.eventBytes = (end - segment.readAt) / payloads.length;
       segment.readAt = end;
       if (isDamaged) this.damaged(segment);
       if (payloads.length > 0) return this.claim(segment, payloads);
@@ -99,7 +105,7 @@ export class SpoolFolder {
     this.isClosed = true;
     for (const segment of this.segments.splice(0)) isDone ? this.remove(segment) : segment.close();
     this.cursor.close();
-    if (isDone) removeFolder(this.path);
+    if (isDone) removeFolder(this.path, this.leaving);
     return isDone;
   }
 
@@ -125,7 +131,7 @@ export class SpoolFolder {
     try {
       writeWhole(segment.fd, SEGMENT_HEAD, 0);
     } catch (error) {
-      segment.retire();
+      this.remove(segment);
       throw error;
     }
     segment.lengthBytes = SEGMENT_HEAD.length;
@@ -192,7 +198,8 @@ export class SpoolFolder {
   }
 
   private remove(segment: Segment): void {
-    segment.retire();
+    this.leaving.add(segment);
+    segment.retire(() => this.leaving.delete(segment));
     if (segment.damagedBytes > 0) this.events.kept();
   }
 
@@ -227,8 +234,9 @@ function writeWhole(fd: number, bytes: Buffer, position: number): void {
   for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at, bytes.length - at, position + at);
 }
 
-function removeFolder(path: string): void {
+function removeFolder(path: string, leaving: Iterable<Segment>): void {
   try {
+    for (const segment of leaving) segment.removeNow();
     for (const name of ['cursor', 'owner.json']) rmSync(join(path, name), { force: true });
     rmdirSync(path);
   } catch {

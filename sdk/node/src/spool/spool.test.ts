@@ -53,6 +53,8 @@ describe('a spool', () => {
     expect(readdirSync(folder)).toContain('00000003.seg');
     expect(await meter.flush({ timeoutMs: 60_000 })).toMatchObject({ sent: 2_000, waiting: 0 });
     expect(new Set(server.created).size).toBe(2_000);
+    const isRemoved = () => !readdirSync(folder).includes('00000002.seg') || undefined;
+    await seenInTime(isRemoved, IN_TIME, 'the removal of the others');
     expect(readdirSync(folder).sort()).toEqual(['00000003.seg', 'cursor', 'owner.json']);
   });
 
