@@ -60,6 +60,9 @@ class AResponse(unittest.TestCase):
             b'{"events":[' + b",".join(events("a", "b")) + b"]}",
         ):
             self.assertFalse(is_all_created(other, events("a", "b")), other)
+        # Also behind the length of the first key.
+        self.assertFalse(is_all_created(bytes_of("ab", "ab"), events("ab", "abc")))
+        self.assertFalse(is_all_created(bytes_of("ab", "abc"), events("ab", "abd")))
         # They are read.
         for key in ('a"b', "a\\", '{"idempotencyKey":"x","status":"created"'):
             self.assertFalse(is_all_created(bytes_of(key), events("x")))

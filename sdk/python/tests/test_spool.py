@@ -1,26 +1,21 @@
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import resource
 import shutil
 import signal
 import stat
 import subprocess
 import sys
-import time
 import unittest
-from collections.abc import Iterator
 from pathlib import Path
 
 from metergate.buffer import BatchLimits
 from metergate.spool.cursor import Place
 from metergate.spool.owner import create_folder
 from metergate.spool.reader import SpoolReader
-from metergate.spool.segment import HEADER_BYTES, SEGMENT_BYTES_MAX, SegmentWriter, segment_numbers
+from metergate.spool.segment import HEADER_BYTES, SEGMENT_BYTES_MAX, SegmentWriter
 
-from .collected import SOON, Collected, meter_of
 from .fake_server import FakeServer, error_reply
 from .with_spool import NOWHERE, WithSpool
 
@@ -201,57 +196,6 @@ class ASpool(WithSpool):
             self.assertEqual(len(server.created), 400)
 
 
-class AFailingDisk(WithSpool):
-    def test_has_events_wait_in_memory_or_dropped_and_says_so(self) -> None:
-        blocked = self.root / "file"
-        blocked.write_text("no folder")
-        for policy, taken in (("memory", True), ("drop", False)):
-            seen = Collected()
-            settings = SOON._replace(spool=str(blocked), on_spool_error=policy)
-            with FakeServer() as server, meter_of(server.url, settings, seen) as meter:
-                self.assertEqual(meter.track("acme", "calls") is not None, taken)
-                self.assertEqual(meter.flush(), (int(taken), 0, 0))
-                self.assertEqual(seen.codes[0], "spool_unwritable")
-                self.assertEqual(meter.stats().dropped, int(not taken))
-
-    def test_that_is_full_from_the_start_is_tried_again_and_leaves_no_folders(self) -> None:
-        with file_size_limit(100):
-            meter = self.meter(NOWHERE)
-            self.assertIsNotNone(meter.track("acme", "calls"))
-            with meter._outbox.lock:
-                for _ in range(3):
-                    meter._outbox._failed_at = time.monotonic() - 11
-                    meter._outbox.keep_spool_locked()
-            self.assertEqual(self.names(), [])
-        with meter._outbox.lock:
-            meter._outbox._failed_at = time.monotonic() - 11
-            meter._outbox.keep_spool_locked()
-        self.assertIsNotNone(meter.track("acme", "calls"))
-        self.assertEqual((len(self.names()), meter.close().waiting), (1, 2))
-
-    def test_that_is_full_loses_nothing_of_what_was_written_before_and_is_used_again(self) -> None:
-        meter = self.meter(NOWHERE)
-        keys = [meter.track("acme", "calls") for _ in range(10)]
-        (folder,) = self.root.glob("p-*")
-        size = (folder / "00000001.seg").stat().st_size
-        # So that a part of the next record fits.
-        with file_size_limit(size + 20):
-            keys.append(meter.track("acme", "calls"))
-            self.assertEqual((folder / "00000001.seg").stat().st_size, size)
-            keys.append(meter.track("acme", "calls"))
-        self.assertEqual((self.seen.codes.count("spool_unwritable"), meter.stats().waiting), (1, 12))
-        with meter._outbox.lock:
-            meter._outbox._failed_at = time.monotonic() - 11
-            meter._outbox.keep_spool_locked()
-        keys.append(meter.track("acme", "calls"))
-        self.assertEqual(segment_numbers(str(folder)), [1, 2])
-        self.assertEqual(meter.close().waiting, 13)
-        with FakeServer() as server:
-            sent = self.drained(server)
-            # The two of memory went with the process.
-            self.assertEqual(sent, [*keys[:10], keys[12]])
-
-
 def flip(segment: Path) -> None:
     """A bit of the fourth record."""
     data = bytearray(segment.read_bytes())
@@ -277,17 +221,6 @@ def empty_record(segment: Path) -> None:
 
 def no_head(segment: Path) -> None:
     segment.write_bytes(b"MGSPOOL9" + segment.read_bytes()[8:])
-
-
-@contextlib.contextmanager
-def file_size_limit(size_bytes: int) -> Iterator[None]:
-    """As a full disk: of a write a part is done, and then it fails."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size_bytes, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ the completion, whichever the provider is. Here each token is of one kind, so th
 from __future__ import annotations
 
 import importlib
+import itertools
 from collections.abc import Mapping
 from typing import Any, Callable, Optional
 
@@ -19,6 +20,7 @@ METER_ID = "llm_tokens"
 #: Given what LiteLLM says of a call; `metadata` is that of the caller. None: it is not metered.
 CustomerOf = Callable[[Mapping[str, Any]], Optional[str]]
 PropertiesOf = Callable[[Mapping[str, Any]], Properties]
+_numbers = itertools.count()
 
 
 def token_callback(
@@ -66,6 +68,8 @@ class _TokenMetering:
         self._customer = customer
         self._meter_id = meter_id
         self._properties = properties
+        # LiteLLM takes two of one type for the same, and drops one, unless a public attribute differs.
+        self.number = next(_numbers)
 
     def log_success_event(self, kwargs: Any, response_obj: Any, start_time: Any, end_time: Any) -> None:
         self._record(kwargs, response_obj)

@@ -111,7 +111,8 @@ class Outbox:
                 missing = 0 if taken else source.untaken
                 source.untaken -= len(taken) or missing
                 source.unsettled -= missing
-                self.settled.notify_all()
+                if missing:
+                    self.settled.notify_all()
             if taken:
                 return taken
             self._forget_finished(source)

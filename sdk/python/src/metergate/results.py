@@ -85,12 +85,19 @@ def is_all_created(body: bytes, payloads: Sequence[bytes]) -> bool:
     if len(parts) != len(payloads) + 1 or not body.endswith(b"]}"):
         return False
     begin = len(_KEY_MEMBER) + 1
-    beginnings = [payload[begin : payload.find(b'"', begin)] + _CREATED for payload in payloads]
+    end = payloads[0].find(b'"', begin) + 1
+    size = end - begin + len(_CREATED)
+    if payloads[-1].find(b'"', begin) + 1 == end:
+        # Keys are mostly of one length: then all are compared at once, which takes half as long.
+        expected = b"".join([payload[begin:end] + _CREATED for payload in payloads])
+        if expected == b"".join([part[:size] for part in parts[1:]]):
+            return True
+    beginnings = [payload[begin : payload.find(b'"', begin) + 1] + _CREATED for payload in payloads]
     return all(map(bytes.startswith, parts[1:], beginnings))
 
 
 _KEY_MEMBER = b'"idempotencyKey":"'
-_CREATED = b'","status":"created"'
+_CREATED = b',"status":"created"'
 
 
 def _parse(body: bytes) -> Any:

@@ -32,6 +32,23 @@ USAGE = {
 }
 
 
+#: Its prompt tokens are apart from those that were read from the cache and written to it.
+ANTHROPIC_MODEL = "claude-haiku-4-5-20251001"
+ANTHROPIC_USAGE = {
+    "input_tokens": 40,
+    "cache_read_input_tokens": 60,
+    "cache_creation_input_tokens": 25,
+    "output_tokens": 30,
+}
+
+
+def fake_anthropic(_request: Request) -> Reply:
+    content = [{"type": "text", "text": "Good morning"}]
+    message = {"id": "m1", "type": "message", "role": "assistant", "content": content}
+    rest = {"model": ANTHROPIC_MODEL, "stop_reason": "end_turn", "usage": ANTHROPIC_USAGE}
+    return json_reply(200, {**message, **rest})
+
+
 def fake_model(request: Request) -> Reply:
     """As OpenAI's API responds, at once or in parts."""
     if not json.loads(request.body).get("stream"):
@@ -62,17 +79,31 @@ class Packages(unittest.TestCase):
         self.meter: Meter = meter_of(self.server.url, SOON)
         self.addCleanup(self.meter.close)
 
-    def test_litellm_meters_each_kind_of_token_of_a_call_once(self) -> None:
+    def use_litellm(self) -> None:
         def customer(call: Any) -> str | None:
             found: str | None = call["metadata"].get("customer")
             return found
 
-        callback = token_callback(self.meter, customer=customer)
+        # Red when LiteLLM takes two of them for the same one.
+        others = (token_callback(self.meter, customer=lambda _call: None) for _ in range(2))
+        litellm.callbacks = [*others, token_callback(self.meter, customer=customer)]
+        self.addCleanup(setattr, litellm, "callbacks", [])
+
+    def test_litellm_meters_what_is_written_to_a_cache_as_a_kind_of_its_own(self) -> None:
+        self.use_litellm()
+        with FakeServer() as model:
+            model.script = fake_anthropic
+            options = {**CALL, "model": f"anthropic/{ANTHROPIC_MODEL}"}
+            metadata = {"customer": "cache"}
+            litellm.completion(**options, api_base=model.url, api_key="sk-0", metadata=metadata)
+            expected = {"input": 40, "cached_input": 60, "cache_write": 25, "output": 30}
+            self.assertEqual(self.tokens_of("cache"), expected)
+
+    def test_litellm_meters_each_kind_of_token_of_a_call_once(self) -> None:
+        self.use_litellm()
         expected = {"input": 40, "cached_input": 60, "output": 30, "reasoning": 20}
         with FakeServer() as model:
             model.script = fake_model
-            litellm.callbacks = [callback]
-            self.addCleanup(setattr, litellm, "callbacks", [])
             options = {**CALL, "api_base": f"{model.url}/v1", "api_key": "sk-0"}
             litellm.completion(**options, metadata={"customer": "sync"})
             list(litellm.completion(**options, metadata={"customer": "stream"}, **STREAMED))
