@@ -24,13 +24,18 @@ const GIVEN = [
   { featureKey: 'sso', value: true },
   { featureKey: 'seats', value: 5 },
   { featureKey: 'many', value: null },
+  { featureKey: 'counted', value: 10 },
+  { featureKey: 'dear', value: 0 },
 ];
-const METERED = ['calls', 'soft', 'paid', 'many'];
+const METERED = ['calls', 'soft', 'paid', 'many', 'counted', 'dear'];
+const RATES: Record<string, number> = { paid: 0.25, dear: 0.5 };
 
 async function makeCatalogue(): Promise<string> {
   for (const key of METERED) {
-    const rate = key === 'paid' ? { creditRate: 0.25 } : {};
-    await direct.meters.create({ body: { key, name: key, aggregation: 'sum', ...rate } });
+    const { [key]: creditRate } = RATES;
+    const rate = creditRate === undefined ? {} : { creditRate };
+    const aggregation = key === 'counted' ? 'count' : 'sum';
+    await direct.meters.create({ body: { key, name: key, aggregation, ...rate } });
     await direct.features.create({ body: { key, name: key, type: 'metered', meterKey: key } });
   }
   await direct.features.create({ body: { key: 'sso', name: 'SSO', type: 'boolean' } });
@@ -164,6 +169,27 @@ it.each([
   const { current } = await direct.usage.retrieve({ customerId, meterId: 'calls', consistency: 'strong' });
   expect(current).toBe(10);
   expect(meter.stats()).toMatchObject({ sent: 10, rejected: 0 });
+});
+
+// Red when a `count` meter's events count as their values, or each feature has the credits for itself.
+it('let a burst use up what a meter counts, and credits that several features share', async () => {
+  const customerId = await subscribed('shared');
+  await direct.credits.grant({ customerId, body: { amount: 2, reason: 'x' } });
+  const { entitlements, meter, isLocal } = await openProcess();
+  await isLocal({ customerId, featureKey: 'calls' });
+  const burst = async (featureKey: string, value: number) => {
+    let used = 0;
+    for (let at = 0; at < 20; at++) {
+      const { allowed, source } = await entitlements.check({ customerId, featureKey, requested: value });
+      expect(source).toBe('local');
+      if (allowed) used += Number(meter.track({ customerId, meterId: featureKey, value }));
+    }
+    return used;
+  };
+  expect(await burst('counted', 0.1)).toBe(10);
+  expect(await burst('dear', 1)).toBe(4);
+  // What its plan includes; nothing is left to pay for more.
+  expect(await burst('paid', 0.5)).toBe(3);
 });
 
 it('fall to the policy of the feature when the server is gone', async () => {

@@ -79,7 +79,7 @@ describe('the feed of entitlements', () => {
     for (const name of ['cus_none', 'a,b']) expect(feed.customer(name)?.status).toBe('unknown');
     const [whole] = feed.messages.filter(({ data }) => data.asked === customerId);
     expect(whole?.data).toMatchObject({ customerId, credits: { balance: 0, unpaid: 0 } });
-    expect(whole?.data.features[0]).toMatchObject({ meterId: 'sum', soft: true });
+    expect(whole?.data.features[0]).toMatchObject({ meterId: 'sum', aggregation: 'sum', soft: true });
     await vi.waitFor(() => expect(feed.messages.at(-1)?.event).toBe('time'), WAIT);
   });
 

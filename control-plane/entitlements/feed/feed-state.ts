@@ -92,6 +92,7 @@ function feedFeature(
   const rate = row.meterKey === null ? undefined : rateOfOneMore(row);
   const facts =
     (row.meterKey === null ? '' : `"meterId":${JSON.stringify(row.meterKey)},`) +
+    (row.aggregation === null ? '' : `"aggregation":"${row.aggregation}",`) +
     (soft ? '"soft":true,' : '') +
     (rate === undefined ? '' : `"creditRate":${rate},`);
   const asOfMs = reading?.asOfMs ?? Number.POSITIVE_INFINITY;

@@ -3,10 +3,11 @@ import { type Client, connectionOf } from '../client/client.ts';
 import type { EntitlementDecision } from '../generated/schemas.ts';
 import { textOfUnits, unitsOf } from '../meter/exact-decimal.ts';
 import { type Meter, ownUsageOf } from '../meter/meter.ts';
-import type { OwnUsage } from '../meter/own-usage.ts';
+import type { MeterName, OwnUsage } from '../meter/own-usage.ts';
 import { Reporter, type ReportOptions } from '../meter/report.ts';
+import type { FedFeature } from './fed-customer.ts';
 import { EntitlementFeed, type Known } from './feed.ts';
-import { decideHere } from './local-decision.ts';
+import { decideHere, owedByOthers } from './local-decision.ts';
 
 /** What is decided when the server does not respond. `last_known` is `closed` where nothing is known. */
 export type FallbackPolicy = 'open' | 'closed' | 'last_known';
@@ -138,19 +139,30 @@ class Checks implements Entitlements {
       return { allowed: false, reason, ...named, reasonCode: customer.otherwise, ...time, source };
     }
     const own = this.ownOf(check, known);
-    return { ...decideHere(customer, feature, { requested, own }), ...time, source };
+    const owed = this.owedBy(check.customerId, known, feature);
+    return { ...decideHere(customer, feature, { requested, own, owed }), ...time, source };
+  }
+
+  private ownOf({ customerId, featureKey }: Check, known: Known | undefined): bigint {
+    const feature = known?.customer.features.get(featureKey);
+    const meter = feature?.meter ?? this.feed?.meterOf(featureKey);
+    const toMs = known && feature ? known.countedToMs(feature) : Number.NEGATIVE_INFINITY;
+    return this.ownOfMeter([customerId, known?.customer.customerId ?? customerId], meter, toMs);
   }
 
   /** Tracked under the name of the check, or under the customer's id. */
-  private ownOf({ customerId, featureKey }: Check, known: Known | undefined): bigint {
-    const feature = known?.customer.features.get(featureKey);
-    const meterId = feature?.meterId ?? this.feed?.meterOf(featureKey);
-    if (!this.ownUsage || meterId === undefined) return 0n;
-    const toMs = known && feature ? known.countedToMs(feature) : Number.NEGATIVE_INFINITY;
+  private ownOfMeter([name, id]: [string, string], meter: MeterName | undefined, toMs: number): bigint {
+    if (!this.ownUsage || meter === undefined) return 0n;
     // mutant: own-usage-not-counted
-    const own = this.ownUsage.uncounted(customerId, meterId, toMs);
-    const otherName = known?.customer.customerId ?? customerId;
-    return otherName === customerId ? own : own + this.ownUsage.uncounted(otherName, meterId, toMs);
+    const own = this.ownUsage.uncounted(name, meter, toMs);
+    return id === name ? own : own + this.ownUsage.uncounted(id, meter, toMs);
+  }
+
+  /** The same credits pay for all that it uses. */
+  private owedBy(name: string, { customer, countedToMs }: Known, feature: FedFeature): bigint {
+    const id = customer.customerId;
+    if (feature.creditRate === undefined || !(this.ownUsage?.has(name) || this.ownUsage?.has(id))) return 0n;
+    return owedByOthers(customer, feature, (one) => this.ownOfMeter([name, id], one.meter, countedToMs(one)));
   }
 
   private fallBack(check: Check): Decision {

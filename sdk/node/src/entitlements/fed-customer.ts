@@ -1,5 +1,6 @@
 import type { EntitlementDecision } from '../generated/schemas.ts';
 import { CREDIT_DIGITS, unitsOf } from '../meter/exact-decimal.ts';
+import type { MeterName } from '../meter/own-usage.ts';
 
 /** What the feed says of one customer. Amounts are whole numbers of 10^-12. */
 export interface FedCustomer {
@@ -21,7 +22,7 @@ export interface FedFeature {
   current: bigint;
   /** Everything that was acknowledged before is in it: milliseconds since 1970, of the server's clock. */
   countedToMs: number;
-  meterId: string | undefined;
+  meter: MeterName | undefined;
   isSoft: boolean;
   /** Credits for one more unit; undefined where usage costs nothing. */
   creditRate: bigint | undefined;
@@ -37,6 +38,7 @@ export interface CustomerMessage {
   features: Array<{
     decision: EntitlementDecision;
     meterId?: string;
+    aggregation?: string;
     soft?: boolean;
     creditRate?: number | string;
   }>;
@@ -54,9 +56,10 @@ export function fedCustomer(message: CustomerMessage): FedCustomer | undefined {
   if (status !== 'active' && status !== 'archived') return undefined;
   if (customerId === undefined || otherwise === undefined || !credits) throw new TypeError('a customer');
   const available = amount(credits.balance, CREDIT_DIGITS) - amount(credits.unpaid, CREDIT_DIGITS);
-  const fed = features.map(({ decision, meterId, soft = false, creditRate }) => {
+  const fed = features.map(({ decision, meterId, aggregation, soft = false, creditRate }) => {
     const rate = creditRate === undefined ? undefined : amount(creditRate);
-    const feature = { ...countOf(decision), meterId, isSoft: soft, creditRate: rate };
+    const meter = meterId === undefined ? undefined : { meterId, aggregation };
+    const feature = { ...countOf(decision), meter, isSoft: soft, creditRate: rate };
     return [decision.featureKey, feature] as const;
   });
   return { customerId, otherwise, available, features: new Map(fed) };

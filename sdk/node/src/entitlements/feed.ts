@@ -1,4 +1,4 @@
-import type { OwnUsage } from '../meter/own-usage.ts';
+import type { MeterName, OwnUsage } from '../meter/own-usage.ts';
 import { unref } from '../meter/unref.ts';
 import type { FedCustomer, FedFeature } from './fed-customer.ts';
 import { FeedConnection } from './feed-connection.ts';
@@ -50,7 +50,7 @@ export class EntitlementFeed {
   /** Those that a new one takes the place of, until it is ready. */
   private readonly replaced = new Map<FeedConnection, FeedConnection[]>();
   /** By feature. */
-  private readonly meters = new Map<string, string>();
+  private readonly meters = new Map<string, MeterName>();
   private readonly joining = new Set<string>();
   private readonly waiting = new Map<string, Set<() => void>>();
   private joinTimer: ReturnType<typeof setTimeout> | undefined;
@@ -79,7 +79,7 @@ export class EntitlementFeed {
   }
 
   /** Of a feature, as far as any customer has it. */
-  meterOf(featureKey: string): string | undefined {
+  meterOf(featureKey: string): MeterName | undefined {
     return this.meters.get(featureKey);
   }
 
@@ -174,8 +174,8 @@ export class EntitlementFeed {
   }
 
   private learned(connection: FeedConnection, name: string): void {
-    for (const [key, { meterId }] of connection.find(name)?.features ?? []) {
-      if (meterId !== undefined && this.meters.size < METERS_MAX) this.meters.set(key, meterId);
+    for (const [key, { meter }] of connection.find(name)?.features ?? []) {
+      if (meter !== undefined && this.meters.size < METERS_MAX) this.meters.set(key, meter);
     }
     if (this.watched.get(name)?.connection === connection) this.release(name);
   }

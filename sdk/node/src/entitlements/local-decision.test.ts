@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { EntitlementDecision } from '../generated/schemas.ts';
-import { parseExactJson, textOfUnits, unitsOf } from '../meter/exact-decimal.ts';
+import { CREDIT_DIGITS, parseExactJson, textOfUnits, unitsOf } from '../meter/exact-decimal.ts';
 import { type CustomerMessage, fedCustomer } from './fed-customer.ts';
-import { decideHere } from './local-decision.ts';
+import { decideHere, owedByOthers } from './local-decision.ts';
 
 type Members = Partial<Omit<EntitlementDecision, 'effectiveValue' | 'current'>> & {
   effectiveValue?: unknown;
@@ -12,6 +12,7 @@ type Members = Partial<Omit<EntitlementDecision, 'effectiveValue' | 'current'>> 
 interface Asked {
   requested?: number | string;
   own?: number;
+  owed?: number;
   soft?: boolean;
   creditRate?: number | string;
   credits?: CustomerMessage['credits'];
@@ -22,7 +23,7 @@ const metered = (effectiveValue: unknown, current: unknown, members: Members = {
   return { type: 'metered', effectiveValue, current, sources: ['plan:pro'], ...members };
 };
 
-function decided(members: Members, { requested, own = 0, credits, ...facts }: Asked = {}) {
+function decided(members: Members, { requested, own = 0, owed = 0, credits, ...facts }: Asked = {}) {
   const decision = { ...FACTS, ...members } as EntitlementDecision;
   const customer = fedCustomer({
     ...{ customerId: 'cus_1', asked: 'a', status: 'active', otherwise: 'feature_not_included' },
@@ -35,6 +36,7 @@ function decided(members: Members, { requested, own = 0, credits, ...facts }: As
   const { allowed, reasonCode } = decideHere(customer, feature, {
     requested: units,
     own: unitsOf(own) ?? 0n,
+    owed: unitsOf(owed, CREDIT_DIGITS) ?? 0n,
   });
   return [allowed, reasonCode];
 }
@@ -84,6 +86,42 @@ it('pays with credits beyond the limit, and adds what is not counted yet', () =>
   expect(paid(6, 0)).toEqual([false, 'insufficient_credit']);
   expect(decided(metered(10, 7), { requested: 1, own: 2 })).toEqual([true, 'granted']);
   expect(decided(metered(10, 7), { own: 3 })).toEqual([false, 'limit_reached']);
+});
+
+it('pays with what own usage of other meters leaves of the credits', () => {
+  const paid = (requested: number | undefined, owed: number) => {
+    const amount = requested === undefined ? {} : { requested };
+    const asked = { ...amount, owed, creditRate: 0.5, credits: { balance: 3, unpaid: 0 } };
+    return decided(metered(10, 10), asked)[0];
+  };
+  expect([paid(6, 0), paid(4, 1), paid(5, 1), paid(undefined, 2.5)]).toEqual([true, true, false, true]);
+  expect([paid(undefined, 3), paid(0, 3)]).toEqual([false, true]);
+});
+
+it('own usage costs what is beyond the largest limit of its meter', () => {
+  const feature = (key: string, meterId: string, limit: unknown, creditRate = 0.5) => {
+    const decision = { ...FACTS, ...metered(limit, 8), featureKey: key } as EntitlementDecision;
+    return { decision, meterId, creditRate };
+  };
+  const owed = (...features: CustomerMessage['features']) => {
+    const asked = feature('asked', 'm0', 0);
+    const customer = fedCustomer({
+      ...{ customerId: 'cus_1', asked: 'a', status: 'active', otherwise: 'feature_not_included' },
+      credits: { balance: 3, unpaid: 0 },
+      features: [asked, ...features],
+    });
+    const first = customer?.features.get('asked');
+    if (!customer || !first) throw new Error('not fed');
+    return textOfUnits(
+      owedByOthers(customer, first, () => unitsOf(4) ?? 0n),
+      CREDIT_DIGITS,
+    );
+  };
+  expect(owed()).toBe('0');
+  expect(owed(feature('same', 'm0', 0))).toBe('0');
+  expect(owed(feature('a', 'm1', 0), feature('b', 'm2', 10, 0.25))).toBe('2.5');
+  expect(owed(feature('a', 'm1', 0), feature('b', 'm1', 11))).toBe('0.5');
+  expect(owed(feature('a', 'm1', 0), feature('b', 'm1', null))).toBe('0');
 });
 
 it('reads amounts with all their digits, and nothing else as an amount', () => {

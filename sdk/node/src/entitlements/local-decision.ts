@@ -14,6 +14,8 @@ export interface Wanted {
   requested: bigint | undefined;
   /** Usage that the count does not have yet. */
   own: bigint;
+  /** Credits that such usage of other meters costs, in units of 10^-24. */
+  owed: bigint;
 }
 
 /** Decides as the server would from the same numbers. Amounts are whole numbers of 10^-12. */
@@ -21,8 +23,9 @@ export function decideHere(customer: FedCustomer, feature: FedFeature, wanted: W
   const { decision, limit } = feature;
   if (limit === undefined) return decision;
   const requested = wanted.requested ?? (decision.type === 'metered' ? ONE : 0n);
-  const [allowed, reasonCode] = judge(customer, feature, { requested, own: wanted.own });
-  if (wanted.requested === undefined && wanted.own === 0n) return { ...decision, ...counted(feature, 0n) };
+  const isAsSent = wanted.requested === undefined && wanted.own === 0n && wanted.owed === 0n;
+  if (isAsSent) return { ...decision, ...counted(feature, 0n) };
+  const [allowed, reasonCode] = judge(customer, feature, { ...wanted, requested });
   const used = decision.type === 'metered' ? `${textOfUnits(feature.current + wanted.own)} used and ` : '';
   const usage = `${used}${textOfUnits(requested)} requested`;
   const reason = `${usage}, ${boundOf(feature, reasonCode)}.`;
@@ -54,7 +57,7 @@ const BEYOND: ReadonlySet<ReasonCode> = new Set([
 function judge(
   { available }: FedCustomer,
   { decision, limit, current, isSoft, creditRate }: FedFeature,
-  { requested, own }: { requested: bigint; own: bigint },
+  { requested, own, owed }: Wanted & { requested: bigint },
 ): Verdict {
   const isOverride = decision.sources?.includes('override') === true;
   const ofItsOwn = OF_ITS_OWN.has(decision.reasonCode) ? decision.reasonCode : undefined;
@@ -66,9 +69,45 @@ function judge(
   if (isOverride && limit === 0n) return [false, 'override_denied'];
   if (creditRate === undefined) return [false, 'limit_reached'];
   // What was counted is paid or owed already.
-  const cost = (wanted - (current > limit ? current : limit)) * creditRate;
-  const reaches = available > 0n && cost <= available;
+  const cost = (wanted - larger(current, limit)) * creditRate;
+  const left = available - owed;
+  const reaches = left > 0n && cost <= left;
   return reaches ? [true, 'granted_by_credit'] : [false, 'insufficient_credit'];
+}
+
+/**
+ * What usage of other meters that is not counted yet costs of the credits that pay for this feature too, in
+ * units of 10^-24. Of each meter the largest limit of its features counts.
+ */
+export function owedByOthers(
+  { features }: FedCustomer,
+  { meter }: FedFeature,
+  ownOf: (feature: FedFeature) => bigint,
+): bigint {
+  const largest = new Map<string, FedFeature>();
+  for (const one of features.values()) {
+    const { meterId } = one.meter ?? {};
+    if (meterId === undefined || meterId === meter?.meterId || one.creditRate === undefined) continue;
+    const other = largest.get(meterId);
+    if (!other || isLarger(one.limit, other.limit)) largest.set(meterId, one);
+  }
+  let owed = 0n;
+  for (const one of largest.values()) {
+    const { limit, current, creditRate = 0n } = one;
+    if (limit === null) continue;
+    const beyond = current + ownOf(one) - larger(current, limit ?? 0n);
+    if (beyond > 0n) owed += beyond * creditRate;
+  }
+  return owed;
+}
+
+/** Of limits: null is unlimited. */
+function isLarger(one: FedFeature['limit'], other: FedFeature['limit']): boolean {
+  return other !== null && (one === null || (one ?? 0n) > (other ?? 0n));
+}
+
+function larger(one: bigint, other: bigint): bigint {
+  return one > other ? one : other;
 }
 
 /** As numbers, with the own usage. */

@@ -3,6 +3,7 @@ import { bytesOf, MemoryQueue } from './memory-queue.ts';
 import { OwnUsage } from './own-usage.ts';
 import { Reporter, type ReportOptions } from './report.ts';
 import { RETRY_POLICY, type RetryPolicy } from './retry-policy.ts';
+import { RoomQueue } from './room-queue.ts';
 import { Sender } from './sender.ts';
 import { type Spool, type SpoolStats, SpoolWithMemory } from './spool-with-memory.ts';
 import { BODY_BYTES_MAX, type EventRejection, encodeEvent, keyOf, type UsageEvent } from './usage-event.ts';
@@ -38,7 +39,7 @@ export interface Meter {
    * not an event; which one is counted in `stats()` and reported.
    */
   track(event: UsageEvent): boolean;
-  /** The same, after waiting for room, at most `timeoutMs` (default 5,000). */
+  /** The same, after waiting for room, at most `timeoutMs` (default 5,000): first come, first served. */
   trackWhenRoom(event: UsageEvent, options?: { timeoutMs?: number }): Promise<boolean>;
   /** Sends what waits, and what is tracked meanwhile. Resolves when nothing waits, or after `timeoutMs`. */
   flush(options?: { timeoutMs?: number }): Promise<Flushed>;
@@ -94,6 +95,7 @@ export class QueueMeter implements Meter {
   private readonly reporter: Reporter;
   private readonly queue: SpoolWithMemory;
   private readonly sender: Sender;
+  private readonly room: RoomQueue;
   private isClosed = false;
   private tracked = 0;
   private dropped = 0;
@@ -119,6 +121,8 @@ export class QueueMeter implements Meter {
       },
     );
     this.queue.onFound(() => this.sender.added());
+    this.room = new RoomQueue((chars) => this.isClosed || this.queue.hasRoom(chars));
+    this.sender.onSettled(() => this.room.serve());
   }
 
   track(event: UsageEvent): boolean {
@@ -140,8 +144,8 @@ export class QueueMeter implements Meter {
   async trackWhenRoom(event: UsageEvent, { timeoutMs = ROOM_TIMEOUT_MS } = {}): Promise<boolean> {
     const payload = encodeChecked(event, Date.now());
     if (typeof payload !== 'string') return this.reject(event, payload) === undefined;
-    await this.until(() => this.queue.hasRoom(payload.length) || this.isClosed, timeoutMs);
-    return this.add(payload, event, Date.now()) === undefined;
+    const add = (): boolean => this.add(payload, event, Date.now()) === undefined;
+    return await this.room.wait(payload.length, timeoutMs, add);
   }
 
   private add(payload: string, event: UsageEvent, nowMs: number): EventRejection | undefined {
@@ -168,6 +172,7 @@ export class QueueMeter implements Meter {
     const flushed = await this.flush(this.isClosed ? { timeoutMs: 0 } : options);
     this.isClosed = true;
     this.sender.close();
+    this.room.serve();
     const waiting = this.queue.waiting();
     this.queue.close();
     return { ...flushed, waiting };

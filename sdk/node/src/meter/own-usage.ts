@@ -9,15 +9,27 @@ const STEP_MS = 50;
 /** Of one place. Beyond it the last step is longer. */
 const STEPS_MAX = 100;
 
-/** What one customer has used on one meter, in units of 10^-12. */
+/** A meter, and how it counts; undefined where that is not known. */
+export interface MeterName {
+  meterId: string;
+  aggregation: string | undefined;
+}
+
+/** So many events, the sum of their values, and of those above 0, in units of 10^-12. */
+interface Used {
+  events: number;
+  units: bigint;
+  rises: bigint;
+}
+
+/** What one customer has used on one meter. */
 interface Place {
   customerId: string;
   meterId: string;
-  waiting: bigint;
-  waitingEvents: number;
-  acknowledged: bigint;
+  waiting: Used;
+  acknowledged: Used;
   /** With the times of the first and the last acknowledgement, which rise. */
-  steps: Array<{ fromMs: number; atMs: number; units: bigint }>;
+  steps: Array<Used & { fromMs: number; atMs: number }>;
 }
 
 interface Tracked {
@@ -27,7 +39,7 @@ interface Tracked {
 
 /**
  * What this process has tracked and no count of the server has yet, so that its own bursts are seen at once.
- * Values are added up, as a `sum` meter does. Times are those of `performance.now()`.
+ * What an aggregation other than `sum` and `count` makes of it is never more. Times are those of `performance.now()`.
  */
 export class OwnUsage {
   private readonly places = new Map<string, Map<string, Place>>();
@@ -40,8 +52,7 @@ export class OwnUsage {
     if (units === undefined || this.byKey.has(key)) return;
     const place = this.placeOf(customerId, meterId);
     if (!place) return;
-    place.waiting += units;
-    place.waitingEvents += 1;
+    add(place.waiting, used(units));
     // Beyond the bound it waits until nothing waits any more.
     if (this.byKey.size < KEYS_MAX) this.byKey.set(key, { place, units });
   }
@@ -51,7 +62,7 @@ export class OwnUsage {
     const tracked = this.byKey.get(key);
     if (!tracked) return;
     this.settle(key, tracked);
-    acknowledge(tracked.place, tracked.units, nowMs);
+    acknowledge(tracked.place, used(tracked.units), nowMs);
   }
 
   /** It will never be counted. */
@@ -65,10 +76,9 @@ export class OwnUsage {
     if (this.size === 0) return;
     this.byKey.clear();
     for (const place of this.all()) {
-      if (place.waitingEvents === 0) continue;
+      if (place.waiting.events === 0) continue;
       acknowledge(place, place.waiting, nowMs);
-      place.waiting = 0n;
-      place.waitingEvents = 0;
+      place.waiting = nothing();
     }
   }
 
@@ -78,25 +88,24 @@ export class OwnUsage {
   }
 
   /** Units of 10^-12. Of what was acknowledged before `countedToMs` nothing. */
-  uncounted(customerId: string, meterId: string, countedToMs: number): bigint {
+  uncounted(customerId: string, { meterId, aggregation }: MeterName, countedToMs: number): bigint {
     const place = this.places.get(customerId)?.get(meterId);
     if (!place) return 0n;
     forget(place, countedToMs);
-    return place.waiting + place.acknowledged;
+    return amountOf(place.waiting, aggregation) + amountOf(place.acknowledged, aggregation);
   }
 
   /** Everything that was acknowledged before is counted, of all customers. */
   counted(countedToMs: number): void {
     for (const place of this.all()) {
       forget(place, countedToMs);
-      if (place.waitingEvents === 0 && place.steps.length === 0) this.remove(place);
+      if (place.waiting.events === 0 && place.steps.length === 0) this.remove(place);
     }
   }
 
   private settle(key: string, { place, units }: Tracked): void {
     this.byKey.delete(key);
-    place.waiting -= units;
-    place.waitingEvents -= 1;
+    take(place.waiting, used(units));
   }
 
   private *all(): Iterable<Place> {
@@ -110,7 +119,7 @@ export class OwnUsage {
     if (this.size >= PLACES_MAX) return undefined;
     const meters = this.places.get(customerId) ?? new Map<string, Place>();
     this.places.set(customerId, meters);
-    const place = { customerId, meterId, waiting: 0n, waitingEvents: 0, acknowledged: 0n, steps: [] };
+    const place = { customerId, meterId, waiting: nothing(), acknowledged: nothing(), steps: [] };
     meters.set(meterId, place);
     this.size += 1;
     return place;
@@ -124,22 +133,50 @@ export class OwnUsage {
   }
 }
 
-function acknowledge(place: Place, units: bigint, atMs: number): void {
-  place.acknowledged += units;
+const ONE = 10n ** 12n;
+
+/** At most so much more is counted. */
+function amountOf({ events, units, rises }: Used, aggregation: string | undefined): bigint {
+  if (aggregation === undefined || aggregation === 'sum') return units;
+  return aggregation === 'max' || aggregation === 'latest' ? rises : BigInt(events) * ONE;
+}
+
+function nothing(): Used {
+  return { events: 0, units: 0n, rises: 0n };
+}
+
+function used(units: bigint): Used {
+  return { events: 1, units, rises: units > 0n ? units : 0n };
+}
+
+function add(to: Used, { events, units, rises }: Used): void {
+  to.events += events;
+  to.units += units;
+  to.rises += rises;
+}
+
+function take(from: Used, { events, units, rises }: Used): void {
+  from.events -= events;
+  from.units -= units;
+  from.rises -= rises;
+}
+
+function acknowledge(place: Place, more: Used, atMs: number): void {
+  add(place.acknowledged, more);
   const last = place.steps.at(-1);
   if (last && (atMs - last.fromMs < STEP_MS || place.steps.length >= STEPS_MAX)) {
-    last.units += units;
+    add(last, more);
     last.atMs = atMs;
-  } else place.steps.push({ fromMs: atMs, atMs, units });
+  } else place.steps.push({ fromMs: atMs, atMs, ...more });
 }
 
 function forget(place: Place, countedToMs: number): void {
   const { steps } = place;
   let counted = 0;
-  for (const { atMs, units } of steps) {
+  for (const step of steps) {
     // mutant: own-usage-forgotten-early
-    if (atMs >= countedToMs) break;
-    place.acknowledged -= units;
+    if (step.atMs >= countedToMs) break;
+    take(place.acknowledged, step);
     counted += 1;
   }
   if (counted > 0) steps.splice(0, counted);

@@ -1,7 +1,24 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { errorBody, resultsOf, sendJson, startBatchServer } from './batch-server-under-test.ts';
+import { ownUsageOf } from './meter.ts';
 import { event, json, keyed, openMeter, text } from './meter-under-test.ts';
+import type { Spool } from './spool-with-memory.ts';
+
+/** One record, which is no event, of another client. */
+function unreadableSpool(payload: string): Spool {
+  let [untaken, waiting] = [1, 1];
+  return {
+    open: () => undefined,
+    add: () => 'full',
+    take: () => (untaken-- > 0 ? { payloads: [payload], settle: () => void waiting-- } : undefined),
+    waiting: () => waiting,
+    untaken: () => ({ events: Math.max(0, untaken), bytes: Math.max(0, untaken) }),
+    hasRoom: () => false,
+    stats: () => ({ mode: 'spool', spoolBytes: 0, adoptedBytes: 0, damagedBytes: 0 }),
+    close: () => undefined,
+  };
+}
 
 describe('an event that can never be stored is handed back alone', () => {
   it('by its own result', async () => {
@@ -47,17 +64,36 @@ describe('an event that can never be stored is handed back alone', () => {
     expect(server.sizes.length).toBeLessThan(20);
   });
 
-  it('when it is too large by itself, and a batch that is too large is halved', async () => {
+  it.each([
+    ['this API', json(413, errorBody('payload_too_large')), 10],
+    ['a proxy', text(413, '<html>Request Entity Too Large</html>'), 20_000],
+  ])(
+    'when it is too large by itself for %s, and a batch that is too large is halved',
+    async (_, act, size) => {
+      const server = await startBatchServer();
+      server.always((exchange) => {
+        const { items } = exchange;
+        const isLarge = items.length > 3 || items.some(({ idempotencyKey }) => idempotencyKey === 'k-5');
+        if (isLarge) act(exchange);
+        return isLarge;
+      });
+      const { meter, rejected } = openMeter({ url: server.url });
+      for (const one of keyed(10)) meter.track({ ...one, properties: { note: 'x'.repeat(size) } });
+      expect(await meter.flush()).toEqual({ sent: 9, rejected: 1, waiting: 0 });
+      expect(rejected.map(([key]) => key)).toEqual(['k-5']);
+    },
+  );
+
+  it('also when what the spool has of it cannot be read', async () => {
     const server = await startBatchServer();
-    server.always(({ response, items }) => {
-      const isLarge = items.length > 3 || items.some(({ idempotencyKey }) => idempotencyKey === 'k-5');
-      if (isLarge) text(413, '<html>Request Entity Too Large</html>')({ response, items } as never);
-      return isLarge;
+    server.script(json(400, errorBody('invalid_json')));
+    const { meter, problems, rejected } = openMeter({
+      url: server.url,
+      spool: unreadableSpool('"no event"'),
     });
-    const { meter, rejected } = openMeter({ url: server.url });
-    for (const one of keyed(10)) meter.track(one);
-    expect(await meter.flush()).toEqual({ sent: 9, rejected: 1, waiting: 0 });
-    expect(rejected.map(([key]) => key)).toEqual(['k-5']);
+    ownUsageOf(meter);
+    expect(await meter.flush()).toEqual({ sent: 0, rejected: 1, waiting: 0 });
+    expect([rejected, problems.map(({ code }) => code)]).toEqual([[], ['invalid_json']]);
   });
 
   it.each([
@@ -66,6 +102,7 @@ describe('an event that can never be stored is handed back alone', () => {
     ['a date that is none', { occurredAt: new Date('never') }],
     ['a key that is too long', { idempotencyKey: 'k'.repeat(256) }],
     ['what is no JSON', { properties: { n: 1n as never } }],
+    ['a text as its JSON', { toJSON: () => 'acme' } as never],
     ['more than a request holds', { properties: { text: 'é'.repeat(600_000) } }],
   ])('before it is sent, with %s', async (_, more) => {
     const server = await startBatchServer();

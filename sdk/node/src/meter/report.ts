@@ -46,7 +46,8 @@ export class Reporter {
   /** Of an event as it was, or would have been, sent. */
   rejected(event: string | UsageEvent, rejection: EventRejection): void {
     const { onRejected } = this.options;
-    if (onRejected) call(() => onRejected(typeof event === 'string' ? decodeEvent(event) : event, rejection));
+    const whole = typeof event === 'string' ? decodeEvent(event) : { event };
+    if (onRejected && whole) call(() => onRejected(whole.event, rejection));
     else this.problem(rejection.code, `An event was rejected. ${rejection.message}`);
   }
 }

@@ -21,6 +21,14 @@ export type ItemResult =
 
 /** Of an item: the server's own trouble. */
 const LATER = new Set(['unavailable', 'overloaded', 'internal', 'rate_limited']);
+/** Of a request, in which they say that its events are at fault. Other codes may be those of a proxy. */
+const OF_EVENTS = new Set([
+  ...['invalid_json', 'invalid_request', 'idempotency_key_missing', 'idempotency_key_invalid'],
+  ...['value_invalid', 'event_too_old', 'event_in_future'],
+]);
+const TOO_LARGE = new Set(['payload_too_large', 'batch_too_large']);
+/** What rejects even such a body for its size is not meant for events: that is a fault of people. */
+const SMALL_CHARS = 16 * 1024;
 /** The request was not processed, whatever its events are. */
 const TRANSIENT = new Set([408, 425, 429]);
 
@@ -33,10 +41,14 @@ export function readVerdict({ status, text }: HttpResponse, payloads: readonly s
     return results ? { kind: 'processed', results } : { kind: 'retry', error: NO_RESULTS };
   }
   if (status === 401 || status === 403) return { kind: 'unauthorised', error };
-  if (status === 413) return { kind: 'halve', error };
+  if (status === 413) {
+    const isHalved = isOneOf(TOO_LARGE, body) || charsOf(payloads) > SMALL_CHARS;
+    return { kind: isHalved ? 'halve' : 'unauthorised', error };
+  }
   if (TRANSIENT.has(status) || status < 400 || status >= 500) return { kind: 'retry', error };
   if (!isErrorBody(body)) return { kind: 'retry', error };
-  if (status !== 400 && status !== 422 && status !== 409) return { kind: 'unauthorised', error };
+  const isOfEvents = (status === 400 || status === 422) && isOneOf(OF_EVENTS, body);
+  if (!isOfEvents) return { kind: 'unauthorised', error };
   const index = indexIn(body.error);
   const isOne = index !== undefined && index < payloads.length;
   return isOne ? { kind: 'poison', index, error } : { kind: 'halve', error };
@@ -48,7 +60,7 @@ const NO_RESULTS: EventRejection = {
 };
 
 interface ErrorBody {
-  error: { code: string; message: string; param?: unknown; details?: unknown };
+  error: { code: string; message: string; requestId?: unknown; param?: unknown; details?: unknown };
 }
 
 function parsed(text: string): unknown {
@@ -62,6 +74,15 @@ function parsed(text: string): unknown {
 function isErrorBody(body: unknown): body is ErrorBody {
   const { error } = (body ?? {}) as { error?: { code?: unknown; message?: unknown } };
   return typeof error?.code === 'string' && typeof error.message === 'string';
+}
+
+/** One of these, of an error of this API: all of those name their request. */
+function isOneOf(codes: ReadonlySet<string>, body: unknown): boolean {
+  return isErrorBody(body) && typeof body.error.requestId === 'string' && codes.has(body.error.code);
+}
+
+function charsOf(payloads: readonly string[]): number {
+  return payloads.reduce((sum, { length }) => sum + length, 0);
 }
 
 function errorOf(status: number, body: unknown): EventRejection {

@@ -227,7 +227,7 @@ export class Sender {
 
   private reject({ origin }: Task, payload: string, error: EventRejection): void {
     this.counts.rejected += 1;
-    this.ownUsage?.rejected(decodeEvent(payload).idempotencyKey ?? '');
+    this.ownUsage?.rejected(decodeEvent(payload)?.event.idempotencyKey ?? '');
     this.deps.reporter.rejected(payload, error);
     this.settle(origin, 1);
   }

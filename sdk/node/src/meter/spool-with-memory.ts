@@ -70,8 +70,9 @@ export class SpoolWithMemory implements EventQueue {
     return onSpoolError === 'memory' ? memory.add(payload) : 'full';
   }
 
+  /** Those in memory first: a crash would lose them. */
   take(limits: TakeLimits): Claim | undefined {
-    return this.options.spool?.take(limits) ?? this.options.memory.take(limits);
+    return this.options.memory.take(limits) ?? this.options.spool?.take(limits);
   }
 
   waiting(): number {

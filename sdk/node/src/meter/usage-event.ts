@@ -40,7 +40,10 @@ export function encodeEvent(event: UsageEvent, nowMs: number): string | EventRej
     // Not one object with all members: to copy it takes longer than all the rest.
     const { value } = event;
     const isText = typeof value === 'string';
-    const members = JSON.stringify(isText ? { ...event, value: undefined } : event).slice(1);
+    const json = JSON.stringify(isText ? { ...event, value: undefined } : event);
+    // An event with a `toJSON` of its own.
+    if (!json.startsWith('{"')) return { code: 'invalid_event', message: 'The event is not a JSON object.' };
+    const members = json.slice(1);
     const key = event.idempotencyKey === undefined ? `"idempotencyKey":"${ulid(nowMs)}",` : '';
     const time = event.occurredAt === undefined ? `"occurredAt":"${timeText(nowMs)}",` : '';
     return `{${key}${time}${isText ? `"value":${value},` : ''}${members}`;
@@ -83,7 +86,12 @@ function faultOf({ customerId, meterId, value, occurredAt, idempotencyKey }: Usa
     : '`idempotencyKey` must be a text of 1 to 255.';
 }
 
-/** The event again, for its owner. */
-export function decodeEvent(payload: string): UsageEvent {
-  return JSON.parse(payload) as UsageEvent;
+/** The event again, for its owner; undefined where it cannot be read. */
+export function decodeEvent(payload: string): { event: UsageEvent } | undefined {
+  try {
+    const event: unknown = JSON.parse(payload);
+    return typeof event === 'object' && event !== null ? { event: event as UsageEvent } : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -26,6 +26,8 @@ export function adoptOrphans({ root, id, owner, used }: AdoptOptions): string[] 
     const path = join(root, name);
     const [, adopter, ofProcess = ''] = FOLDER.exec(name) ?? [];
     if (adopter !== undefined && wasDrained(path)) return [];
+    // Taken over before, when it could not be opened.
+    if (adopter === id && !used.has(path)) return [path];
     // mutant: orphans-left
     if (used.has(path) || (adopter !== undefined && isAlive(adopter)) || !isOrphan(path, owner)) return [];
     const adopted = join(root, `a-${id}-${ofProcess}`);

@@ -1,10 +1,11 @@
 import { mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { expect, it } from 'vitest';
+import { Worker } from 'node:worker_threads';
+import { expect, it, vi } from 'vitest';
 import { testFolder } from '../../../../tests/support/test-folder.ts';
 import { ulid } from '../meter/ulid.ts';
 import { adoptOrphans } from './adopt.ts';
-import { isOrphan, type Owner, releaseOwner, thisProcess, writeOwner } from './owner.ts';
+import { isOrphan, type Owner, releaseOwner, thisProcess, threadOf, writeOwner } from './owner.ts';
 import { foldersIn, NO_PID } from './spool-folder-under-test.ts';
 
 const SELF = thisProcess();
@@ -32,6 +33,8 @@ it.each<[what: string, owner: Partial<Owner>, silentSeconds: number, isOrphaned:
   ['this process', {}, 0, false],
   ['this process, which was stopped for long', {}, SILENT_S, false],
   ['a process that ended', { pid: NO_PID }, 0, true],
+  ['a thread that cannot be seen', { thread: { id: 0, startedAt: '' } }, 0, false],
+  ['one that is silent', { thread: { id: 0, startedAt: '' } }, SILENT_S, true],
   ['a process whose number another one has now', { startedAt: '1' }, 0, true],
   ['a process of an earlier boot', { bootId: 'before' }, 0, true],
   ['another container on this machine', { pidNamespace: 'pid:[1]', pid: NO_PID }, 0, false],
@@ -42,6 +45,26 @@ it.each<[what: string, owner: Partial<Owner>, silentSeconds: number, isOrphaned:
 ])('a folder of %s', (_, owner, silentSeconds, isOrphaned) => {
   expect(isOrphan(folderOf(owner, silentSeconds), SELF)).toBe(isOrphaned);
 });
+
+it.runIf(process.platform === 'linux')(
+  'a folder of a thread that ended, while its process runs',
+  async () => {
+    const ended = "require('node:fs').readlinkSync('/proc/thread-self')";
+    const worker = new Worker(
+      `require('node:worker_threads').parentPort.on('message', () => 0).postMessage(${ended})`,
+      {
+        eval: true,
+      },
+    );
+    const thread = threadOf(await new Promise<string>((resolve) => worker.once('message', resolve)));
+    expect(thread).toMatchObject({ id: expect.any(Number), startedAt: expect.stringMatching(/^\d+$/) });
+    const folder = folderOf({ thread });
+    expect(isOrphan(folder, SELF)).toBe(false);
+    await worker.terminate();
+    await vi.waitFor(() => expect(isOrphan(folder, SELF)).toBe(true));
+    expect(isOrphan(folderOf({ thread: { id: process.pid, startedAt: 'before' } }), SELF)).toBe(true);
+  },
+);
 
 it('a folder that was released is free at once, also for other machines', () => {
   const folder = folderOf({});

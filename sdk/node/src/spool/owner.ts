@@ -2,6 +2,7 @@ import { readFileSync, readlinkSync, statSync, utimesSync, writeFileSync } from 
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { kill, pid as ownPid } from 'node:process';
+import { isMainThread } from 'node:worker_threads';
 
 /** `owner.json` of a folder: which process writes, or drains, it. */
 export interface Owner {
@@ -14,6 +15,14 @@ export interface Owner {
   bootId: string;
   host: string;
   sdk: string;
+  /** Of a worker thread, which may end before its process. */
+  thread?: Thread;
+}
+
+/** Its number and start as the system has them; 0 and '' where that cannot be known. */
+interface Thread {
+  id: number;
+  startedAt: string;
 }
 
 /** Of a process that cannot be seen from here. It renews its mark every 10 s. */
@@ -26,11 +35,18 @@ export function thisProcess(): Owner {
     version: 1,
     pid: ownPid,
     pidNamespace: textOf(() => readlinkSync('/proc/self/ns/pid')),
-    startedAt: textOf(() => startOf(ownPid) ?? ''),
+    startedAt: textOf(() => startOf(String(ownPid)) ?? ''),
     bootId: textOf(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
     host: hostname(),
     sdk: 'node/0.1.0',
+    ...(isMainThread ? {} : { thread: threadOf(textOf(() => readlinkSync('/proc/thread-self'))) }),
   };
+}
+
+/** `<pid>/task/<id>`. */
+export function threadOf(link: string): Thread {
+  const id = Number(/\d+$/.exec(link)?.[0] ?? 0);
+  return { id, startedAt: id === 0 ? '' : (startOf(link) ?? '') };
 }
 
 export function writeOwner(folder: string, owner: Owner): void {
@@ -58,8 +74,15 @@ export function isOrphan(folder: string, self: Owner): boolean {
   if (owner.version !== 1) return false;
   if (owner.startedAt === RELEASED) return true;
   if (owner.host === self.host && owner.bootId !== self.bootId) return true;
-  if (owner.host === self.host && owner.pidNamespace === self.pidNamespace) return !isRunning(owner);
-  return isSilent(join(folder, FILE));
+  const isSeen = owner.host === self.host && owner.pidNamespace === self.pidNamespace;
+  if (!isSeen) return isSilent(join(folder, FILE));
+  return !isRunning(owner) || hasEndedThread(folder, owner);
+}
+
+function hasEndedThread(folder: string, { pid, thread }: Owner): boolean {
+  if (thread === undefined) return false;
+  if (thread.startedAt === '') return isSilent(join(folder, FILE));
+  return startOf(`${pid}/task/${thread.id}`) !== thread.startedAt;
 }
 
 function readOwner(folder: string): Owner | undefined {
@@ -80,7 +103,7 @@ function isSilent(path: string): boolean {
 }
 
 function isRunning({ pid, startedAt }: Owner): boolean {
-  if (startedAt !== '') return startOf(pid) === startedAt;
+  if (startedAt !== '') return startOf(String(pid)) === startedAt;
   try {
     kill(pid, 0);
     return true;
@@ -89,9 +112,12 @@ function isRunning({ pid, startedAt }: Owner): boolean {
   }
 }
 
-/** Field 22 of its stat; undefined when it has ended, though its parent may not have noticed. */
-function startOf(pid: number): string | undefined {
-  const stat = textOf(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
+/**
+ * Of a process, or of a thread by its path behind `/proc/`: field 22 of its stat. Undefined when it has ended,
+ * though its parent may not have noticed.
+ */
+function startOf(path: string): string | undefined {
+  const stat = textOf(() => readFileSync(`/proc/${path}/stat`, 'utf8'));
   // The name before it, in parentheses, may have spaces and parentheses.
   const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return state === undefined || state === '' || state === 'Z' || state === 'X' ? undefined : fields[18];

@@ -31,6 +31,8 @@ interface Taken {
 /** The files of one folder: written at the end, read in order, and removed as they are settled. */
 export class SpoolFolder {
   readonly path: string;
+  /** This process has written it. */
+  readonly isOwn: boolean;
   unsettledBytes = 0;
   private readonly events: FolderEvents;
   private readonly cursor: Cursor;
@@ -47,13 +49,14 @@ export class SpoolFolder {
   private eventBytes = EVENT_BYTES_GUESSED;
   private isClosed = false;
 
-  /** `isNew`: of this process, and empty. Throws what the file system throws. */
-  constructor(path: string, { isNew, ...events }: FolderEvents & { isNew: boolean }) {
+  /** `isOwn`: of this process, and empty. Throws what the file system throws. */
+  constructor(path: string, { isOwn, ...events }: FolderEvents & { isOwn: boolean }) {
     this.path = path;
+    this.isOwn = isOwn;
     this.events = events;
     this.cursor = new Cursor(join(path, 'cursor'));
-    if (isNew) this.written = 0;
-    else this.findSegments();
+    if (isOwn) this.written = 0;
+    else this.findSegmentsOrClose();
   }
 
   /** Throws what the file system throws; then nothing was added. */
@@ -63,6 +66,7 @@ export class SpoolFolder {
     try {
       // mutant: tracked-before-the-write
       writeWhole(segment.fd, record, segment.lengthBytes);
+      this.events.written(segment.fd);
     } catch (error) {
       cutTo(segment.fd, segment.lengthBytes);
       throw error;
@@ -71,9 +75,9 @@ export class SpoolFolder {
     this.unsettledBytes += record.length;
     this.untakenBytes += record.length;
     if (this.written !== undefined) this.written += 1;
-    this.events.written(segment.fd);
   }
 
+  /** Throws what the file system throws: nothing was taken, and may be another time. */
   take({ eventsMax, bytesMax }: TakeLimits): Claim | undefined {
     for (const segment of [...this.segments]) {
       if (segment.untakenBytes() === 0) continue;
@@ -109,6 +113,15 @@ export class SpoolFolder {
     return isDone;
   }
 
+  private findSegmentsOrClose(): void {
+    try {
+      this.findSegments();
+    } catch (error) {
+      this.cursor.close();
+      throw error;
+    }
+  }
+
   private findSegments(): void {
     const { segment: settled, position } = this.cursor.start;
     const numbers = readdirSync(this.path).flatMap((name) => Number(SEGMENT_NAME.exec(name)?.[1] ?? 0) || []);
@@ -130,22 +143,24 @@ export class SpoolFolder {
     const segment = new Segment(join(this.path, segmentName(number)), { number, start: 0, isNew: true });
     try {
       writeWhole(segment.fd, SEGMENT_HEAD, 0);
+      this.events.made(this.path);
     } catch (error) {
       this.remove(segment);
       throw error;
     }
     segment.lengthBytes = SEGMENT_HEAD.length;
     this.segments.push(segment);
-    this.events.made(this.path);
     this.retire();
     return segment;
   }
 
+  /** Only what the file says is damage: one that cannot be opened or read just now is whole. */
   private read(segment: Segment, range: Parameters<typeof readRecords>[1]): Records {
     try {
       if (segment.settledAt === SEGMENT_HEAD.length && !segment.hasHead()) return nothingAt(range.from);
       return readRecords(segment.fd, range);
-    } catch {
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
       return nothingAt(range.from);
     }
   }

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Added, Claim, TakeLimits } from '../meter/event-queue.ts';
 import type { Spool, SpoolListener, SpoolStats } from '../meter/spool-with-memory.ts';
@@ -17,7 +17,7 @@ export interface SpoolOptions {
    * system has not written at a power cut, `interval` the last 200 ms, `each` nothing. Default: `interval`.
    */
   fsync?: FsyncPolicy;
-  /** Of events that are not settled. Default 256 MiB. */
+  /** Of events of this process that are not settled, so without those it takes over. Default 256 MiB. */
   bytesMax?: number;
 }
 
@@ -27,6 +27,8 @@ const ADOPT_MS = 60_000;
 /** After so long without a renewal another process may soon take the folder over. */
 const FROZEN_MS = 30_000;
 const DAMAGED_FILES_MAX = 4;
+/** After a file could not be opened or read. */
+const READ_AGAIN_MS = 500;
 
 /** Keeps events in files until they are settled, through the end of the process and through power cuts. */
 export function openSpool(options: SpoolOptions): Spool {
@@ -43,6 +45,8 @@ class FolderSpool implements Spool {
   private id = ulid(Date.now());
   /** Of other processes, and what was ours until another process took it over. */
   private others: SpoolFolder[] = [];
+  /** Nothing is read from them just now. */
+  private readonly unread = new Map<SpoolFolder, ReturnType<typeof setTimeout>>();
   private damagedBytes = 0;
   private renewedAtMs = 0;
   private timers: Array<ReturnType<typeof setInterval>> = [];
@@ -80,10 +84,10 @@ class FolderSpool implements Spool {
   }
 
   take(limits: TakeLimits): Claim | undefined {
-    const claim = this.own?.take(limits);
+    const claim = this.own && this.takeFrom(this.own, limits);
     if (claim) return claim;
     for (const folder of this.others) {
-      const found = folder.take(limits);
+      const found = this.takeFrom(folder, limits);
       if (found) return closing(found, () => this.removeDrained());
     }
     this.removeDrained();
@@ -95,9 +99,10 @@ class FolderSpool implements Spool {
   }
 
   untaken(): { events: number; bytes: number } {
-    if (this.own && this.others.length === 0) return this.own.untaken();
+    if (this.own && this.others.length === 0 && this.unread.size === 0) return this.own.untaken();
     return this.folders().reduce(
       (sum, folder) => {
+        if (this.unread.has(folder)) return sum;
         const { events, bytes } = folder.untaken();
         return { events: sum.events + events, bytes: sum.bytes + bytes };
       },
@@ -107,18 +112,22 @@ class FolderSpool implements Spool {
 
   hasRoom(chars: number): boolean {
     let used = this.own?.unsettledBytes ?? 0;
-    for (const folder of this.others) used += folder.unsettledBytes;
+    for (const folder of this.others) used += folder.isOwn ? folder.unsettledBytes : 0;
     return used + chars < this.bytesMax;
   }
 
   stats(): SpoolStats {
-    const adoptedBytes = this.others.reduce((sum, folder) => sum + folder.unsettledBytes, 0);
-    const spoolBytes = adoptedBytes + (this.own?.unsettledBytes ?? 0);
+    let spoolBytes = 0;
+    let adoptedBytes = 0;
+    for (const { unsettledBytes, isOwn } of this.folders()) {
+      spoolBytes += unsettledBytes;
+      if (!isOwn) adoptedBytes += unsettledBytes;
+    }
     return { mode: 'spool', spoolBytes, adoptedBytes, damagedBytes: this.damagedBytes };
   }
 
   close(): void {
-    for (const timer of this.timers) clearInterval(timer);
+    for (const timer of [...this.timers, ...this.unread.values()]) clearTimeout(timer);
     this.flusher.close();
     for (const folder of this.folders()) {
       if (folder.close()) continue;
@@ -132,28 +141,57 @@ class FolderSpool implements Spool {
     return this.own ? [this.own, ...this.others] : this.others;
   }
 
-  /** Under another name until its owner is in it: another process must not find it without. */
-  private makeOwn(nowMs: number): SpoolFolder {
-    this.id = ulid(nowMs);
-    const path = join(this.root, `p-${this.id}`);
-    const fresh = join(this.root, `.${this.id}`);
-    mkdirSync(fresh, { recursive: true, mode: 0o700 });
-    writeOwner(fresh, this.owner);
-    renameSync(fresh, path);
-    this.renewedAtMs = nowMs;
-    this.own = this.openFolder(path, true);
-    this.flusher.folderChanged(this.root);
-    return this.own;
+  /** One whose files cannot be opened or read just now, and nothing behind them, waits a while. */
+  private takeFrom(folder: SpoolFolder, limits: TakeLimits): Claim | undefined {
+    if (this.unread.has(folder)) return undefined;
+    try {
+      return folder.take(limits);
+    } catch (error) {
+      this.listener.problem('spool_unreadable', `${folder.path} is read later: ${(error as Error).message}`);
+      const timer = setTimeout(() => {
+        this.unread.delete(folder);
+        this.listener.found();
+      }, READ_AGAIN_MS);
+      unref(timer);
+      this.unread.set(folder, timer);
+      return undefined;
+    }
   }
 
-  private openFolder(path: string, isNew: boolean): SpoolFolder {
+  /** Under another name until its owner is in it: another process must not find it without. */
+  private makeOwn(nowMs: number): SpoolFolder {
+    const id = ulid(nowMs);
+    const path = join(this.root, `p-${id}`);
+    const fresh = join(this.root, `.${id}`);
+    let made: SpoolFolder | undefined;
+    try {
+      mkdirSync(fresh, { recursive: true, mode: 0o700 });
+      writeOwner(fresh, this.owner);
+      renameSync(fresh, path);
+      made = this.openFolder(path, true);
+      this.flusher.folderChanged(this.root);
+      this.id = id;
+      this.renewedAtMs = nowMs;
+      this.own = made;
+      return made;
+    } catch (error) {
+      made?.close();
+      for (const left of [fresh, path]) removeWhole(left);
+      throw error;
+    }
+  }
+
+  private openFolder(path: string, isOwn: boolean): SpoolFolder {
     return new SpoolFolder(path, {
-      isNew,
+      isOwn,
       written: (fd) => this.flusher.written(fd),
       made: (folder) => this.flusher.folderChanged(folder),
       damaged: (file, bytes) => {
         this.damagedBytes += bytes;
-        this.listener.problem('spool_damaged', `${bytes} bytes of ${file} cannot be read; the file is kept.`);
+        if (existsSync(file)) {
+          const message = `${bytes} bytes of ${file} cannot be read; the file is kept.`;
+          this.listener.problem('spool_damaged', message);
+        } else this.listener.problem('spool_missing', `${file} with ${bytes} bytes was removed.`);
       },
       kept: () => this.removeOldDamage(),
     });
@@ -206,6 +244,15 @@ class FolderSpool implements Spool {
       this.listener.problem(code, `${this.root} cannot be used: ${(error as Error).message}`);
       return false;
     }
+  }
+}
+
+/** What was made of a folder that cannot be used. */
+function removeWhole(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true });
+  } catch {
+    // It is empty, and is nobody's.
   }
 }
 
