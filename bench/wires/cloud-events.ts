@@ -1,9 +1,9 @@
 /**
  * `npm run bench:cloud-events`: CloudEvents against our own batches, in turns on one instance. One client
- * sends both in the same way: 500 events a request, as many requests in flight, bodies made before, with the same
- * keys, customer, time, value and one property, which take a fourteenth less as a CloudEvent. CPU is that of
- * the data plane. Prints and stores figures; asserts nothing. `-- --rounds N`, `-- --requests N` of either
- * in a round.
+ * sends both in the same way: 500 events a request, as many requests in flight, bodies made before, with the
+ * same keys, customer, time, value and one property, which take a fourteenth less as a CloudEvent. CPU is
+ * that of the data plane. Prints and stores figures; asserts nothing. `-- --rounds N`, `-- --requests N` of
+ * either in a round.
  */
 import { randomUUID } from 'node:crypto';
 import { Pool } from 'undici';
