@@ -48,8 +48,10 @@ function isTaken(body: Buffer, form: EventsForm = 'either'): boolean {
 /** 1.5 s. */
 const RUNS = 6_000;
 const SPACE = fc.constantFrom('', '', '', '', '', ' ', '\n', '\t ');
-const objectOf = (members: Array<[string, string]>, space: string) =>
-  `{${space}${members.map(([name, value]) => `"${name}"${space}:${space}${value}`).join(`${space},${space}`)}${space}}`;
+const objectOf = (members: Array<[string, string]>, space: string) => {
+  const texts = members.map(([name, value]) => `"${name}"${space}:${space}${value}`);
+  return `{${space}${texts.join(`${space},${space}`)}${space}}`;
+};
 const shuffled = (members: Array<[string, string]>) =>
   fc.shuffledSubarray(members, { minLength: members.length });
 

@@ -48,7 +48,7 @@ interface Common {
   listeners: ListenersByType;
 }
 
-/** Of the common form: each event is valid and one item. What they are is read again only to tell of errors. */
+/** Of the common form: each event is valid and one item. They are read again only to tell of errors. */
 export function usageOfCommon(
   { isArray, bodies }: WrittenEvents,
   { head, headers, body, listeners }: Common,

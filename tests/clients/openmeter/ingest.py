@@ -1,5 +1,5 @@
-"""With the SDK of OpenMeter for Python, as it is: one event, a batch, the batch again, and events that cannot be
-counted. Run by ../check-openmeter.ts, which knows what they come to.
+"""With the SDK of OpenMeter for Python, as it is: one event, a batch, the batch again, and events that cannot
+be counted. Run by ../check-openmeter.ts, which knows what they come to.
 """
 
 import asyncio
@@ -16,7 +16,8 @@ URL, KEY, SUBJECT = (os.environ[name] for name in ("METERGATE_URL", "METERGATE_K
 
 def prompt(event_id, tokens, subject=SUBJECT, kind="prompt"):
     data = {"tokens": tokens, "model": "large"}
-    return {"specversion": "1.0", "id": event_id, "source": "/py", "type": kind, "subject": subject, "data": data}
+    names = {"id": event_id, "source": "/py", "type": kind, "subject": subject}
+    return {"specversion": "1.0", **names, "data": data}
 
 
 def assert_rejected(call, status):

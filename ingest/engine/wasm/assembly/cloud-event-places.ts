@@ -38,4 +38,4 @@ export const NONE: i32 = 0; //                  null, a list, an object: like an
 export const TEXT: i32 = 1;
 export const NUMBER: i32 = 2;
 export const BOOLEAN: i32 = 3;
-export const ODD: i32 = 4; //                   another way to write a text or a number: not ours where it counts
+export const ODD: i32 = 4; //                   a text or number in another form: not ours where it counts

@@ -1,4 +1,4 @@
-// CloudEvents of the common form, written as the bodies of usage batches in one pass over their bytes, compiled
+// CloudEvents of the common form, written as bodies of usage batches in one pass over their bytes. Compiled
 // to ../cloud-events.wasm. It takes only bodies that can be read in one way: arrays of events, or one, whose
 // types have one mapping each and whose texts need no escape. ingest/events/usage-item.ts takes everything
 // else and is the oracle: for a body that both take, both write the same items.

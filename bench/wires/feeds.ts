@@ -1,18 +1,18 @@
 /**
- * `npm run bench:feeds`: feeds of entitlements, each of one customer and on a connection of its own: what they
- * cost while nothing changes, and while usage changes so many counters a second and an administrator some
+ * `npm run bench:feeds`: feeds of entitlements, each of one customer on its own connection: what they cost
+ * while nothing changes, and while usage changes so many counters a second and an administrator some
  * overrides; and how old a change is when a client has it, from its acknowledgement. Prints and stores
  * figures; asserts nothing. `-- --connections N`, `-- --rate N` of counters, `-- --seconds N` of changes.
  */
 import { Agent, get } from 'node:http';
 import { setTimeout as pass } from 'node:timers/promises';
-import { type Api, callDone } from '../tests/support/api.ts';
-import type { Instance } from '../tests/support/instance.ts';
-import type { OpenedInstance } from '../tests/support/open-instance.ts';
-import { type InstanceCosts, instanceCosts, measureInstance } from './measure-instance.ts';
-import { numberOption, OF_A_SCRIPT, readOptions, runScript } from './read-options.ts';
-import { keepResult } from './result-file.ts';
-import { spreadOf } from './samples.ts';
+import { type Api, callDone } from '../../tests/support/api.ts';
+import type { Instance } from '../../tests/support/instance.ts';
+import type { OpenedInstance } from '../../tests/support/open-instance.ts';
+import { type InstanceCosts, instanceCosts, measureInstance } from '../measure-instance.ts';
+import { numberOption, OF_A_SCRIPT, readOptions, runScript } from '../read-options.ts';
+import { keepResult } from '../result-file.ts';
+import { spreadOf } from '../samples.ts';
 
 const OPTIONS = {
   connections: { type: 'string', default: '5000' },
