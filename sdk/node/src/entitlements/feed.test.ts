@@ -147,7 +147,7 @@ it.each<[string, Open]>([
 
 it('follows no more customers than it may, in streams of 500', async () => {
   const server = await serve(all());
-  const { check, isLocal } = open(server.url, { customersMax: 501 });
+  const { check, isLocal } = open(server.url, { customersMax: 501, timeoutMs: 10_000 });
   for (let at = 0; at < 505; at += 101) {
     await Promise.all(Array.from({ length: 101 }, (_, more) => check(`c${at + more}`)));
   }

@@ -97,7 +97,8 @@ function resultOf(one: unknown, at: number, payload: string): ItemResult | undef
   const { index, status, idempotencyKey, error } = (one ?? {}) as Record<string, unknown>;
   if (index !== at || typeof idempotencyKey !== 'string') return undefined;
   if (status === 'created' || status === 'duplicate') {
-    return isOf(payload, idempotencyKey) ? { status, idempotencyKey } : undefined;
+    // Itself: another object for each event would be garbage at once.
+    return isOf(payload, idempotencyKey) ? (one as ItemResult) : undefined;
   }
   if (status !== 'error' || !isErrorBody({ error })) return undefined;
   const rejection = rejectionOf(error as ErrorBody['error']);
