@@ -97,8 +97,7 @@ function resultOf(one: unknown, at: number, payload: string): ItemResult | undef
   const { index, status, idempotencyKey, error } = (one ?? {}) as Record<string, unknown>;
   if (index !== at || typeof idempotencyKey !== 'string') return undefined;
   if (status === 'created' || status === 'duplicate') {
-    // Itself: another object for each event would be garbage at once.
-    return isOf(payload, idempotencyKey) ? (one as ItemResult) : undefined;
+    return isOf(payload, idempotencyKey) ? { status, idempotencyKey } : undefined;
   }
   if (status !== 'error' || !isErrorBody({ error })) return undefined;
   const rejection = rejectionOf(error as ErrorBody['error']);
