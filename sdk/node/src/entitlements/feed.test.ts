@@ -6,7 +6,7 @@ import { createMeter } from '../meter/meter.ts';
 import { createEntitlements, type EntitlementsOptions } from './check.ts';
 
 const WAIT = { timeout: 10_000, interval: 5 };
-const OPEN = 'event: begin\ndata: {"now":"2026-01-01T00:00:00.000Z"}\n\n';
+const OPEN = 'event: open\ndata: {"now":"2026-01-01T00:00:00.000Z"}\n\n';
 const TIME = 'event: time\ndata: {"asOf":"2026-01-01T00:00:00.000Z"}\n\n';
 
 type Open = (stream: ServerResponse, names: string[], request: IncomingMessage) => void;
@@ -121,7 +121,7 @@ it('decides nothing by a stream that is silent or does not say that it is whole'
   const server = await serve((stream, names) => {
     stream.write(names.map((name) => customer(name)).join(''));
   });
-  const { check } = open(server.url);
+  const { check } = open(server.url, { timeoutMs: 200 });
   await check('a');
   await vi.waitFor(() => expect(server.opened).toHaveLength(1), WAIT);
   expect(await check('a')).toEqual(['server', true]);
@@ -147,7 +147,7 @@ it.each<[string, Open]>([
 
 it('follows no more customers than it may, in streams of 500', async () => {
   const server = await serve(all());
-  const { check, isLocal } = open(server.url, { customersMax: 501, timeoutMs: WAIT.timeout });
+  const { check, isLocal } = open(server.url, { customersMax: 501, timeoutMs: 10_000 });
   for (let at = 0; at < 505; at += 101) {
     await Promise.all(Array.from({ length: 101 }, (_, more) => check(`c${at + more}`)));
   }
