@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { seenInTime } from '../../../../tests/support/in-time.ts';
+import { type ClientOptions, createClient } from '../client/client.ts';
 import { errorBody, resultsOf, sendJson, startBatchServer } from './batch-server-under-test.ts';
+import { createMeter } from './meter.ts';
 import { event, IN_TIME, json, keyed, openMeter } from './meter-under-test.ts';
+import { spread } from './retry-policy.ts';
 import type { UsageEvent } from './usage-event.ts';
 
 describe('a meter', () => {
@@ -137,16 +140,53 @@ describe('trouble', () => {
     expect(meter.stats()).toMatchObject({ dropped: 1, tracked: 1 });
   });
 
-  it('of a name that does not resolve, and of an address that is none, is reported', async () => {
-    const nowhere = openMeter({ url: 'http://nowhere.invalid' });
-    const none = openMeter({ url: 'not a url' });
-    for (const { meter, problems } of [nowhere, none]) {
-      meter.track(event());
-      await seenInTime(() => problems[0], IN_TIME, 'a problem');
-      expect(problems).toMatchObject([{ code: 'no_response' }]);
-      expect(await meter.flush({ timeoutMs: 10 })).toEqual({ sent: 0, rejected: 0, waiting: 1 });
+  it('of a name that does not resolve is reported', async () => {
+    const { meter, problems } = openMeter({ url: 'http://nowhere.invalid' });
+    meter.track(event());
+    await seenInTime(() => problems[0], IN_TIME, 'a problem');
+    expect(problems).toMatchObject([{ code: 'no_response' }]);
+    expect(await meter.flush({ timeoutMs: 10 })).toEqual({ sent: 0, rejected: 0, waiting: 1 });
+  });
+});
+
+describe('a meter or client is not made', () => {
+  const SECRET = 'sk_live_SECRET';
+  it.each<[what: string, change: Partial<ClientOptions>]>([
+    ['a key of two lines', { apiKey: `${SECRET}\n\nabc` }],
+    ['a key with a character that none has', { apiKey: `${SECRET}\u0001` }],
+    ['no key', { apiKey: undefined as never }],
+    ['a password in the URL', { url: `http://user:${SECRET}@127.0.0.1:9` }],
+    ['a secret in the query', { url: `http://127.0.0.1:9/?key=${SECRET}` }],
+    ['no address as its URL', { url: `not a url ${SECRET}` }],
+    ['no URL', { url: undefined as never }],
+    ['another protocol', { url: `ftp://${SECRET}.example.com` }],
+  ])('with %s, and its message has no secret', (_, change) => {
+    for (const make of [createMeter, createClient]) {
+      const made = () => make({ url: 'http://127.0.0.1:9', apiKey: 'sk_test_1', ...change });
+      expect(made).toThrow(TypeError);
+      expect(made).not.toThrow(SECRET);
     }
   });
+
+  it.each([
+    { batchEventsMax: 501 },
+    { batchEventsMax: 0 },
+    { lingerMs: Number.NaN },
+    { lingerMs: Number.POSITIVE_INFINITY },
+    { timeoutMs: 0 },
+    { requestsMax: 1.5 },
+    { memory: { eventsMax: -1 } },
+  ])('with %j', (limits) => {
+    const [name = ''] = Object.keys(limits);
+    expect(() => createMeter({ url: 'http://a', apiKey: 'k', ...limits })).toThrow(RangeError);
+    expect(() => createMeter({ url: 'http://a', apiKey: 'k', ...limits })).toThrow(name);
+  });
+});
+
+it('clients that were told the same time do not return together', () => {
+  const waits = Array.from({ length: 100 }, () => spread(1_000));
+  expect(Math.min(...waits)).toBeGreaterThanOrEqual(1_000);
+  expect(Math.max(...waits) - Math.min(...waits)).toBeGreaterThan(100);
 });
 
 describe('a caller that waits for room', () => {
