@@ -17,8 +17,8 @@ export interface MeteredStream<Chunk> {
 }
 
 /**
- * Passes a stream of a model on, and counts its tokens once when it ends: in order, by an error, or because the
- * caller does not read on, also while the model is silent.
+ * Passes a stream of a model on, and counts its tokens once when it ends: in order, by an error, or because
+ * the caller does not read on, also while the model is silent.
  */
 export function meterStream<Chunk>(metered: MeteredStream<Chunk>): AsyncIterableIterator<Chunk> {
   return new CountedStream(metered);

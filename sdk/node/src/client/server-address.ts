@@ -5,8 +5,8 @@ export interface ServerAddress {
 }
 
 /**
- * The same without what surrounds it. Throws a TypeError that repeats neither: what fetch says of a header or a
- * URL that it cannot send has all of it, and is logged.
+ * The same without what surrounds it. Throws a TypeError that repeats neither: what fetch says of a header or
+ * a URL that it cannot send has all of it, and is logged.
  */
 export function checkedAddress({ url, apiKey }: ServerAddress): ServerAddress {
   return { url: checkedUrl(url), apiKey: checkedKey(apiKey) };

@@ -1,11 +1,19 @@
-import type { MeterOptions } from './meter.ts';
 import { BATCH_EVENTS_MAX } from './usage-event.ts';
 
 /** Timers take no more. */
 const DURATION_MS_MAX = 2 ** 31 - 1;
 
+/** Of `createMeter`. */
+interface Limits {
+  batchEventsMax?: number;
+  requestsMax?: number;
+  timeoutMs?: number;
+  lingerMs?: number;
+  memory?: { eventsMax?: number; bytesMax?: number };
+}
+
 /** Throws a RangeError for a number that an option cannot be. */
-export function checkLimits({ memory, retry: _, ...options }: MeterOptions): void {
+export function checkLimits({ memory, ...options }: Limits): void {
   inRange('batchEventsMax', options.batchEventsMax, { min: 1, max: BATCH_EVENTS_MAX });
   inRange('requestsMax', options.requestsMax, { min: 1, max: 100 });
   inRange('timeoutMs', options.timeoutMs, { min: 1, max: DURATION_MS_MAX });

@@ -183,7 +183,7 @@ describe('a meter or client is not made', () => {
   });
 });
 
-it('clients that were told the same time do not return together', () => {
+it('clients that got the same time to wait do not return together', () => {
   const waits = Array.from({ length: 100 }, () => spread(1_000));
   expect(Math.min(...waits)).toBeGreaterThanOrEqual(1_000);
   expect(Math.max(...waits) - Math.min(...waits)).toBeGreaterThan(100);
@@ -205,7 +205,7 @@ describe('a caller that waits for room', () => {
     expect(meter.stats()).toMatchObject({ dropped: 0 });
   });
 
-  it('is told so when there is none in time, and does not hold up a smaller event', async () => {
+  it('gets false when there is none in time, and does not hold up a smaller event', async () => {
     const server = await startBatchServer();
     server.always(() => true);
     const { meter } = openMeter({ url: server.url, memory: { bytesMax: 1_000 }, lingerMs: 60_000 });

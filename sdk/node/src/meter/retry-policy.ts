@@ -22,7 +22,7 @@ export function backoffMs({ firstMs, lastMs }: RetryPolicy, failures: number): n
   return Math.random() * bound;
 }
 
-/** Up to a quarter longer: clients that were told the same time must not return together either. */
+/** Up to a quarter longer: clients that got the same time to wait must not return together either. */
 export function spread(milliseconds: number): number {
   return milliseconds * (1 + Math.random() / 4);
 }

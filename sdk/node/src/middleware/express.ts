@@ -7,13 +7,15 @@ interface FinishedResponse {
   once(event: 'close', listener: () => void): unknown;
 }
 
-/** A handler for `app.use` or one route: counts each response that was sent, or begun when its client left. */
+/**
+ * A handler for `app.use` or one route: counts each response that was sent, or had begun when its client left.
+ */
 export function meterExpress<Request, Response extends FinishedResponse>(
   route: MeteredRoute<Request, Response>,
 ) {
   return (request: Request, response: Response, next: () => void): void => {
     response.once('close', () => {
-      // Before that nobody has said what its status is.
+      // Before that its status is not set.
       if (response.headersSent) trackResponse(route, { request, response, status: response.statusCode });
     });
     next();
