@@ -1,11 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { seenInTime } from '../../../../tests/support/in-time.ts';
-import { type ClientOptions, createClient } from '../client/client.ts';
 import { errorBody, resultsOf, sendJson, startBatchServer } from './batch-server-under-test.ts';
-import { createMeter } from './meter.ts';
 import { event, IN_TIME, json, keyed, openMeter } from './meter-under-test.ts';
-import { spread } from './retry-policy.ts';
-import type { UsageEvent } from './usage-event.ts';
 
 describe('a meter', () => {
   it('sends what was tracked, in order, with a key and the time of the call', async () => {
@@ -146,75 +142,5 @@ describe('trouble', () => {
     await seenInTime(() => problems[0], IN_TIME, 'a problem');
     expect(problems).toMatchObject([{ code: 'no_response' }]);
     expect(await meter.flush({ timeoutMs: 10 })).toEqual({ sent: 0, rejected: 0, waiting: 1 });
-  });
-});
-
-describe('a meter or client is not made', () => {
-  const SECRET = 'sk_live_SECRET';
-  it.each<[what: string, change: Partial<ClientOptions>]>([
-    ['a key of two lines', { apiKey: `${SECRET}\n\nabc` }],
-    ['a key with a character that none has', { apiKey: `${SECRET}\u0001` }],
-    ['no key', { apiKey: undefined as never }],
-    ['a password in the URL', { url: `http://user:${SECRET}@127.0.0.1:9` }],
-    ['a secret in the query', { url: `http://127.0.0.1:9/?key=${SECRET}` }],
-    ['no address as its URL', { url: `not a url ${SECRET}` }],
-    ['no URL', { url: undefined as never }],
-    ['another protocol', { url: `ftp://${SECRET}.example.com` }],
-  ])('with %s, and its message has no secret', (_, change) => {
-    for (const make of [createMeter, createClient]) {
-      const made = () => make({ url: 'http://127.0.0.1:9', apiKey: 'sk_test_1', ...change });
-      expect(made).toThrow(TypeError);
-      expect(made).not.toThrow(SECRET);
-    }
-  });
-
-  it.each([
-    { batchEventsMax: 501 },
-    { batchEventsMax: 0 },
-    { lingerMs: Number.NaN },
-    { lingerMs: Number.POSITIVE_INFINITY },
-    { timeoutMs: 0 },
-    { requestsMax: 1.5 },
-    { memory: { eventsMax: -1 } },
-  ])('with %j', (limits) => {
-    const [name = ''] = Object.keys(limits);
-    expect(() => createMeter({ url: 'http://a', apiKey: 'k', ...limits })).toThrow(RangeError);
-    expect(() => createMeter({ url: 'http://a', apiKey: 'k', ...limits })).toThrow(name);
-  });
-});
-
-it('clients that got the same time to wait do not return together', () => {
-  const waits = Array.from({ length: 100 }, () => spread(1_000));
-  expect(Math.min(...waits)).toBeGreaterThanOrEqual(1_000);
-  expect(Math.max(...waits) - Math.min(...waits)).toBeGreaterThan(100);
-});
-
-describe('a caller that waits for room', () => {
-  it('gets it in its turn, as soon as there is some', async () => {
-    const server = await startBatchServer();
-    const { meter } = openMeter({ url: server.url, memory: { eventsMax: 10 }, batchEventsMax: 7 });
-    const done: string[] = [];
-    const wait = async (one: UsageEvent) => {
-      expect(await meter.trackWhenRoom(one, { timeoutMs: 10_000 })).toBe(true);
-      done.push(one.idempotencyKey ?? '');
-    };
-    await Promise.all(keyed(100).map(wait));
-    expect(done).toEqual(keyed(100).map(({ idempotencyKey }) => idempotencyKey));
-    await meter.flush();
-    expect(server.created).toHaveLength(100);
-    expect(meter.stats()).toMatchObject({ dropped: 0 });
-  });
-
-  it('gets false when there is none in time, and does not hold up a smaller event', async () => {
-    const server = await startBatchServer();
-    server.always(() => true);
-    const { meter } = openMeter({ url: server.url, memory: { bytesMax: 1_000 }, lingerMs: 60_000 });
-    const large = meter.trackWhenRoom(event({ properties: { x: 'x'.repeat(2_000) } }), { timeoutMs: 20 });
-    const small = meter.trackWhenRoom(event(), { timeoutMs: 10_000 });
-    expect(await Promise.all([large, small])).toEqual([false, true]);
-    for (let at = 0; at < 20; at++) meter.track(event());
-    const closed = meter.trackWhenRoom(event(), { timeoutMs: 10_000 });
-    await meter.close({ timeoutMs: 0 });
-    expect(await closed).toBe(false);
   });
 });

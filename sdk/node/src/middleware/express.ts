@@ -8,7 +8,7 @@ interface FinishedResponse {
 }
 
 /**
- * A handler for `app.use` or one route: counts each response that was sent, or had begun when its client left.
+ * A handler for `app.use` or one route: counts each response that was sent, or begun when its client left.
  */
 export function meterExpress<Request, Response extends FinishedResponse>(
   route: MeteredRoute<Request, Response>,
