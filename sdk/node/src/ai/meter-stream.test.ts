@@ -66,8 +66,13 @@ it('passes the chunks on whatever the functions of its caller throw', async () =
 
 /** A stream that says nothing, and notes that it was ended. */
 function silent() {
-  const seen = { isEnded: false };
-  const stream: AsyncIterable<Chunk> = {
+  const seen = { isEnded: false, isAborted: false };
+  const stream = {
+    controller: {
+      abort: () => {
+        seen.isAborted = true;
+      },
+    },
     [Symbol.asyncIterator]: () => ({
       next: () => new Promise(() => undefined),
       return: () => {
@@ -88,7 +93,8 @@ it.each([
   const next = isReading ? chunks.next() : undefined;
   expect(await chunks.return?.()).toEqual({ done: true, value: undefined });
   expect(await (next ?? chunks.next())).toEqual({ done: true, value: undefined });
-  expect([seen.isEnded, events]).toEqual([true, [event('input', 5)]]);
+  expect(seen).toEqual({ isEnded: true, isAborted: true });
+  expect(events).toEqual([event('input', 5)]);
 });
 
 it('takes counts as models give them: null, or without a kind', async () => {

@@ -6,7 +6,7 @@ export type TokenCounts = Readonly<Record<string, number | null | undefined>>;
 
 export interface MeteredStream<Chunk> {
   meter: Pick<Meter, 'track'>;
-  /** What the model sends. */
+  /** What the model sends. One with a `controller`, as OpenAI's and Anthropic's have, is aborted by it. */
   stream: AsyncIterable<Chunk>;
   /** What a chunk says of the whole call so far; most say nothing. What it throws says nothing either. */
   tokensOf: (chunk: Chunk) => TokenCounts | null | undefined;
@@ -22,6 +22,10 @@ export interface MeteredStream<Chunk> {
  */
 export function meterStream<Chunk>(metered: MeteredStream<Chunk>): AsyncIterableIterator<Chunk> {
   return new CountedStream(metered);
+}
+
+interface Abortable {
+  readonly controller?: { abort?(): void };
 }
 
 /** Not a generator: that would begin with the first chunk, and could not end while it waits for one. */
@@ -61,6 +65,8 @@ class CountedStream<Chunk> implements AsyncIterableIterator<Chunk> {
     if (this.isOver) return END;
     this.end();
     for (const leave of this.waiting) leave();
+    // A generator that waits, or that has not begun, does not end by its `return`.
+    silently(() => (this.metered.stream as Abortable).controller?.abort?.());
     try {
       Promise.resolve(this.source.return?.()).catch(() => undefined);
     } catch {

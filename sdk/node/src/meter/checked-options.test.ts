@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ClientOptions, createClient } from '../client/client.ts';
+import { openSpool } from '../spool/spool.ts';
 import { createMeter } from './meter.ts';
 import { spread } from './retry-policy.ts';
 
@@ -35,6 +36,14 @@ describe('a meter or client is not made', () => {
     expect(() => createMeter({ url: 'http://a', apiKey: 'k', ...limits })).toThrow(RangeError);
     expect(() => createMeter({ url: 'http://a', apiKey: 'k', ...limits })).toThrow(name);
   });
+});
+
+it.each([
+  [{ folder: '' }, TypeError],
+  [{ fsync: 'always' as never }, TypeError],
+  [{ bytesMax: Number.NaN }, RangeError],
+])('a spool is not made with %j', (options, error) => {
+  expect(() => openSpool({ folder: 'spool', ...options })).toThrow(error);
 });
 
 it('clients that got the same time to wait do not return together', () => {
