@@ -67,7 +67,7 @@ it('passes the chunks on whatever the functions of its caller throw', async () =
 /** A stream that says nothing, and notes that it was ended. */
 function silent() {
   const seen = { isEnded: false, isAborted: false };
-  const stream = {
+  const stream: AsyncIterable<Chunk> & { controller: { abort(): void } } = {
     controller: {
       abort: () => {
         seen.isAborted = true;
