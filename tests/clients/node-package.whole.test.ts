@@ -45,7 +45,7 @@ function samples(): string[] {
 
 it('has what its manifest says, and nothing else', () => {
   const folder = join(project, 'node_modules', 'metergate');
-  expect(readdirSync(folder).sort()).toEqual(['README.md', 'dist', 'package.json']);
+  expect(readdirSync(folder).sort()).toEqual(['LICENSE', 'README.md', 'dist', 'package.json']);
   const files = readdirSync(join(folder, 'dist'), { recursive: true }).map(String);
   expect(files.filter((name) => /test|\.ts$/.test(name) && !name.endsWith('.d.ts'))).toEqual([]);
   const { exports, dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
@@ -53,6 +53,16 @@ it('has what its manifest says, and nothing else', () => {
   for (const target of Object.values(exports as Record<string, { default?: string }>)) {
     if (target.default) readFileSync(join(folder, target.default));
   }
+});
+
+it('is read without this repository, and by CommonJS where Node.js can', () => {
+  const folder = join(project, 'node_modules', 'metergate');
+  const links = readFileSync(join(folder, 'README.md'), 'utf8').match(/\]\([^)]*\)/g) ?? [];
+  expect(links.filter((link) => !/^\]\((https:|#)/.test(link))).toEqual([]);
+  expect(readFileSync(join(folder, 'LICENSE'))).toEqual(readFileSync('LICENSE'));
+  if (!(process.features as { require_module?: boolean }).require_module) return;
+  writeFileSync(join(project, 'common.cjs'), "console.log(typeof require('metergate').createMeter);\n");
+  expect(run(process.execPath, ['--no-warnings', 'common.cjs'], project)).toBe('function\n');
 });
 
 it('has samples that run', () => {
@@ -128,6 +138,7 @@ it('has a sidecar that takes events, decides, and hands on what it has when it i
 it('has types for a strict caller, with those of Node.js and with those of browsers', () => {
   const caller = `
 import { createClient, createMeter, type UsageEvent, verifyWebhook } from 'metergate';
+import { meterStream } from 'metergate/ai';
 const event: UsageEvent = { customerId: 'a', meterId: 'b', value: 1 };
 const meter = createMeter({ url: 'http://127.0.0.1', apiKey: 'k' });
 export const taken: boolean = meter.track(event);
@@ -140,8 +151,20 @@ client.plans.list({ status: 'gone' });
 export const data = verifyWebhook({ body: '', headers: {}, secret: '' }).then((one) => {
   return one.type === 'usage.threshold' ? one.data.currentUsage + 1 : 0;
 });
+declare const stream: AsyncIterable<{ usage?: { prompt_tokens: number; cached?: number | null } | null }>;
+export const chunks = meterStream({
+  meter,
+  stream,
+  tokensOf: ({ usage }) => usage && { input: usage.prompt_tokens, cached: usage.cached },
+  event: { customerId: 'a', meterId: 'b' },
+});
+`;
+  const common = `
+import { createMeter } from 'metergate';
+export const meter = createMeter({ url: 'http://127.0.0.1', apiKey: 'k' });
 `;
   writeFileSync(join(project, 'caller.ts'), caller);
+  writeFileSync(join(project, 'common.cts'), common);
   for (const options of [
     { lib: ['es2022', 'dom', 'dom.iterable'], types: [] },
     { lib: ['es2022'], types: ['node'] },
@@ -157,7 +180,10 @@ export const data = verifyWebhook({ body: '', headers: {}, secret: '' }).then((o
       target: 'es2022',
       module: 'nodenext',
     };
-    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['caller.ts'] }));
+    writeFileSync(
+      join(project, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions, files: ['caller.ts', 'common.cts'] }),
+    );
     run(process.execPath, [join(process.cwd(), 'node_modules/typescript/bin/tsc'), '-p', project], project);
   }
 });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { UsageEvent } from '../meter/usage-event.ts';
-import { meterStream } from './meter-stream.ts';
+import { type MeteredStream, meterStream } from './meter-stream.ts';
 
 interface Chunk {
   text: string;
@@ -15,7 +15,7 @@ async function* model(failsAfter = CHUNKS.length): AsyncGenerator<Chunk> {
   if (failsAfter < CHUNKS.length) throw new Error('broken off');
 }
 
-function metered(stream: AsyncIterable<Chunk>) {
+function metered(stream: AsyncIterable<Chunk>, more: Partial<MeteredStream<Chunk>> = {}) {
   const events: UsageEvent[] = [];
   const chunks = meterStream({
     meter: { track: (event) => events.push(event) > 0 },
@@ -23,6 +23,7 @@ function metered(stream: AsyncIterable<Chunk>) {
     tokensOf: ({ usage }) => usage,
     estimate: (count) => ({ input: 0, output: count }),
     event: { customerId: 'acme', meterId: 'tokens', idempotencyKey: 'call-1', properties: { model: 'm' } },
+    ...more,
   });
   return { chunks, events };
 }
@@ -51,4 +52,54 @@ it('counts an estimate when the caller does not read on, or the model breaks off
   };
   await expect(read()).rejects.toThrow('broken off');
   expect([aborted.events, broken.events]).toEqual([[event('output', 1)], [event('output', 2)]]);
+});
+
+it('passes the chunks on whatever the functions of its caller throw', async () => {
+  const fail = () => {
+    throw new Error('of the caller');
+  };
+  const { chunks, events } = metered(model(), { tokensOf: fail, estimate: fail });
+  let text = '';
+  for await (const chunk of chunks) text += chunk.text;
+  expect([text, events]).toEqual(['abc', []]);
+});
+
+/** A stream that says nothing, and notes that it was ended. */
+function silent() {
+  const seen = { isEnded: false, isAborted: false };
+  const stream: AsyncIterable<Chunk> & { controller: { abort(): void } } = {
+    controller: {
+      abort: () => {
+        seen.isAborted = true;
+      },
+    },
+    [Symbol.asyncIterator]: () => ({
+      next: () => new Promise(() => undefined),
+      return: () => {
+        seen.isEnded = true;
+        return new Promise(() => undefined);
+      },
+    }),
+  };
+  return { stream, seen };
+}
+
+it.each([
+  ['before the first chunk', false],
+  ['while the model is silent', true],
+])('ends the stream of the model when the caller leaves %s', async (_, isReading) => {
+  const { stream, seen } = silent();
+  const { chunks, events } = metered(stream, { estimate: (count) => ({ input: 5, output: count }) });
+  const next = isReading ? chunks.next() : undefined;
+  expect(await chunks.return?.()).toEqual({ done: true, value: undefined });
+  expect(await (next ?? chunks.next())).toEqual({ done: true, value: undefined });
+  expect(seen).toEqual({ isEnded: true, isAborted: true });
+  expect(events).toEqual([event('input', 5)]);
+});
+
+it('takes counts as models give them: null, or without a kind', async () => {
+  const tokensOf = (chunk: Chunk) => (chunk.usage ? { input: chunk.usage.input, cached: undefined } : null);
+  const { chunks, events } = metered(model(), { tokensOf });
+  for await (const _ of chunks);
+  expect(events).toEqual([event('input', 7)]);
 });

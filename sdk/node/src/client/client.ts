@@ -1,9 +1,10 @@
 import { OPERATIONS, type Operations } from '../generated/operations.ts';
-import { backoffMs, RETRY_POLICY, retryAfterMs } from '../meter/retry-policy.ts';
+import { backoffMs, RETRY_POLICY, retryAfterMs, spread } from '../meter/retry-policy.ts';
 import { type HttpResponse, request } from '../meter/transport.ts';
 import { ulid } from '../meter/ulid.ts';
 import { ApiError, errorOfResponse } from './api-error.ts';
 import { requestOf } from './request-of.ts';
+import { checkedAddress, type ServerAddress } from './server-address.ts';
 
 export interface ClientOptions {
   /** Of the server, without `/api/v1`. */
@@ -44,8 +45,12 @@ export type Client = {
   };
 } & { readonly [I in Exclude<Id, `${string}.${string}`>]: Method<I> };
 
-/** Every operation of the API. They reject with an `ApiError`. */
-export function createClient(options: ClientOptions): Client {
+/**
+ * Every operation of the API. They reject with an `ApiError`. Throws a TypeError for a URL or a key that
+ * cannot be one.
+ */
+export function createClient(given: ClientOptions): Client {
+  const options = { ...given, ...checkedAddress(given) };
   const client: Record<string, unknown> = {};
   connections.set(client, options);
   for (const id of Object.keys(OPERATIONS) as Id[]) {
@@ -61,7 +66,7 @@ export function createClient(options: ClientOptions): Client {
 const connections = new WeakMap<object, ClientOptions>();
 
 /** What it was made of; undefined for a client of another make. */
-export function connectionOf(client: object): Pick<ClientOptions, 'url' | 'apiKey'> | undefined {
+export function connectionOf(client: object): ServerAddress | undefined {
   return connections.get(client);
 }
 
@@ -85,7 +90,7 @@ async function callOperation(options: ClientOptions, id: Id, { input, how }: Cal
   const isSafe = method === 'GET' || (method === 'PUT' && how.ifMatch === undefined) || takesKey;
   const send = () =>
     request({
-      url: `${url.replace(/\/+$/, '')}/api/v1${path}`,
+      url: `${url}/api/v1${path}`,
       method,
       headers,
       body,
@@ -111,7 +116,7 @@ async function attempted(
       if (!isTransient || isLast) return response;
     } else if (isLast) throw noResponse(response);
     const header = response instanceof Error ? null : response.header('retry-after');
-    const asked = Math.min(retryAfterMs(RETRY_POLICY, header, Date.now()), RETRY_WAIT_MS_MAX);
+    const asked = spread(Math.min(retryAfterMs(RETRY_POLICY, header, Date.now()), RETRY_WAIT_MS_MAX));
     await wait(Math.max(asked, backoffMs(RETRY_POLICY, attempt)), signal);
   }
 }

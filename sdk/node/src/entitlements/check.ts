@@ -186,7 +186,7 @@ function feedOf(
   if (!connection) throw new TypeError('`isLocal` needs a client that `createClient` has made.');
   const reporter = new Reporter(onError ? { onError } : {});
   return new EntitlementFeed({
-    url: connection.url.replace(/\/+$/, ''),
+    url: connection.url,
     headers: { authorization: `Bearer ${connection.apiKey}`, 'user-agent': 'metergate-node/0.1.0' },
     customersMax,
     ownUsage,

@@ -1,4 +1,6 @@
+import { checkedAddress } from '../client/server-address.ts';
 import { isLoopback } from './batch-body.ts';
+import { checkLimits } from './checked-limits.ts';
 import { bytesOf, MemoryQueue } from './memory-queue.ts';
 import { OwnUsage } from './own-usage.ts';
 import { Reporter, type ReportOptions } from './report.ts';
@@ -6,7 +8,14 @@ import { RETRY_POLICY, type RetryPolicy } from './retry-policy.ts';
 import { RoomQueue } from './room-queue.ts';
 import { Sender } from './sender.ts';
 import { type Spool, type SpoolStats, SpoolWithMemory } from './spool-with-memory.ts';
-import { BODY_BYTES_MAX, type EventRejection, encodeEvent, keyOf, type UsageEvent } from './usage-event.ts';
+import {
+  BATCH_EVENTS_MAX,
+  BODY_BYTES_MAX,
+  type EventRejection,
+  encodeEvent,
+  keyOf,
+  type UsageEvent,
+} from './usage-event.ts';
 
 export interface MeterOptions extends ReportOptions {
   /** Of the server, without `/api/v1`. */
@@ -77,7 +86,10 @@ const FLUSH_TIMEOUT_MS = 10_000;
 const ROOM_TIMEOUT_MS = 5_000;
 const MEMORY = { eventsMax: 10_000, bytesMax: 16 * 1024 * 1024 };
 
-/** Sends usage events to the server, in batches and in the background. */
+/**
+ * Sends usage events to the server, in batches and in the background. Throws a TypeError for a URL or a key,
+ * and a RangeError for a number, that cannot be one.
+ */
 export function createMeter(options: MeterOptions): Meter {
   return new QueueMeter(options);
 }
@@ -102,17 +114,19 @@ export class QueueMeter implements Meter {
   private rejected = 0;
 
   constructor(options: MeterOptions) {
-    const { url, apiKey, spool, memory, onSpoolError = 'memory', retry } = options;
+    const { spool, memory, onSpoolError = 'memory', retry } = options;
+    const { url, apiKey } = checkedAddress(options);
+    checkLimits(options);
     this.reporter = new Reporter(options);
     const reporter = this.reporter;
     const inMemory = new MemoryQueue({ ...MEMORY, ...memory });
     this.queue = new SpoolWithMemory({ spool, memory: inMemory, reporter, onSpoolError });
-    const operation = `${url.replace(/\/+$/, '')}/api/v1/usage/events/batch`;
+    const operation = `${url}/api/v1/usage/events/batch`;
     const headers = { authorization: `Bearer ${apiKey}`, 'user-agent': 'metergate-node/0.1.0' };
     this.sender = new Sender(
       { queue: this.queue, reporter, url: operation, headers },
       {
-        batchEventsMax: options.batchEventsMax ?? 500,
+        batchEventsMax: options.batchEventsMax ?? BATCH_EVENTS_MAX,
         lingerMs: options.lingerMs ?? 1_000,
         requestsMax: options.requestsMax ?? 4,
         timeoutMs: options.timeoutMs ?? 15_000,

@@ -39,7 +39,8 @@ interface Tracked {
 
 /**
  * What this process has tracked and no count of the server has yet, so that its own bursts are seen at once.
- * What an aggregation other than `sum` and `count` makes of it is never more. Times are those of `performance.now()`.
+ * What an aggregation other than `sum` and `count` makes of it is never more. Times are those of
+ * `performance.now()`.
  */
 export class OwnUsage {
   private readonly places = new Map<string, Map<string, Place>>();

@@ -22,6 +22,11 @@ export function backoffMs({ firstMs, lastMs }: RetryPolicy, failures: number): n
   return Math.random() * bound;
 }
 
+/** Up to a quarter longer: clients that got the same time to wait must not return together either. */
+export function spread(milliseconds: number): number {
+  return milliseconds * (1 + Math.random() / 4);
+}
+
 /** Of the `Retry-After` header: seconds, or a date. 0 when there is none that can be read. */
 export function retryAfterMs(policy: RetryPolicy, header: string | null, nowMs: number): number {
   if (header === null || header.trim() === '') return 0;

@@ -15,8 +15,8 @@ export class RoomQueue {
   }
 
   /**
-   * Calls back when it is this one's turn and there is room, or after `timeoutMs` whether there is or not; and
-   * resolves with what that returns. Within the callback the room is still there.
+   * Calls back when it is this one's turn and there is room, or after `timeoutMs` whether there is or not.
+   * Resolves with what that returns. Within the callback the room is still there.
    */
   async wait<T>(chars: number, timeoutMs: number, callback: () => T): Promise<T> {
     if (this.waiters.size === 0 && this.hasRoom(chars)) return callback();

@@ -1,5 +1,5 @@
 import type { Claim } from './event-queue.ts';
-import { backoffMs, type RetryPolicy } from './retry-policy.ts';
+import { backoffMs, type RetryPolicy, spread } from './retry-policy.ts';
 
 /** Events of a claim that are sent in one request. */
 export interface Task {
@@ -64,7 +64,8 @@ export class TaskSchedule {
   failed(task: Task, pauseMs: number): void {
     const now = performance.now();
     this.failures += 1;
-    this.resumeAt = Math.max(this.resumeAt, now + Math.max(pauseMs, backoffMs(this.policy, this.failures)));
+    const waitMs = Math.max(spread(pauseMs), backoffMs(this.policy, this.failures));
+    this.resumeAt = Math.max(this.resumeAt, now + waitMs);
     const isOwn = task.processedBefore >= 0 && task.processedBefore < this.processed;
     const ownFailures = task.ownFailures + (isOwn ? 1 : 0);
     const dueAtMs = ownFailures === 0 ? now : now + backoffMs(this.policy, ownFailures);

@@ -28,6 +28,8 @@ export interface EventRejection {
 
 /** Of a request: a single event beyond it cannot be sent. */
 export const BODY_BYTES_MAX = 1024 * 1024;
+/** The server takes no more in one request. */
+export const BATCH_EVENTS_MAX = 500;
 const KEY_CHARS_MAX = 255;
 /** Goes into JSON as it is. */
 const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import express from 'express';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { listenUntil } from '../../../../tests/support/listen.ts';
 import type { UsageEvent } from '../meter/usage-event.ts';
 import { meterExpress } from './express.ts';
@@ -34,7 +34,27 @@ it('a route of Express counts what was sent, and not what failed', async () => {
     expect((await get('/bad', { 'x-customer': customer })).status).toBe(400);
   }
   expect((await get('/ok')).status).toBe(200);
+  await vi.waitFor(() => expect(events).toHaveLength(1));
   expect(events).toEqual([{ customerId: 'acme', meterId: 'calls', value: 1 }]);
+});
+
+it('a response of Express that its client does not read to the end is counted, if it has begun', async () => {
+  const { events, meter } = collected();
+  const app = express();
+  const event = (request: express.Request) => ({ customerId: request.path, meterId: 'calls', value: 1 });
+  app.use(meterExpress<express.Request, express.Response>({ meter, event }));
+  const ended = new Set<string>();
+  app.use((request, response) => {
+    response.on('close', () => ended.add(request.path));
+    if (request.path === '/stream') response.write('the first part');
+  });
+  const { url } = await listenUntil(onTestFinished, createServer(app));
+  const streamed = await fetch(`${url}/stream`);
+  await streamed.body?.cancel();
+  const signal = AbortSignal.timeout(50);
+  await expect(fetch(`${url}/silent`, { signal })).rejects.toThrow();
+  await vi.waitFor(() => expect([...ended].sort()).toEqual(['/silent', '/stream']), { timeout: 10_000 });
+  expect(events.map(({ customerId }) => customerId)).toEqual(['/stream']);
 });
 
 // Fastify is no package of this project: the hook is called as it calls one.

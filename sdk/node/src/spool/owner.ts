@@ -113,8 +113,8 @@ function isRunning({ pid, startedAt }: Owner): boolean {
 }
 
 /**
- * Of a process, or of a thread by its path behind `/proc/`: field 22 of its stat. Undefined when it has ended,
- * though its parent may not have noticed.
+ * Of a process, or of a thread by its path behind `/proc/`: field 22 of its stat. Undefined when it has
+ * ended, though its parent may not have noticed.
  */
 function startOf(path: string): string | undefined {
   const stat = textOf(() => readFileSync(`/proc/${path}/stat`, 'utf8'));

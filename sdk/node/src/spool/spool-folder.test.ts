@@ -25,7 +25,7 @@ function folderOf(fails: { written?: boolean; made?: boolean }) {
   return { folder, path, made: () => made };
 }
 
-it('an event that cannot be flushed is not there: its caller is told so', () => {
+it('an event that cannot be flushed is not there', () => {
   const fails = { written: false };
   const { folder, path } = folderOf(fails);
   folder.append('{"k":1}');

@@ -5,6 +5,7 @@ import type { Spool, SpoolListener, SpoolStats } from '../meter/spool-with-memor
 import { ulid } from '../meter/ulid.ts';
 import { unref } from '../meter/unref.ts';
 import { adoptOrphans } from './adopt.ts';
+import { checkSpool } from './checked-spool.ts';
 import { FileFlusher, type FsyncPolicy } from './file-flusher.ts';
 import { type Owner, releaseOwner, renewOwner, thisProcess, writeOwner } from './owner.ts';
 import { SpoolFolder } from './spool-folder.ts';
@@ -30,7 +31,10 @@ const DAMAGED_FILES_MAX = 4;
 /** After a file could not be opened or read. */
 const READ_AGAIN_MS = 500;
 
-/** Keeps events in files until they are settled, through the end of the process and through power cuts. */
+/**
+ * Keeps events in files until they are settled, through the end of the process and through power cuts.
+ * Throws a TypeError or a RangeError for an option that cannot be one.
+ */
 export function openSpool(options: SpoolOptions): Spool {
   return new FolderSpool(options);
 }
@@ -52,6 +56,7 @@ class FolderSpool implements Spool {
   private timers: Array<ReturnType<typeof setInterval>> = [];
 
   constructor({ folder, fsync = 'interval', bytesMax = BYTES_MAX }: SpoolOptions) {
+    checkSpool({ folder, fsync, bytesMax });
     this.root = folder;
     this.bytesMax = bytesMax;
     this.flusher = new FileFlusher(fsync, (error) => {

@@ -20,7 +20,8 @@ describe('a delivery', () => {
     const { headers } = delivery();
     const event = { id: 'evt_1', type: 'plan.created' };
     for (const body of [BODY, Buffer.from(BODY)]) {
-      for (const given of [headers, new Headers(headers)]) {
+      const inCapitals = Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]);
+      for (const given of [headers, new Headers(headers), Object.fromEntries(inCapitals)]) {
         expect(await verifyWebhook({ ...delivery(), body, headers: given })).toMatchObject(event);
       }
     }
@@ -55,6 +56,9 @@ describe('a delivery', () => {
     ['no signature', { headers: { 'webhook-id': 'evt_1', 'webhook-timestamp': '1' } }, 'header_missing'],
     ['a secret that is none', { secret: 'sk_live_1' }, 'secret_invalid'],
     ['no secret', { secret: [] }, 'signature_invalid'],
+    ['a secret that is missing', { secret: undefined as never }, 'secret_invalid'],
+    ['a body that was parsed', { body: JSON.parse(BODY) }, 'body_invalid'],
+    ['a tolerance that is no number', { toleranceSeconds: Number.NaN }, 'tolerance_invalid'],
   ])('with %s is not', async (_, change, code) => {
     await expect(verifyWebhook({ ...delivery(), ...change })).rejects.toMatchObject({
       name: 'WebhookError',

@@ -12,7 +12,7 @@ export interface Delivery {
   nowMs?: number;
 }
 
-/** Those of fetch, of node:http, or of a framework. Names in lower case. */
+/** Those of fetch, of node:http, or of a framework. */
 export type HeadersOf =
   | { get(name: string): string | null }
   | Record<string, string | readonly string[] | undefined>;
@@ -25,6 +25,7 @@ export class WebhookError extends Error {
     | 'timestamp_invalid'
     | 'signature_invalid'
     | 'secret_invalid'
+    | 'tolerance_invalid'
     | 'body_invalid';
 
   constructor(code: WebhookError['code'], message: string) {
@@ -42,6 +43,10 @@ const TOLERANCE_SECONDS = 300;
  */
 export async function verifyWebhook(delivery: Delivery): Promise<WebhookEvent> {
   const { body, headers, secret, toleranceSeconds = TOLERANCE_SECONDS, nowMs = Date.now() } = delivery;
+  if (!(toleranceSeconds >= 0)) throw new WebhookError('tolerance_invalid', 'A tolerance is 0 s or more.');
+  if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
+    throw new WebhookError('body_invalid', 'The body must be as it was received, before any JSON parser.');
+  }
   const id = headerOf(headers, 'webhook-id');
   const timestamp = headerOf(headers, 'webhook-timestamp');
   const signatures = headerOf(headers, 'webhook-signature').split(' ');
@@ -52,7 +57,7 @@ export async function verifyWebhook(delivery: Delivery): Promise<WebhookEvent> {
   }
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
   const signed = concat(new TextEncoder().encode(`${id}.${timestamp}.`), bytes);
-  const secrets = typeof secret === 'string' ? [secret] : secret;
+  const secrets = Array.isArray(secret) ? secret : [secret];
   const verified = await Promise.all(secrets.map((one) => isSigned(signed, signatures, one)));
   if (!verified.includes(true)) {
     throw new WebhookError('signature_invalid', 'No signature matches this secret and body.');
@@ -68,11 +73,10 @@ export async function verifyWebhook(delivery: Delivery): Promise<WebhookEvent> {
 async function isSigned(
   signed: Uint8Array<ArrayBuffer>,
   signatures: readonly string[],
-  secret: string,
+  secret: unknown,
 ): Promise<boolean> {
-  const keyBytes = secret.startsWith(SECRET_PREFIX)
-    ? fromBase64(secret.slice(SECRET_PREFIX.length))
-    : undefined;
+  const isOne = typeof secret === 'string' && secret.startsWith(SECRET_PREFIX);
+  const keyBytes = isOne ? fromBase64(secret.slice(SECRET_PREFIX.length)) : undefined;
   if (!keyBytes || keyBytes.length === 0) {
     throw new WebhookError(
       'secret_invalid',
@@ -89,11 +93,15 @@ async function isSigned(
 }
 
 function headerOf(headers: HeadersOf, name: string): string {
-  const value =
-    typeof headers.get === 'function' ? headers.get(name) : (headers as Record<string, unknown>)[name];
+  const value = typeof headers.get === 'function' ? headers.get(name) : namedIn(headers, name);
   const [first] = Array.isArray(value) ? value : [value];
   if (typeof first === 'string' && first !== '') return first;
   throw new WebhookError('header_missing', `The header ${name} is missing.`);
+}
+
+/** Their names are of any case. */
+function namedIn(headers: object, name: string): unknown {
+  return Object.entries(headers).find(([one]) => one.toLowerCase() === name)?.[1];
 }
 
 /** Undefined for what is none. */
