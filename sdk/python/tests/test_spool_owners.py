@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import time
 import unittest
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from metergate.spool.adopt import adopt_orphans
 from metergate.spool.owner import create_folder, is_orphan, release_folder, this_process, write_owner
+from metergate.spool.reader import SpoolReader
 from metergate.ulid import new_ulid
 
 from .fake_server import FakeServer
@@ -54,6 +58,36 @@ class AnOwner(WithSpool):
         os.unlink(name)
         os.utime(folder, (1, 1))
         self.assertTrue(is_orphan(folder))
+
+    def test_that_was_killed_while_it_removed_a_folder_leaves_none_for_long(self) -> None:
+        really = os.unlink
+        for kills_at in range(5):
+            folder = self.leave(["a"])
+            adopted = self.root / f"a-{new_ulid()}-{folder.name}"
+            folder.rename(adopted)
+            reader = SpoolReader(str(adopted), root=str(self.root), on_damage=print)
+            calls = iter(range(100))
+
+            def unlink(path: str, kills_at: int = kills_at, calls: Iterator[int] = calls) -> None:
+                if next(calls) >= kills_at:
+                    raise KeyboardInterrupt
+                really(path)
+
+            with mock.patch.object(os, "unlink", unlink), contextlib.suppress(KeyboardInterrupt):
+                reader.remove_folder()
+            reader.close()
+            if kills_at < 3:
+                self.assertTrue((adopted / "owner.json").exists())
+                (adopted / "cursor").unlink(missing_ok=True)
+            with FakeServer() as server:
+                self.drained(server)
+            self.assertEqual(self.names(), [])
+
+    def test_that_had_adopted_a_folder_and_nearly_removed_it_is_dead_at_once(self) -> None:
+        (self.root / f"a-{new_ulid()}-p-{new_ulid()}").mkdir()
+        with FakeServer() as server:
+            self.drained(server)
+        self.assertEqual(self.names(), [])
 
     def test_of_a_later_version_is_left_alone(self) -> None:
         folder = Path(create_folder(str(self.root)))

@@ -114,7 +114,9 @@ def is_orphan(folder: str) -> bool:
     try:
         owner = _read_owner(folder)
         if owner is None:
-            return _is_silent(folder)
+            name = name_of(os.path.basename(folder))
+            # One that was adopted had it: its adopter died when it had nearly removed the folder.
+            return (name is not None and name.adopter is not None) or _is_silent(folder)
         if owner.get("version") != FORMAT_VERSION:
             return False
         return _is_dead(owner, this_process()) or (_is_unseen(owner) and _is_silent(folder))

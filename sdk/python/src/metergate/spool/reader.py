@@ -9,6 +9,7 @@ from typing import Callable
 
 from ..buffer import BatchLimits, Entry, Source
 from .cursor import Cursor, Place
+from .owner import NAME as OWNER_NAME
 from .segment import (
     HEADER_BYTES,
     MAGIC,
@@ -122,7 +123,8 @@ class SpoolReader(Source):
         for number in segment_numbers(self.folder):
             self._remove(number)
         self.close()
-        for name in os.listdir(self.folder):
+        # The owner last: whatever is left when this process is killed here, the next one knows whose it was.
+        for name in sorted(os.listdir(self.folder), key=lambda one: one == OWNER_NAME):
             os.unlink(os.path.join(self.folder, name))
         os.rmdir(self.folder)
 
