@@ -85,9 +85,9 @@ export const CLIENT_MUTANTS = [
     .red(PYTHON_KILLS, PYTHON_KILLED),
   mutant('python-own-usage-forgotten-early', [18])
     .why('the Python client takes what was just acknowledged for counted, and allows it again')
-    .swap('sdk/python/src/metergate/own_usage.py', 'waiting[0].acknowledged_at < counted_to', 'True')
+    .swap('sdk/python/src/metergate/own_usage.py', 'steps[0].ended_at < counted_to', 'True')
     .red(
-      'sdk/python/tests/test_local_decisions.py',
+      'sdk/python/tests/test_own_usage.py',
       'OwnUsageOfAPlace.test_is_what_was_tracked_until_it_is_counted',
     ),
 ];

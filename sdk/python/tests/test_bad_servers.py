@@ -165,15 +165,27 @@ class AMeter(unittest.TestCase):
 
     def test_halves_a_batch_that_is_too_large_for_a_proxy(self) -> None:
         def script(request: Request) -> Reply | None:
-            return Reply(413, b"<html>") if len(request.body) > 5_000 else None
+            return Reply(413, b"<html>") if len(request.body) > 50_000 else None
 
         seen_by = Collected()
         with FakeServer() as server, meter_of(server.url, SOON, seen_by) as meter:
             server.script = script
             for n in range(40):
-                meter.track("acme", "calls", properties={"p": "x" * (6_000 if n == 0 else 500)})
+                meter.track("acme", "calls", properties={"p": "x" * (60_000 if n == 0 else 5_000)})
             self.assertEqual(meter.flush(), (39, 1, 0))
             self.assertEqual([rejection.code for _, rejection in seen_by.rejected], ["payload_too_large"])
+
+
+    def test_keeps_what_a_proxy_rejects_whatever_it_is(self) -> None:
+        for reply in (Reply(413, b"<html>"), json_reply(400, {"error": {"code": "Bad", "message": "…"}})):
+            seen_by = Collected()
+            with FakeServer() as server, meter_of(server.url, SOON, seen_by) as meter:
+                server.replies.append(reply)
+                quick(meter)
+                for _ in range(5):
+                    meter.track("acme", "calls")
+                self.assertEqual(meter.flush(), (5, 0, 0))
+                self.assertEqual((len(server.requests), seen_by.rejected), (2, []))
 
 
 class Drip:

@@ -192,6 +192,13 @@ class ASpool(WithSpool):
         with FakeServer() as server:
             self.assertEqual(len(self.drained(server)), 0)
 
+    def test_of_another_process_takes_no_room_from_this_one(self) -> None:
+        self.leave([f"k{n}" for n in range(10)], spool_bytes_max=100_000)
+        meter = self.meter(NOWHERE, spool_bytes_max=1_000)
+        self.assertEqual(meter.flush(0.01).waiting, 10)
+        self.assertIsNotNone(meter.track("acme", "calls"))
+        self.assertIn(None, [meter.track("acme", "calls") for _ in range(20)])
+
     def test_makes_room_as_events_are_settled(self) -> None:
         with FakeServer() as server:
             meter = self.meter(server.url, spool_bytes_max=20_000, when_full="block", block_seconds_max=20)

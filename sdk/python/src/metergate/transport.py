@@ -118,6 +118,7 @@ class Transport:
     def abort(self) -> None:
         """Ends requests of other threads, which then raise, and closes all connections."""
         with self._lock:
+            self._is_aborted = True
             idle, busy = [*self._idle], [*self._busy]
             self._idle.clear()
         for connection in idle:
@@ -139,6 +140,8 @@ class Transport:
     def _begin(self) -> None:
         self._pid = os.getpid()
         self._lock = threading.Lock()
+        #: From then on no connection is kept, since nobody would close it.
+        self._is_aborted = False
         self._idle: list[http.client.HTTPConnection] = []
         self._busy: set[http.client.HTTPConnection] = set()
 
@@ -169,7 +172,7 @@ class Transport:
         finally:
             with self._lock:
                 self._busy.discard(connection)
-                if is_kept and len(self._idle) < IDLE_MAX:
+                if is_kept and not self._is_aborted and len(self._idle) < IDLE_MAX:
                     self._idle.append(connection)
                 else:
                     is_kept = False
