@@ -11,6 +11,7 @@ from unittest import mock
 
 from metergate.spool import own as own_folder
 from metergate.spool import reader, segment
+from metergate.spool.cursor import Cursor
 from metergate.spool.owner import create_folder, release_folder
 from metergate.spool.segment import SegmentWriter
 
@@ -60,7 +61,8 @@ class ASpoolThatCannotBeRead(WithSpool):
         keys = [f"k{n}" for n in range(60)]
         self.leave(keys)
         # The first one is that of the new folder of this process.
-        with FakeServer() as server, mock.patch.object(reader, "Cursor", Failing(reader.Cursor, 2, 3)):
+        failing = mock.patch("metergate.spool.reader.Cursor", Failing(Cursor, 2, 3))
+        with FakeServer() as server, failing:
             meter = self.meter(server.url)
             self.assertTrue(seen(lambda: meter.flush().sent == 60))
             self.assertEqual(sorted(server.created), sorted(keys))

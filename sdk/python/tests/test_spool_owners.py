@@ -87,6 +87,13 @@ class AnOwner(WithSpool):
         meter._transport._port = self.enterContext(FakeServer()).port
         self.assertEqual(meter.flush(20), (5, 0, 0))
 
+    def test_that_adopted_has_room_for_its_own_events_all_the_same(self) -> None:
+        self.leave([f"k{n}" for n in range(10)], spool_bytes_max=100_000)
+        meter = self.meter(NOWHERE, spool_bytes_max=1_000)
+        self.assertEqual(meter.flush(0.01).waiting, 10)
+        self.assertIsNotNone(meter.track("acme", "calls"))
+        self.assertIn(None, [meter.track("acme", "calls") for _ in range(20)])
+
     @unittest.skipUnless(hasattr(os, "fork"), "this system does not fork")
     def test_has_a_folder_of_its_own_after_a_fork(self) -> None:
         meter = self.meter(NOWHERE)

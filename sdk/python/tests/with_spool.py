@@ -10,9 +10,8 @@ from typing import Any
 from metergate import Meter, Stats
 
 from .collected import SOON, Collected, meter_of
-from .fake_server import FakeServer, free_port
-
-NOWHERE = f"http://127.0.0.1:{free_port()}"
+from .fake_server import NOWHERE as NOWHERE
+from .fake_server import FakeServer
 
 
 class WithSpool(unittest.TestCase):
