@@ -176,7 +176,6 @@ class AMeter(unittest.TestCase):
             self.assertEqual(meter.flush(), (39, 1, 0))
             self.assertEqual([rejection.code for _, rejection in seen_by.rejected], ["payload_too_large"])
 
-
     def test_keeps_what_a_proxy_rejects_whatever_it_is(self) -> None:
         for reply in (Reply(413, b"<html>"), json_reply(400, {"error": {"code": "Bad", "message": "…"}})):
             seen_by = Collected()

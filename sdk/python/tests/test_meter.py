@@ -201,8 +201,13 @@ class AMeter(unittest.TestCase):
         for url in ("metergate.example.com", "ftp://a", "http://"):
             with self.assertRaisesRegex(ValueError, "url"):
                 Meter(url, KEY)
-        with self.assertRaisesRegex(ValueError, "key"):
-            Meter("http://localhost", "sk_\n")
+        with self.assertRaisesRegex(ValueError, "key") as raised:
+            Meter("http://localhost", "sk_secret\n1")
+        self.assertNotIn("secret", str(raised.exception))
+        for url in ("http://user:secret@localhost", "ftp://:secret@localhost"):
+            with self.assertRaisesRegex(ValueError, "password") as raised:
+                Meter(url, KEY)
+            self.assertNotIn("secret", str(raised.exception))
         for name, value in (("fsync", "often"), ("when_full", "wait"), ("memory_events_max", 0)):
             with self.assertRaisesRegex(ValueError, name):
                 wrong: Any = {name: value}

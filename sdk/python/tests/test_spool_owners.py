@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from metergate.spool.adopt import adopt_orphans
-from metergate.spool.owner import create_folder, is_orphan, release_folder, this_process, write_owner
+from metergate.spool.owner import (
+    _started_at,
+    create_folder,
+    is_orphan,
+    release_folder,
+    this_process,
+    write_owner,
+)
 from metergate.ulid import new_ulid
 
 from .fake_server import FakeServer
@@ -44,6 +51,24 @@ class AnOwner(WithSpool):
             if beaten_at is not None:
                 os.utime(os.path.join(folder, "owner.json"), (beaten_at, beaten_at))
             self.assertEqual(is_orphan(folder), expected, (changed, beaten_at))
+
+    @unittest.skipUnless(os.path.exists("/proc/thread-self"), "this system does not show threads")
+    def test_that_was_a_worker_thread_is_dead_when_that_has_ended(self) -> None:
+        folder = Path(create_folder(str(self.root)))
+        owner = json.loads((folder / "owner.json").read_text())
+        link = os.readlink("/proc/thread-self")
+        own = {"id": int(os.path.basename(link)), "startedAt": _started_at(link)}
+        for thread, beaten_at, expected in (
+            (own, None, False),
+            ({**own, "startedAt": "1"}, None, True),
+            ({**own, "id": 2**22 + 1}, None, True),
+            ({"id": 0, "startedAt": ""}, None, False),
+            ({"id": 0, "startedAt": ""}, time.time() - 121, True),
+        ):
+            (folder / "owner.json").write_text(json.dumps({**owner, "thread": thread}))
+            if beaten_at is not None:
+                os.utime(folder / "owner.json", (beaten_at, beaten_at))
+            self.assertEqual(is_orphan(str(folder)), expected, (thread, beaten_at))
 
     def test_that_did_not_come_to_write_its_name_is_dead_after_a_while(self) -> None:
         folder = create_folder(str(self.root))

@@ -10,8 +10,9 @@ from typing import Any
 from metergate import Meter, Stats
 
 from .collected import SOON, Collected, meter_of
-from .fake_server import NOWHERE as NOWHERE
-from .fake_server import FakeServer
+from .fake_server import NOWHERE, FakeServer
+
+__all__ = ["NOWHERE", "WithSpool"]
 
 
 class WithSpool(unittest.TestCase):

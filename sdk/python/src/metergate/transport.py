@@ -55,6 +55,9 @@ class Transport:
         ssl_context: ssl.SSLContext | None = None,
     ) -> None:
         parts = urlsplit(url)
+        if "@" in parts.netloc:
+            # Not shown: it may have a password.
+            raise ValueError("url must not have a user or a password: the key is a parameter of its own")
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError(f"url must be like https://metergate.example.com, and is {url!r}")
         if not key or not key.isascii() or not key.isprintable():

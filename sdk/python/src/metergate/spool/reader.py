@@ -56,7 +56,7 @@ class SpoolReader(Source):
         self._front: deque[Entry] = deque()
         self.is_damaged = False
         self._damaged: set[int] = set()
-        #: Descriptors by segment number, for when names are gone. Who takes one out, in any thread, closes it.
+        #: Descriptors by segment number, for when names are gone. The thread that takes one out closes it.
         self._held: dict[int, int] = {}
         self._open: int | None = None
         self._chunk, self._chunk_begin = b"", 0
