@@ -36,6 +36,17 @@ class OwnUsageOfAPlace(unittest.TestCase):
         self.assertEqual(usage.uncounted("acme", "calls", inf), 0)
         self.assertFalse(usage.has("acme"))
 
+    def test_is_that_of_a_number_whose_text_is_another_one(self) -> None:
+        class Float(float):
+            def __repr__(self) -> str:
+                return f"np.float64({float(self)})"
+
+        with meter_of(NOWHERE) as meter:
+            usage = meter.share_usage()
+            self.assertIsNotNone(meter.track("acme", "calls", Float(1.5)))
+            self.assertEqual(usage.uncounted("acme", "calls", inf), Decimal("1.5"))
+            meter.close(0)
+
     def test_beyond_its_bound_counts_until_nothing_waits(self) -> None:
         usage = OwnUsage()
         with mock.patch.object(own_usage, "EVENTS_MAX", 10):

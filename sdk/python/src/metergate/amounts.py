@@ -30,4 +30,4 @@ def times(one: Amount, other: Amount) -> Amount:
 
 def exact(value: float | Amount) -> Amount:
     """As it would be sent: 0.1 is a tenth."""
-    return Decimal(repr(value)) if isinstance(value, float) else value
+    return Decimal(float.__repr__(value)) if isinstance(value, float) else value

@@ -128,7 +128,10 @@ def _text(name: str, value: object, chars_max: int = EVENT_BYTES_MAX) -> str:
 def _number(name: str, value: object) -> str:
     """Of subclasses too, whose own text may be something else (numpy: `np.float64(1.5)`)."""
     if isinstance(value, int) and not isinstance(value, bool):
-        return int.__repr__(value)
+        try:
+            return int.__repr__(value)
+        except ValueError:
+            raise InvalidEvent(f"{name} has too many digits.") from None
     if isinstance(value, float) and math.isfinite(value):
         return float.__repr__(value)
     if isinstance(value, Decimal) and value.is_finite():

@@ -89,6 +89,7 @@ def judge(response: Response, keys: Sequence[str], size_bytes: int) -> Verdict:
         if error:
             return Later(error.code, error.message, after)
         return Later("invalid_response", f"A response with status {status} was not one of Metergate.", after)
+    # mutant: python-foreign-error-rejects
     if status in _UNREADABLE and _is_one_of(_OF_EVENTS, body):
         index = _index_of(body)
         return Halve(error) if index is None or index >= len(keys) else TakeOut(index, error)

@@ -101,6 +101,7 @@ class SpoolReader(Source):
                 if not taken:
                     raise
                 # It will be met again, behind what was taken.
+                # mutant: python-read-forgotten
                 break
             if not records or (taken and size + len(records[0][0]) > limits.bytes_max):
                 break
