@@ -37,10 +37,8 @@ it('the samples of its README work as they are', () => {
   const secret = `whsec_${Buffer.alloc(24).toString('base64')}`;
   const input = [
     'import os',
-    'from metergate import Client',
     'URL, KEY = os.environ["METERGATE_URL"], os.environ["METERGATE_KEY"]',
     `SPOOL, SECRET = ${JSON.stringify(testFolder())}, ${JSON.stringify(secret)}`,
-    'Client().customers.create(name="Acme", email="it@acme.example", external_id="acme")',
     ...samples,
     // The others need packages: tests/packages has what they show.
     `for sample in ${JSON.stringify(others)}: compile(sample, "README.md", "exec")`,

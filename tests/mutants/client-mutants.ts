@@ -10,6 +10,7 @@ const KILLED = 'every event in a spool is counted once, whenever its process is 
 
 const PYTHON_KILLS = 'tests/clients/python-kills.sys.test.ts';
 const PYTHON_SPOOL = 'sdk/python/tests/test_spool.py';
+const PYTHON_READING = 'sdk/python/tests/test_reading_spool.py';
 const PYTHON_KILLED = 'what killed Python programs tracked into a spool is counted once';
 
 /** What clients lose that keep events until they are counted. */
@@ -78,6 +79,14 @@ export const CLIENT_MUTANTS = [
     .why('the Python client passes over damage in a spool, and nobody learns of the loss')
     .drop('sdk/python/src/metergate/spool/reader.py')
     .red(PYTHON_SPOOL, 'ASpool.test_reads_up_to_what_is_damaged_and_keeps_the_file'),
+  mutant('python-read-forgotten', [23])
+    .why('what the Python client has read when it lacks a descriptor is passed over, and never sent')
+    .is('sdk/python/src/metergate/spool/reader.py', 'return []')
+    .red(PYTHON_READING, 'ASpoolThatCannotBeRead.test_just_now_loses_nothing_that_waits_in_it'),
+  mutant('python-foreign-error-rejects', [23])
+    .why('the error of a proxy makes the Python client reject events that the server never saw')
+    .swap('sdk/python/src/metergate/results.py', '_is_one_of(_OF_EVENTS, body)', 'error is not None')
+    .red('sdk/python/tests/test_results.py', 'AResponse.test_of_another_program_rejects_nothing'),
   mutant('python-orphans-left', [23])
     .why('what a process with the Python client had not sent when it ended is sent by no other')
     .swap('sdk/python/src/metergate/keeper.py', 'adopt_orphans(root, own.ulid)', '[]')
@@ -85,9 +94,9 @@ export const CLIENT_MUTANTS = [
     .red(PYTHON_KILLS, PYTHON_KILLED),
   mutant('python-own-usage-forgotten-early', [18])
     .why('the Python client takes what was just acknowledged for counted, and allows it again')
-    .swap('sdk/python/src/metergate/own_usage.py', 'waiting[0].acknowledged_at < counted_to', 'True')
+    .swap('sdk/python/src/metergate/own_usage.py', 'steps[0].ended_at < counted_to', 'True')
     .red(
-      'sdk/python/tests/test_local_decisions.py',
+      'sdk/python/tests/test_own_usage.py',
       'OwnUsageOfAPlace.test_is_what_was_tracked_until_it_is_counted',
     ),
 ];

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import gzip
 import json
@@ -55,9 +56,12 @@ class _QuietServer(ThreadingHTTPServer):
 
 
 class FakeServer:
-    """`with FakeServer() as server:` listens on a port of its own."""
+    """`with FakeServer() as server:` listens on a port of its own.
 
-    def __init__(self, *replies: Reply, port: int = 0) -> None:
+    Before that it has the port already, and refuses connections: no other program can get it meanwhile.
+    """
+
+    def __init__(self, *replies: Reply) -> None:
         self.replies: deque[Reply] = deque(replies)
         self.script: Script = lambda _request: None
         #: Asked first, for several requests at the same time.
@@ -67,7 +71,8 @@ class FakeServer:
         self.times_sent: dict[str, int] = {}
         self.created: dict[str, dict[str, Any]] = {}
         self._lock = threading.Lock()
-        self._server = _QuietServer(("127.0.0.1", port), self._handler())
+        self._server = _QuietServer(("127.0.0.1", 0), self._handler(), bind_and_activate=False)
+        self._server.server_bind()
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
 
@@ -86,11 +91,15 @@ class FakeServer:
         )
 
     def __enter__(self) -> FakeServer:
+        self._server.server_activate()
         self._thread.start()
         return self
 
     def __exit__(self, *_error: object) -> None:
         self._server.shutdown()
+        self.close()
+
+    def close(self) -> None:
         self._server.server_close()
 
     def respond(self, request: Request) -> Reply:
@@ -160,8 +169,11 @@ class FakeServer:
         return Handler
 
 
-def free_port() -> int:
-    """Of a server that is not there."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+def _nowhere() -> str:
+    server = FakeServer()
+    atexit.register(server.close)
+    return server.url
+
+
+#: Where no server listens.
+NOWHERE = _nowhere()

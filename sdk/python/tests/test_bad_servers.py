@@ -7,14 +7,14 @@ import time
 import unittest
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
-from metergate import Meter
+from metergate import Flushed, Meter
 from metergate.buffer import Entry
 from metergate.results import Later
 
 from .collected import KEY, SOON, Collected, meter_of
-from .fake_server import FakeServer, Reply, Request, error_reply, free_port, json_reply
+from .fake_server import FakeServer, Reply, Request, error_reply, json_reply
 
 CERTIFICATES = Path(__file__).resolve().parents[3] / "app" / "roles" / "certificate-under-test.ts"
 HTML = Reply(200, b"<html>Sign in to the hotel's network</html>", {"Content-Type": "text/html"})
@@ -50,12 +50,12 @@ class AMeter(unittest.TestCase):
             self.assertEqual(seen_by.rejected, [])
 
     def test_waits_for_a_server_that_is_not_there(self) -> None:
-        port = free_port()
+        server = FakeServer()
         seen_by = Collected()
-        with meter_of(f"http://127.0.0.1:{port}", SOON, seen_by) as meter:
+        with meter_of(server.url, SOON, seen_by) as meter:
             meter.track("acme", "calls")
-            self.assertEqual(meter.flush(0.3), (0, 0, 1))
-            with FakeServer(port=port):
+            self.assertEqual(flushed_until(meter, lambda: seen_by.codes), (0, 0, 1))
+            with server:
                 self.assertEqual(meter.flush(20), (1, 0, 0))
             self.assertEqual(seen_by.codes, ["unreachable"])
 
@@ -72,7 +72,7 @@ class AMeter(unittest.TestCase):
         url = f"https://127.0.0.1:{server.port}"
         with server, meter_of(url, SOON._replace(close_seconds_max=0), seen_by) as wary:
             wary.track("acme", "calls")
-            self.assertEqual(wary.flush(0.3), (0, 0, 1))
+            self.assertEqual(flushed_until(wary, lambda: seen_by.codes), (0, 0, 1))
             self.assertEqual((seen_by.codes, server.requests), (["unreachable"], []))
             self.assertIn("certificate", seen_by.problems[0].message.lower())
             with Meter(url, KEY, settings=SOON, ssl_context=trusting) as meter:
@@ -86,7 +86,8 @@ class AMeter(unittest.TestCase):
             settings = SOON
             meter = Meter(server.url, KEY, settings=settings, on_error=seen_by.on_error, timeout_seconds=0.3)
             meter.track("acme", "calls")
-            self.assertEqual(meter.flush(5), (1, 0, 0))
+            # On a busy machine the next one may take too long as well.
+            self.assertEqual(meter.flush(60), (1, 0, 0))
             meter.close()
             self.assertIn("unreachable", seen_by.codes)
 
@@ -95,7 +96,7 @@ class AMeter(unittest.TestCase):
         with FakeServer() as server, meter_of(server.url, SOON, seen_by) as meter:
             server.script = lambda _request: error_reply(401, "key_revoked")
             meter.track("acme", "calls")
-            self.assertEqual(meter.flush(0.2), (0, 0, 1))
+            self.assertEqual(flushed_until(meter, lambda: seen_by.codes), (0, 0, 1))
             self.assertEqual((seen_by.codes, len(server.requests)), (["key_revoked"], 1))
             meter.close(0.1)
 
@@ -165,15 +166,26 @@ class AMeter(unittest.TestCase):
 
     def test_halves_a_batch_that_is_too_large_for_a_proxy(self) -> None:
         def script(request: Request) -> Reply | None:
-            return Reply(413, b"<html>") if len(request.body) > 5_000 else None
+            return Reply(413, b"<html>") if len(request.body) > 50_000 else None
 
         seen_by = Collected()
         with FakeServer() as server, meter_of(server.url, SOON, seen_by) as meter:
             server.script = script
             for n in range(40):
-                meter.track("acme", "calls", properties={"p": "x" * (6_000 if n == 0 else 500)})
+                meter.track("acme", "calls", properties={"p": "x" * (60_000 if n == 0 else 5_000)})
             self.assertEqual(meter.flush(), (39, 1, 0))
             self.assertEqual([rejection.code for _, rejection in seen_by.rejected], ["payload_too_large"])
+
+    def test_keeps_what_a_proxy_rejects_whatever_it_is(self) -> None:
+        for reply in (Reply(413, b"<html>"), json_reply(400, {"error": {"code": "Bad", "message": "…"}})):
+            seen_by = Collected()
+            with FakeServer() as server, meter_of(server.url, SOON, seen_by) as meter:
+                server.replies.append(reply)
+                quick(meter)
+                for _ in range(5):
+                    meter.track("acme", "calls")
+                self.assertEqual(meter.flush(), (5, 0, 0))
+                self.assertEqual((len(server.requests), seen_by.rejected), (2, []))
 
 
 class Drip:
@@ -201,6 +213,15 @@ def certificate_part(name: str) -> str:
     found = re.search(rf"export const {name} = `([^`]*)`", text)
     assert found is not None
     return found[1]
+
+
+def flushed_until(meter: Meter, what: Callable[[], object]) -> Flushed:
+    """Of a server that takes nothing: a busy machine may need a while for the first attempt."""
+    flushed = meter.flush(0.05)
+    until = time.monotonic() + 20
+    while not what() and time.monotonic() < until:
+        flushed = meter.flush(0.05)
+    return flushed
 
 
 def quick(meter: Meter) -> None:

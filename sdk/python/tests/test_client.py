@@ -9,7 +9,8 @@ from metergate import Client, Entitlements, MetergateError
 from metergate.client import path_of
 
 from .collected import KEY
-from .fake_server import FakeServer, Reply, error_reply, free_port, json_reply
+from .fake_server import NOWHERE, FakeServer, Reply, error_reply, json_reply
+from .test_meter import seen
 
 DECISION = {
     "allowed": True,
@@ -77,7 +78,7 @@ class AClient(WithClient):
                 self.client(server.url).request("GET", "/customers", query={"page": 2})
             self.assertEqual((caught.exception.status, len(server.requests)), (503, 1))
         with self.assertRaises(MetergateError) as caught:
-            self.client(f"http://127.0.0.1:{free_port()}").request("GET", "/customers")
+            self.client(NOWHERE).request("GET", "/customers")
         self.assertEqual(caught.exception.code, "unreachable")
 
     def test_sends_a_request_again_when_a_kept_connection_was_closed(self) -> None:
@@ -95,7 +96,9 @@ class AClient(WithClient):
 class AnEntitlementCheck(WithClient):
     def test_says_what_the_server_decided(self) -> None:
         with FakeServer(json_reply(200, DECISION)) as server:
-            checked = Entitlements(self.client(server.url)).check("acme", "calls", Decimal("2.5"))
+            checked = Entitlements(self.client(server.url), timeout_seconds=20.0).check(
+                "acme", "calls", Decimal("2.5")
+            )
             self.assertEqual((checked.allowed, checked.source, checked.limit), (True, "server", 10))
             self.assertEqual(checked.current, Decimal("2.5"))
             self.assertEqual(server.requests[0].path, "/api/v1/entitlements/acme/calls?requested=2.5")
@@ -103,7 +106,7 @@ class AnEntitlementCheck(WithClient):
     def test_follows_the_fallback_of_the_feature_without_the_server(self) -> None:
         fallback = {"open": "open", "closed": "closed", "calls": "last_known", "new": "last_known"}
         with FakeServer(json_reply(200, DECISION)) as server:
-            checks = Entitlements(self.client(server.url), fallback=fallback)
+            checks = Entitlements(self.client(server.url), fallback=fallback, timeout_seconds=20.0)
             self.assertEqual(checks.check("acme", "calls").source, "server")
             server.script = lambda _request: Reply(200, b"<html>")
             found = {key: checks.check("acme", key)[0:4:3] for key in [*fallback, "other"]}
@@ -124,12 +127,12 @@ class AnEntitlementCheck(WithClient):
             began = time.monotonic()
             checks = Entitlements(self.client(server.url), fallback="open", timeout_seconds=0.2)
             self.assertEqual(checks.check("acme", "calls").source, "fallback")
-            self.assertLess(time.monotonic() - began, 3)
-            self.assertEqual(len(server.requests), 1)
+            self.assertLess(time.monotonic() - began, 10)
+            self.assertTrue(seen(lambda: len(server.requests) == 1))
 
     def test_raises_where_the_request_is_wrong(self) -> None:
         with FakeServer(error_reply(403, "insufficient_scope")) as server:
-            checks = Entitlements(self.client(server.url), fallback="open")
+            checks = Entitlements(self.client(server.url), fallback="open", timeout_seconds=20.0)
             self.assertRaises(MetergateError, checks.check, "acme", "calls")
         wrong: Any = {"calls": "maybe"}
         with self.assertRaisesRegex(ValueError, "fallback"):

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import threading
 import unittest
 from datetime import datetime, timedelta, timezone
@@ -71,8 +72,10 @@ class AnEvent(unittest.TestCase):
 
     def test_is_invalid_where_no_request_could_be_made_of_it(self) -> None:
         values: list[Any] = [float("nan"), float("inf"), Decimal("NaN"), True, None, "1", 1j, []]
+        if hasattr(sys, "get_int_max_str_digits"):
+            values.append(10**5_000)
         for value in values:
-            with self.assertRaises(InvalidEvent, msg=repr(value)):
+            with self.assertRaises(InvalidEvent, msg=type(value)):
                 encoded(value)
         for customer in ("", None, 1, b"acme"):
             with self.assertRaises(InvalidEvent, msg=repr(customer)):

@@ -15,6 +15,11 @@ class ThePackage(unittest.TestCase):
         project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
         self.assertIn(f'\nversion = "{metergate.__version__}"\n', project)
 
+    def test_has_the_license_of_the_whole_and_no_links_out_of_itself(self) -> None:
+        license_text, whole = (folder / "LICENSE" for folder in (ROOT, ROOT.parents[1]))
+        self.assertEqual(license_text.read_bytes(), whole.read_bytes())
+        self.assertNotIn("](..", (ROOT / "README.md").read_text(encoding="utf-8"))
+
     def test_explains_each_setting_in_its_readme(self) -> None:
         readme = (ROOT / "README.md").read_text(encoding="utf-8")
         named = set(re.findall(r"`(\w+)`", readme))

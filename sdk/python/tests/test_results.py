@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import json
 import unittest
+from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
 from email.utils import format_datetime
 from typing import Any
 
 from metergate.event import encode_event
-from metergate.results import Halve, Later, Results, TakeOut, is_all_created, judge
+from metergate.results import Halve, Later, Results, TakeOut, Verdict, is_all_created, judge
 from metergate.retry import pause_seconds, retry_after_seconds
 from metergate.transport import Response
 
@@ -18,7 +19,11 @@ def response(status: int, body: Any, **headers: str) -> Response:
 
 
 def error(code: str, **members: Any) -> Any:
-    return {"error": {"code": code, "message": "…", **members}}
+    return {"error": {"code": code, "message": "…", "requestId": "req_1", **members}}
+
+
+def judged(of: Response, keys: Sequence[str], size_bytes: int = 2_000) -> Verdict:
+    return judge(of, keys, size_bytes)
 
 
 KEYS = [f"k{n}" for n in range(9)]
@@ -28,7 +33,7 @@ CREATED = {"index": 0, "idempotencyKey": "k0", "status": "created"}
 class AResponse(unittest.TestCase):
     def test_settles_what_was_created_before_or_now(self) -> None:
         items = [CREATED, {"index": 1, "idempotencyKey": "k1", "status": "duplicate"}]
-        self.assertEqual(judge(response(200, {"results": items}), KEYS[:2]), Results(None, 1))
+        self.assertEqual(judged(response(200, {"results": items}), KEYS[:2]), Results(None, 1))
 
     def test_is_known_by_its_bytes_where_all_were_created(self) -> None:
         def events(*keys: str) -> list[bytes]:
@@ -66,11 +71,11 @@ class AResponse(unittest.TestCase):
         # They are read.
         for key in ('a"b', "a\\", '{"idempotencyKey":"x","status":"created"'):
             self.assertFalse(is_all_created(bytes_of(key), events("x")))
-            self.assertEqual(judge(response(200, bytes_of(key)), [key]), Results(None, 0))
+            self.assertEqual(judged(response(200, bytes_of(key)), [key]), Results(None, 0))
 
     def test_rejects_items_with_an_error(self) -> None:
         item = {**CREATED, "status": "error", "error": {"code": "value_invalid", "message": "no"}}
-        verdict = judge(response(200, {"results": [item]}), KEYS[:1])
+        verdict = judged(response(200, {"results": [item]}), KEYS[:1])
         assert isinstance(verdict, Results) and verdict.rejections and verdict.rejections[0]
         self.assertEqual(verdict.rejections[0].code, "value_invalid")
 
@@ -94,32 +99,48 @@ class AResponse(unittest.TestCase):
         ]
         for body in garbage:
             for status in (200, 201, 204, 301, 302, 304, 400, 404, 500):
-                verdict = judge(response(status, body), KEYS[:1])
+                verdict = judged(response(status, body), KEYS[:1])
                 self.assertIsInstance(verdict, Later, (status, body[:40]))
 
     def test_of_an_overload_is_repeated_when_it_says(self) -> None:
         for status in (408, 425, 429, 500, 502, 503, 504, 599):
-            verdict = judge(response(status, error("overloaded"), retry_after="7"), KEYS[:1])
+            verdict = judged(response(status, error("overloaded"), retry_after="7"), KEYS[:1])
             self.assertEqual(verdict, Later("overloaded", "…", 7.0), status)
 
     def test_for_a_wrong_key_or_address_is_repeated_slowly(self) -> None:
         for status in (401, 403, 404, 405, 409, 415):
-            verdict = judge(response(status, error("some_code")), KEYS[:1])
+            verdict = judged(response(status, error("some_code")), KEYS[:1])
             self.assertEqual(verdict, Later("some_code", "…", fixed_pause=30.0), status)
-        verdict = judge(response(403, b"<html>"), KEYS[:1])
+        verdict = judged(response(403, b"<html>"), KEYS[:1])
         assert isinstance(verdict, Later)
         self.assertEqual(verdict.code, "unauthenticated")
 
     def test_for_a_poison_item_takes_it_out_or_searches_it(self) -> None:
-        named = judge(response(400, error("invalid_request", details={"index": 3})), KEYS[:9])
+        named = judged(response(400, error("invalid_request", details={"index": 3})), KEYS[:9])
         self.assertIsInstance(named, TakeOut)
         for details in ({"index": 9}, {"index": -1}, {"index": "3"}, {"index": True}, {}, None, "no"):
-            verdict = judge(response(400, error("invalid_json", details=details)), KEYS[:9])
+            verdict = judged(response(400, error("invalid_json", details=details)), KEYS[:9])
             self.assertIsInstance(verdict, Halve, details)
 
+    def test_of_another_program_rejects_nothing(self) -> None:
+        for status, code in ((400, "BadRequest"), (400, "unknown_code"), (422, "invalid"), (409, "conflict")):
+            verdict = judged(response(status, error(code, details={"index": 0})), KEYS[:9])
+            self.assertEqual(verdict, Later(code, "…", fixed_pause=30.0))
+        # It has our code, and is not ours: it does not name its request.
+        foreign = {"error": {"code": "invalid_request", "message": "gateway"}}
+        self.assertIsInstance(judged(response(400, foreign), KEYS[:1]), Later)
+
     def test_for_a_large_body_halves_it_whoever_says_so(self) -> None:
-        for body in (error("payload_too_large"), b"<html>Request Entity Too Large</html>"):
-            self.assertIsInstance(judge(response(413, body), KEYS[:9]), Halve)
+        html = b"<html>Request Entity Too Large</html>"
+        for body in (error("payload_too_large"), html):
+            self.assertIsInstance(judged(response(413, body), KEYS[:9], 20_000), Halve)
+        self.assertIsInstance(judged(response(413, error("batch_too_large")), KEYS[:9]), Halve)
+
+    def test_for_a_small_body_that_is_too_large_for_a_proxy_is_repeated_slowly(self) -> None:
+        for body in (b"<html>", error("too_big"), {"error": {"code": ["payload_too_large"]}}):
+            verdict = judged(response(413, body), KEYS[:1], 16_000)
+            assert isinstance(verdict, Later), body
+            self.assertEqual(verdict.fixed_pause, 30.0)
 
 
 class APause(unittest.TestCase):

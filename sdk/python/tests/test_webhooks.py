@@ -5,6 +5,7 @@ import hashlib
 import hmac
 import os
 import unittest
+from typing import Any
 
 from metergate import WebhookVerificationError, verify_webhook
 
@@ -56,9 +57,21 @@ class AWebhook(unittest.TestCase):
                     verify_webhook(BODY, headers, SECRET, now_seconds=AT)
 
     def test_with_a_secret_that_is_none_is_a_fault_of_the_caller(self) -> None:
-        for secret in ("", "whsec_", "whsec_???", SECRET[6:], os.urandom(4).hex()):
-            with self.assertRaises(ValueError, msg=secret):
+        wrong: list[Any] = ["", "whsec_", "whsec_???", SECRET[6:], os.urandom(4).hex()]
+        wrong += [None, [], [None], b"whsec_"]
+        for secret in wrong:
+            with self.assertRaisesRegex(ValueError, "secret"):
                 verify_webhook(BODY, signed(), secret, now_seconds=AT)
+
+    def test_whose_body_was_parsed_is_a_fault_of_the_caller(self) -> None:
+        parsed: list[Any] = [{"id": "evt_1"}, [1], 7, None]
+        for body in parsed:
+            with self.assertRaisesRegex(TypeError, "parsed"):
+                verify_webhook(body, signed(), SECRET, now_seconds=AT)
+
+    def test_is_rejected_with_a_tolerance_that_is_no_number(self) -> None:
+        with self.assertRaises(WebhookVerificationError):
+            verify_webhook(BODY, signed(), SECRET, now_seconds=AT, tolerance_seconds=float("nan"))
 
     def assert_rejected(self, code: str, body: bytes, headers: dict[str, str]) -> None:
         with self.assertRaises(WebhookVerificationError) as caught:

@@ -10,9 +10,9 @@ from typing import Any
 from metergate import Meter, Stats
 
 from .collected import SOON, Collected, meter_of
-from .fake_server import FakeServer, free_port
+from .fake_server import NOWHERE, FakeServer
 
-NOWHERE = f"http://127.0.0.1:{free_port()}"
+__all__ = ["NOWHERE", "WithSpool"]
 
 
 class WithSpool(unittest.TestCase):

@@ -6,7 +6,7 @@ import { createMeter } from '../meter/meter.ts';
 import { createEntitlements, type EntitlementsOptions } from './check.ts';
 
 const WAIT = { timeout: 10_000, interval: 5 };
-const OPEN = 'event: open\ndata: {"now":"2026-01-01T00:00:00.000Z"}\n\n';
+const OPEN = 'event: begin\ndata: {"now":"2026-01-01T00:00:00.000Z"}\n\n';
 const TIME = 'event: time\ndata: {"asOf":"2026-01-01T00:00:00.000Z"}\n\n';
 
 type Open = (stream: ServerResponse, names: string[], request: IncomingMessage) => void;

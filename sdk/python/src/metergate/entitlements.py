@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
+from .amounts import plus
 from .client import Client
 from .errors import MetergateError
 from .event import Number
 from .feed import EntitlementFeed, Known
-from .local_decision import decide, exact_amount
+from .local_decision import FedFeature, decide, exact_amount
 from .meter import Meter
 from .report import OnError, Reporter
 from .shapes import Amount, Decision
@@ -134,18 +135,20 @@ class Entitlements:
         feed = self._feed
         if feed is None or not _is_amount(requested):
             return requested
-        own = self._own(feed.find_last(customer_id), customer_id, feed.meters.get(feature_key))
-        return requested if own <= 0 else own + exact_amount(requested, 1)
+        own = self._own(feed.find_last(customer_id), customer_id, feed.features.get(feature_key))
+        return requested if own <= 0 else plus(own, exact_amount(requested, 1))
 
-    def _own(self, known: Known | None, customer_id: str, meter_id: str | None) -> Amount:
+    def _own(self, known: Known | None, customer_id: str, feature: FedFeature | None) -> Amount:
         """Tracked under the name of the check, or under the customer's id."""
         usage = self._own_usage
-        if usage is None or meter_id is None:
+        if usage is None or feature is None or feature.meter_id is None:
             return 0
         counted_to = float("-inf") if known is None else known.counted_to
-        own = usage.uncounted(customer_id, meter_id, counted_to)
+        is_count = feature.aggregation == "count"
+        own = usage.uncounted(customer_id, feature.meter_id, counted_to, is_count=is_count)
         if known is not None and known.customer.customer_id != customer_id:
-            own += usage.uncounted(known.customer.customer_id, meter_id, counted_to)
+            name = known.customer.customer_id
+            own = plus(own, usage.uncounted(name, feature.meter_id, counted_to, is_count=is_count))
         return own
 
     def _decide(
@@ -156,8 +159,7 @@ class Entitlements:
         if feature is None:
             reason = f"The customer does not have {feature_key}."
             return Checked(False, customer.otherwise, reason, source, as_of=known.as_of)
-        own = self._own(known, customer_id, feature.meter_id)
-        allowed, code = decide(customer, feature, requested, own)
+        allowed, code = decide(customer, feature, requested, lambda one: self._own(known, customer_id, one))
         decision = feature.decision
         return Checked(
             allowed,

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from json.encoder import encode_basestring
-from typing import Union
+from typing import Any, Union
 
 Number = Union[int, float, Decimal]
 PropertyValue = Union[str, int, float, bool, Decimal, None]
@@ -72,12 +72,21 @@ def keys_of(payloads: Sequence[bytes]) -> list[str]:
 
 
 def key_of(payload: bytes) -> str:
-    """The idempotency key of an event, whichever client wrote it."""
+    """The idempotency key of an event, whichever client wrote it; empty for what has none."""
     end = payload.find(b'"', len(_KEY_FIRST))
     key = payload[len(_KEY_FIRST) : end]
     if payload.startswith(_KEY_FIRST) and b"\\" not in key:
         return key.decode()
-    return str(json.loads(payload)["idempotencyKey"])
+    return str(event_of(payload).get("idempotencyKey", ""))
+
+
+def event_of(payload: bytes) -> dict[str, Any]:
+    """Its members. A record of a spool that is no event, whoever wrote it, has its text as its only one."""
+    try:
+        event = json.loads(payload)
+    except (ValueError, RecursionError):
+        event = None
+    return event if isinstance(event, dict) else {"payload": payload.decode(errors="replace")}
 
 
 def time_text(occurred_at: OccurredAt | None, now_seconds: float) -> str:
@@ -119,7 +128,10 @@ def _text(name: str, value: object, chars_max: int = EVENT_BYTES_MAX) -> str:
 def _number(name: str, value: object) -> str:
     """Of subclasses too, whose own text may be something else (numpy: `np.float64(1.5)`)."""
     if isinstance(value, int) and not isinstance(value, bool):
-        return int.__repr__(value)
+        try:
+            return int.__repr__(value)
+        except ValueError:
+            raise InvalidEvent(f"{name} has too many digits.") from None
     if isinstance(value, float) and math.isfinite(value):
         return float.__repr__(value)
     if isinstance(value, Decimal) and value.is_finite():

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from .feed_stream import FeedStream, text_of_name
-from .local_decision import FedCustomer
+from .local_decision import FedCustomer, FedFeature
 from .report import Reporter
 from .transport import Transport
 
@@ -50,8 +50,8 @@ class EntitlementFeed:
         self._transport = transport
         self._reporter = reporter
         self._customers_max = customers_max
-        #: By feature, as far as any customer has it.
-        self.meters: dict[str, str] = {}
+        #: Those that count usage, by their keys, as any customer has them.
+        self.features: dict[str, FedFeature] = {}
         self._thread: threading.Thread | None = None
         self._begin()
 
@@ -139,6 +139,7 @@ class EntitlementFeed:
             with self._lock:
                 if not self._is_stopped:
                     self._open_locked()
+            self._reporter.report_later()
             time.sleep(_JOIN_AGAIN_SECONDS)
 
     def _open_locked(self) -> None:
@@ -154,7 +155,7 @@ class EntitlementFeed:
         try:
             stream.start()
         except RuntimeError as error:
-            self._reporter.problem("no_thread", f"The server is asked for each check: {error}")
+            self._reporter.problem_later("no_thread", f"The server is asked for each check: {error}")
             return
         self._streams.append(stream)
         if smallest is not None:
@@ -167,7 +168,7 @@ class EntitlementFeed:
             for customer in stream.customers.values():
                 for key, feature in customer.features.items():
                     if feature.meter_id is not None:
-                        self.meters[key] = feature.meter_id
+                        self.features[key] = feature
             # Once its successor is ready it is in neither.
             if stream in self._streams or stream in self._replaced:
                 for name in stream.names:

@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import Any, Callable, NamedTuple
 from urllib.parse import quote
 
+from .amounts import minus
 from .errors import MetergateError
 from .local_decision import FedCustomer, FedFeature
 from .report import Reporter
@@ -48,7 +49,7 @@ class FeedStream:
         self.customers: dict[str, FedCustomer] = {}
         #: On the monotonic clock, when it was heard of last.
         self.heard_at = float("-inf")
-        #: Everything acknowledged before it is counted, in seconds of this machine's clock.
+        #: Everything acknowledged before it is counted, on the monotonic clock: nobody sets that one.
         self.counted_to = float("-inf")
         #: The same as the server wrote it.
         self.as_of: str | None = None
@@ -60,7 +61,7 @@ class FeedStream:
         self._stopped = threading.Event()
         self._stream: Stream | None = None
         self._began = 0.0
-        #: At most so many seconds is the server's clock ahead of ours.
+        #: At most so many seconds is the server's clock ahead of the monotonic one.
         self._clock_ahead = float("inf")
         self._thread = threading.Thread(target=self._run, name="metergate-feed", daemon=True)
 
@@ -104,7 +105,7 @@ class FeedStream:
             headers["Last-Event-ID"] = self._last_event_id
         listed = ",".join(map(text_of_name, sorted(self.names)))
         path = f"{PATH}?heartbeatSeconds={HEARTBEAT_SECONDS}&customerIds={listed}"
-        began = time.time()
+        began = time.monotonic()
         stream = self._transport.open_stream(path, headers, silence_seconds=_SILENCE_SECONDS)
         self._stream = stream
         try:
@@ -176,12 +177,18 @@ def _customer_of(data: Mapping[str, Any]) -> FedCustomer | None:
         return None
     credits = data["credits"]
     features = {one["decision"]["featureKey"]: _feature_of(one) for one in data["features"]}
-    available = credits["balance"] - credits["unpaid"]
+    available = minus(credits["balance"], credits["unpaid"])
     return FedCustomer(data["customerId"], data["status"], data["otherwise"], available, features)
 
 
 def _feature_of(one: Mapping[str, Any]) -> FedFeature:
-    return FedFeature(one["decision"], one.get("meterId"), one.get("soft", False), one.get("creditRate"))
+    return FedFeature(
+        one["decision"],
+        one.get("meterId"),
+        one.get("soft", False),
+        one.get("creditRate"),
+        one.get("aggregation"),
+    )
 
 
 def _with_usage(customer: FedCustomer | None, data: Mapping[str, Any]) -> FedCustomer | None:

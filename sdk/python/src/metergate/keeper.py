@@ -14,6 +14,8 @@ from .spool.reader import SpoolReader
 from .spool.segment import flush_and_close
 
 SCAN_SECONDS = 60.0
+#: After a folder could not be read.
+UNREAD_SECONDS = 1.0
 
 
 class Keeper:
@@ -22,6 +24,8 @@ class Keeper:
         self._settings = settings
         self._reporter = reporter
         self._stopped = threading.Event()
+        #: Folders that were adopted and could not be read yet.
+        self._unread: list[str] = []
         #: Set once it is known what other processes have left.
         self.first_scan = threading.Event()
         self.thread = threading.Thread(target=self._run, name="metergate-spool", daemon=True)
@@ -40,7 +44,7 @@ class Keeper:
         while True:
             now = time.monotonic()
             try:
-                if now - scanned_at >= SCAN_SECONDS:
+                if now - scanned_at >= (UNREAD_SECONDS if self._unread else SCAN_SECONDS):
                     scanned_at = now
                     self._adopt()
                 if is_flushed:
@@ -51,6 +55,7 @@ class Keeper:
                         self._outbox.keep_spool_locked()
             except Exception as error:
                 self._reporter.problem("spool_unwritable", f"The spool cannot be kept: {error!r}")
+            self._reporter.report_later()
             self.first_scan.set()
             if self._stopped.wait(every):
                 return
@@ -69,11 +74,23 @@ class Keeper:
         if own is None or root is None:
             return
         # mutant: python-orphans-left
-        for folder in adopt_orphans(root, own.ulid):
+        adopted = adopt_orphans(root, own.ulid)
+        folders, self._unread = [*self._unread, *adopted], []
+        for folder in folders:
             try:
-                reader = SpoolReader(folder, root=root, on_damage=self._outbox.damaged)
-                reader.count()
-            except OSError as error:
-                self._reporter.problem("spool_unreadable", f"{folder} cannot be read: {error}")
+                self._outbox.adopt(self._reader_of(folder, root))
+            except FileNotFoundError:
+                # It was removed, or another process took this one for dead.
                 continue
-            self._outbox.adopt(reader)
+            except OSError as error:
+                self._unread.append(folder)
+                self._reporter.problem("spool_unreadable", f"{folder} is read later: {error}")
+
+    def _reader_of(self, folder: str, root: str) -> SpoolReader:
+        reader = SpoolReader(folder, root=root, on_damage=self._outbox.damaged)
+        try:
+            reader.count()
+        except OSError:
+            reader.close()
+            raise
+        return reader

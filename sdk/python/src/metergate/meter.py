@@ -65,6 +65,7 @@ class Meter:
         self._begin()
         with self._outbox.lock:
             self._start_locked()
+        self._reporter.report_later()
         open_meters.add(self)
 
     def track(
@@ -200,7 +201,7 @@ class Meter:
             self._sender.start_locked()
         except RuntimeError as error:
             # At the end of an interpreter, or with too many of them. A spool has the events all the same.
-            self._reporter.problem("no_thread", f"Events wait and are not sent: {error}")
+            self._reporter.problem_later("no_thread", f"Events wait and are not sent: {error}")
             self._keeper = None
 
     def _append(self, waiting: Waiting) -> bool:
@@ -209,9 +210,12 @@ class Meter:
             is_closed = self._is_closed
             if self._sender is None and not is_closed:
                 self._start_locked()
-            if not is_closed and (outbox.append_locked(waiting) or self._append_when_room(waiting)):
-                self._counters.tracked += 1
-                return True
+            is_taken = not is_closed and (outbox.append_locked(waiting) or self._append_when_room(waiting))
+            self._counters.tracked += is_taken
+        if self._reporter.later:
+            self._reporter.report_later()
+        if is_taken:
+            return True
         if is_closed:
             self._drop("The meter is closed.", "closed")
         else:

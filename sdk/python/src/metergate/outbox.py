@@ -20,6 +20,8 @@ from .spool.segment import RECORD_HEAD_BYTES
 
 #: After the spool has failed.
 SPOOL_RETRY_SECONDS = 10.0
+#: After a folder could not be read.
+READ_AGAIN_SECONDS = 0.5
 #: Without a heartbeat for as long the process was stopped, and its folder may be another one's.
 _STOPPED_SECONDS = 30.0
 NEVER = 1 << 62
@@ -27,7 +29,10 @@ _LONG_AGO = float("-inf")
 
 
 class Outbox:
-    """Methods that end in `_locked` are called with `lock` held; the others take it themselves."""
+    """Methods that end in `_locked` are called with `lock` held; the others take it themselves.
+
+    Problems are left to the reporter for later: no code of the application runs while a lock is held.
+    """
 
     def __init__(self, settings: MeterSettings, reporter: Reporter) -> None:
         # A signal handler may close the meter while its own thread is in `track`.
@@ -49,6 +54,8 @@ class Outbox:
         self._memory_events_max = settings.memory_events_max
         self._memory_bytes_max = settings.memory_bytes_max
         self._others: list[SpoolReader] = []
+        #: Those that cannot be read just now, and on the monotonic clock until when.
+        self._unread: dict[Source, float] = {}
         self._is_closed = False
         self._failed_at = _LONG_AGO
         self._kept_at = time.monotonic()
@@ -80,12 +87,10 @@ class Outbox:
         own = self.own
         size = RECORD_HEAD_BYTES + len(waiting)
         if own is not None and not self._is_failed():
-            if own.reader.size_bytes + self._size_of_others() + size > self._settings.spool_bytes_max:
+            if own.reader.size_bytes + self._size_of_left() + size > self._settings.spool_bytes_max:
                 return False
             try:
-                own.append(waiting)
-                if self._settings.fsync == "each":
-                    own.sync()
+                own.append(waiting, is_durable=self._settings.fsync == "each")
             except OSError as error:
                 self._spool_failed(error)
             else:
@@ -96,25 +101,33 @@ class Outbox:
     def take(self, limits: BatchLimits) -> list[Entry]:
         """The next events of one source."""
         with self._reading:
-            return self._take(limits)
+            taken = self._take(limits)
+        self._reporter.report_later()
+        return taken
 
     def _take(self, limits: BatchLimits) -> list[Entry]:
         with self.lock:
-            sources = self._sources()
+            sources = self._readable_sources()
         for source in sources:
             if source.untaken <= 0:
                 continue
-            taken = source.take(limits)
-            with self.lock:
-                # Once more where nothing is appended meanwhile: then what was counted is not there.
-                taken = taken or source.take(limits)
-                missing = 0 if taken else source.untaken
-                source.untaken -= len(taken) or missing
-                source.unsettled -= missing
-                if missing:
-                    self.settled.notify_all()
+            try:
+                taken = source.take(limits)
+                with self.lock:
+                    # Once more where nothing is appended meanwhile: then what was counted is not there.
+                    taken = taken or source.take(limits)
+                    missing = 0 if taken else source.untaken
+                    source.untaken -= len(taken) or missing
+                    source.unsettled -= missing
+                    if missing:
+                        self.settled.notify_all()
+            except OSError as error:
+                self._read_later(source, error)
+                continue
             if taken:
                 return taken
+            if not (isinstance(source, SpoolReader) and source.is_damaged):
+                self._reporter.problem_later("spool_missing", f"The files of {missing} events were removed.")
             self._forget_finished(source)
         return []
 
@@ -124,13 +137,14 @@ class Outbox:
             by_source.setdefault(entry.source, []).append(entry)
         with self._reading:
             self._settle(by_source)
+        self._reporter.report_later()
 
     def _settle(self, by_source: Mapping[Source, Sequence[Entry]]) -> None:
         for source, settled in by_source.items():
             try:
                 source.settle(settled)
             except OSError as error:
-                self._reporter.problem("spool_unwritable", f"The cursor cannot be stored: {error}")
+                self._reporter.problem_later("spool_unwritable", f"The cursor cannot be stored: {error}")
             with self.lock:
                 source.unsettled -= len(settled)
                 source.size_bytes -= sum([entry.size_bytes for entry in settled])
@@ -140,8 +154,16 @@ class Outbox:
     def unsettled_locked(self) -> int:
         return sum(source.unsettled for source in self._sources())
 
+    def is_empty(self) -> bool:
+        with self.lock:
+            return self.unsettled_locked() == 0
+
     def untaken_locked(self) -> int:
-        return sum(source.untaken for source in self._sources())
+        return sum(source.untaken for source in self._readable_sources())
+
+    def readable_in_locked(self) -> float:
+        """Seconds until sources may be read that cannot be read just now; infinite without such ones."""
+        return max(0.0, min(self._unread.values(), default=float("inf")) - time.monotonic())
 
     def adopt(self, reader: SpoolReader) -> None:
         """Called by the thread that made the reader: from now on it is the sender's."""
@@ -157,7 +179,7 @@ class Outbox:
         own = self.own
         self._kept_at = time.monotonic()
         if own is not None and own.is_lost():
-            self._reporter.problem("spool_adopted", f"Another process has adopted {own.folder}.")
+            self._reporter.problem_later("spool_adopted", f"Another process has adopted {own.folder}.")
             self._others.append(own.give_up())
             self.own = None
         if self._is_failed():
@@ -184,6 +206,7 @@ class Outbox:
                 _remove(reader)
             else:
                 reader.close()
+        self._reporter.report_later()
         if own is None:
             return
         try:
@@ -201,6 +224,18 @@ class Outbox:
     def _sources(self) -> list[Source]:
         own: list[Source] = [] if self.own is None else [self.own.reader]
         return [self._memory, *own, *self._others]
+
+    def _readable_sources(self) -> list[Source]:
+        if self._unread:
+            now = time.monotonic()
+            self._unread = {source: until for source, until in self._unread.items() if until > now}
+        return [source for source in self._sources() if source not in self._unread]
+
+    def _read_later(self, source: Source, error: OSError) -> None:
+        """It has too few descriptors, or its disk is away: what waits in it is whole."""
+        with self.lock:
+            self._unread[source] = time.monotonic() + READ_AGAIN_SECONDS
+        self._reporter.problem_later("spool_unreadable", f"Events are read later: {error}")
 
     def _append_to_memory(self, waiting: Waiting) -> bool:
         memory = self._memory
@@ -227,8 +262,9 @@ class Outbox:
         self.wake_at = NEVER
         self.work.notify()
 
-    def _size_of_others(self) -> int:
-        return sum(reader.size_bytes for reader in self._others) if self._others else 0
+    def _size_of_left(self) -> int:
+        """Of what this process has written to folders that it has lost."""
+        return sum(reader.size_bytes for reader in self._others if reader.is_own) if self._others else 0
 
     def _forget_finished(self, source: Source) -> None:
         if not isinstance(source, SpoolReader) or not source.is_finished():
@@ -245,11 +281,14 @@ class Outbox:
     def _spool_failed(self, error: OSError) -> None:
         self._failed_at = time.monotonic()
         goes_on = "memory" if self._settings.on_spool_error == "memory" else "dropped"
-        self._reporter.problem("spool_unwritable", f"Events are {goes_on} now, not in the spool: {error}")
+        message = f"Events are {goes_on} now, not in the spool: {error}"
+        self._reporter.problem_later("spool_unwritable", message)
 
     def damaged(self, count: int) -> None:
-        self.damaged_bytes += count
-        self._reporter.problem("spool_damaged", f"{count} bytes of a segment of the spool cannot be read.")
+        with self.lock:
+            self.damaged_bytes += count
+        message = f"{count} bytes of a segment of the spool cannot be read."
+        self._reporter.problem_later("spool_damaged", message)
 
 
 def _remove(reader: SpoolReader) -> None:

@@ -48,15 +48,36 @@ RETRIED_ITEM_CODES = frozenset({"unavailable", "overloaded", "internal", "rate_l
 
 _RETRIED = frozenset({408, 425, 429})
 _UNREADABLE = frozenset({400, 422})
+#: Of a whole request whose events are at fault. Other codes may be those of a proxy.
+_OF_EVENTS = frozenset(
+    {
+        "invalid_json",
+        "invalid_request",
+        "idempotency_key_missing",
+        "idempotency_key_invalid",
+        "value_invalid",
+        "event_too_old",
+        "event_in_future",
+    }
+)
+_TOO_LARGE = frozenset({"payload_too_large", "batch_too_large"})
+#: What finds even these too large is not meant for events: that is corrected by people.
+_SMALL_BYTES = 16 * 1024
 
 
-def judge(response: Response, keys: Sequence[str]) -> Verdict:
-    """Never raises: what cannot be read is an outage like any other. `keys` are those of the events sent."""
+def judge(response: Response, keys: Sequence[str], size_bytes: int) -> Verdict:
+    """Never raises: what cannot be read is an outage like any other.
+
+    `keys` are those of the events sent, and `size_bytes` is what these have together.
+    """
     status = response.status
     body = _parse(response.body)
     error = _error_of(body)
     if status == 413:
-        return Halve(error or Rejection("payload_too_large", "The event is too large for this server."))
+        too_large = error or Rejection("payload_too_large", "The event is too large for this server.")
+        if size_bytes > _SMALL_BYTES or _is_one_of(_TOO_LARGE, body):
+            return Halve(too_large)
+        return Later(too_large.code, too_large.message, fixed_pause=WRONG_SETUP_SECONDS)
     if status == 200:
         results = _results(body, keys)
         return results or Later("invalid_response", "A response with status 200 was not one of Metergate.")
@@ -68,10 +89,11 @@ def judge(response: Response, keys: Sequence[str]) -> Verdict:
         if error:
             return Later(error.code, error.message, after)
         return Later("invalid_response", f"A response with status {status} was not one of Metergate.", after)
-    if status in _UNREADABLE:
+    # mutant: python-foreign-error-rejects
+    if status in _UNREADABLE and _is_one_of(_OF_EVENTS, body):
         index = _index_of(body)
         return Halve(error) if index is None or index >= len(keys) else TakeOut(index, error)
-    # Another address or another version: no event is at fault.
+    # Another address, another version, or the error of a proxy: no event is at fault.
     return Later(error.code, error.message, fixed_pause=WRONG_SETUP_SECONDS)
 
 
@@ -109,6 +131,12 @@ def _parse(body: bytes) -> Any:
 
 def _error_of(body: Any) -> Rejection | None:
     return _rejection(body.get("error")) if isinstance(body, dict) else None
+
+
+def _is_one_of(codes: frozenset[str], body: Any) -> bool:
+    """Whether it is such an error of this API: all of those name their request."""
+    error = _error_of(body)
+    return error is not None and error.code in codes and isinstance(body["error"].get("requestId"), str)
 
 
 def _rejection(error: Any) -> Rejection | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import threading
 import time
 import zlib
@@ -13,7 +12,7 @@ from typing import NamedTuple
 
 from .buffer import Entry
 from .errors import MetergateError, Rejection
-from .event import key_of, keys_of
+from .event import event_of, key_of, keys_of
 from .outbox import NEVER, Outbox
 from .own_usage import OwnUsage
 from .report import Reporter
@@ -103,6 +102,10 @@ class Sender:
                     return
                 try:
                     self._deliver(entries)
+                except Exception:
+                    # Once more, without those that it had come to settle.
+                    self._again([entry for entry in entries if not entry.is_settled])
+                    raise
                 finally:
                     with self._outbox.lock:
                         self._in_flight -= 1
@@ -159,6 +162,8 @@ class Sender:
         if due == 0 or untaken >= self._settings.batch.events_max or (untaken > 0 and self.flushing > 0):
             self._lingers_until = None
             return 0
+        if not is_full:
+            due = min(due, self._outbox.readable_in_locked())
         if untaken == 0:
             self._lingers_until = None
             self._outbox.wake_at = NEVER if is_full else 1
@@ -201,7 +206,7 @@ class Sender:
             return Later(error.code, error.message)
         if response.status == 200 and is_all_created(response.body, payloads):
             return Results(None, 0)
-        return judge(response, keys_of(payloads))
+        return judge(response, keys_of(payloads), sum(map(len, payloads)))
 
     def _take_results(self, entries: list[Entry], results: Results) -> None:
         settled = entries
@@ -221,7 +226,7 @@ class Sender:
             self._counters.duplicates += results.duplicates
         if self.own_usage is not None:
             self.own_usage.acknowledged(keys_of([entry.payload for entry in settled]))
-        self._outbox.settle(settled)
+        self._settle(settled)
         self._reject(rejected)
         if later:
             self._defer(later)
@@ -244,12 +249,17 @@ class Sender:
             return
         with self._reporting:
             for entry, rejection in rejected:
-                self._reporter.rejected(json.loads(entry.payload), rejection)
+                self._reporter.rejected(event_of(entry.payload), rejection)
                 if self.own_usage is not None:
                     self.own_usage.rejected(key_of(entry.payload))
         with self._outbox.lock:
             self._counters.rejected += len(rejected)
-        self._outbox.settle([entry for entry, _ in rejected])
+        self._settle([entry for entry, _ in rejected])
+
+    def _settle(self, entries: Sequence[Entry]) -> None:
+        self._outbox.settle(entries)
+        if self.own_usage is not None and self._outbox.is_empty():
+            self.own_usage.drained()
 
     def _again(self, *batches: list[Entry]) -> None:
         with self._outbox.lock:

@@ -55,6 +55,9 @@ class Transport:
         ssl_context: ssl.SSLContext | None = None,
     ) -> None:
         parts = urlsplit(url)
+        if "@" in parts.netloc:
+            # Not shown: it may have a password.
+            raise ValueError("url must not have a user or a password: the key is a parameter of its own")
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError(f"url must be like https://metergate.example.com, and is {url!r}")
         if not key or not key.isascii() or not key.isprintable():
@@ -118,6 +121,7 @@ class Transport:
     def abort(self) -> None:
         """Ends requests of other threads, which then raise, and closes all connections."""
         with self._lock:
+            self._is_aborted = True
             idle, busy = [*self._idle], [*self._busy]
             self._idle.clear()
         for connection in idle:
@@ -139,6 +143,8 @@ class Transport:
     def _begin(self) -> None:
         self._pid = os.getpid()
         self._lock = threading.Lock()
+        #: From then on no connection is kept, since nobody would close it.
+        self._is_aborted = False
         self._idle: list[http.client.HTTPConnection] = []
         self._busy: set[http.client.HTTPConnection] = set()
 
@@ -169,7 +175,7 @@ class Transport:
         finally:
             with self._lock:
                 self._busy.discard(connection)
-                if is_kept and len(self._idle) < IDLE_MAX:
+                if is_kept and not self._is_aborted and len(self._idle) < IDLE_MAX:
                     self._idle.append(connection)
                 else:
                     is_kept = False

@@ -37,9 +37,14 @@ def verify_webhook(
     """Returns the event: `id`, `type`, `workspace_id`, `created_at`, `data`.
 
     `body` is what was received, before any JSON parser. Several secrets are for the time in which one
-    replaces another. Raises WebhookVerificationError, and ValueError for a secret that is none.
+    replaces another. Raises WebhookVerificationError, ValueError for a secret that is none, and TypeError for
+    a body that was parsed.
     """
-    keys = [_key_of(one) for one in ([secret] if isinstance(secret, str) else secret)]
+    keys = [_key_of(one) for one in ([secret] if isinstance(secret, str) else secret or ())]
+    if not keys:
+        raise ValueError("a secret is needed")
+    if not isinstance(body, (bytes, bytearray, memoryview, str)):
+        raise TypeError(f"body must be what was received, not parsed, and is {type(body).__name__}")
     received = body.encode() if isinstance(body, str) else bytes(body)
     given = {str(name).lower(): value for name, value in headers.items()}
     event_id, timestamp, signature = (
@@ -49,7 +54,7 @@ def verify_webhook(
         raise WebhookVerificationError("headers_missing", "The headers of a signed webhook are missing.")
     now = time.time() if now_seconds is None else now_seconds
     # In both directions: a signature from the future would stay valid for too long.
-    if abs(now - int(timestamp)) > tolerance_seconds:
+    if not abs(now - int(timestamp)) <= tolerance_seconds:
         raise WebhookVerificationError("timestamp_too_far", "The timestamp is too far from now.")
     signed = f"{event_id}.{timestamp}.".encode() + received
     expected = [base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()) for key in keys]
@@ -66,6 +71,8 @@ def verify_webhook(
 
 
 def _key_of(secret: str) -> bytes:
+    if not isinstance(secret, str):
+        raise ValueError(f"a secret must be text, and is {type(secret).__name__}")
     try:
         key = base64.b64decode(secret[len(_PREFIX) :], validate=True)
     except binascii.Error:

@@ -31,7 +31,11 @@ class Cursor:
         self._file = os.open(os.path.join(folder, NAME), _FLAGS, 0o600)
         self._sequence = 0
         self.place: Place | None = None
-        self._read()
+        try:
+            self._read()
+        except OSError:
+            self.close()
+            raise
 
     def _read(self) -> None:
         os.lseek(self._file, 0, os.SEEK_SET)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from typing import Callable
@@ -21,42 +22,46 @@ class OwnFolder:
         self._is_synced = is_synced
         #: Descriptors of segments that it has left since the last flush.
         self._left: list[int] = []
-        try:
+        with contextlib.ExitStack() as undone:
+            # It is tried again every few seconds, each time with a new one.
+            undone.callback(shutil.rmtree, self.folder, ignore_errors=True)
             self._writer = SegmentWriter(self.folder, 1)
+            undone.callback(self._writer.close)
             self.reader = SpoolReader(
                 self.folder, root=root, end_of_writing=self._end_of_writing, on_damage=on_damage
             )
-        except OSError:
-            # It is tried again every few seconds, each time with a new one.
-            shutil.rmtree(self.folder, ignore_errors=True)
-            raise
+            undone.callback(self.reader.close)
+            self.reader.hold(1, self._writer.duplicate())
+            undone.pop_all()
 
     @property
     def ulid(self) -> str:
         return os.path.basename(self.folder)[2:]
 
-    def append(self, payload: bytes) -> None:
-        """Written when it returns. Raises OSError, and then nothing of it was."""
+    def append(self, payload: bytes, *, is_durable: bool = False) -> None:
+        """Written when it returns, or durable. Raises OSError, and then nothing of it was."""
         if self._writer.position + RECORD_HEAD_BYTES + len(payload) > SEGMENT_BYTES_MAX:
             self.begin_segment()
+        if is_durable and self._writer.position_synced == 0:
+            sync_folder(self.folder)
         # mutant: python-tracked-before-the-write
-        self._writer.append(payload)
+        self._writer.append(payload, is_durable=is_durable)
 
     def begin_segment(self) -> None:
         """Raises OSError; FileNotFoundError where the folder is no longer this process's."""
-        following = SegmentWriter(self.folder, self._writer.number + 1)
-        before, self._writer = self._writer, following
-        if self._is_synced and not before.is_synced:
-            self._left.append(before.duplicate())
+        before = self._writer
+        with contextlib.ExitStack() as undone:
+            following = SegmentWriter(self.folder, before.number + 1)
+            # A file of this name must not be in the way of the next attempt.
+            undone.callback(following.remove, self.folder)
+            self.reader.hold(following.number, following.duplicate())
+            undone.callback(self.reader.release, following.number)
+            if self._is_synced and not before.is_synced:
+                self._left.append(before.duplicate())
+            undone.pop_all()
+        self._writer = following
+        self.reader.release(before.number)
         before.close()
-
-    def sync(self) -> None:
-        """Makes durable what was appended. Raises OSError."""
-        if self._writer.is_synced:
-            return
-        if self._writer.position_synced == 0:
-            sync_folder(self.folder)
-        self._writer.sync()
 
     def unsynced(self) -> list[int]:
         """Descriptors to flush outside of the lock and then to close: files, and the folder of new ones."""
@@ -81,7 +86,7 @@ class OwnFolder:
 
     def give_up(self) -> SpoolReader:
         """What the open files still have is to be sent by this process too: the new owner may be as dead."""
-        self.reader.detach(self._writer.number, self._writer.duplicate())
+        self.reader.detach()
         for file in self._left:
             os.close(file)
         self._writer.close()
@@ -91,7 +96,9 @@ class OwnFolder:
         """Removes a folder in which nothing waits. Another process may adopt what is left at once."""
         if self.reader.unsettled == 0:
             self._writer.close()
-            self.reader.remove_folder()
+            # It may have been removed already, with nothing in it that is needed.
+            with contextlib.suppress(FileNotFoundError):
+                self.reader.remove_folder()
             return
         try:
             for file in self.unsynced():

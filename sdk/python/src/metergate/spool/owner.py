@@ -48,7 +48,7 @@ def this_process() -> Process:
     return Process(
         pid=os.getpid(),
         pid_namespace=_pid_namespace(),
-        started_at=_started_at(os.getpid()) or "",
+        started_at=_started_at(str(os.getpid())) or "",
         boot_id=_boot_id(),
         host=socket.gethostname(),
     )
@@ -138,7 +138,9 @@ def _is_unseen(owner: dict[str, Any]) -> bool:
     """Whether its process cannot be seen from here."""
     here = this_process()
     is_here = owner.get("host") == here.host and owner.get("pidNamespace") == here.pid_namespace
-    return not is_here or os.name != "posix"
+    thread = owner.get("thread")
+    is_thread_unseen = isinstance(thread, dict) and not thread.get("startedAt")
+    return not is_here or is_thread_unseen or os.name != "posix"
 
 
 def _is_dead(owner: dict[str, Any], here: Process) -> bool:
@@ -155,7 +157,14 @@ def _is_dead(owner: dict[str, Any], here: Process) -> bool:
         return True
     if here.started_at == "":
         return not _exists(pid)
-    return _started_at(pid) != owner.get("startedAt")
+    return _started_at(str(pid)) != owner.get("startedAt") or _has_ended_thread(pid, owner.get("thread"))
+
+
+def _has_ended_thread(pid: int, thread: object) -> bool:
+    """Of an owner that was a worker thread, as other SDKs have them."""
+    if not isinstance(thread, dict) or not thread.get("startedAt"):
+        return False
+    return _started_at(f"{pid}/task/{thread.get('id')}") != str(thread["startedAt"])
 
 
 def _is_silent(folder: str) -> bool:
@@ -177,10 +186,10 @@ def _exists(pid: int) -> bool:
     return True
 
 
-def _started_at(pid: int) -> str | None:
-    """Field 22 of /proc/PID/stat. None for no process, or one that has ended and was not waited for."""
+def _started_at(path: str) -> str | None:
+    """Field 22 of its stat in /proc. None for no process, or one that has ended and was not waited for."""
     try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+        with open(f"/proc/{path}/stat", encoding="utf-8", errors="replace") as file:
             # The second field is the name of the program, which may hold spaces and brackets.
             fields = file.read().rpartition(")")[2].split()
     except OSError:

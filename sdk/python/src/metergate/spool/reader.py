@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections import deque
 from collections.abc import Sequence
@@ -47,17 +48,24 @@ class SpoolReader(Source):
     ) -> None:
         super().__init__()
         self.folder = folder
+        #: Whether this process has written it.
+        self.is_own = end_of_writing is not None
         self._root = root
         self._end_of_writing = end_of_writing
         self._on_damage = on_damage
         self._cursor = Cursor(folder)
         self._front: deque[Entry] = deque()
+        self.is_damaged = False
         self._damaged: set[int] = set()
-        #: Descriptors by segment number, for a folder whose names are gone.
+        #: Descriptors by segment number, for when names are gone. The thread that takes one out closes it.
         self._held: dict[int, int] = {}
         self._open: int | None = None
         self._chunk, self._chunk_begin = b"", 0
-        self._at = self._begin()
+        try:
+            self._at = self._begin()
+        except OSError:
+            self._cursor.close()
+            raise
         self._removed_before = self._at.segment
 
     def count(self) -> None:
@@ -72,12 +80,30 @@ class SpoolReader(Source):
             self.size_bytes += max(0, len(data) - begin)
         self.unsettled = self.untaken
 
+    def hold(self, number: int, file: int) -> None:
+        """`file` is of a segment, and now the reader's: that is read whatever becomes of its name."""
+        self._held[number] = file
+
+    def release(self, number: int) -> None:
+        """It is found by its name, if it is not read already."""
+        file = self._held.pop(number, None)
+        if file is not None:
+            os.close(file)
+
     def take(self, limits: BatchLimits) -> list[Entry]:
+        """Raises OSError where nothing can be read just now: then nothing was taken."""
         taken: list[Entry] = []
         size = 0
         while len(taken) < limits.events_max and size < limits.bytes_max:
             left = BatchLimits(limits.events_max - len(taken), limits.bytes_max - size)
-            records = self._next_records(left)
+            try:
+                records = self._next_records(left)
+            except OSError:
+                if not taken:
+                    raise
+                # It will be met again, behind what was taken.
+                # mutant: python-read-forgotten
+                break
             if not records or (taken and size + len(records[0][0]) > limits.bytes_max):
                 break
             segment, before = self._at
@@ -111,11 +137,13 @@ class SpoolReader(Source):
         """Nothing is left, and nothing will come. What cannot be read behind the last event is seen here."""
         if self._front or self._end_of_writing is not None:
             return False
-        return not self._next_records(BatchLimits(1, 1))
+        try:
+            return not self._next_records(BatchLimits(1, 1))
+        except OSError:
+            return False
 
-    def detach(self, number: int, file: int) -> None:
-        """The folder has another owner: what open files have is read. `file` is now the reader's."""
-        self._held[number] = file
+    def detach(self) -> None:
+        """The folder has another owner: what open files have is read."""
         self._end_of_writing = None
 
     def remove_folder(self) -> None:
@@ -131,9 +159,8 @@ class SpoolReader(Source):
     def close(self) -> None:
         self._close_segment()
         self._cursor.close()
-        for file in self._held.values():
-            os.close(file)
-        self._held.clear()
+        for number in [*self._held]:
+            self.release(number)
 
     def _begin(self) -> Place:
         """Where the cursor is, or the first segment that is there behind it."""
@@ -163,14 +190,20 @@ class SpoolReader(Source):
 
     def _open_segment(self) -> bool:
         number = self._at.segment
+        held = self._held.pop(number, None)
         try:
-            held = self._held.get(number)
-            self._open = os.dup(held) if held is not None else open_segment(self.folder, number)
+            file = open_segment(self.folder, number) if held is None else held
         except FileNotFoundError:
             return False
+        try:
+            size = size_of(file)
+            is_one = self._at.position >= size or read_at(file, HEADER_BYTES, 0) == MAGIC
+        except OSError:
+            self._held[number] = file
+            raise
+        self._open = file
         self._chunk, self._chunk_begin = b"", self._at.position
-        size = size_of(self._open)
-        if self._at.position < size and read_at(self._open, HEADER_BYTES, 0) != MAGIC:
+        if not is_one:
             self._damage(size - self._at.position)
         return True
 
@@ -189,17 +222,15 @@ class SpoolReader(Source):
         longest = RECORD_HEAD_BYTES + PAYLOAD_BYTES_MAX
         had = self._chunk_begin + len(self._chunk) - self._at.position
         size = min(end - self._at.position, longest if had >= _CHUNK_BYTES else _CHUNK_BYTES)
-        try:
-            chunk = read_at(self._open, size, self._at.position)
-        except OSError:
-            chunk = b""
+        chunk = read_at(self._open, size, self._at.position)
         self._chunk, self._chunk_begin = chunk, self._at.position
         if len(chunk) < size:
-            # A disk that cannot read it, or a file that another program has cut.
+            # Another program has cut the file.
             self._damage(end - self._at.position)
 
     def _damage(self, count: int) -> None:
         """So much of the segment cannot be read: up to its end, or to where it is written."""
+        self.is_damaged = True
         self._damaged.add(self._at.segment)
         self._at = Place(self._at.segment, self._at.position + count)
         self._chunk, self._chunk_begin = b"", self._at.position
@@ -226,8 +257,9 @@ class SpoolReader(Source):
         return min((number for number in numbers if number > self._at.segment), default=None)
 
     def _skip_finished(self) -> None:
-        while self._is_at_end() and self._next_segment():
-            pass
+        with contextlib.suppress(OSError):
+            while self._is_at_end() and self._next_segment():
+                pass
 
     def _is_at_end(self) -> bool:
         if self._open is None and not self._open_segment():

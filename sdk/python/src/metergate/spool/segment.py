@@ -109,14 +109,15 @@ class SegmentWriter:
         try:
             self._write(MAGIC)
         except OSError:
-            os.close(self._file)
-            os.unlink(os.path.join(folder, segment_name(number)))
+            self.remove(folder)
             raise
 
-    def append(self, payload: bytes) -> int:
+    def append(self, payload: bytes, *, is_durable: bool = False) -> int:
         """Returns the bytes that it took. Raises OSError, and then has left nothing of the record."""
         record = record_of(payload)
-        self._write(record)
+        self._write(record, is_durable=is_durable)
+        if is_durable:
+            self.note_synced()
         return len(record)
 
     def duplicate(self) -> int:
@@ -130,22 +131,25 @@ class SegmentWriter:
     def note_synced(self) -> None:
         self.position_synced = self.position
 
-    def sync(self) -> None:
-        os.fsync(self._file)
-        self.note_synced()
-
     def close(self) -> None:
         file, self._file = self._file, -1
         if file >= 0:
             os.close(file)
 
-    def _write(self, data: bytes) -> None:
+    def remove(self, folder: str) -> None:
+        self.close()
+        os.unlink(os.path.join(folder, segment_name(self.number)))
+
+    def _write(self, data: bytes, *, is_durable: bool = False) -> None:
         if self._is_torn:
             raise OSError(f"{segment_name(self.number)} ends with a part of a record")
         self._is_torn = True
         try:
             if os.write(self._file, data) != len(data):
                 raise OSError("the disk took a part of a record only")
+            if is_durable:
+                # Before it is counted: its caller is told that it was not taken.
+                os.fsync(self._file)
         except OSError:
             # What is appended behind half a record would never be read.
             os.ftruncate(self._file, self.position)
