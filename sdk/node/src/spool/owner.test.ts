@@ -61,7 +61,7 @@ it.runIf(process.platform === 'linux')(
     const folder = folderOf({ thread });
     expect(isOrphan(folder, SELF)).toBe(false);
     await worker.terminate();
-    await vi.waitFor(() => expect(isOrphan(folder, SELF)).toBe(true));
+    await vi.waitFor(() => expect(isOrphan(folder, SELF)).toBe(true), { timeout: 10_000 });
     expect(isOrphan(folderOf({ thread: { id: process.pid, startedAt: 'before' } }), SELF)).toBe(true);
   },
 );
