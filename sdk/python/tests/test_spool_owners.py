@@ -7,15 +7,9 @@ import unittest
 from pathlib import Path
 from typing import Any
 
+from metergate.spool import owner as owners
 from metergate.spool.adopt import adopt_orphans
-from metergate.spool.owner import (
-    _started_at,
-    create_folder,
-    is_orphan,
-    release_folder,
-    this_process,
-    write_owner,
-)
+from metergate.spool.owner import create_folder, is_orphan, release_folder, this_process, write_owner
 from metergate.ulid import new_ulid
 
 from .fake_server import FakeServer
@@ -57,7 +51,7 @@ class AnOwner(WithSpool):
         folder = Path(create_folder(str(self.root)))
         owner = json.loads((folder / "owner.json").read_text())
         link = os.readlink("/proc/thread-self")
-        own = {"id": int(os.path.basename(link)), "startedAt": _started_at(link)}
+        own = {"id": int(os.path.basename(link)), "startedAt": owners._started_at(link)}
         for thread, beaten_at, expected in (
             (own, None, False),
             ({**own, "startedAt": "1"}, None, True),
