@@ -10,7 +10,6 @@ from typing import Callable
 
 from ..buffer import BatchLimits, Entry, Source
 from .cursor import Cursor, Place
-from .damage import keep_damaged
 from .segment import (
     HEADER_BYTES,
     MAGIC,
@@ -25,6 +24,7 @@ from .segment import (
     segment_numbers,
     size_of,
 )
+from .unreadable import keep_damaged
 
 _CHUNK_BYTES = 256 * 1024
 
