@@ -10,6 +10,7 @@ it('what killed Python programs tracked into a spool is counted once', async () 
   expect(runPython({ args: ['--version'], timeoutMs: 10_000 }).status).toBe(0);
   const { counts } = await keptShortForm(clientKilled(PYTHON_CLIENT));
   expect(counts.kills).toBe(5);
-  expect(counts.eventsTracked).toBeGreaterThan(200);
+  // How many more depends on the machine: each process is killed when it has tracked one, or later.
+  expect(counts.eventsTracked).toBeGreaterThanOrEqual(5);
   expect(counts.faults).toBeGreaterThan(0);
 });

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
 import types
 import unittest
@@ -86,6 +87,31 @@ class AnAsgiApplication(Metered):
         with self.assertRaisesRegex(RuntimeError, "a fault of the application"):
             self.call(fail, {"X-Customer": "acme"})
         self.assertEqual(self.sent(), [])
+
+    def test_is_metered_where_its_client_leaves_after_it_has_begun(self) -> None:
+        def leaving(at: str, error: type[BaseException]) -> asgi.App:
+            async def respond(scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send) -> None:
+                with contextlib.suppress(OSError, asyncio.CancelledError):
+                    await metered(scope, receive, send_until(at, error, send))
+
+            metered = asgi.MeterMiddleware(
+                self.app(), meter=self.meter, meter_id=f"{error.__name__} {at}", customer=customer_of
+            )
+            return respond
+
+        def send_until(at: str, error: type[BaseException], send: asgi.Send) -> asgi.Send:
+            async def send_some(message: asgi.Message) -> None:
+                if message["type"] == at:
+                    raise error
+                await send(message)
+
+            return send_some
+
+        for error in (BrokenPipeError, asyncio.CancelledError):
+            for at in ("http.response.start", "http.response.body"):
+                self.call(leaving(at, error), {"X-Customer": "acme"}, is_metered=lambda _exchange: False)
+        metered = [event["meterId"] for event in self.sent()]
+        self.assertEqual(metered, ["BrokenPipeError http.response.body", "CancelledError http.response.body"])
 
     def test_is_not_harmed_by_a_function_that_fails(self) -> None:
         messages = self.call(self.app(), {"X-Customer": "acme"}, properties=lambda _exchange: 1 / 0)

@@ -10,15 +10,9 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from metergate.spool import owner as owners
 from metergate.spool.adopt import adopt_orphans
-from metergate.spool.owner import (
-    _started_at,
-    create_folder,
-    is_orphan,
-    release_folder,
-    this_process,
-    write_owner,
-)
+from metergate.spool.owner import create_folder, is_orphan, release_folder, this_process, write_owner
 from metergate.spool.reader import SpoolReader
 from metergate.ulid import new_ulid
 
@@ -61,7 +55,7 @@ class AnOwner(WithSpool):
         folder = Path(create_folder(str(self.root)))
         owner = json.loads((folder / "owner.json").read_text())
         link = os.readlink("/proc/thread-self")
-        own = {"id": int(os.path.basename(link)), "startedAt": _started_at(link)}
+        own = {"id": int(os.path.basename(link)), "startedAt": owners._started_at(link)}
         for thread, beaten_at, expected in (
             (own, None, False),
             ({**own, "startedAt": "1"}, None, True),

@@ -14,7 +14,7 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-#: What an aborted or failed request has, since its application gave none.
+#: What a request has that failed, or ended before its response began, since its application gave none.
 _FAILED = 500
 
 
@@ -33,17 +33,24 @@ class MeterMiddleware:
             await self._app(scope, receive, send)
             return
         status = _FAILED
+        has_left = False
 
         async def send_and_see(message: Message) -> None:
-            nonlocal status
+            nonlocal status, has_left
+            try:
+                await send(message)
+            except OSError:
+                has_left = True
+                raise
             if message["type"] == "http.response.start":
                 status = message["status"]
-            await send(message)
 
         try:
             await self._app(scope, receive, send_and_see)
-        except BaseException:
-            status = _FAILED
+        except Exception:
+            # What a client that leaves has got is its own. A task that is cancelled passes here too.
+            if not has_left:
+                status = _FAILED
             raise
         finally:
             self._metering.record(_exchange(scope, status))

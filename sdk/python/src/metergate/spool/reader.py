@@ -25,10 +25,9 @@ from .segment import (
     segment_numbers,
     size_of,
 )
+from .unreadable import keep_damaged
 
 _CHUNK_BYTES = 256 * 1024
-#: Of segments that could not be read to their end: the newest, for a person to look at.
-_DAMAGED_KEPT = 4
 
 
 class SpoolReader(Source):
@@ -290,13 +289,3 @@ class SpoolReader(Source):
         except FileNotFoundError:
             pass
         self._damaged.discard(number)
-
-
-def keep_damaged(path: str, root: str) -> None:
-    """Moves a segment out of its folder, which will be removed, and deletes older ones of this kind."""
-    folder = os.path.basename(os.path.dirname(path))
-    os.replace(path, os.path.join(root, f"{folder}-{os.path.basename(path)}.damaged"))
-    kept = [os.path.join(root, name) for name in os.listdir(root) if name.endswith(".damaged")]
-    kept.sort(key=lambda one: os.stat(one).st_mtime)
-    for old in kept[:-_DAMAGED_KEPT]:
-        os.unlink(old)
