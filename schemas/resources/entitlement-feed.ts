@@ -16,14 +16,15 @@ export const entitlementFeedRoutes = {
     summary: 'Stream entitlements and their changes',
     description:
       'Server-sent events, for clients that decide in their own process. `begin` has the time of the ' +
-      'server, `now`. `customer` has all of one ' +
+      'server, `now`, and `resumed`. `customer` has all of one ' +
       'customer: `{customerId, asked, status, otherwise, credits, features}`, where each feature has its ' +
       '`decision` as a check without `requested` returns it, and `meterId`, `soft` and `creditRate` where ' +
       'it has them; it replaces what came before. `usage` has the decisions of the features whose count ' +
       'has changed: `{customerId, asked, decisions}`. `ready` says that all customers were sent. `time` ' +
       'says up to when everything is counted. Changes are collected for 250 ms. After `ready` events ' +
       'have an id; a client that connects again with `Last-Event-ID` gets what has changed since, or ' +
-      'everything where that is not known. A client that reads too slowly is disconnected.',
+      'everything where that is not known: then `resumed` is false, and customers that are not sent up to ' +
+      '`ready` are to be dropped. A client that reads too slowly is disconnected.',
     params: Nothing,
     query: Type.Object({
       customerIds: Type.Optional(
