@@ -92,6 +92,36 @@ test('without it one rejected event makes the response an error that names it', 
   expect(later.shown).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
 });
 
+/** Red when what a client reads of a rejected event, or batch, is not what became of it. */
+test('an error says which of it is counted all the same, and what no meter counts', async () => {
+  const unheard = { ...EVENT, id: 'e-2', type: 'unheard' };
+  const mixed = await send({ body: JSON.stringify([{ ...EVENT, id: 7 }, unheard]) });
+  expect(mixed.shown?.headers).toMatchObject({ 'x-item-errors': '1', 'x-unmetered-events': '1' });
+  const words = (shown: typeof mixed.shown) => JSON.parse(shown?.body ?? '').error;
+  expect(words(mixed.shown).message).toMatch(
+    /^1 of 2 events were rejected, [^:]*: .*\. Counted by no meter: 1\.$/,
+  );
+  const invalid = { code: 'value_invalid', message: 'No `value`.', param: 'value' };
+  const partly = { body: JSON.stringify(EVENT), itemErrors: { 0: invalid } };
+  const one = await send(partly);
+  expect(words(one.shown)).toMatchObject({
+    ...{ code: 'value_invalid', message: expect.stringContaining('Counted in part') },
+    details: {
+      usageEvents: [
+        { meterId: 'tokens', status: 'error' },
+        { meterId: 'prompts', status: 'created' },
+      ],
+    },
+  });
+  const many = await send({
+    body: JSON.stringify([EVENT, unheard, { ...EVENT, id: 'e-3' }]),
+    itemErrors: { 0: invalid },
+  });
+  const { message, details } = words(many.shown);
+  expect(message).toMatch(/Counted in part: 1 of the rejected.* Counted: 1, .* Counted by no meter: 1\./);
+  expect(details.rejected).toMatchObject([{ index: 0, usageEvents: [{}, { status: 'created' }] }]);
+});
+
 /** Red when the event that an error is of, or what the client reads of it, depends on how it was read. */
 test.each([
   ['all good', {}, {}],
