@@ -17,9 +17,10 @@ const JSON_RESULTS = { accept: 'application/json' };
 /** Red when a number goes through a double, or when two meters get one key. */
 test('one event becomes one usage event on every meter that listens, with the digits sent', async () => {
   const body = JSON.stringify(EVENT).replace('12', '123456789012.123456789012');
-  const { batches, shown, counted } = await send({ body });
+  const { batches, shown, counted, created } = await send({ body });
   expect(shown).toEqual({ status: 204, headers: {}, body: '' });
-  expect(counted).toHaveBeenCalledWith(expect.objectContaining({ status: 204, unmetered: 0 }), 2);
+  expect(counted).toHaveBeenCalledWith(expect.objectContaining({ status: 204, unmetered: 0 }));
+  expect(created.mock.calls).toEqual([[2]]);
   const rest = '"customerId":"acme","meterId"';
   const time = '"occurredAt":"2026-11-01T00:00:00Z"';
   expect(batches).toEqual([
@@ -209,6 +210,10 @@ test('more usage than a batch holds goes in several, and more than 4 MiB is reje
   const events = Array.from({ length: 300 }, (_, at) => ({ ...EVENT, id: `e-${at}` }));
   const { batches, shown } = await send({ body: JSON.stringify(events) });
   expect([shown?.status, batches.length]).toEqual([204, 2]);
+  const laterFault = { code: 'unavailable', message: 'Later.' };
+  const failed = await send({ body: JSON.stringify(events), laterFault });
+  // What is durable is in the metrics, also where the response is another's.
+  expect([failed.rejected, failed.created.mock.calls]).toEqual([[laterFault], [[500]]]);
   const wide = Object.fromEntries(
     Array.from({ length: 30 }, (_, at) => [`m${at}`, { eventType: 'prompt', groupBy: { a: 'a', b: 'b' } }]),
   );
