@@ -6,7 +6,8 @@ import type { ErrorCode } from '../schemas/error-codes.ts';
 export interface UsageMetrics {
   responded(kind: UsageRequest['kind'], status: number, createdEvents: number): void;
   /** A request of events in other formats. */
-  eventsCounted(response: { status: number; unmetered: number }, createdEvents: number): void;
+  eventsCreated(count: number): void;
+  eventsCounted(response: { status: number; unmetered: number }): void;
   rejected(code: ErrorCode): void;
   frame(seconds: number, eventCount: number): void;
 }
@@ -57,9 +58,9 @@ export function createUsageMetrics(registry: Registry, gauges: UsageGauges): Usa
       requests(kind, status);
       events(createdEvents);
     },
-    eventsCounted(response, createdEvents) {
+    eventsCreated: (count) => events(count),
+    eventsCounted(response) {
       requests('events', response.status);
-      events(createdEvents);
       unmetered.inc(response.unmetered);
     },
     rejected: (code) => rejections.inc({ code }),

@@ -17,16 +17,24 @@ export interface Sent {
   itemErrors?: Record<number, { code: string; message: string; param?: string }>;
   /** False: the meters are not cached, so no event is of the common form. */
   areKnown?: boolean;
+  /** Of the second batch: it is the whole response to it. */
+  laterFault?: { code: string; message: string };
 }
 
 /** What the response says, and which batches went to the engine. */
 export async function send(sent: Sent) {
   const { body, operation = 'events', headers = {}, meters = {}, itemErrors = {}, areKnown = true } = sent;
+  const { laterFault } = sent;
   const batches: string[] = [];
   const admission = createAdmission(8 * 1024 * 1024);
   const begin: BeginUsage = (request, reply) => {
     const { events } = JSON.parse(request.body.toString()) as { events: unknown[] };
     batches.push(request.body.toString());
+    if (laterFault && batches.length > 1) {
+      const fault = Buffer.from(JSON.stringify({ error: laterFault }));
+      setImmediate(() => reply.respond({ status: 503, replayed: false, body: fault }, 0));
+      return;
+    }
     const results = events.map((_, at) => {
       const error = itemErrors[at];
       return error ? { status: 'error', error } : { status: 'created', eventId: `use_${at}` };
@@ -63,13 +71,14 @@ export async function send(sent: Sent) {
     clear: () => undefined,
   };
   const counted = vi.fn();
+  const created = vi.fn();
   const noSpace = { code: 'unavailable', message: 'full' } as const;
-  const count = createCountEvents({ listeners, admission, begin, responses, counted, noSpace });
+  const count = createCountEvents({ listeners, admission, begin, responses, created, counted, noSpace });
   const head = readEventsHead(exchange, operation);
-  if ('code' in head) return { batches, shown: undefined, rejected: [head] };
+  if ('code' in head) return { batches, shown: undefined, rejected: [head], counted, created };
   await new Promise<void>((resolve) => {
     count(exchange, 'ws_a:live', head, { body: Buffer.from(body), isKept: true, release: resolve });
   });
   expect(admission.held).toBe(0);
-  return { batches, shown: shown[0], rejected, counted };
+  return { batches, shown: shown[0], rejected, counted, created };
 }

@@ -17,9 +17,10 @@ const JSON_RESULTS = { accept: 'application/json' };
 /** Red when a number goes through a double, or when two meters get one key. */
 test('one event becomes one usage event on every meter that listens, with the digits sent', async () => {
   const body = JSON.stringify(EVENT).replace('12', '123456789012.123456789012');
-  const { batches, shown, counted } = await send({ body });
+  const { batches, shown, counted, created } = await send({ body });
   expect(shown).toEqual({ status: 204, headers: {}, body: '' });
-  expect(counted).toHaveBeenCalledWith(expect.objectContaining({ status: 204, unmetered: 0 }), 2);
+  expect(counted).toHaveBeenCalledWith(expect.objectContaining({ status: 204, unmetered: 0 }));
+  expect(created.mock.calls).toEqual([[2]]);
   const rest = '"customerId":"acme","meterId"';
   const time = '"occurredAt":"2026-11-01T00:00:00Z"';
   expect(batches).toEqual([
@@ -90,6 +91,36 @@ test('without it one rejected event makes the response an error that names it', 
   const passing = { code: 'unavailable', message: 'Later.' };
   const later = await send({ body: JSON.stringify(events), itemErrors: { 1: passing } });
   expect(later.shown).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
+});
+
+/** Red when what a client reads of a rejected event, or batch, is not what became of it. */
+test('an error says which of it is counted all the same, and what no meter counts', async () => {
+  const unheard = { ...EVENT, id: 'e-2', type: 'unheard' };
+  const mixed = await send({ body: JSON.stringify([{ ...EVENT, id: 7 }, unheard]) });
+  expect(mixed.shown?.headers).toMatchObject({ 'x-item-errors': '1', 'x-unmetered-events': '1' });
+  const words = (shown: typeof mixed.shown) => JSON.parse(shown?.body ?? '').error;
+  expect(words(mixed.shown).message).toMatch(
+    /^1 of 2 events were rejected, [^:]*: .*\. Counted by no meter: 1\.$/,
+  );
+  const invalid = { code: 'value_invalid', message: 'No `value`.', param: 'value' };
+  const partly = { body: JSON.stringify(EVENT), itemErrors: { 0: invalid } };
+  const one = await send(partly);
+  expect(words(one.shown)).toMatchObject({
+    ...{ code: 'value_invalid', message: expect.stringContaining('Counted in part') },
+    details: {
+      usageEvents: [
+        { meterId: 'tokens', status: 'error' },
+        { meterId: 'prompts', status: 'created' },
+      ],
+    },
+  });
+  const many = await send({
+    body: JSON.stringify([EVENT, unheard, { ...EVENT, id: 'e-3' }]),
+    itemErrors: { 0: invalid },
+  });
+  const { message, details } = words(many.shown);
+  expect(message).toMatch(/Counted in part: 1 of the rejected.* Counted: 1, .* Counted by no meter: 1\./);
+  expect(details.rejected).toMatchObject([{ index: 0, usageEvents: [{}, { status: 'created' }] }]);
 });
 
 /** Red when the event that an error is of, or what the client reads of it, depends on how it was read. */
@@ -179,6 +210,10 @@ test('more usage than a batch holds goes in several, and more than 4 MiB is reje
   const events = Array.from({ length: 300 }, (_, at) => ({ ...EVENT, id: `e-${at}` }));
   const { batches, shown } = await send({ body: JSON.stringify(events) });
   expect([shown?.status, batches.length]).toEqual([204, 2]);
+  const laterFault = { code: 'unavailable', message: 'Later.' };
+  const failed = await send({ body: JSON.stringify(events), laterFault });
+  // What is durable is in the metrics, also where the response is another's.
+  expect([failed.rejected, failed.created.mock.calls]).toEqual([[laterFault], [[500]]]);
   const wide = Object.fromEntries(
     Array.from({ length: 30 }, (_, at) => [`m${at}`, { eventType: 'prompt', groupBy: { a: 'a', b: 'b' } }]),
   );

@@ -18,8 +18,10 @@ export interface CountEventsDeps {
   admission: Admission;
   begin: BeginUsage;
   responses: UsageResponses;
-  /** That were responded to. */
-  counted(response: EventsResponse, created: number): void;
+  /** So many more usage events are durable, whatever the response will be. */
+  created(count: number): void;
+  /** They were responded to. */
+  counted(response: EventsResponse): void;
   /** What is sent where the disk is full. */
   noSpace: Rejection;
 }
@@ -97,7 +99,7 @@ async function count(
     const outcomes = () => usage.outcomes(committed.results());
     const response = responseTo({ ...head, isBatch, requestId }, { isAllGood, unmetered, outcomes });
     send(exchange, response);
-    deps.counted(response, committed.created);
+    deps.counted(response);
   } finally {
     admission.give(environment, bytes);
   }
@@ -110,12 +112,11 @@ interface ToCommit extends Pick<UsageRequest, 'environment' | 'requestId'> {
 
 /** One after the other: of two events with the same key the first is the one that counts. */
 async function commit(
-  { begin, noSpace }: CountEventsDeps,
+  { begin, noSpace, created }: CountEventsDeps,
   bodies: readonly Buffer[],
   { isRead, ...of }: ToCommit,
 ): Promise<Committed | Rejection> {
   const responded: Buffer[] = [];
-  let created = 0;
   let itemErrors = 0;
   for (const body of bodies) {
     const request = { ...of, body, ...A_BATCH };
@@ -123,14 +124,13 @@ async function commit(
     if (done === 'no space') return noSpace;
     if (done.status !== 200) return (JSON.parse(done.body.toString()) as { error: Rejection }).error;
     responded.push(done.body);
-    created += done.created;
+    created(done.created);
     itemErrors += done.itemErrors;
   }
-  return { created, itemErrors, results: () => responded.map(resultsIn) };
+  return { itemErrors, results: () => responded.map(resultsIn) };
 }
 
 interface Committed {
-  created: number;
   itemErrors: number;
   /** Of each batch. */
   results(): BatchResult[][];

@@ -2,6 +2,7 @@ import { ERROR_STATUS, type Rejection } from '../../schemas/error-codes.ts';
 import { errorResponse } from '../../schemas/http/error-response.ts';
 import { type EventOutcome, errorOf, statusOf } from './event-outcome.ts';
 import type { EventsHead } from './events-head.ts';
+import type { UsageOutcome } from './usage-outcome.ts';
 
 export interface EventsResponse {
   status: number;
@@ -63,12 +64,14 @@ function statusResponse(outcomes: readonly EventOutcome[], { isBatch, ...asked }
   const unmetered = outcomes.filter((outcome) => statusOf(outcome) === 'unmetered').length;
   const [first] = rejected;
   if (!first) return takenResponse(unmetered);
-  const rejection = wholeRejection(rejected, first, isBatch ? outcomes.length : undefined);
+  // The request as it is may be sent again, and will be taken.
+  const passing = rejected.find(isPassing)?.error;
+  const rejection = passing ?? (isBatch ? batchRejection(outcomes, rejected, first) : ownRejection(first));
   const status = ERROR_STATUS[rejection.code];
   const retry: Record<string, string> = status === 503 ? { 'retry-after': '1' } : {};
   const { mediaType, body } = errorResponse(rejection, asked);
-  const headers = { 'content-type': mediaType, ...retry, 'x-item-errors': String(rejected.length) };
-  return { status, headers, body, unmetered };
+  const counts = { 'x-item-errors': String(rejected.length), ...countHeaders(unmetered) };
+  return { status, headers: { 'content-type': mediaType, ...retry, ...counts }, body, unmetered };
 }
 
 /**
@@ -80,14 +83,15 @@ function logsResponse(outcomes: readonly EventOutcome[], unmetered: number, aske
   const passing = rejected.find(isPassing);
   if (!passing) return exported(unmetered, rejected);
   const { mediaType, body } = errorResponse(passing.error, asked);
-  return { status: 503, headers: { 'content-type': mediaType, 'retry-after': '1' }, body, unmetered };
+  const headers = { 'content-type': mediaType, 'retry-after': '1', ...countHeaders(unmetered) };
+  return { status: 503, headers, body, unmetered };
 }
 
 function exported(unmetered: number, rejected: readonly RejectedEvent[]): EventsResponse {
   const headers = { 'content-type': 'application/json', ...countHeaders(unmetered) };
   const [first] = rejected;
   if (!first) return { status: 200, headers, body: '{}', unmetered };
-  const errorMessage = `${first.error.code}: ${first.error.message}`;
+  const errorMessage = `${first.error.code}: ${first.error.message}${inPart(rejected)}`;
   const partialSuccess = { rejectedLogRecords: String(rejected.length), errorMessage };
   return { status: 200, headers, body: JSON.stringify({ partialSuccess }), unmetered };
 }
@@ -96,12 +100,17 @@ interface RejectedEvent {
   index: number;
   id: string | undefined;
   error: Rejection;
+  /** Only where a meter counts it all the same. */
+  usageEvents: UsageOutcome[] | undefined;
 }
 
 function rejectedOf(outcomes: readonly EventOutcome[]): RejectedEvent[] {
   return outcomes.flatMap((outcome, index) => {
     const error = errorOf(outcome);
-    return error ? [{ index, id: outcome.id, error }] : [];
+    if (!error) return [];
+    const isInPart = outcome.usageEvents.some(({ status }) => status !== 'error');
+    const usageEvents = isInPart ? outcome.usageEvents : undefined;
+    return [{ index, id: outcome.id, error, usageEvents }];
   });
 }
 
@@ -111,25 +120,36 @@ function isPassing({ error }: RejectedEvent): boolean {
 
 const SHOWN_MAX = 100;
 
-/** `total`: of a batch. Undefined: the request was one event. */
-function wholeRejection(
+/** Of a request that was one event. */
+function ownRejection({ error, usageEvents }: RejectedEvent): Rejection {
+  if (!usageEvents) return error;
+  const message = `${error.message} Counted in part: \`usageEvents\` says on which meters.`;
+  return { ...error, message, details: { usageEvents } };
+}
+
+function batchRejection(
+  outcomes: readonly EventOutcome[],
   rejected: readonly RejectedEvent[],
   first: RejectedEvent,
-  total: number | undefined,
 ): Rejection {
-  // The request as it is may be sent again, and will be taken.
-  const passing = rejected.find(isPassing);
-  if (passing) return passing.error;
-  if (total === undefined) return first.error;
-  const shown = rejected.slice(0, SHOWN_MAX).map(({ index, id, error }) => ({ index, id, ...error }));
-  const others =
-    rejected.length === total ? '' : ' The others are counted, and are duplicates when sent again.';
-  const message = `${rejected.length} of ${total} events were rejected, the first at index ${first.index}: `;
-  return {
-    code: 'invalid_request',
-    message: `${message}${first.error.message}${others}`,
-    details: { rejected: shown },
-  };
+  const shown = rejected.slice(0, SHOWN_MAX).map(({ index, id, error, usageEvents }) => {
+    return { index, id, ...error, usageEvents };
+  });
+  const total = outcomes.length;
+  const unmetered = outcomes.filter((outcome) => statusOf(outcome) === 'unmetered').length;
+  const counted = total - rejected.length - unmetered;
+  const message = [
+    `${rejected.length} of ${total} events were rejected, the first at index ${first.index}: `,
+    `${first.error.message}${inPart(rejected)}`,
+    counted === 0 ? '' : ` Counted: ${counted}, which are duplicates when sent again.`,
+    unmetered === 0 ? '' : ` Counted by no meter: ${unmetered}.`,
+  ].join('');
+  return { code: 'invalid_request', message, details: { rejected: shown } };
+}
+
+function inPart(rejected: readonly RejectedEvent[]): string {
+  const { length } = rejected.filter(({ usageEvents }) => usageEvents);
+  return length === 0 ? '' : ` Counted in part: ${length} of the rejected, on other meters.`;
 }
 
 function countHeaders(unmetered: number): Record<string, string> {

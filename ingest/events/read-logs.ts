@@ -69,19 +69,26 @@ function cloudEventOf({ type, record, attributes, resource }: NamedRecord): Clou
   if (typeof subject !== 'string')
     return invalid('The attribute `metergate.customer` must be a text.', 'metergate.customer');
   const source = resource['service.name'] ?? 'unknown_service';
-  const data = { body: plainValue(record.body), resource, ...attributes };
-  return readCloudEvent({ specversion: '1.0', id, source, type, subject, time: timeOf(record), data });
+  const time = timeOf(record);
+  if (typeof time === 'object') return time;
+  const data = { ...attributes, body: plainValue(record.body), resource };
+  return readCloudEvent({ specversion: '1.0', id, source, type, subject, time, data });
 }
 
-/** Nanoseconds since 1970, as a text or a number; 0: not known. */
-function timeOf({ timeUnixNano, observedTimeUnixNano }: Record<string, unknown>): string | undefined {
-  const nanos = [timeUnixNano, observedTimeUnixNano].map(digitsOf).find((digits) => digits > 0n);
-  return nanos === undefined ? undefined : timestampText(Number(nanos / 1_000_000n));
+/** Undefined: not known, so it is now. A time that cannot be read may be in another period: it is rejected. */
+function timeOf(record: Record<string, unknown>): string | undefined | Rejection {
+  for (const name of ['timeUnixNano', 'observedTimeUnixNano']) {
+    const nanos = nanosOf(record[name]);
+    if (nanos === undefined) return invalid(`\`${name}\` must be nanoseconds since 1970, as a text.`, name);
+    if (nanos > 0n) return timestampText(Number(nanos / 1_000_000n));
+  }
+  return undefined;
 }
 
-function digitsOf(value: unknown): bigint {
+/** Of a text or a number; 0: left out. Undefined: it is none. */
+function nanosOf(value: unknown): bigint | undefined {
   const text = typeof value === 'string' ? (markedNumber(value) ?? value) : String(value ?? '');
-  return /^\d{1,19}$/.test(text) ? BigInt(text) : 0n;
+  return /^\d{0,19}$/.test(text) ? BigInt(text) : undefined;
 }
 
 function objectsIn(value: unknown): Array<Record<string, unknown>> {

@@ -27,7 +27,8 @@ export interface AcceptDeps extends UsageResponsesDeps {
 /**
  * The path of a usage request, top-down. The response is true when it is sent: `created` and `duplicate` only
  * after their events are durable. Any other response means that nothing was stored, except a 503 after the
- * log or the keys failed: the retry gets the true result.
+ * log or the keys failed, and of CloudEvents the batches before one that failed: the retry gets the true
+ * result.
  */
 export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: UsageOperation) => void {
   const { keys, admission, begin, listeners, metrics, isDiskLow } = deps;
@@ -36,6 +37,7 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
   const { reject, fail } = responses;
   const countEvents = createCountEvents({
     ...{ listeners, admission, begin, responses, noSpace: DISK_LOW },
+    created: metrics.eventsCreated,
     counted: metrics.eventsCounted,
   });
   const pools = { admission, buffers: createBufferPool(BUFFERS_BYTES_MAX), bytesMax: BODY_BYTES_MAX };

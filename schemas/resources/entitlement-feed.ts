@@ -16,14 +16,15 @@ export const entitlementFeedRoutes = {
     summary: 'Stream entitlements and their changes',
     description:
       'Server-sent events, for clients that decide in their own process. `begin` has the time of the ' +
-      'server, `now`. `customer` has all of one ' +
+      'server, `now`, and `resumed`. `customer` has all of one ' +
       'customer: `{customerId, asked, status, otherwise, credits, features}`, where each feature has its ' +
       '`decision` as a check without `requested` returns it, and `meterId`, `aggregation`, `soft` and ' +
       '`creditRate` where it has them; it replaces what came before. `usage` has the decisions of the ' +
       'features whose count has changed: `{customerId, asked, decisions}`. `ready` says that all customers ' +
       'were sent. `time` says up to when everything is counted. Changes are collected for 250 ms. After ' +
       '`ready` events have an id; a client that connects again with `Last-Event-ID` gets what has changed ' +
-      'since, or everything where that is not known. A client that reads too slowly is disconnected.',
+      'since, or everything where that is not known: then `resumed` is false, and customers that are not ' +
+      'sent up to `ready` are to be dropped. A client that reads too slowly is disconnected.',
     params: Nothing,
     query: Type.Object({
       customerIds: Type.Optional(
@@ -31,8 +32,8 @@ export const entitlementFeedRoutes = {
           maxLength: CUSTOMER_IDS_CHARS_MAX,
           ...ruled('[^,]', 'must name a customer'),
           description:
-            `Ids or your own external ids, percent-encoded and separated by commas, at most ` +
-            `${FEED_CUSTOMERS_MAX}. Left out: the customers that were checked lately, up to 2,000.`,
+            'Ids or your own external ids: each percent-encoded, joined by commas, and the list encoded as ' +
+            `any value of a query (\`a,b\` is \`a%252Cb\`). At most ${FEED_CUSTOMERS_MAX}. Left out: the customers that were checked lately, up to 2,000.`,
         }),
       ),
       forSeconds: Type.Integer({

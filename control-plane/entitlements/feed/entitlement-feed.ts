@@ -74,11 +74,13 @@ export function createEntitlementFeed(
   return {
     open(viewer) {
       const { environment, names, lastEventId } = viewer;
-      const set = positions.ofNames(names);
+      const set = names
+        ? positions.ofNames(environment, names)
+        : positions.ofSeen(environment, seen.generationOf(environment));
       const customers = names?.length ?? seen.of(environment).size;
       const position = () => positions.idOf(set, watched.position);
-      const feed = viewers.admit(viewer, { customers, position });
       const hadUpTo = positions.read(set, lastEventId);
+      const feed = viewers.admit(viewer, { customers, position, isResumed: hadUpTo >= 0 });
       const isKnown = (customer: Watched, sinceAt: number) =>
         customer.state !== undefined &&
         /* mutant: resumed-feed-skips-changes */ Math.max(sinceAt, customer.changedAt) <= hadUpTo;

@@ -2,11 +2,13 @@ import { createHash } from 'node:crypto';
 
 /**
  * Ids of a feed's events: `<process>.<set of customers>.<position>`. A position means nothing to another
- * process, nor for other customers: a client that brings such an id gets everything.
+ * process, nor for other customers or another environment: a client that brings such an id gets everything.
  */
 export interface FeedPositions {
-  /** Of the names that a viewer asks for; undefined: those that were checked lately. */
-  ofNames(names: readonly string[] | undefined): string;
+  /** Of the names that a viewer asks for. */
+  ofNames(environment: string, names: readonly string[]): string;
+  /** Of those that were checked lately. `generation`: another one once any of them is forgotten. */
+  ofSeen(environment: string, generation: number): string;
   idOf(set: string, position: number): string;
   /** Up to where a client has had everything; -1: nowhere. */
   read(set: string, id: string | undefined): number;
@@ -14,7 +16,8 @@ export interface FeedPositions {
 
 export function createFeedPositions(process: string): FeedPositions {
   return {
-    ofNames: (names) => (names === undefined ? 'seen' : hashOf(names)),
+    ofNames: (environment, names) => hashOf([environment, ...[...names].sort()]),
+    ofSeen: (environment, generation) => `seen-${generation.toString(36)}-${hashOf([environment])}`,
     idOf: (set, position) => `${process}.${set}.${position.toString(36)}`,
     read(set, id = '') {
       const [ofProcess, ofSet, position = ''] = id.split('.');
@@ -25,6 +28,5 @@ export function createFeedPositions(process: string): FeedPositions {
 }
 
 function hashOf(names: readonly string[]): string {
-  const text = JSON.stringify([...names].sort());
-  return createHash('sha256').update(text).digest('base64url').slice(0, 12);
+  return createHash('sha256').update(JSON.stringify(names)).digest('base64url').slice(0, 12);
 }

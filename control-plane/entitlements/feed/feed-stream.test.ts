@@ -9,7 +9,7 @@ function streamUnderTest() {
   const watched = createWatchedCustomers();
   const onCut = vi.fn();
   const position = () => `at${watched.position}`;
-  const stream = createFeedStream({ nowMs: 0, position, onWrite: () => undefined, onCut });
+  const stream = createFeedStream({ nowMs: 0, isResumed: false, position, onWrite: () => undefined, onCut });
   const add = (name: string) => {
     const customer = watched.watch('ws:live', name);
     customer.streams.add(stream);
@@ -31,7 +31,7 @@ test('events have ids only while no customer waits to be sent', async () => {
   stream.end();
   const blocks = (await textOf()).split('\n\n').filter((block) => block.includes('event:'));
   const opened = blocks.shift();
-  expect(opened).toBe('event: begin\ndata: {"now":"1970-01-01T00:00:00.000Z"}');
+  expect(opened).toBe('event: begin\ndata: {"now":"1970-01-01T00:00:00.000Z","resumed":false}');
   const [, , , ready, later] = blocks;
   expect(blocks.map((block) => /event: (\w+)/.exec(block)?.[1])).toEqual([
     'customer',

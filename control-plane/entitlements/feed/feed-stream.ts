@@ -20,6 +20,8 @@ export interface FeedStream extends ChangeStream {
 interface FeedStreamOptions {
   /** Of the clock of the acknowledgements, whose times `asOf` has. */
   nowMs: number;
+  /** False: customers that are not sent up to `ready` are not of this stream. */
+  isResumed: boolean;
   /** The position of the feed, as the id of an event. */
   position(): string;
   /** Of so many bytes, which its client has not taken yet. May destroy the stream. */
@@ -38,7 +40,8 @@ export const TURN_BYTES_MAX = 4 * 2 ** 20;
  * Events have ids only while no customer waits to be sent: a client that resumes at an id has had everything
  * up to it.
  */
-export function createFeedStream({ nowMs, position, onWrite, onCut }: FeedStreamOptions): FeedStream {
+export function createFeedStream(options: FeedStreamOptions): FeedStream {
+  const { nowMs, isResumed, position, onWrite, onCut } = options;
   const waiting = new Set<Watched>();
   const body = new Readable({ highWaterMark: SNAPSHOT_BYTES, read: () => pumpSoon() });
   let isReady = false;
@@ -75,7 +78,7 @@ export function createFeedStream({ nowMs, position, onWrite, onCut }: FeedStream
 
   // The response's head is on its way with it. A client cannot tell by that how its clock and ours differ:
   // the `Date` of a response may be a second old.
-  write(`event: begin\ndata: {"now":"${timestampText(nowMs)}"}\n\n`);
+  write(`event: begin\ndata: {"now":"${timestampText(nowMs)}","resumed":${isResumed}}\n\n`);
   return {
     body,
     expect(customer) {

@@ -19,7 +19,7 @@ test('customers that were seen have places as those that are named', () => {
   const seen = createSeenCustomers({ customers, watched, viewers, limits });
   const open = () => {
     const of = seen.of('ws:live');
-    const feed = viewers.admit(VIEWER, { customers: of.size, position: () => 'at' });
+    const feed = viewers.admit(VIEWER, { customers: of.size, isResumed: false, position: () => 'at' });
     for (const customer of of.keys()) viewers.join(feed, customer, false);
     return feed;
   };
@@ -37,7 +37,10 @@ test('each environment has a heartbeat of its own', () => {
   const watched = createWatchedCustomers();
   const viewers = createFeedViewers({ clock: systemClock, watched, limits: FEED_LIMITS });
   const feeds = ['ws_a:live', 'ws_a:live', 'ws_b:live'].map((environment) => {
-    return viewers.admit({ ...VIEWER, environment }, { customers: 0, position: () => 'at' });
+    return viewers.admit(
+      { ...VIEWER, environment },
+      { customers: 0, isResumed: false, position: () => 'at' },
+    );
   });
   const asked: string[] = [];
   viewers.second((environment) => {

@@ -54,6 +54,8 @@ export interface OpenFeed {
 interface NewFeed {
   /** How many customers it tells of at once. */
   customers: number;
+  /** Its client has had everything up to its `lastEventId`. */
+  isResumed: boolean;
   /** The id of an event to this viewer. */
   position(): string;
 }
@@ -100,11 +102,12 @@ export function createFeedViewers({ clock, watched, limits }: FeedViewersDeps): 
     open,
     cutOff: () => counts.cutOff + unread.cutOff(),
     hasPlaces: (customers) => counts.places + customers <= limits.placesMax,
-    admit(viewer, { customers, position }) {
+    admit(viewer, { customers, isResumed, position }) {
       if (isEnded) throw new Rejected('unavailable', 'This process is stopping. Retry the request.');
       rejectTooMany(viewer, { open, watched, limits, places: counts.places + customers });
       const onCut = () => void counts.cutOff++;
-      const stream = createFeedStream({ nowMs: clock.nowMs(), position, onWrite: unread.wrote, onCut });
+      const to = { isResumed, position, onWrite: unread.wrote, onCut };
+      const stream = createFeedStream({ nowMs: clock.nowMs(), ...to });
       const nowMs = clock.monotonicMs();
       const endsAtMs = nowMs + viewer.forMs * (1 - Math.random() / 10);
       counts.opened += 1;

@@ -6,6 +6,8 @@ import type { Watched, WatchedCustomers } from './watched-customers.ts';
 export interface SeenCustomers {
   /** Of an environment, each with the position since which its feeds tell of it. */
   of(environment: string): ReadonlyMap<Watched, number>;
+  /** Another one once a customer of it was forgotten: no feed tells of that one any more. */
+  generationOf(environment: string): number;
   /** Tells the feeds of customers that were checked since the last call. */
   find(): void;
   forget(customer: Watched): void;
@@ -24,10 +26,11 @@ export function createSeenCustomers({
   viewers,
   limits,
 }: SeenCustomersDeps): SeenCustomers {
-  const seen = new Map<string, Map<Watched, number>>();
+  const seen = new Map<string, SeenSet>();
+  let generations = 0;
 
-  function of(environment: string): Map<Watched, number> {
-    const known = seen.get(environment) ?? new Map<Watched, number>();
+  function setOf(environment: string): SeenSet {
+    const known = seen.get(environment) ?? { since: new Map<Watched, number>(), generation: ++generations };
     seen.set(environment, known);
     return known;
   }
@@ -40,7 +43,8 @@ export function createSeenCustomers({
       if (since.size >= limits.seenMax || !viewers.hasPlaces(feeds.length)) return;
       if (!known && isFullOfCustomers(watched, limits, { environment, more: 1 })) return;
       const customer = watched.watch(environment, id);
-      since.set(customer, watched.position);
+      // A feed of its name may have it at this position, which is also that of clients that have not.
+      since.set(customer, known ? watched.position + 1 : watched.position);
       for (const feed of feeds) {
         viewers.join(feed, customer, false);
         feed.stream.pump();
@@ -49,16 +53,25 @@ export function createSeenCustomers({
   }
 
   return {
-    of,
+    of: (environment) => setOf(environment).since,
+    generationOf: (environment) => setOf(environment).generation,
     find() {
-      for (const [environment, since] of seen) {
+      for (const [environment, { since }] of seen) {
         const feeds = [...viewers.open].filter(({ viewer }) => {
           return viewer.names === undefined && viewer.environment === environment;
         });
-        if (feeds.length === 0) seen.delete(environment);
-        else findOf(environment, since, feeds);
+        if (feeds.length > 0) findOf(environment, since, feeds);
+        else if (since.size === 0) seen.delete(environment);
       }
     },
-    forget: (customer) => void seen.get(customer.environment)?.delete(customer),
+    forget(customer) {
+      const known = seen.get(customer.environment);
+      if (known?.since.delete(customer)) known.generation = ++generations;
+    },
   };
+}
+
+interface SeenSet {
+  since: Map<Watched, number>;
+  generation: number;
 }
