@@ -9,6 +9,7 @@ import unittest
 from typing import Any, Callable
 from unittest import mock
 
+from metergate.buffer import BatchLimits
 from metergate.spool import own as own_folder
 from metergate.spool import reader, segment
 from metergate.spool.cursor import Cursor
@@ -16,7 +17,7 @@ from metergate.spool.owner import create_folder, release_folder
 from metergate.spool.segment import SegmentWriter
 
 from .fake_server import FakeServer, Reply, Request, error_reply
-from .test_meter import seen
+from .test_meter import TrackOnce, seen
 from .with_spool import NOWHERE, WithSpool
 
 
@@ -117,6 +118,23 @@ class ASpoolThatCannotBeRead(WithSpool):
         meter._transport._port = self.enterContext(FakeServer()).port
         meter.flush()
         self.assertEqual(meter.stats().sent, 60)
+
+    def test_of_a_system_without_pread_is_written_at_its_end_all_the_same(self) -> None:
+        # Red when the reader moves the place at which the next event is written.
+        for module in (segment, own_folder):
+            self.enterContext(mock.patch.object(module, "HAS_PREAD", False))
+            self.enterContext(mock.patch.object(module, "SEGMENT_BYTES_MAX", 8_000_000))
+        with FakeServer() as server:
+            meter = self.meter(server.url, batch=BatchLimits(events_max=10))
+            server.script = TrackOnce(meter)
+            # So many that none of the first requests has had all of them read.
+            for _ in range(120):
+                meter.track("acme", "calls", properties={"p": "x" * 10_000})
+            meter.flush()
+            self.assertEqual(meter.stats()[:2], (121, 121))
+            self.assertIn("during", server.created)
+            meter.close()
+        self.assertEqual((self.names(), meter.stats().damaged_bytes), ([], 0))
 
     def test_is_not_counted_where_it_cannot_be_flushed(self) -> None:
         with FakeServer() as server:

@@ -10,7 +10,14 @@ from typing import Callable
 from .cursor import Place
 from .owner import create_folder, release_folder, renew_heartbeat
 from .reader import SpoolReader
-from .segment import RECORD_HEAD_BYTES, SEGMENT_BYTES_MAX, SegmentWriter, flush_and_close, sync_folder
+from .segment import (
+    HAS_PREAD,
+    RECORD_HEAD_BYTES,
+    SEGMENT_BYTES_MAX,
+    SegmentWriter,
+    flush_and_close,
+    sync_folder,
+)
 
 
 class OwnFolder:
@@ -31,7 +38,7 @@ class OwnFolder:
                 self.folder, root=root, end_of_writing=self._end_of_writing, on_damage=on_damage
             )
             undone.callback(self.reader.close)
-            self.reader.hold(1, self._writer.duplicate())
+            self._hold(self._writer)
             undone.pop_all()
 
     @property
@@ -54,7 +61,7 @@ class OwnFolder:
             following = SegmentWriter(self.folder, before.number + 1)
             # A file of this name must not be in the way of the next attempt.
             undone.callback(following.remove, self.folder)
-            self.reader.hold(following.number, following.duplicate())
+            self._hold(following)
             undone.callback(self.reader.release, following.number)
             if self._is_synced and not before.is_synced:
                 self._left.append(before.duplicate())
@@ -114,6 +121,11 @@ class OwnFolder:
         self._left = []
         self._writer.close()
         self.reader.close()
+
+    def _hold(self, writer: SegmentWriter) -> None:
+        """Its segment can be read without its name. Raises OSError."""
+        if HAS_PREAD:
+            self.reader.hold(writer.number, writer.duplicate())
 
     def _end_of_writing(self) -> Place:
         writer = self._writer

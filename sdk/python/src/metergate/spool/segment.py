@@ -20,6 +20,9 @@ SEGMENT_BYTES_MAX = 8 * 1024 * 1024
 #: No event is as large: a length beyond it is damage.
 PAYLOAD_BYTES_MAX = 4 * 1024 * 1024
 
+#: Else what reads from a descriptor moves the place at which its duplicates write.
+HAS_PREAD = hasattr(os, "pread")
+
 _RECORD = struct.Struct("<II")
 RECORD_HEAD_BYTES = _RECORD.size
 _NAME = re.compile(r"^([0-9]{8,10})\.seg$")
@@ -188,7 +191,7 @@ def size_of(file: int) -> int:
 
 def read_at(file: int, size: int, position: int) -> bytes:
     """As `os.pread`, which Windows does not have."""
-    if hasattr(os, "pread"):
+    if HAS_PREAD:
         return os.pread(file, size, position)
     os.lseek(file, position, os.SEEK_SET)
     return os.read(file, size)
