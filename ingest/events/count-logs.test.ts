@@ -56,7 +56,7 @@ test('attributes named body and resource do not hide those of the record', async
 });
 
 // Red when usage of a time that cannot be read counts at the time of receipt, which may be another period.
-test('a record whose time cannot be read is rejected; one without a time has that of the receipt', async () => {
+test('a record whose time cannot be read is rejected; without one it has that of the receipt', async () => {
   const sent = async (times: object) => {
     const record = { ...RECORD, timeUnixNano: undefined, ...times };
     const { batches, shown } = await send({ operation: 'logs', body: logsOf(record), meters: LOG_METERS });

@@ -75,7 +75,7 @@ function cloudEventOf({ type, record, attributes, resource }: NamedRecord): Clou
   return readCloudEvent({ specversion: '1.0', id, source, type, subject, time, data });
 }
 
-/** Undefined: not known, so it is now. A time that cannot be read may be in another period: it is rejected. */
+/** Undefined: not known, so it is now. One that cannot be read may be in another period: it is rejected. */
 function timeOf(record: Record<string, unknown>): string | undefined | Rejection {
   for (const name of ['timeUnixNano', 'observedTimeUnixNano']) {
     const nanos = nanosOf(record[name]);

@@ -33,7 +33,8 @@ export const entitlementFeedRoutes = {
           ...ruled('[^,]', 'must name a customer'),
           description:
             'Ids or your own external ids: each percent-encoded, joined by commas, and the list encoded as ' +
-            `any value of a query (\`a,b\` is \`a%252Cb\`). At most ${FEED_CUSTOMERS_MAX}. Left out: the customers that were checked lately, up to 2,000.`,
+            `any value of a query (\`a,b\` is \`a%252Cb\`). At most ${FEED_CUSTOMERS_MAX}. Left out: the ` +
+            'customers that were checked lately, up to 2,000.',
         }),
       ),
       forSeconds: Type.Integer({

@@ -75,8 +75,8 @@ test('a feed of seen customers is resumed while all of them are known, and begin
   feed.end();
 });
 
-// Red when a client takes what another feed was told meanwhile for what it has had itself.
-test('a customer that came while a client was away is sent to it', async () => {
+// Red when a client takes what only other feeds got for what it has had itself.
+test('a customer that came while a client was disconnected is sent to it', async () => {
   const checked = ['a'];
   const { feed, open, pass } = feedUnderTest(checked);
   const [gone, stays, named] = [open(), open(), open(undefined, { names: ['b'] })];

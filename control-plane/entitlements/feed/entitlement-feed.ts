@@ -74,9 +74,7 @@ export function createEntitlementFeed(
   return {
     open(viewer) {
       const { environment, names, lastEventId } = viewer;
-      const set = names
-        ? positions.ofNames(environment, names)
-        : positions.ofSeen(environment, seen.generationOf(environment));
+      const set = positions.setOf(environment, names ?? seen.generationOf(environment));
       const customers = names?.length ?? seen.of(environment).size;
       const position = () => positions.idOf(set, watched.position);
       const hadUpTo = positions.read(set, lastEventId);

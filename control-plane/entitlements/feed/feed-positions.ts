@@ -5,10 +5,11 @@ import { createHash } from 'node:crypto';
  * process, nor for other customers or another environment: a client that brings such an id gets everything.
  */
 export interface FeedPositions {
-  /** Of the names that a viewer asks for. */
-  ofNames(environment: string, names: readonly string[]): string;
-  /** Of those that were checked lately. `generation`: another one once any of them is forgotten. */
-  ofSeen(environment: string, generation: number): string;
+  /**
+   * Of the names that a viewer asks for, or of those that were checked lately: then by a number that is
+   * another one once any of them is forgotten.
+   */
+  setOf(environment: string, customers: readonly string[] | number): string;
   idOf(set: string, position: number): string;
   /** Up to where a client has had everything; -1: nowhere. */
   read(set: string, id: string | undefined): number;
@@ -16,8 +17,10 @@ export interface FeedPositions {
 
 export function createFeedPositions(process: string): FeedPositions {
   return {
-    ofNames: (environment, names) => hashOf([environment, ...[...names].sort()]),
-    ofSeen: (environment, generation) => `seen-${generation.toString(36)}-${hashOf([environment])}`,
+    setOf: (environment, customers) =>
+      typeof customers === 'number'
+        ? `seen-${customers.toString(36)}-${hashOf([environment])}`
+        : hashOf([environment, ...[...customers].sort()]),
     idOf: (set, position) => `${process}.${set}.${position.toString(36)}`,
     read(set, id = '') {
       const [ofProcess, ofSet, position = ''] = id.split('.');
