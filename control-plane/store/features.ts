@@ -48,6 +48,19 @@ export async function findFeature(
   return rows[0];
 }
 
+/** The features that count a meter, two at most: more are as many as two. */
+export async function findFeaturesOfMeter(
+  db: Database,
+  environment: string,
+  meterKey: string,
+): Promise<Array<Pick<FeatureRow, 'key'>>> {
+  const { rows } = await db.query<Pick<FeatureRow, 'key'>>(
+    'SELECT key FROM features WHERE environment = $1 AND meter_key = $2 LIMIT 2',
+    [environment, meterKey],
+  );
+  return rows;
+}
+
 /** As {@link findFeature}, locked against deletion for the rest of the transaction. */
 export async function shareFeature(
   db: Database,
