@@ -131,8 +131,10 @@ describe('a request for a reservation', () => {
     const count = { featureKey: undefined, meterId: 'count' };
     expectRejection(await made.hold(customerId, 1, count), 'feature_not_found', 'meterId');
     await made.feature('calls-again', 'metered', 'sum');
-    const several = { featureKey: undefined, meterId: 'sum' };
-    expectRejection(await made.hold(customerId, 1, several), 'invalid_request', 'meterId');
+    const ofSum = { featureKey: undefined, meterId: 'sum' };
+    expect(await made.held(customerId, 1, ofSum)).toMatchObject({ featureKey: 'calls' });
+    await made.override(customerId, 'calls-again', { value: 5 });
+    expectRejection(await made.hold(customerId, 1, ofSum), 'invalid_request', 'meterId');
   });
 
   it('is rejected for what no amount can be held of, and denied where there is nothing to hold', async () => {

@@ -36,8 +36,9 @@ export function createReservationHandlers(deps: ReservationHandlerDeps): Reserva
       const amount = readAmount(bodyText) ?? '';
       const properties = readPlainValues(bodyText, 'properties') ?? null;
       const { customerId: customer, expiresInSeconds = EXPIRES_SECONDS } = body;
-      const featureKey = await featureOf(context, body);
-      const known = await readHoldFacts(context, { customer, featureKey, consistency });
+      const features = await featuresOf(context, body);
+      const read = (featureKey: string) => readHoldFacts(context, { customer, featureKey, consistency });
+      const known = theOneHeld(await Promise.all(features.map(read)));
       const { meterKey, customerId } = known;
       if (meterKey === undefined) return notHeld(known, amount);
       const asked = { amount, expiresInSeconds, properties, createdBy: context.actor };
@@ -103,22 +104,35 @@ function readAmount(bodyText: string): string | undefined {
   throw new Rejected('value_invalid', '`amount` must be above 0.', { param: 'amount' });
 }
 
-/** The feature that is named, or the one that counts the named meter. Throws Rejected. */
-async function featureOf(
+/** The feature that is named, or those that count the named meter. Throws Rejected. */
+async function featuresOf(
   context: RequestContext,
   { featureKey, meterId }: Pick<NewReservation, 'featureKey' | 'meterId'>,
-): Promise<string> {
+): Promise<string[]> {
   if (featureKey !== undefined && meterId !== undefined) {
     throw invalid('meterId', 'cannot be combined with `featureKey`');
   }
-  if (featureKey !== undefined) return featureKey;
+  if (featureKey !== undefined) return [featureKey];
   if (meterId === undefined) throw invalid('featureKey', 'is required, or `meterId`');
   const meter = await findKnownMeter(context, meterId);
-  const [feature, ...others] = await findFeaturesOfMeter(context.db, context.environment, meter.key);
-  if (others.length > 0) throw invalid('meterId', 'is counted by several features: send `featureKey`');
-  if (feature) return feature.key;
+  const features = await findFeaturesOfMeter(context.db, context.environment, meter.key, FEATURES_MAX + 1);
+  if (features.length > FEATURES_MAX)
+    throw invalid('meterId', 'is counted by many features: send `featureKey`');
+  if (features.length > 0) return features.map(({ key }) => key);
   const message = `No feature counts the meter ${meter.key}, so that it has no limit.`;
   throw new Rejected('feature_not_found', message, { param: 'meterId' });
+}
+
+/** Of one meter, among which the one is sought that the customer has. */
+const FEATURES_MAX = 10;
+
+/** Of features of one meter the one that the customer has; where it has none, any: it is denied. */
+function theOneHeld(all: HoldFacts[]): HoldFacts {
+  const held = all.filter(({ meterKey }) => meterKey !== undefined);
+  const [known = all[0]] = held;
+  if (held.length > 1) throw invalid('meterId', 'is counted by several features of it: send `featureKey`');
+  if (!known) throw new Defect('a reservation names a feature');
+  return known;
 }
 
 /** Throws Rejected `not_found`. */

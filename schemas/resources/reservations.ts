@@ -23,7 +23,10 @@ export const NewReservation = Type.Object({
     Type.String({ ...NamedId, description: 'The key or id of a metered feature. Or send `meterId`.' }),
   ),
   meterId: Type.Optional(
-    Type.String({ ...NamedId, description: 'The key or id of a meter that exactly one feature counts.' }),
+    Type.String({
+      ...NamedId,
+      description: 'The key or id of a meter that exactly one feature of the customer counts.',
+    }),
   ),
   amount: Type.Unsafe<ExactNumber>({ ...Amount, description: 'How much is to be held, above 0.' }),
   expiresInSeconds: Type.Optional(

@@ -1148,7 +1148,7 @@ export type NewReservation = {
   customerId: string;
   /** The key or id of a metered feature. Or send `meterId`. */
   featureKey?: string;
-  /** The key or id of a meter that exactly one feature counts. */
+  /** The key or id of a meter that exactly one feature of the customer counts. */
   meterId?: string;
   /** How much is to be held, above 0. */
   amount: number;
