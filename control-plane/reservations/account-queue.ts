@@ -11,7 +11,7 @@ import type { ReservationMetrics } from '../metrics.ts';
 import { createRecentNames } from '../store/recent-names.ts';
 import { makeAccounts } from '../store/reservation-accounts.ts';
 import type { AccountRequest } from './account-request.ts';
-import { decideTogether, type Outcome } from './decide-together.ts';
+import { decideTogether, LOCK_WAIT_MS, type Outcome } from './decide-together.ts';
 
 export interface AccountQueueDeps {
   pool: Pool;
@@ -48,6 +48,8 @@ const AGAIN_MS = 10;
 /** Accounts are never removed, so a name may be known for long. */
 const KNOWN_ACCOUNTS = { countMax: 20_000, keptMs: 3_600_000 };
 
+const LIMITS = { lockWaitMs: LOCK_WAIT_MS };
+
 interface Waiting {
   request: AccountRequest;
   outcome: Outcome;
@@ -67,7 +69,7 @@ export function createAccountQueue(deps: AccountQueueDeps): AccountQueue {
     const { outcomes, expired } = await gate.run(environment, async () => {
       await requireAccounts(environment, customerIds);
       // mutant: hold-granted-before-its-commit
-      return await inTransaction(pool, (client) => decideTogether(client, together));
+      return await inTransaction(pool, (client) => decideTogether(client, together), LIMITS);
     });
     metrics.ended('expired', expired);
     for (const [at, one] of waiting.entries()) one.outcome = outcomes[at] ?? { again: true };

@@ -2,7 +2,7 @@ import { larger } from '../../domain/rules/credit-units.ts';
 import type { OpenHolds } from '../../domain/rules/decide-hold.ts';
 import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
 import type { ReservedAmount } from '../store/reservation-accounts.ts';
-import type { ReservationRow } from '../store/reservations.ts';
+import type { ReservationChanges, ReservationRow } from '../store/reservations.ts';
 
 /** What a customer holds, while its account is locked. Changes are in memory until they are written. */
 export interface Account {
@@ -24,13 +24,6 @@ export interface Taken {
 }
 
 export type Amendment = Partial<Pick<ReservationRow, 'amount' | 'renewedAt' | 'expiresAt'>>;
-
-/** What is to be written when all requests are decided. */
-export interface AccountChanges {
-  inserted: ReservationRow[];
-  updated: ReservationRow[];
-  amounts: ReservedAmount[];
-}
 
 export function openAccount(
   customerId: string,
@@ -68,7 +61,7 @@ export function openAccount(
   };
   return {
     account,
-    changes: (): AccountChanges => ({
+    changes: (): ReservationChanges => ({
       inserted,
       updated: [...updated.values()],
       amounts: amounts.changed().map((one) => ({ customerId, ...one })),

@@ -1,8 +1,8 @@
 import type { PoolClient } from 'pg';
 import { Defect, Rejected } from '../../schemas/failures.ts';
 import type { Response } from '../http/idempotent.ts';
-import { lockAccounts, readReservedAmounts, writeReservedAmounts } from '../store/reservation-accounts.ts';
-import { insertReservations, readConcerned, updateReservations } from '../store/reservations.ts';
+import { lockAccounts, readReservedAmounts } from '../store/reservation-accounts.ts';
+import { readConcerned, writeReservations } from '../store/reservations.ts';
 import { openAccount } from './account.ts';
 import type { AccountRequest, Decided } from './account-request.ts';
 import { type KeptResponses, takeKeys } from './kept-responses.ts';
@@ -28,8 +28,8 @@ export interface DecidedTogether {
   expired: number;
 }
 
-/** Another process decides for so long at most; then its connection hangs. */
-const LOCK_WAIT_MS = 2_000;
+/** How long to wait for another process that decides. It takes milliseconds, unless it hangs. */
+export const LOCK_WAIT_MS = 2_000;
 /** Expired holds that one transaction ends: the others count as held until the next one. */
 const DUE_MAX = 1_000;
 
@@ -44,11 +44,13 @@ export async function decideTogether(
   const customerIds = [...new Set(given.customerIds)];
   const kept = await takeKeys(client, requests, sealingKey);
   // mutant: account-not-locked
-  await requireLocks(client, { environment, customerIds });
+  await requireLocks(client, environment, customerIds);
   const now = new Date(nowMs());
   const ids = requests.flatMap(({ reservationId }) => (reservationId === undefined ? [] : [reservationId]));
-  const amounts = await readReservedAmounts(client, environment, customerIds);
-  const rows = await readConcerned(client, environment, { customerIds, ids, now, dueMax: DUE_MAX });
+  const amounts = await readReservedAmounts(client, environment, { customerIds, now });
+  const isConcerned = ids.length > 0 || amounts.some(({ hasDue }) => hasDue);
+  const concerned = { customerIds, ids, now, dueMax: DUE_MAX };
+  const rows = isConcerned ? await readConcerned(client, environment, concerned) : [];
   const accounts = new Map(
     customerIds.map((customerId) => {
       const isOwn = (one: { customerId: string }) => one.customerId === customerId;
@@ -63,16 +65,18 @@ export async function decideTogether(
     if (!opened) throw new Defect('the account of a request is not open');
     return decideOne(request, kept, (one) => one.decide(opened.account, now));
   });
-  await writeChanges(client, environment, [...accounts.values()]);
+  const changes = [...accounts.values()].map((one) => one.changes());
+  await writeReservations(client, environment, {
+    inserted: changes.flatMap((one) => one.inserted),
+    updated: changes.flatMap((one) => one.updated),
+    amounts: changes.flatMap((one) => one.amounts),
+  });
   await kept.write();
   return { outcomes, expired: due.length };
 }
 
-async function requireLocks(
-  client: PoolClient,
-  { environment, customerIds }: Pick<Together, 'environment' | 'customerIds'>,
-): Promise<void> {
-  const locked = await lockAccounts(client, { environment, customerIds, waitMs: LOCK_WAIT_MS });
+async function requireLocks(client: PoolClient, environment: string, customerIds: string[]): Promise<void> {
+  const locked = await lockAccounts(client, environment, customerIds);
   if (locked !== customerIds.length) throw new Defect('an account of reservations is missing');
 }
 
@@ -94,18 +98,4 @@ function decideOne(
     if (error instanceof Rejected) return { error };
     throw error;
   }
-}
-
-async function writeChanges(
-  client: PoolClient,
-  environment: string,
-  accounts: ReadonlyArray<ReturnType<typeof openAccount>>,
-): Promise<void> {
-  const changes = accounts.map((one) => one.changes());
-  const inserted = changes.flatMap((one) => one.inserted);
-  const updated = changes.flatMap((one) => one.updated);
-  const amounts = changes.flatMap((one) => one.amounts);
-  if (inserted.length > 0) await insertReservations(client, environment, inserted);
-  if (updated.length > 0) await updateReservations(client, environment, updated);
-  if (amounts.length > 0) await writeReservedAmounts(client, environment, amounts);
 }

@@ -12,18 +12,19 @@ export async function makeAccounts(db: Database, environment: string, customerId
 
 /**
  * Locks the accounts of these customers for the rest of the transaction, in one order for all transactions.
- * Returns how many there are. Fails after `waitMs` for another owner.
+ * Returns how many there are.
  */
 export async function lockAccounts(
   client: PoolClient,
-  { environment, customerIds, waitMs }: { environment: string; customerIds: string[]; waitMs: number },
+  environment: string,
+  customerIds: string[],
 ): Promise<number> {
-  await client.query(`SELECT set_config('lock_timeout', $1, true)`, [String(waitMs)]);
-  const { rowCount } = await client.query(
-    `SELECT 1 FROM reservation_accounts WHERE environment = $1 AND customer_id = ANY ($2)
-      ORDER BY customer_id FOR UPDATE`,
-    [environment, customerIds],
-  );
+  const { rowCount } = await client.query({
+    name: 'lock-reservation-accounts',
+    text: `SELECT 1 FROM reservation_accounts WHERE environment = $1 AND customer_id = ANY ($2)
+            ORDER BY customer_id FOR UPDATE`,
+    values: [environment, customerIds],
+  });
   return rowCount ?? 0;
 }
 
@@ -37,32 +38,38 @@ export interface ReservedAmount {
   rate: string;
 }
 
-/** A statement of its own after the accounts are locked: it sees what their last owner has committed. */
+/**
+ * A statement of its own after the accounts are locked: it sees what their last owner has committed. `hasDue`:
+ * a reservation of the customer is held and past its expiry.
+ */
 export async function readReservedAmounts(
   db: Database,
   environment: string,
-  customerIds: string[],
-): Promise<ReservedAmount[]> {
-  const { rows } = await db.query<ReservedAmount>(
-    `SELECT customer_id AS "customerId", meter_key AS "meterKey", held::text AS held,
-            beyond::text AS beyond, rate::text AS rate
-       FROM reserved_amounts WHERE environment = $1 AND customer_id = ANY ($2)`,
-    [environment, customerIds],
-  );
+  { customerIds, now }: { customerIds: string[]; now: Date },
+): Promise<Array<ReservedAmount & { hasDue: boolean }>> {
+  const { rows } = await db.query<ReservedAmount & { hasDue: boolean }>({
+    name: 'read-reserved-amounts',
+    text: `SELECT customer_id AS "customerId", meter_key AS "meterKey", held::text AS held,
+                  beyond::text AS beyond, rate::text AS rate,
+                  EXISTS (SELECT 1 FROM reservations r
+                           WHERE r.environment = a.environment AND r.customer_id = a.customer_id
+                             AND r.status = 'held' AND r.expires_at <= $3) AS "hasDue"
+             FROM reserved_amounts a WHERE environment = $1 AND customer_id = ANY ($2)`,
+    values: [environment, customerIds, now],
+  });
   return rows;
 }
 
-export async function writeReservedAmounts(
-  db: Database,
-  environment: string,
-  amounts: readonly ReservedAmount[],
-): Promise<void> {
-  const column = (name: keyof ReservedAmount) => amounts.map((one) => one[name]);
-  await db.query(
-    `INSERT INTO reserved_amounts (environment, customer_id, meter_key, held, beyond, rate)
-     SELECT $1, * FROM unnest($2::text[], $3::text[], $4::numeric[], $5::numeric[], $6::numeric[])
+/** An insert or update of what is held, for a statement with others: its columns begin at this parameter. */
+export function putAmountsSql(first: number): string {
+  const columns = ['text', 'text', 'numeric', 'numeric', 'numeric'];
+  return `INSERT INTO reserved_amounts (environment, customer_id, meter_key, held, beyond, rate)
+     SELECT $1, * FROM unnest(${columns.map((type, at) => `$${first + at}::${type}[]`).join(', ')})
      ON CONFLICT (environment, customer_id, meter_key) DO UPDATE
-       SET held = excluded.held, beyond = excluded.beyond, rate = excluded.rate`,
-    [environment, column('customerId'), column('meterKey'), column('held'), column('beyond'), column('rate')],
-  );
+       SET held = excluded.held, beyond = excluded.beyond, rate = excluded.rate`;
+}
+
+export function amountColumns(amounts: readonly ReservedAmount[]): string[][] {
+  const column = (name: keyof ReservedAmount) => amounts.map((one) => one[name]);
+  return [column('customerId'), column('meterKey'), column('held'), column('beyond'), column('rate')];
 }

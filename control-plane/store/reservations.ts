@@ -3,6 +3,7 @@ import type { PageQuery } from '../../schemas/resources/fields.ts';
 import { RESERVATION_KEPT_DAYS, type ReservationStatus } from '../../schemas/resources/reservations.ts';
 import type { Database } from '../http/request-context.ts';
 import { type List, readPage } from './read-page.ts';
+import { amountColumns, putAmountsSql, type ReservedAmount } from './reservation-accounts.ts';
 
 export interface ReservationRow {
   id: string;
@@ -80,18 +81,31 @@ export async function readConcerned(
   return rows;
 }
 
-export async function insertReservations(
+/** What changes in a transaction. */
+export interface ReservationChanges {
+  inserted: readonly ReservationRow[];
+  updated: readonly ReservationRow[];
+  amounts: readonly ReservedAmount[];
+}
+
+/** In one statement where holds are made, which is one round trip under the locks. */
+export async function writeReservations(
   db: Database,
   environment: string,
-  rows: readonly ReservationRow[],
+  { inserted, updated, amounts }: ReservationChanges,
 ): Promise<void> {
-  const column = <Name extends keyof ReservationRow>(name: Name) => rows.map((row) => row[name]);
-  await db.query(
-    `INSERT INTO reservations (environment, status, id, customer_id, feature_key, meter_key, amount,
-            properties, created_by, created_at, renewed_at, expires_at)
-     SELECT $1, 'held', * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::numeric[],
-            $7::jsonb[], $8::text[], $9::timestamptz[], $10::timestamptz[], $11::timestamptz[])`,
-    [
+  if (updated.length > 0) await updateReservations(db, environment, updated);
+  if (amounts.length === 0) return;
+  const column = <Name extends keyof ReservationRow>(name: Name) => inserted.map((row) => row[name]);
+  await db.query({
+    name: 'write-reservations',
+    text: `WITH inserted AS (
+       INSERT INTO reservations (environment, status, id, customer_id, feature_key, meter_key, amount,
+              properties, created_by, created_at, renewed_at, expires_at)
+       SELECT $1, 'held', * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::numeric[],
+              $7::jsonb[], $8::text[], $9::timestamptz[], $10::timestamptz[], $11::timestamptz[]))
+     ${putAmountsSql(12)}`,
+    values: [
       environment,
       column('id'),
       column('customerId'),
@@ -103,12 +117,13 @@ export async function insertReservations(
       column('createdAt'),
       column('renewedAt'),
       column('expiresAt'),
+      ...amountColumns(amounts),
     ],
-  );
+  });
 }
 
-/** Writes what may change of them. */
-export async function updateReservations(
+/** What may change of them. */
+async function updateReservations(
   db: Database,
   environment: string,
   rows: readonly ReservationRow[],
