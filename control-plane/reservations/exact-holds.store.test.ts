@@ -59,6 +59,21 @@ describe('of many holds at once over two control planes', () => {
     }
   });
 
+  it('one is granted under one Idempotency-Key', async () => {
+    const customerId = await made.customerWith({ calls: 100 });
+    const headers = { 'content-type': 'application/json', 'idempotency-key': 'over-two' };
+    const body = { customerId, featureKey: 'calls', amount: 1 };
+    const responses = await Promise.all(
+      Array.from({ length: 40 }, (_, at) =>
+        at % 2
+          ? plane.request('/reservations', { method: 'POST', headers, body })
+          : made.hold(customerId, 1, {}, headers),
+      ),
+    );
+    expect(new Set(responses.map(({ text }) => text)).size).toBe(1);
+    expect(await made.ledger(customerId)).toEqual({ account: 1, open: 1, granted: 1 });
+  });
+
   it('with amounts that differ the limit is kept, and none is denied that would fit', async () => {
     const random = createRandom(31);
     const customerId = await made.customerWith({ calls: 100 });

@@ -39,8 +39,8 @@ export interface ReservedAmount {
 }
 
 /**
- * A statement of its own after the accounts are locked: it sees what their last owner has committed. `hasDue`:
- * a reservation of the customer is held and past its expiry.
+ * A statement of its own after the accounts are locked: it sees what their last owner has committed.
+ * `hasDue`: a reservation of the customer is held and past its expiry.
  */
 export async function readReservedAmounts(
   db: Database,
