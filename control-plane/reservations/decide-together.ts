@@ -71,6 +71,7 @@ export async function decideTogether(
     updated: changes.flatMap((one) => one.updated),
     amounts: changes.flatMap((one) => one.amounts),
   });
+  // mutant: hold-without-its-kept-response
   await kept.write();
   return { outcomes, expired: due.length };
 }
