@@ -71,11 +71,24 @@ async function killRound(
 }
 
 /** What callers know of what they were granted. */
+interface HoldLedger {
+  granted: Held[];
+  denied: number;
+  repeated: number;
+  problems: string[];
+}
+
+type Send = (
+  method: 'POST' | 'PATCH',
+  path: string,
+  options?: { body?: object; key?: string },
+) => Promise<ApiResponse>;
+
 function startHolds(
   api: Api,
   { customerId, run, random }: { customerId: string; run: string; random: Random },
 ) {
-  const ledger = { granted: [] as Held[], denied: 0, repeated: 0, problems: [] as string[] };
+  const ledger: HoldLedger = { granted: [], denied: 0, repeated: 0, problems: [] };
   let requested = 0;
   let responded = 0;
 
@@ -84,11 +97,7 @@ function startHolds(
     return `${run}-${requested}`;
   }
 
-  async function send(
-    method: 'POST' | 'PATCH',
-    path: string,
-    { body, key = newKey() }: { body?: object; key?: string } = {},
-  ): Promise<ApiResponse> {
+  const send: Send = async (method, path, { body, key = newKey() } = {}) => {
     const headers = { 'idempotency-key': key };
     const options = { headers, ...(body ? { body: JSON.stringify(body) } : {}) };
     const isOpen = ({ status, body: found }: ApiResponse) =>
@@ -98,48 +107,56 @@ function startHolds(
     ledger.repeated += repeats;
     if (response.status >= 300) ledger.problems.push(`${method} ${path} returned ${response.status}`);
     return response;
-  }
-
-  async function hold(): Promise<void> {
-    const amount = 1 + random.below(5);
-    const body = { customerId, featureKey: 'calls', amount, expiresInSeconds: 3_600 };
-    const key = newKey();
-    const { status, body: made } = await send('POST', '/reservations', { body, key });
-    if (status !== 201) {
-      ledger.denied += 1;
-      return;
-    }
-    const { id } = made as Held;
-    if (random.chance(REPLAYED_SHARE)) {
-      const again = (await send('POST', '/reservations', { body, key })).body as Held;
-      if (again.id !== id) ledger.problems.push(`${again.id} was made for the key of ${id}`);
-    }
-    ledger.granted.push({ id, amount, status: 'held' });
-  }
-
-  /** No other sender ends or changes the same one meanwhile. */
-  async function endOrChange(one: Held): Promise<void> {
-    ledger.granted.splice(ledger.granted.indexOf(one), 1);
-    if (random.chance(0.2) && one.amount > 1) {
-      await send('PATCH', `/reservations/${one.id}`, { body: { amount: one.amount - 1 } });
-      one.amount -= 1;
-    } else {
-      await send('POST', `/reservations/${one.id}/release`);
-      one.status = 'released';
-    }
-    ledger.granted.push(one);
-  }
+  };
 
   const senders = startSenders({
     senders: SENDERS,
     summary: ledger,
     async send() {
       const held = ledger.granted.filter(({ status }) => status === 'held');
-      if (held.length > 0 && random.chance(0.5)) await endOrChange(random.pick(held));
-      else await hold();
+      if (held.length > 0 && random.chance(0.5))
+        await endOrChange(random.pick(held), ledger, { send, random });
+      else await hold(customerId, ledger, { send, random, key: newKey() });
     },
   });
   return { ...senders, responded: () => responded };
+}
+
+async function hold(
+  customerId: string,
+  ledger: HoldLedger,
+  { send, random, key }: { send: Send; random: Random; key: string },
+): Promise<void> {
+  const amount = 1 + random.below(5);
+  const body = { customerId, featureKey: 'calls', amount, expiresInSeconds: 3_600 };
+  const { status, body: made } = await send('POST', '/reservations', { body, key });
+  if (status !== 201) {
+    ledger.denied += 1;
+    return;
+  }
+  const { id } = made as Held;
+  if (random.chance(REPLAYED_SHARE)) {
+    const again = (await send('POST', '/reservations', { body, key })).body as Held;
+    if (again.id !== id) ledger.problems.push(`${again.id} was made for the key of ${id}`);
+  }
+  ledger.granted.push({ id, amount, status: 'held' });
+}
+
+/** No other sender ends or changes the same one meanwhile. */
+async function endOrChange(
+  one: Held,
+  { granted }: HoldLedger,
+  { send, random }: { send: Send; random: Random },
+): Promise<void> {
+  granted.splice(granted.indexOf(one), 1);
+  if (random.chance(0.2) && one.amount > 1) {
+    await send('PATCH', `/reservations/${one.id}`, { body: { amount: one.amount - 1 } });
+    one.amount -= 1;
+  } else {
+    await send('POST', `/reservations/${one.id}/release`);
+    one.status = 'released';
+  }
+  granted.push(one);
 }
 
 interface Stored {
