@@ -3,7 +3,7 @@ import { DatabaseError, type Pool } from 'pg';
 import type { Clock } from '../../infra/ports/clock.ts';
 import { inTransaction } from '../../infra/postgres/pool.ts';
 import { isTimeout, throwTransient } from '../../infra/postgres/unavailable.ts';
-import { Defect, Rejected } from '../../schemas/failures.ts';
+import { Rejected } from '../../schemas/failures.ts';
 import { createBatchByKey } from '../entitlements/cache/batch-by-key.ts';
 import { keyInUse, type Response, RIVAL_WAIT_MS } from '../http/idempotent.ts';
 import { createTenantSemaphore, type SemaphoreLimits } from '../http/tenant-semaphore.ts';
@@ -45,7 +45,7 @@ const TRANSACTIONS: SemaphoreLimits = {
 };
 /** Between two tries of a request whose key another process has. */
 const AGAIN_MS = 10;
-/** Accounts are never removed, so a name may be known for long. */
+/** No request removes an account, so a name may be known for long. */
 const KNOWN_ACCOUNTS = { countMax: 20_000, keptMs: 3_600_000 };
 
 const LIMITS = { lockWaitMs: LOCK_WAIT_MS };
@@ -58,7 +58,7 @@ interface Waiting {
 export function createAccountQueue(deps: AccountQueueDeps): AccountQueue {
   const { pool, clock, sealingKey, metrics } = deps;
   const gate = createTenantSemaphore(TRANSACTIONS, 'changes of reservations');
-  const knownAccounts = createRecentNames(KNOWN_ACCOUNTS);
+  let knownAccounts = createRecentNames(KNOWN_ACCOUNTS);
 
   /** There are some of one environment at least. */
   async function decideAll(waiting: Waiting[]): Promise<void> {
@@ -89,7 +89,11 @@ export function createAccountQueue(deps: AccountQueueDeps): AccountQueue {
       const untilMs = clock.monotonicMs() + RIVAL_WAIT_MS;
       const waiting: Waiting = { request, outcome: { again: true } };
       for (;;) {
-        await decideInTurn(request.environment, waiting).catch(throwFailure);
+        await decideInTurn(request.environment, waiting).catch((error: unknown) => {
+          // A database that was restored from a copy lacks accounts that were made since.
+          knownAccounts = createRecentNames(KNOWN_ACCOUNTS);
+          throwFailure(error);
+        });
         const { outcome } = waiting;
         if ('error' in outcome) throw outcome.error;
         if ('response' in outcome) {
@@ -108,6 +112,5 @@ function throwFailure(error: unknown): never {
   if (error instanceof DatabaseError && isTimeout(error)) {
     throw new Rejected('overloaded', 'The reservations of this customer are busy. Retry the request.');
   }
-  if (error instanceof Defect) throw error;
   return throwTransient(error);
 }

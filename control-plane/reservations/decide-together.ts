@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import { Defect, Rejected } from '../../schemas/failures.ts';
+import { Defect, Rejected, Transient } from '../../schemas/failures.ts';
 import type { Response } from '../http/idempotent.ts';
 import { lockAccounts, readReservedAmounts } from '../store/reservation-accounts.ts';
 import { readConcerned, writeReservations } from '../store/reservations.ts';
@@ -78,7 +78,8 @@ export async function decideTogether(
 
 async function requireLocks(client: PoolClient, environment: string, customerIds: string[]): Promise<void> {
   const locked = await lockAccounts(client, environment, customerIds);
-  if (locked !== customerIds.length) throw new Defect('an account of reservations is missing');
+  if (locked === customerIds.length) return;
+  throw new Transient('account_missing', 'An account of reservations is missing.');
 }
 
 function decideOne(

@@ -155,6 +155,14 @@ it('a hold gets its response when it is durable: one whose commit fails is none'
   await made.held(customerId, 10);
 });
 
+it('an account that is gone, as from a restored copy, is made again with the next request', async () => {
+  const customerId = await made.customerWith({ calls: 10 });
+  await made.held(customerId, 1);
+  await api.pool.query('DELETE FROM reservation_accounts WHERE customer_id = $1', [customerId]);
+  expectRejection(await made.hold(customerId, 1), 'unavailable');
+  await made.held(customerId, 9);
+});
+
 describe('a reservation that expires', () => {
   it('is ended by the job, and by then takes nothing', async () => {
     const customerId = await made.customerWith({ calls: 10 });
