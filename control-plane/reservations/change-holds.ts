@@ -68,11 +68,19 @@ export function amendHold(
   if (!known) {
     throw new Rejected('overloaded', 'The reservation was changed at the same time. Retry the request.');
   }
+  requireSameMeter(row, known);
   const { customerId, featureKey } = known;
   const question = { customerId, featureKey, requested: unitsText(more) };
   const { decision, ...taken } = decideHold(question, known.facts, account.openHolds(row.meterKey));
   if (!decision.allowed) return { ...shown(row, now, { decision }), isKept: false, outcome: 'denied' };
   return shown(account.amend(row, amendment, taken), now, { decision });
+}
+
+/** More would be decided by the usage of another meter than that of which it holds. Throws Rejected. */
+function requireSameMeter({ meterKey, featureKey }: ReservationRow, known: HoldFacts): void {
+  if (known.meterKey === undefined || known.meterKey === meterKey) return;
+  const message = `${featureKey} counts another meter now. Release this reservation and make another one.`;
+  throw new Rejected('not_reservable', message);
 }
 
 export function releaseHold(account: Account, id: string, now: Date): Decided {

@@ -73,6 +73,16 @@ describe('a reservation', () => {
     expect(await made.ledger(customerId)).toMatchObject({ account: 0.5, open: 0.5 });
   });
 
+  it('is not enlarged by the usage of another meter, which its feature counts by now', async () => {
+    await made.feature('moved', 'metered', 'sum');
+    const customerId = await made.customerWith({ moved: 10 });
+    const { id } = await made.held(customerId, 4, { featureKey: 'moved' });
+    const moved = { params: { featureKey: 'moved' }, body: { meterKey: 'tokens' } };
+    expect((await api.request('features.update', moved)).status).toBe(200);
+    expectRejection(await made.patch(id, { amount: 5 }), 'not_reservable');
+    expect((await made.patch(id, { amount: 3 })).body).toMatchObject({ amount: 3 });
+  });
+
   it('takes credits beyond the limit, which holds of other meters have then no more', async () => {
     const customerId = await made.customerWith({ tokens: 10, minutes: 0 }, 20);
     const tokens = { featureKey: 'tokens' };

@@ -146,7 +146,7 @@ export const reservationRoutes = {
     example: { amount: 150, expiresInSeconds: 60 },
     status: 200,
     response: ChangedReservation,
-    errors: ['not_found', 'illegal_transition', 'value_invalid'],
+    errors: ['not_found', 'illegal_transition', 'not_reservable', 'value_invalid'],
   }),
   'reservations.release': defineRoute({
     method: 'POST',
