@@ -5,7 +5,7 @@ import type { Reporter } from './report.ts';
 import { type ItemResult, readVerdict, type Verdict } from './results.ts';
 import { type RetryPolicy, retryAfterMs } from './retry-policy.ts';
 import { type Origin, type Task, TaskSchedule, taskOf } from './task-schedule.ts';
-import { request } from './transport.ts';
+import { type HttpResponse, request } from './transport.ts';
 import { unref } from './unref.ts';
 import { BODY_BYTES_MAX, decodeEvent, type EventRejection } from './usage-event.ts';
 
@@ -32,6 +32,8 @@ const ENVELOPE_BYTES = 16;
 /** Under way or delayed. A bound of memory, and of what is sent again after a crash. */
 const TASKS_MAX = 16;
 const NEVER = Number.POSITIVE_INFINITY;
+
+type Sent = { response: HttpResponse; error?: never } | { response?: never; error: string };
 
 /** Sends what is in the queue, oldest first, a few requests at a time. */
 export class Sender {
@@ -154,18 +156,24 @@ export class Sender {
   }
 
   private async send(task: Task): Promise<void> {
-    const { verdict, pauseMs } = await this.sendBatch(task.payloads);
+    const sent = await this.sendBatch(task.payloads);
     this.requests -= 1;
+    if (sent.response?.status === 200 && !this.schedule.isFailing) {
+      // The server has the next ones before the results of these are read.
+      this.pump();
+      await nextTurn();
+    }
+    const verdict = sent.response ? readVerdict(sent.response, task.payloads) : noResponse(sent.error);
     if (this.ending.signal.aborted && verdict.kind !== 'processed') return;
-    this.conclude(task, verdict, pauseMs);
+    this.conclude(task, verdict, this.pauseMs(sent.response));
     for (const callback of this.settledCallbacks) callback();
     this.pump();
   }
 
   /** Never rejects. */
-  private async sendBatch(payloads: readonly string[]): Promise<{ verdict: Verdict; pauseMs: number }> {
+  private async sendBatch(payloads: readonly string[]): Promise<Sent> {
     const { url, headers, reporter } = this.deps;
-    const { gzip, timeoutMs, retry } = this.options;
+    const { gzip, timeoutMs } = this.options;
     try {
       const { body, headers: ofBody } = await batchBody(`{"events":[${payloads.join(',')}]}`, gzip);
       const { signal } = this.ending;
@@ -173,12 +181,14 @@ export class Sender {
       const response = await request({ ...sent, timeoutMs, signal });
       const ignored = response.header('x-ignored-fields');
       if (ignored) reporter.problem('ignored_fields', `The server does not know these members: ${ignored}.`);
-      const pauseMs = retryAfterMs(retry, response.header('retry-after'), Date.now());
-      return { verdict: readVerdict(response, payloads), pauseMs };
+      return { response };
     } catch (error) {
-      const failed = { code: 'no_response', message: `${url} did not respond: ${inWords(error)}` };
-      return { verdict: { kind: 'retry', error: failed }, pauseMs: 0 };
+      return { error: `${url} did not respond: ${inWords(error)}` };
     }
+  }
+
+  private pauseMs(response: HttpResponse | undefined): number {
+    return retryAfterMs(this.options.retry, response?.header('retry-after') ?? null, Date.now());
   }
 
   private conclude(task: Task, verdict: Verdict, pauseMs: number): void {
@@ -237,6 +247,15 @@ export class Sender {
     if (origin.unsettled === 0 && count > 0) origin.claim.settle();
     if (this.ownUsage && this.deps.queue.waiting() === 0) this.ownUsage.drained(performance.now());
   }
+}
+
+function noResponse(message: string): Verdict {
+  return { kind: 'retry', error: { code: 'no_response', message } };
+}
+
+/** Of the event loop: what was begun before is under way then. At once where there is no such call. */
+async function nextTurn(): Promise<void> {
+  if (typeof setImmediate === 'function') await new Promise((resolve) => setImmediate(resolve));
 }
 
 /** fetch says `fetch failed`; why is in its cause. */
