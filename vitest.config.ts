@@ -116,7 +116,7 @@ const LONG = [
   'clickhouse/clickhouse-http.whole-store.test.ts',
   'postgres/slow-start.whole-store.test.ts',
   'postgres/embedded.store.test.ts',
-  'audit/audit.store.test.ts',
+  'audit/audit.whole-store.test.ts',
   'clickhouse/embedded/chdb.store.test.ts',
   'cache/metered-cache.store.test.ts',
   'upgrade/view-change.whole-store.test.ts',

@@ -5,7 +5,7 @@ const RANGES = 'aggregator/store/ranges.store.test.ts';
 const LETTERS = 'aggregator/load/letters.distributed-store.test.ts';
 const FORGOTTEN = 'aggregator/load/forgotten.distributed-store.test.ts';
 const INSERT_LOCK = 'aggregator/load/insert-lock.store.test.ts';
-const ONE_AT_A_TIME = 'aggregator/load/one-at-a-time.store.test.ts';
+const ONE_AT_A_TIME = 'aggregator/load/one-at-a-time.whole-store.test.ts';
 
 /** What several aggregators share: partitions, the filter that one leaves to the next, the insert lock. */
 export const DISTRIBUTED_LOAD_MUTANTS = [

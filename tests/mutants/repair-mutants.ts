@@ -1,7 +1,7 @@
 import { mutant } from './mutant-row.ts';
 
 const RETENTION = 'aggregator/audit/audit-retention.whole-store.test.ts';
-const AUDIT = 'aggregator/audit/audit.store.test.ts';
+const AUDIT = 'aggregator/audit/audit.whole-store.test.ts';
 const DAMAGE = 'aggregator/audit/repair-damage.store.test.ts';
 const COUNTER = 'control-plane/usage/counter.store.test.ts';
 const FRESHNESS = 'control-plane/usage/freshness.test.ts';
