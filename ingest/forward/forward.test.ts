@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createNodeFront } from '../../infra/http/node-front.ts';
 import { createUwsFront } from '../../infra/http/uws-front.ts';
 import type { CreateFront } from '../../infra/ports/conformance/front-under-test.ts';
@@ -209,7 +209,7 @@ function failures(createFront: CreateFront): void {
     const options = { target: () => upstream, senderOf: () => 'a:live', inFlightMax: 1, streamsMax: 2 };
     const { url } = await startForwarder(createFront, options);
     const streams = [fetch(`${url}/api/v1/entitlements/feed`), fetch(`${url}/api/v1/usage/live`)];
-    await until('both are held', () => held.length === 2);
+    await vi.waitFor(() => expect(held).toHaveLength(2), { timeout: 10_000 });
     expect(await (await fetch(url)).text()).toBe('fine');
     await expectUnavailable(await fetch(`${url}/api/v1/entitlements/feed?customerIds=a`), 'overloaded');
     for (const release of held) release();

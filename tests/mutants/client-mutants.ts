@@ -18,7 +18,7 @@ export const CLIENT_MUTANTS = [
   mutant('tracked-before-the-write', [23])
     .why('an event is taken that is in no file: the end of its process takes it')
     .drop('sdk/node/src/spool/spool-folder')
-    .red(NODE_SPOOL, 'of a process that ended is taken over, from where it was settled')
+    .red(NODE_SPOOL, 'has an event in a file before track returns, and nothing is left when all are settled')
     .red(NODE_KILLS, KILLED),
   mutant('cursor-ahead', [23])
     .why('what is being sent counts as settled: a kill before the response loses it')

@@ -121,7 +121,7 @@ it('decides nothing by a stream that is silent or does not say that it is whole'
   const server = await serve((stream, names) => {
     stream.write(names.map((name) => customer(name)).join(''));
   });
-  const { check } = open(server.url);
+  const { check } = open(server.url, { timeoutMs: 500 });
   await check('a');
   await vi.waitFor(() => expect(server.opened).toHaveLength(1), WAIT);
   expect(await check('a')).toEqual(['server', true]);
