@@ -9,7 +9,7 @@ import { type WatchedFeed, watchFeed } from '../tests/support/watch-feed.ts';
  * what is counted.
  *
  * Breaks that it catches: a change through one control plane that the feeds of the other never have; usage
- * that one of them alone has; a client that goes to the other one with its id and misses what changed meanwhile.
+ * that one of them alone has; a client that goes to the other one with its id and misses what changed.
  */
 const installation = await ofThisFile(
   startInstallation({ processes: 1, but: { 'control-plane': 2 }, connections: 2 }),

@@ -1,3 +1,5 @@
+import { giveBack, takeBuffer } from './body-buffers.ts';
+
 const ENCODER = new TextEncoder();
 const DECODER = new TextDecoder();
 const HEAD = ENCODER.encode('{"events":[');
@@ -13,7 +15,10 @@ export const BODY_TAIL_BYTES = TAIL.length;
  * spool has read would take as long as all the rest of sending it.
  */
 export interface EventBatch {
-  /** With nothing but white space and commas between the events. */
+  /**
+   * With nothing but white space and commas between the events. Of `takeBuffer`: who settles the last of its
+   * events gives it back.
+   */
   readonly body: Uint8Array<ArrayBuffer>;
   /** Where each event begins in the body, and where it ends. */
   readonly begins: readonly number[];
@@ -23,9 +28,13 @@ export interface EventBatch {
 /** Of the JSON of each. */
 export function batchOf(events: readonly string[]): EventBatch {
   const text = `{"events":[${events.join(',')}]}`;
-  const body = ENCODER.encode(text);
+  const body = takeBuffer(text.length);
+  const { read, written } = ENCODER.encodeInto(text, body);
   // Mostly all of it is ASCII.
-  if (body.length !== text.length) return joined(events.map((event) => ENCODER.encode(event)));
+  if (read !== text.length || written !== text.length) {
+    giveBack(body);
+    return joined(events.map((event) => ENCODER.encode(event)));
+  }
   const [begins, ends]: [number[], number[]] = [[], []];
   let at = BODY_HEAD_BYTES;
   for (const { length } of events) {
@@ -60,7 +69,7 @@ export function enclosed(buffer: Uint8Array<ArrayBuffer>, end: number): Uint8Arr
 
 function joined(events: readonly Uint8Array[]): EventBatch {
   const bytes = events.reduce((sum, { length }) => sum + length + 1, 0);
-  const buffer = new Uint8Array(BODY_HEAD_BYTES + bytes + BODY_TAIL_BYTES);
+  const buffer = takeBuffer(BODY_HEAD_BYTES + bytes + BODY_TAIL_BYTES);
   const [begins, ends]: [number[], number[]] = [[], []];
   let at = BODY_HEAD_BYTES;
   for (const event of events) {

@@ -1,3 +1,4 @@
+import { giveBack } from './body-buffers.ts';
 import { batchOf } from './event-batch.ts';
 import type { Added, Claim, EventQueue, TakeLimits } from './event-queue.ts';
 
@@ -44,9 +45,11 @@ export class MemoryQueue implements EventQueue {
     const chars = payloads.reduce((sum, payload) => sum + payload.length, 0);
     this.untakenChars -= chars;
     this.forgetTaken();
+    const events = batchOf(payloads);
     return {
-      events: batchOf(payloads),
+      events,
       settle: () => {
+        giveBack(events.body);
         this.count -= length;
         this.chars -= chars;
       },

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { readSync } from 'node:fs';
+import { giveBack, takeBuffer } from '../meter/body-buffers.ts';
 import { BODY_HEAD_BYTES, BODY_TAIL_BYTES, type EventBatch, enclosed } from '../meter/event-batch.ts';
 import { crc32 } from './crc32.ts';
 
@@ -54,6 +55,7 @@ export function readRecords(fd: number, range: RecordRange): Records {
   const wished = Math.min(to - from, chunkBytes(range));
   const first = recordsIn(readChunk(fd, from, wished), range);
   const isCut = isNone(first) && first.neededBytes > wished && first.neededBytes <= to - from;
+  if (isCut) giveBack(first.events.body);
   const records = isCut ? recordsIn(readChunk(fd, from, first.neededBytes), range) : first;
   // Also a file that is shorter than it was.
   return { ...records, isDamaged: records.isDamaged || (isNone(records) && from < to) };
@@ -71,7 +73,8 @@ function chunkBytes({ eventsMax, bytesMax, eventBytes }: RecordRange): number {
 
 /** With room for what surrounds the events in a body. */
 function readChunk(fd: number, from: number, bytes: number): Buffer<ArrayBuffer> {
-  const chunk = Buffer.allocUnsafe(BODY_HEAD_BYTES + bytes + BODY_TAIL_BYTES);
+  const taken = takeBuffer(BODY_HEAD_BYTES + bytes + BODY_TAIL_BYTES);
+  const chunk = Buffer.from(taken.buffer, 0, taken.length);
   let length = 0;
   while (length < bytes) {
     const read = readSync(fd, chunk, BODY_HEAD_BYTES + length, bytes - length, from + length);

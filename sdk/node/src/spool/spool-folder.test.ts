@@ -52,3 +52,16 @@ it('nor one in a file whose name cannot be flushed: the next one gets another fi
   expect(taken(folder)).toEqual(['{"k":2}']);
   expect(made()).toBe(2);
 });
+
+// Red when the memory of a batch is used for another one before it is settled.
+it('a batch stays what it is until it is settled, whatever is read meanwhile', () => {
+  const { folder } = folderOf({});
+  for (let k = 0; k < 40; k++) folder.append(`{"k":${k}}`);
+  const claims = Array.from({ length: 10 }, () => folder.take({ ...ALL, eventsMax: 2 }));
+  for (const at of [3, 0, 7]) claims[at]?.settle();
+  const more = Array.from({ length: 10 }, () => folder.take({ ...ALL, eventsMax: 2 }));
+  const waiting = [...claims.filter((_, at) => ![3, 0, 7].includes(at)), ...more];
+  const kept = waiting.flatMap((claim) => eventsOf(claim?.events ?? batchOf([])));
+  const firsts = [1, 2, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19];
+  expect(kept).toEqual(firsts.flatMap((at) => [`{"k":${2 * at}}`, `{"k":${2 * at + 1}}`]));
+});

@@ -1,6 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import { ftruncateSync, readdirSync, rmdirSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { giveBack } from '../meter/body-buffers.ts';
 import { batchOf, type EventBatch } from '../meter/event-batch.ts';
 import type { Claim, TakeLimits } from '../meter/event-queue.ts';
 import { Cursor } from './cursor.ts';
@@ -180,7 +181,13 @@ export class SpoolFolder {
     if (this.written !== undefined) this.written -= taken.events;
     // mutant: cursor-ahead
     this.count();
-    return { events, settle: () => this.settle(taken) };
+    return {
+      events,
+      settle: () => {
+        giveBack(events.body);
+        this.settle(taken);
+      },
+    };
   }
 
   /** The cursor moves over what is settled from the front. */
