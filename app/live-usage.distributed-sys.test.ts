@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { startInstallation } from '../tests/support/distributed-installation.ts';
 import { ofThisFile } from '../tests/support/of-this-file.ts';
 import { openConnection, requestHead } from '../tests/support/raw-connection.ts';
-import { type WatchedStream, watchLiveUsage } from '../tests/support/watch-live-usage.ts';
+import { type WatchedUsage, watchLiveUsage } from '../tests/support/watch-live-usage.ts';
 
 /*
  * The live stream where the log is Kafka's: a control plane reads the partitions that an aggregator loads.
@@ -51,7 +51,7 @@ async function post(body: string, key = keys.live.secret): Promise<string[]> {
   return results.map(({ event }) => event.id);
 }
 
-const hasAll = (stream: WatchedStream, ids: string[]) =>
+const hasAll = (stream: WatchedUsage, ids: string[]) =>
   vi.waitFor(() => expect(stream.ids().sort()).toEqual([...ids].sort()), WAIT);
 
 describe('the live stream over Kafka', () => {

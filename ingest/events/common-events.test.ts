@@ -169,6 +169,12 @@ test('what the SDKs of OpenMeter send is of the common form', () => {
   expect(of(JSON.stringify(one))).toEqual([false, true, true, false, false]);
 });
 
+test('an event that its meter filters is left to the other way', () => {
+  const [one] = SOUND;
+  const ofModel = (model: string) => Buffer.from(JSON.stringify({ ...one, type: 'large', data: { model } }));
+  expect(['x', 'y'].map((model) => isTaken(ofModel(model)))).toEqual([false, false]);
+});
+
 test('many events become batches of 500; more than a request may hold are left to the other way', () => {
   const bodyOf = (count: number) =>
     Buffer.from(JSON.stringify(Array(count).fill({ ...SOUND[0], data: undefined, type: 'call' })));

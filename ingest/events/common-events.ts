@@ -58,6 +58,7 @@ function mappingOf(
   const paths = [...(value ? [value] : []), ...properties.map(({ path }) => path)];
   const names = paths.flatMap((path) => (path.length === 1 ? path : []));
   const texts = names.filter((name) => typeof name === 'string');
+  // mutant: filtered-event-common
   if (filters.length > 0 || texts.length < paths.length) return undefined;
   if (![meterKey, ...texts, ...properties.map(({ name }) => name)].every(isPlain)) return undefined;
   return {

@@ -4,6 +4,7 @@ const NODE_KILLS = 'tests/clients/node-kills.sys.test.ts';
 const NODE_SPOOL = 'sdk/node/src/spool/spool.test.ts';
 const NODE_RECORD = 'sdk/node/src/spool/record.test.ts';
 const NODE_RETRIES = 'sdk/node/src/meter/retries.test.ts';
+const NODE_ORDINARY = 'sdk/node/src/meter/ordinary-results.test.ts';
 const NODE_USAGE = 'sdk/node/src/meter/own-usage.test.ts';
 const NODE_FEED = 'sdk/node/src/entitlements/feed.test.ts';
 const KILLED = 'every event in a spool is counted once, whenever its process is killed';
@@ -43,6 +44,10 @@ export const CLIENT_MUTANTS = [
       "if (!Array.isArray(results)) return payloads.map(() => ({ status: 'created' }));",
     )
     .red(NODE_RETRIES, 'a 200 with JSON of something else'),
+  mutant('another-key-settles', [23])
+    .why('the results of another batch, from a cache in between, settle events that the server never saw')
+    .never('sdk/node/src/meter/ordinary-results')
+    .red(NODE_ORDINARY, 'are those of its very keys, in order, and nothing else'),
   mutant('own-usage-not-counted', [18])
     .why('a burst of one client passes a limit: what it tracked is not counted yet')
     .is('sdk/node/src/entitlements/check', 'const own = 0n;')

@@ -75,6 +75,23 @@ test('a feed of seen customers is resumed while all of them are known, and begin
   feed.end();
 });
 
+/** Red when the set is taken for the same as long as any of its customers is known. */
+test('a feed of seen customers begins again once one of them is forgotten and others are not', async () => {
+  const checked = ['a', 'b'];
+  const { feed, open, pass } = feedUnderTest(checked);
+  const [first, named] = [open(), open(undefined, { names: ['b'] })];
+  await pass(2);
+  expect([first.sent().sort(), named.sent()]).toEqual([['a', 'b'], ['b']]);
+  const id = first.lastEventId();
+  await first.close();
+  await pass(62);
+  const late = open(id);
+  await pass(1);
+  expect(late.isResumed()).toBe('false');
+  expect(late.sent().sort()).toEqual(['a', 'b']);
+  feed.end();
+});
+
 // Red when a client takes what only other feeds got for what it has had itself.
 test('a customer that came while a client was disconnected is sent to it', async () => {
   const checked = ['a'];

@@ -75,6 +75,7 @@ export function feedState(
     if (!feature) return undefined;
     held.push(feature);
   }
+  // mutant: large-customer-fed
   if (bytesOf(held) > STATE_BYTES_MAX) return tooLarge(made);
   const status = customer.isArchived ? 'archived' : 'active';
   return { status, head: headOf(customer, view), features: held, made };

@@ -66,6 +66,7 @@ export function createSeenCustomers({
     },
     forget(customer) {
       const known = seen.get(customer.environment);
+      // mutant: forgotten-customer-resumed
       if (known?.since.delete(customer)) known.generation = ++generations;
     },
   };

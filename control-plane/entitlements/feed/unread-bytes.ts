@@ -32,6 +32,7 @@ export function createUnreadBytes(bodies: () => Iterable<Readable>, bytesMax: nu
   return {
     wrote(bytes) {
       most += bytes;
+      // mutant: unread-bytes-unbounded
       if (most > bytesMax) count();
     },
     cutOff: () => cutOff,

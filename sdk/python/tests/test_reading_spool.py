@@ -69,6 +69,28 @@ class ASpoolThatCannotBeRead(WithSpool):
             self.assertEqual(sorted(server.created), sorted(keys))
             self.assertEqual(self.seen.codes, ["spool_unreadable"])
 
+    def test_from_one_folder_holds_up_no_other(self) -> None:
+        # Red when a file whose disk fails holds up what other processes have left, and what is tracked now.
+        failing = self.leave(["k0"])
+        (file,) = failing.glob("*.seg")
+        failing_inode = file.stat().st_ino
+
+        def fail(handle: int) -> int:
+            if os.fstat(handle).st_ino == failing_inode:
+                raise OSError(errno.EIO, "Input/output error")
+            return segment.size_of(handle)
+
+        left_later = [f"k{n}" for n in range(1, 8)]
+        failing.rename(self.root / f"kept-{failing.name}")
+        self.leave(left_later)
+        (self.root / f"kept-{failing.name}").rename(failing)
+        with FakeServer() as server, mock.patch.object(reader, "size_of", fail):
+            meter = self.meter(server.url)
+            meter.track("acme", "calls", idempotency_key="new")
+            self.assertTrue(seen(lambda: meter.flush(0.1).waiting == 1 and len(server.created) == 8))
+            self.assertEqual(sorted(server.created), sorted([*left_later, "new"]))
+            self.assertIn("spool_unreadable", self.seen.codes)
+
     def test_of_this_process_goes_on_too(self) -> None:
         for place in ("open_segment", "read_at", "size_of"):
             failing = Failing(getattr(reader, place), 1, 3, 4)
@@ -83,7 +105,9 @@ class ASpoolThatCannotBeRead(WithSpool):
 
     def test_because_its_folder_was_removed_is_sent_as_far_as_files_are_open(self) -> None:
         with FakeServer() as server:
-            meter = self.meter(server.url)
+            # The keeper, which says that the folder is gone, has looked at it once, and next does in 10 s.
+            meter = self.meter(server.url, fsync="none")
+            meter.flush()
             keys = [meter.track("acme", "calls") for _ in range(5)]
             shutil.rmtree(self.root)
             keys.append(meter.track("acme", "calls"))

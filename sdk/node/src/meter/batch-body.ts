@@ -9,10 +9,10 @@ export interface BatchBody {
 }
 
 /** The body of a batch request, compressed where that is wished and the platform can. */
-export async function batchBody(text: string, gzip: boolean): Promise<BatchBody> {
+export async function batchBody(plain: BatchBody['body'], gzip: boolean): Promise<BatchBody> {
   const headers = { 'content-type': 'application/json' };
-  const compressed = gzip && text.length >= GZIP_BYTES_MIN ? await compress(text) : undefined;
-  if (!compressed) return { body: text, headers };
+  const compressed = gzip && plain.length >= GZIP_BYTES_MIN ? await compress(plain) : undefined;
+  if (!compressed) return { body: plain, headers };
   return { body: compressed, headers: { ...headers, 'content-encoding': 'gzip' } };
 }
 
@@ -23,7 +23,7 @@ export function isLoopback(url: string): boolean {
 
 interface Zlib {
   gzip(
-    text: string,
+    plain: BatchBody['body'],
     options: typeof FASTEST,
     done: (error: Error | null, bytes: Uint8Array<ArrayBuffer>) => void,
   ): void;
@@ -34,13 +34,13 @@ const zlib = (
   globalThis as { process?: { getBuiltinModule?(name: string): Zlib | undefined } }
 ).process?.getBuiltinModule?.('node:zlib');
 
-async function compress(text: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+async function compress(plain: BatchBody['body']): Promise<Uint8Array<ArrayBuffer> | undefined> {
   if (zlib) {
     return await new Promise((resolve, reject) => {
-      zlib.gzip(text, FASTEST, (error, bytes) => (error ? reject(error) : resolve(bytes)));
+      zlib.gzip(plain, FASTEST, (error, bytes) => (error ? reject(error) : resolve(bytes)));
     });
   }
   if (typeof CompressionStream === 'undefined') return undefined;
-  const stream = new Blob([text]).stream().pipeThrough(new CompressionStream('gzip'));
+  const stream = new Blob([plain]).stream().pipeThrough(new CompressionStream('gzip'));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }

@@ -1,3 +1,5 @@
+import type { EventBatch } from './event-batch.ts';
+
 /** Events that wait to be sent, oldest first: in memory, or in a spool. */
 export interface EventQueue {
   /** Never throws. `failed`: it could not be stored just now, for a reason of the machine. */
@@ -16,14 +18,13 @@ export type Added = 'stored' | 'full' | 'failed';
 
 export interface TakeLimits {
   eventsMax: number;
-  /** Of the payloads together; one that is larger is taken alone. */
+  /** Of the events together, as they are kept; one that is larger is taken alone. */
   bytesMax: number;
 }
 
 /** Events that are being sent. */
 export interface Claim {
-  /** Each the JSON of one event. */
-  payloads: readonly string[];
+  events: EventBatch;
   /** They need not be kept any longer. Called once. */
   settle(): void;
 }

@@ -1,3 +1,5 @@
+import { giveBack } from './body-buffers.ts';
+import { batchOf } from './event-batch.ts';
 import type { Added, Claim, EventQueue, TakeLimits } from './event-queue.ts';
 
 export interface MemoryLimits {
@@ -38,14 +40,17 @@ export class MemoryQueue implements EventQueue {
       bytes += size;
     }
     const payloads = this.payloads.slice(from, this.first);
-    if (payloads.length === 0) return undefined;
+    const { length } = payloads;
+    if (length === 0) return undefined;
     const chars = payloads.reduce((sum, payload) => sum + payload.length, 0);
     this.untakenChars -= chars;
     this.forgetTaken();
+    const events = batchOf(payloads);
     return {
-      payloads,
+      events,
       settle: () => {
-        this.count -= payloads.length;
+        giveBack(events.body);
+        this.count -= length;
         this.chars -= chars;
       },
     };

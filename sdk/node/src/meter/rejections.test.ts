@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { errorBody, resultsOf, sendJson, startBatchServer } from './batch-server-under-test.ts';
+import { batchOf } from './event-batch.ts';
 import { ownUsageOf } from './meter.ts';
 import { event, json, keyed, openMeter, text } from './meter-under-test.ts';
 import type { Spool } from './spool-with-memory.ts';
@@ -11,7 +12,7 @@ function unreadableSpool(payload: string): Spool {
   return {
     open: () => undefined,
     add: () => 'full',
-    take: () => (untaken-- > 0 ? { payloads: [payload], settle: () => void waiting-- } : undefined),
+    take: () => (untaken-- > 0 ? { events: batchOf([payload]), settle: () => void waiting-- } : undefined),
     waiting: () => waiting,
     untaken: () => ({ events: Math.max(0, untaken), bytes: Math.max(0, untaken) }),
     hasRoom: () => false,

@@ -1,8 +1,12 @@
+import { type EventBatch, eventsOf } from './event-batch.ts';
+import { type StoredCounts, storedCounts } from './ordinary-results.ts';
 import type { HttpResponse } from './transport.ts';
 import { type EventRejection, KEY_HEAD } from './usage-event.ts';
 
 /** What a response says about the events of its request. */
 export type Verdict =
+  /** The server has all of them. */
+  | ({ kind: 'stored' } & StoredCounts)
   /** Each event has its result, in order. */
   | { kind: 'processed'; results: ItemResult[] }
   /** All but this one may be sent again: it makes the whole request invalid. */
@@ -28,21 +32,24 @@ const OF_EVENTS = new Set([
 ]);
 const TOO_LARGE = new Set(['payload_too_large', 'batch_too_large']);
 /** What rejects even such a body for its size is not meant for events: that is a fault of people. */
-const SMALL_CHARS = 16 * 1024;
+const SMALL_BYTES = 16 * 1024;
 /** The request was not processed, whatever its events are. */
 const TRANSIENT = new Set([408, 425, 429]);
 
 /** Anything but what this API returns is taken for the word of something in between, and is a `retry`. */
-export function readVerdict({ status, text }: HttpResponse, payloads: readonly string[]): Verdict {
-  const body = parsed(text);
+export function readVerdict(response: HttpResponse, events: EventBatch): Verdict {
+  const { status } = response;
+  const stored = status === 200 ? storedCounts(response.bytes, events) : undefined;
+  if (stored) return { kind: 'stored', ...stored };
+  const body = parsed(response.text);
   const error = errorOf(status, body);
   if (status === 200) {
-    const results = resultsOf(body, payloads);
+    const results = resultsOf(body, eventsOf(events));
     return results ? { kind: 'processed', results } : { kind: 'retry', error: NO_RESULTS };
   }
   if (status === 401 || status === 403) return { kind: 'unauthorised', error };
   if (status === 413) {
-    const isHalved = isOneOf(TOO_LARGE, body) || charsOf(payloads) > SMALL_CHARS;
+    const isHalved = isOneOf(TOO_LARGE, body) || events.body.length > SMALL_BYTES;
     return { kind: isHalved ? 'halve' : 'unauthorised', error };
   }
   if (TRANSIENT.has(status) || status < 400 || status >= 500) return { kind: 'retry', error };
@@ -50,7 +57,7 @@ export function readVerdict({ status, text }: HttpResponse, payloads: readonly s
   const isOfEvents = (status === 400 || status === 422) && isOneOf(OF_EVENTS, body);
   if (!isOfEvents) return { kind: 'unauthorised', error };
   const index = indexIn(body.error);
-  const isOne = index !== undefined && index < payloads.length;
+  const isOne = index !== undefined && index < events.begins.length;
   return isOne ? { kind: 'poison', index, error } : { kind: 'halve', error };
 }
 
@@ -79,10 +86,6 @@ function isErrorBody(body: unknown): body is ErrorBody {
 /** One of these, of an error of this API: all of those name their request. */
 function isOneOf(codes: ReadonlySet<string>, body: unknown): boolean {
   return isErrorBody(body) && typeof body.error.requestId === 'string' && codes.has(body.error.code);
-}
-
-function charsOf(payloads: readonly string[]): number {
-  return payloads.reduce((sum, { length }) => sum + length, 0);
 }
 
 function errorOf(status: number, body: unknown): EventRejection {

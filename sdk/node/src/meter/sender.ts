@@ -1,5 +1,7 @@
 import { batchBody } from './batch-body.ts';
+import { BODY_HEAD_BYTES, BODY_TAIL_BYTES, type EventBatch, eventAt, picked } from './event-batch.ts';
 import type { EventQueue, TakeLimits } from './event-queue.ts';
+import { type StoredCounts, storedKeys } from './ordinary-results.ts';
 import type { OwnUsage } from './own-usage.ts';
 import type { Reporter } from './report.ts';
 import { type ItemResult, readVerdict, type Verdict } from './results.ts';
@@ -27,8 +29,8 @@ export interface SenderOptions {
   retry: RetryPolicy;
 }
 
-/** Of a request: `{"events":[]}`. The commas are counted with the payloads. */
-const ENVELOPE_BYTES = 16;
+/** Commas are counted with the events. */
+const ENVELOPE_BYTES = BODY_HEAD_BYTES + BODY_TAIL_BYTES;
 /** Under way or delayed. A bound of memory, and of what is sent again after a crash. */
 const TASKS_MAX = 16;
 const NEVER = Number.POSITIVE_INFINITY;
@@ -154,27 +156,28 @@ export class Sender {
   }
 
   private async send(task: Task): Promise<void> {
-    const { verdict, pauseMs } = await this.sendBatch(task.payloads);
+    const { verdict, pauseMs } = await this.sendBatch(task.events);
     this.requests -= 1;
-    if (this.ending.signal.aborted && verdict.kind !== 'processed') return;
+    const isKnown = verdict.kind === 'stored' || verdict.kind === 'processed';
+    if (this.ending.signal.aborted && !isKnown) return;
     this.conclude(task, verdict, pauseMs);
     for (const callback of this.settledCallbacks) callback();
     this.pump();
   }
 
   /** Never rejects. */
-  private async sendBatch(payloads: readonly string[]): Promise<{ verdict: Verdict; pauseMs: number }> {
+  private async sendBatch(events: EventBatch): Promise<{ verdict: Verdict; pauseMs: number }> {
     const { url, headers, reporter } = this.deps;
     const { gzip, timeoutMs, retry } = this.options;
     try {
-      const { body, headers: ofBody } = await batchBody(`{"events":[${payloads.join(',')}]}`, gzip);
+      const { body, headers: ofBody } = await batchBody(events.body, gzip);
       const { signal } = this.ending;
       const sent = { url, method: 'POST', headers: { ...headers, ...ofBody }, body };
       const response = await request({ ...sent, timeoutMs, signal });
       const ignored = response.header('x-ignored-fields');
       if (ignored) reporter.problem('ignored_fields', `The server does not know these members: ${ignored}.`);
       const pauseMs = retryAfterMs(retry, response.header('retry-after'), Date.now());
-      return { verdict: readVerdict(response, payloads), pauseMs };
+      return { verdict: readVerdict(response, events), pauseMs };
     } catch (error) {
       const failed = { code: 'no_response', message: `${url} did not respond: ${inWords(error)}` };
       return { verdict: { kind: 'retry', error: failed }, pauseMs: 0 };
@@ -183,7 +186,7 @@ export class Sender {
 
   private conclude(task: Task, verdict: Verdict, pauseMs: number): void {
     const { schedule } = this;
-    const { payloads } = task;
+    const { events } = task;
     if (verdict.kind === 'retry' || verdict.kind === 'unauthorised') {
       this.counts.retries += 1;
       const { code, message } = verdict.error;
@@ -192,43 +195,57 @@ export class Sender {
       return;
     }
     schedule.succeeded();
-    if (verdict.kind === 'processed') this.settleResults(task, verdict.results);
-    else if (verdict.kind === 'poison' || payloads.length === 1) {
+    const count = events.begins.length;
+    if (verdict.kind === 'stored') this.settleStored(task, verdict);
+    else if (verdict.kind === 'processed') this.settleResults(task, verdict.results);
+    else if (verdict.kind === 'poison' || count === 1) {
       const index = verdict.kind === 'poison' ? verdict.index : 0;
-      schedule.again(task, [payloads.filter((_, at) => at !== index)]);
-      this.reject(task, payloads[index] ?? '', verdict.error);
+      const others = indexes(0, count).filter((at) => at !== index);
+      schedule.again(task, [picked(events, others)]);
+      this.reject(task, index, verdict.error);
     } else {
-      const middle = payloads.length >> 1;
-      schedule.again(task, [payloads.slice(0, middle), payloads.slice(middle)]);
+      const middle = count >> 1;
+      schedule.again(
+        task,
+        [indexes(0, middle), indexes(middle, count)].map((half) => picked(events, half)),
+      );
     }
   }
 
+  private settleStored({ events, origin }: Task, { created, duplicate }: StoredCounts): void {
+    this.counts.created += created;
+    this.counts.duplicate += duplicate;
+    const now = performance.now();
+    if (this.ownUsage) for (const key of storedKeys(events)) this.ownUsage.acknowledged(key, now);
+    this.settle(origin, created + duplicate);
+  }
+
   private settleResults(task: Task, results: readonly ItemResult[]): void {
-    const later: string[] = [];
+    const later: number[] = [];
     let stored = 0;
     const now = performance.now();
     results.forEach((result, at) => {
-      const payload = task.payloads[at] ?? '';
       if ('idempotencyKey' in result) {
         this.counts[result.status] += 1;
         stored += 1;
         this.ownUsage?.acknowledged(result.idempotencyKey, now);
-      } else if (result.status === 'rejected') this.reject(task, payload, result.error);
+      } else if (result.status === 'rejected') this.reject(task, at, result.error);
       else {
-        later.push(payload);
+        later.push(at);
         this.deps.reporter.problem(result.error.code, result.error.message);
       }
     });
     this.settle(task.origin, stored);
     if (later.length === 0) return;
     this.counts.retries += 1;
-    this.schedule.later(task, later);
+    this.schedule.later(task, picked(task.events, later));
   }
 
-  private reject({ origin }: Task, payload: string, error: EventRejection): void {
+  private reject({ events, origin }: Task, index: number, error: EventRejection): void {
+    const event = eventAt(events, index);
     this.counts.rejected += 1;
-    this.ownUsage?.rejected(decodeEvent(payload)?.event.idempotencyKey ?? '');
-    this.deps.reporter.rejected(payload, error);
+    this.ownUsage?.rejected(decodeEvent(event)?.event.idempotencyKey ?? '');
+    this.deps.reporter.rejected(event, error);
     this.settle(origin, 1);
   }
 
@@ -237,6 +254,10 @@ export class Sender {
     if (origin.unsettled === 0 && count > 0) origin.claim.settle();
     if (this.ownUsage && this.deps.queue.waiting() === 0) this.ownUsage.drained(performance.now());
   }
+}
+
+function indexes(from: number, to: number): number[] {
+  return Array.from({ length: to - from }, (_, at) => from + at);
 }
 
 /** fetch says `fetch failed`; why is in its cause. */

@@ -1,9 +1,10 @@
+import type { EventBatch } from './event-batch.ts';
 import type { Claim } from './event-queue.ts';
 import { backoffMs, type RetryPolicy, spread } from './retry-policy.ts';
 
 /** Events of a claim that are sent in one request. */
 export interface Task {
-  payloads: readonly string[];
+  events: EventBatch;
   origin: Origin;
   /** Failures while requests of other tasks were processed: of this one itself. */
   ownFailures: number;
@@ -19,8 +20,8 @@ export interface Origin {
 }
 
 export function taskOf(claim: Claim): Task {
-  const origin = { claim, unsettled: claim.payloads.length };
-  return { payloads: claim.payloads, origin, ownFailures: 0, dueAtMs: 0, processedBefore: -1 };
+  const origin = { claim, unsettled: claim.events.begins.length };
+  return { events: claim.events, origin, ownFailures: 0, dueAtMs: 0, processedBefore: -1 };
 }
 
 /**
@@ -73,18 +74,16 @@ export class TaskSchedule {
   }
 
   /** These of its events could not be stored just now, while others could. */
-  later(task: Task, payloads: readonly string[]): void {
+  later(task: Task, events: EventBatch): void {
     const ownFailures = task.ownFailures + 1;
     const dueAtMs = performance.now() + backoffMs(this.policy, ownFailures);
-    this.delayed.push({ ...task, payloads, ownFailures, dueAtMs });
+    this.delayed.push({ ...task, events, ownFailures, dueAtMs });
   }
 
   /** Parts of it are sent at once, before all others: they are the oldest. */
-  again(task: Task, parts: ReadonlyArray<readonly string[]>): void {
-    const filled = parts.filter((payloads) => payloads.length > 0);
-    this.delayed.unshift(
-      ...filled.map((payloads) => ({ ...task, payloads, dueAtMs: 0, processedBefore: -1 })),
-    );
+  again(task: Task, parts: readonly EventBatch[]): void {
+    const filled = parts.filter(({ begins }) => begins.length > 0);
+    this.delayed.unshift(...filled.map((events) => ({ ...task, events, dueAtMs: 0, processedBefore: -1 })));
   }
 
   /** One that is due and was not tried since the last request that was processed. */

@@ -4,6 +4,7 @@ import { crc32 as zlibCrc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
 import { testFolder } from '../../../../tests/support/test-folder.ts';
+import { batchOf, eventsOf } from '../meter/event-batch.ts';
 import { crc32, crc32ByTable } from './crc32.ts';
 import { Cursor } from './cursor.ts';
 import { encodeRecord, readRecords, SEGMENT_HEAD } from './record.ts';
@@ -55,9 +56,15 @@ it('records are read as they were written, in parts of any size', () => {
         for (let from = SEGMENT_HEAD.length; from < bytes; ) {
           const part = readRecords(fd, { from, to: bytes, eventsMax, bytesMax, eventBytes });
           expect(part.isDamaged).toBe(false);
-          expect(part.payloads.length).toBeGreaterThan(0);
-          expect(part.payloads.length).toBeLessThanOrEqual(eventsMax);
-          read.push(...part.payloads);
+          const events = eventsOf(part.events);
+          expect(events.length).toBeGreaterThan(0);
+          expect(events.length).toBeLessThanOrEqual(eventsMax);
+          expect(events.length === 1 || part.end - from <= bytesMax).toBe(true);
+          // What was read is a request.
+          expect(JSON.parse(String(Buffer.from(part.events.body)))).toEqual({
+            events: events.map((one) => JSON.parse(one)),
+          });
+          read.push(...events);
           from = part.end;
         }
         expect(read).toEqual(all);
@@ -73,7 +80,7 @@ it('a record that is larger than what is read at a time is read', () => {
   const first = readRecords(fd, { from: 8, to: bytes, ...ALL });
   const rest = readRecords(fd, { from: first.end, to: bytes, ...ALL });
   const last = readRecords(fd, { from: rest.end, to: bytes, ...ALL });
-  expect([first.payloads, rest.payloads, last.payloads]).toEqual([['1'], [large], ['2']]);
+  expect([first, rest, last].map(({ events }) => eventsOf(events))).toEqual([['1'], [large], ['2']]);
 });
 
 it('what is cut or changed anywhere ends the reading there, and is never an event', () => {
@@ -87,10 +94,10 @@ it('what is cut or changed anywhere ends the reading there, and is never an even
       writeFileSync(path, spoilt);
       const fd = openSync(path, 'r');
       const read: string[] = [];
-      let part = { payloads: read, end: SEGMENT_HEAD.length, isDamaged: false };
+      let part = { events: batchOf([]), end: SEGMENT_HEAD.length, isDamaged: false };
       while (!part.isDamaged && part.end < spoilt.length) {
         part = readRecords(fd, { from: part.end, to: spoilt.length, ...ALL });
-        read.push(...part.payloads);
+        read.push(...eventsOf(part.events));
       }
       closeSync(fd);
       expect(read).toEqual(payloads.slice(0, read.length));
@@ -103,7 +110,8 @@ it('what is cut or changed anywhere ends the reading there, and is never an even
 it('a file that became shorter while it is open is damage, not a wait without end', () => {
   const { path, fd, bytes } = segmentOf('1', '2');
   spoil(path, (all) => all.subarray(0, 10));
-  expect(readRecords(fd, { from: 8, to: bytes, ...ALL })).toMatchObject({ payloads: [], isDamaged: true });
+  const { events, isDamaged } = readRecords(fd, { from: 8, to: bytes, ...ALL });
+  expect([eventsOf(events), isDamaged]).toEqual([[], true]);
 });
 
 it('the cursor is the newer of its two places, or the older one when that was cut off', () => {

@@ -1,6 +1,8 @@
 import type { Buffer } from 'node:buffer';
 import { ftruncateSync, readdirSync, rmdirSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { giveBack } from '../meter/body-buffers.ts';
+import { batchOf, type EventBatch } from '../meter/event-batch.ts';
 import type { Claim, TakeLimits } from '../meter/event-queue.ts';
 import { Cursor } from './cursor.ts';
 import { encodeRecord, type Records, readRecords, SEGMENT_HEAD } from './record.ts';
@@ -83,11 +85,12 @@ export class SpoolFolder {
       if (segment.untakenBytes() === 0) continue;
       const { eventBytes } = this;
       const range = { from: segment.readAt, to: segment.lengthBytes, eventsMax, bytesMax, eventBytes };
-      const { payloads, end, isDamaged } = this.read(segment, range);
-      if (payloads.length > 0) this.eventBytes = (end - segment.readAt) / payloads.length;
+      const { events, end, isDamaged } = this.read(segment, range);
+      const count = events.begins.length;
+      if (count > 0) this.eventBytes = (end - segment.readAt) / count;
       segment.readAt = end;
       if (isDamaged) this.damaged(segment);
-      if (payloads.length > 0) return this.claim(segment, payloads);
+      if (count > 0) return this.claim(segment, events);
       this.retire();
     }
     return undefined;
@@ -171,14 +174,20 @@ export class SpoolFolder {
     this.events.damaged(segment.path, bytes);
   }
 
-  private claim(segment: Segment, payloads: string[]): Claim {
-    const taken = { segment, end: segment.readAt, events: payloads.length, isSettled: false };
+  private claim(segment: Segment, events: EventBatch): Claim {
+    const taken = { segment, end: segment.readAt, events: events.begins.length, isSettled: false };
     this.taken.push(taken);
     this.takenEvents += taken.events;
     if (this.written !== undefined) this.written -= taken.events;
     // mutant: cursor-ahead
     this.count();
-    return { payloads, settle: () => this.settle(taken) };
+    return {
+      events,
+      settle: () => {
+        giveBack(events.body);
+        this.settle(taken);
+      },
+    };
   }
 
   /** The cursor moves over what is settled from the front. */
@@ -233,7 +242,7 @@ function firstNot<T>(list: readonly T[], isSo: (one: T) => boolean): number {
 }
 
 function nothingAt(end: number): Records {
-  return { payloads: [], end, isDamaged: true };
+  return { events: batchOf([]), end, isDamaged: true };
 }
 
 /** What a write that failed has left would be damage. If it cannot be cut, the next write is in its place. */

@@ -118,6 +118,22 @@ describe('a spool', () => {
     expect(meter.stats()).toMatchObject({ damagedBytes: 0 });
   });
 
+  // Red when a file whose disk fails, which is tried again forever, holds up what other processes have left.
+  it('whose disk fails for one folder holds up no other, nor its own new events', async () => {
+    const server = await startBatchServer();
+    const root = testFolder();
+    leftBehind(root, 7);
+    const failing = join(root, `p-${ulid(0)}`);
+    // Reading it fails each time, and not because it is gone.
+    mkdirSync(join(failing, '00000001.seg'), { recursive: true });
+    endOwner(failing);
+    const { meter, problems } = openSpooled(server.url, { folder: root });
+    meter.track(event({ idempotencyKey: 'new' }));
+    await seenInTime(() => server.created.length === 8 || undefined, IN_TIME, 'what can be read');
+    expect(meter.stats().waiting).toBeGreaterThan(0);
+    expect(problems.map(({ code }) => code)).toEqual(['spool_unreadable']);
+  });
+
   it('that was removed before it was read is reported', async () => {
     const server = await startBatchServer();
     const root = testFolder();

@@ -263,7 +263,7 @@ function removeWhole(path: string): void {
 
 function closing(claim: Claim, whenSettled: () => void): Claim {
   return {
-    payloads: claim.payloads,
+    events: claim.events,
     settle() {
       claim.settle();
       whenSettled();

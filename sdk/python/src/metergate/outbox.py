@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 
-from .buffer import BatchLimits, Entry, MemoryBuffer, Source, Waiting
+from .buffer import BatchLimits, Entry, MemoryBuffer, Source, Waiting, size_of
 from .report import Reporter
 from .settings import MeterSettings
 from .spool.own import OwnFolder
@@ -81,7 +81,7 @@ class Outbox:
         folder is kept only if something waited in it.
         """
         if not self.has_spool or not isinstance(waiting, bytes):
-            return self._append_to_memory(waiting)
+            return self.append_to_memory_locked(waiting, size_of(waiting))
         if time.monotonic() - self._kept_at > _STOPPED_SECONDS:
             self.keep_spool_locked()
         own = self.own
@@ -96,7 +96,7 @@ class Outbox:
             else:
                 self._count(own.reader, size)
                 return not self._is_closed or os.path.isdir(own.folder)
-        return self._settings.on_spool_error == "memory" and self._append_to_memory(waiting)
+        return self._settings.on_spool_error == "memory" and self.append_to_memory_locked(waiting, size)
 
     def take(self, limits: BatchLimits) -> list[Entry]:
         """The next events of one source."""
@@ -237,9 +237,8 @@ class Outbox:
             self._unread[source] = time.monotonic() + READ_AGAIN_SECONDS
         self._reporter.problem_later("spool_unreadable", f"Events are read later: {error}")
 
-    def _append_to_memory(self, waiting: Waiting) -> bool:
+    def append_to_memory_locked(self, waiting: Waiting, size: int) -> bool:
         memory = self._memory
-        size = len(waiting) if isinstance(waiting, bytes) else waiting[0]
         if memory.unsettled >= self._memory_events_max or memory.size_bytes + size > self._memory_bytes_max:
             return False
         memory.waiting.append(waiting)

@@ -12,11 +12,13 @@ from typing import Any
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 
 import litellm
+import openai
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from standardwebhooks.webhooks import Webhook
 
 from metergate import Meter, verify_webhook
+from metergate.ai import meter_async_stream, meter_stream
 from metergate.litellm import token_callback
 from metergate.middleware.asgi import MeterMiddleware
 
@@ -127,6 +129,38 @@ class Packages(unittest.TestCase):
             self.assertEqual(len(tokens), len(events))
             time.sleep(0.02)
         return tokens
+
+    def test_streams_of_openai_are_metered_read_or_not(self) -> None:
+        request: Any = {"model": "gpt-4o-mini", "messages": CALL["messages"], **STREAMED}
+
+        def options(customer: str) -> dict[str, Any]:
+            return {
+                "tokens_of": lambda chunk: chunk.usage and {"output": chunk.usage.completion_tokens},
+                "estimate": lambda chunks: {"output": chunks},
+                "customer_id": customer,
+                "meter_id": "tokens",
+            }
+
+        async def read(address: dict[str, str]) -> None:
+            client = openai.AsyncOpenAI(**address)
+            stream = await client.chat.completions.create(**request)
+            async with meter_async_stream(stream, self.meter, **options("async")) as chunks:
+                self.assertEqual(len([chunk async for chunk in chunks]), 3)
+
+        with FakeServer() as model:
+            model.script = fake_model
+            address = {"base_url": f"{model.url}/v1", "api_key": "sk-0"}
+            client = openai.OpenAI(**address)
+            whole = client.chat.completions.create(**request)
+            self.assertEqual(len(list(meter_stream(whole, self.meter, **options("whole")))), 3)
+            left = client.chat.completions.create(**request)
+            with meter_stream(left, self.meter, **options("left")) as chunks:
+                next(chunks)
+            self.assertTrue(left.response.is_closed)
+            asyncio.run(read(address))
+        self.meter.flush()
+        counted = {event["customerId"]: event["value"] for event in self.server.created.values()}
+        self.assertEqual(counted, {"whole": 50, "left": 1, "async": 50})
 
     def test_fastapi_meters_a_route_by_its_pattern(self) -> None:
         app = FastAPI()
