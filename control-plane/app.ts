@@ -11,6 +11,7 @@ import type { DerivedSecrets } from '../domain/secrets.ts';
 import { OPEN_ACCESS, type OperatorAccess } from '../infra/platform/operator-access.ts';
 import type { PrivateTargets } from '../infra/platform/private-targets.ts';
 import type { Clock } from '../infra/ports/clock.ts';
+import type { UsageWriter } from '../infra/ports/usage-writer.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
 import type { LiveUsage } from './analytics/live/live-usage.ts';
 import { createCustomerGrantsReads } from './entitlements/cache/customer-grants-reads.ts';
@@ -88,6 +89,7 @@ export interface AppDeps {
   invalidate: (channel: string, payload: string) => void;
   jobWatch: JobWatch;
   reservationMetrics: ReservationMetrics;
+  usageWriter: UsageWriter;
   secrets: DerivedSecrets;
   clock: Clock;
   log: Logger;

@@ -1,6 +1,7 @@
 import { mutant } from './mutant-row.ts';
 
 const EXACT = 'control-plane/reservations/exact-holds.store.test.ts';
+const OWN_USAGE = 'ingest/own-usage/own-usage.test.ts';
 const ROUTES = 'control-plane/routes/reservations.store.test.ts';
 
 const RESPONSE_FIRST = `return await new Promise((answer, fail) => {
@@ -40,4 +41,12 @@ export const HOLD_MUTANTS = [
     .why('holds of two meters are granted the same credits')
     .drop('control-plane/reservations/account')
     .red(EXACT, 'a wallet pays for what it can pay, of whichever meter'),
+  mutant('own-keys-with-those-of-clients', [24])
+    .why('a client that sends the key of a commit has its usage swallowed, or is swallowed by it')
+    .never('ingest/engine/key-space')
+    .red(OWN_USAGE, 'has other keys than those of clients (batch)'),
+  mutant('own-usage-without-its-token', [16])
+    .why('a process of the machine without the token writes usage of every environment')
+    .always('ingest/own-usage/serve-own-usage')
+    .red(OWN_USAGE, 'serves no caller without the token, and no body beyond the bound'),
 ];
