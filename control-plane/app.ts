@@ -38,7 +38,6 @@ import {
   createProcessorMetrics,
   type ReservationMetrics,
 } from './metrics.ts';
-import { createAccountQueue } from './reservations/account-queue.ts';
 import { createReadHoldFacts } from './reservations/hold-facts.ts';
 import { addonHandlers } from './routes/addons.ts';
 import { createApiKeyHandlers } from './routes/api-keys.ts';
@@ -60,7 +59,7 @@ import { createPricingHandlers } from './routes/pricing.ts';
 import { processorEventHandlers } from './routes/processor-events.ts';
 import { createProcessorWebhookHandlers } from './routes/processor-webhooks.ts';
 import { productHandlers } from './routes/products.ts';
-import { createReservationHandlers } from './routes/reservations.ts';
+import { createReservingHandlers } from './routes/reserving.ts';
 import { createServicePages } from './routes/service.ts';
 import { simulationHandlers } from './routes/simulations.ts';
 import { subscriptionHandlers } from './routes/subscriptions.ts';
@@ -135,8 +134,9 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): App {
     {
       ...createHandlers(deps, reads, webhookTargets),
       ...createEntitlementFeedHandlers({ ...deps, feed }),
-      ...createReservationHandlers({
-        accountQueue: createAccountQueue({ ...deps, ...secrets, metrics: deps.reservationMetrics }),
+      ...createReservingHandlers({
+        ...deps,
+        ...{ sealingKey: secrets.sealingKey, metrics: deps.reservationMetrics },
         readHoldFacts: createReadHoldFacts({ ...deps.entitlementCache, customerGrantsReads, readFacts }),
       }),
     },

@@ -88,7 +88,7 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
   const firstCalls = createFirstCallStamp(pool, log);
   const lastUsed = createLastUsedStamp(pool, log);
   const reservationMetrics = createReservationMetrics(deps.metrics, clock.nowMs);
-  const jobs = startJobs(deps, freshness, reservationMetrics);
+  const jobs = startJobs(deps, inside, reservationMetrics);
   const { jobWatch } = jobs;
   createReadGauges(deps.metrics, {
     lagBytes: () => freshness.lag().bytes,
@@ -136,14 +136,19 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
 }
 
 /** Jobs driven by time and by changes; the job watch reports which of them is stuck. */
-function startJobs(deps: ControlPlaneDeps, { asOfMs }: Freshness, reservations: ReservationMetrics) {
+function startJobs(
+  deps: ControlPlaneDeps,
+  { freshness, logId }: { freshness: Freshness; logId: string },
+  metrics: ReservationMetrics,
+) {
   const { pool, clock, log } = deps;
+  const { asOfMs } = freshness;
   const sweep = startSweep(pool, log);
   const clockMetrics = createClockMetrics(deps.metrics, clock.nowMs);
   const subscriptionClock = startSubscriptionClock({ pool, clock, log, metrics: clockMetrics });
   const creditExpiry = startCreditExpiry(deps);
   const creditSchedule = startCreditSchedule(deps);
-  const reservationExpiry = startReservationExpiry({ pool, clock, log, metrics: reservations });
+  const reservationExpiry = startReservationExpiry({ ...deps, freshness, logId, metrics });
   const processorMatcher = startProcessorMatcher(deps);
   const notifierMetrics = createNotifierMetrics(deps.metrics, clock.nowMs);
   const changeNotifier = startChangeNotifier({ pool, clock, log, metrics: notifierMetrics });

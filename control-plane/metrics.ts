@@ -203,7 +203,7 @@ export function createNotifierMetrics(registry: Registry, nowMs: () => number): 
 
 /** What became of reservations, and those that are open. */
 export interface ReservationMetrics {
-  ended(outcome: 'held' | 'denied' | 'released' | 'expired', count: number): void;
+  ended(outcome: 'held' | 'denied' | 'committed' | 'released' | 'expired', count: number): void;
   open(seen: { count: number; oldestAt: Date | null }): void;
 }
 
@@ -211,7 +211,7 @@ export function createReservationMetrics(registry: Registry, nowMs: () => number
   const registers = [registry];
   const outcomes = new Counter({
     name: 'metergate_reservations_total',
-    help: 'Reservations by outcome: held, denied, released, expired.',
+    help: 'Reservations by outcome: held, denied, committed, released, expired.',
     labelNames: ['outcome'],
     registers,
   });

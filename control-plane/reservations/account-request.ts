@@ -8,6 +8,8 @@ export interface AccountRequest {
   customerId: string;
   /** The reservation that it is about, of this customer. */
   reservationId?: string | undefined;
+  /** Up to where it knows that commits are counted: those of its customer are read. */
+  countedTo?: number | undefined;
   change: ChangeRequest;
   /** Its Idempotency-Key, where there is one. */
   key: RequestKey | undefined;
@@ -21,5 +23,5 @@ export interface Decided {
   /** What is denied keeps nothing, nor its key: it may be granted the next time. */
   isKept: boolean;
   /** For metrics. */
-  outcome?: 'held' | 'denied' | 'released' | undefined;
+  outcome?: 'held' | 'denied' | 'released' | 'committed' | undefined;
 }

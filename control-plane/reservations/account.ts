@@ -1,117 +1,93 @@
 import { larger } from '../../domain/rules/credit-units.ts';
 import type { OpenHolds } from '../../domain/rules/decide-hold.ts';
 import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
+import type { UncountedCommit } from '../store/committed-amounts.ts';
 import type { ReservedAmount } from '../store/reservation-accounts.ts';
 import type { ReservationChanges, ReservationRow } from '../store/reservations.ts';
+import { openAmounts, type Taken } from './account-amounts.ts';
 
 /** What a customer holds, while its account is locked. Changes are in memory until they are written. */
 export interface Account {
-  /** What open holds take, for a decision on this meter. */
-  openHolds(meterKey: string): OpenHolds;
+  /**
+   * What its reservations take, for a decision on this meter. Commits take what they used until the counter
+   * has it for sure: but for those up to `countedTo`, of which the caller knows that it has them.
+   */
+  openHolds(meterKey: string, countedTo: number | undefined): OpenHolds;
+  /** Commits, other than those, may be in the counter as well. */
+  mayCountTwice(countedTo: number | undefined): boolean;
+  /** There were some ever: a counter from long ago may lack one that takes nothing any more. */
+  hasCommits(): boolean;
+  /** With `taken` of the verdict on it; a new one. */
   hold(row: ReservationRow, taken: Taken): void;
   /** Of those that were read. Undefined: there is none. */
   find(id: string): ReservationRow | undefined;
-  /** Ends a held one. */
+  /** It takes nothing from now on. */
   end(row: ReservationRow, status: 'released' | 'expired', endedAt: Date): ReservationRow;
-  /** Changes a held one; `taken` where more was granted. */
-  amend(row: ReservationRow, change: Amendment, taken?: Taken): ReservationRow;
+  /** Changes one; `taken` where more was granted, or none was asked for. */
+  amend(row: ReservationRow, change: Partial<ReservationRow>, taken?: Taken): ReservationRow;
 }
 
-/** What is held beyond the limit: of the verdict on a hold. */
-export interface Taken {
-  beyond: bigint;
-  rate: string;
+export interface AccountState {
+  amounts: readonly ReservedAmount[];
+  rows: readonly ReservationRow[];
+  /** Read where a request knows up to where the counter has them. */
+  uncounted: readonly UncountedCommit[];
 }
 
-export type Amendment = Partial<Pick<ReservationRow, 'amount' | 'renewedAt' | 'expiresAt'>>;
-
-export function openAccount(
-  customerId: string,
-  stored: readonly ReservedAmount[],
-  rows: readonly ReservationRow[],
-) {
-  const amounts = openAmounts(stored);
-  const known = new Map(rows.map((row) => [row.id, row]));
-  const inserted: ReservationRow[] = [];
+export function openAccount(customerId: string, state: AccountState) {
+  const amounts = openAmounts(state.amounts);
+  const known = new Map(state.rows.map((row) => [row.id, row]));
+  const inserted = new Map<string, ReservationRow>();
   const updated = new Map<string, ReservationRow>();
 
-  function update(row: ReservationRow): ReservationRow {
+  function put(row: ReservationRow): ReservationRow {
     known.set(row.id, row);
-    updated.set(row.id, row);
+    // One that was made in this transaction is written once, as it is in the end.
+    (inserted.has(row.id) ? inserted : updated).set(row.id, row);
     return row;
   }
 
+  /** Units by meter, of commits that the counter has. */
+  function countedOf(countedTo: number | undefined): Map<string, bigint> {
+    const counted = new Map<string, bigint>();
+    if (countedTo === undefined) return counted;
+    for (const { meterKey, number, reserved } of state.uncounted) {
+      if (number > countedTo) continue;
+      counted.set(meterKey, (counted.get(meterKey) ?? 0n) + decimalUnits(reserved));
+    }
+    return counted;
+  }
+
   const account: Account = {
-    openHolds: amounts.openHolds,
+    openHolds: (meterKey, countedTo) => amounts.openHolds(meterKey, countedOf(countedTo)),
+    mayCountTwice: (countedTo) => amounts.uncountedBut(countedOf(countedTo)) > 0n,
+    hasCommits: amounts.hasCommits,
     hold(row, taken) {
-      amounts.put(row.meterKey, decimalUnits(row.amount), taken);
-      inserted.push(row);
+      amounts.change(row.meterKey, undefined, row, taken);
+      known.set(row.id, row);
+      inserted.set(row.id, row);
     },
     find: (id) => known.get(id),
     end(row, status, endedAt) {
-      amounts.take(row.meterKey, decimalUnits(row.amount));
-      return update({ ...row, status, endedAt });
+      return account.amend(row, { status, endedAt, reserved: '0' });
     },
     amend(row, change, taken) {
-      const more = decimalUnits(change.amount ?? row.amount) - decimalUnits(row.amount);
-      if (more > 0n && taken) amounts.put(row.meterKey, more, taken);
-      else if (more < 0n) amounts.take(row.meterKey, -more);
-      return update({ ...row, ...change });
+      const changed = { ...row, ...change };
+      amounts.change(row.meterKey, row, changed, taken);
+      return put(changed);
     },
   };
   return {
     account,
     changes: (): ReservationChanges => ({
-      inserted,
+      inserted: [...inserted.values()],
       updated: [...updated.values()],
       amounts: amounts.changed().map((one) => ({ customerId, ...one })),
     }),
   };
 }
 
-interface MeterAmount {
-  held: bigint;
-  beyond: bigint;
-  rate: string;
-  isChanged: boolean;
-}
-
-/** What is held of each meter. */
-function openAmounts(stored: readonly ReservedAmount[]) {
-  const meters = new Map<string, MeterAmount>();
-  for (const { meterKey, held, beyond, rate } of stored) {
-    const units = { held: decimalUnits(held), beyond: decimalUnits(beyond) };
-    meters.set(meterKey, { ...units, rate, isChanged: false });
-  }
-
-  function meterOf(meterKey: string): MeterAmount {
-    const found = meters.get(meterKey) ?? { held: 0n, beyond: 0n, rate: '0', isChanged: false };
-    meters.set(meterKey, found);
-    return found;
-  }
-
-  return {
-    openHolds(meterKey: string): OpenHolds {
-      let creditsElsewhere = 0n;
-      for (const [key, { beyond, rate }] of meters) {
-        // mutant: credits-of-other-meters
-        if (key !== meterKey) creditsElsewhere += beyond * decimalUnits(rate);
-      }
-      return { held: meterOf(meterKey).held, creditsElsewhere };
-    },
-    /** Less is held: first what goes beyond the limit. */
-    take(meterKey: string, units: bigint): void {
-      const meter = meterOf(meterKey);
-      const beyond = larger(0n, meter.beyond - units);
-      Object.assign(meter, { held: meter.held - units, beyond, isChanged: true });
-    },
-    put(meterKey: string, units: bigint, { beyond, rate }: Taken): void {
-      const meter = meterOf(meterKey);
-      Object.assign(meter, { held: meter.held + units, beyond, rate, isChanged: true });
-    },
-    changed: () =>
-      [...meters].flatMap(([meterKey, { held, beyond, rate, isChanged }]) =>
-        isChanged ? [{ meterKey, held: unitsText(held), beyond: unitsText(beyond), rate }] : [],
-      ),
-  };
+/** The larger of what is held and what is used: until the event is written, either may become true. */
+export function reservedWhileCommitting(amount: string, used: string): string {
+  return unitsText(larger(decimalUnits(amount), decimalUnits(used)));
 }

@@ -1,12 +1,13 @@
 import { decideHold } from '../../domain/rules/decide-hold.ts';
-import { Defect, Rejected } from '../../schemas/failures.ts';
+import { Defect, Rejected, Transient } from '../../schemas/failures.ts';
 import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
 import { exactJson } from '../../schemas/primitives/exact-json.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
 import type { EntitlementDecision } from '../../schemas/resources/entitlements.ts';
+import type { OnExpiry } from '../../schemas/resources/reservations.ts';
 import { illegalTransition } from '../changes/illegal-transition.ts';
 import type { ReservationRow } from '../store/reservations.ts';
-import type { Account, Amendment } from './account.ts';
+import type { Account } from './account.ts';
 import type { Decided } from './account-request.ts';
 import type { HoldFacts } from './hold-facts.ts';
 import { shownReservation } from './shown-reservation.ts';
@@ -19,6 +20,7 @@ export interface NewHold {
   /** Decimal text. */
   amount: string;
   expiresInSeconds: number;
+  onExpiry: OnExpiry;
   /** As JSON. */
   properties: string | null;
   createdBy: string;
@@ -31,18 +33,61 @@ export function hold(
   asked: NewHold,
   now: Date,
 ): Decided {
-  const { amount, expiresInSeconds, properties, createdBy } = asked;
-  const { customerId, featureKey, meterKey, facts } = known;
-  const question = { customerId, featureKey, requested: amount };
-  const { decision, ...taken } = decideHold(question, facts, account.openHolds(meterKey));
+  const { decision, ...taken } = decide(account, known, asked.amount);
+  requireCertainty(account, { known, decision }, now);
   if (!decision.allowed) return denied(decision);
-  const row: ReservationRow = {
-    ...{ id: newId('rsv'), customerId, featureKey, meterKey, amount, status: 'held', properties, createdBy },
-    ...{ createdAt: now, renewedAt: now, expiresAt: after(now, expiresInSeconds), endedAt: null },
-  };
+  const row = newReservation(known, asked, now);
   account.hold(row, taken);
   const body = exactJson({ ...shownReservation(row, now), decision });
   return { status: 201, body, isKept: true, outcome: 'held' };
+}
+
+/** Throws as {@link requireCertainty}. */
+export function decide(account: Account, known: HoldFacts & { meterKey: string }, requested: string) {
+  const { customerId, featureKey, meterKey, facts, countedTo } = known;
+  return decideHold({ customerId, featureKey, requested }, facts, account.openHolds(meterKey, countedTo));
+}
+
+/**
+ * Commits that the counter may have already take something as well, so that nothing is granted twice. What
+ * they deny may fit all the same; and a counter from long ago may lack commits that take nothing any more.
+ * Throws Uncertain: facts have to be read that are known to have them (careful-facts.ts).
+ */
+export function requireCertainty(
+  account: Account,
+  { known, decision }: { known: HoldFacts; decision: EntitlementDecision },
+  now: Date,
+): void {
+  const { countedTo, facts } = known;
+  const { allowed, reasonCode } = decision;
+  const isFull = !allowed && (reasonCode === 'limit_reached' || reasonCode === 'insufficient_credit');
+  // mutant: denied-by-what-is-counted-twice
+  if (isFull && account.mayCountTwice(countedTo)) throw new Uncertain();
+  if (countedTo !== undefined || !account.hasCommits()) return;
+  if (now.getTime() - (facts.counter?.asOfMs ?? 0) > COUNTER_AGE_MS_MAX) throw new Uncertain();
+}
+
+/** Well under the time for which a commit takes something after it was counted (counted-commits.ts). */
+const COUNTER_AGE_MS_MAX = 5_000;
+
+/** A request has to be decided again, by other facts. */
+export class Uncertain extends Transient {
+  constructor() {
+    super('counter_uncertain', 'What was used lately may be counted or not.');
+  }
+}
+
+export function newReservation(
+  { customerId, featureKey, meterKey, countsEvents }: HoldFacts & { meterKey: string },
+  { amount, expiresInSeconds, onExpiry, properties, createdBy }: NewHold,
+  now: Date,
+): ReservationRow {
+  return {
+    ...{ id: newId('rsv'), customerId, featureKey, meterKey, countsEvents, amount, reserved: amount },
+    ...{ status: 'held', onExpiry, properties, createdBy, createdAt: now, renewedAt: now },
+    ...{ expiresAt: after(now, expiresInSeconds), endedAt: null, value: null, occurredAt: null },
+    ...{ eventProperties: null, late: false, committingAt: null, event: null, decision: null },
+  };
 }
 
 export interface HoldChange {
@@ -59,8 +104,9 @@ export function amendHold(
   const row = heldOf(account, id, 'held');
   const amount = change.amount ?? row.amount;
   const { expiresInSeconds } = change;
-  const amendment: Amendment = {
+  const amendment = {
     amount,
+    reserved: amount,
     ...(expiresInSeconds === undefined ? {} : { renewedAt: now, expiresAt: after(now, expiresInSeconds) }),
   };
   const more = decimalUnits(amount) - decimalUnits(row.amount);
@@ -69,9 +115,8 @@ export function amendHold(
     throw new Rejected('overloaded', 'The reservation was changed at the same time. Retry the request.');
   }
   requireSameMeter(row, known);
-  const { customerId, featureKey } = known;
-  const question = { customerId, featureKey, requested: unitsText(more) };
-  const { decision, ...taken } = decideHold(question, known.facts, account.openHolds(row.meterKey));
+  const { decision, ...taken } = decide(account, { ...known, meterKey: row.meterKey }, unitsText(more));
+  requireCertainty(account, { known, decision }, now);
   if (!decision.allowed) return { ...shown(row, now, { decision }), isKept: false, outcome: 'denied' };
   return shown(account.amend(row, amendment, taken), now, { decision });
 }
@@ -95,8 +140,13 @@ function heldOf(account: Account, id: string, to: string): ReservationRow {
   const row = account.find(id);
   if (!row) throw new Defect('a reservation of a request was not read');
   // mutant: ended-hold-ended-again
-  if (row.status !== 'held') throw illegalTransition({ from: row.status, to, legal: [] });
+  if (row.status !== 'held') throw illegalTransition({ from: endOf(row), to, legal: [] });
   return row;
+}
+
+/** What it is, or becomes as soon as its event is written. */
+function endOf({ status }: ReservationRow): string {
+  return status === 'committing' ? 'committed' : status;
 }
 
 /** Nothing is kept. */

@@ -1,16 +1,19 @@
 import type { PoolClient } from 'pg';
 import { Defect, Rejected, Transient } from '../../schemas/failures.ts';
 import type { Response } from '../http/idempotent.ts';
+import { readUncounted, type UncountedCommit } from '../store/committed-amounts.ts';
 import { lockAccounts, readReservedAmounts } from '../store/reservation-accounts.ts';
 import { readConcerned, writeReservations } from '../store/reservations.ts';
 import { openAccount } from './account.ts';
 import type { AccountRequest, Decided } from './account-request.ts';
+import { Uncertain } from './change-holds.ts';
+import { expire } from './commit-holds.ts';
 import { type KeptResponses, takeKeys } from './kept-responses.ts';
 
 /** What came of one request; `again`: another transaction has its key, so that it was not decided. */
 export type Outcome =
   | { response: Response; outcome?: Decided['outcome'] }
-  | { error: Rejected }
+  | { error: Rejected | Uncertain }
   | { again: true };
 
 export interface Together {
@@ -51,15 +54,21 @@ export async function decideTogether(
   const isConcerned = ids.length > 0 || amounts.some(({ hasDue }) => hasDue);
   const concerned = { customerIds, ids, now, dueMax: DUE_MAX };
   const rows = isConcerned ? await readConcerned(client, environment, concerned) : [];
+  const uncounted = await readKnownCounted(client, environment, { requests, customerIds });
   const accounts = new Map(
     customerIds.map((customerId) => {
-      const isOwn = (one: { customerId: string }) => one.customerId === customerId;
-      return [customerId, openAccount(customerId, amounts.filter(isOwn), rows.filter(isOwn))] as const;
+      const own = <Of extends { customerId: string }>(all: Of[]) =>
+        all.filter((one) => one.customerId === customerId);
+      const state = { amounts: own(amounts), rows: own(rows), uncounted: own(uncounted) };
+      return [customerId, openAccount(customerId, state)] as const;
     }),
   );
   const due = rows.filter(({ status, expiresAt }) => status === 'held' && expiresAt <= now);
-  // mutant: expired-hold-not-ended-first
-  for (const row of due) accounts.get(row.customerId)?.account.end(row, 'expired', row.expiresAt);
+  for (const row of due) {
+    const opened = accounts.get(row.customerId);
+    // mutant: expired-hold-not-ended-first
+    if (opened) expire(opened.account, row, now);
+  }
   const outcomes = requests.map((request) => {
     const opened = accounts.get(request.customerId);
     if (!opened) throw new Defect('the account of a request is not open');
@@ -73,7 +82,17 @@ export async function decideTogether(
   });
   // mutant: hold-without-its-kept-response
   await kept.write();
-  return { outcomes, expired: due.length };
+  return { outcomes, expired: due.filter(({ onExpiry }) => onExpiry === 'release').length };
+}
+
+/** For requests that were decided by facts which have some of them. */
+async function readKnownCounted(
+  client: PoolClient,
+  environment: string,
+  { requests, customerIds }: Pick<Together, 'requests' | 'customerIds'>,
+): Promise<UncountedCommit[]> {
+  const upTo = Math.max(0, ...requests.map(({ countedTo = 0 }) => countedTo));
+  return upTo === 0 ? [] : await readUncounted(client, environment, { customerIds, upTo });
 }
 
 async function requireLocks(client: PoolClient, environment: string, customerIds: string[]): Promise<void> {
@@ -97,7 +116,7 @@ function decideOne(
     if (isKept) kept.keep(request, response);
     return { response, outcome };
   } catch (error) {
-    if (error instanceof Rejected) return { error };
+    if (error instanceof Rejected || error instanceof Uncertain) return { error };
     throw error;
   }
 }

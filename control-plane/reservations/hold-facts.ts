@@ -14,7 +14,11 @@ export interface HoldFacts {
   featureKey: string;
   /** Undefined: the customer has no such feature, and the decision is a denial. */
   meterKey: string | undefined;
+  /** Its meter counts events: whatever is used, an event is 1. */
+  countsEvents: boolean;
   facts: EntitlementFacts;
+  /** Commits up to this number are in these facts for sure. Undefined: none is. */
+  countedTo?: number;
 }
 
 export interface HoldFactsQuestion {
@@ -89,6 +93,7 @@ async function fromCaches(
     customerId: customer?.customerId ?? question.customer,
     featureKey: feature?.key ?? question.featureKey,
     meterKey: undefined,
+    countsEvents: feature?.aggregation === 'count',
   };
   if (!customer || !feature) {
     const state = customer ? (customer.isArchived ? 'archived' : 'active') : 'unknown';
@@ -111,5 +116,6 @@ async function fromStores(
   if (!read) throw new TypeError('a question has facts');
   const { question, facts } = read;
   const { customerId, featureKey: key } = question;
-  return { customerId, featureKey: key, facts, meterKey: (facts.counter && feature?.meterKey) ?? undefined };
+  const meterKey = (facts.counter && feature?.meterKey) ?? undefined;
+  return { customerId, featureKey: key, facts, meterKey, countsEvents: feature?.aggregation === 'count' };
 }

@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { inJobTransaction, type JobTurn, type LeasedJob, startLeasedJob } from '../../domain/leased-job.ts';
 import type { Clock } from '../../infra/ports/clock.ts';
+import type { UsageWriter } from '../../infra/ports/usage-writer.ts';
 import { createBackoffQueue } from '../jobs/backoff-queue.ts';
 import { workThrough } from '../jobs/work-through.ts';
 import type { ReservationMetrics } from '../metrics.ts';
@@ -11,13 +12,20 @@ import {
   findDueAccounts,
   nextReservationExpiry,
 } from '../store/reservations.ts';
+import type { Freshness } from '../usage/freshness.ts';
 import { decideTogether } from './decide-together.ts';
+import { createFinishCommits } from './finish-commits.ts';
+import { createForgetCommits } from './forget-commits.ts';
 
 export interface ReservationExpiryDeps {
   pool: Pool;
   clock: Clock;
   log: Logger;
   metrics: ReservationMetrics;
+  usageWriter: UsageWriter;
+  freshness: Freshness;
+  /** Hex, of the log. */
+  logId: string;
 }
 
 export interface ReservationExpiryOptions {
@@ -33,7 +41,8 @@ const NOTHING = Buffer.alloc(0);
 
 /**
  * Ends reservations that have expired, where no request of their customer has done so: what has expired takes
- * nothing from a decision, whether or not this job has run.
+ * nothing from a decision, whether or not this job has run. Finishes commits that were left, and forgets
+ * those that are counted.
  */
 export function startReservationExpiry(
   deps: ReservationExpiryDeps,
@@ -42,6 +51,8 @@ export function startReservationExpiry(
   const { pool, clock, log, metrics } = deps;
   const idOf = ({ customerId }: AccountPlace) => customerId;
   const slow = createBackoffQueue(clock, idOf);
+  const finishCommits = createFinishCommits(deps);
+  const forgetCommits = createForgetCommits(deps);
   let countedAtMs = Number.NEGATIVE_INFINITY;
 
   async function count(): Promise<void> {
@@ -70,7 +81,9 @@ export function startReservationExpiry(
       onFailure: (err, { customerId: customer }) =>
         log.error({ err, customer }, 'expired reservations could not be ended'),
     });
-    if (!isAllDone) return undefined;
+    const isAllFinished = await finishCommits(turn);
+    await forgetCommits(turn);
+    if (!isAllDone || !isAllFinished) return undefined;
     const nextAt = await nextReservationExpiry(pool);
     return nextAt && nextAt.getTime() - clock.nowMs();
   }

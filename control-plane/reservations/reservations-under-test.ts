@@ -43,6 +43,17 @@ export async function reservationsUnderTest(api: ApiUnderTest) {
     },
     release: (reservationId: string): Promise<ApiResponse> =>
       api.request('reservations.release', { params: { reservationId } }) as Promise<ApiResponse>,
+    commit: (reservationId: string, body: object = {}, headers = {}): Promise<ApiResponse> =>
+      api.request('reservations.commit', {
+        params: { reservationId },
+        body,
+        headers,
+      }) as Promise<ApiResponse>,
+    consume: (customerId: string, amount: number, key: string, more: object = {}): Promise<ApiResponse> =>
+      api.request('entitlements.consume', {
+        body: { customerId, featureKey: 'calls', amount, ...more },
+        headers: { 'idempotency-key': key },
+      }) as Promise<ApiResponse>,
     patch: (reservationId: string, body: object): Promise<ApiResponse> =>
       api.request('reservations.update', { params: { reservationId }, body }) as Promise<ApiResponse>,
     get: async (reservationId: string) =>

@@ -36,6 +36,10 @@ export interface ReservedAmount {
   /** Of that, what goes beyond the limit, and the credits for one unit of it. */
   beyond: string;
   rate: string;
+  /** Of that, what is committed and may be in the counter or not. */
+  uncounted: string;
+  /** There were some commits ever. */
+  hasCommits: boolean;
 }
 
 /**
@@ -50,7 +54,8 @@ export async function readReservedAmounts(
   const { rows } = await db.query<ReservedAmount & { hasDue: boolean }>({
     name: 'read-reserved-amounts',
     text: `SELECT customer_id AS "customerId", meter_key AS "meterKey", held::text AS held,
-                  beyond::text AS beyond, rate::text AS rate,
+                  beyond::text AS beyond, rate::text AS rate, uncounted::text AS uncounted,
+                  has_commits AS "hasCommits",
                   EXISTS (SELECT 1 FROM reservations r
                            WHERE r.environment = a.environment AND r.customer_id = a.customer_id
                              AND r.status = 'held' AND r.expires_at <= $3) AS "hasDue"
@@ -62,14 +67,19 @@ export async function readReservedAmounts(
 
 /** An insert or update of what is held, for a statement with others: its columns begin at this parameter. */
 export function putAmountsSql(first: number): string {
-  const columns = ['text', 'text', 'numeric', 'numeric', 'numeric'];
-  return `INSERT INTO reserved_amounts (environment, customer_id, meter_key, held, beyond, rate)
+  const columns = ['text', 'text', 'numeric', 'numeric', 'numeric', 'numeric', 'boolean'];
+  return `INSERT INTO reserved_amounts
+       (environment, customer_id, meter_key, held, beyond, rate, uncounted, has_commits)
      SELECT $1, * FROM unnest(${columns.map((type, at) => `$${first + at}::${type}[]`).join(', ')})
      ON CONFLICT (environment, customer_id, meter_key) DO UPDATE
-       SET held = excluded.held, beyond = excluded.beyond, rate = excluded.rate`;
+       SET held = excluded.held, beyond = excluded.beyond, rate = excluded.rate,
+           uncounted = excluded.uncounted, has_commits = excluded.has_commits`;
 }
 
-export function amountColumns(amounts: readonly ReservedAmount[]): string[][] {
+export function amountColumns(amounts: readonly ReservedAmount[]): Array<Array<string | boolean>> {
   const column = (name: keyof ReservedAmount) => amounts.map((one) => one[name]);
-  return [column('customerId'), column('meterKey'), column('held'), column('beyond'), column('rate')];
+  return [
+    ...[column('customerId'), column('meterKey'), column('held'), column('beyond'), column('rate')],
+    ...[column('uncounted'), column('hasCommits')],
+  ];
 }

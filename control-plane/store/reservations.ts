@@ -1,6 +1,10 @@
 import type { Pool } from 'pg';
 import type { PageQuery } from '../../schemas/resources/fields.ts';
-import { RESERVATION_KEPT_DAYS, type ReservationStatus } from '../../schemas/resources/reservations.ts';
+import {
+  type OnExpiry,
+  RESERVATION_KEPT_DAYS,
+  type ReservationStatus,
+} from '../../schemas/resources/reservations.ts';
 import type { Database } from '../http/request-context.ts';
 import { type List, readPage } from './read-page.ts';
 import { amountColumns, putAmountsSql, type ReservedAmount } from './reservation-accounts.ts';
@@ -10,9 +14,14 @@ export interface ReservationRow {
   customerId: string;
   featureKey: string;
   meterKey: string;
-  /** Decimal text. */
+  /** Of a meter that counts events: an event is 1, whatever its value. */
+  countsEvents: boolean;
+  /** Decimal texts. `reserved`: what it takes of the limit now. */
   amount: string;
-  status: ReservationStatus;
+  reserved: string;
+  /** `committing`: its event may be on the log or not. */
+  status: ReservationStatus | 'committing';
+  onExpiry: OnExpiry;
   /** As JSON. */
   properties: string | null;
   createdBy: string;
@@ -21,11 +30,26 @@ export interface ReservationRow {
   renewedAt: Date;
   expiresAt: Date;
   endedAt: Date | null;
+  /** Of its event, once a commit has begun. */
+  value: string | null;
+  occurredAt: Date | null;
+  /** As JSON. */
+  eventProperties: string | null;
+  /** It had expired when it was committed. */
+  late: boolean;
+  committingAt: Date | null;
+  /** As JSON, once it is durable. */
+  event: string | null;
+  /** As JSON, where it was made by consuming. */
+  decision: string | null;
 }
 
-const COLUMNS = `id, customer_id AS "customerId", feature_key AS "featureKey", meter_key AS "meterKey",
-  amount::text AS amount, status, properties::text AS properties, created_by AS "createdBy",
-  created_at AS "createdAt", renewed_at AS "renewedAt", expires_at AS "expiresAt", ended_at AS "endedAt"`;
+export const COLUMNS = `id, customer_id AS "customerId", feature_key AS "featureKey",
+  meter_key AS "meterKey", counts_events AS "countsEvents", amount::text AS amount,
+  reserved::text AS reserved, status, on_expiry AS "onExpiry", properties::text AS properties,
+  created_by AS "createdBy", created_at AS "createdAt", renewed_at AS "renewedAt", expires_at AS "expiresAt",
+  ended_at AS "endedAt", value::text AS value, occurred_at AS "occurredAt",
+  event_properties AS "eventProperties", late, committing_at AS "committingAt", event, decision`;
 
 export async function findReservation(
   db: Database,
@@ -55,10 +79,14 @@ export function listReservations(
   const valued = (value: unknown) => `$${values.push(value)}`;
   const where = ['environment = $1'];
   if (customerId !== undefined) where.push(`customer_id = ${valued(customerId)}`);
-  if (status === 'held') where.push(`status = 'held' AND expires_at > ${valued(now)}`);
-  if (status === 'released') where.push(`status = 'released'`);
+  if (status === 'held') {
+    const open = `status = 'held' AND (expires_at > ${valued(now)} OR on_expiry = 'commit')`;
+    where.push(`((${open}) OR (status = 'committing' AND NOT late))`);
+  }
+  if (status === 'released' || status === 'committed') where.push(`status = ${valued(status)}`);
   if (status === 'expired') {
-    where.push(`(status = 'expired' OR (status = 'held' AND expires_at <= ${valued(now)}))`);
+    const isOver = `status = 'held' AND on_expiry = 'release' AND expires_at <= ${valued(now)}`;
+    where.push(`(status = 'expired' OR (${isOver}) OR (status = 'committing' AND late))`);
   }
   const list: List = { columns: COLUMNS, from: 'reservations', where: where.join(' AND '), values };
   return readPage(db, list, page);
@@ -96,56 +124,73 @@ export async function writeReservations(
 ): Promise<void> {
   if (updated.length > 0) await updateReservations(db, environment, updated);
   if (amounts.length === 0) return;
-  const column = <Name extends keyof ReservationRow>(name: Name) => inserted.map((row) => row[name]);
+  const columns = Object.keys(INSERTED) as Array<keyof typeof INSERTED>;
+  const types = Object.values(INSERTED).map(({ type }, at) => `$${at + 2}::${type}[]`);
   await db.query({
     name: 'write-reservations',
     text: `WITH inserted AS (
-       INSERT INTO reservations (environment, status, id, customer_id, feature_key, meter_key, amount,
-              properties, created_by, created_at, renewed_at, expires_at)
-       SELECT $1, 'held', * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::numeric[],
-              $7::jsonb[], $8::text[], $9::timestamptz[], $10::timestamptz[], $11::timestamptz[]))
-     ${putAmountsSql(12)}`,
+       INSERT INTO reservations (environment, ${Object.values(INSERTED).map(({ column }) => column)})
+       SELECT $1, * FROM unnest(${types}))
+     ${putAmountsSql(2 + columns.length)}`,
     values: [
       environment,
-      column('id'),
-      column('customerId'),
-      column('featureKey'),
-      column('meterKey'),
-      column('amount'),
-      column('properties'),
-      column('createdBy'),
-      column('createdAt'),
-      column('renewedAt'),
-      column('expiresAt'),
+      ...columns.map((name) => inserted.map((row) => row[name])),
       ...amountColumns(amounts),
     ],
   });
 }
 
 /** What may change of them. */
+const UPDATED = {
+  status: { column: 'status', type: 'text' },
+  amount: { column: 'amount', type: 'numeric' },
+  reserved: { column: 'reserved', type: 'numeric' },
+  renewedAt: { column: 'renewed_at', type: 'timestamptz' },
+  expiresAt: { column: 'expires_at', type: 'timestamptz' },
+  endedAt: { column: 'ended_at', type: 'timestamptz' },
+  value: { column: 'value', type: 'numeric' },
+  occurredAt: { column: 'occurred_at', type: 'timestamptz' },
+  eventProperties: { column: 'event_properties', type: 'text' },
+  late: { column: 'late', type: 'boolean' },
+  committingAt: { column: 'committing_at', type: 'timestamptz' },
+  event: { column: 'event', type: 'text' },
+  decision: { column: 'decision', type: 'text' },
+} as const satisfies Columns;
+
+type Columns = Partial<Record<keyof ReservationRow, { column: string; type: string }>>;
+
+const INSERTED = {
+  id: { column: 'id', type: 'text' },
+  customerId: { column: 'customer_id', type: 'text' },
+  featureKey: { column: 'feature_key', type: 'text' },
+  meterKey: { column: 'meter_key', type: 'text' },
+  countsEvents: { column: 'counts_events', type: 'boolean' },
+  onExpiry: { column: 'on_expiry', type: 'text' },
+  properties: { column: 'properties', type: 'jsonb' },
+  createdBy: { column: 'created_by', type: 'text' },
+  createdAt: { column: 'created_at', type: 'timestamptz' },
+  ...UPDATED,
+} as const satisfies Columns;
+
+/** The number of a commit is taken here, when its event is durable. */
 async function updateReservations(
   db: Database,
   environment: string,
   rows: readonly ReservationRow[],
 ): Promise<void> {
-  const column = <Name extends keyof ReservationRow>(name: Name) => rows.map((row) => row[name]);
-  await db.query(
-    `UPDATE reservations AS r
-        SET status = n.status, amount = n.amount, renewed_at = n.renewed_at, expires_at = n.expires_at,
-            ended_at = n.ended_at
-       FROM unnest($2::text[], $3::text[], $4::numeric[], $5::timestamptz[], $6::timestamptz[],
-                   $7::timestamptz[]) AS n (id, status, amount, renewed_at, expires_at, ended_at)
+  const names = Object.keys(UPDATED) as Array<keyof typeof UPDATED>;
+  const columns = Object.values(UPDATED).map(({ column }) => column);
+  const types = Object.values(UPDATED).map(({ type }, at) => `$${at + 3}::${type}[]`);
+  await db.query({
+    name: 'update-reservations',
+    text: `UPDATE reservations AS r
+        SET ${columns.map((column) => `${column} = n.${column}`)},
+            commit_number = CASE WHEN n.status = 'committed' AND r.status <> 'committed'
+                                 THEN nextval('reservation_commits') ELSE r.commit_number END
+       FROM unnest($2::text[], ${types}) AS n (id, ${columns})
       WHERE r.environment = $1 AND r.id = n.id`,
-    [
-      environment,
-      column('id'),
-      column('status'),
-      column('amount'),
-      column('renewedAt'),
-      column('expiresAt'),
-      column('endedAt'),
-    ],
-  );
+    values: [environment, rows.map(({ id }) => id), ...names.map((name) => rows.map((row) => row[name]))],
+  });
 }
 
 export interface AccountPlace {
@@ -194,7 +239,8 @@ export async function forgetReservations(pool: Pool, rowsMax: number): Promise<n
   const { rowCount } = await pool.query(
     `DELETE FROM reservations WHERE ctid IN (
        SELECT ctid FROM reservations
-        WHERE status <> 'held' AND ended_at < now() - make_interval(days => $2) LIMIT $1)`,
+        WHERE status NOT IN ('held', 'committing') AND reserved = 0
+          AND ended_at < now() - make_interval(days => $2) LIMIT $1)`,
     [rowsMax, RESERVATION_KEPT_DAYS],
   );
   return rowCount ?? 0;

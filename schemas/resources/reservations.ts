@@ -4,18 +4,21 @@ import type { ExactNumber } from '../primitives/exact-json.ts';
 import { API_BASE, defineRoute } from '../route.ts';
 import { consistency, EntitlementDecision } from './entitlements.ts';
 import { Decimal, NamedId, Nothing, PageQuery, PlainValues, pageOf, Timestamp } from './fields.ts';
+import { UsageEvent } from './usage-events.ts';
 
 const EXPIRES_SECONDS_MAX = 86_400;
 export const EXPIRES_SECONDS = 300;
 /** How long a reservation that has ended is kept. */
 export const RESERVATION_KEPT_DAYS = 30;
 
-export const RESERVATION_STATUSES = ['held', 'released', 'expired'] as const;
+export const RESERVATION_STATUSES = ['held', 'committed', 'released', 'expired'] as const;
 export type ReservationStatus = (typeof RESERVATION_STATUSES)[number];
 
 const Amount = Type.Unsafe<ExactNumber>({ ...Decimal, exclusiveMinimum: 0 });
 const ExpiresInSeconds = Type.Integer({ minimum: 1, maximum: EXPIRES_SECONDS_MAX });
-const OnExpiry = Type.Enum(['release']);
+const ON_EXPIRY = ['release', 'commit'] as const;
+export type OnExpiry = (typeof ON_EXPIRY)[number];
+const OnExpiry = Type.Enum([...ON_EXPIRY]);
 
 export const NewReservation = Type.Object({
   customerId: Type.String({ ...NamedId, description: "The customer's id or your own `externalId`." }),
@@ -32,8 +35,15 @@ export const NewReservation = Type.Object({
   expiresInSeconds: Type.Optional(
     Type.Integer({ ...ExpiresInSeconds, description: `Default: ${EXPIRES_SECONDS}.` }),
   ),
-  onExpiry: Type.Optional({ ...OnExpiry, description: 'What becomes of it when it expires.' }),
-  properties: Type.Optional(PlainValues),
+  onExpiry: Type.Optional({
+    ...OnExpiry,
+    description:
+      'What becomes of it when it expires: `release` (the default), or `commit`, which counts all of it.',
+  }),
+  properties: Type.Optional({
+    ...PlainValues,
+    description: 'Also those of its usage event, unless a commit has others.',
+  }),
 });
 export type NewReservation = Static<typeof NewReservation>;
 
@@ -47,6 +57,20 @@ export const ReservationPatch = Type.Object({
 });
 export type ReservationPatch = Static<typeof ReservationPatch>;
 
+export const ReservationCommit = Type.Object({
+  value: Type.Optional(
+    Type.Unsafe<ExactNumber>({
+      ...Decimal,
+      minimum: 0,
+      description:
+        'What was used. Default: the amount that is held. It may be less or more, and all of it is counted.',
+    }),
+  ),
+  occurredAt: Type.Optional({ ...Timestamp, description: 'Default: now.' }),
+  properties: Type.Optional({ ...PlainValues, description: 'Default: those of the reservation.' }),
+});
+export type ReservationCommit = Static<typeof ReservationCommit>;
+
 export const Reservation = Type.Object({
   id: Type.String(),
   customerId: Type.String(),
@@ -58,7 +82,12 @@ export const Reservation = Type.Object({
   properties: Type.Optional(PlainValues),
   createdAt: Timestamp,
   expiresAt: Timestamp,
-  endedAt: Type.Optional({ ...Timestamp, description: 'When it was released, or expired.' }),
+  endedAt: Type.Optional({ ...Timestamp, description: 'When it was committed or released, or expired.' }),
+  value: Type.Optional({ ...Decimal, description: 'What was committed.' }),
+  eventId: Type.Optional(Type.String({ description: 'The usage event of its commit.' })),
+  late: Type.Optional(
+    Type.Boolean({ description: 'It had expired, and been released, when it was committed.' }),
+  ),
 });
 export type Reservation = Static<typeof Reservation>;
 
@@ -75,6 +104,22 @@ export const DeniedReservation = Type.Object({
   status: Type.Literal('denied'),
   decision: EntitlementDecision,
 });
+
+/** With the event as it was recorded. */
+export const CommittedReservation = Type.Object({ ...Reservation.properties, event: UsageEvent });
+
+export const Consumption = Type.Object({
+  customerId: NewReservation.properties.customerId,
+  featureKey: NewReservation.properties.featureKey,
+  meterId: NewReservation.properties.meterId,
+  amount: Type.Unsafe<ExactNumber>({ ...Amount, description: 'How much is to be used, above 0.' }),
+  properties: Type.Optional(PlainValues),
+});
+
+/** The usage that was recorded, and what allowed it. */
+export const Consumed = Type.Object({ event: UsageEvent, decision: EntitlementDecision });
+
+export const DeniedConsumption = Type.Object({ decision: EntitlementDecision });
 
 const PATH = `${API_BASE}/reservations` as const;
 const params = Type.Object({ reservationId: NamedId });
@@ -148,6 +193,34 @@ export const reservationRoutes = {
     response: ChangedReservation,
     errors: ['not_found', 'illegal_transition', 'not_reservable', 'value_invalid'],
   }),
+  'reservations.commit': defineRoute({
+    method: 'POST',
+    path: `${PATH}/{reservationId}/commit`,
+    plane: 'control',
+    access: 'usage:write',
+    summary: 'Commit a reservation',
+    description:
+      'Ends it and records its usage as one event, which is durable before the response. Again: the same ' +
+      'response, whatever is sent. One that has expired is committed as well: the usage is true, and the ' +
+      'response has `late`.',
+    params,
+    query: Nothing,
+    commitsItself: true,
+    body: ReservationCommit,
+    bodyOptional: true,
+    example: { value: 80 },
+    status: 200,
+    response: CommittedReservation,
+    errors: [
+      'not_found',
+      'illegal_transition',
+      'value_invalid',
+      'customer_archived',
+      'meter_archived',
+      'event_too_old',
+      'event_in_future',
+    ],
+  }),
   'reservations.release': defineRoute({
     method: 'POST',
     path: `${PATH}/{reservationId}/release`,
@@ -161,5 +234,32 @@ export const reservationRoutes = {
     status: 200,
     response: Reservation,
     errors: ['not_found', 'illegal_transition'],
+  }),
+  'entitlements.consume': defineRoute({
+    method: 'POST',
+    path: `${API_BASE}/entitlements/consume`,
+    plane: 'control',
+    access: 'usage:write',
+    summary: 'Use an amount, if the customer may',
+    description:
+      'A reservation and its commit in one step: exact in the same way. It needs an `Idempotency-Key`, ' +
+      'under which an amount is used once for 30 days. Denied: 200, and nothing is kept, nor the key.',
+    params: Nothing,
+    query: Type.Object({ consistency }),
+    commitsItself: true,
+    body: Consumption,
+    example: { customerId: 'acme', featureKey: 'calls', amount: 1 },
+    status: 201,
+    response: Consumed,
+    otherwise: { status: 200, description: 'It was denied; nothing is used.', response: DeniedConsumption },
+    errors: [
+      'feature_not_found',
+      'meter_not_found',
+      'not_reservable',
+      'value_invalid',
+      'customer_archived',
+      'meter_archived',
+      'idempotency_key_missing',
+    ],
   }),
 };

@@ -18,6 +18,8 @@ const SAY_UNKNOWN: Record<string, RegExp> = {
   'funnel.record planId': /"id":"fun_/,
   // Filters of lists. Of the funnel: its own view, which names no plan.
   'plans.list productId': /"data":\[\]/,
+  'entitlements.consume customerId': /"reasonCode":"customer_not_found"/,
+  'entitlements.consume featureKey': /"reasonCode":"feature_not_found"/,
   'reservations.list customerId': /"data":\[\]/,
   'subscriptions.list customerId': /"data":\[\]/,
   'subscriptions.list planId': /"data":\[\]/,

@@ -583,7 +583,7 @@ export interface Operations {
       page?: number;
       pageSize?: number;
       customerId?: string;
-      status?: "held" | "released" | "expired";
+      status?: "held" | "committed" | "released" | "expired";
     };
     output: schemas.ReservationPage;
   };
@@ -604,12 +604,29 @@ export interface Operations {
     };
     output: schemas.ChangedReservation;
   };
+  /** Commit a reservation. */
+  'reservations.commit': {
+    input: {
+      reservationId: string;
+      body?: schemas.ReservationCommit;
+    };
+    output: schemas.CommittedReservation;
+  };
   /** Release a reservation. */
   'reservations.release': {
     input: {
       reservationId: string;
     };
     output: schemas.Reservation;
+  };
+  /** Use an amount, if the customer may. */
+  'entitlements.consume': {
+    input: {
+      /** `eventual` decides from a cache and does not wait: a change of the customer's entitlements is visible within 1 s, and counters are at most 2 s old. `strong` reads from the database and waits up to 5 s for the usage acknowledged before the request; after that the response is 503. Usage acknowledged before `asOf` is counted. */
+      consistency?: "eventual" | "strong";
+      body: schemas.Consumption;
+    };
+    output: schemas.DeniedConsumption;
   };
   /** Record one usage event. */
   'usage.submit': {
@@ -1129,7 +1146,9 @@ export const OPERATIONS: Record<keyof Operations, readonly [method: string, path
   'reservations.list': ["GET", "/reservations", false],
   'reservations.retrieve': ["GET", "/reservations/{reservationId}", false],
   'reservations.update': ["PATCH", "/reservations/{reservationId}", false],
+  'reservations.commit': ["POST", "/reservations/{reservationId}/commit", true],
   'reservations.release': ["POST", "/reservations/{reservationId}/release", true],
+  'entitlements.consume': ["POST", "/entitlements/consume", true],
   'usage.submit': ["POST", "/usage/events", true],
   'usage.findEvents': ["GET", "/usage/events", false],
   'usage.submitBatch': ["POST", "/usage/events/batch", false],

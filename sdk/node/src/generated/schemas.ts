@@ -206,13 +206,19 @@ export type ChangedReservation = {
   featureKey: string;
   meterId: string;
   amount: number;
-  status: "held" | "released" | "expired";
-  onExpiry: "release";
+  status: "held" | "committed" | "released" | "expired";
+  onExpiry: "release" | "commit";
   properties?: Record<string, string | number | boolean>;
   createdAt: string;
   expiresAt: string;
-  /** When it was released, or expired. */
+  /** When it was committed or released, or expired. */
   endedAt?: string;
+  /** What was committed. */
+  value?: number;
+  /** The usage event of its commit. */
+  eventId?: string;
+  /** It had expired, and been released, when it was committed. */
+  late?: boolean;
   decision?: EntitlementDecision;
 };
 
@@ -267,6 +273,45 @@ export type CloudEventResults = {
 };
 
 export type CloudEvents = Array<CloudEvent>;
+
+export type CommittedReservation = {
+  id: string;
+  customerId: string;
+  featureKey: string;
+  meterId: string;
+  amount: number;
+  status: "held" | "committed" | "released" | "expired";
+  onExpiry: "release" | "commit";
+  properties?: Record<string, string | number | boolean>;
+  createdAt: string;
+  expiresAt: string;
+  /** When it was committed or released, or expired. */
+  endedAt?: string;
+  /** What was committed. */
+  value?: number;
+  /** The usage event of its commit. */
+  eventId?: string;
+  /** It had expired, and been released, when it was committed. */
+  late?: boolean;
+  event: UsageEvent;
+};
+
+export type Consumed = {
+  event: UsageEvent;
+  decision: EntitlementDecision;
+};
+
+export type Consumption = {
+  /** The customer's id or your own `externalId`. */
+  customerId: string;
+  /** The key or id of a metered feature. Or send `meterId`. */
+  featureKey?: string;
+  /** The key or id of a meter that exactly one feature of the customer counts. */
+  meterId?: string;
+  /** How much is to be used, above 0. */
+  amount: number;
+  properties?: Record<string, string | number | boolean>;
+};
 
 export type Contribution = {
   /** `plan:<key>`, `addon:<key>` or `override`. */
@@ -524,6 +569,10 @@ export type CustomerUpdatedEvent = {
     /** The names of the fields that changed; `plan` when a subscription changed the plan. */
     changes: Array<string>;
   };
+};
+
+export type DeniedConsumption = {
+  decision: EntitlementDecision;
 };
 
 export type DeniedReservation = {
@@ -862,13 +911,19 @@ export type GrantedReservation = {
   featureKey: string;
   meterId: string;
   amount: number;
-  status: "held" | "released" | "expired";
-  onExpiry: "release";
+  status: "held" | "committed" | "released" | "expired";
+  onExpiry: "release" | "commit";
   properties?: Record<string, string | number | boolean>;
   createdAt: string;
   expiresAt: string;
-  /** When it was released, or expired. */
+  /** When it was committed or released, or expired. */
   endedAt?: string;
+  /** What was committed. */
+  value?: number;
+  /** The usage event of its commit. */
+  eventId?: string;
+  /** It had expired, and been released, when it was committed. */
+  late?: boolean;
   decision: EntitlementDecision;
 };
 
@@ -1154,8 +1209,9 @@ export type NewReservation = {
   amount: number;
   /** Default: 300. */
   expiresInSeconds?: number;
-  /** What becomes of it when it expires. */
-  onExpiry?: "release";
+  /** What becomes of it when it expires: `release` (the default), or `commit`, which counts all of it. */
+  onExpiry?: "release" | "commit";
+  /** Also those of its usage event, unless a commit has others. */
   properties?: Record<string, string | number | boolean>;
 };
 
@@ -1664,13 +1720,28 @@ export type Reservation = {
   featureKey: string;
   meterId: string;
   amount: number;
-  status: "held" | "released" | "expired";
-  onExpiry: "release";
+  status: "held" | "committed" | "released" | "expired";
+  onExpiry: "release" | "commit";
   properties?: Record<string, string | number | boolean>;
   createdAt: string;
   expiresAt: string;
-  /** When it was released, or expired. */
+  /** When it was committed or released, or expired. */
   endedAt?: string;
+  /** What was committed. */
+  value?: number;
+  /** The usage event of its commit. */
+  eventId?: string;
+  /** It had expired, and been released, when it was committed. */
+  late?: boolean;
+};
+
+export type ReservationCommit = {
+  /** What was used. Default: the amount that is held. It may be less or more, and all of it is counted. */
+  value?: number;
+  /** Default: now. */
+  occurredAt?: string;
+  /** Default: those of the reservation. */
+  properties?: Record<string, string | number | boolean>;
 };
 
 export type ReservationPage = {
