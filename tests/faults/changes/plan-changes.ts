@@ -102,6 +102,7 @@ type Change = readonly [operationId: string, route: Route];
 const NO_CHANGES = [
   /^((customerTokens|simulations)\.create|\w+\.(query|checkMany)|processor\.\w+Event|funnel\.record)$/,
   /^reservations\./,
+  /^entitlements\.consume$/,
 ];
 
 /** Whatever the control plane changes for a key: an operation that is new is among them at once. */

@@ -6,17 +6,17 @@ import { openInstance } from '../../support/open-instance.ts';
 import type { Random } from '../../support/random.ts';
 import { startSenders } from '../../support/senders.ts';
 import type { FaultPromise, Round, RoundReport } from '../promise.ts';
-import { postgresUrlOf, queryPostgres } from '../query-postgres.ts';
 import { untilResponse } from '../until-response.ts';
+import { type Held, type HoldLedger, judgeHolds } from './judge-holds.ts';
 
 /**
- * Rounds of holds, changes and releases by many callers of one customer, a kill -9 within them, and a look at
- * every reservation afterwards. All requests are repeated until their responses come, so that the ledger of
- * what was granted is whole.
+ * Rounds of holds, changes, commits and releases by many callers of one customer, who consume and record
+ * usage as well; a kill -9 within them, and a look at every reservation and the counter afterwards. All
+ * requests are repeated until their responses come, so that the ledger of what was granted and used is whole.
  */
 export const holdsKilled: FaultPromise = {
   promises: [24],
-  title: 'the control side, Postgres and the supervisor are killed while callers reserve',
+  title: 'the control side, Postgres, the data plane and the supervisor are killed while callers reserve',
   rounds: { short: 3, long: 100 },
   async open({ onEnd }) {
     const { instance, api, close } = await openInstance({ LOG_LEVEL: 'warn' }, { connections: 2 * SENDERS });
@@ -31,20 +31,15 @@ export const holdsKilled: FaultPromise = {
   },
 };
 
-const LIMIT = 100;
+const LIMIT = 40;
 const SENDERS = 16;
-const VICTIMS: readonly Role[] = ['control side', 'postgres', 'control side', 'supervisor'];
+const VICTIMS: readonly Role[] = ['control side', 'postgres', 'data plane', 'control side', 'supervisor'];
 const RESPONSES_BEFORE = { least: 50, most: 200 };
 const RESPONSES_AFTER = 100;
 /** Of the holds that were granted: sent again after the response. */
 const REPLAYED_SHARE = 0.15;
+const USED_AT_ONCE = 0.1;
 const PATIENCE = { timeoutMs: 60_000, everyMs: 5 };
-
-interface Held {
-  id: string;
-  amount: number;
-  status: 'held' | 'released';
-}
 
 async function killRound(
   { instance, api, planId }: { instance: Instance; api: Api; planId: string },
@@ -66,16 +61,10 @@ async function killRound(
     await responses(before + RESPONSES_AFTER);
   });
   const { granted, denied, repeated, problems } = summary;
-  const counts = { [`kills of ${victim}`]: 1, holdsGranted: granted.length, denied, repeated };
-  return { counts, problems: [...problems, ...(await judge(instance, customerId, granted))] };
-}
-
-/** What callers know of what they were granted. */
-interface HoldLedger {
-  granted: Held[];
-  denied: number;
-  repeated: number;
-  problems: string[];
+  const commits = granted.filter(({ status }) => status === 'committed').length;
+  const counts = { [`kills of ${victim}`]: 1, holdsGranted: granted.length, commits, denied, repeated };
+  const found = await judgeHolds({ instance, api, customerId, limit: LIMIT }, summary);
+  return { counts, problems: [...problems, ...found] };
 }
 
 type Send = (
@@ -88,7 +77,7 @@ function startHolds(
   api: Api,
   { customerId, run, random }: { customerId: string; run: string; random: Random },
 ) {
-  const ledger: HoldLedger = { granted: [], denied: 0, repeated: 0, problems: [] };
+  const ledger: HoldLedger = { granted: [], plain: 0, denied: 0, repeated: 0, problems: [] };
   let requested = 0;
   let responded = 0;
 
@@ -113,9 +102,11 @@ function startHolds(
     senders: SENDERS,
     summary: ledger,
     async send() {
-      const held = ledger.granted.filter(({ status }) => status === 'held');
+      const held = ledger.granted.filter(({ status, expires }) => status === 'held' && !expires);
       if (held.length > 0 && random.chance(0.5))
         await endOrChange(random.pick(held), ledger, { send, random });
+      else if (random.chance(0.2)) await consume(customerId, ledger, { send, key: newKey() });
+      else if (random.chance(0.1)) await recordPlainly(customerId, ledger, { send, key: newKey() });
       else await hold(customerId, ledger, { send, random, key: newKey() });
     },
   });
@@ -127,8 +118,11 @@ async function hold(
   ledger: HoldLedger,
   { send, random, key }: { send: Send; random: Random; key: string },
 ): Promise<void> {
-  const amount = 1 + random.below(5);
-  const body = { customerId, featureKey: 'calls', amount, expiresInSeconds: 3_600 };
+  // Some are lost by their callers, and commit themselves.
+  const expires = random.chance(0.1);
+  const amount = expires ? USED_AT_ONCE : 1 + random.below(5);
+  const ends = expires ? { expiresInSeconds: 1, onExpiry: 'commit' } : { expiresInSeconds: 3_600 };
+  const body = { customerId, featureKey: 'calls', amount, ...ends };
   const { status, body: made } = await send('POST', '/reservations', { body, key });
   if (status !== 201) {
     ledger.denied += 1;
@@ -139,7 +133,32 @@ async function hold(
     const again = (await send('POST', '/reservations', { body, key })).body as Held;
     if (again.id !== id) ledger.problems.push(`${again.id} was made for the key of ${id}`);
   }
-  ledger.granted.push({ id, amount, status: 'held' });
+  ledger.granted.push({ id, amount, status: 'held', value: 0, ...(expires ? { expires } : {}) });
+}
+
+async function consume(
+  customerId: string,
+  ledger: HoldLedger,
+  { send, key }: { send: Send; key: string },
+): Promise<void> {
+  const amount = USED_AT_ONCE;
+  const body = { customerId, featureKey: 'calls', amount };
+  const { status, body: made } = await send('POST', '/entitlements/consume', { body, key });
+  if (status !== 201) ledger.denied += 1;
+  else {
+    const { id } = (made as { event: { id: string } }).event;
+    ledger.granted.push({ id, amount, status: 'committed', value: amount, isConsumed: true });
+  }
+}
+
+/** Usage of callers that do not reserve. */
+async function recordPlainly(
+  customerId: string,
+  ledger: HoldLedger,
+  { send, key }: { send: Send; key: string },
+): Promise<void> {
+  await send('POST', '/usage/events', { body: { customerId, meterId: 'calls', value: USED_AT_ONCE }, key });
+  ledger.plain += USED_AT_ONCE;
 }
 
 /** No other sender ends or changes the same one meanwhile. */
@@ -152,44 +171,13 @@ async function endOrChange(
   if (random.chance(0.2) && one.amount > 1) {
     await send('PATCH', `/reservations/${one.id}`, { body: { amount: one.amount - 1 } });
     one.amount -= 1;
+  } else if (random.chance(0.5)) {
+    const value = one.amount / 10;
+    await send('POST', `/reservations/${one.id}/commit`, { body: { value } });
+    Object.assign(one, { status: 'committed', value });
   } else {
     await send('POST', `/reservations/${one.id}/release`);
     one.status = 'released';
   }
   granted.push(one);
-}
-
-interface Stored {
-  id: string;
-  amount: number;
-  status: string;
-}
-
-/** Every reservation is one that a caller knows, as it knows it; their sum is in the account and fits. */
-async function judge(instance: Instance, customerId: string, granted: Held[]): Promise<string[]> {
-  const url = postgresUrlOf(instance);
-  const stored = await queryPostgres<Stored>(
-    url,
-    'SELECT id, amount::float AS amount, status FROM reservations WHERE customer_id = $1',
-    [customerId],
-  );
-  const [account] = await queryPostgres<{ held: number }>(
-    url,
-    'SELECT held::float AS held FROM reserved_amounts WHERE customer_id = $1',
-    [customerId],
-  );
-  const known = new Map(granted.map((one) => [one.id, one]));
-  const problems = stored.flatMap(({ id, amount, status }) => {
-    const one = known.get(id);
-    known.delete(id);
-    if (!one) return [`${id} holds ${amount}, which no caller was granted`];
-    const isSame = one.amount === amount && one.status === status;
-    return isSame ? [] : [`${id} is ${status} with ${amount}, and not ${one.status} with ${one.amount}`];
-  });
-  for (const id of known.keys()) problems.push(`${id} was granted and is gone`);
-  const open = stored.reduce((sum, { amount, status }) => sum + (status === 'held' ? amount : 0), 0);
-  if (open !== (account?.held ?? 0))
-    problems.push(`the account holds ${account?.held}, and ${open} are open`);
-  if (open > LIMIT) problems.push(`${open} are held of a limit of ${LIMIT}`);
-  return problems;
 }
