@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, vi } from 'vitest';
 import { startLoadOfThisFile } from '../../tests/support/load-of-this-file.ts';
 import { openLogAndWarehouse } from '../../tests/support/log-and-warehouse.ts';
@@ -6,6 +7,9 @@ import { createRandom } from '../../tests/support/random.ts';
 import { apiOfThisFile } from '../api-under-test.ts';
 import { secondControlPlaneOfThisFile } from '../entitlements/second-control-plane-under-test.ts';
 import { reservationsUnderTest } from './reservations-under-test.ts';
+
+/** After a 503: callers that repeat at once would keep the processes busy. */
+const AGAIN_MS = 50;
 
 interface Asked {
   amount: number;
@@ -42,7 +46,8 @@ export async function exactCommitsOfThisFile() {
         at % 2
           ? await plane.request(path, { method: 'POST', headers, body })
           : await api.call('POST', `/api/v1${path}`, { headers, body });
-      if (sent.status !== 503) return { status: sent.status, body: JSON.parse(sent.text) };
+      if (sent.status === 503) await delay(AGAIN_MS);
+      else return { status: sent.status, body: JSON.parse(sent.text) };
     }
   }
 
