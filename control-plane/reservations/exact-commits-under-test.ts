@@ -9,7 +9,8 @@ import { secondControlPlaneOfThisFile } from '../entitlements/second-control-pla
 import { reservationsUnderTest } from './reservations-under-test.ts';
 
 /** After a 503: callers that repeat at once would keep the processes busy. */
-const AGAIN_MS = 50;
+const AGAIN_MS = 200;
+const SEEN = { timeout: 30_000, interval: 50 };
 
 interface Asked {
   amount: number;
@@ -17,7 +18,7 @@ interface Asked {
 }
 
 /** Sends all at once. Returns those that were used. */
-export type UseAll = (customerId: string, all: Asked[], query?: string) => Promise<Asked[]>;
+export type UseAll = (customerId: string, all: Asked[]) => Promise<Asked[]>;
 
 /** Callers over two control planes, while the load counts what they use. For all tests of a file. */
 export async function exactCommitsOfThisFile() {
@@ -52,11 +53,11 @@ export async function exactCommitsOfThisFile() {
   }
 
   /** Amounts that were used. */
-  async function consumeAll(customerId: string, all: Asked[], query = ''): Promise<Asked[]> {
+  async function consumeAll(customerId: string, all: Asked[]): Promise<Asked[]> {
     const used: Asked[] = [];
     await Promise.all(
       all.map(async (asked, at) => {
-        const { status, body } = await post(at, `/entitlements/consume${query}`, {
+        const { status, body } = await post(at, '/entitlements/consume', {
           customerId,
           featureKey: 'calls',
           ...asked,
@@ -68,11 +69,11 @@ export async function exactCommitsOfThisFile() {
     return used;
   }
 
-  async function holdAndCommitAll(customerId: string, all: Asked[], query = ''): Promise<Asked[]> {
+  async function holdAndCommitAll(customerId: string, all: Asked[]): Promise<Asked[]> {
     const used: Asked[] = [];
     await Promise.all(
       all.map(async (asked, at) => {
-        const held = await post(at, `/reservations${query}`, { customerId, featureKey: 'calls', ...asked });
+        const held = await post(at, '/reservations', { customerId, featureKey: 'calls', ...asked });
         if (held.status !== 201) return;
         const { status, body } = await post(at + 1, `/reservations/${held.body.id}/commit`, {});
         expect([status, body.status], JSON.stringify(body)).toEqual([200, 'committed']);
@@ -91,8 +92,15 @@ export async function exactCommitsOfThisFile() {
     const customerId = await made.customerWith({ calls: 100 });
     const first = await useAll(customerId, Array(90).fill({ amount: 1 }));
     expect(await counted(customerId)).toBe(first.length);
-    // The counter has these, and they take something besides.
-    const more = await useAll(customerId, Array(callers).fill({ amount: 1 }), '?consistency=strong');
+    // Now the cached counters have these, and they take something besides.
+    await vi.waitFor(async () => {
+      const cached = [await made.check(customerId, 'calls'), await plane.check(customerId, 'calls')];
+      expect(cached.map((one) => ('decision' in one ? one.decision : one).current)).toEqual([
+        first.length,
+        first.length,
+      ]);
+    }, SEEN);
+    const more = await useAll(customerId, Array(callers).fill({ amount: 1 }));
     expect(await counted(customerId)).toBe(first.length + more.length);
     return [first.length, more.length];
   }
