@@ -145,3 +145,21 @@ it('rolls of periods, fan-outs, alarms, stored responses and stamps of keys are 
     expect(await daysAhead(pool, table, column), table).toBe(0);
   }
 });
+
+it('an open reservation lasts as long as was asked for, from now; its commit is finished now', async () => {
+  const { pool, environment } = await testWorkspace();
+  await pool.query(
+    `INSERT INTO reservations (id, environment, customer_id, feature_key, meter_key, counts_events, amount,
+                               reserved, status, on_expiry, created_by, created_at, renewed_at, expires_at,
+                               value, occurred_at, committing_at)
+     SELECT id, $1, 'cus_a', 'f', 'm', false, 1, 1, status, 'release', 'key_a', ${AHEAD}, ${AHEAD},
+            ${AHEAD} + interval '1 day', 1, ${AHEAD}, ${AHEAD}
+       FROM (VALUES ('rsv_a', 'held'), ('rsv_b', 'committing')) AS v (id, status)`,
+    [environment],
+  );
+  await repair(pool);
+  expect(await daysAhead(pool, 'reservations', 'committing_at')).toBe(0);
+  expect(await daysAhead(pool, 'reservations', 'occurred_at')).toBe(0);
+  expect(await daysAhead(pool, 'reservations', 'expires_at')).toBe(1);
+  expect(await daysAhead(pool, 'reservations', 'created_at')).toBe(0);
+});

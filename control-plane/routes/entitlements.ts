@@ -13,8 +13,11 @@ import { unknownFields } from '../http/unknown-fields.ts';
 import { readDecimal } from '../input/read-decimal.ts';
 import { customerNotFound } from '../usage/customer-meter.ts';
 
-/** But for the feed (entitlement-feed.ts). */
-type EntitlementOperation = Exclude<Extract<keyof Handlers, `entitlements.${string}`>, 'entitlements.feed'>;
+/** But for the feed (entitlement-feed.ts) and what uses something (consume.ts). */
+type EntitlementOperation = Exclude<
+  Extract<keyof Handlers, `entitlements.${string}`>,
+  'entitlements.feed' | 'entitlements.consume'
+>;
 type EntitlementHandlers = Pick<Handlers, EntitlementOperation>;
 
 export interface EntitlementHandlerDeps {

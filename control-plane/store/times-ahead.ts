@@ -39,6 +39,11 @@ const STATEMENTS: Record<string, string> = {
   audit_runs: `UPDATE audit_runs SET asked_at = asked_at - ahead.by, finished_at = finished_at - ahead.by
       FROM (SELECT max(greatest(asked_at, finished_at)) - $1 AS by FROM audit_runs) AS ahead
      WHERE greatest(asked_at, finished_at) > $2`,
+  // Open ones last as long as was asked for. The event of a commit must not be ahead.
+  reservations: `UPDATE reservations
+       SET created_at = least(created_at, $1), renewed_at = $1, expires_at = $1 + (expires_at - renewed_at),
+           occurred_at = least(occurred_at, $1), committing_at = least(committing_at, $1)
+     WHERE status IN ('held', 'committing') AND (renewed_at > $2 OR committing_at > $2)`,
   partition_alarms: 'UPDATE partition_alarms SET created_at = $1 WHERE created_at > $2',
   idempotent_answers: 'UPDATE idempotent_answers SET created_at = $1 WHERE created_at > $2',
   api_keys: 'UPDATE api_keys SET last_used_at = $1 WHERE last_used_at > $2',

@@ -1,4 +1,4 @@
--- The schema after migration 27, for review. By `npm run schema`; nothing runs it.
+-- The schema after migration 28, for review. By `npm run schema`; nothing runs it.
 
 CREATE TABLE addon_entitlements (
   addon_id text NOT NULL,
@@ -620,6 +620,72 @@ CREATE TABLE quarantine (
   CONSTRAINT quarantine_pkey PRIMARY KEY (log_id, partition, lo, line)
 );
 
+CREATE TABLE reservation_accounts (
+  environment text NOT NULL,
+  customer_id text NOT NULL,
+  CONSTRAINT reservation_accounts_environment_fkey FOREIGN KEY (environment) REFERENCES environments(id),
+  CONSTRAINT reservation_accounts_pkey PRIMARY KEY (environment, customer_id)
+);
+
+CREATE TABLE reservations (
+  id text NOT NULL,
+  environment text NOT NULL,
+  customer_id text NOT NULL,
+  feature_key text NOT NULL,
+  meter_key text NOT NULL,
+  counts_events boolean NOT NULL,
+  amount numeric NOT NULL,
+  reserved numeric NOT NULL,
+  status text NOT NULL,
+  on_expiry text NOT NULL,
+  properties jsonb,
+  created_by text NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  renewed_at timestamp with time zone NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  ended_at timestamp with time zone,
+  value numeric,
+  late boolean NOT NULL DEFAULT false,
+  occurred_at timestamp with time zone,
+  event_properties text,
+  committing_at timestamp with time zone,
+  commit_number bigint,
+  event text,
+  decision text,
+  CONSTRAINT reservations_amount_check CHECK ((amount > (0)::numeric)),
+  CONSTRAINT reservations_check CHECK (((status <> ALL (ARRAY['committing'::text, 'committed'::text])) OR ((value IS NOT NULL) AND (occurred_at IS NOT NULL)))),
+  CONSTRAINT reservations_check1 CHECK (((status <> 'committed'::text) OR ((event IS NOT NULL) AND (commit_number IS NOT NULL)))),
+  CONSTRAINT reservations_environment_fkey FOREIGN KEY (environment) REFERENCES environments(id),
+  CONSTRAINT reservations_on_expiry_check CHECK ((on_expiry = ANY (ARRAY['release'::text, 'commit'::text]))),
+  CONSTRAINT reservations_pkey PRIMARY KEY (id),
+  CONSTRAINT reservations_reserved_check CHECK ((reserved >= (0)::numeric)),
+  CONSTRAINT reservations_status_check CHECK ((status = ANY (ARRAY['held'::text, 'committing'::text, 'committed'::text, 'released'::text, 'expired'::text]))),
+  CONSTRAINT reservations_value_check CHECK ((value >= (0)::numeric))
+);
+CREATE INDEX reservations_committing ON public.reservations USING btree (committing_at) WHERE (status = 'committing'::text);
+CREATE INDEX reservations_due ON public.reservations USING btree (expires_at) WHERE (status = 'held'::text);
+CREATE INDEX reservations_ended ON public.reservations USING btree (ended_at) WHERE (status <> ALL (ARRAY['held'::text, 'committing'::text]));
+CREATE INDEX reservations_held ON public.reservations USING btree (environment, customer_id, expires_at) WHERE (status = 'held'::text);
+CREATE INDEX reservations_list ON public.reservations USING btree (environment, created_at DESC, id DESC);
+CREATE INDEX reservations_of_customer ON public.reservations USING btree (environment, customer_id, created_at DESC, id DESC);
+CREATE INDEX reservations_uncounted ON public.reservations USING btree (environment, customer_id, commit_number) WHERE ((status = 'committed'::text) AND (reserved > (0)::numeric));
+
+CREATE TABLE reserved_amounts (
+  environment text NOT NULL,
+  customer_id text NOT NULL,
+  meter_key text NOT NULL,
+  held numeric NOT NULL,
+  beyond numeric NOT NULL,
+  rate numeric NOT NULL,
+  uncounted numeric NOT NULL,
+  has_commits boolean NOT NULL,
+  CONSTRAINT reserved_amounts_beyond_check CHECK ((beyond >= (0)::numeric)),
+  CONSTRAINT reserved_amounts_check CHECK (((uncounted >= (0)::numeric) AND (uncounted <= held))),
+  CONSTRAINT reserved_amounts_environment_fkey FOREIGN KEY (environment) REFERENCES environments(id),
+  CONSTRAINT reserved_amounts_held_check CHECK ((held >= (0)::numeric)),
+  CONSTRAINT reserved_amounts_pkey PRIMARY KEY (environment, customer_id, meter_key)
+);
+
 CREATE TABLE settlement_marks (
   id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
   environment text NOT NULL,
@@ -950,6 +1016,8 @@ CREATE TABLE workspaces (
   CONSTRAINT workspaces_past_due_grace_days_check CHECK (((past_due_grace_days >= 0) AND (past_due_grace_days <= 365))),
   CONSTRAINT workspaces_pkey PRIMARY KEY (id)
 );
+
+CREATE SEQUENCE reservation_commits;
 
 CREATE VIEW webhook_waiting AS
  WITH RECURSIVE waiting AS (

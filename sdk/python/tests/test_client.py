@@ -58,6 +58,23 @@ class AClient(WithClient):
             self.assertEqual(len({one.headers["idempotency-key"] for one in server.requests}), 1)
             self.assertEqual([one.body for one in server.requests[1:]], [server.requests[0].body] * 2)
 
+    def test_holds_commits_and_consumes(self) -> None:
+        held = json_reply(201, {"id": "rsv_1", "status": "held", "decision": DECISION})
+        committed = json_reply(200, {"id": "rsv_1", "status": "committed", "value": 2.5, "event": {}})
+        used = json_reply(201, {"event": {"id": "use_1"}, "decision": DECISION})
+        with FakeServer(held, committed, used) as server:
+            client = self.client(server.url)
+            reservation = client.reservations.create("acme", "calls", 4, on_expiry="commit")
+            ended = client.reservations.commit(reservation["id"], Decimal("2.5"))
+            self.assertEqual(ended["status"], "committed")
+            consumed = client.entitlements.consume("acme", "calls", idempotency_key="k")
+            self.assertEqual(consumed["event"]["id"], "use_1")
+            paths = ["/reservations", "/reservations/rsv_1/commit", "/entitlements/consume"]
+            self.assertEqual([one.path for one in server.requests], [f"/api/v1{path}" for path in paths])
+            self.assertIn(b'"onExpiry":"commit"', server.requests[0].body)
+            self.assertEqual(server.requests[1].body, b'{"value":2.5}')
+            self.assertEqual(server.requests[2].headers["idempotency-key"], "k")
+
     def test_raises_what_the_server_says_at_once(self) -> None:
         with FakeServer(error_reply(404, "customer_not_found", param="customerId")) as server:
             with self.assertRaises(MetergateError) as caught:

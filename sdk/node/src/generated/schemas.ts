@@ -36,6 +36,7 @@ export type ErrorCode =
   | "unsupported_media_type"
   | "idempotency_key_reused"
   | "value_invalid"
+  | "not_reservable"
   | "event_too_old"
   | "event_in_future"
   | "rate_limited"
@@ -199,6 +200,28 @@ export type BudgetPage = {
   hasPrev: boolean;
 };
 
+export type ChangedReservation = {
+  id: string;
+  customerId: string;
+  featureKey: string;
+  meterId: string;
+  amount: number;
+  status: "held" | "committed" | "released" | "expired";
+  onExpiry: "release" | "commit";
+  properties?: Record<string, string | number | boolean>;
+  createdAt: string;
+  expiresAt: string;
+  /** When it was committed or released, or expired. */
+  endedAt?: string;
+  /** What was committed. */
+  value?: number;
+  /** The usage event of its commit. */
+  eventId?: string;
+  /** It had expired, and been released, when it was committed. */
+  late?: boolean;
+  decision?: EntitlementDecision;
+};
+
 export type CloudEvent = {
   specversion: "1.0";
   /** With `source` it identifies the event forever. */
@@ -250,6 +273,45 @@ export type CloudEventResults = {
 };
 
 export type CloudEvents = Array<CloudEvent>;
+
+export type CommittedReservation = {
+  id: string;
+  customerId: string;
+  featureKey: string;
+  meterId: string;
+  amount: number;
+  status: "held" | "committed" | "released" | "expired";
+  onExpiry: "release" | "commit";
+  properties?: Record<string, string | number | boolean>;
+  createdAt: string;
+  expiresAt: string;
+  /** When it was committed or released, or expired. */
+  endedAt?: string;
+  /** What was committed. */
+  value?: number;
+  /** The usage event of its commit. */
+  eventId?: string;
+  /** It had expired, and been released, when it was committed. */
+  late?: boolean;
+  event: UsageEvent;
+};
+
+export type Consumed = {
+  event: UsageEvent;
+  decision: EntitlementDecision;
+};
+
+export type Consumption = {
+  /** The customer's id or your own `externalId`. */
+  customerId: string;
+  /** The key or id of a metered feature. Or send `meterId`. */
+  featureKey?: string;
+  /** The key or id of a meter that exactly one feature of the customer counts. */
+  meterId?: string;
+  /** How much is to be used, above 0. */
+  amount: number;
+  properties?: Record<string, string | number | boolean>;
+};
 
 export type Contribution = {
   /** `plan:<key>`, `addon:<key>` or `override`. */
@@ -507,6 +569,15 @@ export type CustomerUpdatedEvent = {
     /** The names of the fields that changed; `plan` when a subscription changed the plan. */
     changes: Array<string>;
   };
+};
+
+export type DeniedConsumption = {
+  decision: EntitlementDecision;
+};
+
+export type DeniedReservation = {
+  status: "denied";
+  decision: EntitlementDecision;
 };
 
 export type Entitlement = {
@@ -834,6 +905,28 @@ export type GraduatedPrice = {
   tiers: Array<PriceTier>;
 };
 
+export type GrantedReservation = {
+  id: string;
+  customerId: string;
+  featureKey: string;
+  meterId: string;
+  amount: number;
+  status: "held" | "committed" | "released" | "expired";
+  onExpiry: "release" | "commit";
+  properties?: Record<string, string | number | boolean>;
+  createdAt: string;
+  expiresAt: string;
+  /** When it was committed or released, or expired. */
+  endedAt?: string;
+  /** What was committed. */
+  value?: number;
+  /** The usage event of its commit. */
+  eventId?: string;
+  /** It had expired, and been released, when it was committed. */
+  late?: boolean;
+  decision: EntitlementDecision;
+};
+
 export type GraphqlRequest = {
   /** The document. There are queries only: changes are made with the REST API. */
   query: string;
@@ -1103,6 +1196,23 @@ export type NewProduct = {
   /** Your own id of the product. Default: a generated id. */
   id?: string;
   name: string;
+};
+
+export type NewReservation = {
+  /** The customer's id or your own `externalId`. */
+  customerId: string;
+  /** The key or id of a metered feature. Or send `meterId`. */
+  featureKey?: string;
+  /** The key or id of a meter that exactly one feature of the customer counts. */
+  meterId?: string;
+  /** How much is to be held, above 0. */
+  amount: number;
+  /** Default: 300. */
+  expiresInSeconds?: number;
+  /** What becomes of it when it expires: `release` (the default), or `commit`, which counts all of it. */
+  onExpiry?: "release" | "commit";
+  /** Also those of its usage event, unless a commit has others. */
+  properties?: Record<string, string | number | boolean>;
 };
 
 export type NewSimulation = {
@@ -1602,6 +1712,53 @@ export type RecurringGrant = {
 
 export type RecurringGrantSet = {
   creditGrants: Array<RecurringGrant>;
+};
+
+export type Reservation = {
+  id: string;
+  customerId: string;
+  featureKey: string;
+  meterId: string;
+  amount: number;
+  status: "held" | "committed" | "released" | "expired";
+  onExpiry: "release" | "commit";
+  properties?: Record<string, string | number | boolean>;
+  createdAt: string;
+  expiresAt: string;
+  /** When it was committed or released, or expired. */
+  endedAt?: string;
+  /** What was committed. */
+  value?: number;
+  /** The usage event of its commit. */
+  eventId?: string;
+  /** It had expired, and been released, when it was committed. */
+  late?: boolean;
+};
+
+export type ReservationCommit = {
+  /** What was used. Default: the amount that is held. It may be less or more, and all of it is counted. */
+  value?: number;
+  /** Default: now. */
+  occurredAt?: string;
+  /** Default: those of the reservation. */
+  properties?: Record<string, string | number | boolean>;
+};
+
+export type ReservationPage = {
+  data: Array<Reservation>;
+  total: number;
+  page: number;
+  pageSize: number;
+  totalPages: number;
+  hasNext: boolean;
+  hasPrev: boolean;
+};
+
+export type ReservationPatch = {
+  /** Of the whole reservation. More is decided again. */
+  amount?: number;
+  /** From now on. Left out: it expires as before. */
+  expiresInSeconds?: number;
 };
 
 /** What goes on to the next period instead of expiring: a share of all that is left of the key when the period ends. Only for `period_end`. */

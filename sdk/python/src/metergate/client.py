@@ -7,14 +7,24 @@ import time
 import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
-from urllib.parse import quote, urlencode
 
 from . import exact_json
 from .environment import key_or_environment, url_or_environment
 from .errors import MetergateError
 from .event import Number, Properties
+from .paths import Query, known, path_of, query_text
+from .reservations import Reservations
 from .retry import pause_seconds, retry_after_seconds
-from .shapes import Counter, Customer, CustomerPage, Decision, DecisionList, EntitlementList, UsageEvent
+from .shapes import (
+    Consumption,
+    Counter,
+    Customer,
+    CustomerPage,
+    Decision,
+    DecisionList,
+    EntitlementList,
+    UsageEvent,
+)
 from .transport import Response, Transport
 
 #: Of one call. Each has the same idempotency key, so that a change is made once.
@@ -23,7 +33,6 @@ ATTEMPTS = 3
 RETRY_AFTER_SECONDS_MAX = 5.0
 _RETRIED = frozenset({429, 502, 503, 504})
 
-Query = Mapping[str, object]
 Body = Mapping[str, object]
 
 
@@ -52,6 +61,7 @@ class Client:
         self.customers = Customers(self)
         self.usage = Usage(self)
         self.entitlements = EntitlementChecks(self)
+        self.reservations = Reservations(self)
 
     def request(
         self,
@@ -193,17 +203,21 @@ class EntitlementChecks:
         body = {"customerId": customer_id, "features": [{"featureKey": key} for key in features]}
         return cast(DecisionList, self._client.request("POST", "/entitlements/check", body=body)["data"])
 
-
-def known(**members: object) -> dict[str, object]:
-    return {name: value for name, value in members.items() if value is not None}
-
-
-def path_of(*segments: str) -> str:
-    return "".join(f"/{quote(segment, safe='')}" for segment in segments)
-
-
-def query_text(query: Query | None) -> str:
-    return f"?{urlencode({name: str(value) for name, value in query.items()})}" if query else ""
+    def consume(
+        self,
+        customer_id: str,
+        feature_key: str,
+        amount: Number = 1,
+        *,
+        properties: Properties | None = None,
+        idempotency_key: str | None = None,
+    ) -> Consumption:
+        """Uses the amount if the customer may; without `event` it was denied. A key uses it once."""
+        body = known(customerId=customer_id, featureKey=feature_key, amount=amount, properties=properties)
+        used = self._client.request(
+            "POST", "/entitlements/consume", body=body, idempotency_key=idempotency_key
+        )
+        return cast(Consumption, used)
 
 
 class _Again(Exception):

@@ -95,3 +95,36 @@ class Decision(_DecisionMembers, total=False):
 
 EntitlementList = list[Entitlement]
 DecisionList = list[Decision]
+
+
+class _ConsumptionMembers(TypedDict):
+    decision: Decision
+
+
+class Consumption(_ConsumptionMembers, total=False):
+    #: Absent where it was denied.
+    event: UsageEvent
+
+
+class _ReservationMembers(TypedDict):
+    status: str
+
+
+class Reservation(_ReservationMembers, total=False):
+    """Denied, it has `status` and `decision` alone."""
+
+    id: str
+    customerId: str
+    featureKey: str
+    meterId: str
+    amount: Amount
+    onExpiry: str
+    properties: dict[str, Any]
+    createdAt: str
+    expiresAt: str
+    endedAt: str
+    value: Amount
+    eventId: str
+    late: bool
+    decision: Decision
+    event: UsageEvent

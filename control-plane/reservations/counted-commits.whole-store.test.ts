@@ -1,0 +1,36 @@
+import { afterAll, expect, it, vi } from 'vitest';
+import { startLoadOfThisFile } from '../../tests/support/load-of-this-file.ts';
+import { openLogAndWarehouse } from '../../tests/support/log-and-warehouse.ts';
+import { ownUsageOf } from '../../tests/support/own-usage-of.ts';
+import { apiOfThisFile } from '../api-under-test.ts';
+import { reservationsUnderTest } from './reservations-under-test.ts';
+
+/*
+ * Faults this suite catches: a commit that takes room forever as well as its usage; one that is forgotten
+ * before every decision has its usage.
+ */
+const stores = await openLogAndWarehouse(afterAll);
+const api = await apiOfThisFile({
+  warehouse: stores.warehouse,
+  logReader: stores.reader,
+  openUsageWriter: (pool) => ownUsageOf(stores, pool, afterAll),
+});
+await api.request('meters.create', { body: { key: 'sum', name: 'sum', aggregation: 'sum' } });
+startLoadOfThisFile(stores, api);
+const made = await reservationsUnderTest(api);
+
+it('a commit takes room until it is counted, and some time longer, and is forgotten then', async () => {
+  const customerId = await made.customerWith({ calls: 10 });
+  const { id } = await made.held(customerId, 6);
+  expect((await made.commit(id, { value: 4 })).body).toMatchObject({ status: 'committed', value: 4 });
+  const counted = async () => (await made.check(customerId, 'calls', { consistency: 'strong' })).current;
+  expect(await counted()).toBe(4);
+  expect(await made.ledger(customerId)).toMatchObject({ account: 4, open: 0 });
+  await made.held(customerId, 5);
+  await vi.waitFor(async () => expect(await made.ledger(customerId)).toMatchObject({ account: 5 }), {
+    timeout: 120_000,
+    interval: 100,
+  });
+  expect((await made.hold(customerId, 2)).body).toMatchObject({ status: 'denied', decision: { current: 9 } });
+  await made.held(customerId, 1);
+}, 150_000);
