@@ -103,6 +103,14 @@ describe('an event that can never be stored is handed back alone', () => {
     ['a date that is none', { occurredAt: new Date('never') }],
     ['a key that is too long', { idempotencyKey: 'k'.repeat(256) }],
     ['what is no JSON', { properties: { n: 1n as never } }],
+    [
+      'a member that throws what is no error',
+      {
+        toJSON: () => {
+          throw Object.create(null);
+        },
+      } as never,
+    ],
     ['a text as its JSON', { toJSON: () => 'acme' } as never],
     ['more than a request holds', { properties: { text: 'é'.repeat(600_000) } }],
   ])('before it is sent, with %s', async (_, more) => {
