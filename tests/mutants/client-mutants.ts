@@ -2,6 +2,7 @@ import { mutant } from './mutant-row.ts';
 
 const NODE_KILLS = 'tests/clients/node-kills.sys.test.ts';
 const NODE_SPOOL = 'sdk/node/src/spool/spool.test.ts';
+const NODE_OWNER = 'sdk/node/src/spool/owner.test.ts';
 const NODE_RECORD = 'sdk/node/src/spool/record.test.ts';
 const NODE_RETRIES = 'sdk/node/src/meter/retries.test.ts';
 const NODE_ORDINARY = 'sdk/node/src/meter/ordinary-results.test.ts';
@@ -62,6 +63,22 @@ export const CLIENT_MUTANTS = [
     .why('a client decides by a part of what the feed is about to tell it')
     .always('sdk/node/src/entitlements/feed-connection')
     .red(NODE_FEED, 'decides nothing by a stream that is silent or does not say that it is whole'),
+  mutant('changed-body-rejects', [23])
+    .why('behind a proxy that changes bodies each event is rejected for good, though it is right')
+    .is('sdk/node/src/meter/results', "if (isOneOf(CHANGED, body)) return { kind: 'halve', error };")
+    .red(NODE_RETRIES, 'a body that was changed on its way'),
+  mutant('errors-of-another-batch-reject', [23])
+    .why('the errors of another batch, from a cache in between, reject events that the server never saw')
+    .never('sdk/node/src/meter/results')
+    .red(NODE_RETRIES, 'errors of other events'),
+  mutant('memory-lost-at-the-close', [23])
+    .why('what was taken while the spool was away is lost with the process, though it is well again')
+    .is('sdk/node/src/meter/spool-with-memory', 'const kept = -1;')
+    .red(NODE_SPOOL, 'that is well at the close takes what is in memory, sent or not'),
+  mutant('unknown-owner-ended', [23])
+    .why('at the limit of open files a process takes over the folder of one that lives')
+    .never('sdk/node/src/spool/owner')
+    .red(NODE_OWNER, 'a folder whose owner cannot be read just now is not taken over: it may live'),
   mutant('impossible-name-watched', [18])
     .why('a name that no customer can have ends the local decisions of all others, or the whole process')
     .never('sdk/node/src/entitlements/checked-names')

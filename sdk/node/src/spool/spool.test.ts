@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { seenInTime } from '../../../../tests/support/in-time.ts';
@@ -262,8 +271,8 @@ describe('a spool without room', () => {
     expect(problems.map(({ code }) => code)).toContain('spool_unusable');
   });
 
-  // Red when it is sent last: a crash would lose it, though the server is well.
-  it('is tried again, and what was in memory meanwhile is sent first', async () => {
+  // Red when it stays in memory: a crash would lose it, though the spool is well.
+  it('is tried again, and what was in memory meanwhile goes into it', async () => {
     const server = await startBatchServer();
     const folder = join(testFolder(), 'later');
     writeFileSync(folder, '');
@@ -276,8 +285,25 @@ describe('a spool without room', () => {
     meter.track(event({ idempotencyKey: 'in the spool' }));
     expect(meter.stats().mode).toBe('spool');
     vi.useRealTimers();
+    const segment = join(onlyFolder(join(folder, 'spool')), '00000001.seg');
+    expect(readFileSync(segment, 'latin1')).toContain('in memory');
     expect(existsSync(join(folder, 'spool'))).toBe(true);
     expect(await meter.flush()).toMatchObject({ sent: 2, waiting: 0 });
-    expect(server.created).toEqual(['in memory', 'in the spool']);
+    expect(server.created.sort()).toEqual(['in memory', 'in the spool']);
+  });
+
+  it('that is well at the close takes what is in memory, sent or not', async () => {
+    const folder = join(testFolder(), 'later');
+    writeFileSync(folder, '');
+    const { meter, problems } = openSpooled(NOWHERE, { folder: join(folder, 'spool') });
+    for (const one of keyed(600)) meter.track(one);
+    // A batch of them is being sent by now.
+    await seenInTime(() => problems.find(({ code }) => code === 'no_response'), IN_TIME, 'a request');
+    renameSync(folder, `${folder}.old`);
+    mkdirSync(folder);
+    await meter.close({ timeoutMs: 0 });
+    const server = await startBatchServer();
+    const next = openSpooled(server.url, { folder: join(folder, 'spool') });
+    expect(await next.meter.flush()).toMatchObject({ sent: 600, waiting: 0 });
   });
 });
