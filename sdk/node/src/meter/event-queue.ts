@@ -27,6 +27,6 @@ export interface Claim {
   events: EventBatch;
   /** They need not be kept any longer. Called once. */
   settle(): void;
-  /** Only these of its events wait any longer. Called before `settle`, once; the others are not kept. */
+  /** Only these of its events wait any longer, until `settle`; the others are not kept. */
   keep?(events: EventBatch): void;
 }

@@ -118,12 +118,18 @@ export class Sender {
   private pump(): void {
     const now = performance.now();
     while (!this.ending.signal.aborted && this.hasSlot() && now >= this.schedule.resumeAtMs) {
-      const task = this.schedule.takeUntried(now) ?? this.takeNew() ?? this.schedule.takeDue(now);
+      const task = this.next(now);
       if (!task) break;
       this.requests += 1;
       this.send(task).catch((error: unknown) => this.deps.reporter.problem('internal', inWords(error)));
     }
     this.sleep();
+  }
+
+  private next(now: number): Task | undefined {
+    const { schedule } = this;
+    const again = schedule.takeUntried(now) ?? schedule.takeDeferred(now);
+    return again ?? this.takeNew() ?? schedule.takeDue(now);
   }
 
   private takeNew(): Task | undefined {
@@ -253,7 +259,8 @@ export class Sender {
     if (later.length === 0) return;
     this.counts.retries += 1;
     const deferred = picked(task.events, later);
-    task.origin.claim.keep?.(deferred);
+    // Parts of the same claim may still be on their way.
+    if (task.origin.unsettled === later.length) task.origin.claim.keep?.(deferred);
     this.schedule.later(task, deferred);
   }
 

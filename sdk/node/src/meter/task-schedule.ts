@@ -117,11 +117,11 @@ export class TaskSchedule {
   }
 
   takeDue(nowMs: number): Task | undefined {
-    return this.takeFirst((task) => task.dueAtMs <= nowMs) ?? this.takeDeferred(nowMs);
+    return this.takeFirst((task) => task.dueAtMs <= nowMs);
   }
 
-  /** With others that are deferred, as far as one request has them: one for each would be many. */
-  private takeDeferred(nowMs: number): Task | undefined {
+  /** One that is due, with others that are deferred, as far as one request has them: one for each would be many. */
+  takeDeferred(nowMs: number): Task | undefined {
     const first = this.deferred.find(({ dueAtMs }) => dueAtMs <= nowMs);
     if (!first) return undefined;
     const together: Task[] = [];

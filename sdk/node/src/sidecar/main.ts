@@ -1,11 +1,11 @@
 #!/usr/bin/env node
+import { outliveReaders } from './outlive-readers.ts';
 import { readSettings, SettingError } from './settings.ts';
 import { startSidecar } from './sidecar.ts';
 
 /** `metergate-sidecar`: see the README. The first SIGTERM or SIGINT sends what waits, the second ends it. */
 async function main(): Promise<void> {
-  // The reader of its log may end before it: events are worth more than a log.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  outliveReaders(process.stdout, process.stderr);
   const settings = readSettings(process.env);
   const { port, close } = await startSidecar(settings, log);
   const kept = settings.spool ? `in ${settings.spool.folder}` : 'in memory, and lost with it';
