@@ -2,6 +2,7 @@ import { mutant } from './mutant-row.ts';
 
 const NODE_KILLS = 'tests/clients/node-kills.sys.test.ts';
 const NODE_SPOOL = 'sdk/node/src/spool/spool.test.ts';
+const NODE_AT_CLOSE = 'sdk/node/src/spool/spool-at-close.test.ts';
 const NODE_OWNER = 'sdk/node/src/spool/owner.test.ts';
 const NODE_RECORD = 'sdk/node/src/spool/record.test.ts';
 const NODE_RETRIES = 'sdk/node/src/meter/retries.test.ts';
@@ -74,7 +75,7 @@ export const CLIENT_MUTANTS = [
   mutant('memory-lost-at-the-close', [23])
     .why('what was taken while the spool was away is lost with the process, though it is well again')
     .is('sdk/node/src/meter/spool-with-memory', 'const kept = -1;')
-    .red(NODE_SPOOL, 'that is well at the close takes what is in memory, sent or not'),
+    .red(NODE_AT_CLOSE, 'a spool that is well at the close takes what is in memory, sent or not'),
   mutant('unknown-owner-ended', [23])
     .why('at the limit of open files a process takes over the folder of one that lives')
     .never('sdk/node/src/spool/owner')

@@ -55,6 +55,8 @@ export class Sender {
   private isLingerOver = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private timerAtMs = NEVER;
+  /** There were events to take when the timer was set: else it may be that of a task that waits for long. */
+  private isCounted = false;
   /** Something in between does not let compressed bodies through as they are. */
   private isPlain = false;
   /** The timer waits for nothing but more events. */
@@ -72,7 +74,8 @@ export class Sender {
   /** An event was added just now. Costs something for the first and the last of a batch only. */
   added(): void {
     if (!this.hasSlot()) return;
-    if (this.timerAtMs !== NEVER && !(this.isLingering && this.hasBatch())) return;
+    const isTimed = this.timerAtMs !== NEVER && this.isCounted;
+    if (isTimed && !(this.isLingering && this.hasBatch())) return;
     this.sleep();
   }
 
@@ -146,7 +149,8 @@ export class Sender {
     const now = performance.now();
     let wakeAtMs = this.schedule.nextDueAtMs();
     let isLingering = false;
-    if (this.mayTake() && this.deps.queue.untaken().events > 0) {
+    this.isCounted = this.deps.queue.untaken().events > 0;
+    if (this.mayTake() && this.isCounted) {
       const takeAtMs = this.mayNotLinger() ? now : now + this.options.lingerMs;
       isLingering = takeAtMs > now && takeAtMs < wakeAtMs;
       wakeAtMs = Math.min(wakeAtMs, takeAtMs);

@@ -120,7 +120,7 @@ export class TaskSchedule {
     return this.takeFirst((task) => task.dueAtMs <= nowMs);
   }
 
-  /** One that is due, with others that are deferred, as far as one request has them: one for each would be many. */
+  /** One that is due, with others that are deferred, as far as one request has them. */
   takeDeferred(nowMs: number): Task | undefined {
     const first = this.deferred.find(({ dueAtMs }) => dueAtMs <= nowMs);
     if (!first) return undefined;

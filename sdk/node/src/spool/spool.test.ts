@@ -291,19 +291,4 @@ describe('a spool without room', () => {
     expect(await meter.flush()).toMatchObject({ sent: 2, waiting: 0 });
     expect(server.created.sort()).toEqual(['in memory', 'in the spool']);
   });
-
-  it('that is well at the close takes what is in memory, sent or not', async () => {
-    const folder = join(testFolder(), 'later');
-    writeFileSync(folder, '');
-    const { meter, problems } = openSpooled(NOWHERE, { folder: join(folder, 'spool') });
-    for (const one of keyed(600)) meter.track(one);
-    // A batch of them is being sent by now.
-    await seenInTime(() => problems.find(({ code }) => code === 'no_response'), IN_TIME, 'a request');
-    renameSync(folder, `${folder}.old`);
-    mkdirSync(folder);
-    await meter.close({ timeoutMs: 0 });
-    const server = await startBatchServer();
-    const next = openSpooled(server.url, { folder: join(folder, 'spool') });
-    expect(await next.meter.flush()).toMatchObject({ sent: 600, waiting: 0 });
-  });
 });
