@@ -8,8 +8,8 @@ import { type WatchedFeed, watchFeed } from '../tests/support/watch-feed.ts';
  * The feed of entitlements of two control planes, over Kafka: each tells of what any of them changes, and of
  * what is counted.
  *
- * Breaks that it catches: a change through one control plane that the feeds of the other never have; usage
- * that one of them alone has; a client that goes to the other one with its id and misses what changed meanwhile.
+ * Breaks that it catches: a change through one control plane that the feeds of the other have late or never;
+ * usage that one of them alone has; a client that goes to the other one with its id and misses what changed.
  */
 const installation = await ofThisFile(
   startInstallation({ processes: 1, but: { 'control-plane': 2 }, connections: 2 }),
