@@ -1,6 +1,7 @@
 /** Every error code a client can see, with its HTTP status. No response has another one. */
 export const ERROR_STATUS = {
   invalid_json: 400,
+  invalid_gzip: 400,
   invalid_request: 400,
   query_too_complex: 400,
   idempotency_key_missing: 400,

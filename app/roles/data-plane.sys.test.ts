@@ -46,7 +46,7 @@ describe('the usage endpoint', () => {
       '413 payload_too_large',
     );
     const broken = await codeOf({ body: 'no gzip', headers: { 'content-encoding': 'gzip' } });
-    expect(broken).toBe('400 invalid_json');
+    expect(broken).toBe('400 invalid_gzip');
   });
 
   it('responds to a single event and its replay with the same event', async () => {

@@ -64,6 +64,8 @@ export function codesOf(route: Route): ErrorCode[] {
     ...(isKeyed && !isForAnyToken(route) ? (['customer_token_not_allowed'] as const) : []),
     ...(isOpenToBrowsers || access === 'any_key' ? [] : (['insufficient_scope'] as const)),
     ...(readsBody(route) ? BODY_CODES : []),
+    // The control plane takes no compressed bodies.
+    ...(readsBody(route) && plane === 'data' ? (['invalid_gzip'] as const) : []),
     'invalid_request',
     ...(takesIdempotencyKey(route) ? REPLAY_CODES : []),
     ...(isKeyed && plane === 'control' ? (['rate_limited'] as const) : []),

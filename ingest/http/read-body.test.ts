@@ -188,7 +188,7 @@ test('what is no gzip is rejected', async () => {
   const whole = gzipSync('abcdefgh');
   const changed = Buffer.from(whole).fill(0, whole.length - 8, whole.length - 4); // its checksum
   for (const body of [Buffer.alloc(0), Buffer.from('{}'), whole.subarray(0, -3), changed]) {
-    expect(await inflated(body)).toMatchObject({ code: 'invalid_json' });
+    expect(await inflated(body)).toMatchObject({ code: 'invalid_gzip' });
   }
 });
 

@@ -144,7 +144,7 @@ export async function inflate(
     if (code === 'ERR_BUFFER_TOO_LARGE') return tooLarge(bytesMax);
     // No fault of the body.
     if (code === 'Z_MEM_ERROR' || code === 'ERR_MEMORY_ALLOCATION_FAILED') return OVERLOADED;
-    return { code: 'invalid_json', message: 'The body is not valid gzip.' };
+    return { code: 'invalid_gzip', message: 'The body is not valid gzip.' };
   } finally {
     read.release();
   }

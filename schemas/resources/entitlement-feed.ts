@@ -21,7 +21,8 @@ export const entitlementFeedRoutes = {
       '`decision` as a check without `requested` returns it, and `meterId`, `aggregation`, `soft` and ' +
       '`creditRate` where it has them; it replaces what came before. `usage` has the decisions of the ' +
       'features whose count has changed: `{customerId, asked, decisions}`. `ready` says that all customers ' +
-      'were sent. `time` says up to when everything is counted. Changes are collected for 250 ms. After ' +
+      'were sent. `time` says up to when everything is counted, `asOf`, and ' +
+      'the time of the server, `now`. Changes are collected for 250 ms. After ' +
       '`ready` events have an id; a client that connects again with `Last-Event-ID` gets what has changed ' +
       'since, or everything where that is not known: then `resumed` is false, and customers that are not ' +
       'sent up to `ready` are to be dropped. A client that reads too slowly is disconnected.',

@@ -2,11 +2,15 @@ import { mutant } from './mutant-row.ts';
 
 const NODE_KILLS = 'tests/clients/node-kills.sys.test.ts';
 const NODE_SPOOL = 'sdk/node/src/spool/spool.test.ts';
+const NODE_AT_CLOSE = 'sdk/node/src/spool/spool-at-close.test.ts';
+const NODE_OWNER = 'sdk/node/src/spool/owner.test.ts';
 const NODE_RECORD = 'sdk/node/src/spool/record.test.ts';
 const NODE_RETRIES = 'sdk/node/src/meter/retries.test.ts';
 const NODE_ORDINARY = 'sdk/node/src/meter/ordinary-results.test.ts';
 const NODE_USAGE = 'sdk/node/src/meter/own-usage.test.ts';
 const NODE_FEED = 'sdk/node/src/entitlements/feed.test.ts';
+const NODE_CLIENT = 'sdk/node/src/client/client.test.ts';
+const NODE_CONNECTION = 'sdk/node/src/entitlements/feed-connection.test.ts';
 const KILLED = 'every event in a spool is counted once, whenever its process is killed';
 
 const PYTHON_KILLS = 'tests/clients/python-kills.sys.test.ts';
@@ -60,6 +64,51 @@ export const CLIENT_MUTANTS = [
     .why('a client decides by a part of what the feed is about to tell it')
     .always('sdk/node/src/entitlements/feed-connection')
     .red(NODE_FEED, 'decides nothing by a stream that is silent or does not say that it is whole'),
+  mutant('changed-body-rejects', [23])
+    .why('behind a proxy that changes bodies each event is rejected for good, though it is right')
+    .is('sdk/node/src/meter/results', "if (isOneOf(CHANGED, body)) return { kind: 'halve', error };")
+    .red(NODE_RETRIES, 'a body that was changed on its way'),
+  mutant('errors-of-another-batch-reject', [23])
+    .why('the errors of another batch, from a cache in between, reject events that the server never saw')
+    .never('sdk/node/src/meter/results')
+    .red(NODE_RETRIES, 'errors of other events'),
+  mutant('memory-lost-at-the-close', [23])
+    .why('what was taken while the spool was away is lost with the process, though it is well again')
+    .is('sdk/node/src/meter/spool-with-memory', 'const kept = -1;')
+    .red(NODE_AT_CLOSE, 'a spool that is well at the close takes what is in memory, sent or not'),
+  mutant('unknown-owner-ended', [23])
+    .why('at the limit of open files a process takes over the folder of one that lives')
+    .never('sdk/node/src/spool/owner')
+    .red(NODE_OWNER, 'a folder whose owner cannot be read just now is not taken over: it may live'),
+  mutant('impossible-name-watched', [18])
+    .why('a name that no customer can have ends the local decisions of all others, or the whole process')
+    .never('sdk/node/src/entitlements/checked-names')
+    .red(NODE_FEED, 'a check of U+0000 is rejected by itself, and other customers are followed after it'),
+  mutant('garbage-decides', [18])
+    .why('JSON of whatever is in between is taken for a decision: a text `false` allows')
+    .always('sdk/node/src/entitlements/check')
+    .red(
+      NODE_CLIENT,
+      'an object without it is no decision: the policy decides, and the last one stays known',
+    ),
+  mutant('unready-time-counts', [18])
+    .why('after an interruption a client takes its own usage for counted before it was told of any count')
+    .never('sdk/node/src/entitlements/feed-connection')
+    .red(
+      NODE_CONNECTION,
+      'a heartbeat counts nothing until all customers were sent, also after an interruption',
+    ),
+  mutant('delayed-feed-decides', [18])
+    .why('a client decides by what a proxy in between has kept for long')
+    .never('sdk/node/src/entitlements/feed')
+    .red(NODE_FEED, 'decides nothing by a feed that something in between delays'),
+  mutant('own-usage-by-id-not-counted', [18])
+    .why('a burst that is tracked by the id of its meter passes a limit')
+    .is('sdk/node/src/meter/own-usage', 'if (place.meterId !== meterId) continue;')
+    .red(
+      NODE_USAGE,
+      'counts what was tracked by the id of a meter for each of them, until the server has counted it',
+    ),
   mutant('python-tracked-before-the-write', [23])
     .why('the Python client takes an event that is in no file: the end of its process takes it')
     .drop('sdk/python/src/metergate/spool/own.py')

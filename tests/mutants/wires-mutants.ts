@@ -10,6 +10,10 @@ const FEED = 'control-plane/entitlements/feed/entitlement-feed.store.test.ts';
 
 /** Events in the formats of other systems, and the feed of entitlements. */
 export const WIRES_MUTANTS = [
+  mutant('unstorable-name-read', [18])
+    .why('a name with U+0000 has the statement fail that reads it with others: no stream with it begins')
+    .never('control-plane/entitlements/feed/feed-reader')
+    .red(FEED, 'begins with what a check would return, of each customer that it names'),
   mutant('rejected-event-acknowledged', [1])
     .why('a client of OpenMeter, which reads nothing but the status, never sends a rejected event again')
     .always('ingest/events/events-response')

@@ -62,7 +62,9 @@ describe('the feed of entitlements', () => {
     const archived = await made.customer();
     await api.request('customers.archive', { params: { customerId: archived } });
     const beganAtMs = Date.now();
-    const feed = await watch(`customerIds=${customerId},${archived},cus_none,a%252Cb&heartbeatSeconds=1`);
+    const feed = await watch(
+      `customerIds=${customerId},${archived},cus_none,a%252Cb,a%2500&heartbeatSeconds=1`,
+    );
     await isReady(feed);
     const [opened] = feed.messages;
     expect(opened?.event).toBe('begin');
@@ -76,7 +78,7 @@ describe('the feed of entitlements', () => {
     });
     const without = { status: 'archived', otherwise: 'customer_archived', decisions: {} };
     expect(feed.customer(archived)).toEqual(without);
-    for (const name of ['cus_none', 'a,b']) expect(feed.customer(name)?.status).toBe('unknown');
+    for (const name of ['cus_none', 'a,b', 'a\u0000']) expect(feed.customer(name)?.status).toBe('unknown');
     const [whole] = feed.messages.filter(({ data }) => data.asked === customerId);
     expect(whole?.data).toMatchObject({ customerId, credits: { balance: 0, unpaid: 0 } });
     expect(whole?.data.features[0]).toMatchObject({ meterId: 'sum', aggregation: 'sum', soft: true });

@@ -55,7 +55,7 @@ export function createEntitlementFeed(
     viewers.turn();
     if (++turns % TURNS_OF_SECOND === 0) {
       seen.find();
-      viewers.second(createTimeEvents(deps.asOfMs(), watched));
+      viewers.second(createTimeEvents({ latestMs: deps.asOfMs(), nowMs: clock.nowMs() }, watched));
     }
     for (const customer of watched.all()) {
       const { idleSinceMs = nowMs } = customer;

@@ -55,6 +55,9 @@ export function createFeedReader(deps: FeedReaderDeps): ReadFeedState {
   }
 
   async function read(environment: string, name: string): Promise<FeedState | undefined> {
+    // No customer has it, and the statement that reads it with those of others would fail.
+    // mutant: unstorable-name-read
+    if (!name.isWellFormed() || name.includes('\u0000')) return UNKNOWN;
     const customer = await findCustomer(environment, name);
     if (!customer) return UNKNOWN;
     const nowMs = clock.nowMs();

@@ -13,9 +13,12 @@ test('a heartbeat has the time of its own environment, of customers that a strea
   for (const asOfMs of [9_000, 3_000, 7_000]) add('ws_a:live', asOfMs);
   add('ws_b:live', 8_000);
   add('ws_b:live', 1_000, false);
-  const timeOf = createTimeEvents(10_000, watched);
+  const timeOf = createTimeEvents({ latestMs: 10_000, nowMs: 11_000 }, watched);
   const seconds = ['ws_a:live', 'ws_b:live', 'ws_c:live'].map((environment) => {
-    return /:(\d\d)\.000Z/.exec(String(timeOf(environment)))?.[1];
+    const [, asOf, now] =
+      /"asOf":".*:(\d\d)\.000Z","now":".*:(\d\d)\./.exec(String(timeOf(environment))) ?? [];
+    expect(now).toBe('11');
+    return asOf;
   });
   expect(seconds).toEqual(['03', '08', '10']);
 });

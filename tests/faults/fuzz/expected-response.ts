@@ -41,7 +41,7 @@ export function expectResponse(request: FuzzRequest, world: World): Expected {
   const headerFault = target === 'single' ? headerKeyFault(headers['idempotency-key']) : undefined;
   if (headerFault !== undefined) return rejectedAs(headerFault);
   if (whole === 'too large') return rejectedAs('payload_too_large');
-  if (whole === undefined) return rejectedAs('invalid_json');
+  if (whole === undefined) return rejectedAs('invalid_gzip');
   if (lines) return expectLines(whole, world);
   const read = readTagged(whole);
   if (!read) return rejectedAs('invalid_json');

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import type { UsageEvent } from '../meter/usage-event.ts';
 import { type MeteredStream, meterStream } from './meter-stream.ts';
 
@@ -102,4 +102,18 @@ it('takes counts as models give them: null, or without a kind', async () => {
   const { chunks, events } = metered(model(), { tokensOf });
   for await (const _ of chunks);
   expect(events).toEqual([event('input', 7)]);
+});
+
+it('counts nothing by what is async, and a rejection of it ends no process', async () => {
+  const unhandled: unknown[] = [];
+  const note = (error: unknown) => void unhandled.push(error);
+  process.on('unhandledRejection', note);
+  onTestFinished(() => void process.off('unhandledRejection', note));
+  const reject = async (): Promise<never> => {
+    throw new Error('of the application');
+  };
+  const { chunks, events } = metered(model(), { tokensOf: reject as never, estimate: reject as never });
+  for await (const _ of chunks);
+  await new Promise(setImmediate);
+  expect([events, unhandled]).toEqual([[], []]);
 });

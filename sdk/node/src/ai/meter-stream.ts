@@ -8,7 +8,10 @@ export interface MeteredStream<Chunk> {
   meter: Pick<Meter, 'track'>;
   /** What the model sends. One with a `controller`, as OpenAI's and Anthropic's have, is aborted by it. */
   stream: AsyncIterable<Chunk>;
-  /** What a chunk says of the whole call so far; most say nothing. What it throws says nothing either. */
+  /**
+   * What a chunk says of the whole call so far; most say nothing. What it throws says nothing either, nor
+   * does a promise.
+   */
   tokensOf: (chunk: Chunk) => TokenCounts | null | undefined;
   /** Of a stream that ended before it said so, by its chunks. Without it nothing is counted then. */
   estimate?: (chunks: number) => TokenCounts;
@@ -105,10 +108,13 @@ class CountedStream<Chunk> implements AsyncIterableIterator<Chunk> {
 
 const END: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
-/** The stream goes on whatever becomes of its count. */
+/** The stream goes on whatever becomes of its count. A promise, which no type allows here, says nothing. */
 function silently<T>(read: () => T): T | undefined {
   try {
-    return read();
+    const value = read();
+    if (!(value instanceof Promise)) return value;
+    value.catch(() => undefined);
+    return undefined;
   } catch {
     return undefined;
   }

@@ -1,7 +1,10 @@
 /** A request that was not done. `code` is stable; `message` is for people. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  /** Of the API; `no_response`, or `unexpected_response` where something else than the API responded. */
+  /**
+   * Of the API, also where it was not asked for what it would reject; `no_response`, or `unexpected_response`
+   * where something else than the API responded.
+   */
   readonly code: string;
   /** Undefined when there was no response. */
   readonly status: number | undefined;

@@ -98,3 +98,35 @@ it('a wrong key is no reason to fall back', async () => {
   const check = createEntitlements({ client, fallback: 'open' }).check({ customerId: 'a', featureKey: 'f' });
   await expect(check).rejects.toMatchObject({ code: 'unauthenticated' });
 });
+
+it.each([
+  ['an object without it', '{}'],
+  ['a text in place of it', '{"allowed":"false"}'],
+  ['null', 'null'],
+])('%s is no decision: the policy decides, and the last one stays known', async (_, body) => {
+  const granted = JSON.stringify({ allowed: true, reasonCode: 'granted', reason: 'By a plan.' });
+  const { client } = await serve([200, granted], [200, body]);
+  const entitlements = createEntitlements({ client, fallback: { known: 'last_known' } });
+  const check = async (featureKey: string) => {
+    const { allowed, source } = await entitlements.check({ customerId: 'a', featureKey });
+    return [allowed, source];
+  };
+  expect(await check('known')).toEqual([true, 'server']);
+  expect(await check('known')).toEqual([true, 'fallback']);
+  expect(await check('other')).toEqual([false, 'fallback']);
+});
+
+it('a check that cannot be sent is rejected alone, and no reason to fall back', async () => {
+  const granted = JSON.stringify({ allowed: true, reasonCode: 'granted', reason: 'By a plan.' });
+  const { client, requests } = await serve([200, granted]);
+  const entitlements = createEntitlements({ client });
+  for (const customerId of ['', undefined as never, 'a\ud800', 'x'.repeat(129)]) {
+    const check = entitlements.check({ customerId, featureKey: 'f' });
+    await expect(check).rejects.toMatchObject({ name: 'ApiError', code: 'invalid_request' });
+  }
+  expect(await entitlements.check({ customerId: 'a', featureKey: 'f' })).toMatchObject({ source: 'server' });
+  await entitlements.check({ customerId: 'a', featureKey: 'f', requested: 0.1 + 0.2 });
+  expect(requests.at(-1)?.url).toMatch(/\?requested=0\.3$/);
+  const half = client.plans.retrieve({ planId: '\ud800' });
+  await expect(half).rejects.toMatchObject({ code: 'invalid_request', param: 'planId' });
+});

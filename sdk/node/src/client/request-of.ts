@@ -1,4 +1,9 @@
-/** How an operation is sent. What is neither in its path nor its body is a parameter of the query. */
+import { ApiError } from './api-error.ts';
+
+/**
+ * How an operation is sent. What is neither in its path nor its body is a parameter of the query. Throws an
+ * ApiError `invalid_request` for a path that cannot be one.
+ */
 export function requestOf(
   path: string,
   input: Record<string, unknown>,
@@ -8,8 +13,12 @@ export function requestOf(
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
     used.add(name);
     const value = rest[name];
-    if (typeof value !== 'string' || value === '') throw new TypeError(`\`${name}\` must be a text.`);
-    return encodeURIComponent(value);
+    if (typeof value !== 'string' || value === '') throw invalid(name);
+    try {
+      return encodeURIComponent(value);
+    } catch {
+      throw invalid(name); // half of a surrogate pair
+    }
   });
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(rest)) {
@@ -27,4 +36,8 @@ function addParameter(query: URLSearchParams, name: string, value: unknown): voi
   if (value === undefined || value === null) return;
   if (typeof value !== 'object') query.append(name, String(value));
   else for (const [key, one] of Object.entries(value)) query.append(`${name}[${key}]`, String(one));
+}
+
+function invalid(param: string): ApiError {
+  return new ApiError(`\`${param}\` must be a text.`, { code: 'invalid_request', param });
 }

@@ -1,10 +1,11 @@
 import { ApiError } from '../client/api-error.ts';
 import { type Client, connectionOf } from '../client/client.ts';
 import type { EntitlementDecision } from '../generated/schemas.ts';
-import { textOfUnits, unitsOf } from '../meter/exact-decimal.ts';
+import { roundedUnitsOf, textOfUnits } from '../meter/exact-decimal.ts';
 import { type Meter, ownUsageOf } from '../meter/meter.ts';
 import type { MeterName, OwnUsage } from '../meter/own-usage.ts';
 import { Reporter, type ReportOptions } from '../meter/report.ts';
+import { checkName } from './checked-names.ts';
 import type { FedFeature } from './fed-customer.ts';
 import { EntitlementFeed, type Known } from './feed.ts';
 import { decideHere, owedByOthers } from './local-decision.ts';
@@ -73,6 +74,8 @@ class Checks implements Entitlements {
   }
 
   async check(check: Check): Promise<Decision> {
+    checkName('customerId', check.customerId);
+    checkName('featureKey', check.featureKey);
     const here = this.decide(check);
     if (here) return here;
     this.feed?.watch(check.customerId);
@@ -83,8 +86,10 @@ class Checks implements Entitlements {
       if (joined) return joined;
     }
     if (performance.now() < this.unavailableUntilMs) return this.fallBack(check);
+    // What it throws is the fault of this check, and not of the server.
+    const requested = this.withOwnUsage(check);
     try {
-      return { ...(await this.ask(check)), source: 'server' };
+      return { ...(await this.ask(check, requested)), source: 'server' };
     } catch (error) {
       if (!isUnavailable(error)) throw error;
       this.unavailableUntilMs = performance.now() + UNAVAILABLE_MS;
@@ -96,13 +101,13 @@ class Checks implements Entitlements {
     this.feed?.close();
   }
 
-  private async ask(check: Check): Promise<EntitlementDecision> {
+  private async ask(check: Check, requested: string | undefined): Promise<EntitlementDecision> {
     const { customerId, featureKey } = check;
-    const requested = this.withOwnUsage(check);
     const amount = requested === undefined ? {} : { requested };
     const signal = AbortSignal.timeout(this.timeoutMs);
     const { client, knownMax = 10_000 } = this.options;
     const decision = await client.entitlements.check({ customerId, featureKey, ...amount }, { signal });
+    if (!isDecision(decision)) throw noDecision();
     const name = nameOf(check);
     this.known.delete(name);
     this.known.set(name, decision);
@@ -113,10 +118,11 @@ class Checks implements Entitlements {
   /** Of what this process has used the server may know nothing: that much more is requested. */
   private withOwnUsage(check: Check): string | undefined {
     const { requested } = check;
-    const units = requested === undefined ? 10n ** 12n : unitsOf(requested);
+    const units = requested === undefined ? 10n ** 12n : roundedUnitsOf(requested);
     const own = this.feed ? this.ownOf(check, this.feed.findLast(check.customerId)) : 0n;
     if (own > 0n && units !== undefined && units >= 0n) return textOfUnits(units + own);
-    return requested === undefined ? undefined : String(requested);
+    if (requested === undefined) return undefined;
+    return units === undefined ? String(requested) : textOfUnits(units);
   }
 
   /** Undefined where the server has to be asked. */
@@ -127,7 +133,7 @@ class Checks implements Entitlements {
 
   private decideFrom(known: Known, check: Check, source: Decision['source']): Decision | undefined {
     const { featureKey, requested: wanted } = check;
-    const requested = wanted === undefined ? undefined : unitsOf(wanted);
+    const requested = wanted === undefined ? undefined : roundedUnitsOf(wanted);
     // The server says what is wrong with it.
     if (wanted !== undefined && (requested === undefined || requested < 0n)) return undefined;
     const { customer, asOf } = known;
@@ -200,6 +206,16 @@ function nameOf({ customerId, featureKey }: Check): string {
 
 function policyOf(fallback: EntitlementsOptions['fallback'], featureKey: string): FallbackPolicy {
   return (typeof fallback === 'object' ? fallback[featureKey] : fallback) ?? 'closed';
+}
+
+/** A proxy in between may respond with other JSON: it decides nothing, and is not kept. */
+function isDecision(body: unknown): boolean {
+  return /* mutant: garbage-decides */ typeof (body as { allowed?: unknown } | null)?.allowed === 'boolean';
+}
+
+function noDecision(): ApiError {
+  const message = 'The response has the status 200 and is no decision.';
+  return new ApiError(message, { code: 'unexpected_response', status: 200 });
 }
 
 function isUnavailable(error: unknown): boolean {

@@ -50,11 +50,19 @@ export class FeedConnection {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private failures = 0;
   private openedAtMs = 0;
+  /** On the server's clock. */
+  private saidAtMs: number | undefined;
 
   constructor(options: FeedConnectionOptions) {
     this.options = options;
     this.names = new Set(options.names);
     void this.run();
+  }
+
+  /** How long ago, at most, the server said what came last; 0 of one that does not tell its time. */
+  ageMs(nowMs: number): number {
+    if (this.saidAtMs === undefined) return 0;
+    return nowMs - (this.saidAtMs - this.aheadMs);
   }
 
   find(name: string): FedCustomer | undefined {
@@ -128,7 +136,7 @@ export class FeedConnection {
     if (event === 'customer') this.learn(data as CustomerMessage);
     else if (event === 'usage') this.count(data as UsageMessage);
     else if (event === 'begin') this.opened((data as { now: string }).now);
-    else if (event === 'time') this.tell((data as { asOf: string }).asOf);
+    else if (event === 'time') this.tell(data as { asOf: string; now?: string });
     else if (event === 'ready') this.ready();
     if (id !== undefined) this.lastEventId = id;
     // mutant: unready-feed-decides
@@ -153,10 +161,15 @@ export class FeedConnection {
 
   /** The server read its clock after the request was sent. */
   private opened(now: string): void {
+    this.saidAtMs = timeMs(now);
     this.aheadMs = (timeMs(now) ?? Number.POSITIVE_INFINITY) - this.openedAtMs;
   }
 
-  private tell(asOf: string): void {
+  private tell({ asOf, now }: { asOf: string; now?: string }): void {
+    this.saidAtMs = timeMs(now);
+    // Customers that are still to come are known as they were before an interruption.
+    // mutant: unready-time-counts
+    if (!this.isReady) return;
     this.asOf = asOf;
     this.asOfMs = timeMs(asOf) ?? Number.NEGATIVE_INFINITY;
     this.options.onCounted();
@@ -184,13 +197,25 @@ export class FeedConnection {
   /** How long not to ask again. */
   private async denied(response: Response): Promise<number> {
     const { status } = response;
-    const text = await response.text();
-    const { code, message } = errorOfResponse(status, text.slice(0, PART_CHARS_MAX));
+    const { code, message } = errorOfResponse(status, await beginningOf(response));
     this.options.onProblem(code, `Entitlements are asked for one by one, without the feed: ${message}`);
     const isTransient = status < 400 || status === 408 || status === 429 || status >= 500;
     const asked = retryAfterMs(RETRY_POLICY, response.headers.get('retry-after'), Date.now());
     return isTransient ? asked : RETRY_POLICY.unauthorisedMs;
   }
+}
+
+/** A page without an end is not read to it. */
+async function beginningOf({ body }: Response): Promise<string> {
+  const reader = body?.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  while (text.length < PART_CHARS_MAX) {
+    const { done, value } = (await reader?.read()) ?? { done: true };
+    if (done || !value) break;
+    text += decoder.decode(value, { stream: true });
+  }
+  return text.slice(0, PART_CHARS_MAX);
 }
 
 /** Undefined for a customer that a later server tells of in another form: the server is asked about it. */

@@ -163,3 +163,58 @@ it('follows no more customers than it may, in streams of 500', async () => {
   expect(Math.max(...server.opened.map(({ names }) => names.length))).toBe(500);
   expect(await check('c503')).toEqual(['server', true]);
 });
+
+it.each([
+  ['half a surrogate pair', 'a\ud800'],
+  ['U+0000', 'a\u0000'],
+  ['more characters than a name has', 'x'.repeat(129)],
+  ['nothing', ''],
+  ['no text', 42 as never],
+])('a check of %s is rejected by itself, and other customers are followed after it', async (_, name) => {
+  const server = await serve(all());
+  const { check, isLocal } = open(server.url);
+  const rejection = { name: 'ApiError', code: 'invalid_request', param: 'customerId' };
+  await expect(check(name)).rejects.toMatchObject(rejection);
+  expect(await check('a')).toEqual(['server', true]);
+  await isLocal('a');
+  expect(server.opened.flatMap(({ names }) => names)).toEqual(['a']);
+});
+
+it('decides nothing by a feed that something in between delays', async () => {
+  const server = await serve((stream, names) => {
+    stream.write(OPEN + names.map((name) => customer(name)).join('') + ready('p.s.1'));
+  });
+  const { check, isLocal } = open(server.url);
+  const openedAtMs = performance.now();
+  await isLocal('a');
+  const say = (msAgo: number): void => {
+    const ms = Date.parse('2026-01-01T00:00:00.000Z') + performance.now() - openedAtMs - msAgo;
+    const time = new Date(ms).toISOString();
+    server.streams[0]?.write(`event: time\ndata: {"asOf":"${time}","now":"${time}"}\n\n`);
+  };
+  const decidedAfter = async (msAgo: number, source: string) =>
+    await vi.waitFor(async () => {
+      say(msAgo);
+      expect(await check('a')).toEqual([source, true]);
+    }, WAIT);
+  await decidedAfter(8_000, 'server');
+  await decidedAfter(0, 'local');
+  await decidedAfter(8_000, 'server');
+});
+
+it('a page without an end in place of the feed is not read to it', async () => {
+  let isEnded = false;
+  const server = await serve((stream) => {
+    stream.writeHead(200, { 'content-type': 'text/html' });
+    const timer = setInterval(() => stream.write('x'.repeat(10_000)), 1);
+    stream.once('close', () => {
+      clearInterval(timer);
+      isEnded = true;
+    });
+  });
+  const { check, codes } = open(server.url);
+  await check('a');
+  // Far sooner than a connection that is silent.
+  await vi.waitFor(() => expect(isEnded).toBe(true), { timeout: 8_000, interval: 5 });
+  await vi.waitFor(() => expect(codes).toContain('unexpected_response'), WAIT);
+});

@@ -33,6 +33,8 @@ const NAMES_MAX = 500;
 const ADDRESS_CHARS_MAX = 10_000;
 /** Without a word for as long nothing is decided here: a heartbeat comes every second. */
 const FRESH_MS = 2_000;
+/** Nor by a stream that something in between delays for longer. */
+const AGE_MS_MAX = 4_000;
 /** New customers are collected: first for a short time, then each stream is opened at most this often. */
 const JOIN_MS = 20;
 const JOIN_AGAIN_MS = 500;
@@ -69,6 +71,8 @@ export class EntitlementFeed {
     watched.checkedAtMs = nowMs;
     const { connection } = watched;
     if (!connection || nowMs - connection.freshAtMs > FRESH_MS) return undefined;
+    // mutant: delayed-feed-decides
+    if (connection.ageMs(nowMs) > AGE_MS_MAX) return undefined;
     return knownIn(connection, name);
   }
 

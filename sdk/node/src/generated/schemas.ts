@@ -2,6 +2,7 @@
 
 export type ErrorCode = 
   | "invalid_json"
+  | "invalid_gzip"
   | "invalid_request"
   | "query_too_complex"
   | "idempotency_key_missing"

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { giveBack, takeBuffer } from './body-buffers.ts';
+import { giveBack, returnOf, takeBuffer } from './body-buffers.ts';
 
 it('memory that was given back is used again, by one body at a time, and a bounded part is kept', () => {
   const first = takeBuffer(100_000);
@@ -14,4 +14,14 @@ it('memory that was given back is used again, by one body at a time, and a bound
   const kept = Array.from({ length: 20 }, () => takeBuffer(900_000).buffer.byteLength === 1_000_000);
   expect(kept.filter(Boolean).length).toBeLessThanOrEqual(8);
   expect(kept[0]).toBe(true);
+});
+
+it('is given back once, when it is settled or when what waits longer was copied', () => {
+  const body = takeBuffer(100_000);
+  const giveBack = returnOf(body);
+  giveBack();
+  giveBack();
+  const [first, second] = [takeBuffer(100_000), takeBuffer(100_000)];
+  expect(first.buffer).toBe(body.buffer);
+  expect(second.buffer).not.toBe(body.buffer);
 });

@@ -21,3 +21,12 @@ export function takeBuffer(bytes: number): Uint8Array<ArrayBuffer> {
 export function giveBack({ buffer }: Uint8Array<ArrayBuffer>): void {
   if (spare.length < SPARE_MAX && buffer.byteLength <= SPARE_BYTES_MAX) spare.push(buffer);
 }
+
+/** What gives it back, however often it is called. Keeps no other memory. */
+export function returnOf(body: Uint8Array<ArrayBuffer>): () => void {
+  let held: Uint8Array<ArrayBuffer> | undefined = body;
+  return () => {
+    if (held) giveBack(held);
+    held = undefined;
+  };
+}

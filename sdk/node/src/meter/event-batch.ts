@@ -50,6 +50,13 @@ export function picked({ body, begins, ends }: EventBatch, indexes: readonly num
   return joined(indexes.map((index) => body.subarray(begins[index], ends[index])));
 }
 
+/** The events of all of them. */
+export function merged(batches: readonly EventBatch[]): EventBatch {
+  return joined(
+    batches.flatMap(({ body, begins, ends }) => begins.map((begin, at) => body.subarray(begin, ends[at]))),
+  );
+}
+
 /** The JSON of one of its events. */
 export function eventAt({ body, begins, ends }: EventBatch, index: number): string {
   return DECODER.decode(body.subarray(begins[index], ends[index]));

@@ -27,4 +27,9 @@ export interface Claim {
   events: EventBatch;
   /** They need not be kept any longer. Called once. */
   settle(): void;
+  /**
+   * Only these of its events wait any longer, until `settle`; the others are not kept. They are copies: the
+   * body of the claim is not read any more.
+   */
+  keep?(events: EventBatch): void;
 }

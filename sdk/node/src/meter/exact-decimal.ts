@@ -21,6 +21,23 @@ export function unitsOf(value: number | string, digits = UNIT_DIGITS): bigint | 
   return sign === '-' ? -units : units;
 }
 
+/** The same of what people and programs give: rounded half-even to 12 fraction digits, as the server does. */
+export function roundedUnitsOf(value: number | string): bigint | undefined {
+  const text = typeof value === 'number' ? plainText(value) : value;
+  if (typeof text !== 'string') return undefined;
+  const point = text.indexOf('.');
+  if (point < 0 || text.length - point - 1 <= UNIT_DIGITS) return unitsOf(value);
+  if (text.length > CHARS_MAX || !DECIMAL.test(text)) return undefined;
+  const end = point + 1 + UNIT_DIGITS;
+  const units = unitsOf(text.slice(0, end));
+  if (units === undefined) return undefined;
+  const rest = text.slice(end).replace(/0+$/, '');
+  const isOdd = units % 2n !== 0n;
+  const isUp = rest > '5' || (rest === '5' && isOdd);
+  if (!isUp) return units;
+  return text.startsWith('-') ? units - 1n : units + 1n;
+}
+
 /** The shortest decimal text. */
 export function textOfUnits(units: bigint, digits = UNIT_DIGITS): string {
   const scale = scaleOf(digits);

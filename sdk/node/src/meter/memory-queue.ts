@@ -1,5 +1,5 @@
-import { giveBack } from './body-buffers.ts';
-import { batchOf } from './event-batch.ts';
+import { returnOf } from './body-buffers.ts';
+import { batchOf, eventsOf } from './event-batch.ts';
 import type { Added, Claim, EventQueue, TakeLimits } from './event-queue.ts';
 
 export interface MemoryLimits {
@@ -8,12 +8,19 @@ export interface MemoryLimits {
   bytesMax: number;
 }
 
+/** Events of a claim that are not settled. */
+interface Taken {
+  payloads: string[];
+  chars: number;
+}
+
 /** Lost with the process. What was taken counts against the limits until it is settled. */
 export class MemoryQueue implements EventQueue {
   private readonly limits: MemoryLimits;
   /** Those before `first` are taken. They are removed now and then, which moves all the others. */
   private payloads: string[] = [];
   private first = 0;
+  private readonly taken = new Set<Taken>();
   private count = 0;
   private chars = 0;
   private untakenChars = 0;
@@ -40,20 +47,38 @@ export class MemoryQueue implements EventQueue {
       bytes += size;
     }
     const payloads = this.payloads.slice(from, this.first);
-    const { length } = payloads;
-    if (length === 0) return undefined;
-    const chars = payloads.reduce((sum, payload) => sum + payload.length, 0);
-    this.untakenChars -= chars;
+    if (payloads.length === 0) return undefined;
+    const taken: Taken = { payloads, chars: charsOf(payloads) };
+    this.taken.add(taken);
+    this.untakenChars -= taken.chars;
     this.forgetTaken();
     const events = batchOf(payloads);
+    const giveBack = returnOf(events.body);
     return {
       events,
       settle: () => {
-        giveBack(events.body);
-        this.count -= length;
-        this.chars -= chars;
+        giveBack();
+        this.shrink(taken, []);
+        this.taken.delete(taken);
+      },
+      keep: (kept) => {
+        this.shrink(taken, eventsOf(kept));
+        giveBack();
       },
     };
+  }
+
+  /** Everything that is not settled, whether it was taken or not. */
+  unsettled(): string[] {
+    const taken = [...this.taken].flatMap(({ payloads }) => payloads);
+    return [...taken, ...this.payloads.slice(this.first)];
+  }
+
+  private shrink(taken: Taken, payloads: string[]): void {
+    const chars = charsOf(payloads);
+    this.count -= taken.payloads.length - payloads.length;
+    this.chars -= taken.chars - chars;
+    Object.assign(taken, { payloads, chars });
   }
 
   waiting(): number {
@@ -73,6 +98,10 @@ export class MemoryQueue implements EventQueue {
     this.payloads = this.payloads.slice(this.first);
     this.first = 0;
   }
+}
+
+function charsOf(payloads: readonly string[]): number {
+  return payloads.reduce((sum, payload) => sum + payload.length, 0);
 }
 
 /** Of UTF-8, at most: a surrogate pair is counted as six bytes and is four. */

@@ -80,10 +80,10 @@ describe('trouble', () => {
     });
     const { meter } = openMeter({ url: server.url, batchEventsMax: 10 });
     for (const one of keyed(500)) meter.track(one);
-    await seenInTime(() => meter.stats().sent === 490 || undefined, IN_TIME, 'the other batches');
-    expect(meter.stats()).toMatchObject({ sent: 490, waiting: 10, rejected: 0 });
+    await seenInTime(() => meter.stats().sent === 499 || undefined, IN_TIME, 'the other batches');
+    expect(meter.stats()).toMatchObject({ sent: 499, rejected: 0 });
     server.always(() => false);
-    expect(await meter.flush()).toMatchObject({ sent: 10, waiting: 0 });
+    expect(await meter.flush()).toMatchObject({ sent: 1, waiting: 0 });
   });
 
   it('of the server is tried by one request at a time', async () => {

@@ -72,3 +72,11 @@ describe('the ordinary results of a batch', () => {
     expect(differing).toBeGreaterThan(response.length);
   });
 });
+
+it('a body that is no JSON is the fault of the event that is none, if there is one', () => {
+  const text = JSON.stringify({ error: { code: 'invalid_json', message: 'As scripted.', requestId: 'r' } });
+  const response = { status: 400, header: () => null, text, bytes: bytesOf(text) };
+  const spoilt = batchOf(['{"value":1}', '{"value"', '{"value":2}']);
+  expect(readVerdict(response, spoilt)).toMatchObject({ kind: 'poison', index: 1 });
+  expect(readVerdict(response, BATCH)).toMatchObject({ kind: 'retry', cause: 'changed' });
+});

@@ -71,3 +71,26 @@ it.each([
   for (const at of values.keys()) own.acknowledged(`k${at}`, 1_000);
   expect([own.uncounted('a', meter, 1_000), own.uncounted('a', meter, 1_001)]).toEqual([units, 0n]);
 });
+
+it.each([
+  [0.1 + 0.2, '300000000000'],
+  [1 / 3, '333333333333'],
+  [1e-7, '100000'],
+  ['0.0000000000005', '0'],
+  ['0.0000000000015', '2'],
+  ['-0.0000000000025000001', '-3'],
+])('counts %s as the server rounds it', (value, units) => {
+  const own = new OwnUsage();
+  own.tracked('k', { customerId: 'a', meterId: 'm', value });
+  expect(String(own.uncounted('a', SUM, NEVER))).toBe(units);
+});
+
+it('counts what was tracked by the id of a meter for each of them, until the server has counted it', () => {
+  const own = new OwnUsage();
+  own.tracked('k1', { customerId: 'a', meterId: 'meter_01', value: 2 });
+  own.tracked('k2', event(1));
+  const other = { meterId: 'other', aggregation: 'sum' };
+  expect([own.uncounted('a', SUM, NEVER), own.uncounted('a', other, NEVER)]).toEqual([3n * ONE, 2n * ONE]);
+  own.acknowledged('k1', 1_000);
+  expect([own.uncounted('a', SUM, 1_001), own.uncounted('a', other, 1_001)]).toEqual([ONE, 0n]);
+});

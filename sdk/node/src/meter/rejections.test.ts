@@ -55,13 +55,13 @@ describe('an event that can never be stored is handed back alone', () => {
     const server = await startBatchServer();
     server.always(({ response, items }) => {
       const isPoisoned = items.some(({ idempotencyKey }) => idempotencyKey === 'k-77');
-      if (isPoisoned) sendJson(response, 400, errorBody('invalid_json'));
+      if (isPoisoned) sendJson(response, 400, errorBody('invalid_request'));
       return isPoisoned;
     });
     const { meter, rejected } = openMeter({ url: server.url });
     for (const one of keyed(100)) meter.track(one);
     expect(await meter.flush()).toEqual({ sent: 99, rejected: 1, waiting: 0 });
-    expect(rejected.map(([key, { code }]) => [key, code])).toEqual([['k-77', 'invalid_json']]);
+    expect(rejected.map(([key, { code }]) => [key, code])).toEqual([['k-77', 'invalid_request']]);
     expect(server.sizes.length).toBeLessThan(20);
   });
 
@@ -87,14 +87,14 @@ describe('an event that can never be stored is handed back alone', () => {
 
   it('also when what the spool has of it cannot be read', async () => {
     const server = await startBatchServer();
-    server.script(json(400, errorBody('invalid_json')));
+    server.script(json(400, errorBody('invalid_request')));
     const { meter, problems, rejected } = openMeter({
       url: server.url,
       spool: unreadableSpool('"no event"'),
     });
     ownUsageOf(meter);
     expect(await meter.flush()).toEqual({ sent: 0, rejected: 1, waiting: 0 });
-    expect([rejected, problems.map(({ code }) => code)]).toEqual([[], ['invalid_json']]);
+    expect([rejected, problems.map(({ code }) => code)]).toEqual([[], ['invalid_request']]);
   });
 
   it.each([
@@ -103,6 +103,14 @@ describe('an event that can never be stored is handed back alone', () => {
     ['a date that is none', { occurredAt: new Date('never') }],
     ['a key that is too long', { idempotencyKey: 'k'.repeat(256) }],
     ['what is no JSON', { properties: { n: 1n as never } }],
+    [
+      'a member that throws what is no error',
+      {
+        toJSON: () => {
+          throw Object.create(null);
+        },
+      } as never,
+    ],
     ['a text as its JSON', { toJSON: () => 'acme' } as never],
     ['more than a request holds', { properties: { text: 'é'.repeat(600_000) } }],
   ])('before it is sent, with %s', async (_, more) => {

@@ -16,7 +16,13 @@ export type Verdict =
   /** Nothing to do with the events: the key, or the address, is not the right one. */
   | { kind: 'unauthorised'; error: EventRejection }
   /** Not processed, or that is unknown. */
-  | { kind: 'retry'; error: EventRejection };
+  | { kind: 'retry'; error: EventRejection; cause?: RetryCause };
+
+/**
+ * `changed`: what arrived was not what was sent. `failed`: the server could not process this very request,
+ * which one of its events may be the reason of.
+ */
+export type RetryCause = 'changed' | 'failed';
 
 /** `later`: the server could not store this one just now. */
 export type ItemResult =
@@ -27,12 +33,15 @@ export type ItemResult =
 const LATER = new Set(['unavailable', 'overloaded', 'internal', 'rate_limited']);
 /** Of a request, in which they say that its events are at fault. Other codes may be those of a proxy. */
 const OF_EVENTS = new Set([
-  ...['invalid_json', 'invalid_request', 'idempotency_key_missing', 'idempotency_key_invalid'],
+  ...['invalid_request', 'idempotency_key_missing', 'idempotency_key_invalid'],
   ...['value_invalid', 'event_too_old', 'event_in_future'],
 ]);
+/** What the client has sent is JSON, and gzip where it says so. */
+const CHANGED = new Set(['invalid_json', 'invalid_gzip']);
 const TOO_LARGE = new Set(['payload_too_large', 'batch_too_large']);
 /** What rejects even such a body for its size is not meant for events: that is a fault of people. */
 const SMALL_BYTES = 16 * 1024;
+const FAILED = new Set(['internal']);
 /** The request was not processed, whatever its events are. */
 const TRANSIENT = new Set([408, 425, 429]);
 
@@ -52,13 +61,24 @@ export function readVerdict(response: HttpResponse, events: EventBatch): Verdict
     const isHalved = isOneOf(TOO_LARGE, body) || events.body.length > SMALL_BYTES;
     return { kind: isHalved ? 'halve' : 'unauthorised', error };
   }
+  if (status === 500 && isOneOf(FAILED, body)) return { kind: 'retry', error, cause: 'failed' };
   if (TRANSIENT.has(status) || status < 400 || status >= 500) return { kind: 'retry', error };
   if (!isErrorBody(body)) return { kind: 'retry', error };
+  // mutant: changed-body-rejects
+  if (status === 400 && isOneOf(CHANGED, body)) return changed(error, events);
   const isOfEvents = (status === 400 || status === 422) && isOneOf(OF_EVENTS, body);
   if (!isOfEvents) return { kind: 'unauthorised', error };
   const index = indexIn(body.error);
   const isOne = index !== undefined && index < events.begins.length;
   return isOne ? { kind: 'poison', index, error } : { kind: 'halve', error };
+}
+
+/** A spool may hold what is no JSON: another client wrote it. */
+function changed(error: EventRejection, events: EventBatch): Verdict {
+  const index = eventsOf(events).findIndex((event) => parsed(event) === undefined);
+  if (index >= 0) return { kind: 'poison', index, error };
+  const message = `Something in between changes what is sent: ${error.message}`;
+  return { kind: 'retry', error: { ...error, message }, cause: 'changed' };
 }
 
 const NO_RESULTS: EventRejection = {
@@ -120,11 +140,13 @@ function resultsOf(body: unknown, payloads: readonly string[]): ItemResult[] | u
 function resultOf(one: unknown, at: number, payload: string): ItemResult | undefined {
   const { index, status, idempotencyKey, error } = (one ?? {}) as Record<string, unknown>;
   if (index !== at || typeof idempotencyKey !== 'string') return undefined;
-  if (status === 'created' || status === 'duplicate') {
-    return isOf(payload, idempotencyKey) ? { status, idempotencyKey } : undefined;
-  }
+  const isStored = status === 'created' || status === 'duplicate';
+  if (isStored) return isOf(payload, idempotencyKey) ? { status, idempotencyKey } : undefined;
   if (status !== 'error' || !isErrorBody({ error })) return undefined;
   const rejection = rejectionOf(error as ErrorBody['error']);
+  // Of a key that is none the server may not repeat all.
+  // mutant: errors-of-another-batch-reject
+  if (!isOf(payload, idempotencyKey) && rejection.code !== 'idempotency_key_invalid') return undefined;
   return { status: LATER.has(rejection.code) ? 'later' : 'rejected', error: rejection };
 }
 

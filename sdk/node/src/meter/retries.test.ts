@@ -34,6 +34,16 @@ const TRANSIENT: Array<[what: string, act: Act]> = [
       sendJson(response, 200, resultsOf(others));
     },
   ],
+  [
+    'errors of other events',
+    ({ response, items }) => {
+      const error = { code: 'customer_not_found', message: 'as scripted' };
+      const results = items.map((_, index) => ({ index, idempotencyKey: 'x', status: 'error', error }));
+      sendJson(response, 200, { results });
+    },
+  ],
+  ['a body that was changed on its way', json(400, errorBody('invalid_json'))],
+  ['gzip that was changed on its way', json(400, errorBody('invalid_gzip'))],
   ['a 204', text(204, '')],
   ['a redirect', text(307, '', { location: '/api/v1/elsewhere' })],
   ['HTML with 400', text(400, '<html>Bad Request</html>')],

@@ -4,7 +4,7 @@ import type { EventQueue, TakeLimits } from './event-queue.ts';
 import { type StoredCounts, storedKeys } from './ordinary-results.ts';
 import type { OwnUsage } from './own-usage.ts';
 import type { Reporter } from './report.ts';
-import { type ItemResult, readVerdict, type Verdict } from './results.ts';
+import { type ItemResult, type RetryCause, readVerdict, type Verdict } from './results.ts';
 import { type RetryPolicy, retryAfterMs } from './retry-policy.ts';
 import { type Origin, type Task, TaskSchedule, taskOf } from './task-schedule.ts';
 import { request } from './transport.ts';
@@ -33,6 +33,10 @@ export interface SenderOptions {
 const ENVELOPE_BYTES = BODY_HEAD_BYTES + BODY_TAIL_BYTES;
 /** Under way or delayed. A bound of memory, and of what is sent again after a crash. */
 const TASKS_MAX = 16;
+/** Those that the server cannot store just now, while it stores others, hold up nothing up to so many. */
+const DEFERRED_EVENTS_MAX = 5_000;
+/** So often a batch that the server fails at is sent whole. */
+const WHOLE_FAILURES_MAX = 2;
 const NEVER = Number.POSITIVE_INFINITY;
 
 /** Sends what is in the queue, oldest first, a few requests at a time. */
@@ -51,6 +55,10 @@ export class Sender {
   private isLingerOver = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private timerAtMs = NEVER;
+  /** There were events to take when the timer was set: else it may be that of a task that waits for long. */
+  private isCounted = false;
+  /** Something in between does not let compressed bodies through as they are. */
+  private isPlain = false;
   /** The timer waits for nothing but more events. */
   private isLingering = false;
 
@@ -66,7 +74,8 @@ export class Sender {
   /** An event was added just now. Costs something for the first and the last of a batch only. */
   added(): void {
     if (!this.hasSlot()) return;
-    if (this.timerAtMs !== NEVER && !(this.isLingering && this.hasBatch())) return;
+    const isTimed = this.timerAtMs !== NEVER && this.isCounted;
+    if (isTimed && !(this.isLingering && this.hasBatch())) return;
     this.sleep();
   }
 
@@ -101,7 +110,8 @@ export class Sender {
   }
 
   private mayTake(): boolean {
-    return this.schedule.size + this.requests < TASKS_MAX;
+    const { size, deferredEvents } = this.schedule;
+    return size + this.requests < TASKS_MAX && deferredEvents < DEFERRED_EVENTS_MAX;
   }
 
   private mayNotLinger(): boolean {
@@ -111,12 +121,18 @@ export class Sender {
   private pump(): void {
     const now = performance.now();
     while (!this.ending.signal.aborted && this.hasSlot() && now >= this.schedule.resumeAtMs) {
-      const task = this.schedule.takeUntried(now) ?? this.takeNew() ?? this.schedule.takeDue(now);
+      const task = this.next(now);
       if (!task) break;
       this.requests += 1;
       this.send(task).catch((error: unknown) => this.deps.reporter.problem('internal', inWords(error)));
     }
     this.sleep();
+  }
+
+  private next(now: number): Task | undefined {
+    const { schedule } = this;
+    const again = schedule.takeUntried(now) ?? schedule.takeDeferred(now);
+    return again ?? this.takeNew() ?? schedule.takeDue(now);
   }
 
   private takeNew(): Task | undefined {
@@ -133,7 +149,8 @@ export class Sender {
     const now = performance.now();
     let wakeAtMs = this.schedule.nextDueAtMs();
     let isLingering = false;
-    if (this.mayTake() && this.deps.queue.untaken().events > 0) {
+    this.isCounted = this.deps.queue.untaken().events > 0;
+    if (this.mayTake() && this.isCounted) {
       const takeAtMs = this.mayNotLinger() ? now : now + this.options.lingerMs;
       isLingering = takeAtMs > now && takeAtMs < wakeAtMs;
       wakeAtMs = Math.min(wakeAtMs, takeAtMs);
@@ -170,7 +187,7 @@ export class Sender {
     const { url, headers, reporter } = this.deps;
     const { gzip, timeoutMs, retry } = this.options;
     try {
-      const { body, headers: ofBody } = await batchBody(events.body, gzip);
+      const { body, headers: ofBody } = await batchBody(events.body, gzip && !this.isPlain);
       const { signal } = this.ending;
       const sent = { url, method: 'POST', headers: { ...headers, ...ofBody }, body };
       const response = await request({ ...sent, timeoutMs, signal });
@@ -191,7 +208,8 @@ export class Sender {
       this.counts.retries += 1;
       const { code, message } = verdict.error;
       this.deps.reporter.problem(code, message);
-      schedule.failed(task, verdict.kind === 'unauthorised' ? this.options.retry.unauthorisedMs : pauseMs);
+      if (verdict.kind === 'unauthorised') schedule.failed(task, this.options.retry.unauthorisedMs);
+      else this.sendAgain(task, pauseMs, verdict.cause);
       return;
     }
     schedule.succeeded();
@@ -204,12 +222,18 @@ export class Sender {
       schedule.again(task, [picked(events, others)]);
       this.reject(task, index, verdict.error);
     } else {
-      const middle = count >> 1;
-      schedule.again(
-        task,
-        [indexes(0, middle), indexes(middle, count)].map((half) => picked(events, half)),
-      );
+      schedule.again(task, halves(events));
     }
+  }
+
+  /** In halves where the batch itself may be the reason: an event of it, or its size. */
+  private sendAgain(task: Task, pauseMs: number, cause: RetryCause | undefined): void {
+    if (cause === 'changed') this.isPlain = true;
+    const suspicions = task.suspicions + (cause === undefined ? 0 : 1);
+    const count = task.events.begins.length;
+    const isHalved = cause !== undefined && suspicions > WHOLE_FAILURES_MAX && count > 1 && this.mayTake();
+    const parts = isHalved ? halves(task.events) : [task.events];
+    this.schedule.failed({ ...task, suspicions }, pauseMs, parts);
   }
 
   private settleStored({ events, origin }: Task, { created, duplicate }: StoredCounts): void {
@@ -238,7 +262,10 @@ export class Sender {
     this.settle(task.origin, stored);
     if (later.length === 0) return;
     this.counts.retries += 1;
-    this.schedule.later(task, picked(task.events, later));
+    const deferred = picked(task.events, later);
+    // Parts of the same claim may still be on their way.
+    if (task.origin.unsettled === later.length) task.origin.claim.keep?.(deferred);
+    this.schedule.later(task, deferred);
   }
 
   private reject({ events, origin }: Task, index: number, error: EventRejection): void {
@@ -254,6 +281,12 @@ export class Sender {
     if (origin.unsettled === 0 && count > 0) origin.claim.settle();
     if (this.ownUsage && this.deps.queue.waiting() === 0) this.ownUsage.drained(performance.now());
   }
+}
+
+function halves(events: EventBatch): EventBatch[] {
+  const count = events.begins.length;
+  const middle = count >> 1;
+  return [indexes(0, middle), indexes(middle, count)].map((half) => picked(events, half));
 }
 
 function indexes(from: number, to: number): number[] {

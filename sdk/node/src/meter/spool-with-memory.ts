@@ -1,3 +1,4 @@
+import { eventsOf } from './event-batch.ts';
 import type { Added, Claim, EventQueue, TakeLimits } from './event-queue.ts';
 import type { MemoryQueue } from './memory-queue.ts';
 import type { Reporter } from './report.ts';
@@ -38,6 +39,7 @@ export interface SpoolWithMemoryOptions {
 
 /** After an error the spool is tried again this often. */
 const TRY_AGAIN_MS = 10_000;
+const ALL = { eventsMax: Number.POSITIVE_INFINITY, bytesMax: Number.POSITIVE_INFINITY };
 
 /** A spool, and memory where it cannot be written or where there is none. What is in both is sent. */
 export class SpoolWithMemory implements EventQueue {
@@ -64,6 +66,7 @@ export class SpoolWithMemory implements EventQueue {
     if (!spool) return memory.add(payload);
     if (!this.isSpoolOut(nowMs)) {
       const added = spool.add(payload, nowMs);
+      if (added === 'stored') this.moveToSpool(spool, nowMs);
       if (added !== 'failed') return added;
       this.tryAgainAtMs = nowMs + TRY_AGAIN_MS;
     }
@@ -98,8 +101,29 @@ export class SpoolWithMemory implements EventQueue {
     return { ...spool.stats(), mode: this.isSpoolOut(Date.now()) ? 'memory' : 'spool' };
   }
 
+  /** What waits in memory alone goes to the spool, even what is being sent: that is counted once. */
   close(): void {
-    this.options.spool?.close();
+    const { spool, memory, reporter } = this.options;
+    if (!spool) return;
+    const payloads = memory.unsettled();
+    // mutant: memory-lost-at-the-close
+    const kept = payloads.findIndex((payload) => spool.add(payload, Date.now()) !== 'stored');
+    const lost = kept < 0 ? 0 : payloads.length - kept;
+    if (lost > 0) reporter.problem('events_lost', `${lost} events are lost: the spool cannot be written.`);
+    spool.close();
+  }
+
+  /** The spool is well again: the end of the process would lose what waits in memory. */
+  private moveToSpool(spool: Spool, nowMs: number): void {
+    const { memory } = this.options;
+    for (let claim = memory.take(ALL); claim; claim = memory.take(ALL)) {
+      const payloads = eventsOf(claim.events);
+      claim.settle();
+      const kept = payloads.findIndex((payload) => spool.add(payload, nowMs) !== 'stored');
+      if (kept < 0) continue;
+      for (const payload of payloads.slice(kept)) memory.add(payload);
+      return;
+    }
   }
 
   /** A clock that was set back does not make it wait longer. */

@@ -50,7 +50,8 @@ export function encodeEvent(event: UsageEvent, nowMs: number): string | EventRej
     const time = event.occurredAt === undefined ? `"occurredAt":"${timeText(nowMs)}",` : '';
     return `{${key}${time}${isText ? `"value":${value},` : ''}${members}`;
   } catch (error) {
-    return { code: 'invalid_event', message: `The event is not JSON: ${String(error)}` };
+    const why = error instanceof Error ? error.message : 'what it has throws';
+    return { code: 'invalid_event', message: `The event is not JSON: ${why}` };
   }
 }
 

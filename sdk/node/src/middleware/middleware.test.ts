@@ -70,3 +70,22 @@ it('a hook of Fastify does the same', () => {
   for (const statusCode of [200, 201]) hook({ user: 'acme' }, { statusCode }, () => done++);
   expect([done, events.length]).toEqual([2, 1]);
 });
+
+it('an event may be a promise; one that rejects is dropped', async () => {
+  const { events, meter } = collected();
+  const hook = meterFastify<{ user: string }, { statusCode: number }>({
+    meter,
+    event: async ({ user }) => {
+      if (user === '') throw new Error('of the application');
+      return { customerId: user, meterId: 'calls', value: 1 };
+    },
+  });
+  const unhandled: unknown[] = [];
+  const note = (error: unknown) => void unhandled.push(error);
+  process.on('unhandledRejection', note);
+  onTestFinished(() => void process.off('unhandledRejection', note));
+  for (const user of ['', 'acme']) hook({ user }, { statusCode: 200 }, () => undefined);
+  await vi.waitFor(() => expect(events).toEqual([{ customerId: 'acme', meterId: 'calls', value: 1 }]));
+  await new Promise(setImmediate);
+  expect(unhandled).toEqual([]);
+});

@@ -1,9 +1,11 @@
 #!/usr/bin/env node
+import { outliveReaders } from './outlive-readers.ts';
 import { readSettings, SettingError } from './settings.ts';
 import { startSidecar } from './sidecar.ts';
 
 /** `metergate-sidecar`: see the README. The first SIGTERM or SIGINT sends what waits, the second ends it. */
 async function main(): Promise<void> {
+  outliveReaders(process.stdout, process.stderr);
   const settings = readSettings(process.env);
   const { port, close } = await startSidecar(settings, log);
   const kept = settings.spool ? `in ${settings.spool.folder}` : 'in memory, and lost with it';

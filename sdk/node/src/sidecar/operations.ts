@@ -92,7 +92,9 @@ async function check(
 }
 
 /** What is wrong with the sidecar's own key is no fault of the request. */
-function requestErrorOf({ status = 502, code, message }: ApiError): RequestError {
+function requestErrorOf({ status: given, code, message }: ApiError): RequestError {
+  // What was never sent has no status.
+  const status = given ?? (code === 'invalid_request' ? 400 : 502);
   const isOfSidecar = status < 400 || status === 401 || status === 403;
   return new RequestError(isOfSidecar ? 502 : status, code, message);
 }

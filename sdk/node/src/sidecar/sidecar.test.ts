@@ -126,6 +126,7 @@ describe('the sidecar', () => {
     ['an image of a page', ['GET', '/check/a/b', { 'sec-fetch-site': 'cross-site' }], 403],
     ['a form', ['POST', '/track', { 'content-type': 'text/plain' }], 415],
     ['a path that cannot be decoded', ['GET', '/check/%FF/b', {}], 400],
+    ['a customer that there cannot be', ['GET', '/check/a%00/b', {}], 400],
     ['another path', ['GET', '/track/1', {}], 404],
     ['another method', ['GET', '/track', {}], 405],
     ['a compressed body', ['POST', '/track', { 'content-encoding': 'gzip' }], 415],

@@ -115,3 +115,11 @@ it('a folder is not taken from a process that runs and has just taken it over', 
   renameSync(dead, join(root, `a-${adopter}-${basename(dead)}`));
   expect(adoptOrphans({ root, id: ulid(3), owner: SELF, used: new Set() })).toEqual([]);
 });
+
+it('a folder whose owner cannot be read just now is not taken over: it may live', () => {
+  const folder = testFolder();
+  // As without descriptors: an error that does not say that there is none.
+  mkdirSync(join(folder, 'owner.json'));
+  utimesSync(folder, 0, 0);
+  expect(isOrphan(folder, thisProcess())).toBe(false);
+});

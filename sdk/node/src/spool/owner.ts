@@ -29,6 +29,7 @@ interface Thread {
 const SILENT_MS = 120_000;
 const FILE = 'owner.json';
 const RELEASED = 'released';
+const MISSING = new Set(['ENOENT', 'ESRCH', 'ENOTDIR']);
 
 export function thisProcess(): Owner {
   return {
@@ -67,6 +68,15 @@ export function releaseOwner(folder: string, owner: Owner): void {
 
 /** True when no process uses the folder any more, as far as `self` can know. */
 export function isOrphan(folder: string, self: Owner): boolean {
+  try {
+    return hasEnded(folder, self);
+  } catch {
+    // Nothing can be known without descriptors, say: what lives must not be taken over.
+    return false;
+  }
+}
+
+function hasEnded(folder: string, self: Owner): boolean {
   const owner = readOwner(folder);
   // A folder that is being made has none yet.
   if (!owner) return isSilent(folder);
@@ -89,7 +99,8 @@ function readOwner(folder: string): Owner | undefined {
   try {
     const owner = JSON.parse(readFileSync(join(folder, FILE), 'utf8')) as Partial<Owner>;
     return Number.isInteger(owner.pid) && typeof owner.host === 'string' ? (owner as Owner) : undefined;
-  } catch {
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) expectMissing(error);
     return undefined;
   }
 }
@@ -117,10 +128,27 @@ function isRunning({ pid, startedAt }: Owner): boolean {
  * ended, though its parent may not have noticed.
  */
 function startOf(path: string): string | undefined {
-  const stat = textOf(() => readFileSync(`/proc/${path}/stat`, 'utf8'));
+  const stat = statOf(path);
   // The name before it, in parentheses, may have spaces and parentheses.
   const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return state === undefined || state === '' || state === 'Z' || state === 'X' ? undefined : fields[18];
+}
+
+/** '' of one that has ended. Throws where that cannot be known. */
+function statOf(path: string): string {
+  try {
+    return readFileSync(`/proc/${path}/stat`, 'utf8');
+  } catch (error) {
+    expectMissing(error);
+    return '';
+  }
+}
+
+/** Throws any other error of the system. */
+function expectMissing(error: unknown): void {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  // mutant: unknown-owner-ended
+  if (!MISSING.has(code)) throw error;
 }
 
 function textOf(read: () => string): string {

@@ -1,7 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import { ftruncateSync, readdirSync, rmdirSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { giveBack } from '../meter/body-buffers.ts';
+import { returnOf } from '../meter/body-buffers.ts';
 import { batchOf, type EventBatch } from '../meter/event-batch.ts';
 import type { Claim, TakeLimits } from '../meter/event-queue.ts';
 import { Cursor } from './cursor.ts';
@@ -181,12 +181,14 @@ export class SpoolFolder {
     if (this.written !== undefined) this.written -= taken.events;
     // mutant: cursor-ahead
     this.count();
+    const giveBack = returnOf(events.body);
     return {
       events,
       settle: () => {
-        giveBack(events.body);
+        giveBack();
         this.settle(taken);
       },
+      keep: giveBack,
     };
   }
 

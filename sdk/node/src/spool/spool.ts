@@ -261,11 +261,11 @@ function removeWhole(path: string): void {
   }
 }
 
-function closing(claim: Claim, whenSettled: () => void): Claim {
+function closing({ settle, ...claim }: Claim, whenSettled: () => void): Claim {
   return {
-    events: claim.events,
+    ...claim,
     settle() {
-      claim.settle();
+      settle();
       whenSettled();
     },
   };
