@@ -92,6 +92,13 @@ export const CLIENT_MUTANTS = [
     .why('the error of a proxy makes the Python client reject events that the server never saw')
     .swap('sdk/python/src/metergate/results.py', '_is_one_of(_OF_EVENTS, body)', 'error is not None')
     .red('sdk/python/tests/test_results.py', 'AResponse.test_of_another_program_rejects_nothing'),
+  mutant('python-foreign-item-rejects', [23])
+    .why('an error in the response to another batch makes the Python client reject an event that is well')
+    .swap('sdk/python/src/metergate/results.py', ' or item.get("idempotencyKey") != key', '')
+    .red(
+      'sdk/python/tests/test_results.py',
+      'AResponse.test_rejects_nothing_for_the_error_of_an_item_of_another_batch',
+    ),
   mutant('python-orphans-left', [23])
     .why('what a process with the Python client had not sent when it ended is sent by no other')
     .swap('sdk/python/src/metergate/keeper.py', 'adopt_orphans(root, own.ulid)', '[]')

@@ -5,32 +5,28 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-import zlib
 from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from .buffer import Entry
 from .errors import MetergateError, Rejection
-from .event import event_of, key_of, keys_of
+from .event import event_of, is_json, key_of, keys_of
 from .outbox import NEVER, Outbox
 from .own_usage import OwnUsage
+from .packing import Packing
 from .report import Reporter
-from .results import RETRIED_ITEM_CODES, Later, Results, TakeOut, Verdict, is_all_created, judge
+from .results import RETRIED_ITEM_CODES, Garbled, Later, Results, TakeOut, Verdict, is_all_created, judge
 from .retry import pause_seconds
 from .settings import MeterSettings
 from .stats import Counters
 from .transport import Transport
 
 PATH = "/usage/events/batch"
-GZIP_BYTES_MIN = 1024
 #: While a request is on its way the others have their events read, packed and settled.
 REQUESTS_MAX = 4
 #: Of events that the server could not decide, and asked for again. With more of them no others are taken.
 DEFERRED_MAX = 5_000
-_GZIP = 16 + zlib.MAX_WBITS
-_HEADERS = {"Content-Type": "application/json", "Accept": "application/json"}
-_HEADERS_GZIP = {**_HEADERS, "Content-Encoding": "gzip"}
 
 
 class _Deferred(NamedTuple):
@@ -60,6 +56,7 @@ class Sender:
         self._settings = settings
         self._reporter = reporter
         self._counters = counters
+        self._packing = Packing()
         self._threads: list[threading.Thread] = []
         self._turn = threading.Lock()
         #: Of callbacks for rejected events: they come one at a time.
@@ -180,6 +177,14 @@ class Sender:
     def _deliver(self, entries: list[Entry]) -> None:
         failures = self._failures
         verdict = self._send(entries)
+        if isinstance(verdict, Garbled):
+            wrong = [entry for entry in entries if not is_json(entry.payload)]
+            if wrong:
+                self._reject([(entry, verdict.rejection) for entry in wrong])
+                self._again([entry for entry in entries if not entry.is_settled])
+                return
+            self._packing.send_plain()
+            verdict = Later(verdict.rejection.code, verdict.rejection.message)
         if isinstance(verdict, Later):
             self._retry(entries, verdict, failures)
             return
@@ -199,7 +204,7 @@ class Sender:
     def _send(self, entries: Sequence[Entry]) -> Verdict:
         # mutant: python-key-made-again
         payloads = [entry.payload for entry in entries]
-        body, headers = packed(b'{"events":[%b]}' % b",".join(payloads))
+        body, headers = self._packing.packed(b'{"events":[%b]}' % b",".join(payloads))
         try:
             response = self._transport.request("POST", PATH, body=body, headers=headers)
         except MetergateError as error:
@@ -278,12 +283,3 @@ class Sender:
 
     def _pause_seconds(self, failures: int, retry_after: float | None = None) -> float:
         return pause_seconds(failures, retry_after, self._settings.pauses)
-
-
-def packed(body: bytes) -> tuple[bytes, dict[str, str]]:
-    """As it is sent, with the headers for that."""
-    if len(body) <= GZIP_BYTES_MIN:
-        return body, _HEADERS
-    # The fastest level: a batch is a tenth of its size with it, and a twelfth with the best.
-    compressor = zlib.compressobj(1, zlib.DEFLATED, _GZIP)
-    return compressor.compress(body) + compressor.flush(), _HEADERS_GZIP
