@@ -12,6 +12,8 @@ const KILLED = 'every event in a spool is counted once, whenever its process is 
 const PYTHON_KILLS = 'tests/clients/python-kills.sys.test.ts';
 const PYTHON_SPOOL = 'sdk/python/tests/test_spool.py';
 const PYTHON_READING = 'sdk/python/tests/test_reading_spool.py';
+const PYTHON_OWNERS = 'sdk/python/tests/test_spool_owners.py';
+const PYTHON_CLOSING = 'sdk/python/tests/test_closing.py';
 const PYTHON_KILLED = 'what killed Python programs tracked into a spool is counted once';
 
 /** What clients lose that keep events until they are counted. */
@@ -101,9 +103,46 @@ export const CLIENT_MUTANTS = [
     ),
   mutant('python-orphans-left', [23])
     .why('what a process with the Python client had not sent when it ended is sent by no other')
-    .swap('sdk/python/src/metergate/keeper.py', 'adopt_orphans(root, own.ulid)', '[]')
+    .swap('sdk/python/src/metergate/keeper.py', 'adopt_orphans(root, self._outbox.folders.ulid)', '[]')
     .red(PYTHON_SPOOL, 'ASpool.test_keeps_what_a_process_leaves_for_the_next_one')
     .red(PYTHON_KILLS, PYTHON_KILLED),
+  mutant('python-folder-ends-the-scan', [23])
+    .why('a folder that may not be read ends the search of the Python client for those of dead processes')
+    .swap('sdk/python/src/metergate/spool/owner.py', 'OSError', 'FileNotFoundError')
+    .red(PYTHON_OWNERS, 'AnOwner.test_that_may_not_be_read_holds_up_no_other_folder'),
+  mutant('python-unreadable-is-dead', [23])
+    .why('a Python process with too many open files takes the folder of one that lives')
+    .swap(
+      'sdk/python/src/metergate/spool/owner.py',
+      '(FileNotFoundError, NotADirectoryError, ProcessLookupError)',
+      'OSError',
+    )
+    .red(PYTHON_OWNERS, 'AnOwner.test_that_cannot_be_seen_for_want_of_descriptors_is_not_dead'),
+  mutant('python-memory-lost-at-close', [23])
+    .why('what a Python process took while its disk was full ends with it, though the disk is well again')
+    .swap('sdk/python/src/metergate/outbox.py', 'memory.untaken > 0', 'False')
+    .red(
+      'sdk/python/tests/test_failing_disk.py',
+      'AFailingDisk.test_that_is_well_again_gets_what_came_meanwhile',
+    ),
+  mutant('python-folder-not-released', [23])
+    .why('a Python meter that was closed while it connected keeps its events from all others')
+    .is(
+      'sdk/python/src/metergate/meter.py',
+      'if not (self._sender and [one for one in self._sender._threads if one.is_alive()]): ' +
+        'self._outbox.close_spool()',
+    )
+    .red(
+      PYTHON_CLOSING,
+      'AMeterThatIsClosed.test_with_a_thread_that_does_not_end_leaves_its_events_to_others',
+    ),
+  mutant('python-child-ends-requests', [23])
+    .why('a forked Python process that ends breaks off the requests of its parent')
+    .swap('sdk/python/src/metergate/transport.py', 'self._pid != os.getpid()', 'False')
+    .red(
+      PYTHON_CLOSING,
+      'AMeterThatIsClosed.test_in_a_forked_process_leaves_the_requests_of_its_parent_alone',
+    ),
   mutant('python-own-usage-forgotten-early', [18])
     .why('the Python client takes what was just acknowledged for counted, and allows it again')
     .swap('sdk/python/src/metergate/own_usage.py', 'steps[0].ended_at < counted_to', 'True')

@@ -106,6 +106,9 @@ class EntitlementFeed:
                 self._changed.wait(left)
 
     def stop(self) -> None:
+        if self._pid != os.getpid():
+            # The streams of a parent process are its own.
+            self._begin()
         with self._lock:
             self._is_stopped = True
             streams = [*self._streams, *self._replaced]

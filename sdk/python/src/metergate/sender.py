@@ -82,13 +82,12 @@ class Sender:
         self._is_stopped = True
         self._outbox.work.notify_all()
 
-    def join(self, timeout_seconds: float) -> bool:
-        """Whether all have ended; the one that calls it, from a callback, has not."""
+    def join(self, timeout_seconds: float) -> None:
+        """Of all but the one that calls it, from a callback. They may not have ended in time."""
         until = time.monotonic() + timeout_seconds
         for thread in self._threads:
             if thread is not threading.current_thread():
                 thread.join(max(0.0, until - time.monotonic()))
-        return not any(thread.is_alive() for thread in self._threads)
 
     def _run(self) -> None:
         while True:
