@@ -14,6 +14,7 @@ const PYTHON_SPOOL = 'sdk/python/tests/test_spool.py';
 const PYTHON_READING = 'sdk/python/tests/test_reading_spool.py';
 const PYTHON_OWNERS = 'sdk/python/tests/test_spool_owners.py';
 const PYTHON_CLOSING = 'sdk/python/tests/test_closing.py';
+const PYTHON_DECISIONS = 'sdk/python/tests/test_local_decisions.py';
 const PYTHON_KILLED = 'what killed Python programs tracked into a spool is counted once';
 
 /** What clients lose that keep events until they are counted. */
@@ -143,6 +144,24 @@ export const CLIENT_MUTANTS = [
       PYTHON_CLOSING,
       'AMeterThatIsClosed.test_in_a_forked_process_leaves_the_requests_of_its_parent_alone',
     ),
+  mutant('python-decision-unread', [18])
+    .why('JSON of another program is a decision for the Python client, or an error whatever the fallback is')
+    .is(
+      'sdk/python/src/metergate/entitlements.py',
+      'checked = Checked(decision is not None, "", "", "server")',
+    )
+    .red(
+      'sdk/python/tests/test_client.py',
+      'AnEntitlementCheck.test_takes_json_that_is_no_decision_for_an_outage',
+    ),
+  mutant('python-feed-of-any-name', [18])
+    .why('one name that no customer can have ends the decisions of the Python client for all that join it')
+    .swap('sdk/python/src/metergate/feed.py', 'not _may_be_of_a_customer(name)', 'name == ""')
+    .red(PYTHON_DECISIONS, 'AFeed.test_asks_for_names_as_they_are_and_for_no_others'),
+  mutant('python-delayed-feed-decides', [18])
+    .why('the Python client decides by what a proxy has held back')
+    .swap('sdk/python/src/metergate/feed_stream.py', 'now - said_at <= AGE_SECONDS_MAX', 'True')
+    .red(PYTHON_DECISIONS, 'AFeed.test_that_something_delays_has_the_server_asked'),
   mutant('python-own-usage-forgotten-early', [18])
     .why('the Python client takes what was just acknowledged for counted, and allows it again')
     .swap('sdk/python/src/metergate/own_usage.py', 'steps[0].ended_at < counted_to', 'True')

@@ -5,14 +5,16 @@ import threading
 import time
 import unittest
 from collections.abc import Iterator
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any, cast
 from unittest import mock
 
-from metergate import Client, Entitlements
+from metergate import Client, Entitlements, MetergateError
+from metergate.feed_stream import _parse
 from metergate.local_decision import FedCustomer, FedFeature, decide
 from metergate.shapes import Decision
+from metergate.transport import Stream
 
 from .collected import KEY, SOON, Collected, meter_of
 from .fake_server import FakeServer, Reply, Request, json_reply
@@ -99,8 +101,8 @@ class ALocalDecision(unittest.TestCase):
         self.assertEqual(self.decide(metered(10, 7), 1, own=3), (False, "limit_reached"))
 
 
-def utc_now() -> str:
-    return datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+def utc_text(time_of: datetime) -> str:
+    return time_of.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class Feed:
@@ -111,6 +113,8 @@ class Feed:
         self.is_over = threading.Event()
         self.heads: list[dict[str, str]] = []
         self.paths: list[str] = []
+        #: The time of the server, as `time` tells it; None where it does not.
+        self.now: str | None = None
 
     def send(self, event: str, data: Any, event_id: str | None = None) -> None:
         head = "" if event_id is None else f"id: {event_id}\n"
@@ -118,7 +122,7 @@ class Feed:
 
     def stream(self) -> Iterator[bytes]:
         yield b": entitlements\n\n"
-        yield b'event: begin\ndata: {"now":"%b"}\n\n' % utc_now().encode()
+        yield b'event: begin\ndata: {"now":"%b"}\n\n' % utc_text(datetime.now(timezone.utc)).encode()
         at, beaten_at = 0, 0.0
         while not self.is_over.is_set():
             # Others may come while these are written.
@@ -127,7 +131,8 @@ class Feed:
             yield from added
             if time.monotonic() - beaten_at > 0.2:
                 beaten_at = time.monotonic()
-                yield b'event: time\ndata: {"asOf":"2000-01-01T00:00:00.000Z"}\n\n'
+                said = "" if self.now is None else f',"now":"{self.now}"'
+                yield b'event: time\ndata: {"asOf":"2000-01-01T00:00:00.000Z"%b}\n\n' % said.encode()
             time.sleep(0.01)
 
 
@@ -140,9 +145,10 @@ class AFeed(unittest.TestCase):
         self.addCleanup(self.feed.is_over.set)
         self.server.script = self.respond
         # A busy machine may leave a thread without its turn for longer than a feed may be silent.
-        silence = mock.patch("metergate.feed_stream.FRESH_SECONDS", 60.0)
-        silence.start()
-        self.addCleanup(silence.stop)
+        for name, seconds in (("FRESH_SECONDS", 60.0), ("AGE_SECONDS_MAX", 10_000.0)):
+            silence = mock.patch(f"metergate.feed_stream.{name}", seconds)
+            silence.start()
+            self.addCleanup(silence.stop)
         self.asked = 0
         self.client = Client(self.server.url, KEY)
         self.addCleanup(self.client.close)
@@ -240,10 +246,55 @@ class AFeed(unittest.TestCase):
 
     def test_asks_for_names_as_they_are_and_for_no_others(self) -> None:
         checks = self.checks()
-        for name in ("a,b/é", "", "x" * 129):
-            checks.check(name, "f")
+        # The server counts the last one as 130 characters.
+        for name in ("a\0b", "\U0001f600" * 65, "a,b/é"):
+            self.assertEqual(checks.check(name, "f").source, "server")
         self.assertTrue(seen(lambda: self.feed.paths))
-        self.assertIn("&customerIds=a%252Cb%252F%25C3%25A9", self.feed.paths[-1])
+        self.assertTrue(self.feed.paths[-1].endswith("&customerIds=a%252Cb%252F%25C3%25A9"))
+
+    def test_that_something_delays_has_the_server_asked(self) -> None:
+        checks = self.checks()
+        self.know()
+        # A server that does not tell its time is believed.
+        self.assertTrue(seen(lambda: checks.check("acme", "f").source == "local"))
+        for ago, source in ((0, "local"), (20_000, "server"), (5_000, "local")):
+            said = utc_text(datetime.now(timezone.utc) - timedelta(seconds=ago))
+            self.feed.now = said
+            self.assertTrue(seen(lambda: checks.check("acme", "f").source == source), ago)
+
+    def test_raises_for_what_is_no_name_and_goes_on_with_others(self) -> None:
+        checks = self.checks(fallback="open")
+        wrong: list[Any] = ["", "a\ud800", None, 42, ["a"], "x" * 129]
+        for name in wrong:
+            for names in ((name, "f"), ("acme", name)):
+                if names != ("acme", "x" * 129):
+                    with self.assertRaises(MetergateError) as caught:
+                        checks.check(*names)
+                    self.assertEqual((caught.exception.code, self.asked), ("invalid_request", 0))
+        self.assertEqual(checks.check("acme", "f").source, "server")
+
+    def test_that_is_another_stream_is_left_and_nothing_of_it_kept(self) -> None:
+        def foreign() -> Iterator[bytes]:
+            while not self.feed.is_over.is_set():
+                yield b"data: " + b"x" * 60_000 + b"\n\n"
+                yield b'event: time\ndata: {"asOf":"2100-01-01T00:00:00.000Z"}\n\n'
+
+        seen_by = Collected()
+        with mock.patch.object(self.feed, "stream", foreign):
+            checks = self.checks(on_error=seen_by.on_error)
+            checks.check("acme", "f")
+            self.assertTrue(seen(lambda: len(self.feed.paths) > 1))
+        self.assertEqual(seen_by.codes, ["feed_unavailable"])
+
+    def test_reads_no_message_without_an_end(self) -> None:
+        lines = iter([b"data: " + b"x" * 1_000_000 + b"\n"] * 20)
+        with self.assertRaisesRegex(ValueError, "characters"):
+            list(_parse(cast(Stream, mock.Mock(readline=lambda _size: next(lines)))))
+        named = iter([b": hello\n", b"\n", b"event: ready\n", b"\n", b""])
+        self.assertEqual(
+            [one.event for one in _parse(cast(Stream, mock.Mock(readline=lambda _size: next(named))))],
+            ["ready"],
+        )
 
     def test_is_opened_again_with_those_that_are_new_and_goes_on_meanwhile(self) -> None:
         checks = self.checks(customers_max=3)

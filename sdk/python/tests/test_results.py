@@ -86,8 +86,8 @@ class AResponse(unittest.TestCase):
             self.assertIsInstance(judged(response(200, {"results": [item]}), KEYS[:1]), Later, key)
 
     def test_of_a_body_that_was_no_json_blames_no_event(self) -> None:
-        for details in ({"index": 3}, None):
-            verdict = judged(response(400, error("invalid_json", details=details)), KEYS[:9])
+        for code, details in (("invalid_json", {"index": 3}), ("invalid_json", None), ("invalid_gzip", None)):
+            verdict = judged(response(400, error(code, details=details)), KEYS[:9])
             self.assertIsInstance(verdict, Garbled)
 
     def test_that_is_not_of_metergate_settles_nothing(self) -> None:

@@ -65,7 +65,7 @@ _OF_EVENTS = frozenset(
         "event_in_future",
     }
 )
-_GARBLED = frozenset({"invalid_json"})
+_GARBLED = frozenset({"invalid_json", "invalid_gzip"})
 _TOO_LARGE = frozenset({"payload_too_large", "batch_too_large"})
 #: What finds even these too large is not meant for events: that is corrected by people.
 _SMALL_BYTES = 16 * 1024
