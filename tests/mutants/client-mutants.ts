@@ -14,7 +14,7 @@ const PYTHON_SPOOL = 'sdk/python/tests/test_spool.py';
 const PYTHON_READING = 'sdk/python/tests/test_reading_spool.py';
 const PYTHON_OWNERS = 'sdk/python/tests/test_spool_owners.py';
 const PYTHON_CLOSING = 'sdk/python/tests/test_closing.py';
-const PYTHON_DECISIONS = 'sdk/python/tests/test_local_decisions.py';
+const PYTHON_FEED = 'sdk/python/tests/test_feed.py';
 const PYTHON_KILLED = 'what killed Python programs tracked into a spool is counted once';
 
 /** What clients lose that keep events until they are counted. */
@@ -157,11 +157,18 @@ export const CLIENT_MUTANTS = [
   mutant('python-feed-of-any-name', [18])
     .why('one name that no customer can have ends the decisions of the Python client for all that join it')
     .swap('sdk/python/src/metergate/feed.py', 'not _may_be_of_a_customer(name)', 'name == ""')
-    .red(PYTHON_DECISIONS, 'AFeed.test_asks_for_names_as_they_are_and_for_no_others'),
+    .red(PYTHON_FEED, 'AFeed.test_asks_for_names_as_they_are_and_for_no_others'),
   mutant('python-delayed-feed-decides', [18])
     .why('the Python client decides by what a proxy has held back')
     .swap('sdk/python/src/metergate/feed_stream.py', 'now - said_at <= AGE_SECONDS_MAX', 'True')
-    .red(PYTHON_DECISIONS, 'AFeed.test_that_something_delays_has_the_server_asked'),
+    .red(PYTHON_FEED, 'AFeed.test_that_something_delays_has_the_server_asked'),
+  mutant('python-undecided-stop-others', [23])
+    .why('events of one customer that the server cannot decide keep the Python client from sending any')
+    .is('sdk/python/src/metergate/deferred.py', 'return True')
+    .red(
+      'sdk/python/tests/test_deferred.py',
+      'UndecidedEvents.test_hold_up_no_others_and_are_sent_when_they_can_be_decided',
+    ),
   mutant('python-own-usage-forgotten-early', [18])
     .why('the Python client takes what was just acknowledged for counted, and allows it again')
     .swap('sdk/python/src/metergate/own_usage.py', 'steps[0].ended_at < counted_to', 'True')

@@ -97,3 +97,10 @@ class MemoryBuffer(Source):
         self.waiting.extendleft(entry.payload for entry in reversed(self._taken))
         self.untaken += len(self._taken)
         self._taken.clear()
+
+
+def by_source(entries: Sequence[Entry]) -> dict[Source, list[Entry]]:
+    found: dict[Source, list[Entry]] = {}
+    for entry in entries:
+        found.setdefault(entry.source, []).append(entry)
+    return found

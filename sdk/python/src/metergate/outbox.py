@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from .buffer import BatchLimits, Entry, MemoryBuffer, Source, Waiting, size_of
+from .buffer import BatchLimits, Entry, MemoryBuffer, Source, Waiting, by_source, size_of
 from .report import Reporter
 from .settings import MeterSettings
 from .spool.reader import SpoolReader
@@ -51,6 +51,7 @@ class Outbox:
         self._reporter = reporter
         self.has_spool = settings.spool is not None
         self._is_durable = settings.fsync == "each"
+        self._is_flushed = settings.fsync != "none"
         self._memory = MemoryBuffer()
         self._memory_events_max = settings.memory_events_max
         self._memory_bytes_max = settings.memory_bytes_max
@@ -115,12 +116,9 @@ class Outbox:
         return []
 
     def settle(self, entries: Sequence[Entry]) -> None:
-        by_source: dict[Source, list[Entry]] = {}
-        for entry in entries:
-            by_source.setdefault(entry.source, []).append(entry)
         with self._reading:
             if not self._is_over:
-                self._settle(by_source)
+                self._settle(entries)
         self._reporter.report_later()
 
     def put_back(self, entries: Sequence[Entry]) -> bool:
@@ -130,20 +128,23 @@ class Outbox:
             with self._reading:
                 with self.lock:
                     reader = None if self._is_over else self.folders.append_back(payloads)
-                    files = self.folders.unsynced() if reader is not None else []
-                    if reader is not None:
-                        self._unread[reader] = time.monotonic() + PUT_BACK_SECONDS
+                    if reader is None:
+                        return False
+                    files = self.folders.unsynced() if self._is_flushed else []
                 for file in files:
                     flush_and_close(file)
+                with self.lock:
+                    for payload in payloads:
+                        count(reader, RECORD_HEAD_BYTES + len(payload))
+                    self._unread[reader] = time.monotonic() + PUT_BACK_SECONDS
+                    self._settle(entries)
         except OSError as error:
-            self._reporter.problem_later("spool_unwritable", f"Events cannot be put back: {error}")
+            self._reporter.problem("spool_unwritable", f"Events cannot be put back: {error}")
             return False
-        if reader is not None:
-            self.settle(entries)
-        return reader is not None
+        return True
 
-    def _settle(self, by_source: Mapping[Source, Sequence[Entry]]) -> None:
-        for source, settled in by_source.items():
+    def _settle(self, entries: Sequence[Entry]) -> None:
+        for source, settled in by_source(entries).items():
             try:
                 source.settle(settled)
             except OSError as error:
@@ -209,7 +210,7 @@ class Outbox:
             # A few at a time, so that `track` does not wait for long.
             with self._reading, self.lock:
                 is_more = self.folders.is_well() and self._move_locked(_MOVED_AT_ONCE)
-                files = self.folders.unsynced() if self._settings.fsync == "each" else []
+                files = self.folders.unsynced() if self._is_durable else []
             for file in files:
                 flush_and_close(file)
 

@@ -7,9 +7,9 @@ import threading
 import time
 from collections import deque
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from .buffer import Entry
+from .deferred import Deferred
 from .errors import MetergateError, Rejection
 from .event import event_of, is_json, key_of, keys_of
 from .outbox import NEVER, Outbox
@@ -25,13 +25,6 @@ from .transport import Transport
 PATH = "/usage/events/batch"
 #: While a request is on its way the others have their events read, packed and settled.
 REQUESTS_MAX = 4
-#: Of events that the server could not decide, and asked for again. With more of them no others are taken.
-DEFERRED_MAX = 5_000
-
-
-class _Deferred(NamedTuple):
-    due: float
-    entries: list[Entry]
 
 
 class Sender:
@@ -65,7 +58,7 @@ class Sender:
         self._is_stopped = False
         #: Batches to be sent before others, since a part of them was.
         self._ready: deque[list[Entry]] = deque()
-        self._deferred: deque[_Deferred] = deque()
+        self._deferred = Deferred()
         self._in_flight = 0
         self._failures = 0
         self._resumes_at = float("-inf")
@@ -118,7 +111,7 @@ class Sender:
             with outbox.lock:
                 if self._is_stopped:
                     return None
-                is_full = sum(len(entries) for _, entries in self._deferred) >= DEFERRED_MAX
+                is_full = self._deferred.is_full()
                 wait = self._wait_locked(is_full)
                 if wait > 0:
                     outbox.work.wait(None if wait == float("inf") else wait)
@@ -126,8 +119,8 @@ class Sender:
                 taken: list[Entry] = []
                 if self._ready:
                     taken = self._ready.popleft()
-                elif self._deferred and self._deferred[0].due <= time.monotonic():
-                    taken = self._deferred.popleft().entries
+                else:
+                    taken = self._deferred.take(time.monotonic(), self._settings.batch)
             if not taken and not is_full:
                 taken = outbox.take(self._settings.batch)
             if taken:
@@ -153,7 +146,7 @@ class Sender:
             return float("inf")
         if self._ready:
             return 0
-        due = max(0.0, self._deferred[0].due - now) if self._deferred else float("inf")
+        due = self._deferred.due_in(now)
         untaken = 0 if is_full else self._outbox.untaken_locked()
         if due == 0 or untaken >= self._settings.batch.events_max or (untaken > 0 and self.flushing > 0):
             self._lingers_until = None
@@ -239,13 +232,16 @@ class Sender:
         """They wait by themselves, so that others do not wait for them."""
         for entry in entries:
             entry.attempts += 1
+        self._reporter.problem("unavailable", f"The server could not decide {len(entries)} events yet.")
+        with self._outbox.lock:
+            has_room = self._deferred.has_room(entries)
+        if not has_room and self._outbox.put_back(entries):
+            return
         due = time.monotonic() + self._pause_seconds(max(entry.attempts for entry in entries))
         with self._outbox.lock:
-            self._deferred.append(_Deferred(due, entries))
-            self._deferred = deque(sorted(self._deferred, key=lambda one: one.due))
+            self._deferred.add(due, entries)
             self._counters.retries += 1
             self._outbox.work.notify_all()
-        self._reporter.problem("unavailable", f"The server could not decide {len(entries)} events yet.")
 
     def _reject(self, rejected: Sequence[tuple[Entry, Rejection]]) -> None:
         """Reported first: after a crash in between it is rejected again, and reported again."""

@@ -67,7 +67,10 @@ class SpoolFolders:
         return True
 
     def append_back(self, payloads: Sequence[bytes]) -> SpoolReader | None:
-        """Of the folder that has them then. They may take as much as all others. Raises OSError."""
+        """Of the folder that has them then, and counts them not yet. They may take as much as all others.
+
+        Raises OSError.
+        """
         if self._settings.spool is None:
             return None
         if self.put_back is None:
@@ -78,7 +81,6 @@ class SpoolFolders:
             return None
         for payload in payloads:
             self.put_back.append(payload)
-            count(reader, RECORD_HEAD_BYTES + len(payload))
         return reader
 
     def keep(self) -> None:
