@@ -89,12 +89,12 @@ class AFeed(unittest.TestCase):
         self.addCleanup(checks.close)
         return checks
 
-    def know(self, current: int = 0, **members: Any) -> None:
+    def know(self, current: int = 0, asked: str = "acme", **members: Any) -> None:
         feature = {"meterId": "calls", "decision": metered(10, current), **members}
         credits = {"balance": 0, "unpaid": 0}
         known = {
             "customerId": "cus_1",
-            "asked": "acme",
+            "asked": asked,
             "status": "active",
             "otherwise": "feature_not_included",
         }
@@ -137,6 +137,18 @@ class AFeed(unittest.TestCase):
         self.feed.send("usage", {"asked": "acme", "decisions": [metered(10, 9)]})
         self.feed.send("time", {"asOf": "2100-01-01T00:00:00.000Z"})
         self.assertTrue(seen(lambda: checks.check("acme", "f").allowed))
+
+    def test_adds_what_was_tracked_under_another_name_that_it_knows(self) -> None:
+        checks = self.checks(meter=self.meter)
+        self.know(asked="cus_1")
+        self.know()
+        for name in ("acme", "cus_1"):
+            checks.check(name, "f")
+            self.assertTrue(seen(lambda: checks.check(name, "f").source == "local"))
+        self.meter.track("acme", "calls", 4)
+        self.meter.track("cus_1", "calls", 4)
+        for name in ("acme", "cus_1"):
+            self.assertEqual([checks.check(name, "f", n).allowed for n in (2, 3)], [True, False], name)
 
     def test_adds_one_for_each_event_of_a_meter_that_counts_them(self) -> None:
         checks = self.checks(meter=self.meter)

@@ -145,16 +145,19 @@ class Entitlements:
         return requested if own <= 0 else plus(own, exact_amount(requested, 1))
 
     def _own(self, known: Known | None, customer_id: str, feature: FedFeature | None) -> Amount:
-        """Tracked under the name of the check, or under the customer's id."""
-        usage = self._own_usage
-        if usage is None or feature is None or feature.meter_id is None:
+        """Tracked under the name of the check, the customer's id, or another name that the feed knows."""
+        usage, feed = self._own_usage, self._feed
+        if usage is None or feed is None or feature is None or feature.meter_id is None:
             return 0
         counted_to = float("-inf") if known is None else known.counted_to
         is_count = feature.aggregation == "count"
         own = usage.uncounted(customer_id, feature.meter_id, counted_to, is_count=is_count)
-        if known is not None and known.customer.customer_id != customer_id:
-            name = known.customer.customer_id
-            own = plus(own, usage.uncounted(name, feature.meter_id, counted_to, is_count=is_count))
+        if known is None:
+            return own
+        its_id = known.customer.customer_id
+        for name in {its_id, *feed.names.get(its_id, ())}:
+            if name != customer_id:
+                own = plus(own, usage.uncounted(name, feature.meter_id, counted_to, is_count=is_count))
         return own
 
     def _decide(

@@ -52,6 +52,8 @@ class EntitlementFeed:
         self._customers_max = customers_max
         #: Those that count usage, by their keys, as any customer has them.
         self.features: dict[str, FedFeature] = {}
+        #: Of each customer's id, the names by which it is followed. Replaced, and never changed.
+        self.names: dict[str, set[str]] = {}
         self._thread: threading.Thread | None = None
         self._begin()
 
@@ -179,6 +181,11 @@ class EntitlementFeed:
                     watched = self._watched.get(name)
                     if watched is not None:
                         watched.stream = stream
+            names: dict[str, set[str]] = {}
+            for one in [*self._streams, *self._replaced]:
+                for name, customer in [*one.customers.items()]:
+                    names.setdefault(customer.customer_id, set()).add(name)
+            self.names = names
             over = self._all_replaced_by(stream)
             for one in over:
                 del self._replaced[one]

@@ -25,7 +25,7 @@ PUT_BACK_SECONDS = 10.0
 NEVER = 1 << 62
 #: From memory to the spool while `track` may wait.
 _MOVED_AT_ONCE = 100
-_CLOSE_SECONDS = 3.0
+_CLOSE_SECONDS = 1.0
 
 
 class Outbox:
@@ -205,7 +205,7 @@ class Outbox:
 
     def save_memory(self) -> None:
         """Once the disk is well again, what came meanwhile: called by the keeper. Raises OSError."""
-        is_more = True
+        is_more = self._memory.untaken > 0
         while is_more:
             # A few at a time, so that `track` does not wait for long.
             with self._reading, self.lock:
