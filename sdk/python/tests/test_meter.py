@@ -23,8 +23,9 @@ class AMeter(unittest.TestCase):
     def test_sends_what_was_tracked_in_batches_under_its_key(self) -> None:
         with FakeServer() as server, meter_of(server.url) as meter:
             keys = [meter.track("acme", "calls", n, properties={"n": n}) for n in range(1_200)]
-            flushed = meter.flush()
-            self.assertEqual(flushed, (1_200, 0, 0))
+            # Full batches may be sent before it begins.
+            self.assertEqual(meter.flush()[1:], (0, 0))
+            self.assertEqual(meter.stats().sent, 1_200)
             self.assertEqual(sorted(server.created), sorted(map(str, keys)))
             self.assertTrue(all(count == 1 for count in server.times_sent.values()))
             self.assertLessEqual(max(len(request.events) for request in server.requests), 500)
