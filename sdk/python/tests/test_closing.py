@@ -62,6 +62,7 @@ class AMeterThatIsClosed(WithSpool):
             server.at_once = held = Held()
             meter = self.meter(server.url, linger_seconds=0.0)
             # As where a name is looked up, which nothing ends.
+            self.addCleanup(meter._transport.abort)
             meter._transport.abort = lambda: None  # type: ignore[method-assign]
             meter.track("acme", "calls", idempotency_key="one")
             held.came.wait(20)
