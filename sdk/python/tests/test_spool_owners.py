@@ -180,6 +180,9 @@ class AnOwner(WithSpool):
     def test_that_adopted_has_room_for_its_own_events_all_the_same(self) -> None:
         self.leave([f"k{n}" for n in range(10)], spool_bytes_max=100_000)
         meter = self.meter(NOWHERE, spool_bytes_max=1_000)
+        keeper = meter._keeper
+        assert keeper is not None
+        keeper.first_scan.wait(20)
         self.assertEqual(meter.flush(0.01).waiting, 10)
         self.assertIsNotNone(meter.track("acme", "calls"))
         self.assertIn(None, [meter.track("acme", "calls") for _ in range(20)])
