@@ -16,6 +16,9 @@ const KILLED = 'every event in a spool is counted once, whenever its process is 
 const PYTHON_KILLS = 'tests/clients/python-kills.sys.test.ts';
 const PYTHON_SPOOL = 'sdk/python/tests/test_spool.py';
 const PYTHON_READING = 'sdk/python/tests/test_reading_spool.py';
+const PYTHON_OWNERS = 'sdk/python/tests/test_spool_owners.py';
+const PYTHON_CLOSING = 'sdk/python/tests/test_closing.py';
+const PYTHON_FEED = 'sdk/python/tests/test_feed.py';
 const PYTHON_KILLED = 'what killed Python programs tracked into a spool is counted once';
 
 /** What clients lose that keep events until they are counted. */
@@ -141,11 +144,80 @@ export const CLIENT_MUTANTS = [
     .why('the error of a proxy makes the Python client reject events that the server never saw')
     .swap('sdk/python/src/metergate/results.py', '_is_one_of(_OF_EVENTS, body)', 'error is not None')
     .red('sdk/python/tests/test_results.py', 'AResponse.test_of_another_program_rejects_nothing'),
+  mutant('python-foreign-item-rejects', [23])
+    .why('an error in the response to another batch makes the Python client reject an event that is well')
+    .swap('sdk/python/src/metergate/results.py', ' or item.get("idempotencyKey") != key', '')
+    .red(
+      'sdk/python/tests/test_results.py',
+      'AResponse.test_rejects_nothing_for_the_error_of_an_item_of_another_batch',
+    ),
   mutant('python-orphans-left', [23])
     .why('what a process with the Python client had not sent when it ended is sent by no other')
-    .swap('sdk/python/src/metergate/keeper.py', 'adopt_orphans(root, own.ulid)', '[]')
+    .swap('sdk/python/src/metergate/keeper.py', 'adopt_orphans(root, self._outbox.folders.ulid)', '[]')
     .red(PYTHON_SPOOL, 'ASpool.test_keeps_what_a_process_leaves_for_the_next_one')
     .red(PYTHON_KILLS, PYTHON_KILLED),
+  mutant('python-folder-ends-the-scan', [23])
+    .why('a folder that may not be read ends the search of the Python client for those of dead processes')
+    .swap('sdk/python/src/metergate/spool/owner.py', 'OSError', 'FileNotFoundError')
+    .red(PYTHON_OWNERS, 'AnOwner.test_that_may_not_be_read_holds_up_no_other_folder'),
+  mutant('python-unreadable-is-dead', [23])
+    .why('a Python process with too many open files takes the folder of one that lives')
+    .swap(
+      'sdk/python/src/metergate/spool/owner.py',
+      '(FileNotFoundError, NotADirectoryError, ProcessLookupError)',
+      'OSError',
+    )
+    .red(PYTHON_OWNERS, 'AnOwner.test_that_cannot_be_seen_for_want_of_descriptors_is_not_dead'),
+  mutant('python-memory-lost-at-close', [23])
+    .why('what a Python process took while its disk was full ends with it, though the disk is well again')
+    .swap('sdk/python/src/metergate/outbox.py', 'memory.untaken > 0', 'False')
+    .red(
+      'sdk/python/tests/test_failing_disk.py',
+      'AFailingDisk.test_that_is_well_again_gets_what_came_meanwhile',
+    ),
+  mutant('python-folder-not-released', [23])
+    .why('a Python meter that was closed while it connected keeps its events from all others')
+    .is(
+      'sdk/python/src/metergate/meter.py',
+      'if not (self._sender and [one for one in self._sender._threads if one.is_alive()]): ' +
+        'self._outbox.close_spool()',
+    )
+    .red(
+      PYTHON_CLOSING,
+      'AMeterThatIsClosed.test_with_a_thread_that_does_not_end_leaves_its_events_to_others',
+    ),
+  mutant('python-child-ends-requests', [23])
+    .why('a forked Python process that ends breaks off the requests of its parent')
+    .swap('sdk/python/src/metergate/transport.py', 'self._pid != os.getpid()', 'False')
+    .red(
+      PYTHON_CLOSING,
+      'AMeterThatIsClosed.test_in_a_forked_process_leaves_the_requests_of_its_parent_alone',
+    ),
+  mutant('python-decision-unread', [18])
+    .why('JSON of another program is a decision for the Python client, or an error whatever the fallback is')
+    .is(
+      'sdk/python/src/metergate/entitlements.py',
+      'checked = Checked(decision is not None, "", "", "server")',
+    )
+    .red(
+      'sdk/python/tests/test_client.py',
+      'AnEntitlementCheck.test_takes_json_that_is_no_decision_for_an_outage',
+    ),
+  mutant('python-feed-of-any-name', [18])
+    .why('one name that no customer can have ends the decisions of the Python client for all that join it')
+    .swap('sdk/python/src/metergate/feed.py', 'not _may_be_of_a_customer(name)', 'name == ""')
+    .red(PYTHON_FEED, 'AFeed.test_asks_for_names_as_they_are_and_for_no_others'),
+  mutant('python-delayed-feed-decides', [18])
+    .why('the Python client decides by what a proxy has held back')
+    .swap('sdk/python/src/metergate/feed_stream.py', 'now - said_at <= AGE_SECONDS_MAX', 'True')
+    .red(PYTHON_FEED, 'AFeed.test_that_something_delays_has_the_server_asked'),
+  mutant('python-undecided-stop-others', [23])
+    .why('events of one customer that the server cannot decide keep the Python client from sending any')
+    .is('sdk/python/src/metergate/deferred.py', 'return True')
+    .red(
+      'sdk/python/tests/test_deferred.py',
+      'UndecidedEvents.test_hold_up_no_others_and_are_sent_when_they_can_be_decided',
+    ),
   mutant('python-own-usage-forgotten-early', [18])
     .why('the Python client takes what was just acknowledged for counted, and allows it again')
     .swap('sdk/python/src/metergate/own_usage.py', 'steps[0].ended_at < counted_to', 'True')

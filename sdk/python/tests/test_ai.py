@@ -127,15 +127,17 @@ class AStream(unittest.TestCase):
 
     # Red when a cancelled task, as that of a client that is gone, counts nothing.
     def test_of_a_task_is_counted_by_an_estimate_when_that_is_cancelled(self) -> None:
-        model, read = Model(2), asyncio.Event()
+        model = Model(2)
         stream = meter_async_stream(model, self.meter, **options())
 
-        async def read_on() -> None:
+        async def read_on(read: asyncio.Event) -> None:
             async for _ in stream:
                 read.set()
 
         async def cancel() -> None:
-            task = asyncio.ensure_future(read_on())
+            # In Python 3.9 it is of the loop in which it is made.
+            read = asyncio.Event()
+            task = asyncio.ensure_future(read_on(read))
             await read.wait()
             await asyncio.sleep(0.01)
             task.cancel()

@@ -164,6 +164,25 @@ class AMeter(unittest.TestCase):
                 self.assertLessEqual(len(server.requests), requests)
                 self.assertTrue(all(count == 1 for count in server.times_sent.values()))
 
+    def test_sends_without_compression_through_a_proxy_that_garbles_it(self) -> None:
+        seen_by = Collected()
+        with FakeServer() as server, meter_of(server.url, SOON, seen_by) as meter:
+            server.script = garbled_when_packed
+            quick(meter)
+            for _ in range(20):
+                meter.track("acme", "calls", properties={"p": "x" * 200})
+            self.assertEqual(meter.flush(), (20, 0, 0))
+            self.assertEqual((len(server.requests), seen_by.codes), (2, ["invalid_json"]))
+
+    def test_keeps_what_a_proxy_cuts(self) -> None:
+        seen_by = Collected()
+        with FakeServer() as server, meter_of(server.url, SOON, seen_by) as meter:
+            server.replies.extend([error_reply(400, "invalid_json")] * 4)
+            quick(meter)
+            keys = [meter.track("acme", "calls") for _ in range(5)]
+            self.assertEqual(meter.flush(), (5, 0, 0))
+            self.assertEqual((list(server.created), seen_by.rejected), (keys, []))
+
     def test_halves_a_batch_that_is_too_large_for_a_proxy(self) -> None:
         def script(request: Request) -> Reply | None:
             return Reply(413, b"<html>") if len(request.body) > 50_000 else None
@@ -186,6 +205,11 @@ class AMeter(unittest.TestCase):
                     meter.track("acme", "calls")
                 self.assertEqual(meter.flush(), (5, 0, 0))
                 self.assertEqual((len(server.requests), seen_by.rejected), (2, []))
+
+
+def garbled_when_packed(request: Request) -> Reply | None:
+    is_packed = request.headers.get("content-encoding") == "gzip"
+    return error_reply(400, "invalid_json") if is_packed else None
 
 
 class Drip:

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from metergate import Client, Entitlements, MetergateError
-from metergate.client import path_of
+from metergate.paths import path_of
 
 from .collected import KEY
 from .fake_server import NOWHERE, FakeServer, Reply, error_reply, json_reply
@@ -106,6 +106,13 @@ class AClient(WithClient):
                 self.assertEqual(client.request("GET", "/workspace"), {})
             self.assertEqual(len(server.requests), 3)
 
+    def test_raises_its_own_error_for_what_cannot_be_in_a_path(self) -> None:
+        wrong: list[Any] = ["", None, 42, "a\ud800"]
+        for name in wrong:
+            with self.assertRaises(MetergateError) as caught:
+                self.client(NOWHERE).customers.retrieve(name)
+            self.assertEqual(caught.exception.code, "invalid_request")
+
     def test_escapes_what_is_in_a_path(self) -> None:
         self.assertEqual(path_of("usage", "a/../b", "ü ?#%"), "/usage/a%2F..%2Fb/%C3%BC%20%3F%23%25")
 
@@ -137,6 +144,21 @@ class AnEntitlementCheck(WithClient):
                     "other": (False, "fallback"),
                 },
             )
+
+    def test_takes_json_that_is_no_decision_for_an_outage(self) -> None:
+        for text in (
+            b"{}",
+            b"null",
+            b"[]",
+            b'"signed out"',
+            b'{"allowed":"false","reasonCode":"x","reason":"y"}',
+            b'{"allowed":1,"reasonCode":"x","reason":"y"}',
+            b'{"allowed":true,"reasonCode":"x"}',
+        ):
+            with FakeServer(Reply(200, text)) as server:
+                checks = Entitlements(self.client(server.url), fallback="open", timeout_seconds=20.0)
+                self.assertEqual(checks.check("acme", "calls")[:4:3], (True, "fallback"), text)
+                self.assertEqual(checks._last_known, {})
 
     def test_does_not_wait_longer_than_its_time(self) -> None:
         with FakeServer() as server:

@@ -9,10 +9,12 @@ import time
 import unittest
 from collections.abc import Iterator
 
+from metergate.spool.owner import release_folder
 from metergate.spool.segment import segment_numbers
 
 from .collected import SOON, Collected, meter_of
-from .fake_server import FakeServer
+from .fake_server import FakeServer, error_reply
+from .test_meter import seen
 from .with_spool import NOWHERE, WithSpool
 
 
@@ -74,14 +76,59 @@ class AFailingDisk(WithSpool):
             self.assertIsNotNone(meter.track("acme", "calls"))
             with meter._outbox.lock:
                 for _ in range(3):
-                    meter._outbox._failed_at = time.monotonic() - 11
-                    meter._outbox.keep_spool_locked()
+                    meter._outbox.folders.failed_at = time.monotonic() - 11
+                    meter._outbox.folders.keep()
             self.assertEqual(self.names(), [])
         with meter._outbox.lock:
-            meter._outbox._failed_at = time.monotonic() - 11
-            meter._outbox.keep_spool_locked()
+            meter._outbox.folders.failed_at = time.monotonic() - 11
+            meter._outbox.folders.keep()
         self.assertIsNotNone(meter.track("acme", "calls"))
         self.assertEqual((len(self.names()), meter.close().waiting), (1, 2))
+
+    def test_that_is_well_again_gets_what_came_meanwhile(self) -> None:
+        for is_kept in (True, False):
+            meter = self.meter(NOWHERE)
+            with file_size_limit(50):
+                keys = [meter.track("acme", "calls") for _ in range(250)]
+            if is_kept:
+                with meter._outbox.lock:
+                    meter._outbox.folders.failed_at = time.monotonic() - 11
+                    meter._outbox.folders.keep()
+                meter._outbox.save_memory()
+                self.assertEqual(meter._outbox._memory.unsettled, 0)
+                # As if it was killed.
+                folder = meter._outbox.folders.own
+                assert folder is not None
+                release_folder(folder.folder)
+            else:
+                self.assertEqual(meter.close().waiting, 250)
+            with FakeServer() as server:
+                self.assertEqual(self.drained(server), keys)
+            meter.close(0)
+
+    def test_gets_at_the_end_what_was_on_its_way_from_memory(self) -> None:
+        with FakeServer() as server:
+            server.at_once = lambda _request: error_reply(503, "overloaded")
+            meter = self.meter(server.url)
+            with file_size_limit(50):
+                keys = [meter.track("acme", "calls") for _ in range(5)]
+            self.assertTrue(seen(lambda: meter.flush(0.01).waiting == 5 and meter.stats().retries > 0))
+            self.assertEqual(meter.close().waiting, 5)
+        with FakeServer() as server:
+            self.assertEqual(self.drained(server), keys)
+
+    def test_that_others_have_filled_is_drained(self) -> None:
+        self.leave([f"k{n}" for n in range(20)])
+        with FakeServer() as server, file_size_limit(0):
+            # It has no room for a folder of its own.
+            meter = self.meter(server.url)
+            self.assertEqual(meter.flush(20), (20, 0, 0))
+            self.assertTrue(seen(lambda: self.names() == []))
+            with meter._outbox.lock:
+                meter._outbox.folders.failed_at = time.monotonic() - 11
+        with meter._outbox.lock:
+            meter._outbox.folders.keep()
+        self.assertEqual(self.names(), [f"p-{meter._outbox.folders.ulid}"])
 
     def test_that_is_full_loses_nothing_of_what_was_written_before_and_is_used_again(self) -> None:
         meter = self.meter(NOWHERE)
@@ -95,15 +142,15 @@ class AFailingDisk(WithSpool):
             keys.append(meter.track("acme", "calls"))
         self.assertEqual((self.seen.codes.count("spool_unwritable"), meter.stats().waiting), (1, 12))
         with meter._outbox.lock:
-            meter._outbox._failed_at = time.monotonic() - 11
-            meter._outbox.keep_spool_locked()
+            meter._outbox.folders.failed_at = time.monotonic() - 11
+            meter._outbox.folders.keep()
         keys.append(meter.track("acme", "calls"))
         self.assertEqual(segment_numbers(str(folder)), [1, 2])
         self.assertEqual(meter.close().waiting, 13)
         with FakeServer() as server:
             sent = self.drained(server)
-            # The two of memory went with the process.
-            self.assertEqual(sent, [*keys[:10], keys[12]])
+            # The two of memory were written when it was closed.
+            self.assertEqual(sent, [*keys[:10], keys[12], *keys[10:12]])
 
 
 @contextlib.contextmanager

@@ -47,6 +47,7 @@ STANDARD = frozenset(
         "email",
         "functools",
         "hashlib",
+        "heapq",
         "hmac",
         "http",
         "importlib",

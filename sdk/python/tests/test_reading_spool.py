@@ -136,7 +136,7 @@ class ASpoolThatCannotBeRead(WithSpool):
                 self.assertIsNotNone(meter.track("acme", "calls"))
         self.assertEqual((failing.calls, self.seen.codes.count("spool_unwritable")), (1, 1))
         with meter._outbox.lock:
-            meter._outbox._failed_at = -1e9
+            meter._outbox.folders.failed_at = -1e9
             for _ in range(30):
                 self.assertIsNotNone(meter.track("acme", "calls"))
         meter._transport._port = self.enterContext(FakeServer()).port
@@ -167,7 +167,7 @@ class ASpoolThatCannotBeRead(WithSpool):
             with mock.patch("os.fsync", Failing(os.fsync, 2)):
                 self.assertIsNone(meter.track("acme", "calls", idempotency_key="unflushed"))
             with meter._outbox.lock:
-                meter._outbox._failed_at = -1e9
+                meter._outbox.folders.failed_at = -1e9
             self.assertIsNotNone(meter.track("acme", "calls", idempotency_key="flushed"))
             (path,) = self.root.glob("p-*/*1.seg")
             self.assertNotIn(b"unflushed", path.read_bytes())

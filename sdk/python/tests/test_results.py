@@ -8,7 +8,7 @@ from email.utils import format_datetime
 from typing import Any
 
 from metergate.event import encode_event
-from metergate.results import Halve, Later, Results, TakeOut, Verdict, is_all_created, judge
+from metergate.results import Garbled, Halve, Later, Results, TakeOut, Verdict, is_all_created, judge
 from metergate.retry import pause_seconds, retry_after_seconds
 from metergate.transport import Response
 
@@ -79,6 +79,17 @@ class AResponse(unittest.TestCase):
         assert isinstance(verdict, Results) and verdict.rejections and verdict.rejections[0]
         self.assertEqual(verdict.rejections[0].code, "value_invalid")
 
+    def test_rejects_nothing_for_the_error_of_an_item_of_another_batch(self) -> None:
+        error_of_it = {"code": "customer_not_found", "message": "no"}
+        for key in ("of another batch", "", None):
+            item = {"index": 0, "idempotencyKey": key, "status": "error", "error": error_of_it}
+            self.assertIsInstance(judged(response(200, {"results": [item]}), KEYS[:1]), Later, key)
+
+    def test_of_a_body_that_was_no_json_blames_no_event(self) -> None:
+        for code, details in (("invalid_json", {"index": 3}), ("invalid_json", None), ("invalid_gzip", None)):
+            verdict = judged(response(400, error(code, details=details)), KEYS[:9])
+            self.assertIsInstance(verdict, Garbled)
+
     def test_that_is_not_of_metergate_settles_nothing(self) -> None:
         garbage = [
             b"",
@@ -119,7 +130,7 @@ class AResponse(unittest.TestCase):
         named = judged(response(400, error("invalid_request", details={"index": 3})), KEYS[:9])
         self.assertIsInstance(named, TakeOut)
         for details in ({"index": 9}, {"index": -1}, {"index": "3"}, {"index": True}, {}, None, "no"):
-            verdict = judged(response(400, error("invalid_json", details=details)), KEYS[:9])
+            verdict = judged(response(400, error("value_invalid", details=details)), KEYS[:9])
             self.assertIsInstance(verdict, Halve, details)
 
     def test_of_another_program_rejects_nothing(self) -> None:

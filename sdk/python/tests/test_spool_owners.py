@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import time
@@ -37,6 +38,8 @@ class AnOwner(WithSpool):
             ({"pid": 2**22 + 1}, None, True),
             ({"started_at": "1"}, None, True),
             ({"boot_id": "before"}, None, True),
+            # It could not read it.
+            ({"boot_id": ""}, None, False),
             ({"pid_namespace": "pid:[1]", "pid": 2**22 + 1}, None, False),
             ({"pid_namespace": "pid:[1]"}, ago, True),
             ({"host": "elsewhere", "boot_id": "theirs"}, None, False),
@@ -108,6 +111,40 @@ class AnOwner(WithSpool):
             self.drained(server)
         self.assertEqual(self.names(), [])
 
+    def test_that_cannot_be_seen_for_want_of_descriptors_is_not_dead(self) -> None:
+        folder = create_folder(str(self.root))
+        really = open
+
+        def opened(path: Any, *arguments: Any, **options: Any) -> Any:
+            if str(path).startswith("/proc/") and next(opens) == failing:
+                raise OSError(errno.EMFILE, "Too many open files", path)
+            return really(path, *arguments, **options)
+
+        with mock.patch("builtins.open", opened):
+            # Whichever of them cannot be opened.
+            for failing in range(4):
+                opens = iter(range(100))
+                self.assertEqual(adopt_orphans(str(self.root), new_ulid()), [], failing)
+        self.assertTrue(os.path.isdir(folder))
+
+    def test_that_may_not_be_read_holds_up_no_other_folder(self) -> None:
+        folders = [Path(create_folder(str(self.root))) for _ in range(3)]
+        for folder in folders:
+            release_folder(str(folder))
+        forbidden = folders[1]
+        really = owners._read_owner
+
+        def read(folder: str) -> Any:
+            if folder == str(forbidden):
+                raise PermissionError(errno.EACCES, "Permission denied", folder)
+            return really(folder)
+
+        taken: list[str] = []
+        with mock.patch.object(owners, "_read_owner", read), contextlib.suppress(OSError):
+            taken = adopt_orphans(str(self.root), new_ulid())
+        self.assertEqual([name[-28:] for name in taken], [folders[0].name, folders[2].name])
+        self.assertTrue(forbidden.exists())
+
     def test_of_a_later_version_is_left_alone(self) -> None:
         folder = Path(create_folder(str(self.root)))
         release_folder(str(folder))
@@ -133,7 +170,7 @@ class AnOwner(WithSpool):
         folder.rename(self.root / f"a-{new_ulid()}-{folder.name}")
         keys.append(meter.track("acme", "calls"))
         with meter._outbox.lock:
-            meter._outbox.keep_spool_locked()
+            meter._outbox.folders.keep()
         keys.append(meter.track("acme", "calls"))
         self.assertEqual(len(list(self.root.glob("p-*"))), 1)
         self.assertIn("spool_adopted", self.seen.codes)
@@ -143,6 +180,9 @@ class AnOwner(WithSpool):
     def test_that_adopted_has_room_for_its_own_events_all_the_same(self) -> None:
         self.leave([f"k{n}" for n in range(10)], spool_bytes_max=100_000)
         meter = self.meter(NOWHERE, spool_bytes_max=1_000)
+        keeper = meter._keeper
+        assert keeper is not None
+        keeper.first_scan.wait(20)
         self.assertEqual(meter.flush(0.01).waiting, 10)
         self.assertIsNotNone(meter.track("acme", "calls"))
         self.assertIn(None, [meter.track("acme", "calls") for _ in range(20)])

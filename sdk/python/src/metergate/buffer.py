@@ -69,6 +69,8 @@ class MemoryBuffer(Source):
     def __init__(self) -> None:
         super().__init__()
         self.waiting: deque[Waiting] = deque()
+        #: In order.
+        self._taken: dict[Entry, None] = {}
 
     def take(self, limits: BatchLimits) -> list[Entry]:
         taken: list[Entry] = []
@@ -82,8 +84,23 @@ class MemoryBuffer(Source):
                 break
             waiting.popleft()
             taken.append(Entry(payload, self, size_of(first)))
+        self._taken.update(dict.fromkeys(taken))
         return taken
 
     def settle(self, entries: Sequence[Entry]) -> None:
         for entry in entries:
             entry.is_settled = True
+            self._taken.pop(entry, None)
+
+    def give_back(self) -> None:
+        """What was taken and is not settled waits again, in front. Called with the meter's lock held."""
+        self.waiting.extendleft(entry.payload for entry in reversed(self._taken))
+        self.untaken += len(self._taken)
+        self._taken.clear()
+
+
+def by_source(entries: Sequence[Entry]) -> dict[Source, list[Entry]]:
+    found: dict[Source, list[Entry]] = {}
+    for entry in entries:
+        found.setdefault(entry.source, []).append(entry)
+    return found

@@ -7,7 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .amounts import plus
 from .client import Client
@@ -16,12 +16,15 @@ from .event import Number
 from .feed import EntitlementFeed, Known
 from .local_decision import FedFeature, decide, exact_amount
 from .meter import Meter
+from .paths import is_name
 from .report import OnError, Reporter
 from .shapes import Amount, Decision
 
 #: What to do without the server: allow, deny, or what it decided last, and deny without that.
 FALLBACKS = ("open", "closed", "last_known")
 LAST_KNOWN_MAX = 10_000
+#: Of a customer's id or external id.
+CHARS_MAX = 128
 #: After a check without a response the next ones do not wait for one.
 UNAVAILABLE_SECONDS = 1.0
 
@@ -81,6 +84,9 @@ class Entitlements:
 
     def check(self, customer_id: str, feature_key: str, requested: Number | None = None) -> Checked:
         """Raises MetergateError only where the request is wrong: a key without the scope, a wrong amount."""
+        if not (is_name(customer_id) and len(customer_id) <= CHARS_MAX and is_name(feature_key)):
+            message = f"A customer's id must be text of 1 to {CHARS_MAX} characters, a feature's key text."
+            raise MetergateError("invalid_request", message)
         feed = self._feed
         if feed is not None:
             known = feed.find(customer_id)
@@ -117,12 +123,13 @@ class Entitlements:
             decision = self._client.entitlements.check(
                 customer_id, feature_key, amount, attempts=1, timeout_seconds=self._timeout_seconds
             )
+            # mutant: python-decision-unread
+            checked = _checked(decision, "server")
         except MetergateError as error:
             if 400 <= error.status < 500 and error.status not in (408, 429):
                 raise
             self._unavailable_until = time.monotonic() + UNAVAILABLE_SECONDS
             return self._without_server(customer_id, feature_key, requested, error.code)
-        checked = _checked(decision, "server")
         with self._lock:
             self._last_known[customer_id, feature_key] = checked
             self._last_known.move_to_end((customer_id, feature_key))
@@ -139,16 +146,19 @@ class Entitlements:
         return requested if own <= 0 else plus(own, exact_amount(requested, 1))
 
     def _own(self, known: Known | None, customer_id: str, feature: FedFeature | None) -> Amount:
-        """Tracked under the name of the check, or under the customer's id."""
-        usage = self._own_usage
-        if usage is None or feature is None or feature.meter_id is None:
+        """Tracked under the name of the check, the customer's id, or another name that the feed knows."""
+        usage, feed = self._own_usage, self._feed
+        if usage is None or feed is None or feature is None or feature.meter_id is None:
             return 0
         counted_to = float("-inf") if known is None else known.counted_to
         is_count = feature.aggregation == "count"
         own = usage.uncounted(customer_id, feature.meter_id, counted_to, is_count=is_count)
-        if known is not None and known.customer.customer_id != customer_id:
-            name = known.customer.customer_id
-            own = plus(own, usage.uncounted(name, feature.meter_id, counted_to, is_count=is_count))
+        if known is None:
+            return own
+        its_id = known.customer.customer_id
+        for name in {its_id, *feed.names.get(its_id, ())}:
+            if name != customer_id:
+                own = plus(own, usage.uncounted(name, feature.meter_id, counted_to, is_count=is_count))
         return own
 
     def _decide(
@@ -200,6 +210,11 @@ def _is_amount(requested: object) -> bool:
 
 
 def _checked(decision: Decision, source: str) -> Checked:
+    """Raises MetergateError for what is no decision: a sign-in page may be JSON too."""
+    read: Any = decision
+    is_one = isinstance(read, dict) and isinstance(read.get("allowed"), bool)
+    if not is_one or not all(isinstance(read.get(name), str) for name in ("reasonCode", "reason")):
+        raise MetergateError("invalid_response", "A response with status 200 was no decision.")
     return Checked(
         allowed=decision["allowed"],
         reason_code=decision["reasonCode"],

@@ -10,7 +10,7 @@ class MetergateError(Exception):
     """A request that the server rejected, or that got no response.
 
     `status` is 0 where no response of the server was read. `code` is one of the server's error codes, or
-    one of `unreachable`, `invalid_response`.
+    one of `unreachable`, `invalid_response`, and `invalid_request` for what cannot be asked.
     """
 
     def __init__(

@@ -72,12 +72,26 @@ def keys_of(payloads: Sequence[bytes]) -> list[str]:
 
 
 def key_of(payload: bytes) -> str:
-    """The idempotency key of an event, whichever client wrote it; empty for what has none."""
+    """The idempotency key of an event, whichever client wrote it; empty for what has no text as its key."""
     end = payload.find(b'"', len(_KEY_FIRST))
     key = payload[len(_KEY_FIRST) : end]
     if payload.startswith(_KEY_FIRST) and b"\\" not in key:
         return key.decode()
-    return str(event_of(payload).get("idempotencyKey", ""))
+    own = event_of(payload).get("idempotencyKey")
+    return own if isinstance(own, str) else ""
+
+
+def is_json(payload: bytes) -> bool:
+    """Whether a server can read it, whoever wrote it."""
+    try:
+        json.loads(payload.decode(), parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
 
 
 def event_of(payload: bytes) -> dict[str, Any]:

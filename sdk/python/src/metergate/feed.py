@@ -16,7 +16,7 @@ from .transport import Transport
 #: The server's bounds of one stream: 500 names, and the head of a request.
 NAMES_MAX = 500
 _ADDRESS_CHARS_MAX = 10_000
-#: A longer one is that of no customer.
+#: In UTF-16, as the server counts them. A longer one is that of no customer.
 _NAME_CHARS_MAX = 128
 #: New customers are collected, and a stream opened with them at most so often.
 _JOIN_SECONDS = 0.02
@@ -52,6 +52,8 @@ class EntitlementFeed:
         self._customers_max = customers_max
         #: Those that count usage, by their keys, as any customer has them.
         self.features: dict[str, FedFeature] = {}
+        #: Of each customer's id, the names by which it is followed. Replaced, and never changed.
+        self.names: dict[str, set[str]] = {}
         self._thread: threading.Thread | None = None
         self._begin()
 
@@ -73,7 +75,8 @@ class EntitlementFeed:
         """From now on the feed tells of it, unless it tells of as many as it may."""
         if self._pid != os.getpid():
             self._begin()
-        if not 0 < len(name) <= _NAME_CHARS_MAX:
+        # mutant: python-feed-of-any-name
+        if not _may_be_of_a_customer(name):
             return
         with self._lock:
             if self._is_stopped or name in self._watched:
@@ -106,6 +109,9 @@ class EntitlementFeed:
                 self._changed.wait(left)
 
     def stop(self) -> None:
+        if self._pid != os.getpid():
+            # The streams of a parent process are its own.
+            self._begin()
         with self._lock:
             self._is_stopped = True
             streams = [*self._streams, *self._replaced]
@@ -175,6 +181,11 @@ class EntitlementFeed:
                     watched = self._watched.get(name)
                     if watched is not None:
                         watched.stream = stream
+            names: dict[str, set[str]] = {}
+            for one in [*self._streams, *self._replaced]:
+                for name, customer in [*one.customers.items()]:
+                    names.setdefault(customer.customer_id, set()).add(name)
+            self.names = names
             over = self._all_replaced_by(stream)
             for one in over:
                 del self._replaced[one]
@@ -200,6 +211,15 @@ def _known(stream: FeedStream, name: str) -> Known | None:
     counted_to, as_of = stream.counted_to, stream.as_of
     customer = stream.customers.get(name)
     return None if customer is None else Known(customer, counted_to, as_of)
+
+
+def _may_be_of_a_customer(name: str) -> bool:
+    """Else the server might reject a whole stream for it, or never have it ready."""
+    try:
+        units = len(name.encode("utf-16-le")) // 2
+    except UnicodeEncodeError:
+        return False
+    return 0 < units <= _NAME_CHARS_MAX and "\0" not in name
 
 
 def _that_fit(names: Iterable[str]) -> list[str]:

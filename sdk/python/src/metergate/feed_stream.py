@@ -22,7 +22,11 @@ PATH = "/entitlements/feed"
 HEARTBEAT_SECONDS = 1
 #: Without a word for as long nothing is decided here: what was heard last may be a second old itself.
 FRESH_SECONDS = 2.0
+#: Nor what the server said so long ago, where something in between delays it.
+AGE_SECONDS_MAX = 4.0
 _LINE_BYTES_MAX = 4 * 1024 * 1024
+#: Of the lines of one message: the server writes each in one.
+_MESSAGE_CHARS_MAX = 8 * 1024 * 1024
 _SILENCE_SECONDS = 10.0
 _PAUSE_SECONDS_MAX = 10.0
 
@@ -61,6 +65,8 @@ class FeedStream:
         self._stopped = threading.Event()
         self._stream: Stream | None = None
         self._began = 0.0
+        #: When the server said what came last, at the earliest; None where it does not tell its time.
+        self._said_at: float | None = None
         #: At most so many seconds is the server's clock ahead of the monotonic one.
         self._clock_ahead = float("inf")
         self._thread = threading.Thread(target=self._run, name="metergate-feed", daemon=True)
@@ -79,7 +85,10 @@ class FeedStream:
         self._thread.join(timeout_seconds)
 
     def is_fresh(self) -> bool:
-        return self._is_ready and time.monotonic() - self.heard_at <= FRESH_SECONDS
+        now, said_at = time.monotonic(), self._said_at
+        # mutant: python-delayed-feed-decides
+        is_young = said_at is None or now - said_at <= AGE_SECONDS_MAX
+        return self._is_ready and is_young and now - self.heard_at <= FRESH_SECONDS
 
     def _run(self) -> None:
         failures = 0
@@ -122,17 +131,22 @@ class FeedStream:
     def _take(self, message: Message) -> None:
         """Replaces what is known, and never changes it: other threads read it."""
         event, event_id, data = message
+        if event != "begin" and self._clock_ahead == float("inf"):
+            raise ValueError(f"the stream began with {event or 'a message'!r:.100}, so it is another one")
         if event == "begin":
             # It was read after the request began.
             self._clock_ahead = _seconds_of(data["now"]) - self._began
+            self._said_at = self._began
         elif event == "customer":
             self._keep(data["asked"], _customer_of(data))
         elif event == "usage":
             self._keep(data["asked"], _with_usage(self.customers.get(data["asked"]), data))
-        elif event == "time" and self._is_ready:
+        elif event == "time":
+            self._said_at = _seconds_of(data["now"]) - self._clock_ahead if "now" in data else None
             # Before, it does not say how far the customers are counted that are still to come.
-            self.counted_to = _seconds_of(data["asOf"]) - self._clock_ahead
-            self.as_of = data["asOf"]
+            if self._is_ready:
+                self.counted_to = _seconds_of(data["asOf"]) - self._clock_ahead
+                self.as_of = data["asOf"]
         if event_id is not None:
             self._last_event_id = event_id
         self.heard_at = time.monotonic()
@@ -160,8 +174,10 @@ def _parse(stream: Stream) -> Iterator[Message]:
             return
         text = line.decode().rstrip("\r\n")
         name, _, value = text.partition(": ")
-        if text == "" and event:
-            yield Message(event, event_id, json.loads(data or "{}", parse_float=Decimal))
+        if text == "":
+            # Other streams have messages without a name. A comment alone is none.
+            if event or data:
+                yield Message(event, event_id, _json(data))
             event, event_id, data = "", None, ""
         elif name == "event":
             event = value
@@ -169,6 +185,15 @@ def _parse(stream: Stream) -> Iterator[Message]:
             event_id = value
         elif name == "data":
             data += value
+            if len(data) > _MESSAGE_CHARS_MAX:
+                raise ValueError(f"a message of the feed has more than {_MESSAGE_CHARS_MAX} characters")
+
+
+def _json(data: str) -> Any:
+    try:
+        return json.loads(data or "{}", parse_float=Decimal)
+    except RecursionError:
+        raise ValueError("a message of the feed is nested too deeply") from None
 
 
 def _customer_of(data: Mapping[str, Any]) -> FedCustomer | None:

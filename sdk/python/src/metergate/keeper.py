@@ -52,7 +52,8 @@ class Keeper:
                 if now - kept_at >= HEARTBEAT_SECONDS:
                     kept_at = now
                     with self._outbox.lock:
-                        self._outbox.keep_spool_locked()
+                        self._outbox.folders.keep()
+                    self._outbox.save_memory()
             except Exception as error:
                 self._reporter.problem("spool_unwritable", f"The spool cannot be kept: {error!r}")
             self._reporter.report_later()
@@ -63,18 +64,17 @@ class Keeper:
     def _flush(self) -> None:
         """Outside of the lock, since a disk may take its time."""
         with self._outbox.lock:
-            files = [] if self._outbox.own is None else self._outbox.own.unsynced()
+            files = self._outbox.folders.unsynced()
         for file in files:
             flush_and_close(file)
 
     def _adopt(self) -> None:
         root = self._settings.spool
-        with self._outbox.lock:
-            own = self._outbox.own
-        if own is None or root is None:
+        if root is None:
             return
+        # Without a folder of its own too: to drain others may be what makes room for it on a full disk.
         # mutant: python-orphans-left
-        adopted = adopt_orphans(root, own.ulid)
+        adopted = adopt_orphans(root, self._outbox.folders.ulid)
         folders, self._unread = [*self._unread, *adopted], []
         for folder in folders:
             try:

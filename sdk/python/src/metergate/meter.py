@@ -61,6 +61,7 @@ class Meter:
         )
         self._reporter = Reporter(on_error, on_rejected)
         self._is_closed = False
+        self._is_closing = False
         self._own_usage: OwnUsage | None = None
         self._begin()
         with self._outbox.lock:
@@ -119,41 +120,50 @@ class Meter:
     def flush(self, timeout_seconds: float = 30.0) -> Flushed:
         """Waits until nothing waits, at most so long: events tracked meanwhile are included."""
         deadline = time.monotonic() + timeout_seconds
-        outbox, counters = self._outbox, self._counters
         if self._keeper is not None:
             self._keeper.first_scan.wait(max(0.0, timeout_seconds))
-        with outbox.lock:
-            sent, rejected = counters.sent, counters.rejected
-            if self._sender is not None:
-                self._sender.flushing += 1
-                outbox.work.notify_all()
-                while outbox.unsettled_locked() > 0 and (left := deadline - time.monotonic()) > 0:
-                    outbox.settled.wait(left)
-                self._sender.flushing -= 1
-            return Flushed(counters.sent - sent, counters.rejected - rejected, outbox.unsettled_locked())
+        with self._outbox.lock:
+            return self._flush_locked(deadline)
+
+    def _flush_locked(self, deadline: float) -> Flushed:
+        outbox, counters = self._outbox, self._counters
+        sent, rejected = counters.sent, counters.rejected
+        if self._sender is not None:
+            self._sender.flushing += 1
+            outbox.work.notify_all()
+            while outbox.unsettled_locked() > 0 and (left := deadline - time.monotonic()) > 0:
+                outbox.settled.wait(left)
+            self._sender.flushing -= 1
+        return Flushed(counters.sent - sent, counters.rejected - rejected, outbox.unsettled_locked())
 
     def close(self, timeout_seconds: float | None = None) -> Flushed:
         """Flushes and ends the threads. The next process of the spool sends what still waits in it."""
         if timeout_seconds is None:
             timeout_seconds = self._settings.close_seconds_max
+        deadline = time.monotonic() + timeout_seconds
         with self._outbox.lock:
-            if self._is_closed:
+            if self._is_closing:
                 return Flushed(0, 0, self._outbox.unsettled_locked())
-            self._is_closed = True
-            self._is_open = False
-        flushed = self.flush(timeout_seconds)
+            self._is_closing = True
+        if self._keeper is not None:
+            self._keeper.first_scan.wait(max(0.0, timeout_seconds))
         with self._outbox.lock:
+            # Until then events are taken, and no other is once it was seen that nothing waits.
+            flushed = self._flush_locked(deadline)
+            self._is_closed, self._is_open = True, False
             self._outbox.close_locked()
             if self._sender is not None:
                 self._sender.stop_locked()
         self._transport.abort()
         if self._keeper is not None:
             self._keeper.stop()
-        is_over = self._sender is None or self._sender.join(_JOIN_SECONDS)
+        if self._sender is not None:
+            self._sender.join(_JOIN_SECONDS)
         if self._keeper is not None and self._keeper.thread is not threading.current_thread():
             self._keeper.thread.join(_JOIN_SECONDS)
-        if is_over:
-            self._outbox.close_spool()
+        # Whatever a thread still waits for: another process may send what is left.
+        # mutant: python-folder-not-released
+        self._outbox.close_spool()
         open_meters.discard(self)
         return flushed
 
@@ -205,7 +215,7 @@ class Meter:
         self._sender = Sender(self._outbox, self._transport, self._settings, self._reporter, self._counters)
         self._sender.own_usage = self._own_usage
         if self._settings.spool is not None:
-            self._outbox.open_spool_locked()
+            self._outbox.folders.open()
             self._keeper = Keeper(self._outbox, self._settings, self._reporter)
         try:
             if self._keeper is not None:
@@ -274,6 +284,7 @@ class Meter:
     def begin_in_child(self) -> None:
         """What waits is the parent's to send. The child has no threads yet, so no lock is needed."""
         self._outbox.abandon()
+        self._is_closing = self._is_closed
         if self._own_usage is not None:
             self._own_usage.begin()
         self._begin()

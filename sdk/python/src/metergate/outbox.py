@@ -9,23 +9,23 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from .buffer import BatchLimits, Entry, MemoryBuffer, Source, Waiting, size_of
+from .buffer import BatchLimits, Entry, MemoryBuffer, Source, Waiting, by_source, size_of
 from .report import Reporter
 from .settings import MeterSettings
-from .spool.own import OwnFolder
 from .spool.reader import SpoolReader
-from .spool.segment import RECORD_HEAD_BYTES
+from .spool.segment import RECORD_HEAD_BYTES, flush_and_close
+from .spool_folders import SpoolFolders, count, remove
 
-#: After the spool has failed.
-SPOOL_RETRY_SECONDS = 10.0
 #: After a folder could not be read.
 READ_AGAIN_SECONDS = 0.5
-#: Without a heartbeat for as long the process was stopped, and its folder may be another one's.
-_STOPPED_SECONDS = 30.0
+#: After events were put back: a batch of them is sent as often, to see whether they can be decided.
+PUT_BACK_SECONDS = 10.0
 NEVER = 1 << 62
-_LONG_AGO = float("-inf")
+#: From memory to the spool while `track` may wait.
+_MOVED_AT_ONCE = 100
+_CLOSE_SECONDS = 1.0
 
 
 class Outbox:
@@ -46,31 +46,20 @@ class Outbox:
         #: With so many untaken events the sender wants to be notified.
         self.wake_at = NEVER
         self.damaged_bytes = 0
-        self.own: OwnFolder | None = None
+        self.folders = SpoolFolders(settings, reporter, on_damage=self.damaged)
         self._settings = settings
         self._reporter = reporter
         self.has_spool = settings.spool is not None
+        self._is_durable = settings.fsync == "each"
+        self._is_flushed = settings.fsync != "none"
         self._memory = MemoryBuffer()
         self._memory_events_max = settings.memory_events_max
         self._memory_bytes_max = settings.memory_bytes_max
-        self._others: list[SpoolReader] = []
         #: Those that cannot be read just now, and on the monotonic clock until when.
         self._unread: dict[Source, float] = {}
         self._is_closed = False
-        self._failed_at = _LONG_AGO
-        self._kept_at = time.monotonic()
-
-    def open_spool_locked(self) -> None:
-        """A folder for this process. Where it cannot be had, the policy for that is followed."""
-        root = self._settings.spool
-        if root is None:
-            return
-        try:
-            is_synced = self._settings.fsync != "none"
-            self.own = OwnFolder(root, is_synced=is_synced, on_damage=self.damaged)
-            self._failed_at = _LONG_AGO
-        except OSError as error:
-            self._spool_failed(error)
+        #: Its files are closed: what still waits is the next process's.
+        self._is_over = False
 
     def append_locked(self, waiting: Waiting) -> bool:
         """False where there is no room for it, or where it must not be kept in memory.
@@ -82,21 +71,16 @@ class Outbox:
         """
         if not self.has_spool or not isinstance(waiting, bytes):
             return self.append_to_memory_locked(waiting, size_of(waiting))
-        if time.monotonic() - self._kept_at > _STOPPED_SECONDS:
-            self.keep_spool_locked()
-        own = self.own
-        size = RECORD_HEAD_BYTES + len(waiting)
-        if own is not None and not self._is_failed():
-            if own.reader.size_bytes + self._size_of_left() + size > self._settings.spool_bytes_max:
+        is_taken = self.folders.append(waiting, is_durable=self._is_durable)
+        if is_taken is None:
+            if self._settings.on_spool_error != "memory":
                 return False
-            try:
-                own.append(waiting, is_durable=self._settings.fsync == "each")
-            except OSError as error:
-                self._spool_failed(error)
-            else:
-                self._count(own.reader, size)
-                return not self._is_closed or os.path.isdir(own.folder)
-        return self._settings.on_spool_error == "memory" and self.append_to_memory_locked(waiting, size)
+            return self.append_to_memory_locked(waiting, size_of(waiting))
+        own = self.folders.own
+        if not is_taken or own is None:
+            return False
+        self._count(own.reader, RECORD_HEAD_BYTES + len(waiting))
+        return not self._is_closed or os.path.isdir(own.folder)
 
     def take(self, limits: BatchLimits) -> list[Entry]:
         """The next events of one source."""
@@ -132,15 +116,35 @@ class Outbox:
         return []
 
     def settle(self, entries: Sequence[Entry]) -> None:
-        by_source: dict[Source, list[Entry]] = {}
-        for entry in entries:
-            by_source.setdefault(entry.source, []).append(entry)
         with self._reading:
-            self._settle(by_source)
+            if not self._is_over:
+                self._settle(entries)
         self._reporter.report_later()
 
-    def _settle(self, by_source: Mapping[Source, Sequence[Entry]]) -> None:
-        for source, settled in by_source.items():
+    def put_back(self, entries: Sequence[Entry]) -> bool:
+        """To a folder that is read later, and settled here. False where that cannot be."""
+        payloads = [entry.payload for entry in entries]
+        try:
+            with self._reading:
+                with self.lock:
+                    reader = None if self._is_over else self.folders.append_back(payloads)
+                    if reader is None:
+                        return False
+                    files = self.folders.unsynced() if self._is_flushed else []
+                for file in files:
+                    flush_and_close(file)
+                with self.lock:
+                    for payload in payloads:
+                        count(reader, RECORD_HEAD_BYTES + len(payload))
+                    self._unread[reader] = time.monotonic() + PUT_BACK_SECONDS
+                    self._settle(entries)
+        except OSError as error:
+            self._reporter.problem("spool_unwritable", f"Events cannot be put back: {error}")
+            return False
+        return True
+
+    def _settle(self, entries: Sequence[Entry]) -> None:
+        for source, settled in by_source(entries).items():
             try:
                 source.settle(settled)
             except OSError as error:
@@ -168,62 +172,77 @@ class Outbox:
     def adopt(self, reader: SpoolReader) -> None:
         """Called by the thread that made the reader: from now on it is the sender's."""
         if reader.is_finished():
-            _remove(reader)
+            remove(reader)
             return
         with self.lock:
-            self._others.append(reader)
+            if self._is_over:
+                reader.close()
+                return
+            self.folders.others.append(reader)
             self.work.notify_all()
-
-    def keep_spool_locked(self) -> None:
-        """The heartbeat. Tries again what failed, and replaces a folder that another process has adopted."""
-        own = self.own
-        self._kept_at = time.monotonic()
-        if own is not None and own.is_lost():
-            self._reporter.problem_later("spool_adopted", f"Another process has adopted {own.folder}.")
-            self._others.append(own.give_up())
-            self.own = None
-        if self._is_failed():
-            return
-        if self.own is None:
-            self.open_spool_locked()
-        elif self._failed_at > _LONG_AGO:
-            try:
-                self.own.begin_segment()
-                self._failed_at = _LONG_AGO
-            except OSError as error:
-                self._spool_failed(error)
 
     def close_locked(self) -> None:
         self._is_closed = True
 
     def close_spool(self) -> None:
-        """After the sender has ended."""
-        with self.lock:
-            own, self.own = self.own, None
-            others, self._others = self._others, []
-        for reader in others:
-            if reader.is_finished():
-                _remove(reader)
-            else:
-                reader.close()
-        self._reporter.report_later()
-        if own is None:
+        """From then on nothing is settled: what still waits is sent by the next process."""
+        # A thread that still reads or settles has files open. One that hangs there is not waited for.
+        if not self._reading.acquire(timeout=_CLOSE_SECONDS):
             return
         try:
-            own.close()
-        except OSError as error:
-            self._reporter.problem("spool_unwritable", f"{own.folder} cannot be closed: {error}")
+            with self.lock:
+                if self.has_spool:
+                    self._is_over = True
+                    self._save_memory_locked()
+                self.folders.close()
+        finally:
+            self._reading.release()
+        self._reporter.report_later()
 
     def abandon(self) -> None:
         """Closes the files of a parent process, in its child."""
-        if self.own is not None:
-            self.own.abandon()
-        for reader in self._others:
-            reader.close()
+        self.folders.abandon()
+
+    def save_memory(self) -> None:
+        """Once the disk is well again, what came meanwhile: called by the keeper. Raises OSError."""
+        is_more = self._memory.untaken > 0
+        while is_more:
+            # A few at a time, so that `track` does not wait for long.
+            with self._reading, self.lock:
+                is_more = self.folders.is_well() and self._move_locked(_MOVED_AT_ONCE)
+                files = self.folders.unsynced() if self._is_durable else []
+            for file in files:
+                flush_and_close(file)
+
+    def _save_memory_locked(self) -> None:
+        """All of it, and what had been taken from it and has no result yet."""
+        memory = self._memory
+        memory.give_back()
+        # mutant: python-memory-lost-at-close
+        if memory.untaken > 0 and self.folders.try_at_the_end():
+            self._move_locked(memory.untaken)
+        if memory.untaken > 0:
+            lost = f"{memory.untaken} events that waited in memory are lost with the process."
+            self._reporter.problem_later("spool_unwritable", lost)
+
+    def _move_locked(self, count_max: int) -> bool:
+        """From memory to the spool. Whether so many were moved."""
+        memory = self._memory
+        for _ in range(count_max):
+            first = memory.waiting[0] if memory.waiting else None
+            if not isinstance(first, bytes) or not self.folders.append(first, is_durable=False):
+                return False
+            memory.waiting.popleft()
+            memory.untaken -= 1
+            memory.unsettled -= 1
+            memory.size_bytes -= len(first)
+            own = self.folders.own
+            assert own is not None
+            count(own.reader, RECORD_HEAD_BYTES + len(first))
+        return True
 
     def _sources(self) -> list[Source]:
-        own: list[Source] = [] if self.own is None else [self.own.reader]
-        return [self._memory, *own, *self._others]
+        return [self._memory, *self.folders.sources()]
 
     def _readable_sources(self) -> list[Source]:
         if self._unread:
@@ -261,38 +280,17 @@ class Outbox:
         self.wake_at = NEVER
         self.work.notify()
 
-    def _size_of_left(self) -> int:
-        """Of what this process has written to folders that it has lost."""
-        return sum(reader.size_bytes for reader in self._others if reader.is_own) if self._others else 0
-
     def _forget_finished(self, source: Source) -> None:
         if not isinstance(source, SpoolReader) or not source.is_finished():
             return
         with self.lock:
-            if source in self._others:
-                self._others.remove(source)
+            if source in self.folders.others:
+                self.folders.others.remove(source)
             self.settled.notify_all()
-        _remove(source)
+        remove(source)
 
-    def _is_failed(self) -> bool:
-        return time.monotonic() - self._failed_at < SPOOL_RETRY_SECONDS
-
-    def _spool_failed(self, error: OSError) -> None:
-        self._failed_at = time.monotonic()
-        goes_on = "memory" if self._settings.on_spool_error == "memory" else "dropped"
-        message = f"Events are {goes_on} now, not in the spool: {error}"
-        self._reporter.problem_later("spool_unwritable", message)
-
-    def damaged(self, count: int) -> None:
+    def damaged(self, size: int) -> None:
         with self.lock:
-            self.damaged_bytes += count
-        message = f"{count} bytes of a segment of the spool cannot be read."
+            self.damaged_bytes += size
+        message = f"{size} bytes of a segment of the spool cannot be read."
         self._reporter.problem_later("spool_damaged", message)
-
-
-def _remove(reader: SpoolReader) -> None:
-    try:
-        reader.remove_folder()
-    except OSError:
-        # It has a new owner, which removes it.
-        reader.close()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from urllib.parse import quote, urlencode
 
+from .errors import MetergateError
+
 Query = Mapping[str, object]
 
 
@@ -13,7 +15,19 @@ def known(**members: object) -> dict[str, object]:
 
 
 def path_of(*segments: str) -> str:
+    """Raises MetergateError for what no address can have."""
+    for segment in segments:
+        if not is_name(segment):
+            raise MetergateError("invalid_request", f"An id must be text, and is {segment!r:.100}.")
     return "".join(f"/{quote(segment, safe='')}" for segment in segments)
+
+
+def is_name(text: object) -> bool:
+    """Whether it may be the id or key of something: not empty, and without half of a surrogate pair."""
+    try:
+        return isinstance(text, str) and text.encode() != b""
+    except UnicodeEncodeError:
+        return False
 
 
 def query_text(query: Query | None) -> str:

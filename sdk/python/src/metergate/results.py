@@ -34,6 +34,12 @@ class Halve(NamedTuple):
     rejection: Rejection
 
 
+class Garbled(NamedTuple):
+    """The body was no JSON when it arrived: an event of it is none, or a proxy has changed it."""
+
+    rejection: Rejection
+
+
 class TakeOut(NamedTuple):
     """This event is the reason why the whole batch was rejected."""
 
@@ -41,7 +47,7 @@ class TakeOut(NamedTuple):
     rejection: Rejection
 
 
-Verdict = Union[Results, Later, Halve, TakeOut]
+Verdict = Union[Results, Later, Halve, Garbled, TakeOut]
 
 #: Of items: the server could not decide them now, and asks for them again.
 RETRIED_ITEM_CODES = frozenset({"unavailable", "overloaded", "internal", "rate_limited"})
@@ -51,7 +57,6 @@ _UNREADABLE = frozenset({400, 422})
 #: Of a whole request whose events are at fault. Other codes may be those of a proxy.
 _OF_EVENTS = frozenset(
     {
-        "invalid_json",
         "invalid_request",
         "idempotency_key_missing",
         "idempotency_key_invalid",
@@ -60,6 +65,7 @@ _OF_EVENTS = frozenset(
         "event_in_future",
     }
 )
+_GARBLED = frozenset({"invalid_json", "invalid_gzip"})
 _TOO_LARGE = frozenset({"payload_too_large", "batch_too_large"})
 #: What finds even these too large is not meant for events: that is corrected by people.
 _SMALL_BYTES = 16 * 1024
@@ -89,6 +95,8 @@ def judge(response: Response, keys: Sequence[str], size_bytes: int) -> Verdict:
         if error:
             return Later(error.code, error.message, after)
         return Later("invalid_response", f"A response with status {status} was not one of Metergate.", after)
+    if status in _UNREADABLE and _is_one_of(_GARBLED, body):
+        return Garbled(error)
     # mutant: python-foreign-error-rejects
     if status in _UNREADABLE and _is_one_of(_OF_EVENTS, body):
         index = _index_of(body)
@@ -163,10 +171,12 @@ def _results(body: Any, keys: Sequence[str]) -> Results | None:
     rejections: list[Rejection | None] = []
     duplicates = 0
     for index, (item, key) in enumerate(zip(items, keys)):
-        if not isinstance(item, dict) or item.get("index") != index:
+        # Of an error too: it rejects an event for good.
+        # mutant: python-foreign-item-rejects
+        if not isinstance(item, dict) or item.get("index") != index or item.get("idempotencyKey") != key:
             return None
         status = item.get("status")
-        if status in ("created", "duplicate") and item.get("idempotencyKey") == key:
+        if status in ("created", "duplicate"):
             rejections.append(None)
             duplicates += status == "duplicate"
             continue

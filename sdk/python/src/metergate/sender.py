@@ -5,37 +5,26 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-import zlib
 from collections import deque
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from .buffer import Entry
+from .deferred import Deferred
 from .errors import MetergateError, Rejection
-from .event import event_of, key_of, keys_of
+from .event import event_of, is_json, key_of, keys_of
 from .outbox import NEVER, Outbox
 from .own_usage import OwnUsage
+from .packing import Packing
 from .report import Reporter
-from .results import RETRIED_ITEM_CODES, Later, Results, TakeOut, Verdict, is_all_created, judge
+from .results import RETRIED_ITEM_CODES, Garbled, Later, Results, TakeOut, Verdict, is_all_created, judge
 from .retry import pause_seconds
 from .settings import MeterSettings
 from .stats import Counters
 from .transport import Transport
 
 PATH = "/usage/events/batch"
-GZIP_BYTES_MIN = 1024
 #: While a request is on its way the others have their events read, packed and settled.
 REQUESTS_MAX = 4
-#: Of events that the server could not decide, and asked for again. With more of them no others are taken.
-DEFERRED_MAX = 5_000
-_GZIP = 16 + zlib.MAX_WBITS
-_HEADERS = {"Content-Type": "application/json", "Accept": "application/json"}
-_HEADERS_GZIP = {**_HEADERS, "Content-Encoding": "gzip"}
-
-
-class _Deferred(NamedTuple):
-    due: float
-    entries: list[Entry]
 
 
 class Sender:
@@ -60,6 +49,7 @@ class Sender:
         self._settings = settings
         self._reporter = reporter
         self._counters = counters
+        self._packing = Packing()
         self._threads: list[threading.Thread] = []
         self._turn = threading.Lock()
         #: Of callbacks for rejected events: they come one at a time.
@@ -68,7 +58,7 @@ class Sender:
         self._is_stopped = False
         #: Batches to be sent before others, since a part of them was.
         self._ready: deque[list[Entry]] = deque()
-        self._deferred: deque[_Deferred] = deque()
+        self._deferred = Deferred()
         self._in_flight = 0
         self._failures = 0
         self._resumes_at = float("-inf")
@@ -85,13 +75,12 @@ class Sender:
         self._is_stopped = True
         self._outbox.work.notify_all()
 
-    def join(self, timeout_seconds: float) -> bool:
-        """Whether all have ended; the one that calls it, from a callback, has not."""
+    def join(self, timeout_seconds: float) -> None:
+        """Of all but the one that calls it, from a callback. They may not have ended in time."""
         until = time.monotonic() + timeout_seconds
         for thread in self._threads:
             if thread is not threading.current_thread():
                 thread.join(max(0.0, until - time.monotonic()))
-        return not any(thread.is_alive() for thread in self._threads)
 
     def _run(self) -> None:
         while True:
@@ -122,7 +111,7 @@ class Sender:
             with outbox.lock:
                 if self._is_stopped:
                     return None
-                is_full = sum(len(entries) for _, entries in self._deferred) >= DEFERRED_MAX
+                is_full = self._deferred.is_full()
                 wait = self._wait_locked(is_full)
                 if wait > 0:
                     outbox.work.wait(None if wait == float("inf") else wait)
@@ -130,8 +119,8 @@ class Sender:
                 taken: list[Entry] = []
                 if self._ready:
                     taken = self._ready.popleft()
-                elif self._deferred and self._deferred[0].due <= time.monotonic():
-                    taken = self._deferred.popleft().entries
+                else:
+                    taken = self._deferred.take(time.monotonic(), self._settings.batch)
             if not taken and not is_full:
                 taken = outbox.take(self._settings.batch)
             if taken:
@@ -157,7 +146,7 @@ class Sender:
             return float("inf")
         if self._ready:
             return 0
-        due = max(0.0, self._deferred[0].due - now) if self._deferred else float("inf")
+        due = self._deferred.due_in(now)
         untaken = 0 if is_full else self._outbox.untaken_locked()
         if due == 0 or untaken >= self._settings.batch.events_max or (untaken > 0 and self.flushing > 0):
             self._lingers_until = None
@@ -180,6 +169,14 @@ class Sender:
     def _deliver(self, entries: list[Entry]) -> None:
         failures = self._failures
         verdict = self._send(entries)
+        if isinstance(verdict, Garbled):
+            wrong = [entry for entry in entries if not is_json(entry.payload)]
+            if wrong:
+                self._reject([(entry, verdict.rejection) for entry in wrong])
+                self._again([entry for entry in entries if not entry.is_settled])
+                return
+            self._packing.send_plain()
+            verdict = Later(verdict.rejection.code, verdict.rejection.message)
         if isinstance(verdict, Later):
             self._retry(entries, verdict, failures)
             return
@@ -199,7 +196,7 @@ class Sender:
     def _send(self, entries: Sequence[Entry]) -> Verdict:
         # mutant: python-key-made-again
         payloads = [entry.payload for entry in entries]
-        body, headers = packed(b'{"events":[%b]}' % b",".join(payloads))
+        body, headers = self._packing.packed(b'{"events":[%b]}' % b",".join(payloads))
         try:
             response = self._transport.request("POST", PATH, body=body, headers=headers)
         except MetergateError as error:
@@ -235,13 +232,16 @@ class Sender:
         """They wait by themselves, so that others do not wait for them."""
         for entry in entries:
             entry.attempts += 1
+        self._reporter.problem("unavailable", f"The server could not decide {len(entries)} events yet.")
+        with self._outbox.lock:
+            has_room = self._deferred.has_room(entries)
+        if not has_room and self._outbox.put_back(entries):
+            return
         due = time.monotonic() + self._pause_seconds(max(entry.attempts for entry in entries))
         with self._outbox.lock:
-            self._deferred.append(_Deferred(due, entries))
-            self._deferred = deque(sorted(self._deferred, key=lambda one: one.due))
+            self._deferred.add(due, entries)
             self._counters.retries += 1
             self._outbox.work.notify_all()
-        self._reporter.problem("unavailable", f"The server could not decide {len(entries)} events yet.")
 
     def _reject(self, rejected: Sequence[tuple[Entry, Rejection]]) -> None:
         """Reported first: after a crash in between it is rejected again, and reported again."""
@@ -278,12 +278,3 @@ class Sender:
 
     def _pause_seconds(self, failures: int, retry_after: float | None = None) -> float:
         return pause_seconds(failures, retry_after, self._settings.pauses)
-
-
-def packed(body: bytes) -> tuple[bytes, dict[str, str]]:
-    """As it is sent, with the headers for that."""
-    if len(body) <= GZIP_BYTES_MIN:
-        return body, _HEADERS
-    # The fastest level: a batch is a tenth of its size with it, and a twelfth with the best.
-    compressor = zlib.compressobj(1, zlib.DEFLATED, _GZIP)
-    return compressor.compress(body) + compressor.flush(), _HEADERS_GZIP

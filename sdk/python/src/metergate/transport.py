@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import http.client
-import io
 import os
 import socket
 import ssl
@@ -12,10 +11,11 @@ import threading
 import time
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from .errors import MetergateError
+from .timed_response import TimedResponse
 from .version import VERSION
 
 API_BASE = "/api/v1"
@@ -85,7 +85,7 @@ class Transport:
             self._abandon()
         deadline = time.monotonic() + (timeout_seconds or self._timeout_seconds)
         request = _Request(method, self._base + path, body, {**self._headers, **headers}, deadline)
-        connection = self._take_idle()
+        aborts, connection = self._aborts, self._take_idle()
         try:
             if connection is not None:
                 try:
@@ -93,7 +93,7 @@ class Transport:
                 except (ConnectionError, http.client.BadStatusLine):
                     # The server had closed it meanwhile. What changes something has a key.
                     pass
-            return self._exchange(self._connect(), request)
+            return self._exchange(self._connect(aborts, deadline - time.monotonic()), request)
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise MetergateError("unreachable", f"No response: {error or type(error).__name__}") from error
 
@@ -102,7 +102,7 @@ class Transport:
 
         It ends with an error when nothing came for so long.
         """
-        connection = self._connect()
+        connection = self._connect(self._aborts, self._timeout_seconds)
         try:
             connection.request("GET", self._base + path, headers={**self._headers, **headers})
             # With `Connection: close` the response alone has it from then on.
@@ -120,14 +120,18 @@ class Transport:
 
     def abort(self) -> None:
         """Ends requests of other threads, which then raise, and closes all connections."""
+        # mutant: python-child-ends-requests
+        if self._pid != os.getpid():
+            self._abandon()
         with self._lock:
             self._is_aborted = True
-            idle, busy = [*self._idle], [*self._busy]
+            self._aborts += 1
+            idle, busy = [*self._idle], [one.sock for one in self._busy]
+            dialing = [*self._dialing]
             self._idle.clear()
         for connection in idle:
             connection.close()
-        for connection in busy:
-            sock = connection.sock
+        for sock in [*busy, *dialing]:
             if sock is not None:
                 with contextlib.suppress(OSError):
                     sock.shutdown(socket.SHUT_RDWR)
@@ -138,6 +142,9 @@ class Transport:
             if connection.sock is not None:
                 with contextlib.suppress(OSError):
                     os.close(connection.sock.detach())
+        for sock in self._dialing:
+            with contextlib.suppress(OSError):
+                os.close(sock.detach())
         self._begin()
 
     def _begin(self) -> None:
@@ -145,6 +152,10 @@ class Transport:
         self._lock = threading.Lock()
         #: From then on no connection is kept, since nobody would close it.
         self._is_aborted = False
+        #: How often: a request of before does not connect any more.
+        self._aborts = 0
+        #: Those that wait for a host that may not answer.
+        self._dialing: set[socket.socket] = set()
         self._idle: list[http.client.HTTPConnection] = []
         self._busy: set[http.client.HTTPConnection] = set()
 
@@ -152,11 +163,37 @@ class Transport:
         with self._lock:
             return self._idle.pop() if self._idle else None
 
-    def _connect(self) -> http.client.HTTPConnection:
-        timeout = self._timeout_seconds
-        if self._tls is None:
-            return http.client.HTTPConnection(self._host, self._port, timeout=timeout)
-        return http.client.HTTPSConnection(self._host, self._port, timeout=timeout, context=self._tls)
+    def _connect(self, aborts: int, timeout_seconds: float) -> http.client.HTTPConnection:
+        timeout = max(0.001, min(timeout_seconds, self._timeout_seconds))
+        connection = (
+            http.client.HTTPConnection(self._host, self._port, timeout=timeout)
+            if self._tls is None
+            else http.client.HTTPSConnection(self._host, self._port, timeout=timeout, context=self._tls)
+        )
+        connection._create_connection = partial(self._dial, aborts)  # type: ignore[attr-defined]
+        return connection
+
+    def _dial(self, aborts: int, address: tuple[str, int], timeout: float, _source: object) -> socket.socket:
+        """As `socket.create_connection`, but that `abort` ends it. Raises OSError."""
+        fault: OSError = ConnectionError("the host has no address")
+        for family, kind, protocol, _, found in socket.getaddrinfo(*address, 0, socket.SOCK_STREAM):
+            sock = socket.socket(family, kind, protocol)
+            with self._lock:
+                self._dialing.add(sock)
+                is_aborted = self._aborts != aborts
+            try:
+                if is_aborted:
+                    raise ConnectionAbortedError("the client was closed")
+                sock.settimeout(timeout)
+                sock.connect(found)
+                return sock
+            except OSError as error:
+                sock.close()
+                fault = error
+            finally:
+                with self._lock:
+                    self._dialing.discard(sock)
+        raise fault
 
     def _exchange(self, connection: http.client.HTTPConnection, request: _Request) -> Response:
         with self._lock:
@@ -165,7 +202,7 @@ class Transport:
         try:
             if connection.sock is not None:
                 connection.sock.settimeout(max(0.001, request.deadline - time.monotonic()))
-            connection.response_class = partial(_TimedResponse, request.deadline)  # type: ignore[assignment]
+            connection.response_class = partial(TimedResponse, request.deadline)  # type: ignore[assignment]
             connection.request(request.method, request.target, body=request.body, headers=request.headers)
             response = connection.getresponse()
             content = _read(response)
@@ -227,45 +264,3 @@ def _read(response: http.client.HTTPResponse) -> bytes:
         if size > RESPONSE_BYTES_MAX:
             raise http.client.HTTPException(f"the response has more than {RESPONSE_BYTES_MAX} bytes")
         chunks.append(chunk)
-
-
-class _TimedResponse(http.client.HTTPResponse):
-    """Its reads end in time: a byte now and then would hold the sender forever."""
-
-    def __init__(self, deadline: float, sock: socket.socket, *args: Any, **options: Any) -> None:
-        super().__init__(_TimedSocket(sock, deadline), *args, **options)  # type: ignore[arg-type]
-
-
-class _TimedSocket:
-    """As much of a socket as HTTPResponse uses."""
-
-    def __init__(self, sock: socket.socket, deadline: float) -> None:
-        self._sock = sock
-        self._deadline = deadline
-
-    def makefile(self, _mode: str) -> io.BufferedReader:
-        return io.BufferedReader(_TimedReader(self._sock, self._deadline))
-
-
-class _TimedReader(io.RawIOBase):
-    def __init__(self, sock: socket.socket, deadline: float) -> None:
-        super().__init__()
-        self._sock = sock
-        self._deadline = deadline
-        # It keeps the socket open until the response was read, whatever the connection does.
-        self._raw = sock.makefile("rb", buffering=0)
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int | None:
-        left = self._deadline - time.monotonic()
-        if left <= 0:
-            raise TimeoutError("the response took too long")
-        self._sock.settimeout(left)
-        return self._raw.readinto(buffer)
-
-    def close(self) -> None:
-        if not self.closed:
-            self._raw.close()
-        super().close()

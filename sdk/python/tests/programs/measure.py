@@ -24,8 +24,9 @@ from typing import Callable
 
 from metergate import Client, Entitlements, Meter, MetergateError, MeterSettings, Properties
 from metergate.event import encode_event, time_text
+from metergate.packing import Packing
 from metergate.retry import Pauses
-from metergate.sender import PATH, REQUESTS_MAX, packed
+from metergate.sender import PATH, REQUESTS_MAX
 from metergate.transport import Transport
 from metergate.ulid import UlidSource
 
@@ -130,7 +131,7 @@ def send_plainly(url: str, key: str, events: int) -> float:
                 body = next(bodies, None)
             if body is None:
                 return
-            content, headers = packed(body)
+            content, headers = Packing().packed(body)
             response = transport.request("POST", PATH, body=content, headers=headers)
             assert json.loads(response.body)["summary"]["created"] == EVENTS_OF_BATCH
 

@@ -23,9 +23,11 @@ from .segment import (
 class OwnFolder:
     """Its caller holds the meter's lock, except for what the reader does."""
 
-    def __init__(self, root: str, *, is_synced: bool, on_damage: Callable[[int], None]) -> None:
+    def __init__(
+        self, root: str, *, is_synced: bool, on_damage: Callable[[int], None], ulid: str | None = None
+    ) -> None:
         """Raises OSError where the folder cannot be made."""
-        self.folder = create_folder(root)
+        self.folder = create_folder(root, ulid)
         self._is_synced = is_synced
         #: Descriptors of segments that it has left since the last flush.
         self._left: list[int] = []
@@ -40,10 +42,6 @@ class OwnFolder:
             undone.callback(self.reader.close)
             self._hold(self._writer)
             undone.pop_all()
-
-    @property
-    def ulid(self) -> str:
-        return os.path.basename(self.folder)[2:]
 
     def append(self, payload: bytes, *, is_durable: bool = False) -> None:
         """Written when it returns, or durable. Raises OSError, and then nothing of it was."""

@@ -64,10 +64,10 @@ def name_of(folder_name: str) -> FolderName | None:
     return FolderName(first, adopter) if _OWN_NAME.match(first) else None
 
 
-def create_folder(root: str) -> str:
+def create_folder(root: str, ulid: str | None = None) -> str:
     """A new folder of this process, durable. Raises OSError."""
     os.makedirs(root, mode=0o700, exist_ok=True)
-    folder = os.path.join(root, f"p-{new_ulid()}")
+    folder = os.path.join(root, f"p-{ulid or new_ulid()}")
     os.mkdir(folder, 0o700)
     try:
         write_owner(folder, this_process())
@@ -110,7 +110,10 @@ def renew_heartbeat(folder: str) -> None:
 
 
 def is_orphan(folder: str) -> bool:
-    """Whether its owner is dead. Of a version that this one does not know, never."""
+    """Whether its owner is dead. Of a version that this one does not know, never.
+
+    Nor where that cannot be found out now: its account may not, or it has too many files open.
+    """
     try:
         owner = _read_owner(folder)
         if owner is None:
@@ -120,7 +123,8 @@ def is_orphan(folder: str) -> bool:
         if owner.get("version") != FORMAT_VERSION:
             return False
         return _is_dead(owner, this_process()) or (_is_unseen(owner) and _is_silent(folder))
-    except FileNotFoundError:
+    # mutant: python-folder-ends-the-scan
+    except OSError:
         return False
 
 
@@ -148,7 +152,7 @@ def _is_dead(owner: dict[str, Any], here: Process) -> bool:
         return True
     if owner.get("host") != here.host:
         return False
-    if owner.get("bootId") != here.boot_id:
+    if "" not in (owner.get("bootId"), here.boot_id) and owner.get("bootId") != here.boot_id:
         return True
     if owner.get("pidNamespace") != here.pid_namespace or os.name != "posix":
         return False
@@ -187,12 +191,16 @@ def _exists(pid: int) -> bool:
 
 
 def _started_at(path: str) -> str | None:
-    """Field 22 of its stat in /proc. None for no process, or one that has ended and was not waited for."""
+    """Field 22 of its stat in /proc. None for no process, or one that has ended and was not waited for.
+
+    Raises OSError where that cannot be read now: a process with too many files open knows of none.
+    """
     try:
         with open(f"/proc/{path}/stat", encoding="utf-8", errors="replace") as file:
             # The second field is the name of the program, which may hold spaces and brackets.
             fields = file.read().rpartition(")")[2].split()
-    except OSError:
+    # mutant: python-unreadable-is-dead
+    except (FileNotFoundError, NotADirectoryError, ProcessLookupError):
         return None
     return None if len(fields) < 20 or fields[0] in ("Z", "X") else fields[19]
 
@@ -205,8 +213,9 @@ def _pid_namespace() -> str:
 
 
 def _boot_id() -> str:
+    """Raises OSError where it cannot be read now."""
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="utf-8") as file:
             return file.read().strip()
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
         return ""
