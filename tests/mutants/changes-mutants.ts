@@ -1,7 +1,7 @@
 import { mutant } from './mutant-row.ts';
 
 const NOTIFIER = 'control-plane/entitlements/changes/change-notifier.whole-store.test.ts';
-const MEMBERS = 'control-plane/entitlements/changes/feature-members.store.test.ts';
+const MEMBERS = 'control-plane/entitlements/changes/feature-members.whole-store.test.ts';
 
 /** Half a change of the API, one that is made twice, and one that many customers have to be notified of. */
 export const CHANGE_MUTANTS = [

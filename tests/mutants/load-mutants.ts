@@ -12,6 +12,7 @@ const ROLLUP = 'control-plane/store/property-rollup.test.ts';
 const METER_USAGE = 'control-plane/store/read-meter-usage.store.test.ts';
 const COUNTED_AT_ONCE = 'a counter with more rows than are compared is merged, of its span, and then at once';
 const CHDB = 'infra/clickhouse/embedded/chdb.store.test.ts';
+const CHDB_SENT_AGAIN = 'infra/clickhouse/embedded/chdb-sent-again.whole-store.test.ts';
 const PAUSE = 'aggregator/load/pause-load.store.test.ts';
 const SETTLE = 'aggregator/settle/settle.store.test.ts';
 const SETTLE_USAGE = 'aggregator/settle/settle-usage.store.test.ts';
@@ -139,7 +140,7 @@ export const LOAD_MUTANTS = [
   mutant('properties-not-renewed', [4])
     .why('rows by property of a part whose token outlived it are missing in breakdowns forever')
     .drop('infra/clickhouse/repair-block')
-    .red(CHDB, 'that left all but a month by property behind is whole when it is sent again'),
+    .red(CHDB_SENT_AGAIN, 'that left all but a month by property behind is whole when it is sent again'),
   mutant('resumed-range-believed', [4])
     .why('ClickHouse notes a token before its part is in place: after a kill the part may be lost')
     .swap('aggregator/load/load-range', 'wasSent: true', 'wasSent: false')
@@ -151,11 +152,11 @@ export const LOAD_MUTANTS = [
   mutant('lost-events-not-put-back', [4])
     .why('the rows of a part whose token outlived it are counted in the hours and nowhere else')
     .drop('infra/clickhouse/repair-block')
-    .red(CHDB, 'that left all but a month of the events behind is whole when it is sent again'),
+    .red(CHDB_SENT_AGAIN, 'that left all but a month of the events behind is whole when it is sent again'),
   mutant('lost-hours-not-renewed', [4])
     .why('the hours of a part whose token outlived it never get its events')
     .drop('infra/clickhouse/repair-block')
-    .red(CHDB, 'that left all but a month of the hours behind is whole when it is sent again'),
+    .red(CHDB_SENT_AGAIN, 'that left all but a month of the hours behind is whole when it is sent again'),
   mutant('new-token-for-a-retry', [4, 5])
     .why('ClickHouse takes a repeated insert for another one')
     .swap('aggregator/load/load-range', '+ name', '+ Math.random()')

@@ -5,7 +5,7 @@ const AUDIT = 'aggregator/audit/audit.whole-store.test.ts';
 const DAMAGE = 'aggregator/audit/repair-damage.store.test.ts';
 const COUNTER = 'control-plane/usage/counter.store.test.ts';
 const FRESHNESS = 'control-plane/usage/freshness.test.ts';
-const CHDB = 'infra/clickhouse/embedded/chdb.store.test.ts';
+const CHDB_SENT_AGAIN = 'infra/clickhouse/embedded/chdb-sent-again.whole-store.test.ts';
 const LOAD_FAULTS = 'aggregator/load/load-faults.store.test.ts';
 const OPEN_TAIL = 'infra/segment-log/open-tail.test.ts';
 
@@ -62,12 +62,15 @@ export const REPAIR_MUTANTS = [
   mutant('inserted-over-damage', [6])
     .why('a power cut takes a token with the part next to it: hours have the block twice, until settled')
     .always('infra/clickhouse/warehouse-over')
-    .red(CHDB, 'is in no hour twice when its token was lost with a damaged part')
-    .red(CHDB, 'is in no hour twice when all of it was lost with a damaged part, and its token'),
+    .red(CHDB_SENT_AGAIN, 'is in no hour twice when its token was lost with a damaged part')
+    .red(CHDB_SENT_AGAIN, 'is in no hour twice when all of it was lost with a damaged part, and its token'),
   mutant('hours-made-of-what-is-left', [6, 10])
     .why('an hour that is older than the log loses what went with a part as soon as a block is sent again')
     .swap('infra/clickhouse/repair-block', 'LACKS_EVENTS', "'true'")
-    .red(CHDB, 'leaves hours to the audit, which repairs them when events were lost with a damaged part'),
+    .red(
+      CHDB_SENT_AGAIN,
+      'leaves hours to the audit, which repairs them when events were lost with a damaged part',
+    ),
   mutant('settled-before-it-is-whole', [4, 6])
     .why('hours may have a range twice while it is sent again, and what is settled is settled for good')
     .later('aggregator/load/load-loop')

@@ -1,20 +1,4 @@
-import { onTestFinished } from 'vitest';
-import { emptyWarehouseFolder, releaseEngine } from '../../../tests/support/kept-engine.ts';
-import { SILENT } from '../../../tests/support/silent-log.ts';
 import { warehouseConformance } from '../../ports/conformance/warehouse.ts';
-import { createChdbWarehouse } from './chdb-warehouse.ts';
+import { createChdbHarness } from './chdb-under-test.ts';
 
-async function createHarness() {
-  const directory = await emptyWarehouseFolder();
-  let isOpened = false;
-  return {
-    async open() {
-      // What is opened again is read from the disk.
-      if (isOpened) await releaseEngine(onTestFinished);
-      isOpened = true;
-      return createChdbWarehouse({ directory, log: SILENT });
-    },
-  };
-}
-
-warehouseConformance('chdb', createHarness, { damageIsRepaired: true });
+warehouseConformance('chdb', createChdbHarness);
