@@ -1,4 +1,4 @@
 import { sentAgainConformance } from '../../ports/conformance/warehouse.ts';
 import { createChdbHarness } from './chdb-under-test.ts';
 
-sentAgainConformance('chdb', createChdbHarness, { damageIsRepaired: true });
+sentAgainConformance('chdb', createChdbHarness, true);

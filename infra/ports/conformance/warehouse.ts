@@ -27,15 +27,9 @@ export function warehouseConformance(name: string, createHarness: CreateHarness)
 }
 
 /** The rest of the same, by itself since it takes as long again. */
-export function sentAgainConformance(
-  name: string,
-  createHarness: CreateHarness,
-  { damageIsRepaired = false }: { damageIsRepaired?: boolean } = {},
-): void {
-  describe(`${name} as a Warehouse`, () => {
-    describe('a block of a killed insert', () =>
-      sentAgainTests(() => openMigrated(createHarness), damageIsRepaired));
-  });
+export function sentAgainConformance(name: string, createHarness: CreateHarness, repairs = false): void {
+  describe(`${name} as a Warehouse: a block of a killed insert`, () =>
+    sentAgainTests(() => openMigrated(createHarness), repairs));
 }
 
 type CreateHarness = () => Promise<WarehouseHarness>;
