@@ -1,7 +1,8 @@
 import { mutant } from './mutant-row.ts';
 
 const EXACT = 'control-plane/reservations/exact-holds.store.test.ts';
-const COMMITS = 'control-plane/reservations/exact-commits.store.test.ts';
+const COUNTED_COMMITS = 'control-plane/reservations/counted-commits.whole-store.test.ts';
+const UNTIL_COUNTED = 'a commit takes room until it is counted, and some time longer, and is forgotten then';
 const COMMIT_ROUTES = 'control-plane/routes/commits.store.test.ts';
 const FINISHED = 'that failed around its write is finished by a job, once, as is one that comes by itself';
 const OWN_USAGE = 'ingest/own-usage/own-usage.test.ts';
@@ -57,11 +58,11 @@ export const HOLD_MUTANTS = [
   mutant('commit-takes-nothing', [24])
     .why('what is committed and not counted yet is granted again')
     .is('control-plane/reservations/commit-holds', "const reserved = '0';")
-    .red(COMMITS, 'who consume exactly as many use the limit as it has room for'),
+    .red(COUNTED_COMMITS, UNTIL_COUNTED),
   mutant('denied-by-what-is-counted-twice', [24])
     .why('a commit that is counted already denies others what would fit')
     .never('control-plane/reservations/change-holds')
-    .red(COMMITS, 'who consume exactly as many use the limit as it has room for'),
+    .red(COUNTED_COMMITS, UNTIL_COUNTED),
   mutant('commit-not-begun', [24])
     .why('a release or an expiry comes between the event and its commit')
     .is('control-plane/reservations/commit-holds', NOT_BEGUN)
