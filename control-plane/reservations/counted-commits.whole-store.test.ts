@@ -26,6 +26,9 @@ it('a commit takes room until it is counted, and some time longer, and is forgot
   const counted = async () => (await made.check(customerId, 'calls', { consistency: 'strong' })).current;
   expect(await counted()).toBe(4);
   expect(await made.ledger(customerId)).toMatchObject({ account: 4, open: 0 });
+  const cached = async () => (await made.check(customerId, 'calls')).current;
+  await vi.waitFor(async () => expect(await cached()).toBe(4), { timeout: 30_000, interval: 50 });
+  // It is counted by now, and takes something besides: more than this would not fit.
   await made.held(customerId, 5);
   await vi.waitFor(async () => expect(await made.ledger(customerId)).toMatchObject({ account: 5 }), {
     timeout: 120_000,
