@@ -11,6 +11,7 @@ import {
   type CreditsInvalidation,
   type Invalidation,
   type LoadedThrough,
+  type UsageChangesInvalidation,
 } from '../schemas/stored/channels.ts';
 import { createLiveUsage } from './analytics/live/live-usage.ts';
 import { type App, type AppDeps, type AppOptions, createApp } from './app.ts';
@@ -35,6 +36,7 @@ import { notifyReaderWaits, readLoadedPartitions, readLoadedPosition } from './s
 import { type Repairs, readRepairs } from './store/repairs.ts';
 import { createFreshness, type Freshness } from './usage/freshness.ts';
 import { createPartitionCuts } from './usage/partition-cuts.ts';
+import { createUsageViews } from './usage/usage-views.ts';
 
 /** Created here, from the other dependencies. */
 type Inside =
@@ -77,7 +79,8 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
   const { pool, logReader, clock, log } = deps;
   const progress = progressOf(logReader, pool);
   const requestLoad = () => notifyReaderWaits(pool);
-  const freshness = createFreshness({ ...progress, ...repairsOf(deps), requestLoad, clock, log });
+  const views = createUsageViews(deps);
+  const freshness = createFreshness({ ...progress, ...repairsOf(deps), views, requestLoad, clock, log });
   const liveUsage = createLiveUsage({ ...deps, logId: progress.logId });
   const inside = { freshness, liveUsage, logId: progress.logId };
   const { invalidations, ...caches } = createCaches(deps, freshness);
@@ -207,8 +210,14 @@ function createCaches(deps: ControlPlaneDeps, freshness: Freshness) {
       },
       [CHANNELS.credits]: (payload) =>
         entitlementCache.invalidateCredits(JSON.parse(payload) as CreditsInvalidation),
+      [CHANNELS.usageChanges]: (payload) => {
+        const { environment } = JSON.parse(payload) as UsageChangesInvalidation;
+        freshness.views.invalidate(environment);
+        entitlementCache.counters.changed(environment);
+      },
     },
     onSession() {
+      freshness.views.clear();
       keys.clear();
       tokenIssuers.clear();
       entitlementCache.newSession();

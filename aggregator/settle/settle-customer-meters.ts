@@ -45,7 +45,8 @@ export async function settleCustomerMeters(
   await endLevels(db, inputs.without);
   if (all.length === 0) return { watched: [], rest, crossings: 0 };
   // After taking the lock: what is read is never older than what the lock's previous owner has settled.
-  const usage = await readCustomerMeterUsage(boundedWarehouse(warehouse, READING_MS), all);
+  const stores = { db, warehouse: boundedWarehouse(warehouse, READING_MS) };
+  const usage = await readCustomerMeterUsage(stores, all);
   const { facts } = usage;
   const left = all.slice(facts.length).map(({ customerMeter }) => customerMeter);
   await moveCosts(db, { usage, nowMs });

@@ -24,8 +24,9 @@ export function createFindUsageEvents(deps: FindUsageDeps): Handlers['usage.find
   return async ({ environment }, { query }) => {
     const time = beginReadTime(query.consistency);
     const id = await time.within(soughtId(pool, environment, query));
-    return readConsistently(freshness, { ...query, environment, time }, async (asOfMs) => {
-      const found = await readLong(time, environment, () => findUsageEvents(warehouse, { environment, id }));
+    return readConsistently(freshness, { ...query, environment, time }, async (asOfMs, view) => {
+      const usage = { warehouse, view };
+      const found = await readLong(time, environment, () => findUsageEvents(usage, { environment, id }));
       return { data: found.map((event) => shownEvent(event, event)), asOf: timestampText(asOfMs) };
     });
   };

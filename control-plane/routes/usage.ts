@@ -54,8 +54,8 @@ export function createUsageHandlers(deps: UsageDeps & UsageLiveDeps): UsageHandl
       const { customerMeter, metering } = await time.within(findMeteredCustomerMeter(context, named));
       const span = metering.periodOf(customerMeter.meter.key);
       const wish = { ...query, environment: customerMeter.environment, time };
-      return readConsistently(freshness, wish, async (asOfMs) => {
-        const current = await readCounter(warehouse, customerMeter, span, time.leftMs());
+      return readConsistently(freshness, wish, async (asOfMs, view) => {
+        const current = await readCounter({ warehouse, view }, customerMeter, span, time.leftMs());
         return shownCounter(customerMeter, { metering, current, asOfMs });
       });
     },
@@ -72,8 +72,9 @@ export function createUsageHandlers(deps: UsageDeps & UsageLiveDeps): UsageHandl
       const customerMeter = await time.within(findCustomerMeter(context, params));
       const { limit } = query;
       const question = { customerMeter, span, after, limit: limit + 1 };
-      return readConsistently(freshness, { ...query, environment, time }, async (asOfMs) => {
-        const events = await readLong(time, environment, () => readUsageEvents(warehouse, question));
+      return readConsistently(freshness, { ...query, environment, time }, async (asOfMs, view) => {
+        const usage = { warehouse, view };
+        const events = await readLong(time, environment, () => readUsageEvents(usage, question));
         return { ...eventPage(events, limit, customerMeter), asOf: timestampText(asOfMs) };
       });
     },
@@ -94,8 +95,9 @@ function createUsageList({
     const metering = await time.within(readMetering(context, { customerId, meterKeys, atMs }));
     const owner = { environment, customerId };
     const questions = questionsOf(rows, metering);
-    return readConsistently(freshness, { ...query, environment, time }, async (asOfMs) => {
-      const counters = await readCounters(warehouse, owner, questions, { timeoutMs: time.leftMs() });
+    return readConsistently(freshness, { ...query, environment, time }, async (asOfMs, view) => {
+      const usage = { warehouse, view };
+      const counters = await readCounters(usage, owner, questions, { timeoutMs: time.leftMs() });
       const shown = rows.map((meter) => {
         const current = counters.get(meter.key) ?? '0';
         return shownCounter({ ...owner, meter }, { metering, current, asOfMs });

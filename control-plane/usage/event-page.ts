@@ -34,7 +34,7 @@ export function shownEvent(
     meterId: meterKey,
     eventName: 'usage.recorded',
     value: exactNumber(unitsText(decimalUnits(event.value))),
-    status: 'recorded',
+    status: event.isVoided ? 'voided' : 'recorded',
     occurredAt: timestampText(event.occurredAtMs),
     createdAt: timestampText(event.createdAtMs),
     ...(event.properties.length === 0 ? {} : { properties: shownProperties(event.properties) }),

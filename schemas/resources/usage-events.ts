@@ -11,7 +11,9 @@ export const UsageEvent = Type.Object({
   meterId: Type.String({ description: "The meter's key." }),
   eventName: Type.Literal('usage.recorded'),
   value: Decimal,
-  status: Type.Literal('recorded'),
+  status: Type.Union([Type.Literal('recorded'), Type.Literal('voided')], {
+    description: '`voided`: it was taken away by a correction and counts no more.',
+  }),
   occurredAt: Timestamp,
   createdAt: Timestamp,
   properties: Type.Optional(PlainValues),

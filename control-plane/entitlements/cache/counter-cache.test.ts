@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { NO_CHANGES } from '../../../domain/store/usage-views.ts';
 import type { Statement, Warehouse } from '../../../infra/ports/warehouse.ts';
 import { Transient } from '../../../schemas/failures.ts';
 import { deferred } from '../../../tests/support/deferred.ts';
@@ -43,7 +44,8 @@ const freshness = {
   arrive: async () => loadedTo,
   asOfMs: () => Date.now(),
   loadedTo: () => loadedTo,
-} as Freshness;
+  views: { of: async () => NO_CHANGES },
+} as unknown as Freshness;
 
 const warehouse = {
   async query(statement: Statement) {

@@ -1958,7 +1958,8 @@ export type UsageEvent = {
   meterId: string;
   eventName: "usage.recorded";
   value: number;
-  status: "recorded";
+  /** `voided`: it was taken away by a correction and counts no more. */
+  status: "recorded" | "voided";
   occurredAt: string;
   createdAt: string;
   properties?: Record<string, string | number | boolean>;
