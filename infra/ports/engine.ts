@@ -78,7 +78,20 @@ export interface UsageRequest {
   isStrict?: boolean;
   /** `Prefer: numbers=text`: the value of an event is a JSON string. */
   numbersAsText?: boolean;
+  /**
+   * Usage that the installation itself writes (infra/ports/usage-writer.ts). Its idempotency keys are a space
+   * of their own: none is one that a client can send.
+   */
+  isOwn?: boolean;
+  /** The change of usage that the events are part of; only with `isOwn`. */
+  change?: UsageChange | undefined;
   requestId: string;
+}
+
+/** One correction of usage: its number, and whether the events take back others. */
+export interface UsageChange {
+  number: number;
+  voids: boolean;
 }
 
 export interface Response {

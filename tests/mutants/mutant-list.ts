@@ -5,6 +5,7 @@ import { DELIVERY_MUTANTS } from './delivery-mutants.ts';
 import { DISTRIBUTED_LOAD_MUTANTS } from './distributed-load-mutants.ts';
 import { DISTRIBUTED_MUTANTS } from './distributed-mutants.ts';
 import { FUZZ_MUTANTS } from './fuzz-mutants.ts';
+import { HOLD_MUTANTS } from './hold-mutants.ts';
 import { INGEST_MUTANTS } from './ingest-mutants.ts';
 import { LOAD_MUTANTS } from './load-mutants.ts';
 import { LOG_MUTANTS } from './log-mutants.ts';
@@ -29,6 +30,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...TENANCY_MUTANTS,
   ...UPGRADE_MUTANTS,
   ...CHANGE_MUTANTS,
+  ...HOLD_MUTANTS,
   ...DELIVERY_MUTANTS,
   ...CLIENT_MUTANTS,
   ...DISTRIBUTED_MUTANTS,

@@ -5,6 +5,7 @@ import { Defect } from '../../../schemas/failures.ts';
 import { occurredAtMs } from '../../../schemas/stored/record.ts';
 import { type BufferPool, createBufferPool } from '../../buffer-pool.ts';
 import type { Decided, Reading } from '../decided.ts';
+import { keySpaceOf } from '../key-space.ts';
 import { rejectedResponse } from '../responses.ts';
 import { createFastReader, type FastReading, REUSED_RESULT } from '../wasm/wasm-engine.ts';
 import { createWasmModule, type WasmModule } from '../wasm/wasm-module.ts';
@@ -36,7 +37,7 @@ export function createDistributedEngine(
   function identify(reading: FastReading | Reading): Identified | { response: Response } {
     if (!('turn' in reading)) return identifyPlainly(plain, reading, deps.createdAtMs() - deps.hotWindowMs);
     if (!isLatest(reading)) throw new Defect('A batch is identified in the turn in which it was read.');
-    module.useKey(deps.identityOf(reading.request.environment));
+    module.useKey(deps.identityOf(keySpaceOf(reading.request)));
     const nowMs = deps.createdAtMs();
     module.wasm.identify(reading.count, nowMs);
     const arrival = deps.arrivalOf(nowMs, reading.count);
@@ -104,7 +105,7 @@ function identifyPlainly(
   coldBeforeMs: number,
 ): Identified | { response: Response } {
   if (rejection) return { response: rejectedResponse(rejection, request.requestId) };
-  const { count, records, times, arrival, readOnly } = plain.identify(items, request.environment);
+  const { count, records, times, arrival, readOnly } = plain.identify(items, keySpaceOf(request));
   const decided = { items, ignored, arrival, records, times };
   const rejected = new Map<number, Rejection>();
   return {

@@ -11,6 +11,7 @@ import { OVERLOADED } from '../../http/admission.ts';
 import type { UsageRegistry } from '../../registry-entries.ts';
 import { claimKeys } from '../claim-keys.ts';
 import { type Decided, type Item, newItem, type Reading } from '../decided.ts';
+import { keySpaceOf } from '../key-space.ts';
 import { type EventLimits, newEventRejection, REUSED, UNAVAILABLE } from '../new-event-rejection.ts';
 import { resolveNames } from '../resolve-names.ts';
 import { batchResponse, rejectedResponse, singleResponse } from '../responses.ts';
@@ -31,8 +32,8 @@ export interface IdentifyDeps {
   createdAtMs(): number;
   arrivalOf(createdAtMs: number, count: number): number;
   limits: EventLimits;
-  /** 32 bytes for an environment, derived from the identity key. */
-  identityOf(environment: string): Uint8Array;
+  /** 32 bytes for a space of idempotency keys (key-space.ts), derived from the identity key. */
+  identityOf(keySpace: string): Uint8Array;
 }
 
 /**
@@ -45,7 +46,7 @@ export function createJsEngine(deps: EngineDeps): Engine<Reading> {
   function decide(reading: Reading): Decision {
     const { request, items, ignored } = reading;
     if (reading.rejection) return { response: rejectedResponse(reading.rejection, request.requestId) };
-    const { times, arrival, ...batch } = identify(items, request.environment);
+    const { times, arrival, ...batch } = identify(items, keySpaceOf(request));
     return claimKeys(deps.store, batch, (claim) => {
       applyOutcomes(items, batch.outcomes);
       const decided = { items, ignored, arrival, records: batch.records, times };
@@ -97,8 +98,8 @@ export function createPlainParts(deps: IdentifyDeps) {
     });
   }
 
-  function identify(items: Item[], environment: string): ClaimBatch & Pick<Decided, 'times' | 'arrival'> {
-    useKeyOf(environment);
+  function identify(items: Item[], keySpace: string): ClaimBatch & Pick<Decided, 'times' | 'arrival'> {
+    useKeyOf(keySpace);
     const nowMs = deps.createdAtMs();
     const records = new Uint32Array(items.length * RECORD_WORDS);
     const times = new Float64Array(records.buffer);
@@ -120,10 +121,10 @@ export function createPlainParts(deps: IdentifyDeps) {
     return { count, records, times, arrival, readOnly, outcomes: new Uint8Array(count) };
   }
 
-  function useKeyOf(environment: string): void {
-    if (keyed === environment) return;
-    identifier.setKey(deps.identityOf(environment));
-    keyed = environment;
+  function useKeyOf(keySpace: string): void {
+    if (keyed === keySpace) return;
+    identifier.setKey(deps.identityOf(keySpace));
+    keyed = keySpace;
   }
 
   return { read, identify };
