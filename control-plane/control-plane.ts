@@ -13,10 +13,11 @@ import {
   type LoadedThrough,
   type UsageChangesInvalidation,
 } from '../schemas/stored/channels.ts';
-import { createLiveUsage } from './analytics/live/live-usage.ts';
+import { createLiveUsage, type LiveUsage } from './analytics/live/live-usage.ts';
 import { type App, type AppDeps, type AppOptions, createApp } from './app.ts';
 import { startClockRepair } from './clock/clock-repair.ts';
 import { startSubscriptionClock } from './clock/subscription-clock.ts';
+import { startCorrections } from './corrections/corrections-job.ts';
 import { startSimulator } from './cost/simulator.ts';
 import { startCreditExpiry } from './credits/credit-expiry.ts';
 import { startCreditSchedule } from './credits/credit-schedule.ts';
@@ -56,7 +57,6 @@ type Inside =
   | 'reservationMetrics';
 
 export interface ControlPlaneDeps extends Omit<AppDeps, Inside> {
-  logReader: EventLogReader;
   /** For a log with a retention time: reads its present setting. */
   logKeepsMs?: (() => Promise<number | undefined>) | undefined;
   /**
@@ -108,19 +108,7 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
   return {
     ...served,
     notifications: {
-      channels: {
-        ...invalidations.channels,
-        [CHANNELS.changes]: (payload) => {
-          invalidate(CHANNELS.changes, payload);
-          if (mayMap(payload)) jobs.wakeMatcher();
-        },
-        [CHANNELS.loaded]: (payload) => {
-          freshness.loaded(JSON.parse(payload) as LoadedThrough);
-          liveUsage.wake();
-        },
-        [CHANNELS.fanoutRequested]: jobs.wakeNotifier,
-        [CHANNELS.simulationRequested]: jobs.wakeSimulator,
-      },
+      channels: channelsOf(invalidations.channels, { jobs, freshness, liveUsage }),
       onSession() {
         freshness.newSession();
         invalidations.onSession();
@@ -138,8 +126,38 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
   };
 }
 
+interface Notified {
+  jobs: ReturnType<typeof startJobs>;
+  freshness: Freshness;
+  liveUsage: LiveUsage;
+}
+
+/** What is invalidated, and wakes what waits for it. */
+function channelsOf(
+  invalidated: ControlPlane['notifications']['channels'],
+  { jobs, freshness, liveUsage }: Notified,
+): ControlPlane['notifications']['channels'] {
+  return {
+    ...invalidated,
+    [CHANNELS.changes]: (payload) => {
+      invalidated[CHANNELS.changes]?.(payload);
+      if (mayMap(payload)) jobs.wakeMatcher();
+    },
+    [CHANNELS.usageChanges]: (payload) => {
+      invalidated[CHANNELS.usageChanges]?.(payload);
+      jobs.wakeCorrections();
+    },
+    [CHANNELS.loaded]: (payload) => {
+      freshness.loaded(JSON.parse(payload) as LoadedThrough);
+      liveUsage.wake();
+    },
+    [CHANNELS.fanoutRequested]: jobs.wakeNotifier,
+    [CHANNELS.simulationRequested]: jobs.wakeSimulator,
+  };
+}
+
 /** Jobs driven by time and by changes; the job watch reports which of them is stuck. */
-function startJobs(deps: ControlPlaneDeps, { asOfMs }: Freshness, reservations: ReservationMetrics) {
+function startJobs(deps: ControlPlaneDeps, freshness: Freshness, reservations: ReservationMetrics) {
   const { pool, clock, log } = deps;
   const sweep = startSweep(pool, log);
   const clockMetrics = createClockMetrics(deps.metrics, clock.nowMs);
@@ -152,7 +170,8 @@ function startJobs(deps: ControlPlaneDeps, { asOfMs }: Freshness, reservations: 
   const changeNotifier = startChangeNotifier({ pool, clock, log, metrics: notifierMetrics });
   const logWatch = watchLog(deps);
   const clockRepair = startClockRepair({ pool, clock, log });
-  const simulator = startSimulator({ ...deps, asOfMs });
+  const simulator = startSimulator({ ...deps, asOfMs: freshness.asOfMs });
+  const corrections = startCorrections({ ...deps, freshness });
   const jobWatch = startJobWatch(deps, watchedJobs({ watchesLog: logWatch !== undefined }));
   const jobs = [
     jobWatch,
@@ -165,6 +184,7 @@ function startJobs(deps: ControlPlaneDeps, { asOfMs }: Freshness, reservations: 
     reservationExpiry,
     processorMatcher,
     simulator,
+    corrections,
     sweep,
   ];
   return {
@@ -172,6 +192,7 @@ function startJobs(deps: ControlPlaneDeps, { asOfMs }: Freshness, reservations: 
     wakeMatcher: () => processorMatcher.wake(),
     wakeNotifier: () => changeNotifier.wake(),
     wakeSimulator: () => simulator.wake(),
+    wakeCorrections: () => corrections.wake(),
     /** Closes one job after the other, in the order of their start. */
     async close() {
       for (const job of jobs) await job.close();

@@ -7,6 +7,7 @@ import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import type { Handlers } from '../http/request-context.ts';
 import { findUsageEvents } from '../store/read-usage-events.ts';
 import { readConsistently } from '../usage/consistency.ts';
+import { readEventLinks } from '../usage/event-links.ts';
 import { shownEvent } from '../usage/event-page.ts';
 import type { Freshness } from '../usage/freshness.ts';
 import type { ReadLong } from '../usage/long-reads.ts';
@@ -27,7 +28,8 @@ export function createFindUsageEvents(deps: FindUsageDeps): Handlers['usage.find
     return readConsistently(freshness, { ...query, environment, time }, async (asOfMs, view) => {
       const usage = { warehouse, view };
       const found = await readLong(time, environment, () => findUsageEvents(usage, { environment, id }));
-      return { data: found.map((event) => shownEvent(event, event)), asOf: timestampText(asOfMs) };
+      const links = await time.within(readEventLinks(pool, environment, found));
+      return { data: found.map((event) => shownEvent(event, event, links)), asOf: timestampText(asOfMs) };
     });
   };
 }

@@ -13,6 +13,7 @@ import {
   findMeteredCustomerMeter,
   readMetering,
 } from '../usage/customer-meter.ts';
+import { readEventLinks } from '../usage/event-links.ts';
 import { eventPage, placeOf } from '../usage/event-page.ts';
 import type { Freshness } from '../usage/freshness.ts';
 import type { ReadLong } from '../usage/long-reads.ts';
@@ -41,7 +42,7 @@ type UsageHandlers = Pick<
 >;
 
 export function createUsageHandlers(deps: UsageDeps & UsageLiveDeps): UsageHandlers {
-  const { warehouse, freshness, readLong } = deps;
+  const { pool, warehouse, freshness, readLong } = deps;
   return {
     ...usageLevelHandlers,
     ...createUsageLiveHandlers(deps),
@@ -75,7 +76,8 @@ export function createUsageHandlers(deps: UsageDeps & UsageLiveDeps): UsageHandl
       return readConsistently(freshness, { ...query, environment, time }, async (asOfMs, view) => {
         const usage = { warehouse, view };
         const events = await readLong(time, environment, () => readUsageEvents(usage, question));
-        return { ...eventPage(events, limit, customerMeter), asOf: timestampText(asOfMs) };
+        const links = await time.within(readEventLinks(pool, environment, events));
+        return { ...eventPage(events, limit, customerMeter, links), asOf: timestampText(asOfMs) };
       });
     },
   };

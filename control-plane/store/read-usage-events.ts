@@ -1,5 +1,5 @@
 import { mergedWithin } from '../../domain/store/aggregate-sql.ts';
-import { usageSources } from '../../domain/store/usage-sources.ts';
+import { type UsageSources, usageSources } from '../../domain/store/usage-sources.ts';
 import type { ViewedUsage } from '../../domain/store/usage-views.ts';
 import type { Span } from '../../schemas/primitives/calendar.ts';
 import type { CustomerMeter } from '../usage/customer-meter.ts';
@@ -95,15 +95,26 @@ export async function findUsageEvents(
   params: { environment: string; id: string },
 ): Promise<FoundEvent[]> {
   const sources = usageSources(view);
-  const rows = await warehouse.query<Row & Pick<FoundEvent, 'customerId' | 'meterKey'>>({
+  const rows = await warehouse.query<FoundRow>({
     sql: `
-SELECT ${COLUMNS}, customer_id AS customerId, meter_key AS meterKey${sources.isPlain ? '' : STATUS}
+SELECT ${foundColumns(sources)}
   FROM ${sources.listed(WITH_ID, EARLIEST, { isFinal: false })}${EARLIEST}`,
     params,
     connection: 'long',
     timeoutMs: TIMEOUT_MS,
   });
-  return rows.map(({ customerId, meterKey, ...row }) => ({ ...eventOf(row), customerId, meterKey }));
+  return rows.map(foundEvent);
+}
+
+export type FoundRow = Row & Pick<FoundEvent, 'customerId' | 'meterKey'>;
+
+/** Of what is listed, with whose it is. */
+export function foundColumns({ isPlain }: UsageSources): string {
+  return `${COLUMNS}, customer_id AS customerId, meter_key AS meterKey${isPlain ? '' : STATUS}`;
+}
+
+export function foundEvent({ customerId, meterKey, ...row }: FoundRow): FoundEvent {
+  return { ...eventOf(row), customerId, meterKey };
 }
 
 const WITH_ID = `

@@ -17,6 +17,10 @@ export const UsageEvent = Type.Object({
   occurredAt: Timestamp,
   createdAt: Timestamp,
   properties: Type.Optional(PlainValues),
+  supersedes: Type.Optional(Type.String({ description: 'The voided event in whose place it counts.' })),
+  supersededBy: Type.Optional(
+    Type.String({ description: 'Of a voided event: the event that counts in its place.' }),
+  ),
 });
 
 const IdempotencyKey = Type.String({ minLength: 1, maxLength: USAGE_LIMITS.idempotencyKeyCharsMax });

@@ -1,6 +1,7 @@
 import { CHANGE_MUTANTS } from './changes-mutants.ts';
 import { CLIENT_MUTANTS } from './client-mutants.ts';
 import { CORRECTION_LOAD_MUTANTS } from './correction-load-mutants.ts';
+import { CORRECTION_MUTANTS } from './correction-mutants.ts';
 import { CREDIT_MUTANTS } from './credits-mutants.ts';
 import { DELIVERY_MUTANTS } from './delivery-mutants.ts';
 import { DISTRIBUTED_LOAD_MUTANTS } from './distributed-load-mutants.ts';
@@ -25,6 +26,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...LOG_MUTANTS,
   ...LOAD_MUTANTS,
   ...CORRECTION_LOAD_MUTANTS,
+  ...CORRECTION_MUTANTS,
   ...CREDIT_MUTANTS,
   ...OUTAGE_MUTANTS,
   ...REPAIR_MUTANTS,

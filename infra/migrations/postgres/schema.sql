@@ -1,4 +1,4 @@
--- The schema after migration 31, for review. By `npm run schema`; nothing runs it.
+-- The schema after migration 32, for review. By `npm run schema`; nothing runs it.
 
 CREATE TABLE addon_entitlements (
   addon_id text NOT NULL,
@@ -140,6 +140,7 @@ CREATE TABLE credit_grants (
   period_start timestamp with time zone,
   part smallint,
   lapsed numeric NOT NULL DEFAULT 0,
+  expiry_is_set boolean NOT NULL DEFAULT false,
   CONSTRAINT credit_grants_amount_check CHECK ((amount > (0)::numeric)),
   CONSTRAINT credit_grants_check CHECK (((remaining >= (0)::numeric) AND (remaining <= amount))),
   CONSTRAINT credit_grants_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES credit_wallets(customer_id),
@@ -832,6 +833,10 @@ CREATE TABLE usage_changes (
   visible_at timestamp with time zone,
   reverted_at timestamp with time zone,
   rows_removed_at timestamp with time zone,
+  voided bigint NOT NULL DEFAULT 0,
+  added_event json,
+  "position" jsonb,
+  announced_at timestamp with time zone,
   CONSTRAINT usage_changes_environment_fkey FOREIGN KEY (environment) REFERENCES environments(id),
   CONSTRAINT usage_changes_id_key UNIQUE (id),
   CONSTRAINT usage_changes_kind_check CHECK ((kind = ANY (ARRAY['void'::text, 'amendment'::text, 'selection'::text, 'backfill'::text]))),
@@ -842,6 +847,8 @@ CREATE INDEX usage_changes_closing ON public.usage_changes USING btree (number) 
 CREATE INDEX usage_changes_hidden ON public.usage_changes USING btree (environment, number) WHERE ((state <> 'visible'::text) AND (rows_removed_at IS NULL));
 CREATE INDEX usage_changes_list ON public.usage_changes USING btree (environment, kind, created_at DESC, id DESC);
 CREATE INDEX usage_changes_of_environment ON public.usage_changes USING btree (environment, number DESC);
+CREATE INDEX usage_changes_open ON public.usage_changes USING btree (number) WHERE (state = 'open'::text);
+CREATE INDEX usage_changes_unannounced ON public.usage_changes USING btree (number) WHERE ((state = 'visible'::text) AND (announced_at IS NULL));
 CREATE INDEX usage_changes_with_voids ON public.usage_changes USING btree (environment) WHERE has_voids;
 
 CREATE TABLE usage_crossings (

@@ -651,6 +651,44 @@ export interface Operations {
     };
     output: schemas.LogsExported;
   };
+  /** Void a usage event. */
+  'usageCorrections.void': {
+    input: {
+      usageEventId: string;
+      body?: schemas.UsageEventVoid;
+    };
+    output: schemas.UsageEventCorrection;
+  };
+  /** Replace a usage event by another one. */
+  'usageCorrections.amend': {
+    input: {
+      usageEventId: string;
+      body: schemas.UsageEventAmendment;
+    };
+    output: schemas.UsageEventCorrection;
+  };
+  /** Void many usage events. */
+  'usageCorrections.create': {
+    input: {
+      body: schemas.NewUsageCorrection;
+    };
+    output: schemas.UsageCorrectionPreview;
+  };
+  /** List corrections of usage. */
+  'usageCorrections.list': {
+    input: {
+      page?: number;
+      pageSize?: number;
+    };
+    output: schemas.UsageCorrectionPage;
+  };
+  /** Retrieve a correction of usage, with its progress. */
+  'usageCorrections.retrieve': {
+    input: {
+      correctionId: string;
+    };
+    output: schemas.UsageCorrection;
+  };
   /** List a customer's usage counters. */
   'usage.list': {
     input: {
@@ -905,6 +943,7 @@ export interface Operations {
         | "feature.updated"
         | "feature.deleted"
         | "usage.threshold"
+        | "usage.corrected"
         | "credit.granted"
         | "credit.depleted"
         | "entitlement.changed";
@@ -941,6 +980,7 @@ export interface Operations {
         | "feature.updated"
         | "feature.deleted"
         | "usage.threshold"
+        | "usage.corrected"
         | "credit.granted"
         | "credit.depleted"
         | "entitlement.changed";
@@ -1135,6 +1175,11 @@ export const OPERATIONS: Record<keyof Operations, readonly [method: string, path
   'usage.submitBatch': ["POST", "/usage/events/batch", false],
   'events.ingest': ["POST", "/events", false],
   'events.ingestLogs': ["POST", "/otlp/v1/logs", false],
+  'usageCorrections.void': ["POST", "/usage/events/{usageEventId}/void", true],
+  'usageCorrections.amend': ["POST", "/usage/events/{usageEventId}/amend", true],
+  'usageCorrections.create': ["POST", "/usage/corrections", true],
+  'usageCorrections.list': ["GET", "/usage/corrections", false],
+  'usageCorrections.retrieve': ["GET", "/usage/corrections/{correctionId}", false],
   'usage.list': ["GET", "/usage/{customerId}", false],
   'usage.retrieve': ["GET", "/usage/{customerId}/{meterId}", false],
   'usage.breakdown': ["GET", "/usage/{customerId}/{meterId}/breakdown", false],

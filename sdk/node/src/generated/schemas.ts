@@ -651,6 +651,7 @@ export type EventEnvelope = {
     | "feature.updated"
     | "feature.deleted"
     | "usage.threshold"
+    | "usage.corrected"
     | "credit.granted"
     | "credit.depleted"
     | "entitlement.changed";
@@ -1035,6 +1036,7 @@ export type NewApiKey = {
     | "entitlements:read"
     | "usage:write"
     | "usage:read"
+    | "usage:correct"
     | "webhooks:read"
     | "webhooks:write"
     | "integrations:manage"
@@ -1204,6 +1206,15 @@ export type NewSubscription = {
   metadata?: Record<string, string | number | boolean>;
 };
 
+export type NewUsageCorrection = {
+  select: UsageSelection;
+  action: "void";
+  /** Counts what it would void, and changes nothing. */
+  dryRun?: boolean;
+  /** Kept with the correction and in the audit log. */
+  reason?: string;
+};
+
 export type NewUsageEvent = {
   /** The customer's id or your own `externalId`. */
   customerId: string;
@@ -1235,6 +1246,7 @@ export type NewWebhookEndpoint = {
     | "feature.updated"
     | "feature.deleted"
     | "usage.threshold"
+    | "usage.corrected"
     | "credit.granted"
     | "credit.depleted"
     | "entitlement.changed"
@@ -2014,6 +2026,77 @@ export type UsageBreakdownReport = {
   asOf: string;
 };
 
+/** Usage that was counted was corrected. */
+export type UsageCorrectedEvent = {
+  /** The same for every attempt and every replay. */
+  id: string;
+  type: "usage.corrected";
+  workspace_id: string;
+  created_at: string;
+  data: {
+    /** The id of the correction. */
+    correctionId: string;
+    /** `void`: one event was voided. `amendment`: one event was replaced by another one. `selection`: many were voided at once. */
+    kind: "void" | "amendment" | "selection";
+    /** How many events were voided. */
+    voided: number;
+    /** The customer of the voided event, or the one that was selected. */
+    customerId?: string;
+    /** The key of the meter of the voided event, or of the selected one. */
+    meterId?: string;
+    /** Of one event: the voided one. */
+    eventId?: string;
+    /** Of an amendment: the event in its place. */
+    newEventId?: string;
+    /** The reason that was given. */
+    reason?: string;
+  };
+};
+
+export type UsageCorrection = {
+  id: string;
+  kind: "void" | "amendment" | "selection";
+  /** `running`: nothing of it counts yet. `completed`: all of it counts, and has begun to at once. `reverted`: nothing of it counts. */
+  status: "running" | "completed" | "reverted";
+  /** How many events it takes away; while it runs, so far. */
+  voided: number;
+  select?: UsageSelection;
+  /** Of a single event: the voided one. */
+  eventId?: string;
+  /** Of an amendment: the event in its place. */
+  newEventId?: string;
+  reason?: string;
+  /** The key that asked for it. */
+  createdBy: string;
+  createdAt: string;
+  completedAt?: string;
+};
+
+export type UsageCorrectionPage = {
+  data: Array<UsageCorrection>;
+  total: number;
+  page: number;
+  pageSize: number;
+  totalPages: number;
+  hasNext: boolean;
+  hasPrev: boolean;
+};
+
+export type UsageCorrectionPreview = {
+  status: "preview";
+  events: number;
+  /** By customer and meter, the most events first; 1000 at most. */
+  customers: Array<{
+    customerId: string;
+    meterId: string;
+    events: number;
+    total: number;
+  }>;
+  /** There are more customers and meters than `customers` has. */
+  more: boolean;
+  asOf: string;
+};
+
 export type UsageCounter = {
   customerId: string;
   /** The meter's key. */
@@ -2049,6 +2132,24 @@ export type UsageEvent = {
   occurredAt: string;
   createdAt: string;
   properties?: Record<string, string | number | boolean>;
+  /** The voided event in whose place it counts. */
+  supersedes?: string;
+  /** Of a voided event: the event that counts in its place. */
+  supersededBy?: string;
+};
+
+export type UsageEventAmendment = {
+  /** What is left out stays as it is. */
+  value?: number;
+  occurredAt?: string;
+  /** The customer's id or your own `externalId`. */
+  customerId?: string;
+  /** The meter's key or id. */
+  meterId?: string;
+  /** All of them: they replace those of the event. */
+  properties?: Record<string, string | number | boolean>;
+  /** Kept with the correction and in the audit log. */
+  reason?: string;
 };
 
 export type UsageEventBatch = {
@@ -2091,6 +2192,29 @@ export type UsageEventBatchResult = {
   results: Array<UsageEventBatchItemResult>;
 };
 
+export type UsageEventCorrection = {
+  correctionId: string;
+  voided: UsageEvent;
+  /** Of an amendment. */
+  event?: {
+    id: string;
+    customerId: string;
+    /** The meter's key. */
+    meterId: string;
+    eventName: "usage.recorded";
+    value: number;
+    /** `voided`: it was taken away by a correction and counts no more. */
+    status: "recorded" | "voided";
+    occurredAt: string;
+    createdAt: string;
+    properties?: Record<string, string | number | boolean>;
+    /** The voided event in whose place it counts. */
+    supersedes?: string;
+    /** Of a voided event: the event that counts in its place. */
+    supersededBy?: string;
+  };
+};
+
 /** One `UsageEventBatchItem` as JSON per line, at most 500 lines, separated by line feeds. Results are in the order of the lines. */
 export type UsageEventLines = string;
 
@@ -2099,6 +2223,11 @@ export type UsageEventList = {
   /** The cursor of the next page. Left out on the last page. */
   nextCursor?: string;
   asOf: string;
+};
+
+export type UsageEventVoid = {
+  /** Kept with the correction and in the audit log. */
+  reason?: string;
 };
 
 export type UsageLevel = {
@@ -2122,6 +2251,17 @@ export type UsageLevelList = {
   data: Array<UsageLevel>;
   /** The cursor of the next page. Left out on the last page. */
   nextCursor?: string;
+};
+
+export type UsageSelection = {
+  /** The customer's id or `externalId`. */
+  customerId?: string;
+  /** The meter's key or id. */
+  meterId?: string;
+  from: string;
+  to: string;
+  /** The text that each property must have; empty: events without it. */
+  properties?: Record<string, string>;
 };
 
 /** A customer's usage of a meter reached a threshold. */
@@ -2215,6 +2355,7 @@ export type WebhookDelivery = {
     | "feature.updated"
     | "feature.deleted"
     | "usage.threshold"
+    | "usage.corrected"
     | "credit.granted"
     | "credit.depleted"
     | "entitlement.changed";
@@ -2278,6 +2419,7 @@ export type WebhookDeliveryWithAttempts = {
     | "feature.updated"
     | "feature.deleted"
     | "usage.threshold"
+    | "usage.corrected"
     | "credit.granted"
     | "credit.depleted"
     | "entitlement.changed";
@@ -2342,6 +2484,7 @@ export type WebhookEndpointPatch = {
     | "feature.updated"
     | "feature.deleted"
     | "usage.threshold"
+    | "usage.corrected"
     | "credit.granted"
     | "credit.depleted"
     | "entitlement.changed"
@@ -2400,6 +2543,7 @@ export type WebhookTest = {
     | "feature.updated"
     | "feature.deleted"
     | "usage.threshold"
+    | "usage.corrected"
     | "credit.granted"
     | "credit.depleted"
     | "entitlement.changed";
@@ -2439,6 +2583,7 @@ export type WebhookEvent =
   | FeatureUpdatedEvent
   | FeatureDeletedEvent
   | UsageThresholdEvent
+  | UsageCorrectedEvent
   | CreditGrantedEvent
   | CreditDepletedEvent
   | EntitlementChangedEvent;
