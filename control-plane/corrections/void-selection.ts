@@ -35,6 +35,7 @@ export interface SelectionStep extends CorrectionDeps, JobEpoch {
  */
 export async function voidNext(step: SelectionStep, row: SelectionRow): Promise<void> {
   const left = await findUnwrittenVoids(step.pool, row.number, step.chunk);
+  // mutant: left-voids-forgotten
   if (left.length > 0) return writeLeft(step, row, left);
   const { chunk } = step;
   const selection = selectionOf(row);

@@ -46,7 +46,7 @@ export async function makeObjects(client: WatchedClient, tenant: Tenant): Promis
   const overridden = { customerId: customer.id, featureKey: feature.key };
   await make('overrides.put', { value: 50, reason: marker }, overridden);
   await make('budgets.put', { hard: 1000 }, { customerId: customer.id, meterKey: meter.key });
-  await make('credits.grant', { amount: 5, reason: marker }, { customerId: customer.id });
+  const grant = await make('credits.grant', { amount: 5, reason: marker }, { customerId: customer.id });
   const apiKey = await make('apiKeys.create', { kind: 'secret', scopes: ['plans:read'], name: marker });
   const endpointId = await makeEndpoint(make, marker);
   const processorEventId = await makeProcessorEvent(make, { marker, environment });
@@ -72,6 +72,7 @@ export async function makeObjects(client: WatchedClient, tenant: Tenant): Promis
     simulationId,
     reservationId,
     usageEventId: usage.id,
+    grantId: grant.id,
     correctionId: await correct(make, usageOf, marker),
     ...splitEnvironment(environment),
   };

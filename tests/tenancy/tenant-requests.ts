@@ -36,6 +36,7 @@ export const REFERENCES = [
   'reservationId',
   'usageEventId',
   'correctionId',
+  'grantId',
   'workspaceId',
   'mode',
 ] as const;

@@ -70,6 +70,26 @@ export interface Operations {
     };
     output: schemas.CreditGrant;
   };
+  /** Void a grant of credits. */
+  'credits.voidGrant': {
+    input: {
+      /** The customer's id or your own `externalId`. */
+      customerId: string;
+      grantId: string;
+      body?: schemas.GrantVoid;
+    };
+    output: schemas.CreditGrant;
+  };
+  /** Let a grant of credits expire earlier. */
+  'credits.updateGrant': {
+    input: {
+      /** The customer's id or your own `externalId`. */
+      customerId: string;
+      grantId: string;
+      body: schemas.CreditGrantPatch;
+    };
+    output: schemas.CreditGrant;
+  };
   /** List a customer's credit ledger, newest first. */
   'credits.listLedger': {
     input: {
@@ -1112,6 +1132,8 @@ export const OPERATIONS: Record<keyof Operations, readonly [method: string, path
   'customerTokens.create': ["POST", "/customer-tokens", true],
   'credits.retrieve': ["GET", "/customers/{customerId}/credits", false],
   'credits.grant': ["POST", "/customers/{customerId}/credits", true],
+  'credits.voidGrant': ["POST", "/customers/{customerId}/credits/{grantId}/void", true],
+  'credits.updateGrant': ["PATCH", "/customers/{customerId}/credits/{grantId}", false],
   'credits.listLedger': ["GET", "/customers/{customerId}/credits/ledger", false],
   'overrides.list': ["GET", "/customers/{customerId}/overrides", false],
   'overrides.retrieve': ["GET", "/customers/{customerId}/overrides/{featureKey}", false],

@@ -388,6 +388,13 @@ export type CreditGrant = {
   createdAt: string;
 };
 
+export type CreditGrantPatch = {
+  /** In the future, and before the present expiry. */
+  expiresAt: string;
+  /** Kept in the audit log. */
+  reason?: string;
+};
+
 /** Credits were granted to a customer. */
 export type CreditGrantedEvent = {
   /** The same for every attempt and every replay. */
@@ -406,7 +413,7 @@ export type CreditGrantedEvent = {
 };
 
 export type CreditLedgerEntry = {
-  /** `grant`: credits were granted. `repayment`: a grant paid an unpaid amount. `burn`: usage of a meter burned credits. `reversal`: a correction of usage returned credits. `expiry`: the rest of a grant expired. */
+  /** `grant`: credits were granted. `repayment`: a grant paid an unpaid amount. `burn`: usage of a meter burned credits. `reversal`: a correction of usage returned credits. `expiry`: the rest of a grant expired, or the grant was voided. */
   type: "grant" | "repayment" | "burn" | "reversal" | "expiry";
   /** Change of the balance. The balance is the sum of all entries. */
   amount: number;
@@ -855,6 +862,11 @@ export type GraduatedPrice = {
   /** The meter's key. */
   meterKey: string;
   tiers: Array<PriceTier>;
+};
+
+export type GrantVoid = {
+  /** Kept in the audit log. */
+  reason?: string;
 };
 
 export type GrantedReservation = {
