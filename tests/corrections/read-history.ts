@@ -84,9 +84,13 @@ function orderOf({ occurredAtMs, createdAtMs, arrival, id }: UsedEvent): Buffer 
 }
 
 function counters({ warehouse, view, standing, environment, random }: Reading): HistoryRead {
-  const customerId = random.pick(CUSTOMERS);
+  const [customerId, span, other] = [random.pick(CUSTOMERS), spanIn(random), spanIn(random)];
   const questions = AGGREGATIONS.flatMap((aggregation) =>
-    [spanIn(random), spanIn(random), ALL].map((span) => ({ meterKey: aggregation, aggregation, span })),
+    [random.chance(0.5) ? span : ALL, other].map((one) => ({
+      meterKey: aggregation,
+      aggregation,
+      span: one,
+    })),
   );
   return {
     name: 'counters of a customer',

@@ -1,0 +1,39 @@
+import { expect } from 'vitest';
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { createRandom } from '../support/random.ts';
+import { makeHistory, storeHistories } from './changed-history.ts';
+import { readsOf } from './read-history.ts';
+
+/** Of one statement that stores them: each change of the same number is one block. */
+const TOGETHER = 50;
+
+/**
+ * Every read of usage after random changes, compared with a walk over the events that are left: voids,
+ * amendments, selections and backfills with replacement, open, visible or reverted, also with views of an
+ * earlier time, when what came later is stored already. Throws where one differs.
+ */
+export async function compareHistories(
+  warehouse: Warehouse,
+  { count, seed }: { count: number; seed: number },
+): Promise<void> {
+  for (let first = 0; first < count; first += TOGETHER) {
+    const numbers = Array.from({ length: Math.min(TOGETHER, count - first) }, (_, at) => first + at);
+    const made = numbers.map((at) => {
+      const random = createRandom(seed * 1_000_003 + at);
+      return { random, history: makeHistory(`ws_${at}:live`, random) };
+    });
+    await storeHistories(
+      warehouse,
+      made.map(({ history }) => history),
+    );
+    for (const { history, random } of made) {
+      const { environment, moments } = history;
+      for (const [at, moment] of moments.entries()) {
+        for (const { name, read, expected } of readsOf({ ...moment, warehouse, environment, random })) {
+          const of = { seed, environment, moment: at, view: moment.view, name };
+          expect({ ...of, read: await read() }).toEqual({ ...of, read: expected });
+        }
+      }
+    }
+  }
+}
