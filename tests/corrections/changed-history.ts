@@ -22,7 +22,7 @@ export interface UsedEvent {
 }
 
 /** What was known of the changes at one time. */
-export interface Moment {
+export interface Snapshot {
   view: UsageView;
   /** As if nothing else had ever been sent. */
   standing: UsedEvent[];
@@ -30,12 +30,12 @@ export interface Moment {
   voided: UsedEvent[];
 }
 
-/** Of one environment. Everything is stored; which of it counts depends on the moment. */
+/** Of one environment. Everything is stored; which of it counts depends on the snapshot. */
 export interface History {
   environment: string;
   events: UsedEvent[];
   voids: Array<{ event: UsedEvent; change: number }>;
-  moments: Moment[];
+  snapshots: Snapshot[];
 }
 
 export const HOUR_MS = 3_600_000;
@@ -57,7 +57,7 @@ type State = 'open' | 'visible' | 'reverted';
 
 export function makeHistory(environment: string, random: Random): History {
   const { below, chance, pick } = random;
-  const history: History = { environment, events: [], voids: [], moments: [] };
+  const history: History = { environment, events: [], voids: [], snapshots: [] };
   const states = new Map<number, State>();
   /** The change by which an event is voided: of these one at most. */
   const ledger = new Map<UsedEvent, number>();
@@ -107,9 +107,9 @@ export function makeHistory(environment: string, random: Random): History {
       states.set(change, 'reverted');
       for (const [event, by] of ledger) if (by === change) ledger.delete(event);
     }
-    if (chance(0.3)) history.moments.push(momentOf(history, states));
+    if (chance(0.3)) history.snapshots.push(snapshotOf(history, states));
   }
-  history.moments.push(momentOf(history, states));
+  history.snapshots.push(snapshotOf(history, states));
   return history;
 }
 
@@ -117,7 +117,7 @@ function somewhere<T>(list: readonly T[], { below }: Random): T | undefined {
   return list[below(list.length)];
 }
 
-function momentOf({ events, voids }: History, states: ReadonlyMap<number, State>): Moment {
+function snapshotOf({ events, voids }: History, states: ReadonlyMap<number, State>): Snapshot {
   const isVisible = (change: number) => change === 0 || states.get(change) === 'visible';
   const taken = new Set(voids.filter(({ change }) => isVisible(change)).map(({ event }) => event));
   const shown = events.filter(({ change }) => isVisible(change));

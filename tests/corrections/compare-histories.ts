@@ -27,10 +27,10 @@ export async function compareHistories(
       made.map(({ history }) => history),
     );
     for (const { history, random } of made) {
-      const { environment, moments } = history;
-      for (const [at, moment] of moments.entries()) {
-        for (const { name, read, expected } of readsOf({ ...moment, warehouse, environment, random })) {
-          const of = { seed, environment, moment: at, view: moment.view, name };
+      const { environment, snapshots } = history;
+      for (const [at, snapshot] of snapshots.entries()) {
+        for (const { name, read, expected } of readsOf({ ...snapshot, warehouse, environment, random })) {
+          const of = { seed, environment, snapshot: at, view: snapshot.view, name };
           expect({ ...of, read: await read() }).toEqual({ ...of, read: expected });
         }
       }

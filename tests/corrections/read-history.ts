@@ -1,86 +1,22 @@
 import { readLabelledUsage } from '../../aggregator/store/read-labelled-usage.ts';
 import { readUsage } from '../../aggregator/store/read-usage.ts';
-import { createPropertyRollup } from '../../control-plane/store/property-rollup.ts';
-import { readBreakdown } from '../../control-plane/store/read-breakdown.ts';
 import { readCountersInOrder } from '../../control-plane/store/read-counter.ts';
 import { readManyCounters } from '../../control-plane/store/read-many-counters.ts';
-import { readMeterUsage } from '../../control-plane/store/read-meter-usage.ts';
 import { readByBound, readByValue, readTotals } from '../../control-plane/store/read-priced-usage.ts';
 import { findUsageEvents, readUsageEvents } from '../../control-plane/store/read-usage-events.ts';
 import type { CustomerMeter } from '../../control-plane/usage/customer-meter.ts';
 import { labelOfValue, UNRATED } from '../../domain/rules/credit-cost.ts';
-import type { Warehouse } from '../../infra/ports/warehouse.ts';
-import type { Span } from '../../schemas/primitives/calendar.ts';
-import { AGGREGATIONS, type Aggregation } from '../../schemas/usage-limits.ts';
-import type { Random } from '../support/random.ts';
-import { aggregateOf, groupedBy, unitsOf } from '../support/usage-oracle.ts';
-import {
-  CUSTOMERS,
-  FIRST_MS,
-  HOUR_MS,
-  LENGTH_MS,
-  type Moment,
-  REGIONS,
-  timeIn,
-  type UsedEvent,
-} from './changed-history.ts';
-
-/** A read of one environment, and what it gives of events that were never changed. */
-export interface HistoryRead {
-  name: string;
-  read(): Promise<unknown>;
-  expected: unknown;
-}
-
-interface Reading extends Moment {
-  warehouse: Warehouse;
-  environment: string;
-  random: Random;
-}
+import { AGGREGATIONS } from '../../schemas/usage-limits.ts';
+import { groupedBy, unitsOf } from '../support/usage-oracle.ts';
+import { CUSTOMERS, type UsedEvent } from './changed-history.ts';
+import { ALL, amount, type HistoryRead, type Of, ofThese, type Reading, spanIn } from './history-reads.ts';
+import { breakdown, meterUsage } from './read-groups.ts';
 
 /** One of each kind, with spans and dimensions by chance. */
 export function readsOf(reading: Reading): HistoryRead[] {
   return [counters, manyCounters, breakdown, meterUsage, eventList, found, priced, settled, labelled].map(
     (make) => make(reading),
   );
-}
-
-const ALL: Span = { fromMs: FIRST_MS, toMs: FIRST_MS + LENGTH_MS + 20 * HOUR_MS };
-
-function spanIn(random: Random): Span {
-  const [a = 0, b = 0] = [timeIn(random), timeIn(random)].sort((one, other) => one - other);
-  const wholeHours = { fromMs: Math.floor(a / HOUR_MS) * HOUR_MS, toMs: Math.ceil(b / HOUR_MS) * HOUR_MS };
-  return random.pick([{ fromMs: a, toMs: b + 1 }, wholeHours, ALL, { fromMs: a, toMs: a + HOUR_MS / 3 }]);
-}
-
-interface Of extends Partial<Span> {
-  customerId?: string;
-  meterKey?: Aggregation;
-  region?: string | undefined;
-}
-
-function ofThese(events: readonly UsedEvent[], of: Of): UsedEvent[] {
-  return events.filter(
-    (one) =>
-      (of.customerId === undefined || of.customerId === one.customerId) &&
-      (of.meterKey === undefined || of.meterKey === one.meterKey) &&
-      (of.region === undefined || of.region === one.region) &&
-      one.occurredAtMs >= (of.fromMs ?? 0) &&
-      one.occurredAtMs < (of.toMs ?? Number.POSITIVE_INFINITY),
-  );
-}
-
-function amount(events: UsedEvent[], aggregation: Aggregation): bigint {
-  return aggregateOf(events, aggregation, {
-    units: ({ units }) => units,
-    label: ({ region }) => region,
-    isLater: (a, b) => Buffer.compare(orderOf(a), orderOf(b)) > 0,
-  });
-}
-
-/** Numbers of one length: all times have as many digits. */
-function orderOf({ occurredAtMs, createdAtMs, arrival, id }: UsedEvent): Buffer {
-  return Buffer.from([occurredAtMs, createdAtMs, String(arrival).padStart(6, '0'), id].join(' '));
 }
 
 function counters({ warehouse, view, standing, environment, random }: Reading): HistoryRead {
@@ -118,95 +54,6 @@ function manyCounters({ warehouse, view, standing, environment, random }: Readin
       const own = ofThese(standing, { customerId, meterKey: aggregation, ...span });
       return [customerId, amount(own, aggregation)];
     }),
-  };
-}
-
-const DIMENSIONS: Record<string, (event: UsedEvent) => string> = {
-  region: ({ region }) => region ?? '',
-  $hour: ({ occurredAtMs }) => `${new Date(occurredAtMs).toISOString().slice(0, 13)}:00:00.000Z`,
-  $day: ({ occurredAtMs }) => new Date(occurredAtMs).toISOString().slice(0, 10),
-};
-
-interface Group {
-  label: string;
-  total: bigint;
-  count: number;
-}
-
-function breakdown({ warehouse, view, standing, environment, random }: Reading): HistoryRead {
-  const [aggregation, customerId] = [random.pick(AGGREGATIONS), random.pick(CUSTOMERS)];
-  const dimension = random.pick(Object.keys(DIMENSIONS));
-  const span = random.chance(0.2) ? undefined : spanIn(random);
-  const region = dimension !== 'region' && random.chance(0.3) ? random.pick(REGIONS) : undefined;
-  const order = dimension !== 'region' && random.chance(0.5) ? 'time' : 'total';
-  const own = ofThese(standing, { customerId, meterKey: aggregation, region, ...span });
-  const groups = [...groupedBy(own, DIMENSIONS[dimension] as (event: UsedEvent) => string)].map(
-    ([label, same]): Group => ({ label, total: amount(same, aggregation), count: same.length }),
-  );
-  const byLabel = (a: Group, b: Group) => (a.label < b.label ? -1 : 1);
-  groups.sort((a, b) =>
-    order === 'time' || a.total === b.total ? byLabel(a, b) : a.total > b.total ? -1 : 1,
-  );
-  return {
-    name: `breakdown of ${aggregation} by ${dimension}, ${order}, ${region}`,
-    read: async () => {
-      const meter = { key: aggregation, aggregation } as CustomerMeter['meter'];
-      const deps = { warehouse, view, rollup: createPropertyRollup(warehouse) };
-      const found = await readBreakdown(deps, {
-        ...{ customerMeter: { environment, customerId, meter }, dimension, span, order, offsets: undefined },
-        ...{
-          filter: region === undefined ? [] : [['region', region]],
-          quantiles: [],
-          versions: [],
-          limit: 200,
-        },
-      });
-      const groupOf = ({ label, total, count }: typeof found.all) => ({
-        label,
-        total: unitsOf(total),
-        count,
-      });
-      const { total, count } = groupOf(found.all);
-      return { total, count, groups: found.groups.map(groupOf) };
-    },
-    expected: { total: amount(own, aggregation), count: own.length, groups },
-  };
-}
-
-function meterUsage({ warehouse, view, standing, environment, random }: Reading): HistoryRead {
-  const aggregation = random.pick(AGGREGATIONS);
-  const span = spanIn(random);
-  const days = [1, 2, 3].map((day) => FIRST_MS + 2 * HOUR_MS + (day - 1) * 24 * HOUR_MS);
-  const starts = [span.fromMs, ...days.filter((ms) => ms > span.fromMs && ms < span.toMs)];
-  const groupBy = random.pick([[], ['customerId'], ['region'], ['customerId', 'region']]);
-  const region = groupBy.includes('region') || random.chance(0.7) ? undefined : random.pick(REGIONS);
-  const labelsOf = (one: UsedEvent) =>
-    groupBy.map((name) => (name === 'region' ? (one.region ?? '') : one.customerId));
-  const own = ofThese(standing, { meterKey: aggregation, region, ...span });
-  const bucketOf = ({ occurredAtMs }: UsedEvent) => starts.findLast((ms) => ms <= occurredAtMs) as number;
-  const amountOf = (some: UsedEvent[]) => ({ total: amount(some, aggregation), count: some.length });
-  const groups = [...groupedBy(own, (one) => JSON.stringify(labelsOf(one)))].map(([labels, same]) => ({
-    labels: JSON.parse(labels) as string[],
-    points: [...groupedBy(same, (one) => String(bucketOf(one)))]
-      .map(([startMs, some]) => ({ startMs: Number(startMs), ...amountOf(some) }))
-      .sort((a, b) => a.startMs - b.startMs),
-  }));
-  const byLabels = (a: { labels: string[] }, b: typeof a) => (String(a.labels) < String(b.labels) ? -1 : 1);
-  return {
-    name: `usage of the meter ${aggregation} by ${groupBy}, ${region}`,
-    read: async () => {
-      const deps = { warehouse, view, rollup: createPropertyRollup(warehouse) };
-      const found = await readMeterUsage(deps, {
-        ...{ environment, meterKey: aggregation, aggregation, span, starts, groupBy, customerId: undefined },
-        ...{ filter: region === undefined ? [] : [['region', region]], quantiles: [], limit: 100 },
-      });
-      const shown = ({ total, count }: typeof found.all) => ({ total: unitsOf(total), count });
-      const shownGroups = found.groups.map(({ labels, points }) => {
-        return { labels, points: points.map(({ startMs, ...amount }) => ({ startMs, ...shown(amount) })) };
-      });
-      return { all: shown(found.all), groups: shownGroups.sort(byLabels) };
-    },
-    expected: { all: amountOf(own), groups: groups.sort(byLabels) },
   };
 }
 
