@@ -92,6 +92,7 @@ export function createUsageViews({ pool, clock }: UsageViewsDeps): UsageViews {
     async fresh(environment, time) {
       const view = await time.within(read(environment));
       if (view.hidden.length === 0) return view;
+      // mutant: closing-change-left-out
       const wasClosing = await untilVisible(pool, environment, time);
       return wasClosing ? time.within(read(environment)) : view;
     },

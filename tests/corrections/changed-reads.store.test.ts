@@ -6,4 +6,4 @@ const warehouse = await warehouseOfThisFile();
 
 /** Red where a change is counted that is hidden, a void adds, or hours with voids are read of the rollup. */
 it('usage after changes reads as if nothing wrong had ever been sent', () =>
-  compareHistories(warehouse, { count: 4, seed: 8 }));
+  compareHistories(warehouse, { count: 4, seed: 251 }));

@@ -1,5 +1,6 @@
 import { CHANGE_MUTANTS } from './changes-mutants.ts';
 import { CLIENT_MUTANTS } from './client-mutants.ts';
+import { CORRECTED_READS_MUTANTS } from './corrected-reads-mutants.ts';
 import { CREDIT_MUTANTS } from './credits-mutants.ts';
 import { DELIVERY_MUTANTS } from './delivery-mutants.ts';
 import { DISTRIBUTED_LOAD_MUTANTS } from './distributed-load-mutants.ts';
@@ -22,6 +23,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...FUZZ_MUTANTS,
   ...LOG_MUTANTS,
   ...LOAD_MUTANTS,
+  ...CORRECTED_READS_MUTANTS,
   ...CREDIT_MUTANTS,
   ...OUTAGE_MUTANTS,
   ...REPAIR_MUTANTS,
