@@ -95,7 +95,7 @@ it('a fresh view has every change that was closing before it, and waits for no o
   expect(await views.of(ENVIRONMENT)).toMatchObject({ hidden: [open1] });
 });
 
-it('a fresh view is rejected in its time while a change stays closing, and not once it is reverted', async () => {
+it('a fresh view is rejected while a change stays closing, and not once it is reverted', async () => {
   const views = open();
   const number = await begin();
   await close(number);
