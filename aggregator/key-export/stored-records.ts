@@ -26,7 +26,7 @@ async function creationSpan(warehouse: Warehouse): Promise<Window> {
   const [row] = await query<{ first: string; last: string }>(
     warehouse,
     `SELECT toUnixTimestamp64Milli(min(created_at)) AS first, toUnixTimestamp64Milli(max(created_at)) AS last
-     FROM metergate.events`,
+     FROM ${storedIn('true')}`,
   );
   return { fromMs: Number(row?.first ?? 0), toMs: Number(row?.last ?? 0) + 1 };
 }
@@ -50,8 +50,16 @@ async function* windowsOf(warehouse: Warehouse, window: Window, rowsMax: number)
 const CREATED = `created_at >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')
   AND created_at < fromUnixTimestamp64Milli({toMs:Int64}, 'UTC')`;
 
+/** Also those of changes of usage: a backfill has keys of clients, which stay taken when it is reverted. */
+function storedIn(where: string): string {
+  const parts = ['events', 'change_events'].map(
+    (table) => `SELECT id, fingerprint, occurred_at, created_at FROM metergate.${table} WHERE ${where}`,
+  );
+  return `(${parts.join(' UNION ALL ')})`;
+}
+
 async function countCreated(warehouse: Warehouse, window: Window): Promise<number> {
-  const sql = `SELECT count() AS events FROM metergate.events WHERE ${CREATED}`;
+  const sql = `SELECT count() AS events FROM ${storedIn(CREATED)}`;
   const [row] = await query<{ events: string }>(warehouse, sql, window);
   return Number(row?.events ?? 0);
 }
@@ -70,7 +78,7 @@ async function recordsOf(warehouse: Warehouse, window: Window): Promise<Buffer> 
     `SELECT id, argMin(fingerprint, created_at) AS fingerprint,
             toUnixTimestamp64Milli(argMin(occurred_at, created_at)) AS occurredAtMs,
             toUnixTimestamp64Milli(min(created_at)) AS createdAtMs
-     FROM metergate.events WHERE ${CREATED} GROUP BY id`,
+     FROM ${storedIn(CREATED)} GROUP BY id`,
     window,
   );
   return Buffer.concat(
