@@ -29,6 +29,7 @@ import { openDelivery } from './roles/open-delivery.ts';
 import { type LoadDeps, openLoad } from './roles/open-load.ts';
 import { openTracing } from './roles/open-tracing.ts';
 import { openWarehouse } from './roles/open-warehouse.ts';
+import { ownUsageOfThisMachine } from './roles/own-usage.ts';
 import { openRelational, type Relational } from './roles/relational.ts';
 import { onAllReady, type RoleContext, runRole } from './roles/role-process.ts';
 
@@ -99,6 +100,7 @@ async function serve(side: ControlSide): Promise<void> {
       log: log.child({ component: 'control-plane' }),
       metrics,
       isLookedAt: load.isLookedAt,
+      usageWriter: ownUsageOfThisMachine(side.paths, secrets),
     },
     {
       rateLimits: { secret: config.rateLimit },

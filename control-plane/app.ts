@@ -11,13 +11,14 @@ import type { DerivedSecrets } from '../domain/secrets.ts';
 import { OPEN_ACCESS, type OperatorAccess } from '../infra/platform/operator-access.ts';
 import type { PrivateTargets } from '../infra/platform/private-targets.ts';
 import type { Clock } from '../infra/ports/clock.ts';
+import type { UsageWriter } from '../infra/ports/usage-writer.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
 import type { LiveUsage } from './analytics/live/live-usage.ts';
 import { createCustomerGrantsReads } from './entitlements/cache/customer-grants-reads.ts';
 import type { EntitlementCache } from './entitlements/cache/entitlement-cache.ts';
 import { withLocalInvalidation } from './entitlements/cache/local-invalidation.ts';
 import { createCachedChecks } from './entitlements/check/cached-checks.ts';
-import { createCheckEntitlements } from './entitlements/check/check-entitlements.ts';
+import { createCheckEntitlements, createReadFacts } from './entitlements/check/check-entitlements.ts';
 import { createCheckFastPath } from './entitlements/check/check-fast-path.ts';
 import { createEntitlementFeed } from './entitlements/feed/entitlement-feed.ts';
 import { createGraphiqlPages } from './graphql/graphiql-page.ts';
@@ -31,7 +32,14 @@ import { createOperations } from './http/operations.ts';
 import { createRateLimit, type RateLimits } from './http/rate-limit.ts';
 import { createRequestPlaces } from './http/request-slots.ts';
 import { respondAlways } from './http/respond.ts';
-import { createFeedGauges, createHttpMetrics, createProcessorMetrics } from './metrics.ts';
+import {
+  createFeedGauges,
+  createHttpMetrics,
+  createProcessorMetrics,
+  type ReservationMetrics,
+} from './metrics.ts';
+import { createAccountQueue } from './reservations/account-queue.ts';
+import { createReadHoldFacts } from './reservations/hold-facts.ts';
 import { addonHandlers } from './routes/addons.ts';
 import { createApiKeyHandlers } from './routes/api-keys.ts';
 import { auditLogHandlers } from './routes/audit-log.ts';
@@ -52,6 +60,7 @@ import { createPricingHandlers } from './routes/pricing.ts';
 import { processorEventHandlers } from './routes/processor-events.ts';
 import { createProcessorWebhookHandlers } from './routes/processor-webhooks.ts';
 import { productHandlers } from './routes/products.ts';
+import { createReservationHandlers } from './routes/reservations.ts';
 import { createServicePages } from './routes/service.ts';
 import { simulationHandlers } from './routes/simulations.ts';
 import { subscriptionHandlers } from './routes/subscriptions.ts';
@@ -79,6 +88,8 @@ export interface AppDeps {
   /** Invalidates the caches of this process after it has committed a change. */
   invalidate: (channel: string, payload: string) => void;
   jobWatch: JobWatch;
+  reservationMetrics: ReservationMetrics;
+  usageWriter: UsageWriter;
   secrets: DerivedSecrets;
   clock: Clock;
   log: Logger;
@@ -112,7 +123,8 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): App {
   const { pool, warehouse, freshness, secrets, clock, log, metrics } = deps;
   const readiness = createShownReadiness(createReadiness({ ...deps, limits: lagLimits }), access);
   const customerGrantsReads = createCustomerGrantsReads();
-  const checkEntitlements = createCheckEntitlements({ warehouse, freshness, customerGrantsReads });
+  const readFacts = createReadFacts({ warehouse, freshness, customerGrantsReads });
+  const checkEntitlements = createCheckEntitlements(readFacts);
   const checks = createCachedChecks({ ...deps.entitlementCache, customerGrantsReads, checkEntitlements });
   const { takeRequest, chargeRequest } = createRateLimit(clock, rateLimits);
   const reads = { customerGrantsReads, checks };
@@ -120,7 +132,14 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): App {
   createFeedGauges(metrics, feed.gauges);
   const graphql = withGraphql(
     { ...deps, ...reads, readiness, chargeRequest },
-    { ...createHandlers(deps, reads, webhookTargets), ...createEntitlementFeedHandlers({ ...deps, feed }) },
+    {
+      ...createHandlers(deps, reads, webhookTargets),
+      ...createEntitlementFeedHandlers({ ...deps, feed }),
+      ...createReservationHandlers({
+        accountQueue: createAccountQueue({ ...deps, ...secrets, metrics: deps.reservationMetrics }),
+        readHoldFacts: createReadHoldFacts({ ...deps.entitlementCache, customerGrantsReads, readFacts }),
+      }),
+    },
   );
   const operations = createOperations({
     handlers: graphql.handlers,

@@ -30,8 +30,11 @@ import {
   createLogWatchMetrics,
   createNotifierMetrics,
   createReadGauges,
+  createReservationMetrics,
+  type ReservationMetrics,
 } from './metrics.ts';
 import { startProcessorMatcher } from './processor/processor-matcher.ts';
+import { startReservationExpiry } from './reservations/reservation-expiry.ts';
 import { notifyReaderWaits, readLoadedPartitions, readLoadedPosition } from './store/loaded-position.ts';
 import { type Repairs, readRepairs } from './store/repairs.ts';
 import { createFreshness, type Freshness } from './usage/freshness.ts';
@@ -49,7 +52,8 @@ type Inside =
   | 'tokenIssuers'
   | 'entitlementCache'
   | 'invalidate'
-  | 'jobWatch';
+  | 'jobWatch'
+  | 'reservationMetrics';
 
 export interface ControlPlaneDeps extends Omit<AppDeps, Inside> {
   logReader: EventLogReader;
@@ -86,14 +90,16 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
   const { invalidations, ...caches } = createCaches(deps, freshness);
   const firstCalls = createFirstCallStamp(pool, log);
   const lastUsed = createLastUsedStamp(pool, log);
-  const jobs = startJobs(deps, freshness);
+  const reservationMetrics = createReservationMetrics(deps.metrics, clock.nowMs);
+  const jobs = startJobs(deps, freshness, reservationMetrics);
   const { jobWatch } = jobs;
   createReadGauges(deps.metrics, {
     lagBytes: () => freshness.lag().bytes,
     lagSeconds: () => freshness.lag().seconds,
   });
   const invalidate = (channel: string, payload: string) => invalidations.channels[channel]?.(payload);
-  const app = { ...deps, ...inside, ...caches, firstCalls, lastUsed, invalidate, jobWatch };
+  const told = { firstCalls, lastUsed, invalidate, jobWatch, reservationMetrics };
+  const app = { ...deps, ...inside, ...caches, ...told };
   const served = createApp(app, options);
   const endStreams = () => {
     liveUsage.end();
@@ -133,13 +139,14 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
 }
 
 /** Jobs driven by time and by changes; the job watch reports which of them is stuck. */
-function startJobs(deps: ControlPlaneDeps, { asOfMs }: Freshness) {
+function startJobs(deps: ControlPlaneDeps, { asOfMs }: Freshness, reservations: ReservationMetrics) {
   const { pool, clock, log } = deps;
   const sweep = startSweep(pool, log);
   const clockMetrics = createClockMetrics(deps.metrics, clock.nowMs);
   const subscriptionClock = startSubscriptionClock({ pool, clock, log, metrics: clockMetrics });
   const creditExpiry = startCreditExpiry(deps);
   const creditSchedule = startCreditSchedule(deps);
+  const reservationExpiry = startReservationExpiry({ pool, clock, log, metrics: reservations });
   const processorMatcher = startProcessorMatcher(deps);
   const notifierMetrics = createNotifierMetrics(deps.metrics, clock.nowMs);
   const changeNotifier = startChangeNotifier({ pool, clock, log, metrics: notifierMetrics });
@@ -155,6 +162,7 @@ function startJobs(deps: ControlPlaneDeps, { asOfMs }: Freshness) {
     subscriptionClock,
     creditExpiry,
     creditSchedule,
+    reservationExpiry,
     processorMatcher,
     simulator,
     sweep,

@@ -201,6 +201,38 @@ export function createNotifierMetrics(registry: Registry, nowMs: () => number): 
   };
 }
 
+/** What became of reservations, and those that are open. */
+export interface ReservationMetrics {
+  ended(outcome: 'held' | 'denied' | 'released' | 'expired', count: number): void;
+  open(seen: { count: number; oldestAt: Date | null }): void;
+}
+
+export function createReservationMetrics(registry: Registry, nowMs: () => number): ReservationMetrics {
+  const registers = [registry];
+  const outcomes = new Counter({
+    name: 'metergate_reservations_total',
+    help: 'Reservations by outcome: held, denied, released, expired.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  let seen: { count: number; oldestAt: Date | null } = { count: 0, oldestAt: null };
+  const gauge = gaugesOf(registry);
+  gauge('metergate_reservations_open', 'Open reservations of the installation.', () => seen.count);
+  gauge(
+    'metergate_reservation_oldest_seconds',
+    'Age of the oldest open reservation, in seconds; 0 if there is none.',
+    () => (seen.oldestAt ? Math.max(0, nowMs() - seen.oldestAt.getTime()) / 1000 : 0),
+  );
+  return {
+    ended(outcome, count) {
+      if (count > 0) outcomes.inc({ outcome }, count);
+    },
+    open(now) {
+      seen = now;
+    },
+  };
+}
+
 /** How long events wait to be loaded, against how long the log keeps them. */
 export function createLogWatchMetrics(registry: Registry) {
   let seen = { oldestMs: 0, keepsMs: 0 };

@@ -35,6 +35,7 @@ export const ERROR_STATUS = {
   unsupported_media_type: 415,
   idempotency_key_reused: 422,
   value_invalid: 422,
+  not_reservable: 422,
   event_too_old: 422,
   event_in_future: 422,
   rate_limited: 429,

@@ -39,6 +39,13 @@ export interface Route {
   isRead?: true;
   /** With `isRead`: an Idempotency-Key has no effect, and nothing is stored under it. */
   ignoresIdempotencyKey?: true;
+  /** Another outcome that is no error, by its own status. */
+  otherwise?: { status: number; description: string; response: TSchema };
+  /**
+   * The handler commits what it changes, and the kept response of an Idempotency-Key with it: its changes are
+   * made together with those of other requests.
+   */
+  commitsItself?: true;
   /** In addition to those that every operation of its kind can return. */
   errors: readonly ErrorCode[];
   /** The response has an ETag. If it is of one object, operations that change it accept If-Match. */

@@ -20,6 +20,7 @@ import { planRoutes } from './resources/plans.ts';
 import { pricingRoutes } from './resources/pricing.ts';
 import { productRoutes } from './resources/products.ts';
 import { recurringGrantRoutes } from './resources/recurring-grants.ts';
+import { reservationRoutes } from './resources/reservations.ts';
 import { serviceRoutes } from './resources/service.ts';
 import { simulationRoutes } from './resources/simulations.ts';
 import { subscriptionRoutes } from './resources/subscriptions.ts';
@@ -53,6 +54,7 @@ export const ROUTES = {
   ...subscriptionRoutes,
   ...entitlementRoutes,
   ...entitlementFeedRoutes,
+  ...reservationRoutes,
   ...usageEventRoutes,
   ...cloudEventRoutes,
   ...usageRoutes,

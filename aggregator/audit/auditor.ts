@@ -16,6 +16,7 @@ import {
   renewAuditRuns,
 } from '../store/audit-runs.ts';
 import { holdLog, releaseLog } from '../store/log-trims.ts';
+import { contradictoryReservations } from '../store/reserved-sums.ts';
 import { untilNoInsertRuns } from '../store/running-inserts.ts';
 import { markRepaired } from '../store/settlement-marks.ts';
 import { type AuditDeps, type Comparison, comparePlaces, type Hold } from './compare-places.ts';
@@ -83,12 +84,14 @@ export function startAuditor(
     // Left running: the process that follows does it again.
     if (!found && closing) return;
     if (!found) return failAuditRun(pool, run.id);
-    const { hours, differences, lost, wrong, wallets } = found;
-    const counts = { differences: wrong.all, lost: lost.length, wallets: wallets.length };
+    const { hours, differences, lost, wrong, wallets, reservations } = found;
+    const ofCustomers = { wallets: wallets.length, reservations: reservations.length };
+    const counts = { differences: wrong.all, lost: lost.length, ...ofCustomers };
     log.info({ ...run, hours, ...counts }, 'an audit is done');
     if (lost.length > 0) log.error({ lost: lost.length }, 'hours of which less is stored than was counted');
     // Of either kind: the ones do not keep the others from being seen.
-    const shown = [differences, lost, wallets].flatMap((some: object[]) => some.slice(0, DIFFERENCES_MAX));
+    const kinds: object[][] = [differences, lost, wallets, reservations];
+    const shown = kinds.flatMap((some) => some.slice(0, DIFFERENCES_MAX));
     await finishAuditRun(pool, run.id, { hours, differences: shown });
   }
 
@@ -103,9 +106,10 @@ export function startAuditor(
   };
 }
 
-/** What was found of what is stored, and of wallets. */
+/** What was found of what is stored, of wallets and of reservations. */
 interface Audited extends Comparison {
   wallets: object[];
+  reservations: object[];
 }
 
 interface Attempts extends AuditDeps {
@@ -121,7 +125,9 @@ async function auditWithin(deps: Attempts, run: AuditRun): Promise<Audited | und
     try {
       const compared = await audit(deps, deps.betweenLoads, run);
       const whilePaused = <T>(work: () => Promise<T>) => deps.betweenLoads(() => work());
-      return { ...compared, wallets: await compareWallets(deps, whilePaused) };
+      const wallets = await compareWallets(deps, whilePaused);
+      const reservations = await contradictoryReservations(deps.pool, DIFFERENCES_MAX);
+      return { ...compared, wallets, reservations };
     } catch (error) {
       deps.log.warn({ err: error, attempt }, 'an audit did not come through');
       if (!mayComeThrough(error)) return undefined;

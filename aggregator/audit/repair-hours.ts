@@ -7,6 +7,7 @@ import type { PausedPartition } from '../load/load-state.ts';
 import type { AuditDeps } from './compare-places.ts';
 import { type Difference, HOUR_SECONDS, type HourKey, keyText } from './hour-sums.ts';
 import { findLogSpans } from './log-span.ts';
+import { createLoggedBatches } from './logged-batches.ts';
 import { loggedEvents } from './logged-events.ts';
 import type { LogSpan } from './logged-frames.ts';
 
@@ -75,26 +76,27 @@ async function insertFromLog(
   spans: LogSpan[],
   keys: Map<string, HourKey>,
 ): Promise<void> {
-  let lines: Buffer[] = [];
+  const batches = createLoggedBatches(LINES_MAX);
 
   async function insert(): Promise<void> {
-    const bytes = Buffer.concat(lines);
-    lines = [];
-    const timeoutMs = Math.min(INSERT_TIMEOUT_MS, leftMs());
-    // Never the same: what was put back before may have been deleted since, and its token is known for good.
-    // mutant: repair-known-by-its-bytes
-    await warehouse.insertEvents({ token: `repair-${randomUUID()}`, lines: bytes, timeoutMs });
+    for (const { events: _, ...batch } of batches.take()) {
+      const timeoutMs = Math.min(INSERT_TIMEOUT_MS, leftMs());
+      // Never the same: what was put back before may have been deleted since, and its token is known
+      // for good.
+      // mutant: repair-known-by-its-bytes
+      await warehouse.insertEvents({ token: `repair-${randomUUID()}`, ...batch, timeoutMs });
+    }
   }
 
   for (const span of spans) {
     for await (const events of loggedEvents(reader, span)) {
-      for (const { key, line } of events) {
-        if (keys.has(key)) lines.push(line);
-        if (lines.length === LINES_MAX) await insert();
+      for (const event of events) {
+        if (keys.has(event.key)) batches.add(event);
+        if (batches.isFull()) await insert();
       }
     }
   }
-  if (lines.length > 0) await insert();
+  await insert();
 }
 
 /** The sets find the rows by the primary key; the tuples select the exact rows. */

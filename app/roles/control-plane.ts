@@ -15,6 +15,7 @@ import { createControlServer } from './control-server.ts';
 import { loadLater } from './load-later.ts';
 import { openTracing } from './open-tracing.ts';
 import { openOperatorPort } from './operator-port.ts';
+import { ownUsageOfThisProcess } from './own-usage.ts';
 import { runRole } from './role-process.ts';
 import { openRoleLog, openRolePostgres, openRoleWarehouse } from './role-stores.ts';
 
@@ -36,8 +37,9 @@ await runRole('control-plane', async (context) => {
   retryUntilAvailable('ClickHouse', () => rejectOtherWarehouse(pool, stamps), log).catch(role.fail);
   const { reader: logReader, keepsMs: logKeepsMs } = await openRoleLog(role, pool);
   const metrics = createMetrics('control');
+  const usageWriter = ownUsageOfThisProcess(role, { pool, url }, secrets);
   const controlPlane = createControlPlane(
-    { pool, warehouse, logReader, logKeepsMs, secrets, clock: systemClock, log, metrics },
+    { pool, warehouse, logReader, logKeepsMs, secrets, clock: systemClock, log, metrics, usageWriter },
     {
       rateLimits: { secret: config.rateLimit },
       webhookTargets: config.webhookTargets,

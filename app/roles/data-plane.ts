@@ -6,6 +6,7 @@ import { createFirstCallStamp } from '../../domain/first-call-stamp.ts';
 import { createLastUsedStamp } from '../../domain/last-used-stamp.ts';
 import { type DerivedSecrets, hashApiKey } from '../../domain/secrets.ts';
 import { findApiKey } from '../../domain/store/find-api-key.ts';
+import type { SendBatch } from '../../infra/own-usage/usage-writer.ts';
 import type { RejectionLog } from '../../infra/platform/rejection-log.ts';
 import { systemClock } from '../../infra/ports/clock.ts';
 import type { Exchange } from '../../infra/ports/http-front.ts';
@@ -37,6 +38,8 @@ export type Blockers = Partial<Record<DataPlaneBlocker, string>>;
 /** An open way for usage. */
 export interface UsagePath {
   accept: Accept;
+  /** For usage of the installation itself. */
+  sendOwn: SendBatch;
   keys: KeyCache;
   /** What blocks it at present, by name. */
   blockers: () => Blockers | Promise<Blockers>;

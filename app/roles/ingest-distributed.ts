@@ -13,6 +13,7 @@ import { createAccept } from '../../ingest/http/accept.ts';
 import { createAdmission } from '../../ingest/http/admission.ts';
 import { createIdentity } from '../../ingest/identity.ts';
 import { createUsageMetrics } from '../../ingest/metrics.ts';
+import { createOwnBatches } from '../../ingest/own-usage/own-batches.ts';
 import type { DistributedStores } from '../config/distributed-stores-config.ts';
 import { type Blockers, type DataPlane, openCaches, type UsagePath } from './data-plane.ts';
 import { openWarehouse } from './open-warehouse.ts';
@@ -53,15 +54,17 @@ export async function openDistributedUsage(
     onFrame: usageMetrics.frame,
   });
   closer.add('commits', { drain: () => usage.drain() });
+  // The brokers manage their disks: they reject what they cannot store.
+  const isDiskLow = () => false;
   return {
     keys,
+    sendOwn: createOwnBatches({ begin: usage.begin, isDiskLow, created: usageMetrics.eventsCreated }),
     accept: createAccept({
       keys,
       admission,
       begin: usage.begin,
       listeners,
-      // The brokers manage their disks: they reject what they cannot store.
-      isDiskLow: () => false,
+      isDiskLow,
       metrics: usageMetrics,
       rejections: dataPlane.rejections,
       log,

@@ -21,6 +21,7 @@ import { createAccept } from '../../ingest/http/accept.ts';
 import { createAdmission } from '../../ingest/http/admission.ts';
 import { createIdentity } from '../../ingest/identity.ts';
 import { countLog, createUsageMetrics } from '../../ingest/metrics.ts';
+import { createOwnBatches } from '../../ingest/own-usage/own-batches.ts';
 import { countedEnd } from '../../ingest/store/counted-end.ts';
 import { raiseKeptFrom } from '../../ingest/store/raise-kept-from.ts';
 import { rejectLostLog } from '../../ingest/store/reject-lost-log.ts';
@@ -76,12 +77,14 @@ export async function openEmbeddedUsage(dataPlane: EmbeddedDataPlane): Promise<U
     limits: { ageMsMax: config.ingest.eventAgeMsMax, aheadMsMax: config.ingest.eventAheadMsMax },
     identityOf: identity.keyOf,
   });
+  const begin = createBeginUsage(engine, groupCommit);
   return {
     keys,
+    sendOwn: createOwnBatches({ begin, isDiskLow: guard.isLow, created: usageMetrics.eventsCreated }),
     accept: createAccept({
       keys,
       admission,
-      begin: createBeginUsage(engine, groupCommit),
+      begin,
       listeners,
       isDiskLow: guard.isLow,
       metrics: usageMetrics,

@@ -31,6 +31,7 @@ import { checkRoleNeeds } from '../config/role-needs.ts';
 import type { Accept, DataPlane, UsagePath } from './data-plane.ts';
 import { type EmbeddedDataPlane, openEmbeddedUsage } from './ingest-embedded.ts';
 import { openTracing } from './open-tracing.ts';
+import { openOwnUsagePort } from './own-usage.ts';
 import { runRole } from './role-process.ts';
 
 const POOL_CONNECTIONS_MAX = 4;
@@ -81,8 +82,11 @@ function secretsOf({ serverSecret: given }: Config, { root: dataDir }: DataDir):
 }
 
 /** Listens at once; usage gets 503 until the log and the keys are open. Resolves when they are. */
-async function serve(dataPlane: DataPlane, open: () => Promise<UsagePath>): Promise<{ port: number }> {
-  const { config, closer, log, metrics, endpointDiscovery, rejections, opening } = dataPlane;
+async function serve(
+  dataPlane: EmbeddedDataPlane,
+  open: () => Promise<UsagePath>,
+): Promise<{ port: number }> {
+  const { config, paths, closer, log, metrics, endpointDiscovery, rejections, opening } = dataPlane;
   let accept: Accept = (exchange) => rejectWhileOpening(exchange, rejections);
   let blockers: UsagePath['blockers'] = () => ({ opening: opening.why });
 
@@ -122,6 +126,7 @@ async function serve(dataPlane: DataPlane, open: () => Promise<UsagePath>): Prom
   log.info({ port }, 'the data plane listens');
 
   const path = await open();
+  if (isSupervised) await openOwnUsagePort(dataPlane, paths, path.sendOwn);
   // Last opened, first drained: no request may come when the log is closed.
   closer.add('front', { drain: () => front.close(DRAIN_MS) });
   ({ accept, keys } = path);

@@ -145,3 +145,17 @@ it('rolls of periods, fan-outs, alarms, stored responses and stamps of keys are 
     expect(await daysAhead(pool, table, column), table).toBe(0);
   }
 });
+
+it('an open reservation lasts as long as was asked for, from now', async () => {
+  const { pool, environment } = await testWorkspace();
+  await pool.query(
+    `INSERT INTO reservations (id, environment, customer_id, feature_key, meter_key, amount, status,
+                               created_by, created_at, renewed_at, expires_at)
+     VALUES ('rsv_a', $1, 'cus_a', 'f', 'm', 1, 'held', 'key_a', ${AHEAD}, ${AHEAD},
+             ${AHEAD} + interval '1 day')`,
+    [environment],
+  );
+  await repair(pool);
+  expect(await daysAhead(pool, 'reservations', 'expires_at')).toBe(1);
+  expect(await daysAhead(pool, 'reservations', 'created_at')).toBe(0);
+});

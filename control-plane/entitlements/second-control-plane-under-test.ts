@@ -43,7 +43,7 @@ export async function startSecondControlPlane(
   const secrets = deriveSecrets(Buffer.alloc(32, 7));
   const stores = { pool, warehouse: requested.watchWarehouse(warehouse), logReader, secrets };
   const plane = createControlPlane(
-    { ...stores, clock: systemClock, log: SILENT, metrics: new Registry() },
+    { ...stores, usageWriter: api.usageWriter, clock: systemClock, log: SILENT, metrics: new Registry() },
     options,
   );
   const listener = listens

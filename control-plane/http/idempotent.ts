@@ -45,7 +45,7 @@ export type Change = (client: PoolClient) => Promise<{ status: number; body: str
 export type RunChange = (request: ChangeRequest, change: Change) => Promise<Response>;
 
 /** How long a request waits for a concurrent one with the same key. */
-const RIVAL_WAIT_MS = 5_000;
+export const RIVAL_WAIT_MS = 5_000;
 /**
  * Each waiting request uses one of the pool's 20 connections: at most ten of one environment wait, which may
  * have 12. Further ones are rejected at once.
@@ -72,22 +72,22 @@ export function createRunChange(pool: Pool, sealingKey: Buffer, rivalWaitMs = RI
   async function take(client: PoolClient, place: RequestKey): Promise<void> {
     if (await tryRequestKey(client, place)) return;
     const { environment } = place;
-    if (!waiting.take(environment, 1)) throw inUse();
+    if (!waiting.take(environment, 1)) throw keyInUse();
     try {
-      if (!(await lockRequestKey(client, place, rivalWaitMs))) throw inUse();
+      if (!(await lockRequestKey(client, place, rivalWaitMs))) throw keyInUse();
     } finally {
       waiting.give(environment, 1);
     }
   }
 
   async function once(client: PoolClient, request: ChangeRequest, change: Change): Promise<Response> {
-    const place = placeOf(request);
+    const place = requestKeyOf(request);
     if (!place) return { ...(await change(client)), replayed: false };
     await take(client, place);
     const context = JSON.stringify(place);
-    const requestHash = hashOf(request);
+    const requestHash = requestHashOf(request);
     const kept = await findResponse(client, place);
-    if (kept && !kept.requestHash.equals(requestHash)) throw reused();
+    if (kept && !kept.requestHash.equals(requestHash)) throw keyReused();
     if (kept) return { ...kept, body: unseal(kept.body, sealingKey, context).toString(), replayed: true };
     const response = await change(client);
     const body = seal(Buffer.from(response.body), sealingKey, context);
@@ -107,7 +107,8 @@ export function createRunChange(pool: Pool, sealingKey: Buffer, rivalWaitMs = RI
  */
 const ACCEPTABLE_KEY = /^[\x20-\x7e]{1,255}$/;
 
-function placeOf({ environment, method, path, key }: ChangeRequest): RequestKey | undefined {
+/** Undefined: it has no key. Throws Rejected. */
+export function requestKeyOf({ environment, method, path, key }: ChangeRequest): RequestKey | undefined {
   if (key === undefined) return undefined;
   if (!ACCEPTABLE_KEY.test(key)) {
     throw new Rejected(
@@ -118,7 +119,8 @@ function placeOf({ environment, method, path, key }: ChangeRequest): RequestKey 
   return { environment, method, path, key };
 }
 
-function hashOf({ bodyText, boundTo = [] }: ChangeRequest): Buffer {
+/** What must be the same for a stored response to be replayed. */
+export function requestHashOf({ bodyText, boundTo = [] }: ChangeRequest): Buffer {
   const bound = boundTo.length === 0 ? '' : `\n${JSON.stringify(boundTo)}`;
   // If a body is optional, a missing one equals an empty one.
   const body = canonicalJson(bodyText === '' ? '{}' : bodyText);
@@ -127,14 +129,14 @@ function hashOf({ bodyText, boundTo = [] }: ChangeRequest): Buffer {
     .digest();
 }
 
-function reused(): Rejected {
+export function keyReused(): Rejected {
   return new Rejected(
     'idempotency_key_reused',
     'This Idempotency-Key was used with another body, or by an API key with other scopes. Use a new one.',
   );
 }
 
-function inUse(): Rejected {
+export function keyInUse(): Rejected {
   return new Rejected(
     'idempotency_key_in_use',
     'A request with this Idempotency-Key is in progress. Retry the request.',

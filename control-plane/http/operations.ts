@@ -2,14 +2,15 @@ import type { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import type { Pool } from 'pg';
 import type { Clock } from '../../infra/ports/clock.ts';
-import { Rejected } from '../../schemas/failures.ts';
+import { Defect, Rejected } from '../../schemas/failures.ts';
 import { appliedPreferences, type Preferences, readPreferences } from '../../schemas/http/preferences.ts';
 import { exactJson } from '../../schemas/primitives/exact-json.ts';
 import { type Route, readsBody } from '../../schemas/route.ts';
 import { type OperationId, ROUTES } from '../../schemas/routes.ts';
 import type { Authorise } from './auth.ts';
+import { CommittedResponse } from './committed-response.ts';
 import { etagOf } from './etag.ts';
-import type { RunChange } from './idempotent.ts';
+import type { Response, RunChange } from './idempotent.ts';
 import type { Mounted, Serve } from './mount-routes.ts';
 import { numbersAsText } from './numbers-as-text.ts';
 import { withOtherMode } from './other-mode.ts';
@@ -121,7 +122,9 @@ function serveKeyed(operationId: string, route: Route, handler: Handler<Route>, 
         return respond(ctx, route, responding, printed(route, output));
       }
       const change = changeOf(ctx, route, caller, input);
-      const { replayed, ...responded } = await deps.runChange(change, run);
+      const { replayed, ...responded } = route.commitsItself
+        ? committed(await handler({ ...context, db: deps.pool, change }, input))
+        : await deps.runChange(change, run);
       if (replayed) ctx.set('Idempotent-Replayed', 'true');
       respond(ctx, route, responding, responded);
     } catch (error) {
@@ -170,6 +173,11 @@ function respondWithStream(ctx: Context, body: Readable): void {
   ctx.body = body;
 }
 
+function committed(output: unknown): Response {
+  if (output instanceof CommittedResponse) return output;
+  throw new Defect('an operation that commits itself has a committed response');
+}
+
 const NO_CONTENT = 204;
 const NOT_MODIFIED = 304;
 
@@ -208,7 +216,11 @@ function respond(
     return;
   }
   ctx.set('Content-Type', JSON_TYPE);
-  ctx.body = preferences.numbersAsText ? numbersAsText(route.response, body) : body;
+  ctx.body = preferences.numbersAsText ? numbersAsText(responseOf(route, status), body) : body;
+}
+
+function responseOf({ response, otherwise }: Route, status: number) {
+  return otherwise?.status === status ? otherwise.response : response;
 }
 
 /** A signed call is not replayed by a key: it would get a response before its signature is checked. */

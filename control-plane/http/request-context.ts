@@ -2,6 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Pool, PoolClient } from 'pg';
 import type { Input, Output, Route } from '../../schemas/route.ts';
 import type { KeyedOperationId, Routes } from '../../schemas/routes.ts';
+import type { CommittedResponse } from './committed-response.ts';
+import type { ChangeRequest } from './idempotent.ts';
 import type { PrintedJson } from './printed-json.ts';
 import type { RawResponse } from './raw-response.ts';
 
@@ -32,6 +34,8 @@ export interface RequestContext extends Caller {
   mediaType: string;
   /** For an operation that changes something this is its transaction, committed when the handler returns. */
   db: Database;
+  /** Of an operation that commits itself: what its Idempotency-Key is kept for. */
+  change?: ChangeRequest;
   /** Calls the listener when the client closes the connection without the response. */
   onClientClosed: (listener: () => void) => void;
 }
@@ -47,6 +51,6 @@ export type Handler<R extends Route> = (
   input: HandlerInput<R>,
 ) => Responded<R> | Promise<Responded<R>>;
 
-type Responded<R extends Route> = Output<R> | PrintedJson | RawResponse;
+type Responded<R extends Route> = Output<R> | PrintedJson | RawResponse | CommittedResponse;
 
 export type Handlers = { [Id in KeyedOperationId]: Handler<Routes[Id]> };

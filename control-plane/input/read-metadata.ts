@@ -3,17 +3,22 @@ import { exactJson, exactNumber, numberText, parseExact } from '../../schemas/pr
 import type { PlainValues } from '../../schemas/resources/fields.ts';
 import { readDecimal } from './read-decimal.ts';
 
-/**
- * The `metadata` of a body as JSON, from the body's own text: a double would round 123456789.000000000001 and
- * make 1e400 infinite. Undefined where there is none. Throws Rejected `value_invalid`.
- */
+/** The `metadata` of a body: {@link readPlainValues}. */
 export function readMetadata(bodyText: string): string | undefined {
+  return readPlainValues(bodyText, 'metadata');
+}
+
+/**
+ * A member of a body as JSON, from the body's own text: a double would round 123456789.000000000001 and make
+ * 1e400 infinite. Undefined where there is none. Throws Rejected `value_invalid`.
+ */
+export function readPlainValues(bodyText: string, member: string): string | undefined {
   // mutant: metadata-rounded
-  const { metadata } = parseExact(bodyText) as { metadata?: Record<string, unknown> };
-  if (metadata === undefined) return undefined;
-  const entries = Object.entries(metadata).map(([name, value]) => {
+  const { [member]: values } = parseExact(bodyText) as Record<string, Record<string, unknown> | undefined>;
+  if (values === undefined) return undefined;
+  const entries = Object.entries(values).map(([name, value]) => {
     const isNumber = numberText(value) !== undefined;
-    return [name, isNumber ? exactNumber(readDecimal(value, `metadata.${name}`)) : value];
+    return [name, isNumber ? exactNumber(readDecimal(value, `${member}.${name}`)) : value];
   });
   return exactJson(new Map(entries as Array<[string, unknown]>));
 }

@@ -4,6 +4,7 @@ import { type JobTurn, type LeasedJob, startLeasedJob } from '../../domain/lease
 import { forgetFunnelEvents } from '../store/funnel-events.ts';
 import { forgetOldResponses } from '../store/idempotent-responses.ts';
 import { forgetProcessorEvents } from '../store/processor-events.ts';
+import { forgetReservations } from '../store/reservations.ts';
 import { forgetSimulations } from '../store/simulations.ts';
 
 export const OLD_ROWS_SWEEP = { job: 'old-rows-sweep', everyMs: 600_000 };
@@ -15,12 +16,13 @@ const KINDS = {
   processor: forgetProcessorEvents,
   funnel: forgetFunnelEvents,
   simulations: forgetSimulations,
+  reservations: forgetReservations,
 };
 
 /**
  * Removes rows that are too old to be of use, beginning at the start: stored responses of POSTs (no sealed
  * row is kept longer than needed), events of the processor that can no longer be sent again, funnel events,
- * simulations.
+ * simulations, reservations that have ended.
  */
 export function startSweep(pool: Pool, log: Logger): LeasedJob {
   async function look({ hold, signal }: JobTurn): Promise<undefined> {

@@ -7,6 +7,7 @@ import { CREDIT_EXPIRY } from '../credits/credit-expiry.ts';
 import { CREDIT_SCHEDULE } from '../credits/credit-schedule.ts';
 import { CHANGE_NOTIFIER } from '../entitlements/changes/change-notifier.ts';
 import { EVERY_MS as MATCHER_EVERY_MS, PROCESSOR_MATCHER } from '../processor/processor-matcher.ts';
+import { RESERVATION_EXPIRY } from '../reservations/reservation-expiry.ts';
 import { LOG_WATCH } from './log-watch.ts';
 import { OLD_ROWS_SWEEP } from './old-rows-sweep.ts';
 
@@ -29,6 +30,11 @@ export function watchedJobs({ watchesLog }: { watchesLog: boolean }): WatchedJob
       stops: 'credits that a plan grants each month, or at a later start, are not granted',
     },
     {
+      job: RESERVATION_EXPIRY,
+      everyMs: EVERY_MS,
+      stops: 'expired reservations stay open until the next one of their customer',
+    },
+    {
       ...CHANGE_NOTIFIER,
       stops: 'customers are not notified of entitlements changed by a plan or by time',
     },
@@ -44,7 +50,7 @@ export function watchedJobs({ watchesLog }: { watchesLog: boolean }): WatchedJob
     { ...SIMULATOR, stops: 'simulations do not proceed' },
     {
       ...OLD_ROWS_SWEEP,
-      stops: 'old responses, processor events, funnel events and simulations are not removed',
+      stops: 'old responses, processor events, funnel events, simulations and reservations are not removed',
     },
   ];
 }

@@ -23,6 +23,7 @@ import * as prices from '../../schemas/resources/prices.ts';
 import * as pricing from '../../schemas/resources/pricing.ts';
 import * as products from '../../schemas/resources/products.ts';
 import * as recurringGrants from '../../schemas/resources/recurring-grants.ts';
+import * as reservations from '../../schemas/resources/reservations.ts';
 import * as service from '../../schemas/resources/service.ts';
 import * as simulations from '../../schemas/resources/simulations.ts';
 import * as subscriptions from '../../schemas/resources/subscriptions.ts';
@@ -58,6 +59,7 @@ const RESOURCES: object[] = [
   pricing,
   products,
   recurringGrants,
+  reservations,
   service,
   simulations,
   subscriptions,

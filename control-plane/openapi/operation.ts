@@ -61,6 +61,7 @@ function successOf(operationId: string, route: Route): Record<string, unknown> {
   const success = { description: route.summary, headers, ...content };
   return {
     [route.status]: success,
+    ...(route.otherwise ? otherwiseOf(route.otherwise, headers) : {}),
     ...(route.status === 204 && route.furtherMediaTypes ? requestedResults(route, headers) : {}),
     ...(route.etag && route.method === 'GET'
       ? { 304: { description: 'The object still has the ETag of `If-None-Match`.', headers } }
@@ -69,6 +70,10 @@ function successOf(operationId: string, route: Route): Record<string, unknown> {
       ? { 503: { ...success, description: 'A check has failed; the body names it.' } }
       : {}),
   };
+}
+
+function otherwiseOf({ status, description, response }: NonNullable<Route['otherwise']>, headers: unknown) {
+  return { [status]: { description, headers, content: json(response) } };
 }
 
 /** In place of 204, where the client asks for what it leaves out. */

@@ -48,6 +48,20 @@ export async function findFeature(
   return rows[0];
 }
 
+/** The features that count a meter, at most so many. */
+export async function findFeaturesOfMeter(
+  db: Database,
+  environment: string,
+  meterKey: string,
+  limit: number,
+): Promise<Array<Pick<FeatureRow, 'key'>>> {
+  const { rows } = await db.query<Pick<FeatureRow, 'key'>>(
+    'SELECT key FROM features WHERE environment = $1 AND meter_key = $2 ORDER BY key LIMIT $3',
+    [environment, meterKey, limit],
+  );
+  return rows;
+}
+
 /** As {@link findFeature}, locked against deletion for the rest of the transaction. */
 export async function shareFeature(
   db: Database,

@@ -80,6 +80,40 @@ export async function storeResponse(
   );
 }
 
+/** As {@link tryRequestKey}, of many: for each whether it was taken. */
+export async function tryRequestKeys(
+  client: PoolClient,
+  requests: readonly RequestKey[],
+): Promise<boolean[]> {
+  const { rows } = await client.query<{ taken: boolean }>(
+    `SELECT pg_try_advisory_xact_lock(hashtextextended(name, 0)) AS taken
+       FROM unnest($1::text[]) WITH ORDINALITY AS requested (name, at) ORDER BY at`,
+    [requests.map(lockName)],
+  );
+  return requests.map((_, at) => rows[at]?.taken ?? false);
+}
+
+/** As {@link findResponse}, of many of one environment, in their order. */
+export async function findResponses(
+  client: PoolClient,
+  requests: readonly RequestKey[],
+): Promise<Array<KeptResponse | undefined>> {
+  const { rows } = await client.query<KeptResponse & { at: number }>(
+    `SELECT at, request_hash AS "requestHash", status, body
+       FROM unnest($2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS requested (method, path, key, at)
+       JOIN idempotent_answers kept USING (method, path, key)
+      WHERE kept.environment = $1 AND kept.created_at > now() - interval '24 hours'`,
+    [
+      requests[0]?.environment,
+      requests.map(({ method }) => method),
+      requests.map(({ path }) => path),
+      requests.map(({ key }) => key),
+    ],
+  );
+  const byPlace = new Map(rows.map((row) => [row.at, row]));
+  return requests.map((_, at) => byPlace.get(at + 1));
+}
+
 /** Deletes responses that are too old to be replayed, at most `rowsMax` at a time. Returns how many. */
 export async function forgetOldResponses(pool: Pool, rowsMax: number): Promise<number> {
   const { rowCount } = await pool.query(

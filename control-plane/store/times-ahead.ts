@@ -39,6 +39,10 @@ const STATEMENTS: Record<string, string> = {
   audit_runs: `UPDATE audit_runs SET asked_at = asked_at - ahead.by, finished_at = finished_at - ahead.by
       FROM (SELECT max(greatest(asked_at, finished_at)) - $1 AS by FROM audit_runs) AS ahead
      WHERE greatest(asked_at, finished_at) > $2`,
+  // Open ones last as long as was asked for.
+  reservations: `UPDATE reservations
+       SET created_at = least(created_at, $1), renewed_at = $1, expires_at = $1 + (expires_at - renewed_at)
+     WHERE status = 'held' AND renewed_at > $2`,
   partition_alarms: 'UPDATE partition_alarms SET created_at = $1 WHERE created_at > $2',
   idempotent_answers: 'UPDATE idempotent_answers SET created_at = $1 WHERE created_at > $2',
   api_keys: 'UPDATE api_keys SET last_used_at = $1 WHERE last_used_at > $2',

@@ -1,3 +1,4 @@
+import type { Pool } from 'pg';
 import { afterAll, expect } from 'vitest';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { CHANNELS } from '../../schemas/stored/channels.ts';
@@ -6,6 +7,7 @@ import { AGGREGATIONS, type Aggregation } from '../../schemas/usage-limits.ts';
 import { eventLine, type TestEvent } from '../../tests/support/event-line.ts';
 import { frameOf } from '../../tests/support/load-frames.ts';
 import { openLogAndWarehouse } from '../../tests/support/log-and-warehouse.ts';
+import { ownUsageOf } from '../../tests/support/own-usage-of.ts';
 import { type Happening, makeHappenings, storedId, unitsAsText } from '../../tests/support/usage-oracle.ts';
 import { type ApiUnderTest, apiOfThisFile, type CallOptions } from '../api-under-test.ts';
 
@@ -29,7 +31,8 @@ export async function usageOfThisFile() {
   const { warehouse, writer, reader } = stores;
   const nowMs = Date.now();
   const happenings = makeHappenings(HAPPENINGS, nowMs);
-  const api = await apiOfThisFile({ warehouse, logReader: reader });
+  const openUsageWriter = (pool: Pool) => ownUsageOf(stores, pool, afterAll);
+  const api = await apiOfThisFile({ warehouse, logReader: reader, openUsageWriter });
   const { environment } = api;
   const body = { name: 'Ada', email: 'ada@example.com', externalId: 'ada/1' };
   const customerId: string = (await api.call('POST', '/api/v1/customers', { body })).body.id;

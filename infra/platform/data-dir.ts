@@ -22,6 +22,8 @@ export interface DataDir {
   postgres: string;
   warehouse: string;
   endpoints: string;
+  /** Where the data plane takes usage of our own. */
+  ownUsage: string;
   demoKeys: string;
   /** The lock file of a role: `data-dir`, `ingest`, `control`. */
   lock(role: string): string;
@@ -36,6 +38,7 @@ export function dataDirAt(root: string): DataDir {
     postgres: join(root, 'postgres'),
     warehouse: join(root, 'warehouse'),
     endpoints: join(root, 'run', 'endpoints.json'),
+    ownUsage: join(root, 'run', 'own-usage.json'),
     demoKeys: join(root, 'demo-keys.json'),
     lock: (role) => join(root, 'locks', `${role}.lock`),
   };
@@ -78,7 +81,12 @@ const FILES = [
 ];
 /** These are written next to their place first. */
 const REPLACED = [
-  ...['run/endpoints.json', 'demo-keys.json.uncommitted', 'warehouse/metergate-stamp.json'],
+  ...[
+    'run/endpoints.json',
+    'run/own-usage.json',
+    'demo-keys.json.uncommitted',
+    'warehouse/metergate-stamp.json',
+  ],
   ...['log/log.json', 'keys/records', 'postgres-password'],
 ];
 

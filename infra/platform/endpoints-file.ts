@@ -9,14 +9,23 @@ export interface Endpoints {
   controlUrl: string;
 }
 
-/** The content of the file: it is valid for the folder that it was written in, and for no copy. */
-interface Notified extends Endpoints {
-  folder: string;
+export function writeEndpoints(file: string, { postgresUrl, controlUrl }: Endpoints): void {
+  writeInFolder(file, { postgresUrl, controlUrl });
 }
 
-export function writeEndpoints(file: string, { postgresUrl, controlUrl }: Endpoints): void {
-  const notified: Notified = { postgresUrl, controlUrl, folder: folderOf(file) };
-  writeDurably(file, JSON.stringify(notified));
+/** Where the data plane takes usage of the installation itself, on another port at each start. */
+export function writeOwnUsageUrl(file: string, url: string): void {
+  writeInFolder(file, { url });
+}
+
+/** Undefined as with {@link readEndpoints}. */
+export function readOwnUsageUrl(file: string): string | undefined {
+  return readInFolder<{ url: string }>(file)?.url;
+}
+
+/** What is written is valid for the folder that it was written in, and for no copy. */
+function writeInFolder(file: string, content: object): void {
+  writeDurably(file, JSON.stringify({ ...content, folder: folderOf(file) }));
 }
 
 /**
@@ -25,9 +34,14 @@ export function writeEndpoints(file: string, { postgresUrl, controlUrl }: Endpoi
  * write to the original's database.
  */
 export function readEndpoints(file: string): Endpoints | undefined {
+  return readInFolder<Endpoints>(file);
+}
+
+function readInFolder<Content>(file: string): Content | undefined {
   try {
-    const { folder, ...endpoints } = Object(JSON.parse(readFileSync(file, 'utf8'))) as Notified;
-    return folder === folderOf(file) ? endpoints : undefined;
+    const read = Object(JSON.parse(readFileSync(file, 'utf8'))) as Content & { folder: string };
+    const { folder, ...content } = read;
+    return folder === folderOf(file) ? (content as Content) : undefined;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof SyntaxError) return undefined;
     throw error;

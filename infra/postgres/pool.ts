@@ -93,12 +93,19 @@ function clientTo(url: () => string | undefined): typeof Client {
   };
 }
 
-/** Commits what `work` did when it returns, undoes it when it throws. */
-export async function inTransaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+/**
+ * Commits what `work` did when it returns, undoes it when it throws. With `lockWaitMs` a statement that waits
+ * longer for a lock fails, at no further round trip.
+ */
+export async function inTransaction<T>(
+  pool: Pool,
+  work: (client: PoolClient) => Promise<T>,
+  { lockWaitMs }: { lockWaitMs?: number } = {},
+): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
   try {
-    await client.query('BEGIN');
+    await client.query(lockWaitMs === undefined ? 'BEGIN' : `BEGIN; SET LOCAL lock_timeout = ${lockWaitMs}`);
     const result = await work(client);
     await client.query('COMMIT');
     return result;

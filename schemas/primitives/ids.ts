@@ -20,6 +20,7 @@ export const ID_PREFIXES = [
   'ws',
   'req',
   'sim',
+  'rsv',
 ] as const;
 
 export type IdPrefix = (typeof ID_PREFIXES)[number];

@@ -91,7 +91,7 @@ const RequestedText = Type.String({
   description: `A decimal; an exponent, as in 1e-7, is accepted. ${REQUESTED}`,
 });
 
-const consistency = Type.Enum(['eventual', 'strong'], {
+export const consistency = Type.Enum(['eventual', 'strong'], {
   default: 'eventual',
   description:
     "`eventual` decides from a cache and does not wait: a change of the customer's entitlements is " +

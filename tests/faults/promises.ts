@@ -18,6 +18,7 @@ import { fanoutKilled } from './fan-out/fanout-rounds.ts';
 import { columnsEqual } from './fuzz/column-rounds.ts';
 import { enginesEqual } from './fuzz/engine-rounds.ts';
 import { fuzzBytes } from './fuzz/fuzz-bytes.ts';
+import { holdsKilled } from './holds/hold-rounds.ts';
 import { storesUnavailable } from './outage/stores-unavailable.ts';
 import { unknownOutcomes } from './outage/unknown-outcomes.ts';
 import type { FaultPromise } from './promise.ts';
@@ -46,6 +47,7 @@ const OF_THE_TABLE: readonly FaultPromise[] = [
   logGivenUp,
   upgradesKilled,
   changesKilled,
+  holdsKilled,
   settlementKilled,
   recurringKilled,
   fanoutKilled,

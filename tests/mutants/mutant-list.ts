@@ -1,11 +1,13 @@
 import { CHANGE_MUTANTS } from './changes-mutants.ts';
 import { CLIENT_MUTANTS } from './client-mutants.ts';
 import { CORRECTED_READS_MUTANTS } from './corrected-reads-mutants.ts';
+import { CORRECTION_LOAD_MUTANTS } from './correction-load-mutants.ts';
 import { CREDIT_MUTANTS } from './credits-mutants.ts';
 import { DELIVERY_MUTANTS } from './delivery-mutants.ts';
 import { DISTRIBUTED_LOAD_MUTANTS } from './distributed-load-mutants.ts';
 import { DISTRIBUTED_MUTANTS } from './distributed-mutants.ts';
 import { FUZZ_MUTANTS } from './fuzz-mutants.ts';
+import { HOLD_MUTANTS } from './hold-mutants.ts';
 import { INGEST_MUTANTS } from './ingest-mutants.ts';
 import { LOAD_MUTANTS } from './load-mutants.ts';
 import { LOG_MUTANTS } from './log-mutants.ts';
@@ -24,6 +26,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...LOG_MUTANTS,
   ...LOAD_MUTANTS,
   ...CORRECTED_READS_MUTANTS,
+  ...CORRECTION_LOAD_MUTANTS,
   ...CREDIT_MUTANTS,
   ...OUTAGE_MUTANTS,
   ...REPAIR_MUTANTS,
@@ -31,6 +34,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...TENANCY_MUTANTS,
   ...UPGRADE_MUTANTS,
   ...CHANGE_MUTANTS,
+  ...HOLD_MUTANTS,
   ...DELIVERY_MUTANTS,
   ...CLIENT_MUTANTS,
   ...DISTRIBUTED_MUTANTS,

@@ -9,6 +9,7 @@ import {
   createNotifierMetrics,
   createProcessorMetrics,
   createReadGauges,
+  createReservationMetrics,
 } from '../../control-plane/metrics.ts';
 import { createDeliveryMetrics } from '../../delivery/metrics.ts';
 import { createMetrics } from '../../infra/platform/metrics.ts';
@@ -39,6 +40,7 @@ export async function metricsInCode(): Promise<MetricInCode[]> {
   createFeedGauges(registry, { streams: nothing, customers: nothing, cutOff: nothing });
   createNotifierMetrics(registry, nothing);
   createLogWatchMetrics(registry);
+  createReservationMetrics(registry, nothing);
   const found = await registry.getMetricsAsJSON();
   return found.map(({ name, help, type, values }) => ({
     name,

@@ -10,12 +10,15 @@ const SAY_UNKNOWN: Record<string, RegExp> = {
   'entitlements.check featureKey': /"reasonCode":"feature_not_found"/,
   'entitlements.checkMany customerId': /"reasonCode":"customer_not_found"/,
   'entitlements.checkMany featureKey': /"reasonCode":"feature_not_found"/,
+  'reservations.create customerId': /"reasonCode":"customer_not_found"/,
+  'reservations.create featureKey': /"reasonCode":"feature_not_found"/,
   // A product's id is the caller's own text, and a planId of the funnel is kept as it is sent.
   'createPlan productId': /"status":"draft"/,
   'plans.update productId': /"status":"draft"/,
   'funnel.record planId': /"id":"fun_/,
   // Filters of lists. Of the funnel: its own view, which names no plan.
   'plans.list productId': /"data":\[\]/,
+  'reservations.list customerId': /"data":\[\]/,
   'subscriptions.list customerId': /"data":\[\]/,
   'subscriptions.list planId': /"data":\[\]/,
   'auditLog.list customerId': /"data":\[\]/,

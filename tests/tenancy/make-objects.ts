@@ -57,8 +57,7 @@ export async function makeObjects(client: WatchedClient, tenant: Tenant): Promis
   await make('funnel.record', { event: 'widget_view', sessionId: marker });
   const usage = await make('usage.submit', { customerId: customer.id, meterId: meter.key, value: 7 });
   const simulationId = await simulate(make, { planId: plan.id, customerIds: [customer.id] });
-  const events = await make('webhookEvents.list');
-  const deliveries = await make('webhookDeliveries.list', undefined, { endpointId });
+  const reservationId = await reserve(make, overridden, marker);
   return {
     customerId: customer.id,
     planId: plan.id,
@@ -69,11 +68,12 @@ export async function makeObjects(client: WatchedClient, tenant: Tenant): Promis
     addonId: addon.id,
     subscriptionId: subscription.id,
     keyId: apiKey.id,
-    eventId: events.data[0].id,
+    eventId: (await make('webhookEvents.list')).data[0].id,
     endpointId,
-    deliveryId: deliveries.data[0].id,
+    deliveryId: (await make('webhookDeliveries.list', undefined, { endpointId })).data[0].id,
     processorEventId,
     simulationId,
+    reservationId,
     usageEventId: usage.id,
     ...splitEnvironment(environment),
   };
@@ -86,6 +86,13 @@ type Make = (
   headers?: Record<string, string>,
   // biome-ignore lint/suspicious/noExplicitAny: each caller reads the fields of its own operation
 ) => Promise<any>;
+
+/** One that stays open. */
+async function reserve(make: Make, of: { customerId: string; featureKey: string }, note: string) {
+  const held = { ...of, amount: 1, properties: { note }, expiresInSeconds: 86_400 };
+  const { id } = await make('reservations.create', held);
+  return id as string;
+}
 
 /** One that is completed, so that it changes no more. */
 async function simulate(make: Make, of: { planId: string; customerIds: string[] }): Promise<string> {

@@ -33,6 +33,7 @@ export const REFERENCES = [
   'deliveryId',
   'processorEventId',
   'simulationId',
+  'reservationId',
   'usageEventId',
   'workspaceId',
   'mode',
@@ -88,6 +89,7 @@ const FURTHER_BODIES: Partial<Record<OperationId, object[]>> = {
   'plans.replacePrices': [SEAT_PRICE],
   'addons.replacePrices': [SEAT_PRICE, USAGE_PRICE],
   'plans.update': [{ productId: '' }],
+  'reservations.create': [{ customerId: '', meterId: '', amount: 1 }],
   'simulations.create': [
     { ...SIMULATED, ...SEAT_PRICE, customerIds: [] },
     { ...SIMULATED, ...USAGE_PRICE, all: true },
@@ -95,7 +97,7 @@ const FURTHER_BODIES: Partial<Record<OperationId, object[]>> = {
 };
 
 /** What ends an object comes last, so that a request never fails for what was done by one before it. */
-const LAST = /\/(archive|cancel)$/;
+const LAST = /\/(archive|cancel|release)$/;
 
 /** Of every operation that needs a key or a signature. Throws for a name that is not explained here. */
 export function tenantRequests(objects: Objects): TenantRequest[] {

@@ -1,6 +1,11 @@
 import { findCustomerGrants, heldNow, type RequestedGrants } from '../../../domain/find-customer-grants.ts';
 import { type CreditReading, rateOfOneMore } from '../../../domain/rules/credit-cover.ts';
-import { decideEntitlement, type MeterReading } from '../../../domain/rules/decide-entitlement.ts';
+import {
+  decideEntitlement,
+  type EntitlementFacts,
+  type EntitlementQuestion,
+  type MeterReading,
+} from '../../../domain/rules/decide-entitlement.ts';
 import { limitWindow } from '../../../domain/rules/limit-windows.ts';
 import type { MeteredTerm } from '../../../domain/rules/metered-terms.ts';
 import {
@@ -50,7 +55,20 @@ export type CheckEntitlements = (
   checks: EntitlementChecks,
 ) => Promise<EntitlementDecision[]>;
 
-export function createCheckEntitlements(deps: EntitlementDeps): CheckEntitlements {
+export function createCheckEntitlements(readFacts: ReadFacts): CheckEntitlements {
+  return async (context, checks) => {
+    const facts = await readFacts(context, checks);
+    return facts.map((one) => decideEntitlement(one.question, one.facts));
+  };
+}
+
+/** The questions by the names that responses have, each with what decides it. Throws as checks do. */
+export type ReadFacts = (
+  context: RequestContext,
+  checks: EntitlementChecks,
+) => Promise<Array<{ question: EntitlementQuestion; facts: EntitlementFacts }>>;
+
+export function createReadFacts(deps: EntitlementDeps): ReadFacts {
   return async (context, { customer, features, consistency }) => {
     const { environment, nowMs } = context;
     const names = [...new Set(features.map(({ featureKey }) => featureKey))];
@@ -74,16 +92,20 @@ export function createCheckEntitlements(deps: EntitlementDeps): CheckEntitlement
     const byName = new Map(rows.flatMap((row) => [[row.key, row] as const, [row.id, row] as const]));
     return features.map(({ featureKey, requested }) => {
       const feature = byName.get(featureKey);
-      return decideEntitlement(
-        { customerId: found?.customerId ?? customer, featureKey: feature?.key ?? featureKey, requested },
-        {
+      return {
+        question: {
+          customerId: found?.customerId ?? customer,
+          featureKey: feature?.key ?? featureKey,
+          requested,
+        },
+        facts: {
           customer: found ? (found.isArchived ? 'archived' : 'active') : 'unknown',
           featureType: feature?.type,
           view,
           counter: readings.get(feature?.key ?? ''),
           credit: credits.get(feature?.key ?? ''),
         },
-      );
+      };
     });
   };
 }

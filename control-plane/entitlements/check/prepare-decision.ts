@@ -79,7 +79,7 @@ function cacheDecision(
   return prepared.last;
 }
 
-function factsOf(
+export function factsOf(
   { isArchived, credits }: CachedCustomer,
   feature: RequestedFeatureRow,
   { prepared: { view, place }, reading }: Omit<PrintQuestion, 'requested'>,
@@ -120,4 +120,5 @@ export function printUnknown(
   return exactJson(decision);
 }
 
-const NOTHING: EntitlementView = { features: new Map(), withheld: new Map(), standing: 'none' };
+/** Of a customer or for a feature that is unknown. */
+export const NOTHING: EntitlementView = { features: new Map(), withheld: new Map(), standing: 'none' };

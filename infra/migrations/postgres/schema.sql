@@ -620,6 +620,51 @@ CREATE TABLE quarantine (
   CONSTRAINT quarantine_pkey PRIMARY KEY (log_id, partition, lo, line)
 );
 
+CREATE TABLE reservation_accounts (
+  environment text NOT NULL,
+  customer_id text NOT NULL,
+  CONSTRAINT reservation_accounts_environment_fkey FOREIGN KEY (environment) REFERENCES environments(id),
+  CONSTRAINT reservation_accounts_pkey PRIMARY KEY (environment, customer_id)
+);
+
+CREATE TABLE reservations (
+  id text NOT NULL,
+  environment text NOT NULL,
+  customer_id text NOT NULL,
+  feature_key text NOT NULL,
+  meter_key text NOT NULL,
+  amount numeric NOT NULL,
+  status text NOT NULL,
+  properties jsonb,
+  created_by text NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  renewed_at timestamp with time zone NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  ended_at timestamp with time zone,
+  CONSTRAINT reservations_amount_check CHECK ((amount > (0)::numeric)),
+  CONSTRAINT reservations_environment_fkey FOREIGN KEY (environment) REFERENCES environments(id),
+  CONSTRAINT reservations_pkey PRIMARY KEY (id),
+  CONSTRAINT reservations_status_check CHECK ((status = ANY (ARRAY['held'::text, 'released'::text, 'expired'::text])))
+);
+CREATE INDEX reservations_due ON public.reservations USING btree (expires_at) WHERE (status = 'held'::text);
+CREATE INDEX reservations_ended ON public.reservations USING btree (ended_at) WHERE (status <> 'held'::text);
+CREATE INDEX reservations_held ON public.reservations USING btree (environment, customer_id, expires_at) WHERE (status = 'held'::text);
+CREATE INDEX reservations_list ON public.reservations USING btree (environment, created_at DESC, id DESC);
+CREATE INDEX reservations_of_customer ON public.reservations USING btree (environment, customer_id, created_at DESC, id DESC);
+
+CREATE TABLE reserved_amounts (
+  environment text NOT NULL,
+  customer_id text NOT NULL,
+  meter_key text NOT NULL,
+  held numeric NOT NULL,
+  beyond numeric NOT NULL,
+  rate numeric NOT NULL,
+  CONSTRAINT reserved_amounts_beyond_check CHECK ((beyond >= (0)::numeric)),
+  CONSTRAINT reserved_amounts_environment_fkey FOREIGN KEY (environment) REFERENCES environments(id),
+  CONSTRAINT reserved_amounts_held_check CHECK ((held >= (0)::numeric)),
+  CONSTRAINT reserved_amounts_pkey PRIMARY KEY (environment, customer_id, meter_key)
+);
+
 CREATE TABLE settlement_marks (
   id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
   environment text NOT NULL,

@@ -8,6 +8,7 @@ import type { CustomerMeter } from '../../registry-entries.ts';
 import { claimKeys } from '../claim-keys.ts';
 import type { Reading } from '../decided.ts';
 import { createJsEngine, type EngineDeps, type IdentifyDeps } from '../js/js-engine.ts';
+import { keySpaceOf } from '../key-space.ts';
 import { REUSED } from '../new-event-rejection.ts';
 import { rejectedResponse, rejectedResult } from '../responses.ts';
 import { findKnownCustomerMeters, touchedBy } from './known-customer-meters.ts';
@@ -60,7 +61,7 @@ export function createWasmEngine(deps: EngineDeps): Engine<FastReading | Reading
   function claim(reading: FastReading): Decision {
     const { request, count } = reading;
     // mutant: batch-ids-random
-    module.useKey(deps.identityOf(request.environment));
+    module.useKey(deps.identityOf(keySpaceOf(request)));
     const nowMs = deps.createdAtMs();
     module.wasm.identify(count, nowMs);
     const arrival = deps.arrivalOf(nowMs, count);
@@ -86,7 +87,9 @@ export function createFastReader(deps: IdentifyDeps, module: WasmModule) {
   function readFast(request: UsageRequest): FastReading | undefined {
     const { kind, body, environment } = request;
     const isCommon =
-      (kind === 'single' || !request.includeEvents) && body.length <= USAGE_LIMITS.bodyBytesMax;
+      (kind === 'single' || !request.includeEvents) &&
+      request.change === undefined &&
+      body.length <= USAGE_LIMITS.bodyBytesMax;
     if (!isCommon || /* mutant: batch-of-any-bytes */ !isUtf8(body)) return undefined;
     turn++;
     const count = module.read(request);

@@ -568,6 +568,49 @@ export interface Operations {
     };
     output: schemas.EntitlementDecisionList;
   };
+  /** Hold an amount of a customer's limit or credits. */
+  'reservations.create': {
+    input: {
+      /** `eventual` decides from a cache and does not wait: a change of the customer's entitlements is visible within 1 s, and counters are at most 2 s old. `strong` reads from the database and waits up to 5 s for the usage acknowledged before the request; after that the response is 503. Usage acknowledged before `asOf` is counted. */
+      consistency?: "eventual" | "strong";
+      body: schemas.NewReservation;
+    };
+    output: schemas.DeniedReservation;
+  };
+  /** List reservations. */
+  'reservations.list': {
+    input: {
+      page?: number;
+      pageSize?: number;
+      customerId?: string;
+      status?: "held" | "released" | "expired";
+    };
+    output: schemas.ReservationPage;
+  };
+  /** Retrieve a reservation. */
+  'reservations.retrieve': {
+    input: {
+      reservationId: string;
+    };
+    output: schemas.Reservation;
+  };
+  /** Change the amount or the expiry of a reservation. */
+  'reservations.update': {
+    input: {
+      reservationId: string;
+      /** `eventual` decides from a cache and does not wait: a change of the customer's entitlements is visible within 1 s, and counters are at most 2 s old. `strong` reads from the database and waits up to 5 s for the usage acknowledged before the request; after that the response is 503. Usage acknowledged before `asOf` is counted. */
+      consistency?: "eventual" | "strong";
+      body: schemas.ReservationPatch;
+    };
+    output: schemas.ChangedReservation;
+  };
+  /** Release a reservation. */
+  'reservations.release': {
+    input: {
+      reservationId: string;
+    };
+    output: schemas.Reservation;
+  };
   /** Record one usage event. */
   'usage.submit': {
     input: {
@@ -1082,6 +1125,11 @@ export const OPERATIONS: Record<keyof Operations, readonly [method: string, path
   'entitlements.list': ["GET", "/entitlements/{customerId}", false],
   'entitlements.check': ["GET", "/entitlements/{customerId}/{featureKey}", false],
   'entitlements.checkMany': ["POST", "/entitlements/check", true],
+  'reservations.create': ["POST", "/reservations", true],
+  'reservations.list': ["GET", "/reservations", false],
+  'reservations.retrieve': ["GET", "/reservations/{reservationId}", false],
+  'reservations.update': ["PATCH", "/reservations/{reservationId}", false],
+  'reservations.release': ["POST", "/reservations/{reservationId}/release", true],
   'usage.submit': ["POST", "/usage/events", true],
   'usage.findEvents': ["GET", "/usage/events", false],
   'usage.submitBatch': ["POST", "/usage/events/batch", false],

@@ -36,6 +36,7 @@ export type ErrorCode =
   | "unsupported_media_type"
   | "idempotency_key_reused"
   | "value_invalid"
+  | "not_reservable"
   | "event_too_old"
   | "event_in_future"
   | "rate_limited"
@@ -197,6 +198,22 @@ export type BudgetPage = {
   totalPages: number;
   hasNext: boolean;
   hasPrev: boolean;
+};
+
+export type ChangedReservation = {
+  id: string;
+  customerId: string;
+  featureKey: string;
+  meterId: string;
+  amount: number;
+  status: "held" | "released" | "expired";
+  onExpiry: "release";
+  properties?: Record<string, string | number | boolean>;
+  createdAt: string;
+  expiresAt: string;
+  /** When it was released, or expired. */
+  endedAt?: string;
+  decision?: EntitlementDecision;
 };
 
 export type CloudEvent = {
@@ -507,6 +524,11 @@ export type CustomerUpdatedEvent = {
     /** The names of the fields that changed; `plan` when a subscription changed the plan. */
     changes: Array<string>;
   };
+};
+
+export type DeniedReservation = {
+  status: "denied";
+  decision: EntitlementDecision;
 };
 
 export type Entitlement = {
@@ -834,6 +856,22 @@ export type GraduatedPrice = {
   tiers: Array<PriceTier>;
 };
 
+export type GrantedReservation = {
+  id: string;
+  customerId: string;
+  featureKey: string;
+  meterId: string;
+  amount: number;
+  status: "held" | "released" | "expired";
+  onExpiry: "release";
+  properties?: Record<string, string | number | boolean>;
+  createdAt: string;
+  expiresAt: string;
+  /** When it was released, or expired. */
+  endedAt?: string;
+  decision: EntitlementDecision;
+};
+
 export type GraphqlRequest = {
   /** The document. There are queries only: changes are made with the REST API. */
   query: string;
@@ -1103,6 +1141,22 @@ export type NewProduct = {
   /** Your own id of the product. Default: a generated id. */
   id?: string;
   name: string;
+};
+
+export type NewReservation = {
+  /** The customer's id or your own `externalId`. */
+  customerId: string;
+  /** The key or id of a metered feature. Or send `meterId`. */
+  featureKey?: string;
+  /** The key or id of a meter that exactly one feature of the customer counts. */
+  meterId?: string;
+  /** How much is to be held, above 0. */
+  amount: number;
+  /** Default: 300. */
+  expiresInSeconds?: number;
+  /** What becomes of it when it expires. */
+  onExpiry?: "release";
+  properties?: Record<string, string | number | boolean>;
 };
 
 export type NewSimulation = {
@@ -1602,6 +1656,38 @@ export type RecurringGrant = {
 
 export type RecurringGrantSet = {
   creditGrants: Array<RecurringGrant>;
+};
+
+export type Reservation = {
+  id: string;
+  customerId: string;
+  featureKey: string;
+  meterId: string;
+  amount: number;
+  status: "held" | "released" | "expired";
+  onExpiry: "release";
+  properties?: Record<string, string | number | boolean>;
+  createdAt: string;
+  expiresAt: string;
+  /** When it was released, or expired. */
+  endedAt?: string;
+};
+
+export type ReservationPage = {
+  data: Array<Reservation>;
+  total: number;
+  page: number;
+  pageSize: number;
+  totalPages: number;
+  hasNext: boolean;
+  hasPrev: boolean;
+};
+
+export type ReservationPatch = {
+  /** Of the whole reservation. More is decided again. */
+  amount?: number;
+  /** From now on. Left out: it expires as before. */
+  expiresInSeconds?: number;
 };
 
 /** What goes on to the next period instead of expiring: a share of all that is left of the key when the period ends. Only for `period_end`. */
