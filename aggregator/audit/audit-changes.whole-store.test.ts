@@ -30,14 +30,15 @@ function storedOf({ rows }: LoadStores): Promise<unknown[]> {
        SELECT concat('by ', property), change, of_change, customer_id, r.total, r.events
          FROM metergate.change_by_property AS r
         UNION ALL
-       SELECT 'events', change, toUInt64(0), customer_id, value, toUInt64(1) FROM metergate.change_events FINAL
+       SELECT 'events', change, toUInt64(0), customer_id, value, toUInt64(1)
+         FROM metergate.change_events FINAL
         UNION ALL
        SELECT 'voids', change, of_change, customer_id, value, toUInt64(1) FROM metergate.voided_events FINAL)
       GROUP BY ALL ORDER BY ALL`,
   );
 }
 
-/** Red where an audit knows ordinary usage alone: voids are on the log, and in no hour what they took away. */
+/** Red where an audit knows ordinary usage alone: hours lack what voids took away, and the log has more. */
 it('an audit finds and repairs what is missing of changes of usage', { timeout: 300_000 }, async () => {
   const stores = await openLoadStores();
   start(stores);
