@@ -68,7 +68,6 @@ it('a cached view is used until a change is notified, or for 5 s', async () => {
   expect(await views.of(ENVIRONMENT)).toMatchObject({ upTo: second });
 });
 
-/** Red where it is used for longer: rows of a change that it counts may be removed then. */
 it('an old view is used for ten minutes while Postgres is unavailable', async () => {
   const views = open();
   const first = await begin();
