@@ -6,6 +6,7 @@ import { readsOf } from './read-history.ts';
 
 /** Of one statement that stores them: each change of the same number is one block. */
 const TOGETHER = 50;
+const TIMEOUT_MS = 120_000;
 
 /**
  * Every read of usage after random changes, compared with a walk over the events that are left: voids,
@@ -13,9 +14,14 @@ const TOGETHER = 50;
  * earlier time, when what came later is stored already. Throws where one differs.
  */
 export async function compareHistories(
-  warehouse: Warehouse,
+  given: Warehouse,
   { count, seed }: { count: number; seed: number },
 ): Promise<void> {
+  // On a busy machine a statement takes longer than readers wait.
+  const warehouse: Warehouse = {
+    ...given,
+    query: (statement) => given.query({ ...statement, timeoutMs: TIMEOUT_MS }),
+  };
   for (let first = 0; first < count; first += TOGETHER) {
     const numbers = Array.from({ length: Math.min(TOGETHER, count - first) }, (_, at) => first + at);
     const made = numbers.map((at) => {

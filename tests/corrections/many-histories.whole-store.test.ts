@@ -1,9 +1,5 @@
-import { expect, it, onTestFinished } from 'vitest';
-import { createClickHouseWarehouse } from '../../infra/clickhouse/clickhouse-warehouse.ts';
-import { startChdbHttpServer } from '../servers/chdb-http-server.ts';
+import { expect, it } from 'vitest';
 import { testWarehouse } from '../support/log-and-warehouse.ts';
-import { SILENT } from '../support/silent-log.ts';
-import { testFolder } from '../support/test-folder.ts';
 import { compareHistories } from './compare-histories.ts';
 
 /** The long form: CORRECTION_HISTORIES=5000. */
@@ -15,17 +11,3 @@ it('usage after many random changes reads as if nothing wrong had ever been sent
   await compareHistories(await testWarehouse(), { count: COUNT, seed: SEED });
   expect.hasAssertions();
 });
-
-it(
-  'a ClickHouse server reads usage after changes as if nothing wrong had ever been sent',
-  LIMIT,
-  async () => {
-    const server = await startChdbHttpServer(testFolder());
-    onTestFinished(() => server.close());
-    const warehouse = createClickHouseWarehouse({ url: server.url, log: SILENT });
-    onTestFinished(() => warehouse.close());
-    await warehouse.migrate();
-    await compareHistories(warehouse, { count: 4, seed: SEED });
-    expect.hasAssertions();
-  },
-);
