@@ -3,6 +3,8 @@ import { mutant } from './mutant-row.ts';
 const FRAME = 'schemas/stored/frame.test.ts';
 const ROW_LINES = 'schemas/stored/row-lines.test.ts';
 const PIECES = 'aggregator/load/block-pieces.test.ts';
+const SHOW = 'aggregator/changes/show-changes.store.test.ts';
+const SETTLED = 'gives credits back to the last decimal, and thresholds are crossed again';
 const KEY_EXPORT = 'aggregator/key-export/key-export.whole-store.test.ts';
 
 /** Records of changes of usage, from the log into the warehouse. */
@@ -26,4 +28,16 @@ export const CORRECTION_LOAD_MUTANTS = [
     .why('a void that is written again after the keys were lost takes its event away twice')
     .never('aggregator/key-export/stored-records')
     .red(KEY_EXPORT, 'has the records of changes, of voids that were rejected too'),
+  mutant('shown-before-all-is-loaded', [2])
+    .why('readers count a part of a correction, and then more of it')
+    .is('aggregator/changes/show-changes', 'const loaded = closing;')
+    .red(SHOW, 'is visible once the load of every partition is past its records, and once'),
+  mutant('change-never-settled', [2])
+    .why('credits that voided usage has burned never come back')
+    .never('aggregator/changes/show-changes')
+    .red(SHOW, SETTLED),
+  mutant('fallen-threshold-never-crossed-again', [2])
+    .why('usage that was corrected reaches its limit, and no event reports it')
+    .drop('aggregator/settle/settle-customer-meters')
+    .red(SHOW, SETTLED),
 ];

@@ -1,4 +1,4 @@
--- The schema after migration 30, for review. By `npm run schema`; nothing runs it.
+-- The schema after migration 31, for review. By `npm run schema`; nothing runs it.
 
 CREATE TABLE addon_entitlements (
   addon_id text NOT NULL,
@@ -672,6 +672,7 @@ CREATE TABLE settlement_marks (
   meter_key text NOT NULL,
   from_at timestamp with time zone NOT NULL,
   "position" text NOT NULL DEFAULT ''::text,
+  rearms boolean NOT NULL DEFAULT false,
   CONSTRAINT settlement_marks_environment_fkey FOREIGN KEY (environment) REFERENCES environments(id),
   CONSTRAINT settlement_marks_pkey PRIMARY KEY (id)
 );
