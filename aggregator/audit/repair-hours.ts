@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { rollupsOfChanges } from '../../schemas/stored/change-rollups.ts';
 import { BY_PROPERTY_COLUMNS, byPropertyOfEvents } from '../../schemas/stored/usage-by-property.ts';
 import { HOURLY_COLUMNS, HOURLY_GROUP, HOURLY_OF_EVENTS } from '../../schemas/stored/usage-hourly.ts';
 import type { PausedPartition } from '../load/load-state.ts';
@@ -109,17 +110,19 @@ const EVENTS_OF_HOURS = `${OF_KEYS}
   AND (environment, customer_id, meter_key, toUnixTimestamp(toStartOfHour(occurred_at))) IN ${KEYS}`;
 
 async function deleteEvents(warehouse: Warehouse, keys: HourKey[], sinceMs: number): Promise<void> {
-  await run(
-    warehouse,
-    `ALTER TABLE metergate.events DELETE
-     WHERE ${EVENTS_OF_HOURS} AND created_at >= fromUnixTimestamp64Milli({sinceMs:Int64}, 'UTC')
-     SETTINGS mutations_sync = 1`,
-    { ...paramsOf(keys), ...timesOf(keys), sinceMs },
-  );
+  for (const table of ['events', 'change_events', 'voided_events']) {
+    await run(
+      warehouse,
+      `ALTER TABLE metergate.${table} DELETE
+       WHERE ${EVENTS_OF_HOURS} AND created_at >= fromUnixTimestamp64Milli({sinceMs:Int64}, 'UTC')
+       SETTINGS mutations_sync = 1`,
+      { ...paramsOf(keys), ...timesOf(keys), sinceMs },
+    );
+  }
 }
 
 async function deleteHours(warehouse: Warehouse, keys: HourKey[]): Promise<void> {
-  for (const table of ['usage_hourly', 'usage_by_property']) {
+  for (const table of ['usage_hourly', 'usage_by_property', 'change_hourly', 'change_by_property']) {
     await run(
       warehouse,
       `ALTER TABLE metergate.${table} DELETE
@@ -148,6 +151,9 @@ async function insertHours(warehouse: Warehouse, keys: HourKey[]): Promise<void>
      ${byPropertyOfEvents(`metergate.events FINAL WHERE ${EVENTS_OF_HOURS}`)}`,
     { ...paramsOf(keys), ...timesOf(keys) },
   );
+  for (const sql of rollupsOfChanges(EVENTS_OF_HOURS)) {
+    await run(warehouse, sql, { ...paramsOf(keys), ...timesOf(keys) });
+  }
 }
 
 function paramsOf(keys: HourKey[]): Record<string, string[]> {

@@ -57,7 +57,7 @@ export function createRecentCustomerMeters(): RecentCustomerMeters {
         ...customerMeter,
         occurredFromMs: nowMs,
         occurredToMs: nowMs,
-        rearms: false,
+        rearms: undefined,
       }));
     },
   };

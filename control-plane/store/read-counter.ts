@@ -158,7 +158,8 @@ function groupSql(
    WHERE ${ofGroup(at)} AND hour >= toDateTime({hoursFrom${at}:Int64}, 'UTC')
      AND hour < toDateTime({hoursTo${at}:Int64}, 'UTC')`;
   const restates = sources.restates(aggregation);
-  const restated = `UNION ALL
+  const restated = `
+  UNION ALL
   SELECT meter_key, ${ofEvents} AS state, toUInt64(0) AS repeated FROM ${sources.restated(inHours)}
    GROUP BY meter_key`;
   return `SELECT ${at} AS part, meter_key AS meter, toString(${merged}) AS current,

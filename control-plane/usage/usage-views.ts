@@ -44,7 +44,7 @@ interface Entry {
 const ENTRIES_MAX = 20_000;
 /** NOTIFY brings a change; reading again is the safety net. */
 const REREAD_AFTER_MS = 5_000;
-/** Rows of a reverted change are removed later than this: no view counts them then. */
+/** While Postgres is unavailable nothing can change; a process that is cut off from it may miss changes. */
 const STALE_MS_MAX = 600_000;
 /** A Postgres that hangs fails after 12 s. */
 const PATIENCE_MS = 1_000;
@@ -92,6 +92,7 @@ export function createUsageViews({ pool, clock }: UsageViewsDeps): UsageViews {
     async fresh(environment, time) {
       const view = await time.within(read(environment));
       if (view.hidden.length === 0) return view;
+      // mutant: closing-change-left-out
       const wasClosing = await untilVisible(pool, environment, time);
       return wasClosing ? time.within(read(environment)) : view;
     },

@@ -33,6 +33,7 @@ export async function insertUsageChange(
   db: PoolClient,
   { environment, id, kind, hasVoids, request, createdBy, createdAt }: NewUsageChange,
 ): Promise<number> {
+  // mutant: change-numbers-in-any-order
   await db.query('SELECT FROM environments WHERE id = $1 FOR NO KEY UPDATE', [environment]);
   const { rows } = await db.query<{ number: number }>(
     `INSERT INTO usage_changes (environment, id, kind, state, has_voids, request, created_by, created_at)

@@ -66,6 +66,7 @@ function sourcesOf(view: UsageView): UsageSources {
     isPlain: false,
     hours(where, { alias, restates = false } = {}) {
       const condition = `${named(alias)}${where}`;
+      // mutant: voided-hours-of-the-rollup
       const others = restates ? ` AND (${PLACE}) NOT IN (${voided.hours(where)})` : '';
       return `(
     SELECT ${HOURLY_COLUMNS} FROM metergate.usage_hourly${condition}${others}
@@ -135,6 +136,7 @@ function named(alias: string | undefined): string {
 
 /** Of rows of `change_events`. */
 function eventCounts({ upTo, hidden }: UsageView): string {
+  // mutant: hidden-change-counted
   return `change <= ${numberText(upTo)}${notIn('change', hidden)}`;
 }
 
@@ -143,6 +145,7 @@ function eventCounts({ upTo, hidden }: UsageView): string {
  * events were voided by other changes.
  */
 function rollupCounts(view: UsageView): string {
+  // mutant: void-outlives-its-event
   return `${eventCounts(view)}${notIn('of_change', view.hidden)}`;
 }
 

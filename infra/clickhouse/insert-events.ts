@@ -41,7 +41,9 @@ export function createEventInsert(own: Transport, log?: Pick<Logger, 'warn'>): E
     if (tables === rollups) orderedSinceMs ??= await readOrderedSince(transport, block.timeoutMs);
     if (change) {
       const ofChange = { change, guard, orderedSinceMs };
-      if (await transport.insertMade(block, tablesOfChange(ofChange))) return;
+      // mutant: change-without-its-token
+      const isInserted = await transport.insertMade(block, tablesOfChange(ofChange));
+      if (isInserted) return;
       // Lines that only ClickHouse reads: it finds what of them is missing, all of it.
       return repairChange(transport, { ...block, change, eventsMayBeLost: false });
     }

@@ -1,8 +1,9 @@
+import { rollupsOfChanges } from '../../schemas/stored/change-rollups.ts';
 import type { ChangeRows } from '../../schemas/stored/change-rows.ts';
 import { differentProperties } from '../../schemas/stored/usage-by-property.ts';
 import { takenAway } from '../../schemas/stored/usage-hourly.ts';
 import type { EventLines } from '../ports/warehouse.ts';
-import { changeTable, columnsOf, rollupsOfChanges } from './changes.ts';
+import { changeTable, columnsOf } from './changes.ts';
 import { checkKept, HOUR, HOUR_OF_ROW, putBackEvents, type SentBlock } from './repair-block.ts';
 import type { Transport } from './transport.ts';
 import { dropTables, sendToWorkTable, type WorkTables, workTables } from './work-tables.ts';

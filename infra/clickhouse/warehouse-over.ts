@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { Transient } from '../../schemas/failures.ts';
+import { CHANGE_TABLES } from '../../schemas/stored/change-rollups.ts';
 import type { EventBlock, Statement, Warehouse } from '../ports/warehouse.ts';
-import { CHANGE_TABLES } from './changes.ts';
 import { type LineTransport, withColumns } from './columns/with-columns.ts';
 import { insertFailure, isUnreadable, readFailure } from './driver-errors.ts';
 import { createEventInsert } from './insert-events.ts';

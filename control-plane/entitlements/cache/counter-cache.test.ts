@@ -108,6 +108,17 @@ describe('the counter cache', () => {
     expect(current()).toBe('6');
   });
 
+  it('reads again when other usage of its environment counts, without a load', async () => {
+    await cache.read([placeOf()]);
+    stored = 6;
+    cache.changed('ws_other:live');
+    await pass(1_000);
+    expect([current(), statements.length]).toEqual(['7', 1]);
+    cache.changed(placeOf().environment);
+    await pass(1_000);
+    expect([current(), statements.length]).toEqual(['6', 2]);
+  });
+
   it('reads many in few statements, of different spans and meters', async () => {
     const spans = Array.from({ length: 1_200 }, (_, at) => placeOf(`cus_${at}`, spanFrom(START_MS - at)));
     const others = [

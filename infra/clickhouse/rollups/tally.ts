@@ -64,6 +64,7 @@ export const ADDED: Sums = { total: totalOf, events: ({ events }) => BigInt(even
 
 /** Of voided events. Sums of UInt64 begin again at 0 behind their largest number. */
 export const TAKEN_AWAY: Sums = {
+  // mutant: voids-added
   total: (tally) => -totalOf(tally),
   events: ({ events }) => BigInt.asUintN(64, BigInt(-events)),
 };

@@ -5,7 +5,7 @@
 --   open     its records may be on the log and stored; nobody sees them
 --   closing  all of its records are durable on the log, before the positions of `ends_at`
 --   visible  all of them are loaded; written by the aggregator
---   reverted nobody sees them any more; `rows_removed_at` is when ClickHouse had none of them left
+--   reverted nobody sees them any more; they stay stored, unless `rows_removed_at` is set
 --
 -- Numbers of an environment are in the order in which the rows were committed: a reader that knows of one
 -- knows of all before it (insertUsageChange in domain/store/usage-changes.ts). Ordinary usage has the
